@@ -1,0 +1,70 @@
+//! What happens in a run, as it happens: every view (progress line, JSON, web page) draws from these.
+
+use crate::plan::Point;
+use crate::record::{Outcome, TrialRecord};
+use crate::trial::{TrialSpec, Verdict};
+use serde::{Deserialize, Serialize};
+
+/// One step of a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "kebab-case")]
+pub enum Event {
+    /// The run begins.
+    RunStarted {
+        /// Name of the plan.
+        plan: String,
+        /// Where results go.
+        results: String,
+        /// Measurements (points times repetitions) in all.
+        measurements: u32,
+        /// Estimated time, seconds.
+        estimate_s: u64,
+    },
+    /// A DUT is set up and answers.
+    DutReady {
+        /// Name of the recipe.
+        dut: String,
+        /// As printed by the implementation.
+        version: String,
+    },
+    /// One repetition of one point begins.
+    MeasurementStarted {
+        /// Which test and frame size.
+        point: Point,
+        /// Which repetition, from 1.
+        repetition: u32,
+        /// Repetitions in all.
+        of: u32,
+    },
+    /// A trial begins.
+    TrialStarted {
+        /// Which test and frame size.
+        point: Point,
+        /// What is asked.
+        spec: TrialSpec,
+    },
+    /// A trial ended and is on disk.
+    TrialEnded {
+        /// As recorded.
+        record: Box<TrialRecord>,
+        /// For the first goal.
+        verdict: Verdict,
+    },
+    /// One repetition of one point ended.
+    MeasurementEnded {
+        /// What it came to.
+        outcome: Outcome,
+    },
+    /// Something is not as it should be; the run goes on.
+    Warning {
+        /// Where, what, and what next.
+        text: String,
+    },
+    /// The run ended.
+    RunEnded {
+        /// Where results are.
+        results: String,
+        /// Whether it was cut short, and may be resumed.
+        interrupted: bool,
+    },
+}

@@ -1,0 +1,10 @@
+//! The methodology: what to measure, when to stop, what the numbers say.
+//! Nothing here opens a socket, reads a clock or touches a file.
+#![forbid(unsafe_code)]
+
+pub mod event;
+pub mod plan;
+pub mod record;
+pub mod search;
+pub mod terms;
+pub mod trial;

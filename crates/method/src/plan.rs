@@ -1,0 +1,171 @@
+//! A plan, resolved: every default filled in, every test spelled out. What a plan file becomes, and what `resolved.toml` keeps.
+
+use crate::terms::{Directions, FrameRate, FrameSize, LossRatio, Share};
+use serde::{Deserialize, Serialize};
+
+/// Everything a run does, in order.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Plan {
+    /// A short name: letters, digits, `-`.
+    pub name: String,
+    /// How far the run goes towards the RFC's durations and repetitions.
+    pub profile: Profile,
+    /// The seed of every pseudorandom sequence of the run (RFC 4814: the same pattern in every trial of a comparison).
+    pub seed: u64,
+    /// How trials are run.
+    pub trial: TrialSettings,
+    /// How loads are searched.
+    pub search: SearchSettings,
+    /// The tests.
+    #[serde(rename = "test")]
+    pub tests: Vec<Test>,
+}
+
+/// How near a run is to the RFCs' durations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Profile {
+    /// Seconds a trial: shows that everything works and ranks roughly. Not conformant.
+    Smoke,
+    /// 10 s a trial: for work in progress. Not conformant.
+    Draft,
+    /// 60 s a trial, 20 repetitions: RFC 2544 section 24, RFC 8219 section 7.
+    Rfc,
+    /// Durations and repetitions as the plan file says.
+    Custom,
+}
+
+/// One test: a DUT, its traffic, the frame sizes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Test {
+    /// Unique in the plan: letters, digits, `-`.
+    pub name: String,
+    /// One line for people.
+    pub title: String,
+    /// Name of the DUT's recipe.
+    pub dut: String,
+    /// What is measured.
+    pub measure: Measure,
+    /// The frame sizes, each a point of its own.
+    pub frame_sizes: Vec<FrameSize>,
+    /// Which directions are loaded.
+    pub directions: Directions,
+    /// Foreground frames among all.
+    pub foreground: Share,
+    /// Ports of the test frames.
+    pub ports: Ports,
+    /// How often the measurement is repeated.
+    pub repetitions: u32,
+}
+
+/// What a test measures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Measure {
+    /// RFC 2544 section 26.1, RFC 8219 section 7.1: the highest rate without loss.
+    Throughput,
+}
+
+/// UDP ports of the test frames.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Ports {
+    /// How ports follow each other.
+    pub order: PortOrder,
+    /// Source ports, first and last.
+    pub source: (u16, u16),
+    /// Destination ports, first and last.
+    pub destination: (u16, u16),
+}
+
+impl Ports {
+    /// RFC 4814 section 4.5: source 1024-65535, destination 1-49151, pseudorandom, uniform.
+    pub const RFC_4814: Self =
+        Self { order: PortOrder::Pseudorandom, source: (1024, 65535), destination: (1, 49151) };
+}
+
+/// How ports follow each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PortOrder {
+    /// Always the first of the range: one flow.
+    Fixed,
+    /// Pseudorandom and uniform over the range, from the plan's seed.
+    Pseudorandom,
+}
+
+/// How trials are run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct TrialSettings {
+    /// Time of sending, nanoseconds. RFC 2544 section 24: at least 60 s.
+    pub duration_ns: u64,
+    /// The longest wait for residual frames, nanoseconds. RFC 2544 section 23: 2 s. Ends early once every frame is accounted for.
+    pub residual_ns: u64,
+    /// Rest between trials, nanoseconds. RFC 2544 section 23: at least 5 s.
+    pub rest_ns: u64,
+    /// A frame later than this is not received; 0: the end of the residual wait decides (RFC 2544).
+    pub frame_timeout_ns: u64,
+    /// A tester's thread away for longer than this has stalled, nanoseconds.
+    pub stall_ns: u64,
+}
+
+/// How loads are searched.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct SearchSettings {
+    /// The algorithm.
+    pub method: SearchMethod,
+    /// The lowest load tried, frames per second per direction.
+    pub minimum: FrameRate,
+    /// The highest load tried, frames per second per direction.
+    pub maximum: FrameRate,
+    /// The search ends when upper and lower bound are no further apart than this share of the upper bound.
+    pub width: f64,
+    /// The loss goals. The first is the one headlines quote.
+    pub goals: Vec<LossRatio>,
+    /// So many invalid trials in a row at one load, and the load counts as beyond the tester.
+    pub max_invalid: u32,
+}
+
+/// The algorithm of a search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SearchMethod {
+    /// Halving the interval; one goal.
+    Binary,
+    /// Multiple Loss Ratio search, draft-ietf-bmwg-mlrsearch; several goals at once.
+    Mlrsearch,
+}
+
+/// One point of a plan: a test at one frame size.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Point {
+    /// Name of the test.
+    pub test: String,
+    /// The frame size.
+    pub frame_size: FrameSize,
+}
+
+impl std::fmt::Display for Point {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}/{}", self.test, self.frame_size)
+    }
+}
+
+impl Test {
+    /// The points of this test, in the plan's order.
+    pub fn points(&self) -> impl Iterator<Item = Point> + '_ {
+        self.frame_sizes.iter().map(|&frame_size| Point { test: self.name.clone(), frame_size })
+    }
+}
+
+impl Plan {
+    /// The test of this name.
+    pub fn test(&self, name: &str) -> Option<&Test> {
+        self.tests.iter().find(|t| t.name == name)
+    }
+}

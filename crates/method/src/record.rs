@@ -1,0 +1,108 @@
+//! What a run leaves behind: one line of `trials.jsonl` for each settled trial, and the facts of the machine.
+
+use crate::plan::Point;
+use crate::search::Bracket;
+use crate::trial::TrialResult;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// The version of the record format. A reader refuses a higher one.
+pub const FORMAT: u32 = 1;
+
+/// One line of `trials.jsonl`: a trial, whole. The truth of a run; everything else can be derived again.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TrialRecord {
+    /// [`FORMAT`].
+    pub format: u32,
+    /// Which test and frame size.
+    pub point: Point,
+    /// Which repetition of the measurement, from 1.
+    pub repetition: u32,
+    /// Which trial of the search, from 1, invalid ones included.
+    pub trial: u32,
+    /// When it began, RFC 3339.
+    pub started: String,
+    /// What was counted.
+    pub result: TrialResult,
+    /// What the DUT's processors did meanwhile.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub watch: Option<Watch>,
+}
+
+/// What the machine under the DUT did during one trial, sampled out of band (RFC 5180 section 4).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Watch {
+    /// Time between samples, nanoseconds.
+    pub interval_ns: u64,
+    /// One entry for each core.
+    pub cores: Vec<CoreWatch>,
+}
+
+/// One core over a trial.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CoreWatch {
+    /// The kernel's number of the core.
+    pub core: u32,
+    /// Whose core it is: "dut", "tester", or "other".
+    pub role: String,
+    /// Samples, oldest first.
+    pub samples: Vec<CpuSample>,
+}
+
+/// Shares of one interval in per mille: their sum is about 1000.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CpuSample {
+    /// User and nice.
+    pub user: u16,
+    /// Kernel on behalf of processes.
+    pub system: u16,
+    /// Interrupts and softirqs: where the kernel forwards frames.
+    pub softirq: u16,
+    /// Idle and waiting.
+    pub idle: u16,
+    /// Taken by the host of this virtual machine.
+    pub steal: u16,
+}
+
+/// What one repetition of one point came to. Derived from the trials by replaying the search.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// Which test and frame size.
+    pub point: Point,
+    /// Which repetition, from 1.
+    pub repetition: u32,
+    /// Trials performed, invalid ones included.
+    pub trials: u32,
+    /// Invalid trials among them.
+    pub invalid: u32,
+    /// What the search found, one for each loss goal.
+    pub brackets: Vec<Bracket>,
+}
+
+/// The facts of a run: `facts.json`. RFC 2544 section 7: the exact version and configuration of the DUT belong into the report.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Facts {
+    /// Version of sixbench.
+    pub sixbench: String,
+    /// The host: kernel, processor, cores, memory, relevant sysctls, by name.
+    pub host: BTreeMap<String, String>,
+    /// How links, cores and threads were laid out, one sentence each.
+    pub layout: Vec<String>,
+    /// For each DUT, by recipe name.
+    pub duts: BTreeMap<String, DutFacts>,
+    /// Warnings of the run: what was not as it should be.
+    pub warnings: Vec<String>,
+}
+
+/// The facts of one DUT.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct DutFacts {
+    /// One line for people.
+    pub title: String,
+    /// As printed by the implementation.
+    pub version: String,
+    /// Technology, as in the recipe.
+    pub technology: String,
+    /// Configuration files as written, by path.
+    pub files: BTreeMap<String, String>,
+}

@@ -1,0 +1,191 @@
+//! The field's quantities, each with a type and a unit.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// Frames per second, **per direction** (RFC 2544 section 14: bidirectional traffic has the same rate each way).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct FrameRate(pub u64);
+
+impl FrameRate {
+    /// The number of frames a schedule of this rate holds in `duration_ns` nanoseconds, per direction.
+    pub fn frames_in(self, duration_ns: u64) -> u64 {
+        (u128::from(self.0) * u128::from(duration_ns) / 1_000_000_000) as u64
+    }
+
+    /// The highest rate a medium carries: RFC 5180 section 5.2, `line rate / (8 * (size + 20))`.
+    ///
+    /// `line_rate` in bit/s, `frame_octets` with FCS.
+    pub fn theoretical_maximum(line_rate: u64, frame_octets: u16) -> Self {
+        Self(line_rate / (8 * (u64::from(frame_octets) + 20)))
+    }
+}
+
+impl fmt::Display for FrameRate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} frames/s", self.0)
+    }
+}
+
+/// Which Internet protocol a frame carries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum IpVersion {
+    /// IPv4.
+    Ipv4,
+    /// IPv6.
+    Ipv6,
+}
+
+/// A nominal frame size: octets of the **IPv6** Ethernet frame, FCS included.
+///
+/// RFC 8219 section 5.1.1 replaces 64 by 84 where IPv6 becomes IPv4; by the convention of the papers the IPv4 frame of
+/// the same name is 20 octets shorter, so one name is the same payload on both sides of a translator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct FrameSize(pub u16);
+
+impl FrameSize {
+    /// The smallest size whose frames have room for the tag after the UDP header.
+    pub const MINIMUM: Self = Self(84);
+    /// The largest size of RFC 8219 section 5.1.1.
+    pub const MAXIMUM: Self = Self(9216);
+
+    /// Octets of the frame with FCS when it carries `version`.
+    pub fn with_fcs(self, version: IpVersion) -> u16 {
+        match version {
+            IpVersion::Ipv6 => self.0,
+            IpVersion::Ipv4 => self.0 - 20,
+        }
+    }
+
+    /// Octets handed to the port (the FCS is the port's).
+    pub fn without_fcs(self, version: IpVersion) -> u16 {
+        self.with_fcs(version) - 4
+    }
+}
+
+impl fmt::Display for FrameSize {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0)
+    }
+}
+
+/// The direction of traffic: forward leaves the tester on the left and comes back on the right.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Direction {
+    /// Left to right.
+    Forward,
+    /// Right to left.
+    Reverse,
+}
+
+impl fmt::Display for Direction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Forward => "forward",
+            Self::Reverse => "reverse",
+        })
+    }
+}
+
+/// Which directions a test loads. RFC 8219 section 5.3: bidirectional SHOULD, unidirectional MAY.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Directions {
+    /// Left to right only.
+    Forward,
+    /// Right to left only.
+    Reverse,
+    /// Both at once, the same rate each way.
+    Both,
+}
+
+impl Directions {
+    /// The single directions this stands for.
+    pub fn each(self) -> &'static [Direction] {
+        match self {
+            Self::Forward => &[Direction::Forward],
+            Self::Reverse => &[Direction::Reverse],
+            Self::Both => &[Direction::Forward, Direction::Reverse],
+        }
+    }
+}
+
+/// Lost frames over offered frames, 0..=1. Reports print it as a percentage (frame loss rate, RFC 1242 section 3.6).
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct LossRatio(pub f64);
+
+impl LossRatio {
+    /// No loss at all: the goal of RFC 2544 section 26.1.
+    pub const ZERO: Self = Self(0.0);
+}
+
+impl fmt::Display for LossRatio {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} %", self.0 * 100.0)
+    }
+}
+
+/// Foreground (translated) frames among all: `foreground` of every `of` frames, evenly interleaved (RFC 8219 section 5.3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Share {
+    /// Foreground frames in each group.
+    pub foreground: u32,
+    /// Frames in each group, at least 1.
+    pub of: u32,
+}
+
+impl Share {
+    /// Foreground only.
+    pub const ALL: Self = Self { foreground: 1, of: 1 };
+
+    /// Whether frame `sequence` is foreground: Bresenham's rule, so that the two kinds never bunch.
+    #[inline]
+    pub fn is_foreground(self, sequence: u64) -> bool {
+        let (m, n) = (u64::from(self.foreground), u64::from(self.of));
+        let place = sequence % n;
+        (place + 1) * m / n != place * m / n
+    }
+
+    /// Per cent of the frames that are background.
+    pub fn background_percent(self) -> f64 {
+        100.0 * f64::from(self.of - self.foreground) / f64::from(self.of)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn eighty_four_octets_of_ipv6_are_sixty_four_of_ipv4() {
+        assert_eq!(FrameSize(84).with_fcs(IpVersion::Ipv4), 64);
+        assert_eq!(FrameSize(84).without_fcs(IpVersion::Ipv6), 80);
+    }
+
+    #[test]
+    fn gigabit_ethernet_carries_1_488_095_frames_of_64_octets() {
+        assert_eq!(FrameRate::theoretical_maximum(1_000_000_000, 64), FrameRate(1_488_095));
+    }
+
+    #[test]
+    fn nine_of_ten_are_foreground_and_evenly_spread() {
+        let share = Share { foreground: 9, of: 10 };
+        let kinds: Vec<bool> = (0..30).map(|i| share.is_foreground(i)).collect();
+        assert_eq!(kinds.iter().filter(|k| !**k).count(), 3);
+        let gaps: Vec<usize> = kinds.iter().enumerate().filter(|(_, k)| !**k).map(|(i, _)| i).collect();
+        assert_eq!(gaps[1] - gaps[0], 10);
+        let half = Share { foreground: 1, of: 2 };
+        assert!((0..10).all(|i| half.is_foreground(i) != half.is_foreground(i + 1)));
+    }
+
+    #[test]
+    fn a_schedule_holds_rate_times_duration_frames() {
+        assert_eq!(FrameRate(3).frames_in(1_000_000_000), 3);
+        assert_eq!(FrameRate(14_880_952).frames_in(60_000_000_000), 892_857_120);
+    }
+}
