@@ -1,1 +1,111 @@
+//! Frames to and from the kernel or the NIC, and time. The only crate with `unsafe`; it knows neither protocols nor methods.
+//!
+//! A [`Port`] is one end of a link. It splits into a transmitting and a receiving half, so that a paced sender can own its core.
+//! No half allocates, locks or logs once it is open.
 
+pub mod clock;
+pub mod loopback;
+pub mod packet;
+pub mod pcap;
+pub mod thread;
+pub mod xdp;
+
+mod sys;
+
+pub use sys::interface::Interface;
+
+use std::io;
+
+/// Most frames taken or given in one call: the time stamp a batch shares stays true.
+pub const BATCH: usize = 64;
+
+/// One end of a link.
+pub trait Port {
+    /// The interface, as people call it.
+    fn name(&self) -> String;
+
+    /// The hardware address frames are sent from.
+    fn mac(&self) -> [u8; 6];
+
+    /// The halves, each fit for a thread of its own.
+    fn split(self: Box<Self>) -> Halves;
+}
+
+/// The two halves of a port.
+pub struct Halves {
+    /// Sends.
+    pub transmit: Box<dyn Transmit>,
+    /// Receives.
+    pub receive: Box<dyn Receive>,
+}
+
+/// Writes a frame: gets the number of the buffer (stable, below [`Transmit::slots`]) and the buffer, which still holds what
+/// was written there last; returns the frame's octets without FCS.
+pub type Fill<'a> = dyn FnMut(usize, &mut [u8]) -> usize + 'a;
+
+/// The sending half of a port.
+pub trait Transmit: Send {
+    /// How many different buffers there are.
+    fn slots(&self) -> usize;
+
+    /// Sends up to `wanted` frames, each written by `fill`; returns at once with what became of them.
+    /// A frame that was filled has left the tester (`taken`), or was turned away by a full DUT (`refused`, counted in `taken` too).
+    fn transmit(&mut self, wanted: usize, fill: &mut Fill<'_>) -> Result<Sent, PortError>;
+}
+
+/// What became of the frames of one [`Transmit::transmit`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sent {
+    /// Frames filled and offered.
+    pub taken: usize,
+    /// Of these, frames the peer's full receive queue turned away.
+    pub refused: usize,
+}
+
+/// The receiving half of a port.
+pub trait Receive: Send {
+    /// Hands waiting frames (at most [`BATCH`]) to `each`, oldest first; returns how many. Never waits.
+    fn receive(&mut self, each: &mut dyn FnMut(&[u8])) -> Result<usize, PortError>;
+
+    /// Sends one frame outside the schedule: answers to ARP and neighbour solicitations.
+    fn answer(&mut self, frame: &[u8]) -> Result<(), PortError>;
+
+    /// Frames for which the receive ring had no room since the last call.
+    fn overruns(&mut self) -> Result<u64, PortError>;
+}
+
+/// Why a port cannot be opened or has failed.
+#[derive(Debug, thiserror::Error)]
+pub enum PortError {
+    /// The interface cannot be used.
+    #[error("cannot use interface {interface}: {what}")]
+    Interface {
+        /// Its name.
+        interface: String,
+        /// What is wrong with it, and what next.
+        what: String,
+    },
+    /// A call to the kernel failed.
+    #[error("{interface}: cannot {what}: {source}")]
+    Kernel {
+        /// Name of the interface.
+        interface: String,
+        /// What was tried.
+        what: &'static str,
+        /// The kernel's answer.
+        source: io::Error,
+    },
+}
+
+impl PortError {
+    pub(crate) fn kernel<'a>(
+        interface: &'a str,
+        what: &'static str,
+    ) -> impl FnOnce(io::Error) -> Self + 'a {
+        move |source| Self::Kernel {
+            interface: interface.to_owned(),
+            what,
+            source,
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! The tester's clock: the processor's time stamp counter, calibrated, in nanoseconds.
+
+use std::time::{Duration, Instant};
+
+/// Nanoseconds since the clock was made. Cheap to read (about 20 ns) and cheap to copy.
+#[derive(Clone, Debug)]
+pub struct Clock {
+    source: quanta::Clock,
+    origin: u64,
+}
+
+impl Clock {
+    /// Calibrates against the system's monotonic clock (once a process, about 0.2 s).
+    #[expect(
+        clippy::new_without_default,
+        reason = "it takes time, so it should be seen"
+    )]
+    pub fn new() -> Self {
+        let source = quanta::Clock::new();
+        let origin = source.raw();
+        Self { source, origin }
+    }
+
+    /// Now.
+    #[inline]
+    pub fn now_ns(&self) -> u64 {
+        self.source.delta_as_nanos(self.origin, self.source.raw())
+    }
+
+    /// Spins until `time_ns`; returns at once if that has passed.
+    #[inline]
+    pub fn spin_until(&self, time_ns: u64) {
+        while self.now_ns() < time_ns {
+            std::hint::spin_loop();
+        }
+    }
+
+    /// Begins a comparison with the system's monotonic clock.
+    pub fn begin_check(&self) -> Check {
+        Check {
+            system: Instant::now(),
+            own_ns: self.now_ns(),
+        }
+    }
+}
+
+/// A running comparison of the two clocks.
+#[derive(Clone, Copy, Debug)]
+pub struct Check {
+    system: Instant,
+    own_ns: u64,
+}
+
+impl Check {
+    /// How far the clocks went apart since the check began.
+    pub fn drift(&self, clock: &Clock) -> Duration {
+        let system = self.system.elapsed();
+        let own = Duration::from_nanos(clock.now_ns() - self.own_ns);
+        system.abs_diff(own)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn time_goes_forward_and_a_spin_reaches_its_end() {
+        let clock = Clock::new();
+        let end = clock.now_ns() + 100_000;
+        clock.spin_until(end);
+        assert!(clock.now_ns() >= end);
+    }
+
+    #[test]
+    fn the_clock_agrees_with_the_system_within_a_hundredth() {
+        let clock = Clock::new();
+        let check = clock.begin_check();
+        std::thread::sleep(Duration::from_millis(50));
+        assert!(
+            check.drift(&clock) < Duration::from_millis(5),
+            "{:?}",
+            check.drift(&clock)
+        );
+    }
+}

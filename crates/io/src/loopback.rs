@@ -1,0 +1,241 @@
+//! Ports without a network: a pair joined in memory, with a device in the middle if wanted, and one that discards what it is given.
+
+use crate::{BATCH, Fill, Halves, Port, PortError, Receive, Sent, Transmit};
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+
+const BUFFER: usize = 16_384;
+/// Frames in flight from one end to the other; more are refused, as by a full DUT.
+const CAPACITY: usize = 65_536;
+
+type Queue = Arc<Mutex<VecDeque<Vec<u8>>>>;
+
+/// What stands between the ends: gets each frame and the side it came from (`true`: the left), and puts what leaves into the list
+/// as (to the right end, frame).
+pub type Device = Box<dyn FnMut(&[u8], bool, &mut Vec<(bool, Vec<u8>)>) + Send>;
+
+/// One end of a link in memory.
+pub struct Loopback {
+    is_left: bool,
+    to_left: Queue,
+    to_right: Queue,
+    device: Arc<Mutex<Device>>,
+}
+
+/// The two ends of a link that hands every frame over as it is.
+pub fn pair() -> (Loopback, Loopback) {
+    pair_with(Box::new(|frame, from_left, out| {
+        out.push((from_left, frame.to_vec()))
+    }))
+}
+
+/// The two ends of a link with a device in the middle.
+pub fn pair_with(device: Device) -> (Loopback, Loopback) {
+    let (to_left, to_right) = (Queue::default(), Queue::default());
+    let device = Arc::new(Mutex::new(device));
+    let end = |is_left| Loopback {
+        is_left,
+        to_left: to_left.clone(),
+        to_right: to_right.clone(),
+        device: device.clone(),
+    };
+    (end(true), end(false))
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Loopback {
+    fn clone_end(&self) -> Self {
+        Self {
+            is_left: self.is_left,
+            to_left: self.to_left.clone(),
+            to_right: self.to_right.clone(),
+            device: self.device.clone(),
+        }
+    }
+
+    /// Passes one frame through the device; says whether all that came out found room.
+    fn pass(&self, frame: &[u8]) -> bool {
+        let mut out = Vec::new();
+        (locked(&self.device))(frame, self.is_left, &mut out);
+        out.into_iter().all(|(to_right, frame)| {
+            let mut queue = locked(if to_right {
+                &self.to_right
+            } else {
+                &self.to_left
+            });
+            let has_room = queue.len() < CAPACITY;
+            if has_room {
+                queue.push_back(frame);
+            }
+            has_room
+        })
+    }
+}
+
+impl Port for Loopback {
+    fn name(&self) -> String {
+        if self.is_left {
+            "loopback-left"
+        } else {
+            "loopback-right"
+        }
+        .to_owned()
+    }
+
+    fn mac(&self) -> [u8; 6] {
+        [2, 0, 0, 0, 0, if self.is_left { 1 } else { 2 }]
+    }
+
+    fn split(self: Box<Self>) -> Halves {
+        let transmit = LoopbackTransmit {
+            end: self.clone_end(),
+            buffers: vec![0; BUFFER * BATCH],
+        };
+        Halves {
+            transmit: Box::new(transmit),
+            receive: Box::new(LoopbackReceive { end: *self }),
+        }
+    }
+}
+
+struct LoopbackTransmit {
+    end: Loopback,
+    buffers: Vec<u8>,
+}
+
+impl Transmit for LoopbackTransmit {
+    fn slots(&self) -> usize {
+        BATCH
+    }
+
+    fn transmit(&mut self, wanted: usize, fill: &mut Fill<'_>) -> Result<Sent, PortError> {
+        let taken = wanted.min(BATCH);
+        let mut refused = 0;
+        for (slot, buffer) in self
+            .buffers
+            .chunks_exact_mut(BUFFER)
+            .enumerate()
+            .take(taken)
+        {
+            let length = fill(slot, buffer);
+            refused += usize::from(!self.end.pass(&buffer[..length]));
+        }
+        Ok(Sent { taken, refused })
+    }
+}
+
+struct LoopbackReceive {
+    end: Loopback,
+}
+
+impl Receive for LoopbackReceive {
+    fn receive(&mut self, each: &mut dyn FnMut(&[u8])) -> Result<usize, PortError> {
+        let queue = if self.end.is_left {
+            &self.end.to_left
+        } else {
+            &self.end.to_right
+        };
+        let frames: Vec<_> = {
+            let mut queue = locked(queue);
+            let count = queue.len().min(BATCH);
+            queue.drain(..count).collect()
+        };
+        frames.iter().for_each(|frame| each(frame));
+        Ok(frames.len())
+    }
+
+    fn answer(&mut self, frame: &[u8]) -> Result<(), PortError> {
+        self.end.pass(frame);
+        Ok(())
+    }
+
+    fn overruns(&mut self) -> Result<u64, PortError> {
+        Ok(0)
+    }
+}
+
+/// A sender into nothing: measures what generation alone costs.
+pub struct Discard {
+    buffers: Vec<u8>,
+    buffer_octets: usize,
+}
+
+impl Discard {
+    /// With buffers for frames of up to `frame_octets`: small ones stay in the cache.
+    pub fn new(frame_octets: usize) -> Self {
+        let buffer_octets = frame_octets.next_multiple_of(64);
+        Self {
+            buffers: vec![0; buffer_octets * BATCH],
+            buffer_octets,
+        }
+    }
+}
+
+impl Transmit for Discard {
+    fn slots(&self) -> usize {
+        BATCH
+    }
+
+    fn transmit(&mut self, wanted: usize, fill: &mut Fill<'_>) -> Result<Sent, PortError> {
+        let taken = wanted.min(BATCH);
+        for (slot, buffer) in self
+            .buffers
+            .chunks_exact_mut(self.buffer_octets)
+            .enumerate()
+            .take(taken)
+        {
+            std::hint::black_box(fill(slot, buffer));
+        }
+        std::hint::black_box(&self.buffers);
+        Ok(Sent { taken, refused: 0 })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn received(port: &mut Box<dyn Receive>) -> Vec<Vec<u8>> {
+        let mut frames = Vec::new();
+        port.receive(&mut |frame| frames.push(frame.to_vec()))
+            .expect("receive");
+        frames
+    }
+
+    #[test]
+    fn a_frame_sent_on_the_left_arrives_on_the_right_and_only_there() {
+        let (left, right) = pair();
+        let (mut left, mut right) = (Box::new(left).split(), Box::new(right).split());
+        let mut fill = |_: usize, buffer: &mut [u8]| {
+            buffer[..3].copy_from_slice(b"abc");
+            3
+        };
+        assert_eq!(
+            left.transmit.transmit(2, &mut fill).expect("send"),
+            Sent {
+                taken: 2,
+                refused: 0
+            }
+        );
+        assert_eq!(
+            received(&mut right.receive),
+            vec![b"abc".to_vec(), b"abc".to_vec()]
+        );
+        assert!(received(&mut left.receive).is_empty());
+    }
+
+    #[test]
+    fn the_device_in_the_middle_decides_what_arrives_where() {
+        let (left, right) = pair_with(Box::new(|frame, _, out| {
+            out.push((false, frame.to_vec()));
+            out.push((true, vec![0]));
+        }));
+        let (mut left, mut right) = (Box::new(left).split(), Box::new(right).split());
+        left.receive.answer(b"q").expect("send");
+        assert_eq!(received(&mut left.receive), vec![b"q".to_vec()]);
+        assert_eq!(received(&mut right.receive), vec![vec![0]]);
+    }
+}

@@ -1,0 +1,190 @@
+//! A tee: a port whose frames are also kept, and written as a pcap file (nanosecond format) when the port is dropped.
+//!
+//! Meant for looking closely at a few frames: the first `limit` are copied into memory; nothing is written during a trial.
+
+use crate::{Fill, Halves, Port, PortError, Receive, Sent, Transmit};
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+const MAGIC_NANOSECONDS: u32 = 0xa1b2_3c4d;
+const LINKTYPE_ETHERNET: u32 = 1;
+const SNAPLEN: u32 = 65_535;
+
+/// A port that keeps what passes.
+pub struct Tee<P> {
+    inner: P,
+    capture: Arc<Mutex<Capture>>,
+}
+
+impl<P: Port> Tee<P> {
+    /// Keeps the first `limit` frames of `inner`, both ways, for `path`. The file is created at once, so that a bad path is told early.
+    pub fn new(inner: P, path: &Path, limit: usize) -> io::Result<Self> {
+        File::create(path)?;
+        let capture = Capture {
+            path: path.to_owned(),
+            limit,
+            frames: Vec::with_capacity(limit.min(65_536)),
+        };
+        Ok(Self {
+            inner,
+            capture: Arc::new(Mutex::new(capture)),
+        })
+    }
+}
+
+struct Capture {
+    path: PathBuf,
+    limit: usize,
+    frames: Vec<(u128, Vec<u8>)>,
+}
+
+impl Capture {
+    fn keep(capture: &Mutex<Self>, frame: &[u8]) {
+        let mut capture = capture.lock().unwrap_or_else(PoisonError::into_inner);
+        if capture.frames.len() < capture.limit {
+            let now = SystemTime::now()
+                .duration_since(UNIX_EPOCH)
+                .unwrap_or_default()
+                .as_nanos();
+            capture.frames.push((now, frame.to_vec()));
+        }
+    }
+
+    fn write(&self) -> io::Result<()> {
+        let mut file = BufWriter::new(File::create(&self.path)?);
+        file.write_all(&MAGIC_NANOSECONDS.to_le_bytes())?;
+        file.write_all(&[2, 0, 4, 0])?; // version 2.4
+        file.write_all(&[0; 8])?; // time zone, accuracy: always zero
+        file.write_all(&SNAPLEN.to_le_bytes())?;
+        file.write_all(&LINKTYPE_ETHERNET.to_le_bytes())?;
+        self.frames
+            .iter()
+            .try_for_each(|(time, frame)| write_frame(&mut file, *time, frame))?;
+        file.flush()
+    }
+}
+
+fn write_frame(file: &mut impl Write, time_ns: u128, frame: &[u8]) -> io::Result<()> {
+    let length = (frame.len() as u32).to_le_bytes();
+    file.write_all(&((time_ns / 1_000_000_000) as u32).to_le_bytes())?;
+    file.write_all(&((time_ns % 1_000_000_000) as u32).to_le_bytes())?;
+    file.write_all(&length)?;
+    file.write_all(&length)?;
+    file.write_all(frame)
+}
+
+impl Drop for Capture {
+    fn drop(&mut self) {
+        // Nobody is left to tell; the file was created when the tee was, so an error here is a full disk.
+        let _ = self.write();
+    }
+}
+
+impl<P: Port> Port for Tee<P> {
+    fn name(&self) -> String {
+        self.inner.name()
+    }
+
+    fn mac(&self) -> [u8; 6] {
+        self.inner.mac()
+    }
+
+    fn split(self: Box<Self>) -> Halves {
+        let Self { inner, capture } = *self;
+        let Halves { transmit, receive } = Box::new(inner).split();
+        let transmit = TeeTransmit {
+            inner: transmit,
+            capture: capture.clone(),
+        };
+        Halves {
+            transmit: Box::new(transmit),
+            receive: Box::new(TeeReceive {
+                inner: receive,
+                capture,
+            }),
+        }
+    }
+}
+
+/// A boxed port is a port, so that a tee can wrap whatever was opened.
+impl Port for Box<dyn Port> {
+    fn name(&self) -> String {
+        (**self).name()
+    }
+
+    fn mac(&self) -> [u8; 6] {
+        (**self).mac()
+    }
+
+    fn split(self: Box<Self>) -> Halves {
+        (*self).split()
+    }
+}
+
+struct TeeTransmit {
+    inner: Box<dyn Transmit>,
+    capture: Arc<Mutex<Capture>>,
+}
+
+impl Transmit for TeeTransmit {
+    fn slots(&self) -> usize {
+        self.inner.slots()
+    }
+
+    fn transmit(&mut self, wanted: usize, fill: &mut Fill<'_>) -> Result<Sent, PortError> {
+        let capture = &self.capture;
+        self.inner.transmit(wanted, &mut |slot, buffer| {
+            let length = fill(slot, buffer);
+            Capture::keep(capture, &buffer[..length]);
+            length
+        })
+    }
+}
+
+struct TeeReceive {
+    inner: Box<dyn Receive>,
+    capture: Arc<Mutex<Capture>>,
+}
+
+impl Receive for TeeReceive {
+    fn receive(&mut self, each: &mut dyn FnMut(&[u8])) -> Result<usize, PortError> {
+        let capture = &self.capture;
+        self.inner.receive(&mut |frame| {
+            Capture::keep(capture, frame);
+            each(frame);
+        })
+    }
+
+    fn answer(&mut self, frame: &[u8]) -> Result<(), PortError> {
+        Capture::keep(&self.capture, frame);
+        self.inner.answer(frame)
+    }
+
+    fn overruns(&mut self) -> Result<u64, PortError> {
+        self.inner.overruns()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::loopback;
+
+    #[test]
+    fn what_passed_the_tee_is_in_the_file_up_to_its_limit() {
+        let path = std::env::temp_dir().join(format!("sixbench-tee-{}.pcap", std::process::id()));
+        let (left, _right) = loopback::pair();
+        let mut halves = Box::new(Tee::new(left, &path, 2).expect("tee")).split();
+        for _ in 0..3 {
+            halves.receive.answer(&[7; 60]).expect("send");
+        }
+        drop(halves);
+        let octets = std::fs::read(&path).expect("capture");
+        std::fs::remove_file(&path).expect("remove");
+        assert_eq!(&octets[..4], &[0x4d, 0x3c, 0xb2, 0xa1]);
+        assert_eq!(octets.len(), 24 + 2 * (16 + 60));
+    }
+}

@@ -1,0 +1,103 @@
+//! The thin layer over the kernel: every raw call is made here or in `ring` and returns an `io::Result`.
+
+pub(crate) mod interface;
+pub(crate) mod mapping;
+
+use std::io;
+use std::mem::{size_of, zeroed};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+
+/// Turns the kernel's -1 into the error behind it.
+pub(crate) fn check(result: libc::c_int) -> io::Result<libc::c_int> {
+    if result < 0 {
+        Err(io::Error::last_os_error())
+    } else {
+        Ok(result)
+    }
+}
+
+/// Opens a socket, closed on exec.
+pub(crate) fn socket(
+    family: libc::c_int,
+    kind: libc::c_int,
+    protocol: libc::c_int,
+) -> io::Result<OwnedFd> {
+    // SAFETY: no pointers are passed; the descriptor is new and owned by nobody else.
+    unsafe {
+        let fd = check(libc::socket(family, kind | libc::SOCK_CLOEXEC, protocol))?;
+        Ok(OwnedFd::from_raw_fd(fd))
+    }
+}
+
+/// Sets a socket option to a plain value.
+pub(crate) fn set_option<T: Copy>(
+    fd: &impl AsRawFd,
+    level: libc::c_int,
+    name: libc::c_int,
+    value: &T,
+) -> io::Result<()> {
+    let pointer = std::ptr::from_ref(value).cast();
+    // SAFETY: `value` outlives the call and the length is that of its type.
+    check(unsafe {
+        libc::setsockopt(fd.as_raw_fd(), level, name, pointer, size_of::<T>() as u32)
+    })?;
+    Ok(())
+}
+
+/// Reads a socket option of plain integers.
+pub(crate) fn get_option<T: Copy>(
+    fd: &impl AsRawFd,
+    level: libc::c_int,
+    name: libc::c_int,
+) -> io::Result<T> {
+    // SAFETY: T is a C struct of integers at every caller, for which all zeroes is a value; the kernel writes at most `length`.
+    unsafe {
+        let mut value: T = zeroed();
+        let mut length = size_of::<T>() as libc::socklen_t;
+        let pointer = (&raw mut value).cast();
+        check(libc::getsockopt(
+            fd.as_raw_fd(),
+            level,
+            name,
+            pointer,
+            &raw mut length,
+        ))?;
+        Ok(value)
+    }
+}
+
+/// Binds a socket to an address given as a C struct.
+pub(crate) fn bind<T: Copy>(fd: &impl AsRawFd, address: &T) -> io::Result<()> {
+    let pointer = std::ptr::from_ref(address).cast();
+    // SAFETY: `address` outlives the call and the length is that of its type.
+    check(unsafe { libc::bind(fd.as_raw_fd(), pointer, size_of::<T>() as u32) })?;
+    Ok(())
+}
+
+/// Binds an AF_PACKET socket to an interface. `protocol` 0 receives nothing.
+pub(crate) fn bind_packet(fd: &OwnedFd, index: u32, protocol: u16) -> io::Result<()> {
+    // SAFETY: sockaddr_ll is a C struct of integers, for which all zeroes is a value.
+    let mut address: libc::sockaddr_ll = unsafe { zeroed() };
+    address.sll_family = libc::AF_PACKET as u16;
+    address.sll_protocol = protocol.to_be();
+    address.sll_ifindex = index as i32;
+    bind(fd, &address)
+}
+
+/// Sends one buffer without waiting.
+pub(crate) fn send(fd: &impl AsRawFd, octets: &[u8]) -> io::Result<()> {
+    // SAFETY: the buffer outlives the call.
+    let sent = unsafe {
+        libc::send(
+            fd.as_raw_fd(),
+            octets.as_ptr().cast(),
+            octets.len(),
+            libc::MSG_DONTWAIT,
+        )
+    };
+    if sent < 0 {
+        Err(io::Error::last_os_error())
+    } else {
+        Ok(())
+    }
+}

@@ -1,0 +1,12 @@
+//! AF_XDP: frames straight between an interface and memory of ours, one socket on queue 0, copy or zero-copy as the driver can.
+//!
+//! Cut by the kernel's own concepts: [`umem`] (the memory), [`ring`] (four queues of indices over it), `socket` (the calls),
+//! `program` (the few instructions that steer frames to the socket).
+
+mod port;
+mod program;
+mod ring;
+mod socket;
+mod umem;
+
+pub use port::{Mode, XdpPort};

@@ -1,0 +1,315 @@
+//! An AF_XDP socket as a port.
+
+use super::program::{Attach, Program};
+use super::ring::{Consumer, Producer};
+use super::socket::{self, RingMemory};
+use super::umem::{LARGEST_FRAME, RECEIVE_CHUNKS, SEND_CHUNKS, Umem};
+use crate::packet::open_sender;
+use crate::sys::mapping::Mapping;
+use crate::sys::send;
+use crate::{BATCH, Fill, Halves, Interface, Port, PortError, Receive, Sent, Transmit};
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::sync::Arc;
+
+/// How the socket and its program work together with the driver.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// The NIC reads and writes our memory itself.
+    ZeroCopy,
+    /// The driver runs the program; the kernel copies.
+    Copy,
+    /// The kernel's generic hook runs the program; works on every interface.
+    Generic,
+}
+
+/// Best first: what is tried in turn.
+const MODES: [Mode; 3] = [Mode::ZeroCopy, Mode::Copy, Mode::Generic];
+
+/// What both halves hold: it must live until the last of them is dropped.
+struct Shared {
+    fd: OwnedFd,
+    umem: Umem,
+    _rings: [Mapping; 4],
+    _program: Program,
+}
+
+/// A port on queue 0 of an interface of the calling thread's network namespace.
+pub struct XdpPort {
+    interface: Interface,
+    mode: Mode,
+    transmit: XdpTransmit,
+    receive: XdpReceive,
+}
+
+impl XdpPort {
+    /// Opens the port in the best mode the driver has. Needs CAP_NET_RAW and CAP_BPF, and an MTU that fits a chunk.
+    pub fn open(interface: &Interface) -> Result<Self, PortError> {
+        if interface.mtu + 18 > LARGEST_FRAME {
+            return Err(PortError::Interface {
+                interface: interface.name.clone(),
+                what: format!(
+                    "its MTU of {} is too large for AF_XDP; use the packet backend",
+                    interface.mtu
+                ),
+            });
+        }
+        let mut last = None;
+        for mode in MODES {
+            match Self::open_in(interface, mode) {
+                Ok(port) => return Ok(port),
+                Err(error) => last = Some(error),
+            }
+        }
+        Err(PortError::kernel(
+            &interface.name,
+            "open an AF_XDP socket (needs root)",
+        )(
+            last.unwrap_or_else(|| io::Error::other("no mode to try"))
+        ))
+    }
+
+    /// The mode the driver accepted.
+    pub fn mode(&self) -> Mode {
+        self.mode
+    }
+
+    fn open_in(interface: &Interface, mode: Mode) -> io::Result<Self> {
+        let umem = Umem::new()?;
+        let (fd, offsets) = socket::open(&umem)?;
+        let fill = socket::map(
+            &fd,
+            &offsets.fill,
+            RECEIVE_CHUNKS,
+            libc::XDP_UMEM_PGOFF_FILL_RING as i64,
+        )?;
+        let completion = socket::map(
+            &fd,
+            &offsets.completion,
+            SEND_CHUNKS,
+            libc::XDP_UMEM_PGOFF_COMPLETION_RING as i64,
+        )?;
+        let rx = socket::map(&fd, &offsets.rx, RECEIVE_CHUNKS, libc::XDP_PGOFF_RX_RING)?;
+        let tx = socket::map(&fd, &offsets.tx, SEND_CHUNKS, libc::XDP_PGOFF_TX_RING)?;
+        socket::bind_to(&fd, interface.index, mode == Mode::ZeroCopy)?;
+        let attach = if mode == Mode::Generic {
+            Attach::Generic
+        } else {
+            Attach::Driver
+        };
+        let program = Program::attach(interface.index, attach)?;
+        program.steer(0, &fd)?;
+        let answers = open_sender(interface).map_err(io::Error::other)?;
+        let rings = Rings {
+            fill,
+            completion,
+            rx,
+            tx,
+        };
+        let (transmit, receive) = halves(interface, fd, umem, rings, program, answers);
+        Ok(Self {
+            interface: interface.clone(),
+            mode,
+            transmit,
+            receive,
+        })
+    }
+}
+
+struct Rings {
+    fill: RingMemory<u64>,
+    completion: RingMemory<u64>,
+    rx: RingMemory<libc::xdp_desc>,
+    tx: RingMemory<libc::xdp_desc>,
+}
+
+fn halves(
+    interface: &Interface,
+    fd: OwnedFd,
+    umem: Umem,
+    rings: Rings,
+    program: Program,
+    answers: OwnedFd,
+) -> (XdpTransmit, XdpReceive) {
+    // SAFETY: the parts lie in the four mappings, which `Shared` keeps alive as long as either half lives; each ring gets
+    // exactly one end here, the kernel being the other.
+    let (mut fill, completion, rx, tx) = unsafe {
+        (
+            Producer::new(rings.fill.parts),
+            Consumer::new(rings.completion.parts),
+            Consumer::new(rings.rx.parts),
+            Producer::new(rings.tx.parts),
+        )
+    };
+    Umem::receive_chunks().for_each(|chunk| fill.put(chunk));
+    fill.publish();
+    let mappings = [
+        rings.fill.mapping,
+        rings.completion.mapping,
+        rings.rx.mapping,
+        rings.tx.mapping,
+    ];
+    let shared = Arc::new(Shared {
+        fd,
+        umem,
+        _rings: mappings,
+        _program: program,
+    });
+    let name = interface.name.clone();
+    let free = (0..SEND_CHUNKS).rev().collect();
+    let transmit = XdpTransmit {
+        shared: shared.clone(),
+        name: name.clone(),
+        completion,
+        tx,
+        free,
+    };
+    (
+        transmit,
+        XdpReceive {
+            shared,
+            name,
+            fill,
+            rx,
+            answers,
+            drops_seen: 0,
+        },
+    )
+}
+
+impl Port for XdpPort {
+    fn name(&self) -> String {
+        self.interface.name.clone()
+    }
+
+    fn mac(&self) -> [u8; 6] {
+        self.interface.mac
+    }
+
+    fn split(self: Box<Self>) -> Halves {
+        Halves {
+            transmit: Box::new(self.transmit),
+            receive: Box::new(self.receive),
+        }
+    }
+}
+
+struct XdpTransmit {
+    completion: Consumer<u64>,
+    tx: Producer<libc::xdp_desc>,
+    /// Slots not under way; never grows beyond its first capacity.
+    free: Vec<u32>,
+    name: String,
+    // Last, so that the rings go before the memory they lie in.
+    shared: Arc<Shared>,
+}
+
+impl XdpTransmit {
+    fn reclaim(&mut self) {
+        while let Some(address) = self.completion.take() {
+            self.free.push(Umem::slot_of(address));
+        }
+        self.completion.release();
+    }
+
+    /// Makes the kernel look at the ring. Busy and full are no errors: what was put in stays there.
+    fn kick(&self) -> Result<(), PortError> {
+        let fd = self.shared.fd.as_raw_fd();
+        // SAFETY: no buffer is passed.
+        let result = unsafe {
+            libc::sendto(
+                fd,
+                std::ptr::null(),
+                0,
+                libc::MSG_DONTWAIT,
+                std::ptr::null(),
+                0,
+            )
+        };
+        let error = io::Error::last_os_error();
+        let harmless = [libc::EAGAIN, libc::EBUSY, libc::ENOBUFS, libc::EINTR];
+        if result >= 0
+            || error
+                .raw_os_error()
+                .is_some_and(|code| harmless.contains(&code))
+        {
+            return Ok(());
+        }
+        Err(PortError::kernel(&self.name, "start sending")(error))
+    }
+}
+
+impl Transmit for XdpTransmit {
+    fn slots(&self) -> usize {
+        SEND_CHUNKS as usize
+    }
+
+    fn transmit(&mut self, wanted: usize, fill: &mut Fill<'_>) -> Result<Sent, PortError> {
+        self.reclaim();
+        let taken = wanted
+            .min(BATCH)
+            .min(self.free.len())
+            .min(self.tx.free() as usize);
+        for _ in 0..taken {
+            let Some(slot) = self.free.pop() else { break };
+            // SAFETY: a slot on the free list is ours alone, and is put into the ring only after the slice is gone.
+            let length = fill(slot as usize, unsafe { self.shared.umem.chunk_mut(slot) });
+            self.tx.put(libc::xdp_desc {
+                addr: Umem::send_chunk(slot),
+                len: length as u32,
+                options: 0,
+            });
+        }
+        self.tx.publish();
+        if self.tx.needs_wakeup() && self.free.len() < SEND_CHUNKS as usize {
+            self.kick()?;
+        }
+        Ok(Sent { taken, refused: 0 })
+    }
+}
+
+struct XdpReceive {
+    fill: Producer<u64>,
+    rx: Consumer<libc::xdp_desc>,
+    answers: OwnedFd,
+    name: String,
+    drops_seen: u64,
+    // Last, as above.
+    shared: Arc<Shared>,
+}
+
+impl Receive for XdpReceive {
+    fn receive(&mut self, each: &mut dyn FnMut(&[u8])) -> Result<usize, PortError> {
+        let mut count = 0;
+        while count < BATCH {
+            let Some(descriptor) = self.rx.take() else {
+                break;
+            };
+            // SAFETY: the chunk came out of the receive ring and goes back only below, after `each` is done with the slice.
+            each(unsafe { self.shared.umem.octets(descriptor.addr, descriptor.len) });
+            // There is always room: the ring holds as many entries as there are receiving chunks.
+            self.fill
+                .put(descriptor.addr - descriptor.addr % super::umem::CHUNK as u64);
+            count += 1;
+        }
+        if count > 0 {
+            self.rx.release();
+            self.fill.publish();
+        }
+        Ok(count)
+    }
+
+    fn answer(&mut self, frame: &[u8]) -> Result<(), PortError> {
+        send(&self.answers, frame).map_err(PortError::kernel(&self.name, "send an answer"))
+    }
+
+    fn overruns(&mut self) -> Result<u64, PortError> {
+        let drops = socket::drops(&self.shared.fd).map_err(PortError::kernel(
+            &self.name,
+            "read the socket's statistics",
+        ))?;
+        let new = drops - self.drops_seen;
+        self.drops_seen = drops;
+        Ok(new)
+    }
+}

@@ -1,0 +1,121 @@
+//! The calls that make an AF_XDP socket and its rings.
+
+use super::ring::Parts;
+use super::umem::{CHUNK, RECEIVE_CHUNKS, SEND_CHUNKS, Umem};
+use crate::sys::mapping::Mapping;
+use crate::sys::{bind, get_option, set_option, socket};
+use std::io;
+use std::os::fd::OwnedFd;
+
+/// The place of one ring's parts within its mapping: `struct xdp_ring_offset`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(super) struct Offsets {
+    producer: u64,
+    consumer: u64,
+    descriptors: u64,
+    flags: u64,
+}
+
+/// `struct xdp_mmap_offsets`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(super) struct AllOffsets {
+    pub(super) rx: Offsets,
+    pub(super) tx: Offsets,
+    pub(super) fill: Offsets,
+    pub(super) completion: Offsets,
+}
+
+/// `struct xdp_umem_reg`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct Registration {
+    address: u64,
+    length: u64,
+    chunk: u32,
+    headroom: u32,
+    flags: u32,
+    metadata: u32,
+}
+
+/// One ring's mapping and parts.
+pub(super) struct RingMemory<T> {
+    pub(super) mapping: Mapping,
+    pub(super) parts: Parts<T>,
+}
+
+/// A socket with its memory registered and its four rings made.
+pub(super) fn open(umem: &Umem) -> io::Result<(OwnedFd, AllOffsets)> {
+    let fd = socket(libc::AF_XDP, libc::SOCK_RAW, 0)?;
+    let (address, length) = umem.area();
+    let registration = Registration {
+        address,
+        length,
+        chunk: CHUNK as u32,
+        headroom: 0,
+        flags: 0,
+        metadata: 0,
+    };
+    set_option(&fd, libc::SOL_XDP, libc::XDP_UMEM_REG, &registration)?;
+    set_option(
+        &fd,
+        libc::SOL_XDP,
+        libc::XDP_UMEM_FILL_RING,
+        &RECEIVE_CHUNKS,
+    )?;
+    set_option(
+        &fd,
+        libc::SOL_XDP,
+        libc::XDP_UMEM_COMPLETION_RING,
+        &SEND_CHUNKS,
+    )?;
+    set_option(&fd, libc::SOL_XDP, libc::XDP_RX_RING, &RECEIVE_CHUNKS)?;
+    set_option(&fd, libc::SOL_XDP, libc::XDP_TX_RING, &SEND_CHUNKS)?;
+    let offsets = get_option(&fd, libc::SOL_XDP, libc::XDP_MMAP_OFFSETS)?;
+    Ok((fd, offsets))
+}
+
+/// Maps one ring.
+pub(super) fn map<T>(
+    fd: &OwnedFd,
+    at: &Offsets,
+    size: u32,
+    page: i64,
+) -> io::Result<RingMemory<T>> {
+    let length = at.descriptors as usize + size as usize * size_of::<T>();
+    let mapping = Mapping::shared(fd, length, page)?;
+    let parts = Parts {
+        producer: mapping.at(at.producer as usize).cast(),
+        consumer: mapping.at(at.consumer as usize).cast(),
+        flags: mapping.at(at.flags as usize).cast(),
+        entries: mapping.at(at.descriptors as usize).cast(),
+        size,
+    };
+    Ok(RingMemory { mapping, parts })
+}
+
+/// Binds the socket to queue 0 of an interface.
+pub(super) fn bind_to(fd: &OwnedFd, index: u32, zero_copy: bool) -> io::Result<()> {
+    let mode = if zero_copy {
+        libc::XDP_ZEROCOPY
+    } else {
+        libc::XDP_COPY
+    };
+    let address = libc::sockaddr_xdp {
+        sxdp_family: libc::AF_XDP as u16,
+        sxdp_flags: mode | libc::XDP_USE_NEED_WAKEUP,
+        sxdp_ifindex: index,
+        sxdp_queue_id: 0,
+        sxdp_shared_umem_fd: 0,
+    };
+    bind(fd, &address)
+}
+
+/// Frames the kernel had to drop so far for want of room: `struct xdp_statistics`.
+pub(super) fn drops(fd: &OwnedFd) -> io::Result<u64> {
+    // Order: rx_dropped, rx_invalid_descs, tx_invalid_descs, rx_ring_full, rx_fill_ring_empty_descs, tx_ring_empty_descs.
+    // rx_dropped counts what found no chunk or a full ring; the others say why.
+    let statistics: [u64; 6] = get_option(fd, libc::SOL_XDP, libc::XDP_STATISTICS)?;
+    Ok(statistics[0] + statistics[3])
+}

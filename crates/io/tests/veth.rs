@@ -1,0 +1,142 @@
+//! The backends over a real veth pair in a namespace of our own. Needs root.
+
+use sixbench_io::packet::PacketPort;
+use sixbench_io::xdp::XdpPort;
+use sixbench_io::{Halves, Interface, Port, PortError, thread};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+/// A namespace with one veth pair, `e0` and `e1`; gone when dropped.
+struct Pair(String);
+
+fn ip(arguments: &str) {
+    let status = Command::new("ip").args(arguments.split_whitespace()).status().expect("ip: apt-get install iproute2");
+    assert!(status.success(), "ip {arguments} (these tests need root)");
+}
+
+impl Pair {
+    fn new(name: &str) -> Self {
+        let pair = Self(format!("sb-{}-{name}", std::process::id()));
+        let ns = &pair.0;
+        ip(&format!("netns add {ns}"));
+        ip(&format!("-n {ns} link add e0 type veth peer name e1"));
+        for end in ["e0", "e1"] {
+            // No addresses of the kernel's own, so that it stays silent on the link.
+            ip(&format!("-n {ns} link set {end} addrgenmode none"));
+            ip(&format!("-n {ns} link set {end} up"));
+        }
+        pair
+    }
+
+    fn open(&self, end: &str, backend: &str) -> Halves {
+        let (end, backend) = (end.to_owned(), backend.to_owned());
+        thread::in_namespace(&self.0, move || open(&end, &backend)).expect("namespace").expect("port")
+    }
+}
+
+impl Drop for Pair {
+    fn drop(&mut self) {
+        let _ = Command::new("ip").args(["netns", "del", &self.0]).status();
+    }
+}
+
+fn open(end: &str, backend: &str) -> Result<Halves, PortError> {
+    let interface = Interface::open(end)?;
+    assert!(interface.is_veth);
+    Ok(match backend {
+        "packet" => Box::new(PacketPort::open(&interface)?).split(),
+        _ => Box::new(XdpPort::open(&interface)?).split(),
+    })
+}
+
+const FRAMES: u32 = 20_000;
+const LENGTH: usize = 60;
+
+/// Writes an Ethernet frame of an experimental type that carries its number.
+fn write(number: u32, buffer: &mut [u8]) -> usize {
+    buffer[..LENGTH].fill(0);
+    buffer[..12].fill(0x02);
+    buffer[12..14].copy_from_slice(&[0x88, 0xb5]);
+    buffer[14..18].copy_from_slice(&number.to_be_bytes());
+    LENGTH
+}
+
+fn number_of(frame: &[u8]) -> Option<u32> {
+    (frame.get(12..14)? == [0x88, 0xb5]).then(|| u32::from_be_bytes(frame[14..18].try_into().expect("four octets")))
+}
+
+/// Sends slowly enough for any machine and returns the numbers that arrived, in order.
+fn carry(from: &mut Halves, to: &mut Halves) -> Vec<u32> {
+    let mut seen = Vec::new();
+    let mut next = 0;
+    let end = Instant::now() + Duration::from_secs(20);
+    while seen.len() < FRAMES as usize && Instant::now() < end {
+        let wanted = (FRAMES - next).min(16) as usize;
+        let mut fill = |_: usize, buffer: &mut [u8]| {
+            let length = write(next, buffer);
+            next += 1;
+            length
+        };
+        let sent = from.transmit.transmit(wanted, &mut fill).expect("send");
+        assert_eq!(sent.refused, 0);
+        to.receive.receive(&mut |frame| seen.extend(number_of(frame))).expect("receive");
+    }
+    seen
+}
+
+fn every_frame_arrives_once_in_order(name: &str, sender: &str, receiver: &str) {
+    let pair = Pair::new(name);
+    let mut from = pair.open("e0", sender);
+    let mut to = pair.open("e1", receiver);
+    assert_eq!(carry(&mut from, &mut to), (0..FRAMES).collect::<Vec<_>>());
+    assert_eq!(to.receive.overruns().expect("statistics"), 0);
+}
+
+#[test]
+fn packet_to_packet() {
+    every_frame_arrives_once_in_order("io-pp", "packet", "packet");
+}
+
+#[test]
+fn xdp_to_packet() {
+    every_frame_arrives_once_in_order("io-xp", "xdp", "packet");
+}
+
+#[test]
+fn packet_to_xdp() {
+    every_frame_arrives_once_in_order("io-px", "packet", "xdp");
+}
+
+#[test]
+fn xdp_to_xdp() {
+    every_frame_arrives_once_in_order("io-xx", "xdp", "xdp");
+}
+
+#[test]
+fn what_the_port_sends_it_does_not_receive() {
+    let pair = Pair::new("io-own");
+    let mut port = pair.open("e0", "packet");
+    port.transmit.transmit(1, &mut |_, buffer| write(1, buffer)).expect("send");
+    port.receive.answer(&[2; 60]).expect("answer");
+    let mut seen = 0;
+    std::thread::sleep(Duration::from_millis(50));
+    port.receive.receive(&mut |frame| seen += u32::from(number_of(frame).is_some())).expect("receive");
+    assert_eq!(seen, 0);
+}
+
+#[test]
+fn a_full_ring_is_counted_as_overrun() {
+    let pair = Pair::new("io-full");
+    let mut from = pair.open("e0", "packet");
+    let mut to = pair.open("e1", "packet");
+    let total = 20_000;
+    for number in 0..total {
+        from.transmit.transmit(1, &mut |_, buffer| write(number, buffer)).expect("send");
+    }
+    std::thread::sleep(Duration::from_millis(100));
+    let mut seen = 0;
+    while to.receive.receive(&mut |frame| seen += u64::from(number_of(frame).is_some())).expect("receive") > 0 {}
+    let overruns = to.receive.overruns().expect("statistics");
+    assert!(overruns > 0);
+    assert_eq!(seen + overruns, u64::from(total), "every frame was either received or counted");
+}
