@@ -1,1 +1,20 @@
+//! The tester: paced senders, verifying receivers, and the honesty to say when they themselves fell short.
+//! Between a trial's first and last frame nothing here allocates, locks or logs.
 #![forbid(unsafe_code)]
+
+mod bitmap;
+mod fault;
+mod flow;
+mod neighbour;
+mod pacer;
+pub mod profile;
+mod receiver;
+pub mod selftest;
+mod sender;
+mod stall;
+mod stream;
+pub mod tester;
+mod trial;
+mod verify;
+
+pub use tester::{FrameTester, Layout, MeasureError};

@@ -71,6 +71,9 @@ pub struct DirectionResult {
     /// Frames on the receiving port that are no test frames of this trial (RFC 2544 section 10: to be ignored).
     #[serde(default)]
     pub foreign: u64,
+    /// Frames of the other direction, back at the port they were sent from.
+    #[serde(default)]
+    pub misdirected: u64,
     /// Offered frames that the link refused because the DUT's receive queue was full (a subset of the lost).
     #[serde(default)]
     pub refused: u64,
@@ -144,6 +147,7 @@ impl DirectionResult {
             duplicate: 0,
             reordered: 0,
             foreign: 0,
+            misdirected: 0,
             refused: 0,
             sending: Sending::default(),
             receiving: Receiving::default(),

@@ -1,1 +1,187 @@
+//! Octets and fields of the frames sixbench sends and judges.
+//! Nothing here opens a socket, reads a clock or draws a random number.
+//!
+//! # The contract, the same in every protocol module
+//!
+//! A module is ordered fields, view, header (emit), `Display`, tests with real octets.
+//!
+//! * A **view** (`Ipv4View`) borrows octets. Its `new` checks every length and fixed field once and
+//!   returns a [`WireError`] that says what was wrong; after that no accessor can panic. A view ends
+//!   where its own length field says, so the padding of a short Ethernet frame is never payload.
+//!   A view does not verify checksums: ask `is_checksum_right`.
+//! * A **header** (`Ipv4Header`) owns field values and `emit`s them into the front of a buffer of at
+//!   least `HEADER_LEN` octets; a shorter one is a bug of the caller and panics.
+//! * A **message** ([`arp::Arp`], [`ndp::Message`]) is parsed from and built as a whole frame,
+//!   Ethernet header included, because its checks span the layers.
+//!
+//! Frames never include the frame check sequence: the 64-octet frame of RFC 2544 is 60 octets here.
+//! Integers in structs are in host order, octets in buffers in network order.
 #![forbid(unsafe_code)]
+
+use std::net::IpAddr;
+
+pub mod arp;
+pub mod checksum;
+pub mod embed;
+pub mod ethernet;
+pub mod ipv4;
+pub mod ipv6;
+pub mod mac;
+pub mod ndp;
+pub mod tag;
+pub mod template;
+pub mod udp;
+
+mod octets;
+
+pub use embed::{Eam, EamTable, Prefix4, Prefix6, Prefix6052};
+pub use ethernet::{EtherType, EthernetHeader, EthernetView};
+pub use ipv4::{Ipv4Header, Ipv4View};
+pub use ipv6::{Ipv6Header, Ipv6View};
+pub use mac::MacAddress;
+pub use tag::Tag;
+pub use template::{Description, StampedTime, Template, Variable};
+pub use udp::{UdpHeader, UdpView};
+
+/// IP protocol numbers this crate reads or writes (IANA "Protocol Numbers").
+pub mod protocol {
+    /// User Datagram Protocol, RFC 768.
+    pub const UDP: u8 = 17;
+    /// ICMP for IPv6, RFC 4443.
+    pub const ICMPV6: u8 = 58;
+}
+
+/// Which Internet Protocol a frame carries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum IpVersion {
+    /// IPv4, RFC 791.
+    V4,
+    /// IPv6, RFC 8200.
+    V6,
+}
+
+impl IpVersion {
+    /// The version of an address.
+    pub fn of(address: IpAddr) -> Self {
+        match address {
+            IpAddr::V4(_) => Self::V4,
+            IpAddr::V6(_) => Self::V6,
+        }
+    }
+}
+
+impl std::fmt::Display for IpVersion {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::V4 => "IPv4",
+            Self::V6 => "IPv6",
+        })
+    }
+}
+
+/// Why octets could not be read as a protocol, or a description not be turned into octets.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum WireError {
+    /// The octets end before the protocol's do.
+    #[error("{what}: {have} octets, at least {need} needed")]
+    Truncated {
+        /// The protocol, e.g. `ipv4 header`.
+        what: &'static str,
+        /// Octets needed.
+        need: usize,
+        /// Octets there.
+        have: usize,
+    },
+    /// A field holds a value the protocol does not allow.
+    #[error("{what}: {field} is {value:#x}, expected {expected}")]
+    Field {
+        /// The protocol.
+        what: &'static str,
+        /// The field's name.
+        field: &'static str,
+        /// What it holds.
+        value: u64,
+        /// What it may hold, in words.
+        expected: &'static str,
+    },
+    /// The octets do not match their checksum.
+    #[error("{what}: wrong checksum")]
+    Checksum {
+        /// The protocol.
+        what: &'static str,
+    },
+    /// A text is not what it should be.
+    #[error("cannot read `{text}` as {what}: expected {expected}")]
+    Text {
+        /// What it should have been.
+        what: &'static str,
+        /// The text.
+        text: String,
+        /// The form expected, with an example.
+        expected: &'static str,
+    },
+    /// A prefix length the address family, or RFC 6052 section 2.2, does not allow.
+    #[error("prefix length /{len} of {address} is not allowed: expected {expected}")]
+    PrefixLength {
+        /// The prefix's address.
+        address: IpAddr,
+        /// The length given.
+        len: u8,
+        /// The lengths allowed, in words.
+        expected: &'static str,
+    },
+    /// A prefix with bits set beyond its length.
+    #[error("{address}/{len} has host bits set; did you mean {network}/{len}?")]
+    HostBits {
+        /// The address given.
+        address: IpAddr,
+        /// The length given, in bits.
+        len: u8,
+        /// The address with its host bits cleared.
+        network: IpAddr,
+    },
+    /// An RFC 6052 prefix whose bits 64 to 71 are not zero.
+    #[error(
+        "{prefix} cannot embed IPv4 addresses: bits 64 to 71 must be zero (RFC 6052 section 2.2)"
+    )]
+    ReservedOctet {
+        /// The prefix.
+        prefix: Prefix6,
+    },
+    /// An explicit address mapping whose IPv6 suffix is too short for the IPv4 suffix.
+    #[error(
+        "mapping {mapping}: the IPv6 suffix must be at least as long as the IPv4 suffix (RFC 7757)"
+    )]
+    SuffixTooShort {
+        /// The mapping.
+        mapping: Eam,
+    },
+    /// Two explicit address mappings claim the same address.
+    #[error("mappings {first} and {second} overlap, so that a translation cannot be undone")]
+    OverlappingMappings {
+        /// The one that stands first in the table.
+        first: Eam,
+        /// The one that stands later.
+        second: Eam,
+    },
+    /// Source and destination are of different IP versions.
+    #[error("source {source_address} and destination {destination} are of different IP versions")]
+    MixedFamilies {
+        /// The source.
+        source_address: IpAddr,
+        /// The destination.
+        destination: IpAddr,
+    },
+    /// A frame length the template cannot have.
+    #[error("{version} test frame of {octets} octets (without FCS): expected {least} to {most}")]
+    FrameLength {
+        /// The IP version.
+        version: IpVersion,
+        /// The length asked for, in octets.
+        octets: usize,
+        /// The least that holds the headers and the tag.
+        least: usize,
+        /// The most the IP length field can express.
+        most: usize,
+    },
+}

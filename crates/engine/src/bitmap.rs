@@ -1,0 +1,67 @@
+//! Which frames were seen: one bit each.
+
+/// A fixed set of bits, all clear at first.
+#[derive(Clone, Debug)]
+pub(crate) struct Bitmap {
+    words: Vec<u64>,
+    bits: u64,
+}
+
+impl Bitmap {
+    /// Room for `bits` bits.
+    pub(crate) fn new(bits: u64) -> Self {
+        Self {
+            words: vec![0; bits.div_ceil(64) as usize],
+            bits,
+        }
+    }
+
+    /// Sets a bit below the size; says whether it was clear.
+    #[inline]
+    pub(crate) fn set(&mut self, bit: u64) -> bool {
+        let word = &mut self.words[(bit / 64) as usize];
+        let mask = 1 << (bit % 64);
+        let was_clear = *word & mask == 0;
+        *word |= mask;
+        was_clear
+    }
+
+    /// The clear bits below `end`, ascending.
+    pub(crate) fn clear_bits(&self, end: u64) -> impl Iterator<Item = u64> + '_ {
+        let end = end.min(self.bits);
+        let words = self
+            .words
+            .iter()
+            .zip(0u64..)
+            .filter(|(word, _)| **word != u64::MAX);
+        words
+            .flat_map(|(word, index)| {
+                (0..64)
+                    .filter(move |bit| word >> bit & 1 == 0)
+                    .map(move |bit| index * 64 + bit)
+            })
+            .take_while(move |bit| *bit < end)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bit_is_new_only_once() {
+        let mut bits = Bitmap::new(130);
+        assert!(bits.set(129));
+        assert!(!bits.set(129));
+        assert!(bits.set(0));
+    }
+
+    #[test]
+    fn what_was_not_set_is_clear() {
+        let mut bits = Bitmap::new(5);
+        bits.set(1);
+        bits.set(3);
+        assert_eq!(bits.clear_bits(5).collect::<Vec<_>>(), [0, 2, 4]);
+        assert_eq!(bits.clear_bits(2).collect::<Vec<_>>(), [0]);
+    }
+}

@@ -1,0 +1,143 @@
+//! In what did the tester itself fall short? From what sender and receiver noted to the faults of a trial.
+
+use crate::stall::Gaps;
+use sixbench_method::terms::FrameRate;
+use sixbench_method::trial::{DirectionResult, Fault};
+use std::net::IpAddr;
+
+/// Sending may take this share longer than nominal: siitperf's tolerance, kept for comparability.
+const TOLERANCE: f64 = 1e-5;
+
+/// The faults of one direction.
+pub(crate) fn of_direction(
+    result: &DirectionResult,
+    rate: FrameRate,
+    stall_ns: u64,
+    gaps: Gaps,
+    lost_neighbours: &[IpAddr],
+) -> Vec<Fault> {
+    let neighbours = lost_neighbours
+        .iter()
+        .map(|address| Fault::NeighbourWentStale {
+            direction: result.direction,
+            address: address.to_string(),
+        });
+    sent_too_slowly(result)
+        .into_iter()
+        .chain(sender_stalled(result, stall_ns))
+        .chain(receiver_stalled(result, rate, stall_ns, gaps))
+        .chain(ring_overrun(result))
+        .chain(neighbours)
+        .collect()
+}
+
+fn sent_too_slowly(result: &DirectionResult) -> Option<Fault> {
+    let sending = &result.sending;
+    let allowed_ns = (sending.nominal_ns as f64 * (1.0 + TOLERANCE)) as u64;
+    let is_short = result.offered < result.intended;
+    (is_short || sending.took_ns > allowed_ns).then_some(Fault::SentTooSlowly {
+        direction: result.direction,
+        nominal_ns: sending.nominal_ns,
+        took_ns: sending.took_ns,
+    })
+}
+
+fn sender_stalled(result: &DirectionResult, stall_ns: u64) -> Option<Fault> {
+    let sending = &result.sending;
+    (sending.worst_lateness_ns > stall_ns).then_some(Fault::SenderStalled {
+        direction: result.direction,
+        worst_lateness_ns: sending.worst_lateness_ns,
+        frames: sending.late_frames,
+    })
+}
+
+fn receiver_stalled(
+    result: &DirectionResult,
+    rate: FrameRate,
+    stall_ns: u64,
+    gaps: Gaps,
+) -> Option<Fault> {
+    (gaps.worst_ns > stall_ns).then(|| Fault::ReceiverStalled {
+        direction: result.direction,
+        worst_gap_ns: gaps.worst_ns,
+        frames: rate.frames_in(gaps.stalled_ns),
+    })
+}
+
+fn ring_overrun(result: &DirectionResult) -> Option<Fault> {
+    let frames = result.receiving.overruns;
+    (frames > 0).then_some(Fault::ReceiveRingOverrun {
+        direction: result.direction,
+        frames,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sixbench_method::terms::Direction;
+    use sixbench_method::trial::Sending;
+
+    fn faults(sending: Sending, gaps: Gaps, overruns: u64) -> Vec<Fault> {
+        let mut result = DirectionResult::counted(Direction::Forward, 1000, 1000);
+        result.sending = sending;
+        result.receiving.overruns = overruns;
+        of_direction(&result, FrameRate(1000), 1_000_000, gaps, &[])
+    }
+
+    const MINUTE: u64 = 60_000_000_000;
+
+    #[test]
+    fn a_minute_may_take_600_microseconds_longer_and_no_more() {
+        let quiet = Gaps::new(1_000_000, 0);
+        let took = |took_ns| Sending {
+            nominal_ns: MINUTE,
+            took_ns,
+            ..Sending::default()
+        };
+        assert!(faults(took(MINUTE + 600_000), quiet, 0).is_empty());
+        assert!(matches!(
+            faults(took(MINUTE + 600_001), quiet, 0)[..],
+            [Fault::SentTooSlowly { .. }]
+        ));
+    }
+
+    #[test]
+    fn a_stall_that_was_caught_up_is_seen_although_the_duration_is_right() {
+        let stalled = Sending {
+            nominal_ns: MINUTE,
+            took_ns: MINUTE,
+            worst_lateness_ns: 500_000_000,
+            late_frames: 500,
+        };
+        let faults = faults(stalled, Gaps::new(1_000_000, 0), 0);
+        assert!(matches!(
+            faults[..],
+            [Fault::SenderStalled { frames: 500, .. }]
+        ));
+    }
+
+    #[test]
+    fn a_receiver_that_was_away_names_the_frames_due_meanwhile() {
+        let mut gaps = Gaps::new(1_000_000, 0);
+        gaps.look(50_000_000);
+        let faults = faults(Sending::default(), gaps, 0);
+        assert!(matches!(
+            faults[..],
+            [Fault::ReceiverStalled {
+                frames: 50,
+                worst_gap_ns: 50_000_000,
+                ..
+            }]
+        ));
+    }
+
+    #[test]
+    fn a_full_ring_is_a_fault() {
+        let faults = faults(Sending::default(), Gaps::new(1_000_000, 0), 3);
+        assert!(matches!(
+            faults[..],
+            [Fault::ReceiveRingOverrun { frames: 3, .. }]
+        ));
+    }
+}

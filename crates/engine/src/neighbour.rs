@@ -1,0 +1,242 @@
+//! Neighbours: the tester answers ARP and neighbour solicitations for its addresses and resolves the DUT's, so that nothing needs
+//! to be set by hand on the DUT. Outside the schedule and rare, so these few frames may be built on the heap.
+
+use crate::profile::Neighbours;
+use sixbench_io::clock::Clock;
+use sixbench_io::{PortError, Receive};
+use sixbench_wire::MacAddress;
+use sixbench_wire::arp::{Arp, Operation};
+use sixbench_wire::ethernet::EthernetView;
+use sixbench_wire::ndp::{Message, Solicitation};
+use std::net::IpAddr;
+
+/// How often the DUT is asked before it counts as silent.
+pub(crate) const TRIES: u32 = 10;
+/// How long an answer is waited for, each time. A namespace just built may need a while.
+const PATIENCE_NS: u64 = 300_000_000;
+
+/// Answers the DUT's questions on one link.
+pub(crate) struct Answerer {
+    own: MacAddress,
+    addresses: Vec<IpAddr>,
+    answers: Vec<Vec<u8>>,
+    asked_by_all: Vec<IpAddr>,
+}
+
+impl Answerer {
+    /// Answers with `own` for the tester's addresses among `neighbours`.
+    pub(crate) fn new(own: MacAddress, neighbours: &[Neighbours]) -> Self {
+        let addresses = neighbours.iter().map(|n| n.tester).collect();
+        Self {
+            own,
+            addresses,
+            answers: Vec::with_capacity(4),
+            asked_by_all: Vec::with_capacity(4),
+        }
+    }
+
+    /// Looks whether `frame` is a neighbour's message, and prepares the answer if it asks for us.
+    pub(crate) fn consider(&mut self, frame: &[u8]) -> bool {
+        if let Ok(arp) = Arp::parse(frame) {
+            if arp.operation == Operation::Request {
+                self.answer(frame, arp.target.into(), |own| {
+                    arp.reply(own).to_frame().to_vec()
+                });
+            }
+            return true;
+        }
+        match Message::parse(frame) {
+            Ok(Message::Solicitation(question)) => {
+                self.answer(frame, question.target.into(), |own| {
+                    question.advertise(own).to_frame()
+                });
+                true
+            }
+            Ok(Message::Advertisement(_)) => true,
+            Err(_) => false,
+        }
+    }
+
+    fn answer(
+        &mut self,
+        question: &[u8],
+        target: IpAddr,
+        build: impl FnOnce(MacAddress) -> Vec<u8>,
+    ) {
+        if !self.addresses.contains(&target) {
+            return;
+        }
+        self.answers.push(build(self.own));
+        // A neighbour that still knows our hardware address probes it alone; one that asks all has lost it.
+        let is_to_all =
+            EthernetView::new(question).is_ok_and(|ethernet| !ethernet.dst().is_unicast());
+        if is_to_all && !self.asked_by_all.contains(&target) {
+            self.asked_by_all.push(target);
+        }
+    }
+
+    /// The next answer to send.
+    #[inline]
+    pub(crate) fn next_answer(&mut self) -> Option<Vec<u8>> {
+        self.answers.pop()
+    }
+
+    /// Addresses of ours the DUT asked everybody for.
+    pub(crate) fn asked_by_all(&self) -> &[IpAddr] {
+        &self.asked_by_all
+    }
+}
+
+/// What came of asking.
+pub(crate) enum Resolved {
+    /// Every neighbour answered; the hardware address of the last.
+    All(MacAddress),
+    /// This one did not.
+    Silent(IpAddr),
+}
+
+/// Asks for every neighbour on a link. The questions tell the DUT our hardware address for each of our own addresses.
+pub(crate) fn resolve(
+    port: &mut dyn Receive,
+    own: MacAddress,
+    neighbours: &[Neighbours],
+    clock: &Clock,
+) -> Result<Resolved, PortError> {
+    let mut answerer = Answerer::new(own, neighbours);
+    let mut found = MacAddress::BROADCAST;
+    for neighbour in neighbours {
+        match ask(port, own, neighbour, &mut answerer, clock)? {
+            Some(mac) => found = mac,
+            None => return Ok(Resolved::Silent(neighbour.dut)),
+        }
+    }
+    Ok(Resolved::All(found))
+}
+
+fn ask(
+    port: &mut dyn Receive,
+    own: MacAddress,
+    neighbour: &Neighbours,
+    answerer: &mut Answerer,
+    clock: &Clock,
+) -> Result<Option<MacAddress>, PortError> {
+    let Some(question) = question(own, neighbour) else {
+        return Ok(None);
+    };
+    for _ in 0..TRIES {
+        port.answer(&question)?;
+        let end_ns = clock.now_ns() + PATIENCE_NS;
+        while clock.now_ns() < end_ns {
+            let mut answer = None;
+            port.receive(&mut |frame| {
+                answer = answer.or_else(|| answer_in(frame, neighbour.dut));
+                answerer.consider(frame);
+            })?;
+            while let Some(frame) = answerer.next_answer() {
+                port.answer(&frame)?;
+            }
+            if answer.is_some() {
+                return Ok(answer);
+            }
+            std::thread::yield_now();
+        }
+    }
+    Ok(None)
+}
+
+/// `None` where the two addresses are of different families.
+fn question(own: MacAddress, neighbour: &Neighbours) -> Option<Vec<u8>> {
+    match (neighbour.tester, neighbour.dut) {
+        (IpAddr::V4(tester), IpAddr::V4(dut)) => {
+            Some(Arp::request(own, tester, dut).to_frame().to_vec())
+        }
+        (IpAddr::V6(tester), IpAddr::V6(dut)) => {
+            Some(Solicitation::multicast(own, tester, dut).to_frame())
+        }
+        _ => None,
+    }
+}
+
+/// The hardware address that `frame` names for `wanted`.
+fn answer_in(frame: &[u8], wanted: IpAddr) -> Option<MacAddress> {
+    if let Ok(arp) = Arp::parse(frame) {
+        return (IpAddr::V4(arp.sender) == wanted).then_some(arp.sender_mac);
+    }
+    match Message::parse(frame) {
+        Ok(Message::Advertisement(a)) if IpAddr::V6(a.target) == wanted => {
+            Some(a.target_mac.unwrap_or(a.src_mac))
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TESTER: MacAddress = MacAddress([2, 0, 0, 0, 0, 1]);
+    const DUT: MacAddress = MacAddress([2, 0, 0, 0, 0, 2]);
+
+    fn neighbours(tester: &str, dut: &str) -> Neighbours {
+        Neighbours {
+            tester: tester.parse().expect("address"),
+            dut: dut.parse().expect("address"),
+        }
+    }
+
+    /// The answer our side gives to the question the other side asks, and whether it was asked by all.
+    fn asked(tester: &str, dut: &str) -> (Option<Vec<u8>>, bool) {
+        let ours = neighbours(tester, dut);
+        let theirs = Neighbours {
+            tester: ours.dut,
+            dut: ours.tester,
+        };
+        let mut answerer = Answerer::new(TESTER, &[ours]);
+        assert!(answerer.consider(&question(DUT, &theirs).expect("same family")));
+        (answerer.next_answer(), !answerer.asked_by_all().is_empty())
+    }
+
+    #[test]
+    fn a_question_for_our_address_is_answered_with_our_hardware_address() {
+        for (tester, dut) in [("198.18.0.2", "198.18.0.1"), ("2001:2::2", "2001:2::1")] {
+            let (answer, by_all) = asked(tester, dut);
+            let answer = answer.expect("an answer");
+            assert_eq!(
+                answer_in(&answer, tester.parse().expect("address")),
+                Some(TESTER)
+            );
+            assert!(by_all);
+        }
+    }
+
+    #[test]
+    fn a_question_for_another_address_is_not_answered() {
+        let mut answerer = Answerer::new(TESTER, &[neighbours("198.18.0.2", "198.18.0.1")]);
+        let other = Arp::request(
+            DUT,
+            "198.18.0.1".parse().expect("address"),
+            "198.18.0.3".parse().expect("address"),
+        );
+        assert!(answerer.consider(&other.to_frame()));
+        assert!(answerer.next_answer().is_none());
+    }
+
+    #[test]
+    fn a_probe_to_us_alone_is_no_sign_of_a_lost_entry() {
+        let ours = neighbours("2001:2::2", "2001:2::1");
+        let mut answerer = Answerer::new(TESTER, &[ours]);
+        let (tester, dut) = (
+            "2001:2::2".parse().expect("address"),
+            "2001:2::1".parse().expect("address"),
+        );
+        answerer.consider(&Solicitation::unicast(DUT, dut, tester, TESTER).to_frame());
+        assert!(answerer.next_answer().is_some());
+        assert!(answerer.asked_by_all().is_empty());
+    }
+
+    #[test]
+    fn a_test_frame_is_no_neighbours_message() {
+        let mut answerer = Answerer::new(TESTER, &[]);
+        assert!(!answerer.consider(&[0; 60]));
+    }
+}

@@ -1,0 +1,270 @@
+//! The receiver of one port: judges every frame, counts by sequence number, answers neighbours.
+
+use crate::bitmap::Bitmap;
+use crate::neighbour::Answerer;
+use crate::stall::Gaps;
+use crate::verify::{Fate, Verifier, Wrong};
+use hdrhistogram::Histogram;
+use sixbench_io::{PortError, Receive};
+use sixbench_method::trial::{Delay, DirectionResult, LOSS_BIN_NS, Receiving};
+use sixbench_wire::tag::Tag;
+
+/// Wrong frames kept for the report.
+const EXAMPLES: usize = 5;
+/// Octets kept of each: the largest frame, and some that should not be there.
+const EXAMPLE_OCTETS: usize = 9_300;
+/// Delays above this are recorded as this: 100 s.
+const LONGEST_DELAY_NS: u64 = 100_000_000_000;
+/// How long to listen on after the last frame, for duplicates.
+pub(crate) const LINGER_NS: u64 = 5_000_000;
+
+/// What a receiver is to expect.
+pub(crate) struct Expected {
+    pub(crate) verifier: Verifier,
+    /// Frames of the schedule.
+    pub(crate) frames: u64,
+    /// Time of sending by the schedule, nanoseconds.
+    pub(crate) duration_ns: u64,
+    /// A frame later than this is not received; 0: no limit.
+    pub(crate) timeout_ns: u64,
+}
+
+/// One port being received from. Everything it needs is allocated when it is made.
+pub(crate) struct Receiver<'a> {
+    port: &'a mut dyn Receive,
+    answerer: Answerer,
+    tally: Tally,
+    gaps: Gaps,
+}
+
+/// The counts of the frames seen.
+struct Tally {
+    expected: Expected,
+    seen: Bitmap,
+    counts: Counts,
+    highest: Option<u64>,
+    /// Frames seen but not received, by bin.
+    bins: Vec<u64>,
+    delays: Histogram<u64>,
+    examples: Vec<Example>,
+    /// The examples' octets, one after the other, in memory taken before the trial.
+    kept: Vec<u8>,
+}
+
+#[derive(Default)]
+struct Counts {
+    distinct: u64,
+    received: u64,
+    late: u64,
+    mistranslated: u64,
+    corrupt: u64,
+    duplicate: u64,
+    reordered: u64,
+    foreign: u64,
+    misdirected: u64,
+}
+
+struct Example {
+    tag: Tag,
+    wrong: Wrong,
+    octets: std::ops::Range<usize>,
+}
+
+impl<'a> Receiver<'a> {
+    /// Ready to receive; gaps between looks count as stalls above `stall_ns` from `start_ns` on.
+    pub(crate) fn new(
+        port: &'a mut dyn Receive,
+        answerer: Answerer,
+        expected: Expected,
+        stall_ns: u64,
+        start_ns: u64,
+    ) -> Self {
+        Self {
+            port,
+            answerer,
+            tally: Tally::new(expected),
+            gaps: Gaps::new(stall_ns, start_ns),
+        }
+    }
+
+    /// Takes in what has arrived; `is_sending` while frames are still being sent.
+    #[inline]
+    pub(crate) fn poll(&mut self, now_ns: u64, is_sending: bool) -> Result<usize, PortError> {
+        if is_sending {
+            self.gaps.look(now_ns);
+        }
+        let (tally, answerer) = (&mut self.tally, &mut self.answerer);
+        let count = self.port.receive(&mut |frame| {
+            if tally.take(frame, now_ns) == Fate::Foreign && !answerer.consider(frame) {
+                tally.counts.foreign += 1;
+            }
+        })?;
+        while let Some(answer) = self.answerer.next_answer() {
+            self.port.answer(&answer)?;
+        }
+        Ok(count)
+    }
+
+    /// Whether every frame of the schedule was seen.
+    #[inline]
+    pub(crate) fn has_all(&self) -> bool {
+        self.tally.counts.distinct == self.tally.expected.frames
+    }
+
+    /// Addresses the DUT asked for by broadcast or multicast during the trial: it had lost them.
+    pub(crate) fn lost_neighbours(&self) -> &[std::net::IpAddr] {
+        self.answerer.asked_by_all()
+    }
+
+    /// The stalled time of the loop, nanoseconds, and the longest gap.
+    pub(crate) fn gaps(&self) -> Gaps {
+        self.gaps
+    }
+
+    /// Writes what was counted into `result`, whose `offered` is already known.
+    pub(crate) fn finish(self, result: &mut DirectionResult) -> Result<(), PortError> {
+        let overruns = self.port.overruns()?;
+        result.receiving = Receiving {
+            worst_gap_ns: self.gaps.worst_ns,
+            overruns,
+        };
+        self.tally.finish(result);
+        Ok(())
+    }
+}
+
+impl Tally {
+    fn new(expected: Expected) -> Self {
+        let bins = expected.duration_ns.div_ceil(LOSS_BIN_NS).max(1);
+        Self {
+            seen: Bitmap::new(expected.frames),
+            counts: Counts::default(),
+            highest: None,
+            bins: vec![0; bins as usize],
+            delays: Histogram::new_with_bounds(1, LONGEST_DELAY_NS, 3)
+                .expect("constant bounds are valid"),
+            examples: Vec::with_capacity(EXAMPLES),
+            kept: Vec::with_capacity(EXAMPLES * EXAMPLE_OCTETS),
+            expected,
+        }
+    }
+
+    #[inline]
+    fn take(&mut self, frame: &[u8], now_ns: u64) -> Fate {
+        let fate = self.expected.verifier.judge(frame);
+        match fate {
+            Fate::Right(tag) => {
+                if self.is_new(tag) {
+                    self.take_right(tag, now_ns);
+                }
+            }
+            Fate::Mistranslated(tag, wrong) => {
+                if self.is_new(tag) {
+                    self.counts.mistranslated += 1;
+                    self.miss(tag.sequence);
+                    self.keep(frame, tag, wrong);
+                }
+            }
+            Fate::Corrupt(tag) => {
+                if self.is_new(tag) {
+                    self.counts.corrupt += 1;
+                    self.miss(tag.sequence);
+                }
+            }
+            Fate::Misdirected => self.counts.misdirected += 1,
+            // Its receiver looks whether a neighbour sent it, and counts it.
+            Fate::Foreign => {}
+        }
+        fate
+    }
+
+    /// Marks the frame as seen; says whether it is the first of its number, and counts order and duplicates.
+    #[inline]
+    fn is_new(&mut self, tag: Tag) -> bool {
+        if !self.seen.set(tag.sequence) {
+            self.counts.duplicate += 1;
+            return false;
+        }
+        self.counts.distinct += 1;
+        if self.highest.is_some_and(|highest| tag.sequence < highest) {
+            self.counts.reordered += 1;
+        } else {
+            self.highest = Some(tag.sequence);
+        }
+        true
+    }
+
+    #[inline]
+    fn take_right(&mut self, tag: Tag, now_ns: u64) {
+        // The stamp of a batch may be a little older than the youngest frame in it.
+        let delay = now_ns.saturating_sub(tag.time_ns);
+        if self.expected.timeout_ns > 0 && delay > self.expected.timeout_ns {
+            self.counts.late += 1;
+            self.miss(tag.sequence);
+            return;
+        }
+        self.counts.received += 1;
+        self.delays.saturating_record(delay.max(1));
+    }
+
+    fn miss(&mut self, sequence: u64) {
+        let bin = self.bin_of(sequence);
+        self.bins[bin] += 1;
+    }
+
+    /// Bin of a frame by its due time.
+    fn bin_of(&self, sequence: u64) -> usize {
+        let due_ns = u128::from(sequence) * u128::from(self.expected.duration_ns)
+            / u128::from(self.expected.frames.max(1));
+        ((due_ns / u128::from(LOSS_BIN_NS)) as usize).min(self.bins.len() - 1)
+    }
+
+    fn keep(&mut self, frame: &[u8], tag: Tag, wrong: Wrong) {
+        if self.examples.len() == EXAMPLES {
+            return;
+        }
+        let start = self.kept.len();
+        self.kept
+            .extend_from_slice(&frame[..frame.len().min(EXAMPLE_OCTETS)]);
+        self.examples.push(Example {
+            tag,
+            wrong,
+            octets: start..self.kept.len(),
+        });
+    }
+
+    fn finish(mut self, result: &mut DirectionResult) {
+        let counts = &self.counts;
+        result.received = counts.received;
+        result.late = counts.late;
+        result.mistranslated = counts.mistranslated;
+        result.corrupt = counts.corrupt;
+        result.duplicate = counts.duplicate;
+        result.reordered = counts.reordered;
+        result.foreign = counts.foreign;
+        result.misdirected = counts.misdirected;
+        result.delay = self.delay();
+        if result.not_received() > 0 {
+            let seen = std::mem::replace(&mut self.seen, Bitmap::new(0));
+            seen.clear_bits(result.offered)
+                .for_each(|sequence| self.miss(sequence));
+            result.lost_by_bin = std::mem::take(&mut self.bins);
+        }
+        let verifier = &self.expected.verifier;
+        result.examples = self
+            .examples
+            .iter()
+            .map(|e| verifier.explain(&self.kept[e.octets.clone()], e.tag, e.wrong))
+            .collect();
+    }
+
+    fn delay(&self) -> Option<Delay> {
+        (self.counts.received > 0).then(|| Delay {
+            count: self.delays.len(),
+            min_ns: self.delays.min(),
+            median_ns: self.delays.value_at_quantile(0.5),
+            p999_ns: self.delays.value_at_quantile(0.999),
+            max_ns: self.delays.max(),
+        })
+    }
+}

@@ -1,0 +1,157 @@
+//! The paced sender of one direction. Sends what is due, never waits to fill a batch, and keeps note of how late it was.
+
+use crate::pacer::Pacer;
+use crate::stream::Stream;
+use sixbench_io::{BATCH, PortError, Transmit};
+use sixbench_method::terms::Direction;
+use sixbench_method::trial::{DirectionResult, Sending};
+use sixbench_wire::template::StampedTime;
+
+/// A sender so far behind gives up: the trial is invalid anyway.
+const HOPELESS_NS: u64 = 500_000_000;
+
+/// One direction being sent.
+pub(crate) struct Sender<'a> {
+    port: &'a mut dyn Transmit,
+    stream: Stream,
+    pacer: Pacer,
+    writer: Writer,
+    stall_ns: u64,
+    first_ns: u64,
+    last_ns: u64,
+    gave_up: bool,
+    sending: Sending,
+    refused: u64,
+}
+
+impl<'a> Sender<'a> {
+    /// Will send `stream` by `pacer`; a frame more than `stall_ns` behind its due time counts as late.
+    pub(crate) fn new(
+        port: &'a mut dyn Transmit,
+        stream: Stream,
+        pacer: Pacer,
+        stall_ns: u64,
+    ) -> Self {
+        let writer = Writer::new(port.slots());
+        let sending = Sending {
+            nominal_ns: pacer.nominal_ns(),
+            ..Sending::default()
+        };
+        Self {
+            port,
+            stream,
+            pacer,
+            writer,
+            stall_ns,
+            first_ns: 0,
+            last_ns: 0,
+            gave_up: false,
+            sending,
+            refused: 0,
+        }
+    }
+
+    /// Sends what is due at `now_ns`, at most a batch; `clock` is read once more when the frames have left.
+    #[inline]
+    pub(crate) fn poll(&mut self, now_ns: u64, clock: impl Fn() -> u64) -> Result<(), PortError> {
+        let due = self.pacer.due(now_ns, BATCH);
+        if due == 0 || self.gave_up {
+            return Ok(());
+        }
+        self.note_lateness(now_ns, due);
+        let (stream, writer, first) = (&self.stream, &mut self.writer, self.pacer.sent());
+        let time = StampedTime::new(now_ns);
+        let mut next = first;
+        let sent = self.port.transmit(due, &mut |slot, buffer| {
+            let length = writer.write(stream, next, time, slot, buffer);
+            next += 1;
+            length
+        })?;
+        self.pacer.advance(sent.taken);
+        self.refused += sent.refused as u64;
+        if sent.taken > 0 {
+            self.last_ns = clock();
+            if first == 0 {
+                self.first_ns = self.last_ns;
+            }
+        }
+        Ok(())
+    }
+
+    fn note_lateness(&mut self, now_ns: u64, due: usize) {
+        let lateness = now_ns - self.pacer.due_time(self.pacer.sent());
+        if lateness > self.sending.worst_lateness_ns {
+            self.sending.worst_lateness_ns = lateness;
+        }
+        if lateness > self.stall_ns {
+            self.sending.late_frames += due as u64;
+            self.gave_up = lateness > HOPELESS_NS;
+        }
+    }
+
+    /// Whether nothing more will be sent.
+    #[inline]
+    pub(crate) fn is_done(&self) -> bool {
+        self.gave_up || self.pacer.is_done()
+    }
+
+    /// What was sent in `direction`; what was received is still to be filled in.
+    pub(crate) fn finish(self, direction: Direction) -> DirectionResult {
+        let took_ns = self.last_ns.saturating_sub(self.first_ns);
+        let mut result = DirectionResult::counted(direction, self.pacer.sent(), 0);
+        result.intended = self.pacer.frames();
+        result.refused = self.refused;
+        result.sending = Sending {
+            took_ns,
+            ..self.sending
+        };
+        result
+    }
+}
+
+/// Writes frames into buffers, copying a template only where the buffer holds another.
+pub(crate) struct Writer {
+    /// What each buffer holds.
+    held: Vec<Held>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Held {
+    Unknown,
+    Foreground,
+    Background,
+}
+
+impl Writer {
+    pub(crate) fn new(slots: usize) -> Self {
+        Self {
+            held: vec![Held::Unknown; slots],
+        }
+    }
+
+    /// Writes frame `sequence` of `stream` into buffer `slot`; returns its octets.
+    #[inline]
+    pub(crate) fn write(
+        &mut self,
+        stream: &Stream,
+        sequence: u64,
+        time: StampedTime,
+        slot: usize,
+        buffer: &mut [u8],
+    ) -> usize {
+        let (kind, is_background) = stream.kind(sequence);
+        let wanted = if is_background {
+            Held::Background
+        } else {
+            Held::Foreground
+        };
+        let octets = kind.template.octets();
+        if self.held[slot] != wanted {
+            buffer[..octets.len()].copy_from_slice(octets);
+            self.held[slot] = wanted;
+        }
+        kind.template
+            .patch(&mut buffer[..octets.len()], &kind.variable(sequence, time));
+        octets.len()
+    }
+}

@@ -1,0 +1,326 @@
+//! The frame tester: two ports, a profile, and a trial whenever one is asked for.
+
+use crate::fault;
+use crate::neighbour::{self, Answerer};
+use crate::pacer::Pacer;
+use crate::profile::Profile;
+use crate::receiver::{Expected, Receiver};
+use crate::sender::Sender;
+use crate::stream::Stream;
+use crate::trial::{Phase, Run, Task};
+use crate::verify::Verifier;
+use sixbench_io::clock::Clock;
+use sixbench_io::{Halves, Port, PortError, Receive, Transmit, thread};
+use sixbench_method::plan::TrialSettings;
+use sixbench_method::terms::Direction;
+use sixbench_method::trial::{DirectionResult, Measurer, TrialResult, TrialSpec};
+use sixbench_wire::{MacAddress, WireError};
+use std::io;
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+/// Time between making everything ready and the first frame.
+const HEAD_START_NS: u64 = 2_000_000;
+
+/// Where the tester's threads run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Layout {
+    /// One thread for each core named, up to four (two senders, two receivers); one unpinned thread when empty.
+    pub cores: Vec<u32>,
+}
+
+impl Layout {
+    /// What cannot be had of this layout, in words: trials go on, less protected against stalls.
+    pub fn warnings(&self) -> Vec<String> {
+        let cores = self.cores.clone();
+        std::thread::spawn(move || try_layout(&cores))
+            .join()
+            .unwrap_or_default()
+    }
+}
+
+fn try_layout(cores: &[u32]) -> Vec<String> {
+    let unpinned = cores.iter().filter_map(|&core| {
+        let error = thread::pin_to(core).err()?;
+        Some(format!(
+            "cannot pin a tester thread to core {core}: {error}; it runs where the system puts it"
+        ))
+    });
+    let unraised = thread::raise_priority().err().map(|error| {
+        format!("cannot raise the priority of the tester's threads: {error}; other load on their cores may stall them")
+    });
+    unpinned.chain(unraised).collect()
+}
+
+/// Why no trial could be performed.
+#[derive(Debug, thiserror::Error)]
+pub enum MeasureError {
+    /// A port failed.
+    #[error(transparent)]
+    Port(#[from] PortError),
+    /// The frames of the profile cannot be built.
+    #[error("cannot build the test frames: {0}")]
+    Frame(#[from] WireError),
+    /// The DUT does not answer.
+    #[error(
+        "{port}: nobody answers for {address} (asked {tries} times); is the DUT up, and is that its address on this link?"
+    )]
+    Silent {
+        /// The tester's port.
+        port: String,
+        /// The DUT's address asked for.
+        address: IpAddr,
+        /// How often it was asked.
+        tries: u32,
+    },
+    /// Somebody asked to stop.
+    #[error("interrupted")]
+    Interrupted,
+    /// The system denied something else.
+    #[error("cannot run the tester: {0}")]
+    System(#[from] io::Error),
+}
+
+/// One port with its halves.
+struct End {
+    name: String,
+    mac: MacAddress,
+    halves: Halves,
+}
+
+impl End {
+    fn new(port: Box<dyn Port>) -> Self {
+        Self {
+            name: port.name(),
+            mac: MacAddress(port.mac()),
+            halves: port.split(),
+        }
+    }
+
+    /// Throws away what arrived before the trial, and forgets what did not fit.
+    fn drain(&mut self) -> Result<(), PortError> {
+        while self.halves.receive.receive(&mut |_| ())? > 0 {}
+        self.halves.receive.overruns().map(drop)
+    }
+}
+
+/// The frame engine as a [`Measurer`].
+pub struct FrameTester {
+    left: End,
+    right: End,
+    profile: Profile,
+    settings: TrialSettings,
+    layout: Layout,
+    clock: Clock,
+    stop: Arc<AtomicBool>,
+    trial: u8,
+}
+
+impl FrameTester {
+    /// A tester between two open ports. `stop` ends a trial early.
+    pub fn new(
+        ports: (Box<dyn Port>, Box<dyn Port>),
+        profile: Profile,
+        settings: TrialSettings,
+        layout: Layout,
+        stop: Arc<AtomicBool>,
+    ) -> Self {
+        let (left, right) = (End::new(ports.0), End::new(ports.1));
+        Self {
+            left,
+            right,
+            profile,
+            settings,
+            layout,
+            clock: Clock::new(),
+            stop,
+            trial: 0,
+        }
+    }
+
+    /// Measures other traffic from now on, over the same ports.
+    pub fn set_profile(&mut self, profile: Profile) {
+        self.profile = profile;
+    }
+
+    /// Asks both sides of the DUT for their hardware addresses, which also tells it ours (learning frames of RFC 2544 section 23).
+    pub fn resolve(&mut self) -> Result<(MacAddress, MacAddress), MeasureError> {
+        let left = self.resolve_end(Direction::Forward)?;
+        let right = self.resolve_end(Direction::Reverse)?;
+        Ok((left, right))
+    }
+
+    /// The DUT's hardware address on the link from which `direction` is sent.
+    fn resolve_end(&mut self, direction: Direction) -> Result<MacAddress, MeasureError> {
+        let (end, neighbours) = match direction {
+            Direction::Forward => (&mut self.left, &self.profile.left),
+            Direction::Reverse => (&mut self.right, &self.profile.right),
+        };
+        let silent = |address| MeasureError::Silent {
+            port: end.name.clone(),
+            address,
+            tries: neighbour::TRIES,
+        };
+        match neighbour::resolve(&mut *end.halves.receive, end.mac, neighbours, &self.clock)? {
+            neighbour::Resolved::All(mac) => Ok(mac),
+            neighbour::Resolved::Silent(address) => Err(silent(address)),
+        }
+    }
+
+    /// Sends and receives: the trial itself.
+    fn exchange(
+        &mut self,
+        spec: &TrialSpec,
+        peers: (MacAddress, MacAddress),
+    ) -> Result<TrialResult, MeasureError> {
+        let start_ns = self.clock.now_ns() + HEAD_START_NS;
+        let context = Context {
+            spec,
+            profile: &self.profile,
+            settings: &self.settings,
+            macs: [(self.left.mac, peers.0), (self.right.mac, peers.1)],
+            trial: self.trial,
+            start_ns,
+        };
+        let tasks = context.tasks(&mut self.left.halves, &mut self.right.halves)?;
+        let loaded = self.profile.directions.each().len();
+        let run = Run::new(&self.clock, &self.stop, self.settings.residual_ns, loaded);
+        context.collect(run.perform(tasks, &self.layout)?)
+    }
+}
+
+impl Measurer for FrameTester {
+    type Error = MeasureError;
+
+    fn measure(&mut self, spec: &TrialSpec) -> Result<TrialResult, MeasureError> {
+        self.trial = (self.trial + 1) % 64;
+        let peers = self.resolve()?;
+        self.left.drain()?;
+        self.right.drain()?;
+        self.exchange(spec, peers)
+    }
+}
+
+/// Everything a trial's tasks are made from.
+struct Context<'a> {
+    spec: &'a TrialSpec,
+    profile: &'a Profile,
+    settings: &'a TrialSettings,
+    /// Own and peer's hardware address: left, right.
+    macs: [(MacAddress, MacAddress); 2],
+    trial: u8,
+    start_ns: u64,
+}
+
+impl Context<'_> {
+    fn is_loaded(&self, direction: Direction) -> bool {
+        self.profile.directions.each().contains(&direction)
+    }
+
+    /// The trial's tasks: senders before receivers.
+    fn tasks<'p>(
+        &self,
+        left: &'p mut Halves,
+        right: &'p mut Halves,
+    ) -> Result<Vec<Task<'p>>, MeasureError> {
+        use Direction::{Forward, Reverse};
+        let mut tasks = Vec::with_capacity(4);
+        for (direction, port) in [
+            (Forward, &mut left.transmit),
+            (Reverse, &mut right.transmit),
+        ] {
+            if self.is_loaded(direction) {
+                tasks.push(Task::Send(
+                    direction,
+                    Box::new(self.sender(&mut **port, direction)?),
+                ));
+            }
+        }
+        for (direction, port) in [(Forward, &mut right.receive), (Reverse, &mut left.receive)] {
+            let receiver = Box::new(self.receiver(&mut **port, direction)?);
+            let waiting = Phase::Waiting { last_arrival_ns: 0 };
+            let phase = if self.is_loaded(direction) {
+                waiting
+            } else {
+                Phase::Idle
+            };
+            tasks.push(Task::Receive(direction, receiver, phase));
+        }
+        Ok(tasks)
+    }
+
+    fn sender<'p>(
+        &self,
+        port: &'p mut dyn Transmit,
+        direction: Direction,
+    ) -> Result<Sender<'p>, MeasureError> {
+        let (own, peer) = self.macs[direction as usize];
+        let stream = Stream::sent(self.profile, direction, self.trial, own, peer)?;
+        let pacer = Pacer::new(self.spec.rate, self.spec.frames(), self.start_ns);
+        Ok(Sender::new(port, stream, pacer, self.settings.stall_ns))
+    }
+
+    fn receiver<'p>(
+        &self,
+        port: &'p mut dyn Receive,
+        direction: Direction,
+    ) -> Result<Receiver<'p>, MeasureError> {
+        let (own, peer) = self.macs[1 - direction as usize];
+        let stream = Stream::expected(self.profile, direction, self.trial, own, peer)?;
+        let frames = if self.is_loaded(direction) {
+            self.spec.frames()
+        } else {
+            0
+        };
+        let expected = Expected {
+            verifier: Verifier::new(stream, frames),
+            frames,
+            duration_ns: self.spec.duration_ns,
+            timeout_ns: self.settings.frame_timeout_ns,
+        };
+        let neighbours = match direction {
+            Direction::Forward => &self.profile.right,
+            Direction::Reverse => &self.profile.left,
+        };
+        let answerer = Answerer::new(own, neighbours);
+        Ok(Receiver::new(
+            port,
+            answerer,
+            expected,
+            self.settings.stall_ns,
+            self.start_ns,
+        ))
+    }
+
+    /// Puts the tasks' counts together.
+    fn collect(&self, tasks: Vec<Task<'_>>) -> Result<TrialResult, MeasureError> {
+        let (mut directions, mut receivers) = (Vec::with_capacity(2), Vec::with_capacity(2));
+        for task in tasks {
+            match task {
+                Task::Send(direction, sender) => directions.push(sender.finish(direction)),
+                Task::Receive(direction, receiver, _) => receivers.push((direction, receiver)),
+            }
+        }
+        directions.sort_by_key(|result: &DirectionResult| result.direction);
+        let mut faults = Vec::new();
+        for (direction, receiver) in receivers {
+            if let Some(result) = directions.iter_mut().find(|r| r.direction == direction) {
+                let (gaps, lost) = (receiver.gaps(), receiver.lost_neighbours().to_vec());
+                receiver.finish(result)?;
+                faults.extend(fault::of_direction(
+                    result,
+                    self.spec.rate,
+                    self.settings.stall_ns,
+                    gaps,
+                    &lost,
+                ));
+            }
+        }
+        Ok(TrialResult {
+            spec: *self.spec,
+            directions,
+            faults,
+        })
+    }
+}

@@ -1,0 +1,172 @@
+//! One trial under way: senders and receivers as tasks that are polled in turn, on as many threads as there are cores for them.
+//! On one core everything runs to completion in one loop, so that the DUT can have the other.
+
+use crate::receiver::{LINGER_NS, Receiver};
+use crate::sender::Sender;
+use crate::tester::{Layout, MeasureError};
+use sixbench_io::clock::Clock;
+use sixbench_io::{PortError, thread};
+use sixbench_method::terms::Direction;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+
+/// What the threads of a trial share.
+pub(crate) struct Run<'a> {
+    clock: &'a Clock,
+    stop: &'a AtomicBool,
+    /// A task failed: the others need not go on.
+    failed: AtomicBool,
+    residual_ns: u64,
+    /// When each direction's last frame was sent; 0 while it is sending.
+    sent_at_ns: [AtomicU64; 2],
+    /// Receivers that still wait for frames.
+    pending: AtomicUsize,
+}
+
+/// One of the up to four parts of a trial.
+pub(crate) enum Task<'a> {
+    Send(Direction, Box<Sender<'a>>),
+    Receive(Direction, Box<Receiver<'a>>, Phase),
+}
+
+/// Where a receiver is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Phase {
+    /// Nothing is due here: only neighbours are answered.
+    Idle,
+    /// Frames are due or may still come.
+    Waiting { last_arrival_ns: u64 },
+    /// Everything came, or the wait for residual frames is over.
+    Over,
+}
+
+impl<'a> Run<'a> {
+    pub(crate) fn new(
+        clock: &'a Clock,
+        stop: &'a AtomicBool,
+        residual_ns: u64,
+        loaded: usize,
+    ) -> Self {
+        Self {
+            clock,
+            stop,
+            failed: AtomicBool::new(false),
+            residual_ns,
+            sent_at_ns: [AtomicU64::new(0), AtomicU64::new(0)],
+            pending: AtomicUsize::new(loaded),
+        }
+    }
+
+    /// Runs the tasks to the end of the trial and gives them back.
+    pub(crate) fn perform(
+        &self,
+        tasks: Vec<Task<'a>>,
+        layout: &Layout,
+    ) -> Result<Vec<Task<'a>>, MeasureError> {
+        let groups = spread(tasks, layout.cores.len());
+        std::thread::scope(|scope| {
+            let workers: Vec<_> = groups
+                .into_iter()
+                .enumerate()
+                .map(|(index, tasks)| {
+                    let core = layout.cores.get(index).copied();
+                    scope.spawn(move || self.work(tasks, core))
+                })
+                .collect();
+            let mut all = Vec::with_capacity(4);
+            for worker in workers {
+                all.extend(
+                    worker
+                        .join()
+                        .unwrap_or_else(|panic| std::panic::resume_unwind(panic))?,
+                );
+            }
+            Ok(all)
+        })
+    }
+
+    fn work(
+        &self,
+        mut tasks: Vec<Task<'a>>,
+        core: Option<u32>,
+    ) -> Result<Vec<Task<'a>>, MeasureError> {
+        // What cannot be had here was told once, by `FrameTester::layout_warnings`.
+        let _ = core.map(thread::pin_to);
+        let _ = thread::raise_priority();
+        while self.pending.load(Ordering::Acquire) > 0 {
+            if self.stop.load(Ordering::Relaxed) {
+                return Err(MeasureError::Interrupted);
+            }
+            if self.failed.load(Ordering::Relaxed) {
+                break;
+            }
+            for task in &mut tasks {
+                task.poll(self)
+                    .inspect_err(|_| self.failed.store(true, Ordering::Relaxed))?;
+            }
+        }
+        Ok(tasks)
+    }
+}
+
+/// Distributes the tasks (senders first) over threads. With two, each direction has its own.
+fn spread(tasks: Vec<Task<'_>>, cores: usize) -> Vec<Vec<Task<'_>>> {
+    let threads = cores.clamp(1, tasks.len().max(1));
+    let mut groups: Vec<Vec<Task<'_>>> = (0..threads).map(|_| Vec::with_capacity(4)).collect();
+    for (index, task) in tasks.into_iter().enumerate() {
+        groups[index % threads].push(task);
+    }
+    groups
+}
+
+impl<'a> Task<'a> {
+    #[inline]
+    fn poll(&mut self, run: &Run<'a>) -> Result<(), PortError> {
+        match self {
+            Self::Send(direction, sender) => poll_sender(*direction, sender, run),
+            Self::Receive(direction, receiver, phase) => {
+                poll_receiver(*direction, receiver, phase, run)
+            }
+        }
+    }
+}
+
+#[inline]
+fn poll_sender(
+    direction: Direction,
+    sender: &mut Sender<'_>,
+    run: &Run<'_>,
+) -> Result<(), PortError> {
+    if sender.is_done() {
+        return Ok(());
+    }
+    sender.poll(run.clock.now_ns(), || run.clock.now_ns())?;
+    if sender.is_done() {
+        run.sent_at_ns[direction as usize].store(run.clock.now_ns().max(1), Ordering::Release);
+    }
+    Ok(())
+}
+
+#[inline]
+fn poll_receiver(
+    direction: Direction,
+    receiver: &mut Receiver<'_>,
+    phase: &mut Phase,
+    run: &Run<'_>,
+) -> Result<(), PortError> {
+    let sent_at_ns = run.sent_at_ns[direction as usize].load(Ordering::Acquire);
+    let is_sending = sent_at_ns == 0 && *phase != Phase::Idle;
+    let now_ns = run.clock.now_ns();
+    let count = receiver.poll(now_ns, is_sending)?;
+    let Phase::Waiting { last_arrival_ns } = phase else {
+        return Ok(());
+    };
+    if count > 0 {
+        *last_arrival_ns = now_ns;
+    }
+    let has_all = receiver.has_all() && now_ns > *last_arrival_ns + LINGER_NS;
+    if sent_at_ns > 0 && (has_all || now_ns > sent_at_ns + run.residual_ns) {
+        *phase = Phase::Over;
+        run.pending.fetch_sub(1, Ordering::AcqRel);
+    }
+    Ok(())
+}

@@ -1,0 +1,256 @@
+//! Is the received frame the right translation of the one that was sent? Decided for every frame, field by field.
+//!
+//! The tag names the frame; everything else about it is then known: addresses from the profile, ports from the seed, checksum from
+//! both. Nothing is allocated here until a wrong frame is put into words, after the trial.
+
+use crate::stream::{Kind, Stream, StreamId};
+use sixbench_wire::ethernet::{EtherType, EthernetView};
+use sixbench_wire::protocol;
+use sixbench_wire::tag::{self, Tag};
+use sixbench_wire::template::{StampedTime, Template, Variable};
+use sixbench_wire::{Ipv4View, Ipv6View, UdpView};
+use std::fmt;
+use std::net::IpAddr;
+
+/// What a frame turned out to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fate {
+    /// Right in every field.
+    Right(Tag),
+    /// A test frame with a wrong field.
+    Mistranslated(Tag, Wrong),
+    /// A test frame whose headers are right and whose payload is damaged.
+    Corrupt(Tag),
+    /// A test frame that belongs to the other direction.
+    Misdirected,
+    /// No frame of this trial.
+    Foreign,
+}
+
+/// The first field that is not as it must be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wrong {
+    IpVersion,
+    Source,
+    Destination,
+    TrafficClass,
+    FlowLabel,
+    HopLimit,
+    Fragment,
+    Length,
+    HeaderChecksum,
+    SourcePort,
+    DestinationPort,
+    UdpLength,
+    UdpChecksum,
+}
+
+impl fmt::Display for Wrong {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::IpVersion => "IP version",
+            Self::Source => "source address",
+            Self::Destination => "destination address",
+            Self::TrafficClass => "traffic class",
+            Self::FlowLabel => "flow label",
+            Self::HopLimit => "hop limit",
+            Self::Fragment => "fragmentation",
+            Self::Length => "length",
+            Self::HeaderChecksum => "IPv4 header checksum",
+            Self::SourcePort => "source port",
+            Self::DestinationPort => "destination port",
+            Self::UdpLength => "UDP length",
+            Self::UdpChecksum => "UDP checksum",
+        })
+    }
+}
+
+/// The fields of a UDP datagram, whichever IP carries it.
+struct Seen<'a> {
+    source: IpAddr,
+    destination: IpAddr,
+    traffic_class: u8,
+    flow_label: u32,
+    hop_limit: u8,
+    is_fragment: bool,
+    /// Octets of the Ethernet frame by the IP header's length, without FCS.
+    length: usize,
+    is_header_checksum_right: bool,
+    udp: UdpView<'a>,
+}
+
+impl<'a> Seen<'a> {
+    /// `None` where the frame is no UDP datagram at all.
+    #[inline]
+    fn read(frame: &'a [u8]) -> Option<Self> {
+        let ethernet = EthernetView::new(frame).ok()?;
+        match ethernet.ether_type() {
+            EtherType::IPV4 => Self::read_ipv4(Ipv4View::new(ethernet.payload()).ok()?),
+            EtherType::IPV6 => Self::read_ipv6(Ipv6View::new(ethernet.payload()).ok()?),
+            _ => None,
+        }
+    }
+
+    fn read_ipv4(ip: Ipv4View<'a>) -> Option<Self> {
+        if ip.protocol() != protocol::UDP || ip.fragment_offset() != 0 {
+            return None;
+        }
+        Some(Self {
+            source: ip.src().into(),
+            destination: ip.dst().into(),
+            traffic_class: ip.dscp() << 2 | ip.ecn(),
+            flow_label: 0,
+            hop_limit: ip.ttl(),
+            is_fragment: ip.is_fragment(),
+            length: 14 + usize::from(ip.total_len()),
+            is_header_checksum_right: ip.is_checksum_right(),
+            udp: UdpView::new(ip.payload()).ok()?,
+        })
+    }
+
+    fn read_ipv6(ip: Ipv6View<'a>) -> Option<Self> {
+        if ip.next_header() != protocol::UDP {
+            return None;
+        }
+        Some(Self {
+            source: ip.src().into(),
+            destination: ip.dst().into(),
+            traffic_class: ip.traffic_class(),
+            flow_label: ip.flow_label(),
+            hop_limit: ip.hop_limit(),
+            is_fragment: false,
+            length: 14 + 40 + usize::from(ip.payload_len()),
+            is_header_checksum_right: true,
+            udp: UdpView::new(ip.payload()).ok()?,
+        })
+    }
+}
+
+/// Judges the frames that arrive at one port.
+pub(crate) struct Verifier {
+    expected: Stream,
+    frames: u64,
+}
+
+impl Verifier {
+    /// Expects the first `frames` frames of `expected`.
+    pub(crate) fn new(expected: Stream, frames: u64) -> Self {
+        Self { expected, frames }
+    }
+
+    /// What `frame` is.
+    #[inline]
+    pub(crate) fn judge(&self, frame: &[u8]) -> Fate {
+        let Some(seen) = Seen::read(frame) else {
+            return Fate::Foreign;
+        };
+        let Some(tag) = Tag::read(seen.udp.payload()) else {
+            return Fate::Foreign;
+        };
+        if tag.sequence >= self.frames || !StreamId(tag.stream).same_trial(self.expected.id) {
+            return Fate::Foreign;
+        }
+        let (kind, is_background) = self.expected.kind(tag.sequence);
+        let id = StreamId(tag.stream);
+        if id.0 & 1 != self.expected.id.0 & 1 || id.is_background() != is_background {
+            return Fate::Misdirected;
+        }
+        let variable = kind.variable(tag.sequence, StampedTime::new(tag.time_ns));
+        match first_wrong(&seen, kind, &variable) {
+            Some(wrong) => Fate::Mistranslated(tag, wrong),
+            None if !is_payload_whole(&seen) => Fate::Corrupt(tag),
+            None if seen.udp.checksum() != kind.template.expected_udp_checksum(&variable) => {
+                Fate::Mistranslated(tag, Wrong::UdpChecksum)
+            }
+            None => Fate::Right(tag),
+        }
+    }
+
+    /// A wrong frame in one line.
+    pub(crate) fn explain(&self, frame: &[u8], tag: Tag, wrong: Wrong) -> String {
+        let number = format!("{} frame {}", self.expected.direction, tag.sequence);
+        let Some(seen) = Seen::read(frame) else {
+            return format!("{number}: unreadable");
+        };
+        let (kind, _) = self.expected.kind(tag.sequence);
+        let variable = kind.variable(tag.sequence, StampedTime::new(tag.time_ns));
+        let (expected, got) = in_words(wrong, &seen, kind, &variable);
+        format!("{number}: {wrong}: expected {expected}, got {got}")
+    }
+}
+
+/// Octets of the UDP datagram in a frame of this template.
+fn udp_length(template: &Template) -> u16 {
+    let headers = if template.src().is_ipv4() {
+        14 + 20
+    } else {
+        14 + 40
+    };
+    (template.frame_octets() - headers) as u16
+}
+
+fn is_payload_whole(seen: &Seen<'_>) -> bool {
+    seen.udp
+        .payload()
+        .get(tag::LEN..)
+        .is_some_and(tag::pattern_is_whole)
+}
+
+/// Compares all but payload and UDP checksum, in the order of the frame.
+#[inline]
+fn first_wrong(seen: &Seen<'_>, kind: &Kind, variable: &Variable) -> Option<Wrong> {
+    let template = &kind.template;
+    let checks = [
+        (
+            seen.source.is_ipv4() == template.src().is_ipv4(),
+            Wrong::IpVersion,
+        ),
+        (seen.source == template.src(), Wrong::Source),
+        (seen.destination == template.dst(), Wrong::Destination),
+        (seen.traffic_class == 0, Wrong::TrafficClass),
+        (seen.flow_label == 0, Wrong::FlowLabel),
+        (
+            seen.hop_limit == template.description().hop_limit,
+            Wrong::HopLimit,
+        ),
+        (!seen.is_fragment, Wrong::Fragment),
+        (seen.length == template.frame_octets(), Wrong::Length),
+        (seen.is_header_checksum_right, Wrong::HeaderChecksum),
+        (
+            seen.udp.source_port() == variable.source_port,
+            Wrong::SourcePort,
+        ),
+        (
+            seen.udp.destination_port() == variable.destination_port,
+            Wrong::DestinationPort,
+        ),
+        (seen.udp.length() == udp_length(template), Wrong::UdpLength),
+    ];
+    checks
+        .into_iter()
+        .find(|(holds, _)| !holds)
+        .map(|(_, wrong)| wrong)
+}
+
+fn in_words(wrong: Wrong, seen: &Seen<'_>, kind: &Kind, variable: &Variable) -> (String, String) {
+    let template = &kind.template;
+    let pair = |a: &dyn fmt::Display, b: &dyn fmt::Display| (a.to_string(), b.to_string());
+    let hex = |value: u16| format!("{value:#06x}");
+    match wrong {
+        Wrong::IpVersion | Wrong::Source => pair(&template.src(), &seen.source),
+        Wrong::Destination => pair(&template.dst(), &seen.destination),
+        Wrong::TrafficClass => pair(&0, &seen.traffic_class),
+        Wrong::FlowLabel => pair(&0, &seen.flow_label),
+        Wrong::HopLimit => pair(&template.description().hop_limit, &seen.hop_limit),
+        Wrong::Fragment => pair(&"a whole datagram", &"a fragment"),
+        Wrong::Length => pair(&template.frame_octets(), &seen.length),
+        Wrong::HeaderChecksum => pair(&"the right one", &"a wrong one"),
+        Wrong::SourcePort => pair(&variable.source_port, &seen.udp.source_port()),
+        Wrong::DestinationPort => pair(&variable.destination_port, &seen.udp.destination_port()),
+        Wrong::UdpLength => pair(&udp_length(template), &seen.udp.length()),
+        Wrong::UdpChecksum => (
+            hex(template.expected_udp_checksum(variable)),
+            hex(seen.udp.checksum()),
+        ),
+    }
+}

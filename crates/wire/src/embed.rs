@@ -1,0 +1,12 @@
+//! IPv4 addresses inside IPv6 addresses: what a translator makes of an address, and back.
+//!
+//! Two algorithms: the IPv4-embedded addresses of RFC 6052 ([`Prefix6052`]) and the explicit address
+//! mappings of RFC 7757 ([`EamTable`]). Both are evaluated when a trial is prepared, never per frame.
+
+mod eam;
+mod prefix;
+mod rfc6052;
+
+pub use eam::{Eam, EamTable};
+pub use prefix::{Prefix4, Prefix6};
+pub use rfc6052::Prefix6052;

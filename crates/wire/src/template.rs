@@ -1,0 +1,269 @@
+//! The hot path: a test frame built once and patched for every sending.
+//!
+//! Patching writes the ports, the sequence number, the time and, when they vary, 16 bits of either
+//! address; the UDP checksum (and the IPv4 header checksum) follows by adding the new words to a
+//! partial sum that was made when the template was (RFC 1624). It never allocates and never reads
+//! the frame.
+
+use std::net::IpAddr;
+
+use crate::{IpVersion, MacAddress, UdpHeader, WireError};
+use crate::{checksum, ethernet, ipv4, ipv6, tag, udp};
+
+mod blank;
+
+use blank::{Blank, with_part};
+
+/// Octets of the shortest IPv4 test frame, without FCS: 64 with it, RFC 2544's smallest.
+pub const LEAST_IPV4: usize = UDP_AT_IPV4 + TAIL_LEN;
+/// Octets of the shortest IPv6 test frame, without FCS: 84 with it, RFC 8219's smallest.
+pub const LEAST_IPV6: usize = UDP_AT_IPV6 + TAIL_LEN;
+/// Which octets of an IPv4 address vary: the last two.
+pub const VARIABLE_AT_IPV4: usize = 2;
+/// Which octets of an IPv6 address vary: 12 and 13, bits 96 to 111
+/// (draft-lencse-bmwg-multiple-ip-addresses).
+pub const VARIABLE_AT_IPV6: usize = 12;
+
+const UDP_AT_IPV4: usize = ethernet::HEADER_LEN + ipv4::HEADER_LEN;
+const UDP_AT_IPV6: usize = ethernet::HEADER_LEN + ipv6::HEADER_LEN;
+/// UDP header and tag.
+const TAIL_LEN: usize = udp::HEADER_LEN + tag::LEN;
+
+/// The frame's offset of the IPv4 header checksum, and of both addresses' variable parts.
+const IPV4_CHECKSUM_AT: usize = ethernet::HEADER_LEN + 10;
+const IPV4_SOURCE_AT: usize = ethernet::HEADER_LEN + 12 + VARIABLE_AT_IPV4;
+const IPV4_DESTINATION_AT: usize = ethernet::HEADER_LEN + 16 + VARIABLE_AT_IPV4;
+const IPV6_SOURCE_AT: usize = ethernet::HEADER_LEN + 8 + VARIABLE_AT_IPV6;
+const IPV6_DESTINATION_AT: usize = ethernet::HEADER_LEN + 24 + VARIABLE_AT_IPV6;
+
+/// The test frames of one stream: what does not change from one to the next.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Description {
+    /// The Ethernet source.
+    pub src_mac: MacAddress,
+    /// The Ethernet destination.
+    pub dst_mac: MacAddress,
+    /// The source address.
+    pub src: IpAddr,
+    /// The destination address, of the same IP version.
+    pub dst: IpAddr,
+    /// The hop limit, or time to live.
+    pub hop_limit: u8,
+    /// The frame's length in octets, Ethernet header included, frame check sequence not.
+    pub frame_octets: usize,
+    /// The tag's stream.
+    pub stream: u8,
+}
+
+/// What changes from frame to frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Variable {
+    /// The sender's UDP port.
+    pub source_port: u16,
+    /// The receiver's UDP port.
+    pub destination_port: u16,
+    /// The tag's sequence number; beyond [`tag::MAX_SEQUENCE`] its upper bits are lost.
+    pub sequence: u64,
+    /// The tag's time.
+    pub time: StampedTime,
+    /// The variable 16 bits of source and destination address; `None` leaves the template's own.
+    pub addresses: Option<(u16, u16)>,
+}
+
+/// A time of sending with its partial sum, so that a batch of frames folds it once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct StampedTime {
+    time_ns: u64,
+    sum: u16,
+}
+
+impl StampedTime {
+    /// Stamps a time, in nanoseconds of the tester's clock.
+    #[inline]
+    pub const fn new(time_ns: u64) -> Self {
+        Self {
+            time_ns,
+            sum: checksum::fold(time_ns),
+        }
+    }
+
+    /// The time, in nanoseconds of the tester's clock.
+    #[inline]
+    pub const fn time_ns(&self) -> u64 {
+        self.time_ns
+    }
+}
+
+/// A frame built once, and what is needed to patch it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Template {
+    octets: Box<[u8]>,
+    description: Description,
+    version: IpVersion,
+    /// The variable parts of the described addresses.
+    own_parts: (u16, u16),
+    /// Octets of the UDP datagram.
+    udp_len: u16,
+    /// The partial sums of datagram (with pseudo-header) and IPv4 header, variable words left out.
+    udp_sum: u64,
+    header_sum: u64,
+}
+
+impl Template {
+    /// Builds the frame, with all variable fields zero.
+    ///
+    /// # Errors
+    /// Addresses of different IP versions, or a frame too short for headers and tag (60 octets over
+    /// IPv4, 80 over IPv6) or too long for the IP length field.
+    pub fn new(description: &Description) -> Result<Self, WireError> {
+        let blank = Blank::build(description)?;
+        let mut template = Self {
+            description: description.clone(),
+            version: blank.version,
+            own_parts: blank.own_parts,
+            udp_len: blank.udp_len,
+            udp_sum: blank.udp_sum,
+            header_sum: blank.header_sum,
+            octets: blank.octets,
+        };
+        template.octets = template.patched(&Variable::default());
+        Ok(template)
+    }
+
+    /// Rewrites the variable fields of a frame that holds this template's octets, perhaps patched before.
+    ///
+    /// # Panics
+    /// If `frame` is shorter than [`LEAST_IPV4`] or [`LEAST_IPV6`] octets: it is another template's.
+    #[inline]
+    pub fn patch(&self, frame: &mut [u8], variable: &Variable) {
+        let parts = variable.addresses.unwrap_or(self.own_parts);
+        let checksum = self.udp_checksum(variable, parts);
+        match self.version {
+            IpVersion::V4 => {
+                let frame = frame.first_chunk_mut::<LEAST_IPV4>().expect(TOO_SHORT);
+                self.patch_ipv4_header(frame, parts);
+                self.patch_tail::<UDP_AT_IPV4>(frame, variable, checksum);
+            }
+            IpVersion::V6 => {
+                let frame = frame.first_chunk_mut::<LEAST_IPV6>().expect(TOO_SHORT);
+                put(frame, IPV6_SOURCE_AT, parts.0.to_be_bytes());
+                put(frame, IPV6_DESTINATION_AT, parts.1.to_be_bytes());
+                self.patch_tail::<UDP_AT_IPV6>(frame, variable, checksum);
+            }
+        }
+    }
+
+    /// The frame with all variable fields zero and the described addresses.
+    pub fn octets(&self) -> &[u8] {
+        &self.octets
+    }
+
+    /// A new frame, patched. It allocates: not for the send path.
+    pub fn patched(&self, variable: &Variable) -> Box<[u8]> {
+        let mut frame = self.octets.clone();
+        self.patch(&mut frame, variable);
+        frame
+    }
+
+    /// What the template was made from.
+    pub fn description(&self) -> &Description {
+        &self.description
+    }
+
+    /// The IP version of the frame.
+    #[inline]
+    pub fn ip_version(&self) -> IpVersion {
+        self.version
+    }
+
+    /// The variable 16 bits of the described source and destination address: what a [`Variable`]
+    /// repeats for the side that shall stay as described while the other varies.
+    #[inline]
+    pub fn own_parts(&self) -> (u16, u16) {
+        self.own_parts
+    }
+
+    /// The described source address.
+    pub fn src(&self) -> IpAddr {
+        self.description.src
+    }
+
+    /// The described destination address.
+    pub fn dst(&self) -> IpAddr {
+        self.description.dst
+    }
+
+    /// The frame's length in octets, without frame check sequence.
+    #[inline]
+    pub fn frame_octets(&self) -> usize {
+        self.octets.len()
+    }
+
+    /// Source and destination address of a frame patched with `variable`.
+    pub fn addresses(&self, variable: &Variable) -> (IpAddr, IpAddr) {
+        let (source, destination) = variable.addresses.unwrap_or(self.own_parts);
+        (
+            with_part(self.src(), source),
+            with_part(self.dst(), destination),
+        )
+    }
+
+    /// The UDP checksum of a frame patched with `variable`, so that a receiver can judge a
+    /// translated frame without summing it.
+    #[inline]
+    pub fn expected_udp_checksum(&self, variable: &Variable) -> u16 {
+        self.udp_checksum(variable, variable.addresses.unwrap_or(self.own_parts))
+    }
+
+    #[inline]
+    fn udp_checksum(&self, variable: &Variable, parts: (u16, u16)) -> u16 {
+        let ports = u64::from(variable.source_port) + u64::from(variable.destination_port);
+        // The stream shares a word with the upper 8 of the 40 bits; it is in `udp_sum` already.
+        let tag = (variable.sequence & tag::MAX_SEQUENCE) + u64::from(variable.time.sum);
+        checksum::finish_udp(self.udp_sum + ports + tag + sum_of(parts))
+    }
+
+    #[inline]
+    fn patch_ipv4_header(&self, frame: &mut [u8; LEAST_IPV4], parts: (u16, u16)) {
+        let checksum = checksum::finish(self.header_sum + sum_of(parts));
+        put(frame, IPV4_CHECKSUM_AT, checksum.to_be_bytes());
+        put(frame, IPV4_SOURCE_AT, parts.0.to_be_bytes());
+        put(frame, IPV4_DESTINATION_AT, parts.1.to_be_bytes());
+    }
+
+    /// UDP header and tag in three words.
+    #[inline]
+    fn patch_tail<const UDP_AT: usize>(
+        &self,
+        frame: &mut [u8],
+        variable: &Variable,
+        checksum: u16,
+    ) {
+        let header = UdpHeader {
+            source_port: variable.source_port,
+            destination_port: variable.destination_port,
+            length: self.udp_len,
+            checksum,
+        };
+        let tag_at = UDP_AT + udp::HEADER_LEN;
+        let middle = tag::middle(self.description.stream, variable.sequence);
+        put(frame, UDP_AT, header.to_octets());
+        put(frame, tag_at + 2, middle.to_be_bytes());
+        put(frame, tag_at + 10, variable.time.time_ns.to_be_bytes());
+    }
+}
+
+const TOO_SHORT: &str = "a frame to be patched holds at least its template's headers and tag";
+
+#[inline]
+fn put<const N: usize>(frame: &mut [u8], at: usize, octets: [u8; N]) {
+    frame[at..at + N].copy_from_slice(&octets);
+}
+
+#[inline]
+fn sum_of(parts: (u16, u16)) -> u64 {
+    u64::from(parts.0) + u64::from(parts.1)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,187 @@
+//! The template's cold half: the frame before it is patched, and the sums of what does not vary.
+
+use std::net::IpAddr;
+
+use super::{Description, LEAST_IPV4, LEAST_IPV6, UDP_AT_IPV4, UDP_AT_IPV6};
+use super::{VARIABLE_AT_IPV4, VARIABLE_AT_IPV6};
+use crate::ethernet::{self, EtherType, EthernetHeader};
+use crate::octets::be16;
+use crate::{IpVersion, Ipv4Header, Ipv4View, Ipv6Header, Ipv6View, UdpHeader, WireError};
+use crate::{checksum, ipv4, ipv6, protocol, tag, udp};
+
+/// The longest frames, without FCS: the IPv4 length field counts its header, that of IPv6 does not.
+pub(super) const MOST_IPV4: usize = ethernet::HEADER_LEN + u16::MAX as usize;
+pub(super) const MOST_IPV6: usize = UDP_AT_IPV6 + u16::MAX as usize;
+
+/// A frame whose variable fields, address parts included, and UDP checksum are zero.
+pub(super) struct Blank {
+    pub(super) version: IpVersion,
+    pub(super) octets: Box<[u8]>,
+    /// The address parts that were made zero.
+    pub(super) own_parts: (u16, u16),
+    pub(super) udp_len: u16,
+    /// The partial sum of datagram and pseudo-header.
+    pub(super) udp_sum: u64,
+    /// The partial sum of the IPv4 header without its checksum; 0 for IPv6.
+    pub(super) header_sum: u64,
+}
+
+impl Blank {
+    pub(super) fn build(description: &Description) -> Result<Self, WireError> {
+        let (src, dst) = (description.src, description.dst);
+        let version = common_version(src, dst)?;
+        check_length(version, description.frame_octets)?;
+        let octets = emit(description, with_part(src, 0), with_part(dst, 0));
+        let (udp_sum, header_sum) = sums(version, &octets[ethernet::HEADER_LEN..])?;
+        Ok(Self {
+            version,
+            own_parts: (part(src), part(dst)),
+            udp_len: (octets.len() - udp_at(version)) as u16,
+            udp_sum,
+            header_sum,
+            octets,
+        })
+    }
+}
+
+fn common_version(source_address: IpAddr, destination: IpAddr) -> Result<IpVersion, WireError> {
+    let version = IpVersion::of(source_address);
+    if version != IpVersion::of(destination) {
+        return Err(WireError::MixedFamilies {
+            source_address,
+            destination,
+        });
+    }
+    Ok(version)
+}
+
+fn check_length(version: IpVersion, octets: usize) -> Result<(), WireError> {
+    let (least, most) = match version {
+        IpVersion::V4 => (LEAST_IPV4, MOST_IPV4),
+        IpVersion::V6 => (LEAST_IPV6, MOST_IPV6),
+    };
+    if !(least..=most).contains(&octets) {
+        return Err(WireError::FrameLength {
+            version,
+            octets,
+            least,
+            most,
+        });
+    }
+    Ok(())
+}
+
+fn udp_at(version: IpVersion) -> usize {
+    match version {
+        IpVersion::V4 => UDP_AT_IPV4,
+        IpVersion::V6 => UDP_AT_IPV6,
+    }
+}
+
+fn emit(description: &Description, src: IpAddr, dst: IpAddr) -> Box<[u8]> {
+    let mut frame = vec![0; description.frame_octets];
+    let version = IpVersion::of(src);
+    let header = EthernetHeader {
+        dst: description.dst_mac,
+        src: description.src_mac,
+        ether_type: match version {
+            IpVersion::V4 => EtherType::IPV4,
+            IpVersion::V6 => EtherType::IPV6,
+        },
+    };
+    header.emit(&mut frame);
+    emit_ip(
+        src,
+        dst,
+        description.hop_limit,
+        &mut frame[ethernet::HEADER_LEN..],
+    );
+    emit_udp(description.stream, &mut frame[udp_at(version)..]);
+    frame.into()
+}
+
+fn emit_ip(src: IpAddr, dst: IpAddr, hop_limit: u8, datagram: &mut [u8]) {
+    match (src, dst) {
+        (IpAddr::V4(src), IpAddr::V4(dst)) => Ipv4Header {
+            dscp: 0,
+            identification: 0,
+            // Without it a translator fragments what exceeds 1280 octets of IPv6 (RFC 7915 section 4),
+            // and an identification would have to differ from frame to frame (RFC 6864).
+            dont_fragment: true,
+            ttl: hop_limit,
+            protocol: protocol::UDP,
+            payload_len: (datagram.len() - ipv4::HEADER_LEN) as u16,
+            src,
+            dst,
+        }
+        .emit(datagram),
+        (IpAddr::V6(src), IpAddr::V6(dst)) => Ipv6Header {
+            traffic_class: 0,
+            flow_label: 0,
+            payload_len: (datagram.len() - ipv6::HEADER_LEN) as u16,
+            next_header: protocol::UDP,
+            hop_limit,
+            src,
+            dst,
+        }
+        .emit(datagram),
+        _ => unreachable!("common_version() refused mixed families"),
+    }
+}
+
+/// UDP length, magic and stream, and the pattern; the rest stays zero.
+fn emit_udp(stream: u8, datagram: &mut [u8]) {
+    let length = datagram.len() as u16;
+    UdpHeader {
+        source_port: 0,
+        destination_port: 0,
+        length,
+        checksum: 0,
+    }
+    .emit(datagram);
+    let (tag, rest) = datagram[udp::HEADER_LEN..].split_at_mut(tag::LEN);
+    tag::Tag {
+        stream,
+        sequence: 0,
+        time_ns: 0,
+    }
+    .emit(tag);
+    tag::fill_pattern(rest);
+}
+
+/// The partial sums of UDP (with pseudo-header) and of the IPv4 header.
+fn sums(version: IpVersion, datagram: &[u8]) -> Result<(u64, u64), WireError> {
+    match version {
+        IpVersion::V4 => {
+            let ip = Ipv4View::new(datagram)?;
+            // The checksum that was emitted is the complement of the sum.
+            let header_sum = u64::from(!ip.header_checksum());
+            Ok((ip.pseudo_header() + checksum::sum(ip.payload()), header_sum))
+        }
+        IpVersion::V6 => {
+            let ip = Ipv6View::new(datagram)?;
+            Ok((ip.pseudo_header() + checksum::sum(ip.payload()), 0))
+        }
+    }
+}
+
+/// The variable 16 bits of an address.
+fn part(address: IpAddr) -> u16 {
+    match address {
+        IpAddr::V4(address) => be16(&address.octets(), VARIABLE_AT_IPV4),
+        IpAddr::V6(address) => be16(&address.octets(), VARIABLE_AT_IPV6),
+    }
+}
+
+/// The address with its variable 16 bits replaced.
+pub(super) fn with_part(address: IpAddr, part: u16) -> IpAddr {
+    match address {
+        IpAddr::V4(address) => IpAddr::from(replaced(address.octets(), VARIABLE_AT_IPV4, part)),
+        IpAddr::V6(address) => IpAddr::from(replaced(address.octets(), VARIABLE_AT_IPV6, part)),
+    }
+}
+
+fn replaced<const N: usize>(mut octets: [u8; N], at: usize, part: u16) -> [u8; N] {
+    octets[at..at + 2].copy_from_slice(&part.to_be_bytes());
+    octets
+}
