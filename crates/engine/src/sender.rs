@@ -58,7 +58,7 @@ impl<'a> Sender<'a> {
         if due == 0 || self.gave_up {
             return Ok(());
         }
-        self.note_lateness(now_ns, due);
+        let lateness_ns = now_ns - self.pacer.due_time(self.pacer.sent());
         let (stream, writer, first) = (&self.stream, &mut self.writer, self.pacer.sent());
         let time = StampedTime::new(now_ns);
         let mut next = first;
@@ -67,6 +67,7 @@ impl<'a> Sender<'a> {
             next += 1;
             length
         })?;
+        self.note_lateness(lateness_ns, sent.taken);
         self.pacer.advance(sent.taken);
         self.refused += sent.refused as u64;
         if sent.taken > 0 {
@@ -78,14 +79,11 @@ impl<'a> Sender<'a> {
         Ok(())
     }
 
-    fn note_lateness(&mut self, now_ns: u64, due: usize) {
-        let lateness = now_ns - self.pacer.due_time(self.pacer.sent());
-        if lateness > self.sending.worst_lateness_ns {
-            self.sending.worst_lateness_ns = lateness;
-        }
-        if lateness > self.stall_ns {
-            self.sending.late_frames += due as u64;
-            self.gave_up = lateness > HOPELESS_NS;
+    fn note_lateness(&mut self, lateness_ns: u64, taken: usize) {
+        self.gave_up = lateness_ns > HOPELESS_NS;
+        self.sending.worst_lateness_ns = self.sending.worst_lateness_ns.max(lateness_ns);
+        if lateness_ns > self.stall_ns {
+            self.sending.late_frames += taken as u64;
         }
     }
 

@@ -127,8 +127,7 @@ fn check(ip: &Ipv6View<'_>) -> Result<u8, WireError> {
         kind,
         "135 or 136",
     )?;
-    // "The IP Hop Limit field has a value of 255, i.e., the packet could not possibly have been
-    // forwarded by a router." (RFC 4861 section 7.1.1)
+    // Any other value could have passed a router, so be no neighbour's (RFC 4861 section 7.1.1).
     must(
         ip.hop_limit() == 255,
         WHAT,

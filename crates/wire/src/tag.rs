@@ -1,6 +1,5 @@
 //! The tag that makes a test frame recognisable and measurable, right after the UDP header
-//! (RFC 8219 section 7.2: "the tag SHOULD be placed [...] after the UDP header"), and the pattern
-//! that fills the rest.
+//! (RFC 8219 section 7.2), and the pattern that fills the rest.
 //!
 //! | octets | field |
 //! |---|---|

@@ -7,8 +7,7 @@ use std::str::FromStr;
 use super::Prefix6;
 use crate::WireError;
 
-/// Bits 64 to 71, "reserved for compatibility with the host identifier format [...] MUST be set to
-/// zero" (RFC 6052 section 2.2).
+/// Bits 64 to 71, which must be zero (RFC 6052 section 2.2).
 const RESERVED_OCTET: usize = 8;
 
 /// A translator's prefix, of 32, 40, 48, 56, 64 or 96 bits.
