@@ -2,9 +2,13 @@
 //! Nothing here opens a socket, reads a clock or touches a file.
 #![forbid(unsafe_code)]
 
+pub mod budget;
 pub mod event;
 pub mod plan;
 pub mod record;
+pub mod repeat;
 pub mod search;
+pub mod simulated;
+pub mod stats;
 pub mod terms;
 pub mod trial;

@@ -1,9 +1,23 @@
 //! Searches: which load to try next, and when to stop. A search only decides; it never acts, sleeps or reads a clock.
 //! Resuming a run is feeding the recorded results to `learn` again.
 
+use crate::plan::{SearchMethod, SearchSettings, TrialSettings};
 use crate::terms::{FrameRate, LossRatio};
-use crate::trial::{TrialResult, TrialSpec};
+use crate::trial::{Measurer, TrialResult, TrialSpec};
 use serde::{Deserialize, Serialize};
+
+pub mod binary;
+pub mod goal;
+pub mod load_stat;
+pub mod multiple_loss_ratio;
+mod patience;
+mod range;
+pub mod replay;
+mod selector;
+
+pub use binary::BinarySearch;
+pub use goal::Goal;
+pub use multiple_loss_ratio::MultipleLossRatioSearch;
 
 /// A decision machine over loads.
 pub trait Search {
@@ -41,4 +55,55 @@ pub enum Limit {
     Tester,
     /// The highest load allowed by the plan met the goal.
     Maximum,
+}
+
+/// What a search knows before its first trial.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Start {
+    /// Nothing: the first trial is at the maximum.
+    Cold,
+    /// An earlier repetition ended near this load, frames per second per direction. It saves trials; bounds still come
+    /// from this search's own trials alone.
+    Near(FrameRate),
+}
+
+/// The search that `settings` ask for, with every final trial as long as `trial` says.
+///
+/// With MLRsearch each loss goal becomes a [`Goal::rfc2544`] that accepts the loss of the goal.
+pub fn new_search(
+    settings: &SearchSettings,
+    trial: &TrialSettings,
+    start: Start,
+) -> Box<dyn Search> {
+    match settings.method {
+        SearchMethod::Binary => Box::new(BinarySearch::new(settings, trial.duration_ns, start)),
+        SearchMethod::Mlrsearch => {
+            let base = Goal::rfc2544(settings.width, trial.duration_ns);
+            let goals = settings
+                .goals
+                .iter()
+                .map(|&loss_ratio| Goal { loss_ratio, ..base });
+            Box::new(MultipleLossRatioSearch::new(
+                goals.collect(),
+                settings.minimum,
+                settings.maximum,
+                settings.max_invalid,
+                start,
+            ))
+        }
+    }
+}
+
+/// Drives `search` to its end and returns the number of trials, invalid ones included.
+///
+/// # Errors
+///
+/// The measurer's, as soon as a trial cannot be performed; the search then still wants that trial.
+pub fn run<M: Measurer>(search: &mut dyn Search, measurer: &mut M) -> Result<u32, M::Error> {
+    let mut trials = 0;
+    while let Some(spec) = search.next_trial() {
+        search.learn(&measurer.measure(&spec)?);
+        trials += 1;
+    }
+    Ok(trials)
 }

@@ -1,0 +1,116 @@
+//! What a plan costs: measurements, trials and time, estimated before anything is measured. Reads no clock.
+
+use crate::plan::{Plan, SearchMethod, SearchSettings, TrialSettings};
+use crate::search::{Start, new_search};
+use crate::simulated::{Behaviour, SimulatedDut};
+use crate::terms::FrameRate;
+use crate::trial::Measurer;
+
+/// What a plan is expected to take. The residual wait is counted in full, set-up of the testbed not at all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Budget {
+    /// Points times repetitions.
+    pub measurements: u32,
+    /// Trials in all.
+    pub trials: u32,
+    /// Time in all, seconds.
+    pub seconds: u64,
+}
+
+/// Trials a warm bracket takes: two to open it and four halvings when the DUT is steady, a few more when it is noisy.
+const WARM_TRIALS: f64 = 6.0;
+
+/// How much one measurement takes, on average.
+#[derive(Clone, Copy, Debug, Default)]
+struct Cost {
+    trials: f64,
+    sending_ns: f64,
+}
+
+/// What `plan` takes.
+///
+/// Assumed: a binary search takes `1 + ceil(log2((maximum - minimum) / (width * maximum)))` trials in the first repetition
+/// of a point, which is right for an answer near the maximum (each halving below it takes one more), and 6 in each later
+/// one, which starts from a warm bracket; MLRsearch takes what it takes on a simulated DUT
+/// whose capacity scatters by 2 %. No trial is invalid.
+pub fn estimate(plan: &Plan) -> Budget {
+    let first = cost(&plan.search, &plan.trial, false);
+    let later = cost(&plan.search, &plan.trial, true);
+    let mut budget = Budget {
+        measurements: 0,
+        trials: 0,
+        seconds: 0,
+    };
+    let mut sum = Cost::default();
+    for test in plan.tests.iter().filter(|test| test.repetitions > 0) {
+        let points = test.frame_sizes.len() as u32;
+        budget.measurements += points * test.repetitions;
+        let (cold, warm) = (
+            f64::from(points),
+            f64::from(points * (test.repetitions - 1)),
+        );
+        sum.trials += cold * first.trials + warm * later.trials;
+        sum.sending_ns += cold * first.sending_ns + warm * later.sending_ns;
+    }
+    let around_ns = sum.trials * (plan.trial.residual_ns + plan.trial.rest_ns) as f64;
+    budget.trials = sum.trials.ceil() as u32;
+    budget.seconds = ((sum.sending_ns + around_ns) / 1e9).ceil() as u64;
+    budget
+}
+
+/// What `plan` would take to the letter: 60 s trials (RFC 2544 section 24), 2 s for residual frames and 5 s of rest
+/// (section 23), 20 repetitions (RFC 8219 section 7).
+pub fn estimate_rfc(plan: &Plan) -> Budget {
+    let mut plan = plan.clone();
+    plan.trial.duration_ns = 60_000_000_000;
+    plan.trial.residual_ns = 2_000_000_000;
+    plan.trial.rest_ns = 5_000_000_000;
+    plan.tests.iter_mut().for_each(|test| test.repetitions = 20);
+    estimate(&plan)
+}
+
+fn cost(search: &SearchSettings, trial: &TrialSettings, warm: bool) -> Cost {
+    match search.method {
+        SearchMethod::Binary => binary_cost(search, trial, warm),
+        SearchMethod::Mlrsearch => rehearsed_cost(search, trial, warm),
+    }
+}
+
+fn binary_cost(search: &SearchSettings, trial: &TrialSettings, warm: bool) -> Cost {
+    let (minimum, maximum) = (search.minimum.0 as f64, search.maximum.0 as f64);
+    let intervals = (maximum - minimum) / (search.width * maximum).max(1.0);
+    let cold_trials = 1.0 + intervals.max(1.0).log2().ceil();
+    let trials = if warm {
+        cold_trials.min(WARM_TRIALS)
+    } else {
+        cold_trials
+    };
+    Cost {
+        trials,
+        sending_ns: trials * trial.duration_ns as f64,
+    }
+}
+
+/// The mean over some searches on a simulated DUT, whose only purpose is to count.
+fn rehearsed_cost(search: &SearchSettings, trial: &TrialSettings, warm: bool) -> Cost {
+    const SEARCHES: u64 = 20;
+    let capacity = FrameRate(search.minimum.0.midpoint(search.maximum.0));
+    let start = if warm {
+        Start::Near(capacity)
+    } else {
+        Start::Cold
+    };
+    let mut cost = Cost::default();
+    for seed in 0..SEARCHES {
+        let noisy = Behaviour::Noisy { deviation: 0.02 };
+        let mut dut = SimulatedDut::new(noisy, capacity, seed).with_overhead(0);
+        let mut rehearsal = new_search(search, trial, start);
+        while let Some(spec) = rehearsal.next_trial() {
+            let Ok(result) = dut.measure(&spec);
+            rehearsal.learn(&result);
+            cost.trials += 1.0 / SEARCHES as f64;
+        }
+        cost.sending_ns += dut.elapsed_ns() as f64 / SEARCHES as f64;
+    }
+    cost
+}

@@ -1,0 +1,83 @@
+//! How often a measurement is repeated: a fixed number, or until the median is known well enough. Sees values only.
+
+use crate::stats;
+use serde::{Deserialize, Serialize};
+
+/// When to stop repeating.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Repetition {
+    /// Always so many. RFC 8219 section 7: at least 20.
+    Fixed(u32),
+    /// Until the 95 % interval of the median is narrow. It may miss a rare mode of the DUT: n and all values belong into
+    /// the report.
+    Adaptive {
+        /// Never fewer; below 6 there is no interval.
+        least: u32,
+        /// Never more.
+        most: u32,
+        /// The interval may be this wide, as a share of the median.
+        within: f64,
+    },
+}
+
+impl Repetition {
+    /// 6 to 20 repetitions, until the median is known within 1 %.
+    pub const ADAPTIVE: Self = Self::Adaptive {
+        least: 6,
+        most: 20,
+        within: 0.01,
+    };
+
+    /// Whether the values found so far suffice.
+    pub fn is_enough(&self, values: &[f64]) -> bool {
+        let n = values.len() as u32;
+        match *self {
+            Self::Fixed(count) => n >= count,
+            Self::Adaptive {
+                least,
+                most,
+                within,
+            } => n >= most || (n >= least && interval_share(values).is_some_and(|s| s <= within)),
+        }
+    }
+
+    /// The most repetitions there can be.
+    pub fn most(&self) -> u32 {
+        match *self {
+            Self::Fixed(count) => count,
+            Self::Adaptive { most, .. } => most,
+        }
+    }
+}
+
+/// Width of the 95 % interval of the median, as a share of the median.
+fn interval_share(values: &[f64]) -> Option<f64> {
+    let (low, high) = stats::median_interval_95(values)?;
+    let median = stats::median(values).filter(|&m| m > 0.0)?;
+    Some((high - low) / median)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_steady_dut_takes_six_repetitions() {
+        assert!(!Repetition::ADAPTIVE.is_enough(&[100.0; 5]));
+        assert!(Repetition::ADAPTIVE.is_enough(&[100.0; 6]));
+    }
+
+    #[test]
+    fn a_scattered_dut_takes_all_of_them() {
+        let values: Vec<f64> = (0..20).map(|i| 100.0 + f64::from(i % 5)).collect();
+        assert!(!Repetition::ADAPTIVE.is_enough(&values[..19]));
+        assert!(Repetition::ADAPTIVE.is_enough(&values));
+    }
+
+    #[test]
+    fn a_fixed_number_looks_at_nothing_else() {
+        assert!(!Repetition::Fixed(20).is_enough(&[100.0; 19]));
+        assert!(Repetition::Fixed(20).is_enough(&[100.0; 20]));
+    }
+}

@@ -1,0 +1,173 @@
+//! Binary search: the search every paper on RFC 2544 section 26.1 uses, though the RFC names none. One loss goal, and every
+//! trial has the full duration, so the final value rests on full trials as section 24 wants.
+
+use super::patience::{Finding, Patience};
+use super::range::{Aim, Bounds, Range};
+use super::{Bracket, Limit, Search, Start};
+use crate::plan::SearchSettings;
+use crate::terms::LossRatio;
+use crate::trial::{TrialResult, TrialSpec};
+
+/// Halves the interval between a load that met the goal and one that missed it.
+///
+/// A cold start tries the maximum first, so that a DUT better than the plan allows is told apart, and then halves
+/// [minimum, maximum]. A warm start tries 8 widths below and 8 above the hint, widens in doubling steps until the answer is
+/// between two loads, and halves. Either way both ends of the result are loads that this search itself tried.
+#[derive(Clone, Debug)]
+pub struct BinarySearch {
+    goal: LossRatio,
+    duration_ns: u64,
+    range: Range,
+    aim: Option<Aim>,
+    known: Bounds,
+    patience: Patience,
+}
+
+impl BinarySearch {
+    /// A search for the first of the settings' goals, zero loss if there is none, in trials of `duration_ns` nanoseconds.
+    pub fn new(settings: &SearchSettings, duration_ns: u64, start: Start) -> Self {
+        Self {
+            goal: settings.goals.first().copied().unwrap_or(LossRatio::ZERO),
+            duration_ns,
+            range: Range::new(settings.minimum, settings.maximum, settings.width),
+            aim: aim(start, settings.width),
+            known: Bounds::default(),
+            patience: Patience::new(settings.max_invalid),
+        }
+    }
+
+    fn limit(&self) -> Limit {
+        match self.known.upper {
+            None => Limit::Maximum,
+            upper if upper == self.patience.beyond() => Limit::Tester,
+            Some(_) => Limit::Dut,
+        }
+    }
+}
+
+fn aim(start: Start, width: f64) -> Option<Aim> {
+    match start {
+        Start::Cold => None,
+        Start::Near(hint) => Some(Aim::around(hint, width)),
+    }
+}
+
+impl Search for BinarySearch {
+    fn next_trial(&self) -> Option<TrialSpec> {
+        let next = match self.aim {
+            Some(aim) => self.range.gallop(self.known, aim),
+            None => self.range.halve(self.known),
+        };
+        next.map(|rate| TrialSpec {
+            rate,
+            duration_ns: self.duration_ns,
+        })
+    }
+
+    fn learn(&mut self, result: &TrialResult) {
+        let rate = result.spec.rate;
+        match self.patience.judge(rate, result.verdict(self.goal)) {
+            Finding::Met => self.known.lower = Some(rate),
+            Finding::Missed | Finding::BeyondTester => self.known.upper = Some(rate),
+            Finding::Nothing => {}
+        }
+    }
+
+    fn brackets(&self) -> Vec<Bracket> {
+        let Bounds { lower, upper } = self.known;
+        vec![Bracket {
+            goal: self.goal,
+            lower,
+            upper,
+            limit: self.limit(),
+        }]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::SearchMethod;
+    use crate::search::run;
+    use crate::simulated::{Behaviour, SimulatedDut};
+    use crate::terms::FrameRate;
+
+    fn settings() -> SearchSettings {
+        SearchSettings {
+            method: SearchMethod::Binary,
+            minimum: FrameRate(1_000),
+            maximum: FrameRate(1_000_000),
+            width: 0.001,
+            goals: vec![LossRatio::ZERO],
+            max_invalid: 3,
+        }
+    }
+
+    fn search(start: Start, dut: &mut SimulatedDut) -> (Bracket, u32) {
+        let mut search = BinarySearch::new(&settings(), 60_000_000_000, start);
+        let trials = run(&mut search, dut).unwrap();
+        (search.brackets()[0], trials)
+    }
+
+    fn hard(capacity: u64) -> SimulatedDut {
+        SimulatedDut::new(Behaviour::HardLimit, FrameRate(capacity), 1)
+    }
+
+    #[test]
+    fn a_hard_limit_ends_between_two_tested_loads() {
+        let (found, trials) = search(Start::Cold, &mut hard(314_159));
+        let (lower, upper) = (found.lower.unwrap().0, found.upper.unwrap().0);
+        assert!(lower <= 314_159 && 314_159 < upper, "{found:?}");
+        assert!((upper - lower) as f64 <= 0.001 * upper as f64);
+        assert_eq!((found.limit, trials), (Limit::Dut, 13));
+    }
+
+    #[test]
+    fn a_right_hint_costs_two_trials_and_four_halvings() {
+        let (found, trials) = search(Start::Near(FrameRate(314_159)), &mut hard(314_159));
+        assert_eq!((found.limit, trials), (Limit::Dut, 6));
+    }
+
+    #[test]
+    fn a_dut_better_than_the_plan_allows_takes_one_trial() {
+        let (found, trials) = search(Start::Cold, &mut hard(2_000_000));
+        assert_eq!(
+            (found.lower, found.upper),
+            (Some(FrameRate(1_000_000)), None)
+        );
+        assert_eq!((found.limit, trials), (Limit::Maximum, 1));
+    }
+
+    #[test]
+    fn a_dut_that_fails_at_the_minimum_has_no_lower_bound() {
+        for start in [Start::Cold, Start::Near(FrameRate(500_000))] {
+            let (found, _) = search(start, &mut hard(10));
+            assert_eq!((found.lower, found.upper), (None, Some(FrameRate(1_000))));
+        }
+    }
+
+    #[test]
+    fn a_slow_tester_is_not_blamed_on_the_dut() {
+        let slow = Behaviour::SlowTester { ceiling: 0.5 };
+        let (found, trials) = search(
+            Start::Cold,
+            &mut SimulatedDut::new(slow, FrameRate(400_000), 1),
+        );
+        assert_eq!(found.limit, Limit::Tester);
+        assert_eq!(found.lower.unwrap().0 / 1_000, 199);
+        assert!(trials > 20, "invalid trials are repeated: {trials}");
+    }
+
+    #[test]
+    fn a_hiccup_of_the_tester_costs_one_trial_and_nothing_else() {
+        let steady = search(Start::Cold, &mut hard(314_159)).0;
+        let stalling = |seed| {
+            let dut = SimulatedDut::new(Behaviour::HardLimit, FrameRate(314_159), seed);
+            search(Start::Cold, &mut dut.with_stalls(0.05))
+        };
+        let all: Vec<(Bracket, u32)> = (0..20).map(stalling).collect();
+        assert!(all.iter().all(|(found, _)| *found == steady));
+        let repeated: u32 = all.iter().map(|(_, trials)| trials - 13).sum();
+        assert!((3..40).contains(&repeated), "{repeated}");
+    }
+}

@@ -1,0 +1,205 @@
+//! Multiple Loss Ratio search, draft-ietf-bmwg-mlrsearch: several loss goals in one search, short trials before long ones,
+//! and a load is judged by all the trials it has seen.
+
+use super::goal::Goal;
+use super::range::Range;
+use super::selector::Selector;
+use super::{Bracket, Search, Start};
+use crate::terms::FrameRate;
+use crate::trial::{TrialResult, TrialSpec};
+use std::cmp::Reverse;
+
+/// The Controller of the draft. Every goal ends with a relevant lower and upper bound within its width, or at an end of
+/// the range.
+#[derive(Clone, Debug)]
+pub struct MultipleLossRatioSearch {
+    selectors: Vec<Selector>,
+}
+
+impl MultipleLossRatioSearch {
+    /// A search for all `goals` among the loads `minimum..=maximum`, frames per second per direction.
+    ///
+    /// A cold start tries the maximum first and then the rate that was forwarded. After `max_invalid` invalid trials in a
+    /// row at one load, that load counts as beyond the tester.
+    pub fn new(
+        goals: Vec<Goal>,
+        minimum: FrameRate,
+        maximum: FrameRate,
+        max_invalid: u32,
+        start: Start,
+    ) -> Self {
+        let selector = |goal: Goal| {
+            let range = Range::new(minimum, maximum, goal.width);
+            Selector::new(goal, range, max_invalid, start)
+        };
+        Self {
+            selectors: goals.into_iter().map(selector).collect(),
+        }
+    }
+}
+
+impl Search for MultipleLossRatioSearch {
+    /// The lowest load any goal asks for, because what it teaches narrows the goals above; of equal loads the longest
+    /// trial, because it counts for all.
+    fn next_trial(&self) -> Option<TrialSpec> {
+        let nominated = self.selectors.iter().filter_map(Selector::nominate);
+        nominated.min_by_key(|spec| (spec.rate, Reverse(spec.duration_ns)))
+    }
+
+    fn learn(&mut self, result: &TrialResult) {
+        self.selectors
+            .iter_mut()
+            .for_each(|selector| selector.learn(result));
+    }
+
+    fn brackets(&self) -> Vec<Bracket> {
+        self.selectors.iter().map(Selector::bracket).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::search::{Limit, run};
+    use crate::simulated::{Behaviour, SimulatedDut, SplitMix64};
+    use crate::terms::{Direction, LossRatio};
+    use crate::trial::{DirectionResult, Fault};
+
+    const SECOND: u64 = 1_000_000_000;
+
+    fn three_goals() -> Vec<Goal> {
+        let base = Goal::rfc2544(0.001, 60 * SECOND);
+        [0.0, 0.0001, 0.001]
+            .map(|loss| Goal {
+                loss_ratio: LossRatio(loss),
+                ..base
+            })
+            .to_vec()
+    }
+
+    fn search(goals: Vec<Goal>, start: Start) -> MultipleLossRatioSearch {
+        MultipleLossRatioSearch::new(goals, FrameRate(1_000), FrameRate(10_000_000), 3, start)
+    }
+
+    fn hard(capacity: u64) -> SimulatedDut {
+        SimulatedDut::new(Behaviour::HardLimit, FrameRate(capacity), 1)
+    }
+
+    #[test]
+    fn a_hard_limit_takes_three_short_trials_and_two_of_each_longer_kind() {
+        let mut search = search(vec![Goal::rfc2544(0.001, 60 * SECOND)], Start::Cold);
+        let mut dut = hard(1_000_000);
+        let mut durations = Vec::new();
+        while let Some(spec) = search.next_trial() {
+            durations.push(spec.duration_ns / SECOND);
+            let Ok(result) = crate::trial::Measurer::measure(&mut dut, &spec);
+            search.learn(&result);
+        }
+        assert_eq!(durations, [1, 1, 1, 7, 7, 60, 60]);
+        let found = search.brackets()[0];
+        assert_eq!(
+            (found.lower, found.limit),
+            (Some(FrameRate(1_000_000)), Limit::Dut)
+        );
+    }
+
+    #[test]
+    fn three_goals_on_a_hard_limit_differ_by_the_loss_they_accept() {
+        let mut search = search(three_goals(), Start::Cold);
+        run(&mut search, &mut hard(1_000_000)).unwrap();
+        for (bracket, truth) in search
+            .brackets()
+            .iter()
+            .zip([1_000_000, 1_000_100, 1_001_001])
+        {
+            let (lower, upper) = (bracket.lower.unwrap().0, bracket.upper.unwrap().0);
+            assert!(lower <= truth && truth <= upper, "{bracket:?} {truth}");
+            assert!(
+                (upper - lower) as f64 <= 0.001 * upper as f64,
+                "{bracket:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_known_loss_ratio_meets_the_goal_that_accepts_it_and_no_stricter_one() {
+        let mut search = search(three_goals(), Start::Cold);
+        run(&mut search, &mut hard(1_000_000).with_base_loss(0.0005)).unwrap();
+        let lower = search
+            .brackets()
+            .iter()
+            .map(|b| b.lower.is_some())
+            .collect::<Vec<_>>();
+        assert_eq!(lower, [false, false, true]);
+    }
+
+    #[test]
+    fn a_dut_better_than_the_plan_allows_is_told_by_the_maximum() {
+        let mut search = search(three_goals(), Start::Cold);
+        let trials = run(&mut search, &mut hard(20_000_000)).unwrap();
+        assert!(search.brackets().iter().all(|b| b.limit == Limit::Maximum));
+        assert_eq!(trials, 3);
+    }
+
+    #[test]
+    fn a_slow_tester_is_not_blamed_on_the_dut() {
+        let slow = Behaviour::SlowTester { ceiling: 0.5 };
+        let mut search = search(three_goals(), Start::Cold);
+        run(
+            &mut search,
+            &mut SimulatedDut::new(slow, FrameRate(1_000_000), 1),
+        )
+        .unwrap();
+        for bracket in search.brackets() {
+            assert_eq!(bracket.limit, Limit::Tester);
+            let lower = bracket.lower.unwrap().0;
+            assert!((499_500..=500_000).contains(&lower), "{bracket:?}");
+        }
+    }
+
+    /// Any loss, any fault, at any load: no rhyme or reason.
+    fn adversary(spec: TrialSpec, random: &mut SplitMix64) -> TrialResult {
+        let offered = spec.frames();
+        let kept = [1.0, 1.0, 0.99995, 0.9995, 0.5, 0.0][(random.next_u64() % 6) as usize];
+        let received = (offered as f64 * kept) as u64;
+        let stall = Fault::SenderStalled {
+            direction: Direction::Forward,
+            worst_lateness_ns: 1,
+            frames: random.next_u64() % offered.max(1),
+        };
+        let faults = if random.uniform() < 0.3 {
+            vec![stall]
+        } else {
+            vec![]
+        };
+        let directions = vec![DirectionResult::counted(
+            Direction::Forward,
+            offered,
+            received,
+        )];
+        TrialResult {
+            spec,
+            directions,
+            faults,
+        }
+    }
+
+    #[test]
+    fn whatever_the_verdicts_the_search_ends() {
+        let mut worst = 0;
+        for seed in 0..2_000 {
+            let mut goals = three_goals();
+            goals.push(Goal::tst009(LossRatio(0.0001), 0.0005, 30 * SECOND));
+            let start = [Start::Cold, Start::Near(FrameRate(700_000))][(seed % 2) as usize];
+            let (mut search, mut random) = (search(goals, start), SplitMix64::new(seed));
+            let mut trials = 0;
+            while let Some(spec) = search.next_trial() {
+                search.learn(&adversary(spec, &mut random));
+                trials += 1;
+                assert!(trials < 500, "seed {seed} does not end");
+            }
+            worst = worst.max(trials);
+        }
+        assert!(worst > 50, "the adversary is too kind: {worst}");
+    }
+}

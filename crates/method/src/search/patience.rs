@@ -1,0 +1,84 @@
+//! What becomes of invalid trials: repeated for a while, then the load counts as beyond the tester. Never the DUT's fault.
+
+use crate::terms::FrameRate;
+use crate::trial::Verdict;
+use std::collections::BTreeMap;
+
+/// What a trial adds to the knowledge about one goal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Finding {
+    /// The loss was within the goal.
+    Met,
+    /// The DUT lost more than the goal allows.
+    Missed,
+    /// Nothing; the trial is to be repeated.
+    Nothing,
+    /// The tester cannot offer this load.
+    BeyondTester,
+}
+
+/// Counts the invalid trials in a row at each load.
+#[derive(Clone, Debug)]
+pub(super) struct Patience {
+    max_invalid: u32,
+    in_a_row: BTreeMap<FrameRate, u32>,
+    beyond: Option<FrameRate>,
+}
+
+impl Patience {
+    /// At least one invalid trial is needed to lose patience.
+    pub(super) fn new(max_invalid: u32) -> Self {
+        Self {
+            max_invalid: max_invalid.max(1),
+            in_a_row: BTreeMap::new(),
+            beyond: None,
+        }
+    }
+
+    /// What a trial at `rate` with this verdict adds.
+    pub(super) fn judge(&mut self, rate: FrameRate, verdict: Verdict) -> Finding {
+        if verdict != Verdict::Invalid {
+            self.in_a_row.remove(&rate);
+        }
+        match verdict {
+            Verdict::Passed => Finding::Met,
+            Verdict::Lost => Finding::Missed,
+            Verdict::Invalid => self.lose(rate),
+        }
+    }
+
+    /// The lowest load found to be beyond the tester.
+    pub(super) fn beyond(&self) -> Option<FrameRate> {
+        self.beyond
+    }
+
+    fn lose(&mut self, rate: FrameRate) -> Finding {
+        let count = self.in_a_row.entry(rate).or_default();
+        *count += 1;
+        if *count < self.max_invalid {
+            return Finding::Nothing;
+        }
+        self.beyond = Some(self.beyond.map_or(rate, |known| known.min(rate)));
+        Finding::BeyondTester
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_invalid_trials_in_a_row_put_a_load_beyond_the_tester() {
+        let mut patience = Patience::new(2);
+        let load = FrameRate(7);
+        assert_eq!(patience.judge(load, Verdict::Invalid), Finding::Nothing);
+        assert_eq!(patience.judge(load, Verdict::Passed), Finding::Met);
+        assert_eq!(patience.judge(load, Verdict::Invalid), Finding::Nothing);
+        assert_eq!(patience.judge(FrameRate(8), Verdict::Lost), Finding::Missed);
+        assert_eq!(
+            patience.judge(load, Verdict::Invalid),
+            Finding::BeyondTester
+        );
+        assert_eq!(patience.beyond(), Some(load));
+    }
+}

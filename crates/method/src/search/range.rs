@@ -1,0 +1,222 @@
+//! Which load to try next between two bounds: the geometry shared by all searches. Knows neither trials nor verdicts.
+
+use crate::terms::FrameRate;
+
+/// The loads known to meet and to miss a goal that lie nearest to each other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Bounds {
+    pub(super) lower: Option<FrameRate>,
+    pub(super) upper: Option<FrameRate>,
+}
+
+/// Where the answer is thought to be, frames per second per direction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Aim {
+    /// The load to try first.
+    pub(super) load: FrameRate,
+    /// How far beyond it to go first, in widths.
+    pub(super) widths: u32,
+}
+
+/// Widths of the bracket that a hint opens: half of them below it, half above, then 4 halvings. A bracket of one width
+/// would close sooner, but a DUT that scatters by more would be held to the hint, and repetitions agree too well.
+const BRACKET: u32 = 16;
+
+impl Aim {
+    /// Just below the hint first, then just above: two trials bracket an answer near it.
+    pub(super) fn around(hint: FrameRate, width: f64) -> Self {
+        let load = (hint.0 as f64 * (1.0 - f64::from(BRACKET / 2) * width).max(0.0)) as u64;
+        Self {
+            load: FrameRate(load),
+            widths: BRACKET,
+        }
+    }
+
+    /// Exactly this load first, then one width away.
+    pub(super) fn at(load: FrameRate) -> Self {
+        Self { load, widths: 1 }
+    }
+}
+
+/// The loads a search may try, frames per second per direction, and how near its bounds have to come.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Range {
+    minimum: u64,
+    maximum: u64,
+    width: f64,
+}
+
+impl Range {
+    /// A load of 0 is no trial, and a width outside (0, 1) never or always ends: both are drawn to the nearest sense.
+    pub(super) fn new(minimum: FrameRate, maximum: FrameRate, width: f64) -> Self {
+        let maximum = maximum.0.max(1);
+        let minimum = minimum.0.clamp(1, maximum);
+        Self {
+            minimum,
+            maximum,
+            width: width.clamp(1e-9, 0.9),
+        }
+    }
+
+    /// The same loads with another width.
+    pub(super) fn with_width(self, width: f64) -> Self {
+        Self {
+            width: width.clamp(1e-9, 0.9),
+            ..self
+        }
+    }
+
+    /// Whether `known` needs no further trial: the bounds are within the width of each other, or at an end of the range.
+    pub(super) fn is_settled(&self, known: Bounds) -> bool {
+        match (known.lower, known.upper) {
+            (Some(lower), Some(upper)) => self.is_narrow(lower.0, upper.0),
+            (Some(lower), None) => lower.0 >= self.maximum,
+            (None, Some(upper)) => upper.0 <= self.minimum,
+            (None, None) => false,
+        }
+    }
+
+    /// The next load by plain halving: the maximum first, the minimum only when nothing else is left.
+    pub(super) fn halve(&self, known: Bounds) -> Option<FrameRate> {
+        if self.is_settled(known) {
+            return None;
+        }
+        let Some(upper) = known.upper else {
+            return Some(FrameRate(self.maximum));
+        };
+        let Some(lower) = known.lower else {
+            let untested = self.is_narrow(self.minimum, upper.0);
+            let next = if untested {
+                self.minimum
+            } else {
+                self.minimum.midpoint(upper.0)
+            };
+            return Some(FrameRate(next));
+        };
+        Some(FrameRate(lower.0.midpoint(upper.0)))
+    }
+
+    /// The next load when the answer is thought to be near `aim`: the aim itself, then a step beyond the bound found there,
+    /// then steps that double until the other bound is found or halving is the shorter way.
+    pub(super) fn gallop(&self, known: Bounds, aim: Aim) -> Option<FrameRate> {
+        if self.is_settled(known) {
+            return None;
+        }
+        let from = aim.load.0.clamp(self.minimum, self.maximum);
+        let step = |far: u64, near: u64| self.step((far as f64 / near as f64).ln(), aim.widths);
+        let next = match known {
+            Bounds {
+                lower: Some(FrameRate(lower)),
+                upper,
+            } if lower >= from => self.above(lower, upper, step(lower, from)),
+            Bounds {
+                lower,
+                upper: Some(FrameRate(upper)),
+            } if upper <= from => self.below(upper, lower, step(from, upper)),
+            _ => from,
+        };
+        Some(FrameRate(next))
+    }
+
+    /// Whether two loads are no further apart than the width, a share of the upper one. One frame per second always is.
+    pub(super) fn is_narrow(&self, lower: u64, upper: u64) -> bool {
+        let gap = upper.saturating_sub(lower);
+        gap <= 1 || gap as f64 <= self.width * upper as f64
+    }
+
+    fn above(&self, lower: u64, upper: Option<FrameRate>, step: f64) -> u64 {
+        let next = ((lower as f64 * step.exp()) as u64).max(lower + 1);
+        match upper {
+            Some(upper) => next.min(geometric_middle(lower, upper.0)),
+            // A trial just under the maximum would leave the maximum itself to be tried.
+            None if next >= self.maximum || self.is_narrow(next, self.maximum) => self.maximum,
+            None => next,
+        }
+    }
+
+    fn below(&self, upper: u64, lower: Option<FrameRate>, step: f64) -> u64 {
+        let next = ((upper as f64 * (-step).exp()).ceil() as u64).min(upper - 1);
+        match lower {
+            Some(lower) => next.max(geometric_middle(lower.0, upper)),
+            None if next <= self.minimum || self.is_narrow(self.minimum, next) => self.minimum,
+            None => next,
+        }
+    }
+
+    /// How far to step from a bound that lies `distance` from the aim, both as logarithms: as far again, at least `widths`.
+    /// Powers of two of the width, so that halving the last step ends at the width exactly and not one trial later.
+    fn step(&self, distance: f64, widths: u32) -> f64 {
+        // A hundredth less, because loads are whole frames.
+        let unit = -(-self.width).ln_1p() * 0.99;
+        let doublings = (distance / unit).max(f64::from(widths)).log2().round();
+        unit * doublings.exp2()
+    }
+}
+
+/// Halving by ratio rather than by difference; strictly between the bounds, which are at least 2 apart.
+fn geometric_middle(lower: u64, upper: u64) -> u64 {
+    let middle = (lower as f64 * upper as f64).sqrt() as u64;
+    middle.clamp(lower + 1, upper - 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn known(lower: u64, upper: u64) -> Bounds {
+        let some = |load| (load > 0).then_some(FrameRate(load));
+        Bounds {
+            lower: some(lower),
+            upper: some(upper),
+        }
+    }
+
+    fn range() -> Range {
+        Range::new(FrameRate(1_000), FrameRate(1_000_000), 0.01)
+    }
+
+    #[test]
+    fn halving_tries_the_maximum_first_and_the_minimum_last() {
+        assert_eq!(range().halve(known(0, 0)), Some(FrameRate(1_000_000)));
+        assert_eq!(range().halve(known(0, 1_000_000)), Some(FrameRate(500_500)));
+        assert_eq!(range().halve(known(0, 1_005)), Some(FrameRate(1_000)));
+        assert_eq!(range().halve(known(0, 1_000)), None);
+    }
+
+    #[test]
+    fn a_right_aim_needs_two_trials() {
+        let aim = Aim::at(FrameRate(500_000));
+        assert_eq!(range().gallop(known(0, 0), aim), Some(aim.load));
+        let above = range().gallop(known(500_000, 0), aim).unwrap();
+        assert!(range().is_settled(known(500_000, above.0)), "{above}");
+        let below = range().gallop(known(0, 500_000), aim).unwrap();
+        assert!(range().is_settled(known(below.0, 500_000)), "{below}");
+    }
+
+    #[test]
+    fn a_hint_is_bracketed_by_half_the_bracket_on_either_side() {
+        let aim = Aim::around(FrameRate(500_000), 0.01);
+        assert_eq!(range().gallop(known(0, 0), aim), Some(FrameRate(460_000)));
+        let above = range().gallop(known(460_000, 0), aim).unwrap();
+        assert!((538_000..542_000).contains(&above.0), "{above}");
+    }
+
+    #[test]
+    fn a_wrong_aim_is_left_in_doubling_steps() {
+        let (aim, mut lower, mut steps) = (Aim::at(FrameRate(1_000)), 1_000, Vec::new());
+        while let Some(next) = range().gallop(known(lower, 0), aim) {
+            steps.push((next.0 as f64 / lower as f64).ln() / 0.00995);
+            lower = next.0;
+        }
+        let steps: Vec<u64> = steps.iter().map(|s| s.round() as u64).collect();
+        assert_eq!(steps[..6], [1, 1, 2, 4, 8, 16]);
+        assert_eq!(lower, 1_000_000);
+    }
+
+    #[test]
+    fn an_aim_outside_the_range_is_drawn_to_its_end() {
+        let first = |aim| range().gallop(known(0, 0), Aim::at(FrameRate(aim)));
+        assert_eq!(first(5), Some(FrameRate(1_000)));
+        assert_eq!(first(u64::MAX), Some(FrameRate(1_000_000)));
+    }
+}

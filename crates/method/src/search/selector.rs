@@ -1,0 +1,168 @@
+//! One goal's part in a multiple loss ratio search: what its trials add up to, and which trial it would like next.
+
+use super::goal::{Goal, Target};
+use super::load_stat::{Class, LoadStat};
+use super::patience::{Finding, Patience};
+use super::range::{Aim, Bounds, Range};
+use super::{Bracket, Limit, Start};
+use crate::terms::{FrameRate, LossRatio};
+use crate::trial::{DirectionResult, TrialResult, TrialSpec};
+use std::collections::BTreeMap;
+
+/// Leads one goal from short trials and wide bounds to full trials and the goal's width.
+#[derive(Clone, Debug)]
+pub(super) struct Selector {
+    goal: Goal,
+    targets: Vec<Target>,
+    stage: usize,
+    range: Range,
+    aim: Aim,
+    stats: BTreeMap<FrameRate, LoadStat>,
+    patience: Patience,
+}
+
+impl Selector {
+    pub(super) fn new(goal: Goal, range: Range, max_invalid: u32, start: Start) -> Self {
+        let range = range.with_width(goal.width);
+        Self {
+            goal,
+            targets: goal.targets(),
+            stage: 0,
+            range,
+            aim: match start {
+                // The first trial is at the maximum: its forwarding rate is the first good guess.
+                Start::Cold => Aim::at(FrameRate(u64::MAX)),
+                Start::Near(hint) => Aim::around(hint, goal.width),
+            },
+            stats: BTreeMap::new(),
+            patience: Patience::new(max_invalid),
+        }
+    }
+
+    /// Takes in any trial, also one that another goal wanted, and moves on to longer trials where it settles the stage.
+    pub(super) fn learn(&mut self, result: &TrialResult) {
+        let rate = result.spec.rate;
+        let verdict = result.verdict(self.goal.loss_ratio);
+        match self.patience.judge(rate, verdict) {
+            Finding::Met => self.add(result, false),
+            Finding::Missed => self.add(result, true),
+            Finding::Nothing | Finding::BeyondTester => {}
+        }
+        self.take_aim(result);
+        self.advance();
+    }
+
+    /// The trial that would help this goal most; `None` when it is reached.
+    ///
+    /// The load is never one already classified: it lies strictly between the relevant bounds. A load is classified as
+    /// soon as its full trials add up to the duration sum, and there are finitely many loads, hence every search ends.
+    pub(super) fn nominate(&self) -> Option<TrialSpec> {
+        let target = self.target();
+        let rate = self.stage_range().gallop(self.bounds(target), self.aim)?;
+        Some(TrialSpec {
+            rate,
+            duration_ns: target.duration_ns,
+        })
+    }
+
+    /// What is known for the goal itself, whatever the stage.
+    pub(super) fn bracket(&self) -> Bracket {
+        let Bounds { lower, upper } = self.bounds(&self.goal.last_target());
+        let limit = match upper {
+            None => Limit::Maximum,
+            Some(load) if self.is_upper(load) => Limit::Dut,
+            Some(_) => Limit::Tester,
+        };
+        Bracket {
+            goal: self.goal.loss_ratio,
+            lower,
+            upper,
+            limit,
+        }
+    }
+
+    fn target(&self) -> &Target {
+        &self.targets[self.stage]
+    }
+
+    fn stage_range(&self) -> Range {
+        self.range.with_width(self.target().width)
+    }
+
+    fn is_upper(&self, load: FrameRate) -> bool {
+        let last = self.goal.last_target();
+        self.stats
+            .get(&load)
+            .is_some_and(|stat| stat.classify(&last) == Class::Upper)
+    }
+
+    fn add(&mut self, result: &TrialResult, high_loss: bool) {
+        let stat = self.stats.entry(result.spec.rate).or_default();
+        stat.add(result.spec.duration_ns, high_loss);
+    }
+
+    /// The relevant upper bound is the smallest upper bound, the relevant lower bound the largest lower bound below it:
+    /// that is how the draft settles loss inversion.
+    fn bounds(&self, target: &Target) -> Bounds {
+        let mut lower = None;
+        let beyond = self.patience.beyond();
+        for (&load, stat) in &self.stats {
+            if beyond.is_some_and(|beyond| load >= beyond) {
+                break;
+            }
+            match stat.classify(target) {
+                Class::Upper => {
+                    return Bounds {
+                        lower,
+                        upper: Some(load),
+                    };
+                }
+                Class::Lower => lower = Some(load),
+                Class::Undecided => {}
+            }
+        }
+        Bounds {
+            lower,
+            upper: beyond,
+        }
+    }
+
+    /// While no load meets the goal, a trial that missed it says where to look: at the rate it forwarded.
+    fn take_aim(&mut self, result: &TrialResult) {
+        let rate = result.spec.rate;
+        let bounds = self.bounds(self.target());
+        if bounds.lower.is_some() || bounds.upper != Some(rate) {
+            return;
+        }
+        let forwarded = forwarding_rate(result, self.goal.loss_ratio);
+        // Nearer than the width it would be a trial for nothing: then step down from the bound instead.
+        if !self.stage_range().is_narrow(forwarded.0, rate.0) {
+            self.aim = Aim::at(forwarded.min(self.aim.load));
+        }
+    }
+
+    /// Moves on to longer trials as long as the stage is settled; they begin at the bounds of the stage before.
+    fn advance(&mut self) {
+        while self.stage + 1 < self.targets.len() {
+            let bounds = self.bounds(self.target());
+            if !self.stage_range().is_settled(bounds) {
+                return;
+            }
+            self.aim = bounds.lower.or(bounds.upper).map_or(self.aim, Aim::at);
+            self.stage += 1;
+        }
+    }
+}
+
+/// The load at which `result`'s DUT, forwarding no more than it did, would lose just the accepted ratio: received frames
+/// over the trial's duration, in the worse direction.
+fn forwarding_rate(result: &TrialResult, accepted: LossRatio) -> FrameRate {
+    let seconds = result.spec.duration_ns as f64 / 1e9;
+    let rate = |d: &DirectionResult| d.received as f64 / seconds / (1.0 - accepted.0.min(0.99));
+    let worst = result
+        .directions
+        .iter()
+        .map(rate)
+        .fold(f64::INFINITY, f64::min);
+    FrameRate(worst as u64)
+}
