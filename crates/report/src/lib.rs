@@ -1,1 +1,74 @@
+//! Records to tables, plots and pages: records in, text out.
+//! Nothing here reads the network, the plan file, the machine it runs on or a clock.
 #![forbid(unsafe_code)]
+
+mod conformance;
+mod csv;
+mod digest;
+mod html;
+mod json;
+mod markdown;
+mod plot;
+mod table;
+mod tables;
+mod terminal;
+mod verdict;
+mod words;
+
+pub use csv::csv;
+pub use html::html;
+pub use json::{FORMAT, json};
+pub use markdown::markdown;
+pub use plot::figures;
+pub use terminal::terminal;
+
+use sixbench_method::plan::Plan;
+use sixbench_method::record::{Facts, Outcome, TrialRecord};
+
+/// Everything a report is made of.
+#[derive(Clone, Copy, Debug)]
+pub struct Input<'a> {
+    /// The plan of the run, resolved.
+    pub plan: &'a Plan,
+    /// Every settled trial, in the order of the run.
+    pub records: &'a [TrialRecord],
+    /// What the completed repetitions came to.
+    pub outcomes: &'a [Outcome],
+    /// The facts of the run.
+    pub facts: &'a Facts,
+    /// The commands that the testbed ran, as in `commands.sh`.
+    pub commands: &'a str,
+    /// When the report was made, as it shall be printed.
+    pub generated: &'a str,
+    /// Whether the run was cut short.
+    pub interrupted: bool,
+    /// What the same plan would cost by the profile `rfc`, where that is known.
+    pub rfc_budget: Option<Budget>,
+}
+
+/// What a run costs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Budget {
+    /// Trials, rests between them not counted.
+    pub trials: u32,
+    /// Time from the first to the last, seconds, rests included.
+    pub seconds: u64,
+}
+
+/// Why no report could be made.
+#[derive(Debug, thiserror::Error)]
+pub enum ReportError {
+    /// The page's template and its context do not fit: a bug of this crate.
+    #[error("cannot fill in the template of report.html: {0}")]
+    Template(#[from] minijinja::Error),
+    /// The records were written by a newer sixbench.
+    #[error(
+        "cannot read trials of record format {found}: this sixbench knows formats up to {known}; report with a newer one"
+    )]
+    Format {
+        /// The format of the record.
+        found: u32,
+        /// The highest format this version reads.
+        known: u32,
+    },
+}

@@ -1,0 +1,140 @@
+//! `report.html`: one file that needs nothing else.
+
+use crate::digest::{Digest, check_formats};
+use crate::plot::{self, Figure};
+use crate::table::Table;
+use crate::words::{count, seconds, stretch};
+use crate::{Input, ReportError, conformance, tables, verdict};
+use minijinja::{AutoEscape, Environment, UndefinedBehavior, value::Serde};
+use serde::Serialize;
+use sixbench_method::plan::Profile;
+use sixbench_method::record::DutFacts;
+use sixbench_method::trial::Verdict;
+use std::collections::BTreeMap;
+
+const TEMPLATE: &str = include_str!("templates/report.html.jinja");
+const STYLE: &str = include_str!("templates/report.css");
+
+/// Everything the template prints. Only the style sheet and the figures are markup; the rest is text, and escaped.
+#[derive(Serialize)]
+struct Page<'a> {
+    name: &'a str,
+    generated: &'a str,
+    sixbench: &'a str,
+    interrupted: bool,
+    style: &'static str,
+    tally: String,
+    verdict: Vec<String>,
+    notice: Vec<String>,
+    conformant_run: Option<String>,
+    headline: Table,
+    figures: Vec<Figure>,
+    by_size: Vec<(String, Table)>,
+    delays: Table,
+    anomalies: Table,
+    examples: Vec<String>,
+    faults: Table,
+    conformance: Table,
+    host: &'a BTreeMap<String, String>,
+    layout: &'a [String],
+    duts: &'a BTreeMap<String, DutFacts>,
+    warnings: &'a [String],
+    commands: &'a str,
+}
+
+/// The whole report as one HTML page: no scripts, nothing fetched, readable on paper and on a dark screen.
+///
+/// # Errors
+/// When a record is of a newer format than this version knows.
+pub fn html(input: &Input) -> Result<String, ReportError> {
+    check_formats(input.records)?;
+    let mut environment = Environment::new();
+    environment.set_auto_escape_callback(|_| AutoEscape::Html);
+    environment.set_undefined_behavior(UndefinedBehavior::Strict);
+    environment.add_template("report.html", TEMPLATE)?;
+    let page = page(&Digest::new(input));
+    Ok(environment
+        .get_template("report.html")?
+        .render(Serde(&page))?)
+}
+
+fn page<'a>(digest: &Digest<'a>) -> Page<'a> {
+    let input = digest.input;
+    Page {
+        name: &input.plan.name,
+        generated: input.generated,
+        sixbench: &input.facts.sixbench,
+        interrupted: input.interrupted,
+        style: STYLE,
+        tally: tally(digest),
+        verdict: verdict::sentences(digest),
+        notice: notice(digest),
+        conformant_run: conformant_run(input),
+        headline: tables::headline(digest),
+        figures: plot::drawn(digest),
+        by_size: tables::by_size(digest),
+        delays: tables::delays(digest),
+        anomalies: tables::anomalies(digest),
+        examples: tables::examples(digest),
+        faults: tables::faults(digest),
+        conformance: conformance::table(input),
+        host: &input.facts.host,
+        layout: &input.facts.layout,
+        duts: &input.facts.duts,
+        warnings: &input.facts.warnings,
+        commands: input.commands,
+    }
+}
+
+/// How much the page rests on: tests, measurements, trials and how they ended.
+fn tally(digest: &Digest) -> String {
+    let of = |verdict| {
+        digest
+            .input
+            .records
+            .iter()
+            .filter(|r| digest.verdict(r) == verdict)
+            .count()
+    };
+    format!(
+        "{}, {} of {}, {}: {} passed, {} lost frames, {} invalid",
+        count(digest.input.plan.tests.len() as u64, "test"),
+        digest.input.outcomes.len(),
+        count(digest.planned().into(), "measurement"),
+        count(digest.input.records.len() as u64, "trial"),
+        of(Verdict::Passed),
+        of(Verdict::Lost),
+        of(Verdict::Invalid),
+    )
+}
+
+/// What the numbers are and what they are not.
+fn notice(digest: &Digest) -> Vec<String> {
+    let plan = digest.input.plan;
+    let repetitions: std::collections::BTreeSet<u32> =
+        plan.tests.iter().map(|t| t.repetitions).collect();
+    let repetitions: Vec<String> = repetitions.iter().map(u32::to_string).collect();
+    vec![
+        "Tester and DUTs share one machine and are joined by virtual links (veth) unless the layout below says otherwise: the \
+         numbers rank these DUTs on this machine. They are not the performance of a wire, and not to be compared with other machines."
+            .to_owned(),
+        format!(
+            "A trial lasted {} (RFC 2544 section 24: at least 60 s) and a measurement was made {} times (RFC 8219: at \
+             least 20). Every rate is per direction.",
+            seconds(plan.trial.duration_ns),
+            repetitions.join(" or "),
+        ),
+    ]
+}
+
+/// What it would take to be conformant.
+fn conformant_run(input: &Input) -> Option<String> {
+    let budget = input
+        .rfc_budget
+        .filter(|_| input.plan.profile != Profile::Rfc)?;
+    let (trials, time) = (
+        count(budget.trials.into(), "trial"),
+        stretch(budget.seconds),
+    );
+    Some(format!("The conformant run would need {trials}, {time}:"))
+}

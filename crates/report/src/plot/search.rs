@@ -1,0 +1,94 @@
+//! The search trace: how each result was come by, trial by trial.
+
+use super::Figure;
+use super::style::{self, Axis};
+use crate::digest::{Digest, PointDigest};
+use crate::words::{percent, short};
+use kuva::prelude::Plot;
+use sixbench_method::record::TrialRecord;
+
+pub(crate) fn figure(digest: &Digest) -> Figure {
+    let tried = digest.points.iter().filter(|p| !p.records.is_empty());
+    Figure {
+        id: "search",
+        title: "The search, trial by trial",
+        caption: "The intended load of every trial of every repetition; a thin line joins the trials of one repetition, the dashed line is the median of the results. A result \
+                  can be trusted where passed and lost trials part cleanly at one load."
+            .to_owned(),
+        keys: style::verdict_keys(),
+        panels: tried.map(|p| panel(digest, p)).collect(),
+    }
+}
+
+fn panel(digest: &Digest, point: &PointDigest) -> String {
+    let mut plots = paths(point);
+    plots.extend(marks(digest, point));
+    let highest = point
+        .records
+        .iter()
+        .map(|r| r.result.spec.rate.0)
+        .max()
+        .unwrap_or(1);
+    let longest = point.records.iter().map(|r| r.trial).max().unwrap_or(1);
+    let layout = style::panel(
+        &plots,
+        &style::point_title(point),
+        "trial of the search",
+        "intended load (frames/s)",
+    );
+    let layout = style::from_zero(
+        layout,
+        Axis::counting(longest.into(), 10.0),
+        Axis::up_to(highest as f64, 5.0),
+    );
+    let layout = match point.headline() {
+        Some(s) => style::with_note(layout, &format!("median {}, n = {}", short(s.median), s.n))
+            .with_reference_line(style::level(s.median)),
+        None => layout,
+    };
+    style::draw(plots, layout)
+}
+
+fn place(record: &TrialRecord) -> (f64, f64) {
+    (record.trial.into(), record.result.spec.rate.0 as f64)
+}
+
+/// One thin line for each repetition.
+fn paths(point: &PointDigest) -> Vec<Plot> {
+    let repetitions: std::collections::BTreeSet<u32> =
+        point.records.iter().map(|r| r.repetition).collect();
+    let path = |repetition| {
+        let trials = point.records.iter().filter(|r| r.repetition == repetition);
+        style::line(trials.map(|r| place(r)).collect(), style::THREAD, 1.0)
+    };
+    repetitions.into_iter().map(path).collect()
+}
+
+fn marks(digest: &Digest, point: &PointDigest) -> Vec<Plot> {
+    let marks = |&(verdict, color, marker, _, word): &(_, _, _, _, &str)| {
+        let trials: Vec<_> = point
+            .records
+            .iter()
+            .filter(|r| digest.verdict(r) == verdict)
+            .collect();
+        let labels = trials.iter().map(|r| label(r, word)).collect();
+        style::dots(
+            trials.iter().map(|r| place(r)).collect(),
+            color,
+            marker,
+            labels,
+        )
+    };
+    style::VERDICTS.iter().map(marks).collect()
+}
+
+fn label(record: &TrialRecord, word: &str) -> String {
+    let (rate, loss) = (
+        short(record.result.spec.rate.0 as f64),
+        percent(record.result.loss_ratio().0),
+    );
+    format!(
+        "repetition {}, trial {}: {rate} frames/s, {word}, not received {loss}",
+        record.repetition, record.trial
+    )
+}

@@ -1,0 +1,302 @@
+//! The one look of all figures: sizes, colours, fonts, axes.
+
+use crate::digest::PointDigest;
+use crate::words::{cut, short, title};
+use kuva::backend::svg::SvgBackend;
+use kuva::plot::scatter::MarkerShape;
+use kuva::plot::{LinePlot, ScatterPlot};
+use kuva::prelude::{Layout, Plot, ReferenceLine, Theme, TickFormat};
+use kuva::render::render::render_multiple;
+use serde::Serialize;
+use sixbench_method::trial::Verdict;
+use std::sync::Arc;
+
+/// Width of a panel, pixels: three stand side by side on the page, one on a telephone.
+pub(crate) const WIDTH: f64 = 380.0;
+/// Height of a panel, pixels.
+pub(crate) const HEIGHT: f64 = 250.0;
+
+/// Text and axes. The page's style sheet re-colours this and the next three where the reader prefers a dark page.
+pub(crate) const INK: &str = "#24292f";
+/// Secondary text and lines that guide the eye.
+pub(crate) const MUTED: &str = "#8c959f";
+/// Lines that join dots.
+pub(crate) const THREAD: &str = "#c3cad1";
+/// Lines of the grid.
+pub(crate) const GRID: &str = "#e4e8ec";
+/// The ground of a figure on its own.
+pub(crate) const PAPER: &str = "#ffffff";
+
+/// The palette of Okabe and Ito, told apart with any colour vision; without its black and yellow, which vanish on dark and light.
+const SERIES: [&str; 7] = [
+    "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#937860",
+];
+const MARKERS: [MarkerShape; 7] = [
+    MarkerShape::Circle,
+    MarkerShape::Square,
+    MarkerShape::Triangle,
+    MarkerShape::Diamond,
+    MarkerShape::TriangleDown,
+    MarkerShape::Pentagon,
+    MarkerShape::Hexagon,
+];
+const GLYPHS: [&str; 7] = ["●", "■", "▲", "◆", "▼", "⬟", "⬢"];
+
+/// One line of a legend.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Key {
+    pub(crate) glyph: &'static str,
+    pub(crate) color: &'static str,
+    pub(crate) label: String,
+}
+
+impl Key {
+    pub(crate) fn new(glyph: &'static str, color: &'static str, label: impl Into<String>) -> Self {
+        Self {
+            glyph,
+            color,
+            label: label.into(),
+        }
+    }
+}
+
+/// Colour of the `i`th series.
+pub(crate) fn color(i: usize) -> &'static str {
+    SERIES[i % SERIES.len()]
+}
+
+/// Shape of the `i`th series.
+pub(crate) fn marker(i: usize) -> MarkerShape {
+    MARKERS[i % MARKERS.len()]
+}
+
+/// Legend of the `i`th series.
+pub(crate) fn key(i: usize, label: impl Into<String>) -> Key {
+    Key::new(GLYPHS[i % GLYPHS.len()], color(i), label)
+}
+
+/// How a verdict is shown, everywhere: shape and colour, either of which is enough.
+pub(crate) const VERDICTS: [(Verdict, &str, MarkerShape, &str, &str); 3] = [
+    (
+        Verdict::Passed,
+        "#0072b2",
+        MarkerShape::Circle,
+        "●",
+        "passed",
+    ),
+    (
+        Verdict::Lost,
+        "#d55e00",
+        MarkerShape::Cross,
+        "✕",
+        "lost frames",
+    ),
+    (
+        Verdict::Invalid,
+        "#cc79a7",
+        MarkerShape::TriangleDown,
+        "▼",
+        "invalid: the tester fell short",
+    ),
+];
+
+/// The legend of the verdicts.
+pub(crate) fn verdict_keys() -> Vec<Key> {
+    VERDICTS
+        .iter()
+        .map(|&(_, color, _, glyph, label)| Key::new(glyph, color, label))
+        .collect()
+}
+
+/// Dots of one colour and shape. Each tells its label when it is pointed at.
+pub(crate) fn dots(
+    points: Vec<(f64, f64)>,
+    color: &str,
+    marker: MarkerShape,
+    labels: Vec<String>,
+) -> Plot {
+    let labels = labels.iter().map(|l| plain(l));
+    let dots = ScatterPlot::new()
+        .with_data(points)
+        .with_color(color)
+        .with_marker(marker)
+        .with_size(3.5);
+    dots.with_marker_opacity(0.85)
+        .with_tooltips()
+        .with_tooltip_labels(labels)
+        .into()
+}
+
+/// A line through points.
+pub(crate) fn line(points: Vec<(f64, f64)>, color: &str, width: f64) -> Plot {
+    LinePlot::new()
+        .with_data(points)
+        .with_color(color)
+        .with_stroke_width(width)
+        .into()
+}
+
+/// A dashed horizontal line. What it stands for is said in the note of the panel, where no dots are in the way.
+pub(crate) fn level(y: f64) -> ReferenceLine {
+    ReferenceLine::horizontal(y)
+        .with_color(MUTED)
+        .with_dasharray("5 3")
+}
+
+/// One more line under the title of a panel.
+pub(crate) fn with_note(layout: Layout, note: &str) -> Layout {
+    layout.with_subtitle(plain(note)).with_subtitle_size(11)
+}
+
+/// What a panel of a point is called.
+pub(crate) fn point_title(point: &PointDigest) -> String {
+    format!(
+        "{}, {}\u{a0}bytes",
+        cut(&title(point.test), 36),
+        point.point.frame_size
+    )
+}
+
+/// An axis from zero to just above `highest`, with round ticks.
+#[derive(Clone, Copy)]
+pub(crate) struct Axis {
+    pub(crate) end: f64,
+    pub(crate) step: f64,
+}
+
+impl Axis {
+    /// At most `ticks` steps of 1, 2, 2.5 or 5 times a power of ten.
+    pub(crate) fn up_to(highest: f64, ticks: f64) -> Self {
+        let rough = highest.max(1e-9) * 1.05 / ticks;
+        let power = 10f64.powf(rough.log10().floor());
+        let step = [1.0, 2.0, 2.5, 5.0, 10.0]
+            .into_iter()
+            .map(|m| m * power)
+            .find(|s| *s >= rough * 0.999);
+        let step = step.unwrap_or(10.0 * power);
+        Self {
+            end: (highest * 1.05 / step).ceil().max(1.0) * step,
+            step,
+        }
+    }
+
+    /// The same for things that are counted: steps of whole numbers.
+    pub(crate) fn counting(highest: f64, ticks: f64) -> Self {
+        match highest <= ticks {
+            true => Self {
+                end: highest + 1.0,
+                step: 1.0,
+            },
+            false => Self::up_to(highest, ticks),
+        }
+    }
+}
+
+/// The layout of a panel: title, axes with units, nothing else.
+pub(crate) fn panel(plots: &[Plot], title: &str, x: &str, y: &str) -> Layout {
+    Layout::auto_from_plots(plots)
+        .with_width(WIDTH)
+        .with_height(HEIGHT)
+        .with_title(plain(title))
+        .with_x_label(x)
+        .with_y_label(y)
+        .with_theme(theme())
+        .with_title_size(13)
+        .with_label_size(11)
+        .with_tick_size(11)
+        .with_body_size(11)
+        .with_axis_line_width(1.0)
+        .with_grid_line_width(1.0)
+        .with_x_tick_format(thousands())
+        .with_y_tick_format(thousands())
+}
+
+/// The panel with both axes from zero.
+pub(crate) fn from_zero(layout: Layout, x: Axis, y: Axis) -> Layout {
+    let layout = layout
+        .with_x_axis_min(0.0)
+        .with_x_axis_max(x.end)
+        .with_x_tick_step(x.step);
+    layout
+        .with_y_axis_min(0.0)
+        .with_y_axis_max(y.end)
+        .with_y_tick_step(y.step)
+}
+
+/// `0`, `500`, `50 k`, `1.5 M`.
+pub(crate) fn thousands() -> TickFormat {
+    TickFormat::Custom(Arc::new(short))
+}
+
+/// Names in place of the whole numbers from 1.
+pub(crate) fn names(names: Vec<String>) -> TickFormat {
+    TickFormat::Custom(Arc::new(move |v| {
+        let place = (v.round() as usize)
+            .checked_sub(1)
+            .filter(|_| (v - v.round()).abs() < 1e-6);
+        place
+            .and_then(|i| names.get(i))
+            .map(|n| plain(n))
+            .unwrap_or_default()
+    }))
+}
+
+fn theme() -> Theme {
+    Theme {
+        background: "none".into(),
+        axis_color: MUTED.into(),
+        grid_color: GRID.into(),
+        tick_color: MUTED.into(),
+        text_color: INK.into(),
+        font_family: Some("system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', sans-serif".into()),
+        ..Theme::light()
+    }
+}
+
+/// The finished panel.
+pub(crate) fn draw(plots: Vec<Plot>, layout: Layout) -> String {
+    let svg = SvgBackend::new().render_scene(&render_multiple(plots, layout));
+    scalable(&svg)
+}
+
+/// kuva gives a size alone; with a view box the page may scale the panel to its column.
+fn scalable(svg: &str) -> String {
+    let size = |name: &str| {
+        let rest = svg.split_once(&format!(" {name}=\"")).map(|(_, rest)| rest);
+        rest.and_then(|r| r.split('"').next())
+            .unwrap_or("0")
+            .to_owned()
+    };
+    let (width, height) = (size("width"), size("height"));
+    svg.replacen(
+        "<svg ",
+        &format!("<svg viewBox=\"0 0 {width} {height}\" "),
+        1,
+    )
+}
+
+/// kuva typesets what stands between dollars; titles are nobody's formulas.
+fn plain(text: &str) -> String {
+    text.replace('$', "\\$")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn axes_end_above_the_highest_value_at_a_round_tick() {
+        let axis = Axis::up_to(412_345.0, 5.0);
+        assert_eq!((axis.end, axis.step), (500_000.0, 100_000.0));
+        let axis = Axis::counting(3.0, 6.0);
+        assert_eq!((axis.end, axis.step), (4.0, 1.0));
+    }
+
+    #[test]
+    fn a_panel_scales() {
+        assert_eq!(
+            scalable("<svg width=\"3\" height=\"4\">"),
+            "<svg viewBox=\"0 0 3 4\" width=\"3\" height=\"4\">"
+        );
+    }
+}

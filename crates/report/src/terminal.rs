@@ -1,0 +1,183 @@
+//! The summary printed at the end of a run.
+
+use crate::digest::{Digest, PointDigest};
+use crate::words::{cut, grouped, share, title};
+use crate::{Input, tables, verdict};
+
+/// Narrower than this, a table is not worth trying for; the text is made for this width at least.
+const NARROWEST: usize = 40;
+/// The widest relative bar.
+const WIDEST_BAR: usize = 24;
+/// Characters of the columns of numbers: size, median, P1, P99, n, invalid, with two spaces before each.
+const NUMBERS: usize = 7 + 15 + 13 + 13 + 5 + 9;
+
+/// The summary of a run for a terminal of `width` columns: a table, then the verdict.
+pub fn terminal(input: &Input, width: usize, color: bool) -> String {
+    let digest = Digest::new(input);
+    let paint = Paint { color };
+    let width = width.max(NARROWEST);
+    let table = match width {
+        72.. => full_table(&digest, width, &paint),
+        _ => short_table(&digest, width, &paint),
+    };
+    let notes = match digest.points.iter().any(|p| p.headline().is_some()) {
+        true => wrapped(&tables::percentile_note(&digest), width),
+        false => String::new(),
+    };
+    let verdict: String = verdict::sentences(&digest)
+        .iter()
+        .map(|s| wrapped(s, width))
+        .collect();
+    format!("{table}{}\n{verdict}", paint.dim(&notes))
+}
+
+/// ANSI colours, or none.
+struct Paint {
+    color: bool,
+}
+
+impl Paint {
+    fn bold(&self, text: &str) -> String {
+        self.with("1", text)
+    }
+
+    fn dim(&self, text: &str) -> String {
+        self.with("2", text)
+    }
+
+    fn warn(&self, text: &str) -> String {
+        self.with("33", text)
+    }
+
+    fn with(&self, code: &str, text: &str) -> String {
+        match self.color && !text.is_empty() {
+            true => format!("\u{1b}[{code}m{text}\u{1b}[0m"),
+            false => text.to_owned(),
+        }
+    }
+}
+
+fn full_table(digest: &Digest, width: usize, paint: &Paint) -> String {
+    let longest = digest
+        .points
+        .iter()
+        .map(|p| title(p.test).chars().count())
+        .max()
+        .unwrap_or(4);
+    let name = longest.clamp(4, width - NUMBERS);
+    let bar = (width - NUMBERS - name).saturating_sub(2).min(WIDEST_BAR);
+    let head = format!(
+        "{:name$}  {:>5}  {:>13}  {:>11}  {:>11}  {:>3}  {:>7}",
+        "test", "size", "median", "P1", "P99", "n", "invalid"
+    );
+    let unit = format!(
+        "{}, frames/s per direction",
+        crate::words::quantity(digest.goal())
+    );
+    let highest = digest
+        .points
+        .iter()
+        .filter_map(PointDigest::headline)
+        .map(|s| s.median)
+        .fold(0.0, f64::max);
+    let rows = digest
+        .points
+        .iter()
+        .map(|p| full_row(p, name, bar, highest, paint));
+    let lines = [paint.dim(&unit), paint.bold(&head)]
+        .into_iter()
+        .chain(rows);
+    lines
+        .map(|line| line.trim_end().to_owned() + "\n")
+        .collect()
+}
+
+fn full_row(point: &PointDigest, name: usize, bar: usize, highest: f64, paint: &Paint) -> String {
+    let title = cut(&title(point.test), name);
+    let size = point.point.frame_size.0;
+    let Some(summary) = point.headline() else {
+        return format!(
+            "{title:name$}  {size:>5}  {}",
+            paint.warn(&format!("{:>13}", "no result"))
+        );
+    };
+    let limits = point.limits();
+    let open = if limits.open_above() { "≥ " } else { "" };
+    let median = format!("{:>13}", format!("{open}{}", grouped(summary.median)));
+    let median = if limits.tester > 0 {
+        paint.warn(&median)
+    } else {
+        median
+    };
+    let (p1, p99) = (grouped(summary.p1), grouped(summary.p99));
+    let (n, invalid, bar) = (
+        summary.n,
+        point.invalid(),
+        bar_of(summary.median, highest, bar),
+    );
+    format!("{title:name$}  {size:>5}  {median}  {p1:>11}  {p99:>11}  {n:>3}  {invalid:>7}  {bar}")
+}
+
+/// One result on two lines, for a narrow terminal.
+fn short_table(digest: &Digest, width: usize, paint: &Paint) -> String {
+    let entry = |point: &PointDigest| {
+        let head = cut(
+            &format!("{} at {}", title(point.test), point.point.frame_size),
+            width,
+        );
+        let value = point.headline().map_or("no result".to_owned(), |s| {
+            let open = if point.limits().open_above() {
+                "≥ "
+            } else {
+                ""
+            };
+            format!(
+                "{open}{} frames/s per direction, n = {}",
+                grouped(s.median),
+                s.n
+            )
+        });
+        format!(
+            "{}\n{}",
+            paint.bold(&head),
+            wrapped(&format!("  {value}"), width)
+        )
+    };
+    digest.points.iter().map(entry).collect()
+}
+
+/// A bar of eighths: its length against the highest is the value against the highest.
+fn bar_of(value: f64, highest: f64, width: usize) -> String {
+    if highest <= 0.0 || width < 4 {
+        return String::new();
+    }
+    const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
+    let share = share(value / highest).replace('\u{a0}', " ");
+    let room = if width < 10 { width } else { width - 6 };
+    let eighths = (value / highest * room as f64 * 8.0).round() as usize;
+    let bar = "█".repeat(eighths / 8) + EIGHTHS[eighths % 8];
+    if width < 10 {
+        bar
+    } else {
+        format!("{bar} {share}")
+    }
+}
+
+/// Text in lines of at most `width` characters, each ended; a word that is longer stays whole.
+fn wrapped(text: &str, width: usize) -> String {
+    let indent = text.len() - text.trim_start().len();
+    let mut lines = vec![" ".repeat(indent)];
+    for word in text.replace('\u{a0}', " ").split_whitespace() {
+        let line = lines.last().map_or(0, |l| l.chars().count());
+        let empty = lines.last().is_none_or(|l| l.trim().is_empty());
+        if !empty && line + 1 + word.chars().count() > width {
+            lines.push(" ".repeat(indent));
+        }
+        if let Some(line) = lines.last_mut() {
+            let gap = if line.trim().is_empty() { "" } else { " " };
+            line.push_str(gap);
+            line.push_str(word);
+        }
+    }
+    lines.join("\n") + "\n"
+}
