@@ -1,1 +1,5 @@
+//! The binary: arguments, configuration, commands, and views of what happens.
+
+mod config;
+
 fn main() {}

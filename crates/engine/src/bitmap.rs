@@ -10,10 +10,7 @@ pub(crate) struct Bitmap {
 impl Bitmap {
     /// Room for `bits` bits.
     pub(crate) fn new(bits: u64) -> Self {
-        Self {
-            words: vec![0; bits.div_ceil(64) as usize],
-            bits,
-        }
+        Self { words: vec![0; bits.div_ceil(64) as usize], bits }
     }
 
     /// Sets a bit below the size; says whether it was clear.
@@ -29,17 +26,9 @@ impl Bitmap {
     /// The clear bits below `end`, ascending.
     pub(crate) fn clear_bits(&self, end: u64) -> impl Iterator<Item = u64> + '_ {
         let end = end.min(self.bits);
-        let words = self
-            .words
-            .iter()
-            .zip(0u64..)
-            .filter(|(word, _)| **word != u64::MAX);
+        let words = self.words.iter().zip(0u64..).filter(|(word, _)| **word != u64::MAX);
         words
-            .flat_map(|(word, index)| {
-                (0..64)
-                    .filter(move |bit| word >> bit & 1 == 0)
-                    .map(move |bit| index * 64 + bit)
-            })
+            .flat_map(|(word, index)| (0..64).filter(move |bit| word >> bit & 1 == 0).map(move |bit| index * 64 + bit))
             .take_while(move |bit| *bit < end)
     }
 }

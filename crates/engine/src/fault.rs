@@ -18,10 +18,7 @@ pub(crate) fn of_direction(
 ) -> Vec<Fault> {
     let neighbours = lost_neighbours
         .iter()
-        .map(|address| Fault::NeighbourWentStale {
-            direction: result.direction,
-            address: address.to_string(),
-        });
+        .map(|address| Fault::NeighbourWentStale { direction: result.direction, address: address.to_string() });
     sent_too_slowly(result)
         .into_iter()
         .chain(sender_stalled(result, stall_ns))
@@ -51,12 +48,7 @@ fn sender_stalled(result: &DirectionResult, stall_ns: u64) -> Option<Fault> {
     })
 }
 
-fn receiver_stalled(
-    result: &DirectionResult,
-    rate: FrameRate,
-    stall_ns: u64,
-    gaps: Gaps,
-) -> Option<Fault> {
+fn receiver_stalled(result: &DirectionResult, rate: FrameRate, stall_ns: u64, gaps: Gaps) -> Option<Fault> {
     (gaps.worst_ns > stall_ns).then(|| Fault::ReceiverStalled {
         direction: result.direction,
         worst_gap_ns: gaps.worst_ns,
@@ -66,10 +58,7 @@ fn receiver_stalled(
 
 fn ring_overrun(result: &DirectionResult) -> Option<Fault> {
     let frames = result.receiving.overruns;
-    (frames > 0).then_some(Fault::ReceiveRingOverrun {
-        direction: result.direction,
-        frames,
-    })
+    (frames > 0).then_some(Fault::ReceiveRingOverrun { direction: result.direction, frames })
 }
 
 #[cfg(test)]
@@ -90,31 +79,16 @@ mod tests {
     #[test]
     fn a_minute_may_take_600_microseconds_longer_and_no_more() {
         let quiet = Gaps::new(1_000_000, 0);
-        let took = |took_ns| Sending {
-            nominal_ns: MINUTE,
-            took_ns,
-            ..Sending::default()
-        };
+        let took = |took_ns| Sending { nominal_ns: MINUTE, took_ns, ..Sending::default() };
         assert!(faults(took(MINUTE + 600_000), quiet, 0).is_empty());
-        assert!(matches!(
-            faults(took(MINUTE + 600_001), quiet, 0)[..],
-            [Fault::SentTooSlowly { .. }]
-        ));
+        assert!(matches!(faults(took(MINUTE + 600_001), quiet, 0)[..], [Fault::SentTooSlowly { .. }]));
     }
 
     #[test]
     fn a_stall_that_was_caught_up_is_seen_although_the_duration_is_right() {
-        let stalled = Sending {
-            nominal_ns: MINUTE,
-            took_ns: MINUTE,
-            worst_lateness_ns: 500_000_000,
-            late_frames: 500,
-        };
+        let stalled = Sending { nominal_ns: MINUTE, took_ns: MINUTE, worst_lateness_ns: 500_000_000, late_frames: 500 };
         let faults = faults(stalled, Gaps::new(1_000_000, 0), 0);
-        assert!(matches!(
-            faults[..],
-            [Fault::SenderStalled { frames: 500, .. }]
-        ));
+        assert!(matches!(faults[..], [Fault::SenderStalled { frames: 500, .. }]));
     }
 
     #[test]
@@ -122,22 +96,12 @@ mod tests {
         let mut gaps = Gaps::new(1_000_000, 0);
         gaps.look(50_000_000);
         let faults = faults(Sending::default(), gaps, 0);
-        assert!(matches!(
-            faults[..],
-            [Fault::ReceiverStalled {
-                frames: 50,
-                worst_gap_ns: 50_000_000,
-                ..
-            }]
-        ));
+        assert!(matches!(faults[..], [Fault::ReceiverStalled { frames: 50, worst_gap_ns: 50_000_000, .. }]));
     }
 
     #[test]
     fn a_full_ring_is_a_fault() {
         let faults = faults(Sending::default(), Gaps::new(1_000_000, 0), 3);
-        assert!(matches!(
-            faults[..],
-            [Fault::ReceiveRingOverrun { frames: 3, .. }]
-        ));
+        assert!(matches!(faults[..], [Fault::ReceiveRingOverrun { frames: 3, .. }]));
     }
 }

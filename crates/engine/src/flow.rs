@@ -20,10 +20,7 @@ struct Range {
 
 impl Range {
     fn new((first, last): (u16, u16)) -> Self {
-        Self {
-            first,
-            count: u32::from(last.max(first) - first) + 1,
-        }
+        Self { first, count: u32::from(last.max(first) - first) + 1 }
     }
 
     /// The port at the place that 32 uniform bits stand for.
@@ -58,9 +55,7 @@ impl Flow {
     /// Uniform bits that belong to frame `sequence`.
     #[inline]
     pub(crate) fn random(&self, sequence: u64) -> u64 {
-        mix(self
-            .key
-            .wrapping_add(sequence.wrapping_add(1).wrapping_mul(STEP)))
+        mix(self.key.wrapping_add(sequence.wrapping_add(1).wrapping_mul(STEP)))
     }
 
     /// Source and destination port of frame `sequence`.
@@ -70,10 +65,7 @@ impl Flow {
             PortOrder::Fixed => (self.source.first, self.destination.first),
             PortOrder::Pseudorandom => {
                 let random = self.random(sequence);
-                (
-                    self.source.at((random >> 32) as u32),
-                    self.destination.at(random as u32),
-                )
+                (self.source.at((random >> 32) as u32), self.destination.at(random as u32))
             }
         }
     }
@@ -111,11 +103,7 @@ mod tests {
 
     #[test]
     fn a_range_of_one_port_is_that_port() {
-        let ports = Ports {
-            order: PortOrder::Pseudorandom,
-            source: (7, 7),
-            destination: (65535, 65535),
-        };
+        let ports = Ports { order: PortOrder::Pseudorandom, source: (7, 7), destination: (65535, 65535) };
         let flow = Flow::new(ports, 1, 0);
         assert!((0..1000).all(|i| flow.ports(i) == (7, 65535)));
     }

@@ -27,29 +27,20 @@ impl Answerer {
     /// Answers with `own` for the tester's addresses among `neighbours`.
     pub(crate) fn new(own: MacAddress, neighbours: &[Neighbours]) -> Self {
         let addresses = neighbours.iter().map(|n| n.tester).collect();
-        Self {
-            own,
-            addresses,
-            answers: Vec::with_capacity(4),
-            asked_by_all: Vec::with_capacity(4),
-        }
+        Self { own, addresses, answers: Vec::with_capacity(4), asked_by_all: Vec::with_capacity(4) }
     }
 
     /// Looks whether `frame` is a neighbour's message, and prepares the answer if it asks for us.
     pub(crate) fn consider(&mut self, frame: &[u8]) -> bool {
         if let Ok(arp) = Arp::parse(frame) {
             if arp.operation == Operation::Request {
-                self.answer(frame, arp.target.into(), |own| {
-                    arp.reply(own).to_frame().to_vec()
-                });
+                self.answer(frame, arp.target.into(), |own| arp.reply(own).to_frame().to_vec());
             }
             return true;
         }
         match Message::parse(frame) {
             Ok(Message::Solicitation(question)) => {
-                self.answer(frame, question.target.into(), |own| {
-                    question.advertise(own).to_frame()
-                });
+                self.answer(frame, question.target.into(), |own| question.advertise(own).to_frame());
                 true
             }
             Ok(Message::Advertisement(_)) => true,
@@ -57,19 +48,13 @@ impl Answerer {
         }
     }
 
-    fn answer(
-        &mut self,
-        question: &[u8],
-        target: IpAddr,
-        build: impl FnOnce(MacAddress) -> Vec<u8>,
-    ) {
+    fn answer(&mut self, question: &[u8], target: IpAddr, build: impl FnOnce(MacAddress) -> Vec<u8>) {
         if !self.addresses.contains(&target) {
             return;
         }
         self.answers.push(build(self.own));
         // A neighbour that still knows our hardware address probes it alone; one that asks all has lost it.
-        let is_to_all =
-            EthernetView::new(question).is_ok_and(|ethernet| !ethernet.dst().is_unicast());
+        let is_to_all = EthernetView::new(question).is_ok_and(|ethernet| !ethernet.dst().is_unicast());
         if is_to_all && !self.asked_by_all.contains(&target) {
             self.asked_by_all.push(target);
         }
@@ -147,12 +132,8 @@ fn ask(
 /// `None` where the two addresses are of different families.
 fn question(own: MacAddress, neighbour: &Neighbours) -> Option<Vec<u8>> {
     match (neighbour.tester, neighbour.dut) {
-        (IpAddr::V4(tester), IpAddr::V4(dut)) => {
-            Some(Arp::request(own, tester, dut).to_frame().to_vec())
-        }
-        (IpAddr::V6(tester), IpAddr::V6(dut)) => {
-            Some(Solicitation::multicast(own, tester, dut).to_frame())
-        }
+        (IpAddr::V4(tester), IpAddr::V4(dut)) => Some(Arp::request(own, tester, dut).to_frame().to_vec()),
+        (IpAddr::V6(tester), IpAddr::V6(dut)) => Some(Solicitation::multicast(own, tester, dut).to_frame()),
         _ => None,
     }
 }
@@ -163,9 +144,7 @@ fn answer_in(frame: &[u8], wanted: IpAddr) -> Option<MacAddress> {
         return (IpAddr::V4(arp.sender) == wanted).then_some(arp.sender_mac);
     }
     match Message::parse(frame) {
-        Ok(Message::Advertisement(a)) if IpAddr::V6(a.target) == wanted => {
-            Some(a.target_mac.unwrap_or(a.src_mac))
-        }
+        Ok(Message::Advertisement(a)) if IpAddr::V6(a.target) == wanted => Some(a.target_mac.unwrap_or(a.src_mac)),
         _ => None,
     }
 }
@@ -178,19 +157,13 @@ mod tests {
     const DUT: MacAddress = MacAddress([2, 0, 0, 0, 0, 2]);
 
     fn neighbours(tester: &str, dut: &str) -> Neighbours {
-        Neighbours {
-            tester: tester.parse().expect("address"),
-            dut: dut.parse().expect("address"),
-        }
+        Neighbours { tester: tester.parse().expect("address"), dut: dut.parse().expect("address") }
     }
 
     /// The answer our side gives to the question the other side asks, and whether it was asked by all.
     fn asked(tester: &str, dut: &str) -> (Option<Vec<u8>>, bool) {
         let ours = neighbours(tester, dut);
-        let theirs = Neighbours {
-            tester: ours.dut,
-            dut: ours.tester,
-        };
+        let theirs = Neighbours { tester: ours.dut, dut: ours.tester };
         let mut answerer = Answerer::new(TESTER, &[ours]);
         assert!(answerer.consider(&question(DUT, &theirs).expect("same family")));
         (answerer.next_answer(), !answerer.asked_by_all().is_empty())
@@ -201,10 +174,7 @@ mod tests {
         for (tester, dut) in [("198.18.0.2", "198.18.0.1"), ("2001:2::2", "2001:2::1")] {
             let (answer, by_all) = asked(tester, dut);
             let answer = answer.expect("an answer");
-            assert_eq!(
-                answer_in(&answer, tester.parse().expect("address")),
-                Some(TESTER)
-            );
+            assert_eq!(answer_in(&answer, tester.parse().expect("address")), Some(TESTER));
             assert!(by_all);
         }
     }
@@ -212,11 +182,7 @@ mod tests {
     #[test]
     fn a_question_for_another_address_is_not_answered() {
         let mut answerer = Answerer::new(TESTER, &[neighbours("198.18.0.2", "198.18.0.1")]);
-        let other = Arp::request(
-            DUT,
-            "198.18.0.1".parse().expect("address"),
-            "198.18.0.3".parse().expect("address"),
-        );
+        let other = Arp::request(DUT, "198.18.0.1".parse().expect("address"), "198.18.0.3".parse().expect("address"));
         assert!(answerer.consider(&other.to_frame()));
         assert!(answerer.next_answer().is_none());
     }
@@ -225,10 +191,7 @@ mod tests {
     fn a_probe_to_us_alone_is_no_sign_of_a_lost_entry() {
         let ours = neighbours("2001:2::2", "2001:2::1");
         let mut answerer = Answerer::new(TESTER, &[ours]);
-        let (tester, dut) = (
-            "2001:2::2".parse().expect("address"),
-            "2001:2::1".parse().expect("address"),
-        );
+        let (tester, dut) = ("2001:2::2".parse().expect("address"), "2001:2::1".parse().expect("address"));
         answerer.consider(&Solicitation::unicast(DUT, dut, tester, TESTER).to_frame());
         assert!(answerer.next_answer().is_some());
         assert!(answerer.asked_by_all().is_empty());

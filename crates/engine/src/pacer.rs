@@ -17,12 +17,7 @@ impl Pacer {
     /// `frames` frames at `rate` (at least 1 frame/s), the first at `start_ns`.
     pub(crate) fn new(rate: FrameRate, frames: u64, start_ns: u64) -> Self {
         let period = ((1_000_000_000u128 << 32) / u128::from(rate.0.max(1))) as u64;
-        Self {
-            start_ns,
-            period,
-            next: 0,
-            frames,
-        }
+        Self { start_ns, period, next: 0, frames }
     }
 
     /// When frame `sequence` is due, nanoseconds.
@@ -36,9 +31,7 @@ impl Pacer {
     pub(crate) fn due(&self, now_ns: u64, most: usize) -> usize {
         let left = self.frames - self.next;
         let most = left.min(most as u64);
-        (0..most)
-            .take_while(|i| self.due_time(self.next + i) <= now_ns)
-            .count()
+        (0..most).take_while(|i| self.due_time(self.next + i) <= now_ns).count()
     }
 
     /// Frames sent so far: also the sequence number of the next.
@@ -91,11 +84,7 @@ mod tests {
         assert_eq!(pacer.due(5_000_000, 64), 1);
         pacer.advance(1);
         assert_eq!(pacer.due(5_999_999, 64), 0);
-        assert_eq!(
-            pacer.due(60_000_000, 64),
-            2,
-            "no more than the schedule holds"
-        );
+        assert_eq!(pacer.due(60_000_000, 64), 2, "no more than the schedule holds");
         assert_eq!(pacer.due(60_000_000, 1), 1);
     }
 

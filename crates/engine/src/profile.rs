@@ -79,13 +79,8 @@ impl Profile {
     pub fn loaded_paths(&self) -> impl Iterator<Item = (Direction, &Path)> {
         self.directions.each().iter().flat_map(|&direction| {
             let paths = self.paths(direction);
-            let background = paths
-                .background
-                .as_ref()
-                .filter(|_| self.share.foreground < self.share.of);
-            std::iter::once(&paths.foreground)
-                .chain(background)
-                .map(move |path| (direction, path))
+            let background = paths.background.as_ref().filter(|_| self.share.foreground < self.share.of);
+            std::iter::once(&paths.foreground).chain(background).map(move |path| (direction, path))
         })
     }
 }

@@ -72,19 +72,8 @@ struct Example {
 
 impl<'a> Receiver<'a> {
     /// Ready to receive; gaps between looks count as stalls above `stall_ns` from `start_ns` on.
-    pub(crate) fn new(
-        port: &'a mut dyn Receive,
-        answerer: Answerer,
-        expected: Expected,
-        stall_ns: u64,
-        start_ns: u64,
-    ) -> Self {
-        Self {
-            port,
-            answerer,
-            tally: Tally::new(expected),
-            gaps: Gaps::new(stall_ns, start_ns),
-        }
+    pub(crate) fn new(port: &'a mut dyn Receive, answerer: Answerer, expected: Expected, stall_ns: u64, start_ns: u64) -> Self {
+        Self { port, answerer, tally: Tally::new(expected), gaps: Gaps::new(stall_ns, start_ns) }
     }
 
     /// Takes in what has arrived; `is_sending` while frames are still being sent.
@@ -124,10 +113,7 @@ impl<'a> Receiver<'a> {
     /// Writes what was counted into `result`, whose `offered` is already known.
     pub(crate) fn finish(self, result: &mut DirectionResult) -> Result<(), PortError> {
         let overruns = self.port.overruns()?;
-        result.receiving = Receiving {
-            worst_gap_ns: self.gaps.worst_ns,
-            overruns,
-        };
+        result.receiving = Receiving { worst_gap_ns: self.gaps.worst_ns, overruns };
         self.tally.finish(result);
         Ok(())
     }
@@ -141,8 +127,7 @@ impl Tally {
             counts: Counts::default(),
             highest: None,
             bins: vec![0; bins as usize],
-            delays: Histogram::new_with_bounds(1, LONGEST_DELAY_NS, 3)
-                .expect("constant bounds are valid"),
+            delays: Histogram::new_with_bounds(1, LONGEST_DELAY_NS, 3).expect("constant bounds are valid"),
             examples: Vec::with_capacity(EXAMPLES),
             kept: Vec::with_capacity(EXAMPLES * EXAMPLE_OCTETS),
             expected,
@@ -214,8 +199,7 @@ impl Tally {
 
     /// Bin of a frame by its due time.
     fn bin_of(&self, sequence: u64) -> usize {
-        let due_ns = u128::from(sequence) * u128::from(self.expected.duration_ns)
-            / u128::from(self.expected.frames.max(1));
+        let due_ns = u128::from(sequence) * u128::from(self.expected.duration_ns) / u128::from(self.expected.frames.max(1));
         ((due_ns / u128::from(LOSS_BIN_NS)) as usize).min(self.bins.len() - 1)
     }
 
@@ -224,13 +208,8 @@ impl Tally {
             return;
         }
         let start = self.kept.len();
-        self.kept
-            .extend_from_slice(&frame[..frame.len().min(EXAMPLE_OCTETS)]);
-        self.examples.push(Example {
-            tag,
-            wrong,
-            octets: start..self.kept.len(),
-        });
+        self.kept.extend_from_slice(&frame[..frame.len().min(EXAMPLE_OCTETS)]);
+        self.examples.push(Example { tag, wrong, octets: start..self.kept.len() });
     }
 
     fn finish(mut self, result: &mut DirectionResult) {
@@ -246,16 +225,12 @@ impl Tally {
         result.delay = self.delay();
         if result.not_received() > 0 {
             let seen = std::mem::replace(&mut self.seen, Bitmap::new(0));
-            seen.clear_bits(result.offered)
-                .for_each(|sequence| self.miss(sequence));
+            seen.clear_bits(result.offered).for_each(|sequence| self.miss(sequence));
             result.lost_by_bin = std::mem::take(&mut self.bins);
         }
         let verifier = &self.expected.verifier;
-        result.examples = self
-            .examples
-            .iter()
-            .map(|e| verifier.explain(&self.kept[e.octets.clone()], e.tag, e.wrong))
-            .collect();
+        result.examples =
+            self.examples.iter().map(|e| verifier.explain(&self.kept[e.octets.clone()], e.tag, e.wrong)).collect();
     }
 
     fn delay(&self) -> Option<Delay> {

@@ -13,10 +13,7 @@ use sixbench_wire::{MacAddress, WireError};
 /// Generates `frames` frames of the profile's forward direction through the very code that sends them, into nothing.
 /// Returns the rate reached on the calling thread.
 pub fn generate(profile: &Profile, frames: u64, clock: &Clock) -> Result<FrameRate, WireError> {
-    let (own, peer) = (
-        MacAddress([2, 0, 0, 0, 0, 1]),
-        MacAddress([2, 0, 0, 0, 0, 2]),
-    );
+    let (own, peer) = (MacAddress([2, 0, 0, 0, 0, 1]), MacAddress([2, 0, 0, 0, 0, 2]));
     let stream = Stream::sent(profile, Direction::Forward, 0, own, peer)?;
     let mut port = Discard::new(usize::from(profile.frame_size.0));
     let mut writer = Writer::new(port.slots());
@@ -33,7 +30,5 @@ pub fn generate(profile: &Profile, frames: u64, clock: &Clock) -> Result<FrameRa
         let _ = port.transmit(BATCH, &mut fill);
     }
     let took_ns = (clock.now_ns() - start_ns).max(1);
-    Ok(FrameRate(
-        (u128::from(next) * 1_000_000_000 / u128::from(took_ns)) as u64,
-    ))
+    Ok(FrameRate((u128::from(next) * 1_000_000_000 / u128::from(took_ns)) as u64))
 }

@@ -26,29 +26,10 @@ pub(crate) struct Sender<'a> {
 
 impl<'a> Sender<'a> {
     /// Will send `stream` by `pacer`; a frame more than `stall_ns` behind its due time counts as late.
-    pub(crate) fn new(
-        port: &'a mut dyn Transmit,
-        stream: Stream,
-        pacer: Pacer,
-        stall_ns: u64,
-    ) -> Self {
+    pub(crate) fn new(port: &'a mut dyn Transmit, stream: Stream, pacer: Pacer, stall_ns: u64) -> Self {
         let writer = Writer::new(port.slots());
-        let sending = Sending {
-            nominal_ns: pacer.nominal_ns(),
-            ..Sending::default()
-        };
-        Self {
-            port,
-            stream,
-            pacer,
-            writer,
-            stall_ns,
-            first_ns: 0,
-            last_ns: 0,
-            gave_up: false,
-            sending,
-            refused: 0,
-        }
+        let sending = Sending { nominal_ns: pacer.nominal_ns(), ..Sending::default() };
+        Self { port, stream, pacer, writer, stall_ns, first_ns: 0, last_ns: 0, gave_up: false, sending, refused: 0 }
     }
 
     /// Sends what is due at `now_ns`, at most a batch; `clock` is read once more when the frames have left.
@@ -99,10 +80,7 @@ impl<'a> Sender<'a> {
         let mut result = DirectionResult::counted(direction, self.pacer.sent(), 0);
         result.intended = self.pacer.frames();
         result.refused = self.refused;
-        result.sending = Sending {
-            took_ns,
-            ..self.sending
-        };
+        result.sending = Sending { took_ns, ..self.sending };
         result
     }
 }
@@ -122,34 +100,20 @@ enum Held {
 
 impl Writer {
     pub(crate) fn new(slots: usize) -> Self {
-        Self {
-            held: vec![Held::Unknown; slots],
-        }
+        Self { held: vec![Held::Unknown; slots] }
     }
 
     /// Writes frame `sequence` of `stream` into buffer `slot`; returns its octets.
     #[inline]
-    pub(crate) fn write(
-        &mut self,
-        stream: &Stream,
-        sequence: u64,
-        time: StampedTime,
-        slot: usize,
-        buffer: &mut [u8],
-    ) -> usize {
+    pub(crate) fn write(&mut self, stream: &Stream, sequence: u64, time: StampedTime, slot: usize, buffer: &mut [u8]) -> usize {
         let (kind, is_background) = stream.kind(sequence);
-        let wanted = if is_background {
-            Held::Background
-        } else {
-            Held::Foreground
-        };
+        let wanted = if is_background { Held::Background } else { Held::Foreground };
         let octets = kind.template.octets();
         if self.held[slot] != wanted {
             buffer[..octets.len()].copy_from_slice(octets);
             self.held[slot] = wanted;
         }
-        kind.template
-            .patch(&mut buffer[..octets.len()], &kind.variable(sequence, time));
+        kind.template.patch(&mut buffer[..octets.len()], &kind.variable(sequence, time));
         octets.len()
     }
 }

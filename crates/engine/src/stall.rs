@@ -14,12 +14,7 @@ pub(crate) struct Gaps {
 impl Gaps {
     /// Gaps longer than `bound_ns` are stalls; the first gap is counted from `start_ns`.
     pub(crate) fn new(bound_ns: u64, start_ns: u64) -> Self {
-        Self {
-            bound_ns,
-            last_ns: start_ns,
-            worst_ns: 0,
-            stalled_ns: 0,
-        }
+        Self { bound_ns, last_ns: start_ns, worst_ns: 0, stalled_ns: 0 }
     }
 
     /// The loop is here at `now_ns`.
@@ -43,9 +38,7 @@ mod tests {
     #[test]
     fn only_gaps_above_the_bound_are_stalls() {
         let mut gaps = Gaps::new(1000, 0);
-        [500, 1500, 4000, 4100]
-            .into_iter()
-            .for_each(|now| gaps.look(now));
+        [500, 1500, 4000, 4100].into_iter().for_each(|now| gaps.look(now));
         assert_eq!(gaps.worst_ns, 2500);
         assert_eq!(gaps.stalled_ns, 2500);
     }

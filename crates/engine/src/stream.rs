@@ -54,32 +54,19 @@ impl Kind {
             stream: id.0,
         })?;
         // The trial's number stays out of the ports: every trial has the same pattern.
-        Ok(Self {
-            template,
-            flow: Flow::new(profile.ports, profile.seed, id.0 & 3),
-        })
+        Ok(Self { template, flow: Flow::new(profile.ports, profile.seed, id.0 & 3) })
     }
 
     /// The variable fields of frame `sequence`.
     #[inline]
     pub(crate) fn variable(&self, sequence: u64, time: StampedTime) -> Variable {
         let (source_port, destination_port) = self.flow.ports(sequence);
-        Variable {
-            source_port,
-            destination_port,
-            sequence,
-            time,
-            addresses: None,
-        }
+        Variable { source_port, destination_port, sequence, time, addresses: None }
     }
 }
 
 fn version(ends: &Ends) -> IpVersion {
-    if ends.source.is_ipv4() {
-        IpVersion::Ipv4
-    } else {
-        IpVersion::Ipv6
-    }
+    if ends.source.is_ipv4() { IpVersion::Ipv4 } else { IpVersion::Ipv6 }
 }
 
 /// Both kinds of one direction, as they leave or as they must arrive.
@@ -100,9 +87,7 @@ impl Stream {
         own: MacAddress,
         peer: MacAddress,
     ) -> Result<Self, WireError> {
-        Self::new(profile, direction, trial, (own, peer), |path| {
-            (path.sent, HOP_LIMIT)
-        })
+        Self::new(profile, direction, trial, (own, peer), |path| (path.sent, HOP_LIMIT))
     }
 
     /// As the frames must arrive at the tester: from the DUT's `peer` to `own`.
@@ -113,9 +98,7 @@ impl Stream {
         own: MacAddress,
         peer: MacAddress,
     ) -> Result<Self, WireError> {
-        Self::new(profile, direction, trial, (peer, own), |path| {
-            (path.expected, HOP_LIMIT.saturating_sub(path.hops))
-        })
+        Self::new(profile, direction, trial, (peer, own), |path| (path.expected, HOP_LIMIT.saturating_sub(path.hops)))
     }
 
     fn new(
@@ -128,23 +111,13 @@ impl Stream {
         let paths = profile.paths(direction);
         let kind = |path: &Path, is_background| {
             let (ends, hop_limit) = view(path);
-            Kind::new(
-                &ends,
-                hop_limit,
-                StreamId::new(direction, is_background, trial),
-                macs,
-                profile,
-            )
+            Kind::new(&ends, hop_limit, StreamId::new(direction, is_background, trial), macs, profile)
         };
         Ok(Self {
             direction,
             id: StreamId::new(direction, false, trial),
             foreground: kind(&paths.foreground, false)?,
-            background: paths
-                .background
-                .as_ref()
-                .map(|path| kind(path, true))
-                .transpose()?,
+            background: paths.background.as_ref().map(|path| kind(path, true)).transpose()?,
             share: profile.share,
         })
     }

@@ -34,18 +34,14 @@ impl Layout {
     /// What cannot be had of this layout, in words: trials go on, less protected against stalls.
     pub fn warnings(&self) -> Vec<String> {
         let cores = self.cores.clone();
-        std::thread::spawn(move || try_layout(&cores))
-            .join()
-            .unwrap_or_default()
+        std::thread::spawn(move || try_layout(&cores)).join().unwrap_or_default()
     }
 }
 
 fn try_layout(cores: &[u32]) -> Vec<String> {
     let unpinned = cores.iter().filter_map(|&core| {
         let error = thread::pin_to(core).err()?;
-        Some(format!(
-            "cannot pin a tester thread to core {core}: {error}; it runs where the system puts it"
-        ))
+        Some(format!("cannot pin a tester thread to core {core}: {error}; it runs where the system puts it"))
     });
     let unraised = thread::raise_priority().err().map(|error| {
         format!("cannot raise the priority of the tester's threads: {error}; other load on their cores may stall them")
@@ -63,9 +59,7 @@ pub enum MeasureError {
     #[error("cannot build the test frames: {0}")]
     Frame(#[from] WireError),
     /// The DUT does not answer.
-    #[error(
-        "{port}: nobody answers for {address} (asked {tries} times); is the DUT up, and is that its address on this link?"
-    )]
+    #[error("{port}: nobody answers for {address} (asked {tries} times); is the DUT up, and is that its address on this link?")]
     Silent {
         /// The tester's port.
         port: String,
@@ -91,11 +85,7 @@ struct End {
 
 impl End {
     fn new(port: Box<dyn Port>) -> Self {
-        Self {
-            name: port.name(),
-            mac: MacAddress(port.mac()),
-            halves: port.split(),
-        }
+        Self { name: port.name(), mac: MacAddress(port.mac()), halves: port.split() }
     }
 
     /// Throws away what arrived before the trial, and forgets what did not fit.
@@ -127,16 +117,7 @@ impl FrameTester {
         stop: Arc<AtomicBool>,
     ) -> Self {
         let (left, right) = (End::new(ports.0), End::new(ports.1));
-        Self {
-            left,
-            right,
-            profile,
-            settings,
-            layout,
-            clock: Clock::new(),
-            stop,
-            trial: 0,
-        }
+        Self { left, right, profile, settings, layout, clock: Clock::new(), stop, trial: 0 }
     }
 
     /// Measures other traffic from now on, over the same ports.
@@ -157,11 +138,7 @@ impl FrameTester {
             Direction::Forward => (&mut self.left, &self.profile.left),
             Direction::Reverse => (&mut self.right, &self.profile.right),
         };
-        let silent = |address| MeasureError::Silent {
-            port: end.name.clone(),
-            address,
-            tries: neighbour::TRIES,
-        };
+        let silent = |address| MeasureError::Silent { port: end.name.clone(), address, tries: neighbour::TRIES };
         match neighbour::resolve(&mut *end.halves.receive, end.mac, neighbours, &self.clock)? {
             neighbour::Resolved::All(mac) => Ok(mac),
             neighbour::Resolved::Silent(address) => Err(silent(address)),
@@ -169,11 +146,7 @@ impl FrameTester {
     }
 
     /// Sends and receives: the trial itself.
-    fn exchange(
-        &mut self,
-        spec: &TrialSpec,
-        peers: (MacAddress, MacAddress),
-    ) -> Result<TrialResult, MeasureError> {
+    fn exchange(&mut self, spec: &TrialSpec, peers: (MacAddress, MacAddress)) -> Result<TrialResult, MeasureError> {
         let start_ns = self.clock.now_ns() + HEAD_START_NS;
         let context = Context {
             spec,
@@ -219,60 +192,34 @@ impl Context<'_> {
     }
 
     /// The trial's tasks: senders before receivers.
-    fn tasks<'p>(
-        &self,
-        left: &'p mut Halves,
-        right: &'p mut Halves,
-    ) -> Result<Vec<Task<'p>>, MeasureError> {
+    fn tasks<'p>(&self, left: &'p mut Halves, right: &'p mut Halves) -> Result<Vec<Task<'p>>, MeasureError> {
         use Direction::{Forward, Reverse};
         let mut tasks = Vec::with_capacity(4);
-        for (direction, port) in [
-            (Forward, &mut left.transmit),
-            (Reverse, &mut right.transmit),
-        ] {
+        for (direction, port) in [(Forward, &mut left.transmit), (Reverse, &mut right.transmit)] {
             if self.is_loaded(direction) {
-                tasks.push(Task::Send(
-                    direction,
-                    Box::new(self.sender(&mut **port, direction)?),
-                ));
+                tasks.push(Task::Send(direction, Box::new(self.sender(&mut **port, direction)?)));
             }
         }
         for (direction, port) in [(Forward, &mut right.receive), (Reverse, &mut left.receive)] {
             let receiver = Box::new(self.receiver(&mut **port, direction)?);
             let waiting = Phase::Waiting { last_arrival_ns: 0 };
-            let phase = if self.is_loaded(direction) {
-                waiting
-            } else {
-                Phase::Idle
-            };
+            let phase = if self.is_loaded(direction) { waiting } else { Phase::Idle };
             tasks.push(Task::Receive(direction, receiver, phase));
         }
         Ok(tasks)
     }
 
-    fn sender<'p>(
-        &self,
-        port: &'p mut dyn Transmit,
-        direction: Direction,
-    ) -> Result<Sender<'p>, MeasureError> {
+    fn sender<'p>(&self, port: &'p mut dyn Transmit, direction: Direction) -> Result<Sender<'p>, MeasureError> {
         let (own, peer) = self.macs[direction as usize];
         let stream = Stream::sent(self.profile, direction, self.trial, own, peer)?;
         let pacer = Pacer::new(self.spec.rate, self.spec.frames(), self.start_ns);
         Ok(Sender::new(port, stream, pacer, self.settings.stall_ns))
     }
 
-    fn receiver<'p>(
-        &self,
-        port: &'p mut dyn Receive,
-        direction: Direction,
-    ) -> Result<Receiver<'p>, MeasureError> {
+    fn receiver<'p>(&self, port: &'p mut dyn Receive, direction: Direction) -> Result<Receiver<'p>, MeasureError> {
         let (own, peer) = self.macs[1 - direction as usize];
         let stream = Stream::expected(self.profile, direction, self.trial, own, peer)?;
-        let frames = if self.is_loaded(direction) {
-            self.spec.frames()
-        } else {
-            0
-        };
+        let frames = if self.is_loaded(direction) { self.spec.frames() } else { 0 };
         let expected = Expected {
             verifier: Verifier::new(stream, frames),
             frames,
@@ -284,13 +231,7 @@ impl Context<'_> {
             Direction::Reverse => &self.profile.left,
         };
         let answerer = Answerer::new(own, neighbours);
-        Ok(Receiver::new(
-            port,
-            answerer,
-            expected,
-            self.settings.stall_ns,
-            self.start_ns,
-        ))
+        Ok(Receiver::new(port, answerer, expected, self.settings.stall_ns, self.start_ns))
     }
 
     /// Puts the tasks' counts together.
@@ -308,19 +249,9 @@ impl Context<'_> {
             if let Some(result) = directions.iter_mut().find(|r| r.direction == direction) {
                 let (gaps, lost) = (receiver.gaps(), receiver.lost_neighbours().to_vec());
                 receiver.finish(result)?;
-                faults.extend(fault::of_direction(
-                    result,
-                    self.spec.rate,
-                    self.settings.stall_ns,
-                    gaps,
-                    &lost,
-                ));
+                faults.extend(fault::of_direction(result, self.spec.rate, self.settings.stall_ns, gaps, &lost));
             }
         }
-        Ok(TrialResult {
-            spec: *self.spec,
-            directions,
-            faults,
-        })
+        Ok(TrialResult { spec: *self.spec, directions, faults })
     }
 }

@@ -40,12 +40,7 @@ pub(crate) enum Phase {
 }
 
 impl<'a> Run<'a> {
-    pub(crate) fn new(
-        clock: &'a Clock,
-        stop: &'a AtomicBool,
-        residual_ns: u64,
-        loaded: usize,
-    ) -> Self {
+    pub(crate) fn new(clock: &'a Clock, stop: &'a AtomicBool, residual_ns: u64, loaded: usize) -> Self {
         Self {
             clock,
             stop,
@@ -57,11 +52,7 @@ impl<'a> Run<'a> {
     }
 
     /// Runs the tasks to the end of the trial and gives them back.
-    pub(crate) fn perform(
-        &self,
-        tasks: Vec<Task<'a>>,
-        layout: &Layout,
-    ) -> Result<Vec<Task<'a>>, MeasureError> {
+    pub(crate) fn perform(&self, tasks: Vec<Task<'a>>, layout: &Layout) -> Result<Vec<Task<'a>>, MeasureError> {
         let groups = spread(tasks, layout.cores.len());
         std::thread::scope(|scope| {
             let workers: Vec<_> = groups
@@ -74,21 +65,13 @@ impl<'a> Run<'a> {
                 .collect();
             let mut all = Vec::with_capacity(4);
             for worker in workers {
-                all.extend(
-                    worker
-                        .join()
-                        .unwrap_or_else(|panic| std::panic::resume_unwind(panic))?,
-                );
+                all.extend(worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?);
             }
             Ok(all)
         })
     }
 
-    fn work(
-        &self,
-        mut tasks: Vec<Task<'a>>,
-        core: Option<u32>,
-    ) -> Result<Vec<Task<'a>>, MeasureError> {
+    fn work(&self, mut tasks: Vec<Task<'a>>, core: Option<u32>) -> Result<Vec<Task<'a>>, MeasureError> {
         // What cannot be had here was told once, by `FrameTester::layout_warnings`.
         let _ = core.map(thread::pin_to);
         let _ = thread::raise_priority();
@@ -100,8 +83,7 @@ impl<'a> Run<'a> {
                 break;
             }
             for task in &mut tasks {
-                task.poll(self)
-                    .inspect_err(|_| self.failed.store(true, Ordering::Relaxed))?;
+                task.poll(self).inspect_err(|_| self.failed.store(true, Ordering::Relaxed))?;
             }
         }
         Ok(tasks)
@@ -123,19 +105,13 @@ impl<'a> Task<'a> {
     fn poll(&mut self, run: &Run<'a>) -> Result<(), PortError> {
         match self {
             Self::Send(direction, sender) => poll_sender(*direction, sender, run),
-            Self::Receive(direction, receiver, phase) => {
-                poll_receiver(*direction, receiver, phase, run)
-            }
+            Self::Receive(direction, receiver, phase) => poll_receiver(*direction, receiver, phase, run),
         }
     }
 }
 
 #[inline]
-fn poll_sender(
-    direction: Direction,
-    sender: &mut Sender<'_>,
-    run: &Run<'_>,
-) -> Result<(), PortError> {
+fn poll_sender(direction: Direction, sender: &mut Sender<'_>, run: &Run<'_>) -> Result<(), PortError> {
     if sender.is_done() {
         return Ok(());
     }
@@ -147,12 +123,7 @@ fn poll_sender(
 }
 
 #[inline]
-fn poll_receiver(
-    direction: Direction,
-    receiver: &mut Receiver<'_>,
-    phase: &mut Phase,
-    run: &Run<'_>,
-) -> Result<(), PortError> {
+fn poll_receiver(direction: Direction, receiver: &mut Receiver<'_>, phase: &mut Phase, run: &Run<'_>) -> Result<(), PortError> {
     let sent_at_ns = run.sent_at_ns[direction as usize].load(Ordering::Acquire);
     let is_sending = sent_at_ns == 0 && *phase != Phase::Idle;
     let now_ns = run.clock.now_ns();

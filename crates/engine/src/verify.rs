@@ -181,19 +181,12 @@ impl Verifier {
 
 /// Octets of the UDP datagram in a frame of this template.
 fn udp_length(template: &Template) -> u16 {
-    let headers = if template.src().is_ipv4() {
-        14 + 20
-    } else {
-        14 + 40
-    };
+    let headers = if template.src().is_ipv4() { 14 + 20 } else { 14 + 40 };
     (template.frame_octets() - headers) as u16
 }
 
 fn is_payload_whole(seen: &Seen<'_>) -> bool {
-    seen.udp
-        .payload()
-        .get(tag::LEN..)
-        .is_some_and(tag::pattern_is_whole)
+    seen.udp.payload().get(tag::LEN..).is_some_and(tag::pattern_is_whole)
 }
 
 /// Compares all but payload and UDP checksum, in the order of the frame.
@@ -201,35 +194,20 @@ fn is_payload_whole(seen: &Seen<'_>) -> bool {
 fn first_wrong(seen: &Seen<'_>, kind: &Kind, variable: &Variable) -> Option<Wrong> {
     let template = &kind.template;
     let checks = [
-        (
-            seen.source.is_ipv4() == template.src().is_ipv4(),
-            Wrong::IpVersion,
-        ),
+        (seen.source.is_ipv4() == template.src().is_ipv4(), Wrong::IpVersion),
         (seen.source == template.src(), Wrong::Source),
         (seen.destination == template.dst(), Wrong::Destination),
         (seen.traffic_class == 0, Wrong::TrafficClass),
         (seen.flow_label == 0, Wrong::FlowLabel),
-        (
-            seen.hop_limit == template.description().hop_limit,
-            Wrong::HopLimit,
-        ),
+        (seen.hop_limit == template.description().hop_limit, Wrong::HopLimit),
         (!seen.is_fragment, Wrong::Fragment),
         (seen.length == template.frame_octets(), Wrong::Length),
         (seen.is_header_checksum_right, Wrong::HeaderChecksum),
-        (
-            seen.udp.source_port() == variable.source_port,
-            Wrong::SourcePort,
-        ),
-        (
-            seen.udp.destination_port() == variable.destination_port,
-            Wrong::DestinationPort,
-        ),
+        (seen.udp.source_port() == variable.source_port, Wrong::SourcePort),
+        (seen.udp.destination_port() == variable.destination_port, Wrong::DestinationPort),
         (seen.udp.length() == udp_length(template), Wrong::UdpLength),
     ];
-    checks
-        .into_iter()
-        .find(|(holds, _)| !holds)
-        .map(|(_, wrong)| wrong)
+    checks.into_iter().find(|(holds, _)| !holds).map(|(_, wrong)| wrong)
 }
 
 fn in_words(wrong: Wrong, seen: &Seen<'_>, kind: &Kind, variable: &Variable) -> (String, String) {
@@ -248,9 +226,6 @@ fn in_words(wrong: Wrong, seen: &Seen<'_>, kind: &Kind, variable: &Variable) -> 
         Wrong::SourcePort => pair(&variable.source_port, &seen.udp.source_port()),
         Wrong::DestinationPort => pair(&variable.destination_port, &seen.udp.destination_port()),
         Wrong::UdpLength => pair(&udp_length(template), &seen.udp.length()),
-        Wrong::UdpChecksum => (
-            hex(template.expected_udp_checksum(variable)),
-            hex(seen.udp.checksum()),
-        ),
+        Wrong::UdpChecksum => (hex(template.expected_udp_checksum(variable)), hex(seen.udp.checksum())),
     }
 }

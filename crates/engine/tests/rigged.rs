@@ -12,26 +12,16 @@ use std::sync::atomic::AtomicBool;
 const FRAMES: u64 = 1000;
 
 fn ends(source: &str, destination: &str) -> Ends {
-    Ends {
-        source: source.parse().expect("address"),
-        destination: destination.parse().expect("address"),
-    }
+    Ends { source: source.parse().expect("address"), destination: destination.parse().expect("address") }
 }
 
 /// Frames come back as they were sent: what a wire does.
 fn unchanged(source: &str, destination: &str) -> Path {
-    Path {
-        sent: ends(source, destination),
-        expected: ends(source, destination),
-        hops: 0,
-    }
+    Path { sent: ends(source, destination), expected: ends(source, destination), hops: 0 }
 }
 
 fn ipv4() -> Profile {
-    let path = |a, b| Paths {
-        foreground: unchanged(a, b),
-        background: None,
-    };
+    let path = |a, b| Paths { foreground: unchanged(a, b), background: None };
     Profile {
         frame_size: FrameSize(84),
         directions: Directions::Both,
@@ -46,21 +36,11 @@ fn ipv4() -> Profile {
 }
 
 fn ipv6_with_background(share: Share) -> Profile {
-    let paths = |a: [&str; 2], b: [&str; 2]| Paths {
-        foreground: unchanged(a[0], b[0]),
-        background: Some(unchanged(a[1], b[1])),
-    };
-    let (left, right) = (
-        ["2001:2::2", "2001:2::3"],
-        ["2001:2:0:8000::2", "2001:2:0:8000::3"],
-    );
+    let paths =
+        |a: [&str; 2], b: [&str; 2]| Paths { foreground: unchanged(a[0], b[0]), background: Some(unchanged(a[1], b[1])) };
+    let (left, right) = (["2001:2::2", "2001:2::3"], ["2001:2:0:8000::2", "2001:2:0:8000::3"]);
     let base = ipv4();
-    Profile {
-        forward: paths(left, right),
-        reverse: paths(right, left),
-        share,
-        ..base
-    }
+    Profile { forward: paths(left, right), reverse: paths(right, left), share, ..base }
 }
 
 /// One trial of a fifth of a second through `device`.
@@ -77,10 +57,7 @@ fn trial(profile: Profile, device: Device) -> TrialResult {
     let stop = Arc::new(AtomicBool::new(false));
     let ports = (Box::new(left) as _, Box::new(right) as _);
     let mut tester = FrameTester::new(ports, profile, settings, Layout::default(), stop);
-    let spec = TrialSpec {
-        rate: FrameRate(FRAMES * 5),
-        duration_ns: settings.duration_ns,
-    };
+    let spec = TrialSpec { rate: FrameRate(FRAMES * 5), duration_ns: settings.duration_ns };
     tester.measure(&spec).expect("a trial")
 }
 
@@ -90,11 +67,7 @@ fn each(mut change: impl FnMut(u64, Vec<u8>) -> Vec<Vec<u8>> + Send + 'static) -
     let mut counts = [0, 0];
     Box::new(move |frame, from_left, out| {
         let count: &mut u64 = &mut counts[usize::from(from_left)];
-        out.extend(
-            change(*count, frame.to_vec())
-                .into_iter()
-                .map(|frame| (from_left, frame)),
-        );
+        out.extend(change(*count, frame.to_vec()).into_iter().map(|frame| (from_left, frame)));
         *count += 1;
     })
 }
@@ -130,26 +103,14 @@ fn a_wire_returns_every_frame_of_both_directions() {
 
 #[test]
 fn mixed_traffic_is_told_apart_and_complete() {
-    let share = Share {
-        foreground: 9,
-        of: 10,
-    };
+    let share = Share { foreground: 9, of: 10 };
     let result = trial(ipv6_with_background(share), each(|_, frame| vec![frame]));
     assert_eq!(forward(&result).received, FRAMES);
 }
 
 #[test]
 fn lost_frames_are_counted_and_placed_in_time() {
-    let result = trial(
-        ipv4(),
-        each(|number, frame| {
-            if number % 100 == 50 {
-                vec![]
-            } else {
-                vec![frame]
-            }
-        }),
-    );
+    let result = trial(ipv4(), each(|number, frame| if number % 100 == 50 { vec![] } else { vec![frame] }));
     let forward = forward(&result);
     assert_eq!((forward.received, forward.lost()), (990, 10));
     assert_eq!(forward.lost_by_bin, [5, 5]);
@@ -166,10 +127,7 @@ fn a_duplicate_does_not_hide_a_loss() {
     });
     let result = trial(ipv4(), device);
     let forward = forward(&result);
-    assert_eq!(
-        (forward.received, forward.lost(), forward.duplicate),
-        (990, 10, 10)
-    );
+    assert_eq!((forward.received, forward.lost(), forward.duplicate), (990, 10, 10));
 }
 
 #[test]
@@ -183,52 +141,30 @@ fn frames_that_overtake_each_other_are_counted_as_reordered() {
         51 => vec![frame, held.take().expect("held")],
         _ => vec![frame],
     });
-    let result = trial(
-        Profile {
-            directions: Directions::Forward,
-            ..ipv4()
-        },
-        device,
-    );
+    let result = trial(Profile { directions: Directions::Forward, ..ipv4() }, device);
     let forward = forward(&result);
-    assert_eq!(
-        (forward.received, forward.reordered, forward.lost()),
-        (FRAMES, 10, 0)
-    );
+    assert_eq!((forward.received, forward.reordered, forward.lost()), (FRAMES, 10, 0));
 }
 
 fn wrong_fields(device: Device, profile: Profile) -> (DirectionResult, String) {
     let result = trial(profile, device);
     let forward = forward(&result);
-    assert_eq!(
-        (forward.received, forward.mistranslated),
-        (990, 10),
-        "{forward:?}"
-    );
+    assert_eq!((forward.received, forward.mistranslated), (990, 10), "{forward:?}");
     assert_eq!(forward.examples.len(), 5, "the first few are kept");
     (forward.clone(), forward.examples[0].clone())
 }
 
 #[test]
 fn a_rewritten_port_is_a_mistranslation_told_in_one_line() {
-    let (_, example) = wrong_fields(
-        every_hundredth(|frame| frame[36..38].copy_from_slice(&[0, 53])),
-        ipv4(),
-    );
-    assert!(
-        example.starts_with("forward frame 50: destination port: expected "),
-        "{example}"
-    );
+    let (_, example) = wrong_fields(every_hundredth(|frame| frame[36..38].copy_from_slice(&[0, 53])), ipv4());
+    assert!(example.starts_with("forward frame 50: destination port: expected "), "{example}");
     assert!(example.ends_with(", got 53"), "{example}");
 }
 
 #[test]
 fn a_wrong_address_is_a_mistranslation() {
     let (_, example) = wrong_fields(every_hundredth(|frame| frame[29] = 9), ipv4());
-    assert_eq!(
-        example,
-        "forward frame 50: source address: expected 198.18.0.2, got 198.18.0.9"
-    );
+    assert_eq!(example, "forward frame 50: source address: expected 198.18.0.2, got 198.18.0.9");
 }
 
 #[test]
@@ -255,22 +191,12 @@ fn a_fragment_and_a_wrong_length_are_mistranslations() {
     let fragment = every_hundredth(|frame| {
         frame[20] |= 0x20;
         let checksum = u16::from_be_bytes([frame[24], frame[25]]);
-        let mended = if checksum >= 0x2000 {
-            checksum - 0x2000
-        } else {
-            checksum.wrapping_sub(0x2001)
-        };
+        let mended = if checksum >= 0x2000 { checksum - 0x2000 } else { checksum.wrapping_sub(0x2001) };
         frame[24..26].copy_from_slice(&mended.to_be_bytes());
     });
     let (_, example) = wrong_fields(fragment, ipv4());
-    assert!(
-        example.contains("expected a whole datagram, got a fragment"),
-        "{example}"
-    );
-    let large = Profile {
-        frame_size: FrameSize(128),
-        ..ipv6_with_background(Share::ALL)
-    };
+    assert!(example.contains("expected a whole datagram, got a fragment"), "{example}");
+    let large = Profile { frame_size: FrameSize(128), ..ipv6_with_background(Share::ALL) };
     let cut = every_hundredth(|frame| {
         frame.truncate(frame.len() - 8);
         frame[19] -= 8;
@@ -282,24 +208,10 @@ fn a_fragment_and_a_wrong_length_are_mistranslations() {
 
 #[test]
 fn a_damaged_payload_is_corrupt_not_mistranslated() {
-    let profile = Profile {
-        frame_size: FrameSize(512),
-        ..ipv4()
-    };
-    let result = trial(
-        profile,
-        every_hundredth(|frame| *frame.last_mut().expect("octets") ^= 0x80),
-    );
+    let profile = Profile { frame_size: FrameSize(512), ..ipv4() };
+    let result = trial(profile, every_hundredth(|frame| *frame.last_mut().expect("octets") ^= 0x80));
     let forward = forward(&result);
-    assert_eq!(
-        (
-            forward.received,
-            forward.corrupt,
-            forward.mistranslated,
-            forward.lost()
-        ),
-        (990, 10, 0, 0)
-    );
+    assert_eq!((forward.received, forward.corrupt, forward.mistranslated, forward.lost()), (990, 10, 0, 0));
 }
 
 #[test]
@@ -307,11 +219,7 @@ fn frames_of_somebody_else_are_ignored_and_counted() {
     let device = each(|number, frame| {
         let mut stranger = frame.clone();
         stranger[42..46].copy_from_slice(b"none");
-        if number % 100 == 50 {
-            vec![stranger, frame]
-        } else {
-            vec![frame]
-        }
+        if number % 100 == 50 { vec![stranger, frame] } else { vec![frame] }
     });
     let result = trial(ipv4(), device);
     let forward = forward(&result);
@@ -330,10 +238,7 @@ fn a_frame_sent_back_to_where_it_came_from_is_misdirected() {
     let result = trial(ipv4(), device);
     assert_eq!(forward(&result).lost(), 10);
     let reverse = &result.directions[1];
-    assert_eq!(
-        reverse.received, FRAMES,
-        "a strange frame takes no number from the right ones: {reverse:?}"
-    );
+    assert_eq!(reverse.received, FRAMES, "a strange frame takes no number from the right ones: {reverse:?}");
     assert_eq!((reverse.misdirected, reverse.duplicate), (10, 0));
 }
 
@@ -352,42 +257,16 @@ fn a_tester_that_cannot_keep_up_says_so() {
         std::thread::sleep(std::time::Duration::from_millis(2));
         vec![frame]
     });
-    let result = trial(
-        Profile {
-            directions: Directions::Forward,
-            ..ipv4()
-        },
-        device,
-    );
-    assert!(
-        result
-            .faults
-            .iter()
-            .any(|f| matches!(f, Fault::SentTooSlowly { .. })),
-        "{:?}",
-        result.faults
-    );
+    let result = trial(Profile { directions: Directions::Forward, ..ipv4() }, device);
+    assert!(result.faults.iter().any(|f| matches!(f, Fault::SentTooSlowly { .. })), "{:?}", result.faults);
     assert_eq!(result.verdict(LossRatio::ZERO), Verdict::Invalid);
 }
 
 #[test]
 fn each_direction_can_be_loaded_alone() {
-    for (directions, expected) in [
-        (Directions::Forward, Direction::Forward),
-        (Directions::Reverse, Direction::Reverse),
-    ] {
-        let result = trial(
-            Profile {
-                directions,
-                ..ipv4()
-            },
-            each(|_, frame| vec![frame]),
-        );
-        let counted: Vec<_> = result
-            .directions
-            .iter()
-            .map(|d| (d.direction, d.received))
-            .collect();
+    for (directions, expected) in [(Directions::Forward, Direction::Forward), (Directions::Reverse, Direction::Reverse)] {
+        let result = trial(Profile { directions, ..ipv4() }, each(|_, frame| vec![frame]));
+        let counted: Vec<_> = result.directions.iter().map(|d| (d.direction, d.received)).collect();
         assert_eq!(counted, [(expected, FRAMES)]);
     }
 }

@@ -11,10 +11,7 @@ pub struct Clock {
 
 impl Clock {
     /// Calibrates against the system's monotonic clock (once a process, about 0.2 s).
-    #[expect(
-        clippy::new_without_default,
-        reason = "it takes time, so it should be seen"
-    )]
+    #[expect(clippy::new_without_default, reason = "it takes time, so it should be seen")]
     pub fn new() -> Self {
         let source = quanta::Clock::new();
         let origin = source.raw();
@@ -37,10 +34,7 @@ impl Clock {
 
     /// Begins a comparison with the system's monotonic clock.
     pub fn begin_check(&self) -> Check {
-        Check {
-            system: Instant::now(),
-            own_ns: self.now_ns(),
-        }
+        Check { system: Instant::now(), own_ns: self.now_ns() }
     }
 }
 
@@ -77,10 +71,6 @@ mod tests {
         let clock = Clock::new();
         let check = clock.begin_check();
         std::thread::sleep(Duration::from_millis(50));
-        assert!(
-            check.drift(&clock) < Duration::from_millis(5),
-            "{:?}",
-            check.drift(&clock)
-        );
+        assert!(check.drift(&clock) < Duration::from_millis(5), "{:?}", check.drift(&clock));
     }
 }

@@ -98,14 +98,7 @@ pub enum PortError {
 }
 
 impl PortError {
-    pub(crate) fn kernel<'a>(
-        interface: &'a str,
-        what: &'static str,
-    ) -> impl FnOnce(io::Error) -> Self + 'a {
-        move |source| Self::Kernel {
-            interface: interface.to_owned(),
-            what,
-            source,
-        }
+    pub(crate) fn kernel<'a>(interface: &'a str, what: &'static str) -> impl FnOnce(io::Error) -> Self + 'a {
+        move |source| Self::Kernel { interface: interface.to_owned(), what, source }
     }
 }

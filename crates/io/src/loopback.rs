@@ -24,21 +24,14 @@ pub struct Loopback {
 
 /// The two ends of a link that hands every frame over as it is.
 pub fn pair() -> (Loopback, Loopback) {
-    pair_with(Box::new(|frame, from_left, out| {
-        out.push((from_left, frame.to_vec()))
-    }))
+    pair_with(Box::new(|frame, from_left, out| out.push((from_left, frame.to_vec()))))
 }
 
 /// The two ends of a link with a device in the middle.
 pub fn pair_with(device: Device) -> (Loopback, Loopback) {
     let (to_left, to_right) = (Queue::default(), Queue::default());
     let device = Arc::new(Mutex::new(device));
-    let end = |is_left| Loopback {
-        is_left,
-        to_left: to_left.clone(),
-        to_right: to_right.clone(),
-        device: device.clone(),
-    };
+    let end = |is_left| Loopback { is_left, to_left: to_left.clone(), to_right: to_right.clone(), device: device.clone() };
     (end(true), end(false))
 }
 
@@ -61,11 +54,7 @@ impl Loopback {
         let mut out = Vec::new();
         (locked(&self.device))(frame, self.is_left, &mut out);
         out.into_iter().all(|(to_right, frame)| {
-            let mut queue = locked(if to_right {
-                &self.to_right
-            } else {
-                &self.to_left
-            });
+            let mut queue = locked(if to_right { &self.to_right } else { &self.to_left });
             let has_room = queue.len() < CAPACITY;
             if has_room {
                 queue.push_back(frame);
@@ -77,12 +66,7 @@ impl Loopback {
 
 impl Port for Loopback {
     fn name(&self) -> String {
-        if self.is_left {
-            "loopback-left"
-        } else {
-            "loopback-right"
-        }
-        .to_owned()
+        if self.is_left { "loopback-left" } else { "loopback-right" }.to_owned()
     }
 
     fn mac(&self) -> [u8; 6] {
@@ -90,14 +74,8 @@ impl Port for Loopback {
     }
 
     fn split(self: Box<Self>) -> Halves {
-        let transmit = LoopbackTransmit {
-            end: self.clone_end(),
-            buffers: vec![0; BUFFER * BATCH],
-        };
-        Halves {
-            transmit: Box::new(transmit),
-            receive: Box::new(LoopbackReceive { end: *self }),
-        }
+        let transmit = LoopbackTransmit { end: self.clone_end(), buffers: vec![0; BUFFER * BATCH] };
+        Halves { transmit: Box::new(transmit), receive: Box::new(LoopbackReceive { end: *self }) }
     }
 }
 
@@ -114,12 +92,7 @@ impl Transmit for LoopbackTransmit {
     fn transmit(&mut self, wanted: usize, fill: &mut Fill<'_>) -> Result<Sent, PortError> {
         let taken = wanted.min(BATCH);
         let mut refused = 0;
-        for (slot, buffer) in self
-            .buffers
-            .chunks_exact_mut(BUFFER)
-            .enumerate()
-            .take(taken)
-        {
+        for (slot, buffer) in self.buffers.chunks_exact_mut(BUFFER).enumerate().take(taken) {
             let length = fill(slot, buffer);
             refused += usize::from(!self.end.pass(&buffer[..length]));
         }
@@ -133,11 +106,7 @@ struct LoopbackReceive {
 
 impl Receive for LoopbackReceive {
     fn receive(&mut self, each: &mut dyn FnMut(&[u8])) -> Result<usize, PortError> {
-        let queue = if self.end.is_left {
-            &self.end.to_left
-        } else {
-            &self.end.to_right
-        };
+        let queue = if self.end.is_left { &self.end.to_left } else { &self.end.to_right };
         let frames: Vec<_> = {
             let mut queue = locked(queue);
             let count = queue.len().min(BATCH);
@@ -167,10 +136,7 @@ impl Discard {
     /// With buffers for frames of up to `frame_octets`: small ones stay in the cache.
     pub fn new(frame_octets: usize) -> Self {
         let buffer_octets = frame_octets.next_multiple_of(64);
-        Self {
-            buffers: vec![0; buffer_octets * BATCH],
-            buffer_octets,
-        }
+        Self { buffers: vec![0; buffer_octets * BATCH], buffer_octets }
     }
 }
 
@@ -181,12 +147,7 @@ impl Transmit for Discard {
 
     fn transmit(&mut self, wanted: usize, fill: &mut Fill<'_>) -> Result<Sent, PortError> {
         let taken = wanted.min(BATCH);
-        for (slot, buffer) in self
-            .buffers
-            .chunks_exact_mut(self.buffer_octets)
-            .enumerate()
-            .take(taken)
-        {
+        for (slot, buffer) in self.buffers.chunks_exact_mut(self.buffer_octets).enumerate().take(taken) {
             std::hint::black_box(fill(slot, buffer));
         }
         std::hint::black_box(&self.buffers);
@@ -200,8 +161,7 @@ mod tests {
 
     fn received(port: &mut Box<dyn Receive>) -> Vec<Vec<u8>> {
         let mut frames = Vec::new();
-        port.receive(&mut |frame| frames.push(frame.to_vec()))
-            .expect("receive");
+        port.receive(&mut |frame| frames.push(frame.to_vec())).expect("receive");
         frames
     }
 
@@ -213,17 +173,8 @@ mod tests {
             buffer[..3].copy_from_slice(b"abc");
             3
         };
-        assert_eq!(
-            left.transmit.transmit(2, &mut fill).expect("send"),
-            Sent {
-                taken: 2,
-                refused: 0
-            }
-        );
-        assert_eq!(
-            received(&mut right.receive),
-            vec![b"abc".to_vec(), b"abc".to_vec()]
-        );
+        assert_eq!(left.transmit.transmit(2, &mut fill).expect("send"), Sent { taken: 2, refused: 0 });
+        assert_eq!(received(&mut right.receive), vec![b"abc".to_vec(), b"abc".to_vec()]);
         assert!(received(&mut left.receive).is_empty());
     }
 

@@ -32,11 +32,7 @@ impl PacketPort {
     pub fn open(interface: &Interface) -> Result<Self, PortError> {
         let transmit = PacketTransmit::open(interface)?;
         let receive = PacketReceive::open(interface)?;
-        Ok(Self {
-            interface: interface.clone(),
-            transmit,
-            receive,
-        })
+        Ok(Self { interface: interface.clone(), transmit, receive })
     }
 }
 
@@ -50,29 +46,22 @@ impl Port for PacketPort {
     }
 
     fn split(self: Box<Self>) -> Halves {
-        Halves {
-            transmit: Box::new(self.transmit),
-            receive: Box::new(self.receive),
-        }
+        Halves { transmit: Box::new(self.transmit), receive: Box::new(self.receive) }
     }
 }
 
 /// Octets of a buffer for a frame of an interface with this MTU, a power of two.
 pub(crate) fn buffer_octets(mtu: u32) -> usize {
     // 14 of Ethernet, 4 of a VLAN tag, and the ring's own header with its alignment (at most 128).
-    (mtu as usize + 14 + 4 + 128)
-        .next_power_of_two()
-        .max(TX_BUFFER)
+    (mtu as usize + 14 + 4 + 128).next_power_of_two().max(TX_BUFFER)
 }
 
 /// Opens a packet socket bound to `interface` for sending only.
 pub(crate) fn open_sender(interface: &Interface) -> Result<OwnedFd, PortError> {
     let fail = |what| PortError::kernel(&interface.name, what);
-    let fd = socket(libc::AF_PACKET, libc::SOCK_RAW, 0)
-        .map_err(fail("open a packet socket (needs root)"))?;
+    let fd = socket(libc::AF_PACKET, libc::SOCK_RAW, 0).map_err(fail("open a packet socket (needs root)"))?;
     bind_packet(&fd, interface.index, 0).map_err(fail("bind a packet socket"))?;
-    set_option(&fd, libc::SOL_PACKET, libc::PACKET_QDISC_BYPASS, &1i32)
-        .map_err(fail("bypass the qdisc"))?;
+    set_option(&fd, libc::SOL_PACKET, libc::PACKET_QDISC_BYPASS, &1i32).map_err(fail("bypass the qdisc"))?;
     Ok(fd)
 }
 
@@ -95,48 +84,26 @@ unsafe impl Send for PacketTransmit {}
 impl PacketTransmit {
     fn open(interface: &Interface) -> Result<Self, PortError> {
         let fd = open_sender(interface)?;
-        set_option(&fd, libc::SOL_SOCKET, libc::SO_SNDBUFFORCE, &SEND_BUFFER).map_err(
-            PortError::kernel(&interface.name, "enlarge the send buffer"),
-        )?;
+        set_option(&fd, libc::SOL_SOCKET, libc::SO_SNDBUFFORCE, &SEND_BUFFER)
+            .map_err(PortError::kernel(&interface.name, "enlarge the send buffer"))?;
         let buffer_octets = buffer_octets(interface.mtu);
         let mut buffers = vec![0u8; buffer_octets * BATCH].into_boxed_slice();
         let mut vectors: Box<[libc::iovec]> = buffers
             .chunks_exact_mut(buffer_octets)
-            .map(|b| libc::iovec {
-                iov_base: b.as_mut_ptr().cast(),
-                iov_len: 0,
-            })
+            .map(|b| libc::iovec { iov_base: b.as_mut_ptr().cast(), iov_len: 0 })
             .collect();
         let messages = vectors.iter_mut().map(message).collect();
         let name = interface.name.clone();
-        Ok(Self {
-            fd,
-            name,
-            buffer_octets,
-            buffers,
-            vectors,
-            messages,
-            full_is_dut: interface.is_veth,
-        })
+        Ok(Self { fd, name, buffer_octets, buffers, vectors, messages, full_is_dut: interface.is_veth })
     }
 
     /// Hands `messages[from..to]` to the kernel; returns how many it took before one was turned away.
     fn send_some(&mut self, from: usize, to: usize) -> io::Result<usize> {
         let messages = &mut self.messages[from..to];
         // SAFETY: every header points to a vector and a buffer of this struct, alive and unmoved during the call.
-        let sent = unsafe {
-            libc::sendmmsg(
-                self.fd.as_raw_fd(),
-                messages.as_mut_ptr(),
-                messages.len() as u32,
-                libc::MSG_DONTWAIT,
-            )
-        };
-        if sent < 0 {
-            Err(io::Error::last_os_error())
-        } else {
-            Ok(sent as usize)
-        }
+        let sent =
+            unsafe { libc::sendmmsg(self.fd.as_raw_fd(), messages.as_mut_ptr(), messages.len() as u32, libc::MSG_DONTWAIT) };
+        if sent < 0 { Err(io::Error::last_os_error()) } else { Ok(sent as usize) }
     }
 
     /// Whether the kernel said no more than "full".
@@ -174,15 +141,11 @@ impl Transmit for PacketTransmit {
                     done += 1;
                     refused += 1;
                 }
-                Err(error)
-                    if Self::is_full(&error) || error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if Self::is_full(&error) || error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(PortError::kernel(&self.name, "send")(error)),
             }
         }
-        Ok(Sent {
-            taken: wanted,
-            refused,
-        })
+        Ok(Sent { taken: wanted, refused })
     }
 }
 
@@ -198,28 +161,16 @@ pub struct PacketReceive {
 impl PacketReceive {
     fn open(interface: &Interface) -> Result<Self, PortError> {
         let fail = |what| PortError::kernel(&interface.name, what);
-        let fd = socket(libc::AF_PACKET, libc::SOCK_RAW, 0)
-            .map_err(fail("open a packet socket (needs root)"))?;
+        let fd = socket(libc::AF_PACKET, libc::SOCK_RAW, 0).map_err(fail("open a packet socket (needs root)"))?;
         let version = libc::tpacket_versions::TPACKET_V2 as libc::c_int;
-        set_option(&fd, libc::SOL_PACKET, libc::PACKET_VERSION, &version)
-            .map_err(fail("choose TPACKET_V2"))?;
+        set_option(&fd, libc::SOL_PACKET, libc::PACKET_VERSION, &version).map_err(fail("choose TPACKET_V2"))?;
         let frame_octets = buffer_octets(interface.mtu);
         let request = ring_request(frame_octets);
-        set_option(&fd, libc::SOL_PACKET, libc::PACKET_RX_RING, &request)
-            .map_err(fail("make a receive ring"))?;
-        let ring = Mapping::shared(&fd, frame_octets * RING_FRAMES, 0)
-            .map_err(fail("map the receive ring"))?;
-        set_option(&fd, libc::SOL_PACKET, PACKET_IGNORE_OUTGOING, &1i32)
-            .map_err(fail("ignore outgoing frames"))?;
-        bind_packet(&fd, interface.index, libc::ETH_P_ALL as u16)
-            .map_err(fail("bind a packet socket"))?;
-        Ok(Self {
-            fd,
-            name: interface.name.clone(),
-            ring,
-            frame_octets,
-            next: 0,
-        })
+        set_option(&fd, libc::SOL_PACKET, libc::PACKET_RX_RING, &request).map_err(fail("make a receive ring"))?;
+        let ring = Mapping::shared(&fd, frame_octets * RING_FRAMES, 0).map_err(fail("map the receive ring"))?;
+        set_option(&fd, libc::SOL_PACKET, PACKET_IGNORE_OUTGOING, &1i32).map_err(fail("ignore outgoing frames"))?;
+        bind_packet(&fd, interface.index, libc::ETH_P_ALL as u16).map_err(fail("bind a packet socket"))?;
+        Ok(Self { fd, name: interface.name.clone(), ring, frame_octets, next: 0 })
     }
 
     /// The status word of the ring's frame `index`, which the kernel writes last.
@@ -256,12 +207,9 @@ fn ring_request(frame_octets: usize) -> libc::tpacket_req {
 impl Receive for PacketReceive {
     fn receive(&mut self, each: &mut dyn FnMut(&[u8])) -> Result<usize, PortError> {
         let mut count = 0;
-        while count < BATCH
-            && self.status(self.next).load(Ordering::Acquire) & libc::TP_STATUS_USER != 0
-        {
+        while count < BATCH && self.status(self.next).load(Ordering::Acquire) & libc::TP_STATUS_USER != 0 {
             each(self.octets(self.next));
-            self.status(self.next)
-                .store(libc::TP_STATUS_KERNEL, Ordering::Release);
+            self.status(self.next).store(libc::TP_STATUS_KERNEL, Ordering::Release);
             self.next = (self.next + 1) % RING_FRAMES;
             count += 1;
         }
@@ -274,9 +222,8 @@ impl Receive for PacketReceive {
 
     fn overruns(&mut self) -> Result<u64, PortError> {
         // Reading the statistics resets them.
-        let statistics: libc::tpacket_stats =
-            get_option(&self.fd, libc::SOL_PACKET, libc::PACKET_STATISTICS)
-                .map_err(PortError::kernel(&self.name, "read the ring's statistics"))?;
+        let statistics: libc::tpacket_stats = get_option(&self.fd, libc::SOL_PACKET, libc::PACKET_STATISTICS)
+            .map_err(PortError::kernel(&self.name, "read the ring's statistics"))?;
         Ok(u64::from(statistics.tp_drops))
     }
 }
@@ -295,10 +242,7 @@ mod tests {
     fn the_ring_is_made_of_whole_blocks() {
         for frame in [2048, 16_384, 65_536] {
             let request = ring_request(frame);
-            assert_eq!(
-                request.tp_frame_nr * request.tp_frame_size,
-                request.tp_block_nr * request.tp_block_size
-            );
+            assert_eq!(request.tp_frame_nr * request.tp_frame_size, request.tp_block_nr * request.tp_block_size);
         }
     }
 }

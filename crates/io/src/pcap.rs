@@ -23,15 +23,8 @@ impl<P: Port> Tee<P> {
     /// Keeps the first `limit` frames of `inner`, both ways, for `path`. The file is created at once, so that a bad path is told early.
     pub fn new(inner: P, path: &Path, limit: usize) -> io::Result<Self> {
         File::create(path)?;
-        let capture = Capture {
-            path: path.to_owned(),
-            limit,
-            frames: Vec::with_capacity(limit.min(65_536)),
-        };
-        Ok(Self {
-            inner,
-            capture: Arc::new(Mutex::new(capture)),
-        })
+        let capture = Capture { path: path.to_owned(), limit, frames: Vec::with_capacity(limit.min(65_536)) };
+        Ok(Self { inner, capture: Arc::new(Mutex::new(capture)) })
     }
 }
 
@@ -45,10 +38,7 @@ impl Capture {
     fn keep(capture: &Mutex<Self>, frame: &[u8]) {
         let mut capture = capture.lock().unwrap_or_else(PoisonError::into_inner);
         if capture.frames.len() < capture.limit {
-            let now = SystemTime::now()
-                .duration_since(UNIX_EPOCH)
-                .unwrap_or_default()
-                .as_nanos();
+            let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
             capture.frames.push((now, frame.to_vec()));
         }
     }
@@ -60,9 +50,7 @@ impl Capture {
         file.write_all(&[0; 8])?; // time zone, accuracy: always zero
         file.write_all(&SNAPLEN.to_le_bytes())?;
         file.write_all(&LINKTYPE_ETHERNET.to_le_bytes())?;
-        self.frames
-            .iter()
-            .try_for_each(|(time, frame)| write_frame(&mut file, *time, frame))?;
+        self.frames.iter().try_for_each(|(time, frame)| write_frame(&mut file, *time, frame))?;
         file.flush()
     }
 }
@@ -95,17 +83,8 @@ impl<P: Port> Port for Tee<P> {
     fn split(self: Box<Self>) -> Halves {
         let Self { inner, capture } = *self;
         let Halves { transmit, receive } = Box::new(inner).split();
-        let transmit = TeeTransmit {
-            inner: transmit,
-            capture: capture.clone(),
-        };
-        Halves {
-            transmit: Box::new(transmit),
-            receive: Box::new(TeeReceive {
-                inner: receive,
-                capture,
-            }),
-        }
+        let transmit = TeeTransmit { inner: transmit, capture: capture.clone() };
+        Halves { transmit: Box::new(transmit), receive: Box::new(TeeReceive { inner: receive, capture }) }
     }
 }
 

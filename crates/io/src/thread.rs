@@ -13,9 +13,7 @@ pub fn allowed_cores() -> io::Result<Vec<u32>> {
     // SAFETY: the kernel writes at most the size passed.
     check(unsafe { libc::sched_getaffinity(0, size_of::<libc::cpu_set_t>(), &raw mut set) })?;
     // SAFETY: CPU_ISSET only reads the set, and the number is below CPU_SETSIZE.
-    Ok((0..libc::CPU_SETSIZE as u32)
-        .filter(|&core| unsafe { libc::CPU_ISSET(core as usize, &set) })
-        .collect())
+    Ok((0..libc::CPU_SETSIZE as u32).filter(|&core| unsafe { libc::CPU_ISSET(core as usize, &set) }).collect())
 }
 
 /// Pins the calling thread to one core.
@@ -24,11 +22,7 @@ pub fn pin_to(core: u32) -> io::Result<()> {
     unsafe {
         let mut set: libc::cpu_set_t = std::mem::zeroed();
         libc::CPU_SET(core as usize, &mut set);
-        check(libc::sched_setaffinity(
-            0,
-            size_of::<libc::cpu_set_t>(),
-            &raw const set,
-        ))?;
+        check(libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &raw const set))?;
     }
     Ok(())
 }
@@ -73,9 +67,6 @@ mod tests {
 
     #[test]
     fn a_namespace_that_does_not_exist_is_an_error() {
-        assert_eq!(
-            in_namespace("sb-none", || ()).unwrap_err().kind(),
-            io::ErrorKind::NotFound
-        );
+        assert_eq!(in_namespace("sb-none", || ()).unwrap_err().kind(), io::ErrorKind::NotFound);
     }
 }

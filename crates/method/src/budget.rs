@@ -36,19 +36,12 @@ struct Cost {
 pub fn estimate(plan: &Plan) -> Budget {
     let first = cost(&plan.search, &plan.trial, false);
     let later = cost(&plan.search, &plan.trial, true);
-    let mut budget = Budget {
-        measurements: 0,
-        trials: 0,
-        seconds: 0,
-    };
+    let mut budget = Budget { measurements: 0, trials: 0, seconds: 0 };
     let mut sum = Cost::default();
     for test in plan.tests.iter().filter(|test| test.repetitions > 0) {
         let points = test.frame_sizes.len() as u32;
         budget.measurements += points * test.repetitions;
-        let (cold, warm) = (
-            f64::from(points),
-            f64::from(points * (test.repetitions - 1)),
-        );
+        let (cold, warm) = (f64::from(points), f64::from(points * (test.repetitions - 1)));
         sum.trials += cold * first.trials + warm * later.trials;
         sum.sending_ns += cold * first.sending_ns + warm * later.sending_ns;
     }
@@ -80,26 +73,15 @@ fn binary_cost(search: &SearchSettings, trial: &TrialSettings, warm: bool) -> Co
     let (minimum, maximum) = (search.minimum.0 as f64, search.maximum.0 as f64);
     let intervals = (maximum - minimum) / (search.width * maximum).max(1.0);
     let cold_trials = 1.0 + intervals.max(1.0).log2().ceil();
-    let trials = if warm {
-        cold_trials.min(WARM_TRIALS)
-    } else {
-        cold_trials
-    };
-    Cost {
-        trials,
-        sending_ns: trials * trial.duration_ns as f64,
-    }
+    let trials = if warm { cold_trials.min(WARM_TRIALS) } else { cold_trials };
+    Cost { trials, sending_ns: trials * trial.duration_ns as f64 }
 }
 
 /// The mean over some searches on a simulated DUT, whose only purpose is to count.
 fn rehearsed_cost(search: &SearchSettings, trial: &TrialSettings, warm: bool) -> Cost {
     const SEARCHES: u64 = 20;
     let capacity = FrameRate(search.minimum.0.midpoint(search.maximum.0));
-    let start = if warm {
-        Start::Near(capacity)
-    } else {
-        Start::Cold
-    };
+    let start = if warm { Start::Near(capacity) } else { Start::Cold };
     let mut cost = Cost::default();
     for seed in 0..SEARCHES {
         let noisy = Behaviour::Noisy { deviation: 0.02 };

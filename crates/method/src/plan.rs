@@ -82,8 +82,7 @@ pub struct Ports {
 
 impl Ports {
     /// RFC 4814 section 4.5: source 1024-65535, destination 1-49151, pseudorandom, uniform.
-    pub const RFC_4814: Self =
-        Self { order: PortOrder::Pseudorandom, source: (1024, 65535), destination: (1, 49151) };
+    pub const RFC_4814: Self = Self { order: PortOrder::Pseudorandom, source: (1024, 65535), destination: (1, 49151) };
 }
 
 /// How ports follow each other.

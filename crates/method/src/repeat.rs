@@ -23,22 +23,16 @@ pub enum Repetition {
 
 impl Repetition {
     /// 6 to 20 repetitions, until the median is known within 1 %.
-    pub const ADAPTIVE: Self = Self::Adaptive {
-        least: 6,
-        most: 20,
-        within: 0.01,
-    };
+    pub const ADAPTIVE: Self = Self::Adaptive { least: 6, most: 20, within: 0.01 };
 
     /// Whether the values found so far suffice.
     pub fn is_enough(&self, values: &[f64]) -> bool {
         let n = values.len() as u32;
         match *self {
             Self::Fixed(count) => n >= count,
-            Self::Adaptive {
-                least,
-                most,
-                within,
-            } => n >= most || (n >= least && interval_share(values).is_some_and(|s| s <= within)),
+            Self::Adaptive { least, most, within } => {
+                n >= most || (n >= least && interval_share(values).is_some_and(|s| s <= within))
+            }
         }
     }
 

@@ -83,10 +83,7 @@ impl SimulatedDut {
     /// Virtual time each trial takes besides sending, nanoseconds. By default the 9 s that RFC 2544 section 23 comes to:
     /// 2 s after the learning frames, 2 s for residual frames, 5 s of rest.
     pub fn with_overhead(self, overhead_ns: u64) -> Self {
-        Self {
-            overhead_ns,
-            ..self
-        }
+        Self { overhead_ns, ..self }
     }
 
     /// Virtual time spent in trials so far, nanoseconds.
@@ -122,24 +119,17 @@ impl SimulatedDut {
     fn loss_at(&self, rate: FrameRate) -> f64 {
         let load = rate.0 as f64 / self.capacity.0 as f64;
         match self.behaviour {
-            Behaviour::LossInversion { from, to, loss } if from <= load && load <= to => {
-                loss.max(self.base_loss)
-            }
+            Behaviour::LossInversion { from, to, loss } if from <= load && load <= to => loss.max(self.base_loss),
             _ => self.base_loss,
         }
     }
 
     fn direction(&self, direction: Direction, spec: &TrialSpec, passing: u64) -> DirectionResult {
-        let offered = spec
-            .frames()
-            .min(self.tester_ceiling().frames_in(spec.duration_ns));
+        let offered = spec.frames().min(self.tester_ceiling().frames_in(spec.duration_ns));
         let lost = (offered as f64 * self.loss_at(spec.rate)).round() as u64;
         let received = (offered - lost).min(passing);
         let counted = DirectionResult::counted(direction, offered, received);
-        DirectionResult {
-            intended: spec.frames(),
-            ..counted
-        }
+        DirectionResult { intended: spec.frames(), ..counted }
     }
 }
 
@@ -155,11 +145,7 @@ impl Measurer for SimulatedDut {
         if self.random.uniform() < self.stalls {
             faults.push(stall(&mut directions[0], spec));
         }
-        Ok(TrialResult {
-            spec: *spec,
-            directions,
-            faults,
-        })
+        Ok(TrialResult { spec: *spec, directions, faults })
     }
 }
 
@@ -178,11 +164,7 @@ fn stall(result: &mut DirectionResult, spec: &TrialSpec) -> Fault {
     const AWAY_NS: u64 = 5_000_000;
     let frames = spec.rate.frames_in(AWAY_NS);
     result.received = result.received.saturating_sub(frames / 2);
-    Fault::SenderStalled {
-        direction: result.direction,
-        worst_lateness_ns: AWAY_NS,
-        frames,
-    }
+    Fault::SenderStalled { direction: result.direction, worst_lateness_ns: AWAY_NS, frames }
 }
 
 impl FrameRate {
@@ -231,20 +213,14 @@ mod tests {
     const SECOND: u64 = 1_000_000_000;
 
     fn measure(dut: &mut SimulatedDut, rate: u64) -> TrialResult {
-        let Ok(result) = dut.measure(&TrialSpec {
-            rate: FrameRate(rate),
-            duration_ns: SECOND,
-        });
+        let Ok(result) = dut.measure(&TrialSpec { rate: FrameRate(rate), duration_ns: SECOND });
         result
     }
 
     #[test]
     fn a_hard_limit_forwards_its_capacity_in_both_directions() {
         let mut dut = SimulatedDut::new(Behaviour::HardLimit, FrameRate(1000), 1);
-        assert_eq!(
-            measure(&mut dut, 1000).verdict(LossRatio::ZERO),
-            Verdict::Passed
-        );
+        assert_eq!(measure(&mut dut, 1000).verdict(LossRatio::ZERO), Verdict::Passed);
         let over = measure(&mut dut, 1250);
         let received: Vec<u64> = over.directions.iter().map(|d| d.received).collect();
         assert_eq!(received, [1000, 1000]);
@@ -256,10 +232,7 @@ mod tests {
         let slow = Behaviour::SlowTester { ceiling: 0.5 };
         let mut dut = SimulatedDut::new(slow, FrameRate(1000), 1);
         let result = measure(&mut dut, 800);
-        assert_eq!(
-            (result.directions[0].intended, result.directions[0].offered),
-            (800, 500)
-        );
+        assert_eq!((result.directions[0].intended, result.directions[0].offered), (800, 500));
         assert_eq!(result.verdict(LossRatio::ZERO), Verdict::Invalid);
         assert_eq!(dut.truth(), FrameRate(500));
     }
@@ -267,22 +240,14 @@ mod tests {
     #[test]
     fn a_stall_that_loses_a_little_is_invalid() {
         let mut dut = SimulatedDut::new(Behaviour::HardLimit, FrameRate(1000), 1).with_stalls(1.0);
-        assert_eq!(
-            measure(&mut dut, 900).verdict(LossRatio::ZERO),
-            Verdict::Invalid
-        );
+        assert_eq!(measure(&mut dut, 900).verdict(LossRatio::ZERO), Verdict::Invalid);
     }
 
     #[test]
     fn a_bimodal_device_is_slow_as_often_as_it_says() {
-        let often = Behaviour::Bimodal {
-            often: 0.08,
-            at: 0.7,
-        };
+        let often = Behaviour::Bimodal { often: 0.08, at: 0.7 };
         let mut dut = SimulatedDut::new(often, FrameRate(1000), 1);
-        let lossy = (0..10_000)
-            .filter(|_| measure(&mut dut, 1000).not_received() > 0)
-            .count();
+        let lossy = (0..10_000).filter(|_| measure(&mut dut, 1000).not_received() > 0).count();
         assert!((700..900).contains(&lossy), "{lossy}");
     }
 
@@ -296,11 +261,7 @@ mod tests {
 
     #[test]
     fn a_band_of_loss_lies_below_loads_that_pass() {
-        let band = Behaviour::LossInversion {
-            from: 0.4,
-            to: 0.6,
-            loss: 0.01,
-        };
+        let band = Behaviour::LossInversion { from: 0.4, to: 0.6, loss: 0.01 };
         let mut dut = SimulatedDut::new(band, FrameRate(1000), 1);
         let lost = [300, 500, 900, 1100].map(|rate| measure(&mut dut, rate).not_received() > 0);
         assert_eq!(lost, [false, true, false, true]);

@@ -235,11 +235,9 @@ impl fmt::Display for Fault {
             Self::SentTooSlowly { direction, nominal_ns, took_ns } => {
                 write!(f, "{direction}: sending took {:.3} ms instead of {:.3} ms", ms(*took_ns), ms(*nominal_ns))
             }
-            Self::SenderStalled { direction, worst_lateness_ns, frames } => write!(
-                f,
-                "{direction}: the sender was away for {:.2} ms; {frames} frames left late",
-                ms(*worst_lateness_ns)
-            ),
+            Self::SenderStalled { direction, worst_lateness_ns, frames } => {
+                write!(f, "{direction}: the sender was away for {:.2} ms; {frames} frames left late", ms(*worst_lateness_ns))
+            }
             Self::ReceiverStalled { direction, worst_gap_ns, frames } => write!(
                 f,
                 "{direction}: the receiver was away for {:.2} ms, in which {frames} frames were due",

@@ -10,23 +10,13 @@ use sixbench_method::plan::SearchMethod;
 fn a_cold_binary_search_and_warm_brackets_after_it() {
     let (measurements, trials) = (6, 2 * (11 + 6 + 6));
     let seconds = u64::from(trials) * 67;
-    assert_eq!(
-        estimate(&plan(SearchMethod::Binary, &[0.0])),
-        Budget {
-            measurements,
-            trials,
-            seconds
-        }
-    );
+    assert_eq!(estimate(&plan(SearchMethod::Binary, &[0.0])), Budget { measurements, trials, seconds });
 }
 
 #[test]
 fn the_letter_of_the_rfc_costs_twenty_repetitions() {
     let letter = estimate_rfc(&plan(SearchMethod::Binary, &[0.0]));
-    assert_eq!(
-        (letter.measurements, letter.trials),
-        (40, 2 * (11 + 19 * 6))
-    );
+    assert_eq!((letter.measurements, letter.trials), (40, 2 * (11 + 19 * 6)));
 }
 
 #[test]

@@ -44,23 +44,9 @@ fn measure(
         search.learn(&result);
         let (point, started) = (point.clone(), String::new());
         let trial = trials;
-        records.push(TrialRecord {
-            format: FORMAT,
-            point,
-            repetition,
-            trial,
-            started,
-            result,
-            watch: None,
-        });
+        records.push(TrialRecord { format: FORMAT, point, repetition, trial, started, result, watch: None });
     }
-    Outcome {
-        point: point.clone(),
-        repetition,
-        trials,
-        invalid,
-        brackets: search.brackets(),
-    }
+    Outcome { point: point.clone(), repetition, trials, invalid, brackets: search.brackets() }
 }
 
 fn noisy(seed: u64) -> SimulatedDut {
@@ -69,10 +55,7 @@ fn noisy(seed: u64) -> SimulatedDut {
 }
 
 fn plans() -> [Plan; 2] {
-    [
-        plan(SearchMethod::Binary, &[0.0]),
-        plan(SearchMethod::Mlrsearch, &[0.0, 0.001]),
-    ]
+    [plan(SearchMethod::Binary, &[0.0]), plan(SearchMethod::Mlrsearch, &[0.0, 0.001])]
 }
 
 #[test]
@@ -81,11 +64,7 @@ fn a_replay_finds_what_the_live_run_found() {
         let (mut records, found) = live(&plan, &mut noisy(7));
         assert_eq!(outcomes(&plan, &records), found);
         records.reverse();
-        assert_eq!(
-            outcomes(&plan, &records),
-            found,
-            "the order of the records does not matter"
-        );
+        assert_eq!(outcomes(&plan, &records), found, "the order of the records does not matter");
     }
 }
 
@@ -96,10 +75,7 @@ fn a_killed_run_leaves_one_measurement_unfinished() {
         records.pop();
         let replay = replay(&plan, &records);
         assert_eq!(replay.finished, found[..5]);
-        assert_eq!(
-            (replay.unfinished.len(), replay.unfinished[0].repetition),
-            (1, 3)
-        );
+        assert_eq!((replay.unfinished.len(), replay.unfinished[0].repetition), (1, 3));
         assert!(replay.mismatches.is_empty());
     }
 }
@@ -111,9 +87,7 @@ fn records_of_another_plan_are_refused() {
     plan.search.maximum = FrameRate(9_000_000);
     let replay = replay(&plan, &records);
     assert_eq!((replay.finished.len(), replay.mismatches.len()), (0, 6));
-    let refused = resume(&plan, &records[0].point, 1, &records)
-        .map(|_| ())
-        .unwrap_err();
+    let refused = resume(&plan, &records[0].point, 1, &records).map(|_| ()).unwrap_err();
     insta::assert_snapshot!(refused, @"nat64/84, repetition 1: trial 1 was at 10000000 frames/s for 60 s, which this plan does not ask for there; was the plan changed since? (resume with the resolved.toml of these results)");
 }
 
@@ -124,13 +98,8 @@ fn the_first_repetition_is_cold_and_later_ones_near_the_median() {
     found.truncate(2);
     assert_eq!(start_for(&[]), Start::Cold);
     let lower = |i: usize| found[i].brackets[0].lower.unwrap().0;
-    assert_eq!(
-        start_for(&found),
-        Start::Near(FrameRate((lower(0) + lower(1)) / 2))
-    );
-    found
-        .iter_mut()
-        .for_each(|outcome| outcome.brackets[0].lower = None);
+    assert_eq!(start_for(&found), Start::Near(FrameRate((lower(0) + lower(1)) / 2)));
+    found.iter_mut().for_each(|outcome| outcome.brackets[0].lower = None);
     assert_eq!(start_for(&found), Start::Cold);
 }
 

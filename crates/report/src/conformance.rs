@@ -18,15 +18,9 @@ pub(crate) struct Clause {
 pub(crate) fn table(input: &Input) -> Table {
     let row = |c: Clause| {
         let standing = if c.met { "met" } else { "bent" };
-        vec![
-            c.clause.to_owned(),
-            c.asks.to_owned(),
-            c.here,
-            standing.to_owned(),
-        ]
+        vec![c.clause.to_owned(), c.asks.to_owned(), c.here, standing.to_owned()]
     };
-    Table::new(["Clause", "Asks for", "This run", "Standing"])
-        .with_rows(clauses(input).into_iter().map(row))
+    Table::new(["Clause", "Asks for", "This run", "Standing"]).with_rows(clauses(input).into_iter().map(row))
 }
 
 /// Every clause that is judged here.
@@ -50,10 +44,7 @@ fn timing(input: &Input) -> Vec<Clause> {
         Clause {
             clause: "RFC 2544 section 23",
             asks: "2 s of waiting for residual frames",
-            here: format!(
-                "at most {}; ends early once every frame is accounted for",
-                seconds(trial.residual_ns)
-            ),
+            here: format!("at most {}; ends early once every frame is accounted for", seconds(trial.residual_ns)),
             met: trial.residual_ns >= 2_000_000_000,
         },
         Clause {
@@ -66,20 +57,8 @@ fn timing(input: &Input) -> Vec<Clause> {
 }
 
 fn statistics(input: &Input) -> Vec<Clause> {
-    let goal = input
-        .plan
-        .search
-        .goals
-        .first()
-        .copied()
-        .unwrap_or(LossRatio::ZERO);
-    let fewest = input
-        .plan
-        .tests
-        .iter()
-        .map(|t| t.repetitions)
-        .min()
-        .unwrap_or(0);
+    let goal = input.plan.search.goals.first().copied().unwrap_or(LossRatio::ZERO);
+    let fewest = input.plan.tests.iter().map(|t| t.repetitions).min().unwrap_or(0);
     let completed = !input.interrupted;
     vec![
         Clause {
@@ -91,15 +70,7 @@ fn statistics(input: &Input) -> Vec<Clause> {
         Clause {
             clause: "RFC 8219 section 7",
             asks: "at least 20 repetitions (of latency and delay variation; usual for throughput as well)",
-            here: format!(
-                "{}{}",
-                count(u64::from(fewest), "repetition"),
-                if completed {
-                    ""
-                } else {
-                    " planned; interrupted"
-                }
-            ),
+            here: format!("{}{}", count(u64::from(fewest), "repetition"), if completed { "" } else { " planned; interrupted" }),
             met: fewest >= 20 && completed,
         },
         Clause {
@@ -115,11 +86,7 @@ fn traffic(input: &Input) -> Vec<Clause> {
     let tests = &input.plan.tests;
     let both = |t: &Test| t.directions == Directions::Both;
     let ports = |t: &Test| t.ports == Ports::RFC_4814;
-    let sizes = |t: &Test| {
-        ETHERNET_SIZES
-            .iter()
-            .all(|size| t.frame_sizes.contains(size))
-    };
+    let sizes = |t: &Test| ETHERNET_SIZES.iter().all(|size| t.frame_sizes.contains(size));
     vec![
         Clause {
             clause: "RFC 8219 section 5.1.1",
@@ -155,20 +122,15 @@ const ETHERNET_SIZES: [FrameSize; 8] = [
 ];
 
 fn sizes_used(tests: &[Test]) -> String {
-    let all: std::collections::BTreeSet<FrameSize> = tests
-        .iter()
-        .flat_map(|t| t.frame_sizes.iter().copied())
-        .collect();
-    all.iter()
-        .map(FrameSize::to_string)
-        .collect::<Vec<_>>()
-        .join(", ")
+    let all: std::collections::BTreeSet<FrameSize> = tests.iter().flat_map(|t| t.frame_sizes.iter().copied()).collect();
+    all.iter().map(FrameSize::to_string).collect::<Vec<_>>().join(", ")
 }
 
 fn ports_used(tests: &[Test]) -> String {
     match tests.iter().any(|t| t.ports.order == PortOrder::Fixed) {
-        true => in_tests(tests, |t| t.ports == Ports::RFC_4814, "as asked")
-            .replace("as asked", "as asked; fixed ports elsewhere"),
+        true => {
+            in_tests(tests, |t| t.ports == Ports::RFC_4814, "as asked").replace("as asked", "as asked; fixed ports elsewhere")
+        }
         false => in_tests(tests, |t| t.ports == Ports::RFC_4814, "as asked"),
     }
 }
@@ -186,16 +148,13 @@ fn instrument() -> Vec<Clause> {
         Clause {
             clause: "RFC 2544 section 26.1",
             asks: "a graph of frame rate over frame size, with the theoretical rate of the medium",
-            here: "graph and table; no theoretical line, the rate of the medium is not on record"
-                .to_owned(),
+            here: "graph and table; no theoretical line, the rate of the medium is not on record".to_owned(),
             met: false,
         },
         Clause {
             clause: "RFC 1242 section 3.8",
             asks: "delay measured at the ports",
-            here:
-                "software time stamps: from handing a frame to the port until the receiver sees it"
-                    .to_owned(),
+            here: "software time stamps: from handing a frame to the port until the receiver sees it".to_owned(),
             met: false,
         },
     ]

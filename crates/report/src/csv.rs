@@ -12,14 +12,8 @@ const HEADER: &str = "plan,test,title,dut,frame_size_octets,directions,repetitio
 /// The completed repetitions as comma-separated values (RFC 4180, but with plain newlines). The lower bound of the goal 0 is the
 /// throughput; an empty bound is not known.
 pub fn csv(input: &Input) -> String {
-    let rows = input
-        .outcomes
-        .iter()
-        .flat_map(|o| o.brackets.iter().map(move |b| row(input, o, b)));
-    std::iter::once(HEADER.to_owned())
-        .chain(rows)
-        .map(|line| line + "\n")
-        .collect()
+    let rows = input.outcomes.iter().flat_map(|o| o.brackets.iter().map(move |b| row(input, o, b)));
+    std::iter::once(HEADER.to_owned()).chain(rows).map(|line| line + "\n").collect()
 }
 
 fn row(input: &Input, outcome: &Outcome, bracket: &Bracket) -> String {
@@ -31,15 +25,7 @@ fn row(input: &Input, outcome: &Outcome, bracket: &Bracket) -> String {
         test.map(title).unwrap_or_default(),
         test.map(|t| t.dut.clone()).unwrap_or_default(),
         outcome.point.frame_size.to_string(),
-        test.map(|t| {
-            t.directions
-                .each()
-                .iter()
-                .map(ToString::to_string)
-                .collect::<Vec<_>>()
-                .join("+")
-        })
-        .unwrap_or_default(),
+        test.map(|t| t.directions.each().iter().map(ToString::to_string).collect::<Vec<_>>().join("+")).unwrap_or_default(),
         outcome.repetition.to_string(),
         bracket.goal.0.to_string(),
         bound(bracket.lower),

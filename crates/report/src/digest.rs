@@ -49,28 +49,13 @@ pub(crate) struct Limits {
 
 impl<'a> Digest<'a> {
     pub(crate) fn new(input: &'a Input<'a>) -> Self {
-        let points = input
-            .plan
-            .tests
-            .iter()
-            .flat_map(|test| test.points().map(move |point| (test, point)));
-        Self {
-            input,
-            points: points
-                .map(|(test, point)| PointDigest::new(input, test, point))
-                .collect(),
-        }
+        let points = input.plan.tests.iter().flat_map(|test| test.points().map(move |point| (test, point)));
+        Self { input, points: points.map(|(test, point)| PointDigest::new(input, test, point)).collect() }
     }
 
     /// The first goal of the plan: the one headlines quote.
     pub(crate) fn goal(&self) -> LossRatio {
-        self.input
-            .plan
-            .search
-            .goals
-            .first()
-            .copied()
-            .unwrap_or(LossRatio::ZERO)
+        self.input.plan.search.goals.first().copied().unwrap_or(LossRatio::ZERO)
     }
 
     /// The verdict of a trial for the first goal.
@@ -85,12 +70,7 @@ impl<'a> Digest<'a> {
 
     /// The title of the DUT of a test; the name of its recipe where the facts have none.
     pub(crate) fn dut_title(&self, test: &'a Test) -> &'a str {
-        let title = self
-            .input
-            .facts
-            .duts
-            .get(&test.dut)
-            .map(|d| d.title.as_str());
+        let title = self.input.facts.duts.get(&test.dut).map(|d| d.title.as_str());
         title.filter(|t| !t.is_empty()).unwrap_or(&test.dut)
     }
 }
@@ -98,10 +78,7 @@ impl<'a> Digest<'a> {
 /// A record of a newer format is refused rather than misread.
 pub(crate) fn check_formats(records: &[TrialRecord]) -> Result<(), ReportError> {
     match records.iter().map(|r| r.format).find(|&f| f > FORMAT) {
-        Some(found) => Err(ReportError::Format {
-            found,
-            known: FORMAT,
-        }),
+        Some(found) => Err(ReportError::Format { found, known: FORMAT }),
         None => Ok(()),
     }
 }
@@ -111,16 +88,8 @@ impl<'a> PointDigest<'a> {
         let records = input.records.iter().filter(|r| r.point == point).collect();
         let outcomes: Vec<&Outcome> = input.outcomes.iter().filter(|o| o.point == point).collect();
         let goals = input.plan.search.goals.iter().enumerate();
-        let goals = goals
-            .map(|(i, &goal)| GoalDigest::new(goal, brackets(&outcomes, i)))
-            .collect();
-        Self {
-            test,
-            point,
-            records,
-            outcomes,
-            goals,
-        }
+        let goals = goals.map(|(i, &goal)| GoalDigest::new(goal, brackets(&outcomes, i))).collect();
+        Self { test, point, records, outcomes, goals }
     }
 
     /// The summary for the first goal, if there is a result.
@@ -140,49 +109,27 @@ impl<'a> PointDigest<'a> {
 
     /// The passing trial at the highest load: where the DUT worked hardest without losing.
     pub(crate) fn highest_passing(&self, goal: LossRatio) -> Option<&'a TrialRecord> {
-        let passing = self
-            .records
-            .iter()
-            .filter(|r| r.result.verdict(goal) == Verdict::Passed);
+        let passing = self.records.iter().filter(|r| r.result.verdict(goal) == Verdict::Passed);
         passing.max_by_key(|r| r.result.spec.rate).copied()
     }
 
     /// The losing trial at the lowest load whose losses have a place in time.
     pub(crate) fn lowest_losing(&self, goal: LossRatio) -> Option<&'a TrialRecord> {
-        let placed = |r: &TrialRecord| {
-            r.result
-                .directions
-                .iter()
-                .any(|d| !d.lost_by_bin.is_empty())
-        };
-        let losing = self
-            .records
-            .iter()
-            .filter(|r| r.result.verdict(goal) == Verdict::Lost && placed(r));
+        let placed = |r: &TrialRecord| r.result.directions.iter().any(|d| !d.lost_by_bin.is_empty());
+        let losing = self.records.iter().filter(|r| r.result.verdict(goal) == Verdict::Lost && placed(r));
         losing.min_by_key(|r| r.result.spec.rate).copied()
     }
 }
 
 fn brackets(outcomes: &[&Outcome], goal: usize) -> impl Iterator<Item = Bracket> {
-    outcomes
-        .iter()
-        .filter_map(move |o| o.brackets.get(goal).copied())
+    outcomes.iter().filter_map(move |o| o.brackets.get(goal).copied())
 }
 
 impl GoalDigest {
     fn new(goal: LossRatio, brackets: impl Iterator<Item = Bracket>) -> Self {
-        let mut digest = Self {
-            goal,
-            summary: None,
-            span: (u64::MAX, 0),
-            below_minimum: 0,
-            unmeasured: 0,
-            limits: Limits::default(),
-        };
-        let values: Vec<f64> = brackets
-            .filter_map(|bracket| digest.add(bracket))
-            .map(|rate| rate as f64)
-            .collect();
+        let mut digest =
+            Self { goal, summary: None, span: (u64::MAX, 0), below_minimum: 0, unmeasured: 0, limits: Limits::default() };
+        let values: Vec<f64> = brackets.filter_map(|bracket| digest.add(bracket)).map(|rate| rate as f64).collect();
         digest.summary = Summary::of(&values);
         digest
     }
@@ -219,20 +166,12 @@ impl Limits {
 
     /// What limited the result, in words for a table cell.
     pub(crate) fn words(self) -> String {
-        let kinds = [
-            (self.dut, "DUT"),
-            (self.tester, "tester"),
-            (self.maximum, "maximum of the plan"),
-        ];
+        let kinds = [(self.dut, "DUT"), (self.tester, "tester"), (self.maximum, "maximum of the plan")];
         let present: Vec<_> = kinds.iter().filter(|(n, _)| *n > 0).collect();
         match present.as_slice() {
             [] => "–".to_owned(),
             [(_, name)] => (*name).to_owned(),
-            several => several
-                .iter()
-                .map(|(n, name)| format!("{name} {n}×"))
-                .collect::<Vec<_>>()
-                .join(", "),
+            several => several.iter().map(|(n, name)| format!("{name} {n}×")).collect::<Vec<_>>().join(", "),
         }
     }
 }

@@ -53,9 +53,7 @@ pub fn html(input: &Input) -> Result<String, ReportError> {
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
     environment.add_template("report.html", TEMPLATE)?;
     let page = page(&Digest::new(input));
-    Ok(environment
-        .get_template("report.html")?
-        .render(Serde(&page))?)
+    Ok(environment.get_template("report.html")?.render(Serde(&page))?)
 }
 
 fn page<'a>(digest: &Digest<'a>) -> Page<'a> {
@@ -88,14 +86,7 @@ fn page<'a>(digest: &Digest<'a>) -> Page<'a> {
 
 /// How much the page rests on: tests, measurements, trials and how they ended.
 fn tally(digest: &Digest) -> String {
-    let of = |verdict| {
-        digest
-            .input
-            .records
-            .iter()
-            .filter(|r| digest.verdict(r) == verdict)
-            .count()
-    };
+    let of = |verdict| digest.input.records.iter().filter(|r| digest.verdict(r) == verdict).count();
     format!(
         "{}, {} of {}, {}: {} passed, {} lost frames, {} invalid",
         count(digest.input.plan.tests.len() as u64, "test"),
@@ -111,8 +102,7 @@ fn tally(digest: &Digest) -> String {
 /// What the numbers are and what they are not.
 fn notice(digest: &Digest) -> Vec<String> {
     let plan = digest.input.plan;
-    let repetitions: std::collections::BTreeSet<u32> =
-        plan.tests.iter().map(|t| t.repetitions).collect();
+    let repetitions: std::collections::BTreeSet<u32> = plan.tests.iter().map(|t| t.repetitions).collect();
     let repetitions: Vec<String> = repetitions.iter().map(u32::to_string).collect();
     vec![
         "Tester and DUTs share one machine and are joined by virtual links (veth) unless the layout below says otherwise: the \
@@ -129,12 +119,7 @@ fn notice(digest: &Digest) -> Vec<String> {
 
 /// What it would take to be conformant.
 fn conformant_run(input: &Input) -> Option<String> {
-    let budget = input
-        .rfc_budget
-        .filter(|_| input.plan.profile != Profile::Rfc)?;
-    let (trials, time) = (
-        count(budget.trials.into(), "trial"),
-        stretch(budget.seconds),
-    );
+    let budget = input.rfc_budget.filter(|_| input.plan.profile != Profile::Rfc)?;
+    let (trials, time) = (count(budget.trials.into(), "trial"), stretch(budget.seconds));
     Some(format!("The conformant run would need {trials}, {time}:"))
 }

@@ -75,8 +75,7 @@ pub fn json(input: &Input) -> String {
         rate_unit: "frames/s per direction",
         points: digest.points.iter().map(point).collect(),
     };
-    serde_json::to_string_pretty(&results).expect("strings, numbers and lists are always JSON")
-        + "\n"
+    serde_json::to_string_pretty(&results).expect("strings, numbers and lists are always JSON") + "\n"
 }
 
 fn point<'p>(point: &'p PointDigest) -> JsonPoint<'p> {
@@ -105,12 +104,7 @@ fn goal(goal: &GoalDigest) -> Goal {
 
 fn repetition(outcome: &Outcome) -> Repetition {
     let brackets = outcome.brackets.iter().map(bracket).collect();
-    Repetition {
-        repetition: outcome.repetition,
-        trials: outcome.trials,
-        invalid: outcome.invalid,
-        brackets,
-    }
+    Repetition { repetition: outcome.repetition, trials: outcome.trials, invalid: outcome.invalid, brackets }
 }
 
 fn bracket(bracket: &Bracket) -> JsonBracket {

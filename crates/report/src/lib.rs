@@ -62,9 +62,7 @@ pub enum ReportError {
     #[error("cannot fill in the template of report.html: {0}")]
     Template(#[from] minijinja::Error),
     /// The records were written by a newer sixbench.
-    #[error(
-        "cannot read trials of record format {found}: this sixbench knows formats up to {known}; report with a newer one"
-    )]
+    #[error("cannot read trials of record format {found}: this sixbench knows formats up to {known}; report with a newer one")]
     Format {
         /// The format of the record.
         found: u32,

@@ -7,38 +7,17 @@ use crate::{Input, tables, verdict};
 /// The verdict and the headline table as Markdown.
 pub fn markdown(input: &Input) -> String {
     let digest = Digest::new(input);
-    let sentences = verdict::sentences(&digest)
-        .iter()
-        .map(|s| format!("- {}\n", escaped(s)))
-        .collect::<String>();
+    let sentences = verdict::sentences(&digest).iter().map(|s| format!("- {}\n", escaped(s))).collect::<String>();
     let headline = table(&tables::headline(&digest));
-    format!(
-        "# {}\n\n{sentences}\n{headline}\n*{}*\n",
-        escaped(&input.plan.name),
-        escaped(input.generated)
-    )
+    format!("# {}\n\n{sentences}\n{headline}\n*{}*\n", escaped(&input.plan.name), escaped(input.generated))
 }
 
 fn table(table: &Table) -> String {
     let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
     let head = line(table.columns.iter().map(|c| escaped(&c.name)).collect());
-    let rule = line(
-        table
-            .columns
-            .iter()
-            .map(|c: &Column| if c.number { "--:" } else { ":--" }.to_owned())
-            .collect(),
-    );
-    let rows: String = table
-        .rows
-        .iter()
-        .map(|r| line(r.iter().map(|c| escaped(c)).collect()))
-        .collect();
-    let notes: String = table
-        .notes
-        .iter()
-        .map(|n| format!("\n{}\n", escaped(n)))
-        .collect();
+    let rule = line(table.columns.iter().map(|c: &Column| if c.number { "--:" } else { ":--" }.to_owned()).collect());
+    let rows: String = table.rows.iter().map(|r| line(r.iter().map(|c| escaped(c)).collect())).collect();
+    let notes: String = table.notes.iter().map(|n| format!("\n{}\n", escaped(n))).collect();
     format!("{head}{rule}{rows}{notes}")
 }
 

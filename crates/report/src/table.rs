@@ -22,20 +22,10 @@ impl Table {
     /// A table without rows. A column whose name begins with `#` holds numbers.
     pub(crate) fn new<S: AsRef<str>>(columns: impl IntoIterator<Item = S>) -> Self {
         let column = |name: S| match name.as_ref().strip_prefix('#') {
-            Some(name) => Column {
-                name: name.to_owned(),
-                number: true,
-            },
-            None => Column {
-                name: name.as_ref().to_owned(),
-                number: false,
-            },
+            Some(name) => Column { name: name.to_owned(), number: true },
+            None => Column { name: name.as_ref().to_owned(), number: false },
         };
-        Self {
-            columns: columns.into_iter().map(column).collect(),
-            rows: Vec::new(),
-            notes: Vec::new(),
-        }
+        Self { columns: columns.into_iter().map(column).collect(), rows: Vec::new(), notes: Vec::new() }
     }
 
     /// The table with its rows.

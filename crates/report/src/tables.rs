@@ -11,20 +11,8 @@ use std::collections::BTreeMap;
 
 /// The headline numbers: the first goal at every point.
 pub(crate) fn headline(digest: &Digest) -> Table {
-    let columns = [
-        "Test",
-        "DUT",
-        "#Size",
-        "#Median",
-        "#P1",
-        "#P99",
-        "#Min",
-        "#Max",
-        "#n",
-        "#Mbit/s",
-        "Limited by",
-        "#Invalid trials",
-    ];
+    let columns =
+        ["Test", "DUT", "#Size", "#Median", "#P1", "#P99", "#Min", "#Max", "#n", "#Mbit/s", "Limited by", "#Invalid trials"];
     let rows = digest.points.iter().map(|p| headline_row(digest, p));
     Table::new(columns)
         .with_rows(rows)
@@ -38,26 +26,12 @@ pub(crate) fn headline(digest: &Digest) -> Table {
 
 fn headline_row(digest: &Digest, point: &PointDigest) -> Vec<String> {
     let size = point.point.frame_size;
-    let mut row = vec![
-        title(point.test),
-        digest.dut_title(point.test).to_owned(),
-        size.to_string(),
-    ];
+    let mut row = vec![title(point.test), digest.dut_title(point.test).to_owned(), size.to_string()];
     match point.headline() {
         Some(summary) => row.extend(summary_cells(summary, point.limits())),
-        None => row.extend(
-            ["no result"]
-                .into_iter()
-                .chain(["–"; 4])
-                .chain(["0"])
-                .map(str::to_owned),
-        ),
+        None => row.extend(["no result"].into_iter().chain(["–"; 4]).chain(["0"]).map(str::to_owned)),
     }
-    row.push(
-        point
-            .headline()
-            .map_or("–".to_owned(), |s| grouped(mbit(s.median, size).round())),
-    );
+    row.push(point.headline().map_or("–".to_owned(), |s| grouped(mbit(s.median, size).round())));
     row.push(point.goals.first().map_or("–".to_owned(), limit_words));
     row.push(point.invalid().to_string());
     row
@@ -95,51 +69,26 @@ pub(crate) fn mbit(rate: f64, size: FrameSize) -> f64 {
 
 /// A percentile never stands without the size of its sample.
 pub(crate) fn percentile_note(digest: &Digest) -> String {
-    let sizes: std::collections::BTreeSet<usize> = digest
-        .points
-        .iter()
-        .filter_map(PointDigest::headline)
-        .map(|s| s.n)
-        .collect();
-    let sizes: Vec<String> = sizes
-        .iter()
-        .filter(|&&n| n < 100)
-        .map(usize::to_string)
-        .collect();
+    let sizes: std::collections::BTreeSet<usize> =
+        digest.points.iter().filter_map(PointDigest::headline).map(|s| s.n).collect();
+    let sizes: Vec<String> = sizes.iter().filter(|&&n| n < 100).map(usize::to_string).collect();
     match sizes.is_empty() {
-        true => {
-            "P1 and P99: 1st and 99th percentile by RFC 2330 section 11.3; n: size of the sample."
-                .to_owned()
-        }
-        false => format!(
-            "With n = {} the 1st/99th percentiles are the minimum and maximum.",
-            sizes.join(", ")
-        ),
+        true => "P1 and P99: 1st and 99th percentile by RFC 2330 section 11.3; n: size of the sample.".to_owned(),
+        false => format!("With n = {} the 1st/99th percentiles are the minimum and maximum.", sizes.join(", ")),
     }
 }
 
 /// The reporting format of RFC 2544 section 26.1, one table for each goal: frame sizes across, frame rates below.
 pub(crate) fn by_size(digest: &Digest) -> Vec<(String, Table)> {
     let goals = digest.input.plan.search.goals.iter().enumerate();
-    goals
-        .map(|(i, &goal)| {
-            (
-                format!("{}, frames/s per direction", quantity(goal)),
-                size_table(digest, i),
-            )
-        })
-        .collect()
+    goals.map(|(i, &goal)| (format!("{}, frames/s per direction", quantity(goal)), size_table(digest, i))).collect()
 }
 
 fn size_table(digest: &Digest, goal: usize) -> Table {
-    let sizes: std::collections::BTreeSet<FrameSize> =
-        digest.points.iter().map(|p| p.point.frame_size).collect();
-    let columns =
-        std::iter::once("Frame size".to_owned()).chain(sizes.iter().map(|s| format!("#{s}")));
+    let sizes: std::collections::BTreeSet<FrameSize> = digest.points.iter().map(|p| p.point.frame_size).collect();
+    let columns = std::iter::once("Frame size".to_owned()).chain(sizes.iter().map(|s| format!("#{s}")));
     let row = |test: &Test| {
-        let cells = sizes
-            .iter()
-            .map(|&size| size_cell(digest, test, size, goal));
+        let cells = sizes.iter().map(|&size| size_cell(digest, test, size, goal));
         std::iter::once(title(test)).chain(cells).collect()
     };
     Table::new(columns)
@@ -149,31 +98,17 @@ fn size_table(digest: &Digest, goal: usize) -> Table {
 }
 
 fn size_cell(digest: &Digest, test: &Test, size: FrameSize, goal: usize) -> String {
-    let point = digest
-        .points
-        .iter()
-        .find(|p| p.test.name == test.name && p.point.frame_size == size);
+    let point = digest.points.iter().find(|p| p.test.name == test.name && p.point.frame_size == size);
     let goal = point.and_then(|p| p.goals.get(goal));
-    goal.and_then(|g| Some((g.summary.as_ref()?, g.limits)))
-        .map_or("–".to_owned(), |(summary, limits)| {
-            let [median, p1, p99, _, _, n] = summary_cells(summary, limits);
-            format!("{median} [{p1}–{p99}] ({n})")
-        })
+    goal.and_then(|g| Some((g.summary.as_ref()?, g.limits))).map_or("–".to_owned(), |(summary, limits)| {
+        let [median, p1, p99, _, _, n] = summary_cells(summary, limits);
+        format!("{median} [{p1}–{p99}] ({n})")
+    })
 }
 
 /// Delays in the passing trial at the highest load of each point.
 pub(crate) fn delays(digest: &Digest) -> Table {
-    let columns = [
-        "Test",
-        "#Size",
-        "#Load",
-        "Direction",
-        "#Frames",
-        "#Min ms",
-        "#Median ms",
-        "#P99.9 ms",
-        "#Max ms",
-    ];
+    let columns = ["Test", "#Size", "#Load", "Direction", "#Frames", "#Min ms", "#Median ms", "#P99.9 ms", "#Max ms"];
     Table::new(columns).with_rows(digest.points.iter().flat_map(|p| delay_rows(digest, p))).with_note(
         "One-way delay as observed in the passing trial at the highest load of each point: a by-product of the throughput trials, \
          not latency by RFC 8219 section 7.2, which wants 120 s and at least 500 tagged frames after the first 60 s.",
@@ -185,19 +120,13 @@ fn delay_rows(digest: &Digest, point: &PointDigest) -> Vec<Vec<String>> {
         return Vec::new();
     };
     let row = |direction: &DirectionResult, delay: &Delay| {
-        let head = [
-            title(point.test),
-            point.point.frame_size.to_string(),
-            short(record.result.spec.rate.0 as f64),
-        ];
+        let head = [title(point.test), point.point.frame_size.to_string(), short(record.result.spec.rate.0 as f64)];
         let counts = [direction.direction.to_string(), grouped(delay.count as f64)];
         let times = [delay.min_ns, delay.median_ns, delay.p999_ns, delay.max_ns].map(ms);
         head.into_iter().chain(counts).chain(times).collect()
     };
     let directions = record.result.directions.iter();
-    directions
-        .filter_map(|d| d.delay.as_ref().map(|delay| row(d, delay)))
-        .collect()
+    directions.filter_map(|d| d.delay.as_ref().map(|delay| row(d, delay))).collect()
 }
 
 /// A column of the anomalies: its name and the count behind it.
@@ -217,14 +146,8 @@ const ANOMALIES: [Anomaly; 7] = [
 /// Totals of the anomalies over all trials of a test.
 pub(crate) fn anomalies(digest: &Digest) -> Table {
     let columns = std::iter::once("Test").chain(ANOMALIES.iter().map(|(name, _)| *name));
-    let total = |test: &Test, of: fn(&DirectionResult) -> u64| {
-        grouped(directions(digest, test).map(of).sum::<u64>() as f64)
-    };
-    let row = |test: &Test| {
-        std::iter::once(title(test))
-            .chain(ANOMALIES.iter().map(|(_, of)| total(test, *of)))
-            .collect()
-    };
+    let total = |test: &Test, of: fn(&DirectionResult) -> u64| grouped(directions(digest, test).map(of).sum::<u64>() as f64);
+    let row = |test: &Test| std::iter::once(title(test)).chain(ANOMALIES.iter().map(|(_, of)| total(test, *of))).collect();
     Table::new(columns).with_rows(digest.input.plan.tests.iter().map(row)).with_note(
         "Frames in all trials, losing ones included. Refused: the link had no room because the DUT's receive queue was full. \
          Foreign: no test frames, ignored (RFC 2544 section 10).",
@@ -233,25 +156,18 @@ pub(crate) fn anomalies(digest: &Digest) -> Table {
 
 fn directions<'d>(digest: &'d Digest, test: &Test) -> impl Iterator<Item = &'d DirectionResult> {
     let name = test.name.clone();
-    let records = digest
-        .input
-        .records
-        .iter()
-        .filter(move |r| r.point.test == name);
+    let records = digest.input.records.iter().filter(move |r| r.point.test == name);
     records.flat_map(|r| r.result.directions.iter())
 }
 
 /// The first wrong frames of each test.
 pub(crate) fn examples(digest: &Digest) -> Vec<String> {
     let of = |test| {
-        let examples =
-            directions(digest, test).flat_map(|d| d.examples.iter().map(move |e| (d.direction, e)));
+        let examples = directions(digest, test).flat_map(|d| d.examples.iter().map(move |e| (d.direction, e)));
         // The same wrong frame comes in every trial: each kind is told once.
         let mut told = std::collections::BTreeSet::new();
         let fresh = examples.filter(move |&(direction, e)| told.insert((direction, e)));
-        fresh
-            .take(3)
-            .map(move |(direction, e)| format!("{}, {direction}: {e}", title(test)))
+        fresh.take(3).map(move |(direction, e)| format!("{}, {direction}: {e}", title(test)))
     };
     digest.input.plan.tests.iter().flat_map(of).collect()
 }
@@ -267,19 +183,10 @@ pub(crate) fn faults(digest: &Digest) -> Table {
 fn fault_rows(point: &PointDigest) -> Vec<Vec<String>> {
     let mut kinds: BTreeMap<&str, (u64, String)> = BTreeMap::new();
     for fault in point.records.iter().flat_map(|r| &r.result.faults) {
-        kinds
-            .entry(kind(fault))
-            .or_insert_with(|| (0, fault.to_string()))
-            .0 += 1;
+        kinds.entry(kind(fault)).or_insert_with(|| (0, fault.to_string())).0 += 1;
     }
     let row = |(kind, (times, first)): (&str, (u64, String))| {
-        vec![
-            title(point.test),
-            point.point.frame_size.to_string(),
-            kind.to_owned(),
-            times.to_string(),
-            first,
-        ]
+        vec![title(point.test), point.point.frame_size.to_string(), kind.to_owned(), times.to_string(), first]
     };
     kinds.into_iter().map(row).collect()
 }

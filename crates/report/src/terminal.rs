@@ -24,10 +24,7 @@ pub fn terminal(input: &Input, width: usize, color: bool) -> String {
         true => wrapped(&tables::percentile_note(&digest), width),
         false => String::new(),
     };
-    let verdict: String = verdict::sentences(&digest)
-        .iter()
-        .map(|s| wrapped(s, width))
-        .collect();
+    let verdict: String = verdict::sentences(&digest).iter().map(|s| wrapped(s, width)).collect();
     format!("{table}{}\n{verdict}", paint.dim(&notes))
 }
 
@@ -58,90 +55,42 @@ impl Paint {
 }
 
 fn full_table(digest: &Digest, width: usize, paint: &Paint) -> String {
-    let longest = digest
-        .points
-        .iter()
-        .map(|p| title(p.test).chars().count())
-        .max()
-        .unwrap_or(4);
+    let longest = digest.points.iter().map(|p| title(p.test).chars().count()).max().unwrap_or(4);
     let name = longest.clamp(4, width - NUMBERS);
     let bar = (width - NUMBERS - name).saturating_sub(2).min(WIDEST_BAR);
-    let head = format!(
-        "{:name$}  {:>5}  {:>13}  {:>11}  {:>11}  {:>3}  {:>7}",
-        "test", "size", "median", "P1", "P99", "n", "invalid"
-    );
-    let unit = format!(
-        "{}, frames/s per direction",
-        crate::words::quantity(digest.goal())
-    );
-    let highest = digest
-        .points
-        .iter()
-        .filter_map(PointDigest::headline)
-        .map(|s| s.median)
-        .fold(0.0, f64::max);
-    let rows = digest
-        .points
-        .iter()
-        .map(|p| full_row(p, name, bar, highest, paint));
-    let lines = [paint.dim(&unit), paint.bold(&head)]
-        .into_iter()
-        .chain(rows);
-    lines
-        .map(|line| line.trim_end().to_owned() + "\n")
-        .collect()
+    let head =
+        format!("{:name$}  {:>5}  {:>13}  {:>11}  {:>11}  {:>3}  {:>7}", "test", "size", "median", "P1", "P99", "n", "invalid");
+    let unit = format!("{}, frames/s per direction", crate::words::quantity(digest.goal()));
+    let highest = digest.points.iter().filter_map(PointDigest::headline).map(|s| s.median).fold(0.0, f64::max);
+    let rows = digest.points.iter().map(|p| full_row(p, name, bar, highest, paint));
+    let lines = [paint.dim(&unit), paint.bold(&head)].into_iter().chain(rows);
+    lines.map(|line| line.trim_end().to_owned() + "\n").collect()
 }
 
 fn full_row(point: &PointDigest, name: usize, bar: usize, highest: f64, paint: &Paint) -> String {
     let title = cut(&title(point.test), name);
     let size = point.point.frame_size.0;
     let Some(summary) = point.headline() else {
-        return format!(
-            "{title:name$}  {size:>5}  {}",
-            paint.warn(&format!("{:>13}", "no result"))
-        );
+        return format!("{title:name$}  {size:>5}  {}", paint.warn(&format!("{:>13}", "no result")));
     };
     let limits = point.limits();
     let open = if limits.open_above() { "≥ " } else { "" };
     let median = format!("{:>13}", format!("{open}{}", grouped(summary.median)));
-    let median = if limits.tester > 0 {
-        paint.warn(&median)
-    } else {
-        median
-    };
+    let median = if limits.tester > 0 { paint.warn(&median) } else { median };
     let (p1, p99) = (grouped(summary.p1), grouped(summary.p99));
-    let (n, invalid, bar) = (
-        summary.n,
-        point.invalid(),
-        bar_of(summary.median, highest, bar),
-    );
+    let (n, invalid, bar) = (summary.n, point.invalid(), bar_of(summary.median, highest, bar));
     format!("{title:name$}  {size:>5}  {median}  {p1:>11}  {p99:>11}  {n:>3}  {invalid:>7}  {bar}")
 }
 
 /// One result on two lines, for a narrow terminal.
 fn short_table(digest: &Digest, width: usize, paint: &Paint) -> String {
     let entry = |point: &PointDigest| {
-        let head = cut(
-            &format!("{} at {}", title(point.test), point.point.frame_size),
-            width,
-        );
+        let head = cut(&format!("{} at {}", title(point.test), point.point.frame_size), width);
         let value = point.headline().map_or("no result".to_owned(), |s| {
-            let open = if point.limits().open_above() {
-                "≥ "
-            } else {
-                ""
-            };
-            format!(
-                "{open}{} frames/s per direction, n = {}",
-                grouped(s.median),
-                s.n
-            )
+            let open = if point.limits().open_above() { "≥ " } else { "" };
+            format!("{open}{} frames/s per direction, n = {}", grouped(s.median), s.n)
         });
-        format!(
-            "{}\n{}",
-            paint.bold(&head),
-            wrapped(&format!("  {value}"), width)
-        )
+        format!("{}\n{}", paint.bold(&head), wrapped(&format!("  {value}"), width))
     };
     digest.points.iter().map(entry).collect()
 }
@@ -156,11 +105,7 @@ fn bar_of(value: f64, highest: f64, width: usize) -> String {
     let room = if width < 10 { width } else { width - 6 };
     let eighths = (value / highest * room as f64 * 8.0).round() as usize;
     let bar = "█".repeat(eighths / 8) + EIGHTHS[eighths % 8];
-    if width < 10 {
-        bar
-    } else {
-        format!("{bar} {share}")
-    }
+    if width < 10 { bar } else { format!("{bar} {share}") }
 }
 
 /// Text in lines of at most `width` characters, each ended; a word that is longer stays whole.

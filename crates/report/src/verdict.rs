@@ -17,10 +17,7 @@ struct Ranked<'d, 'a> {
 /// The verdict, one sentence each, the most important first.
 pub(crate) fn sentences(digest: &Digest) -> Vec<String> {
     let sizes: BTreeSet<FrameSize> = digest.points.iter().map(|p| p.point.frame_size).collect();
-    let mut ranks = sizes
-        .into_iter()
-        .map(|size| (size, ranking(digest, size)))
-        .filter(|(_, ranks)| !ranks.is_empty());
+    let mut ranks = sizes.into_iter().map(|size| (size, ranking(digest, size))).filter(|(_, ranks)| !ranks.is_empty());
     let Some((size, ranking)) = ranks.next() else {
         return vec![nothing(digest)];
     };
@@ -44,13 +41,7 @@ fn nothing(digest: &Digest) -> String {
 fn ranking<'d, 'a>(digest: &'d Digest<'a>, size: FrameSize) -> Vec<Ranked<'d, 'a>> {
     let points = digest.points.iter().filter(|p| p.point.frame_size == size);
     let mut ranking: Vec<_> = points
-        .filter_map(|point| {
-            Some(Ranked {
-                point,
-                goal: point.goals.first()?,
-                median: point.headline()?.median,
-            })
-        })
+        .filter_map(|point| Some(Ranked { point, goal: point.goals.first()?, median: point.headline()?.median }))
         .collect();
     ranking.sort_by(|a, b| b.median.total_cmp(&a.median));
     ranking
@@ -65,30 +56,17 @@ fn in_full(size: FrameSize, ranking: &[Ranked]) -> Vec<String> {
         loss_goal(leader.goal.goal),
         leader.why_open(),
     );
-    let others = ranking
-        .windows(2)
-        .map(|pair| pair[1].beside(leader, pair[0]));
+    let others = ranking.windows(2).map(|pair| pair[1].beside(leader, pair[0]));
     std::iter::once(first).chain(others).collect()
 }
 
 fn in_brief(size: FrameSize, ranking: &[Ranked]) -> String {
     let name = |i: usize, r: &Ranked| {
-        let tie = i
-            .checked_sub(1)
-            .map(|above| r.tie(ranking[above]))
-            .unwrap_or_default();
-        let tester = if r.goal.limits.tester > 0 {
-            " (limited by the tester)"
-        } else {
-            ""
-        };
+        let tie = i.checked_sub(1).map(|above| r.tie(ranking[above])).unwrap_or_default();
+        let tester = if r.goal.limits.tester > 0 { " (limited by the tester)" } else { "" };
         format!("{} {}{tester}{tie}", title(r.point.test), r.amount())
     };
-    let names: Vec<String> = ranking
-        .iter()
-        .enumerate()
-        .map(|(i, r)| name(i, r))
-        .collect();
+    let names: Vec<String> = ranking.iter().enumerate().map(|(i, r)| name(i, r)).collect();
     format!("At {size}\u{a0}bytes: {}.", names.join("; "))
 }
 
@@ -116,10 +94,7 @@ impl Ranked<'_, '_> {
         if self.median == 0.0 {
             return format!("{name} passed not even the lowest load of the plan.");
         }
-        let bound = match (
-            self.goal.limits.open_above(),
-            leader.goal.limits.open_above(),
-        ) {
+        let bound = match (self.goal.limits.open_above(), leader.goal.limits.open_above()) {
             (true, true) => {
                 return format!(
                     "{name} passed {}{}: which of the two is faster is not shown.",
@@ -132,12 +107,7 @@ impl Ranked<'_, '_> {
             (false, false) => "",
         };
         let share = share(self.median / leader.median);
-        format!(
-            "{name} reached {bound}{share} of that: {}{}{}.",
-            short(self.median),
-            self.why_open_briefly(),
-            self.tie(above)
-        )
+        format!("{name} reached {bound}{share} of that: {}{}{}.", short(self.median), self.why_open_briefly(), self.tie(above))
     }
 
     fn why_open_briefly(&self) -> &'static str {
@@ -160,38 +130,22 @@ impl Ranked<'_, '_> {
 
 /// Points that ought to have a result and have none because of the tester.
 fn unmeasured(digest: &Digest) -> Vec<String> {
-    let blocked = digest.points.iter().filter(|p| {
-        p.goals
-            .first()
-            .is_some_and(|g| g.summary.is_none() && g.unmeasured > 0)
-    });
+    let blocked = digest.points.iter().filter(|p| p.goals.first().is_some_and(|g| g.summary.is_none() && g.unmeasured > 0));
     let sentence = |p: &PointDigest| {
         let (name, size) = (title(p.test), p.point.frame_size);
-        format!(
-            "{name} at {size}\u{a0}bytes has no result: the tester fell short at every load that was tried."
-        )
+        format!("{name} at {size}\u{a0}bytes has no result: the tester fell short at every load that was tried.")
     };
     blocked.map(sentence).collect()
 }
 
 /// One repetition shows no spread, and without it a small difference means nothing.
 fn caution(digest: &Digest) -> Option<String> {
-    let single = digest
-        .points
-        .iter()
-        .filter_map(PointDigest::headline)
-        .any(|s| s.n == 1);
-    single.then(|| {
-        "Where n = 1 nothing is known of the spread: small differences mean nothing.".to_owned()
-    })
+    let single = digest.points.iter().filter_map(PointDigest::headline).any(|s| s.n == 1);
+    single.then(|| "Where n = 1 nothing is known of the spread: small differences mean nothing.".to_owned())
 }
 
 fn progress(digest: &Digest) -> Option<String> {
     let (done, planned) = (digest.input.outcomes.len() as u32, digest.planned());
-    let cause = if digest.input.interrupted {
-        "The run was interrupted"
-    } else {
-        "The run is incomplete"
-    };
+    let cause = if digest.input.interrupted { "The run was interrupted" } else { "The run is incomplete" };
     (done < planned).then(|| format!("{cause}: {done} of {planned} measurements were completed."))
 }

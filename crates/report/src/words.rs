@@ -110,11 +110,7 @@ pub(crate) fn quantity(goal: LossRatio) -> String {
 pub(crate) fn cut(text: &str, width: usize) -> String {
     match text.chars().count() <= width {
         true => text.to_owned(),
-        false => text
-            .chars()
-            .take(width.saturating_sub(1))
-            .chain(['…'])
-            .collect(),
+        false => text.chars().take(width.saturating_sub(1)).chain(['…']).collect(),
     }
 }
 
@@ -124,16 +120,8 @@ mod tests {
 
     #[test]
     fn short_numbers_have_three_digits_and_a_prefix() {
-        let cases = [
-            (0.0, "0"),
-            (950.0, "950"),
-            (999.7, "1\u{a0}k"),
-            (50_400.0, "50.4\u{a0}k"),
-            (412_345.0, "412\u{a0}k"),
-        ];
-        cases
-            .iter()
-            .for_each(|&(value, text)| assert_eq!(short(value), text));
+        let cases = [(0.0, "0"), (950.0, "950"), (999.7, "1\u{a0}k"), (50_400.0, "50.4\u{a0}k"), (412_345.0, "412\u{a0}k")];
+        cases.iter().for_each(|&(value, text)| assert_eq!(short(value), text));
         assert_eq!(short(1_488_095.0), "1.49\u{a0}M");
     }
 

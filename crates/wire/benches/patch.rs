@@ -16,10 +16,7 @@ const ROUNDS: usize = 7;
 fn main() {
     println!("Mframes/s over {BATCH} buffers of {BUFFER} octets, one time per batch");
     println!("{:<28}{:>10}{:>10}", "", "IPv4 64", "IPv6 84");
-    let templates = [
-        template("198.18.0.2", "198.19.0.2", 60),
-        template("2001:2::2", "2001:2:0:8000::2", 80),
-    ];
+    let templates = [template("198.18.0.2", "198.19.0.2", 60), template("2001:2::2", "2001:2:0:8000::2", 80)];
     // Known only when it runs, as from a plan.
     let (source_port, destination_port) = black_box((4000, 9));
     row("fixed ports", &templates, |sequence, time| Variable {
@@ -48,9 +45,7 @@ fn template(src: &str, dst: &str, frame_octets: usize) -> Template {
 }
 
 fn row(name: &str, templates: &[Template; 2], variable: impl Fn(u64, StampedTime) -> Variable) {
-    let [ipv4, ipv6] = templates
-        .each_ref()
-        .map(|template| rate(template, &variable));
+    let [ipv4, ipv6] = templates.each_ref().map(|template| rate(template, &variable));
     println!("{name:<28}{ipv4:>10.0}{ipv6:>10.0}");
 }
 
@@ -73,36 +68,21 @@ fn rate(template: &Template, variable: impl Fn(u64, StampedTime) -> Variable) ->
         (BATCHES * BATCH as u64) as f64 / start.elapsed().as_secs_f64() / 1e6
     };
     let rate = best(&mut round, f64::max);
-    let last = variable(
-        BATCHES * BATCH as u64 - 1,
-        StampedTime::new((BATCHES - 1) * 1000),
-    );
-    assert_eq!(
-        buffers[BATCH - 1][..template.frame_octets()],
-        *template.patched(&last)
-    );
+    let last = variable(BATCHES * BATCH as u64 - 1, StampedTime::new((BATCHES - 1) * 1000));
+    assert_eq!(buffers[BATCH - 1][..template.frame_octets()], *template.patched(&last));
     rate
 }
 
 fn random_ports(sequence: u64, time: StampedTime) -> Variable {
     let random = splitmix64(sequence);
     let (source_port, destination_port) = (random as u16 | 1024, (random >> 16) as u16 | 1);
-    Variable {
-        source_port,
-        destination_port,
-        sequence,
-        time,
-        addresses: None,
-    }
+    Variable { source_port, destination_port, sequence, time, addresses: None }
 }
 
 fn random_addresses(sequence: u64, time: StampedTime) -> Variable {
     let random = splitmix64(sequence);
     let addresses = Some(((random >> 32) as u16, (random >> 48) as u16));
-    Variable {
-        addresses,
-        ..random_ports(sequence, time)
-    }
+    Variable { addresses, ..random_ports(sequence, time) }
 }
 
 fn splitmix64(sequence: u64) -> u64 {
@@ -116,14 +96,8 @@ fn splitmix64(sequence: u64) -> u64 {
 fn sums() {
     let mut octets = [0; 1500];
     tag::fill_pattern(&mut octets);
-    let sum = best(
-        || nanoseconds(|| checksum::sum(black_box(&octets)) != 0),
-        f64::min,
-    );
-    let whole = best(
-        || nanoseconds(|| tag::pattern_is_whole(black_box(&octets))),
-        f64::min,
-    );
+    let sum = best(|| nanoseconds(|| checksum::sum(black_box(&octets)) != 0), f64::min);
+    let whole = best(|| nanoseconds(|| tag::pattern_is_whole(black_box(&octets))), f64::min);
     println!("1500 octets: checksum {sum:.0} ns, pattern {whole:.0} ns");
 }
 

@@ -141,17 +141,13 @@ pub enum WireError {
         network: IpAddr,
     },
     /// An RFC 6052 prefix whose bits 64 to 71 are not zero.
-    #[error(
-        "{prefix} cannot embed IPv4 addresses: bits 64 to 71 must be zero (RFC 6052 section 2.2)"
-    )]
+    #[error("{prefix} cannot embed IPv4 addresses: bits 64 to 71 must be zero (RFC 6052 section 2.2)")]
     ReservedOctet {
         /// The prefix.
         prefix: Prefix6,
     },
     /// An explicit address mapping whose IPv6 suffix is too short for the IPv4 suffix.
-    #[error(
-        "mapping {mapping}: the IPv6 suffix must be at least as long as the IPv4 suffix (RFC 7757)"
-    )]
+    #[error("mapping {mapping}: the IPv6 suffix must be at least as long as the IPv4 suffix (RFC 7757)")]
     SuffixTooShort {
         /// The mapping.
         mapping: Eam,

@@ -59,14 +59,11 @@ impl FromStr for MacAddress {
     fn from_str(text: &str) -> Result<Self, WireError> {
         let separator = if text.contains('-') { '-' } else { ':' };
         let octets: Option<Vec<u8>> = text.split(separator).map(octet).collect();
-        octets
-            .and_then(|octets| octets.try_into().ok())
-            .map(Self)
-            .ok_or_else(|| WireError::Text {
-                what: "a MAC address",
-                text: text.to_owned(),
-                expected: "six octets such as 02:00:00:00:00:01",
-            })
+        octets.and_then(|octets| octets.try_into().ok()).map(Self).ok_or_else(|| WireError::Text {
+            what: "a MAC address",
+            text: text.to_owned(),
+            expected: "six octets such as 02:00:00:00:00:01",
+        })
     }
 }
 
@@ -90,28 +87,15 @@ mod tests {
 
     #[test]
     fn other_texts_are_refused_with_an_example() {
-        for text in [
-            "",
-            "02:00:00:00:00",
-            "02:00:00:00:00:00:01",
-            "02:00:00:00:00:0g",
-            "+2:00:00:00:00:01",
-            "2:0:0:0:0:1",
-        ] {
+        for text in ["", "02:00:00:00:00", "02:00:00:00:00:00:01", "02:00:00:00:00:0g", "+2:00:00:00:00:01", "2:0:0:0:0:1"] {
             let error = text.parse::<MacAddress>().unwrap_err().to_string();
-            assert!(
-                error.contains("such as 02:00:00:00:00:01"),
-                "{text}: {error}"
-            );
+            assert!(error.contains("such as 02:00:00:00:00:01"), "{text}: {error}");
         }
     }
 
     #[test]
     fn the_solicited_node_group_holds_the_last_24_bits_of_the_target() {
         let target = "2001:2::1:8000:1234:5678".parse().unwrap();
-        assert_eq!(
-            MacAddress::solicited_node(target).to_string(),
-            "33:33:ff:34:56:78"
-        );
+        assert_eq!(MacAddress::solicited_node(target).to_string(), "33:33:ff:34:56:78");
     }
 }

@@ -97,13 +97,7 @@ impl Message {
     pub fn parse(frame: &[u8]) -> Result<Self, WireError> {
         let ethernet = EthernetView::new(frame)?;
         let ether_type = ethernet.ether_type();
-        must(
-            ether_type == EtherType::IPV6,
-            WHAT,
-            "ethertype",
-            ether_type.0,
-            "0x86dd",
-        )?;
+        must(ether_type == EtherType::IPV6, WHAT, "ethertype", ether_type.0, "0x86dd")?;
         let ip = Ipv6View::new(ethernet.payload())?;
         let kind = check(&ip)?;
         match kind {
@@ -120,32 +114,14 @@ fn check(ip: &Ipv6View<'_>) -> Result<u8, WireError> {
     let message = ip.payload();
     at_least(message, MESSAGE_LEN, WHAT)?;
     let kind = message[0];
-    must(
-        matches!(kind, SOLICITATION | ADVERTISEMENT),
-        WHAT,
-        "type",
-        kind,
-        "135 or 136",
-    )?;
+    must(matches!(kind, SOLICITATION | ADVERTISEMENT), WHAT, "type", kind, "135 or 136")?;
     // Any other value could have passed a router, so be no neighbour's (RFC 4861 section 7.1.1).
-    must(
-        ip.hop_limit() == 255,
-        WHAT,
-        "hop limit",
-        ip.hop_limit(),
-        "255",
-    )?;
+    must(ip.hop_limit() == 255, WHAT, "hop limit", ip.hop_limit(), "255")?;
     must(message[1] == 0, WHAT, "code", message[1], "0")?;
     if !checksum::is_right(ip.pseudo_header() + checksum::sum(message)) {
         return Err(WireError::Checksum { what: WHAT });
     }
-    must(
-        message[8] != 0xff,
-        WHAT,
-        "target's first octet",
-        message[8],
-        "a unicast address",
-    )?;
+    must(message[8] != 0xff, WHAT, "target's first octet", message[8], "a unicast address")?;
     Ok(kind)
 }
 
@@ -184,21 +160,11 @@ struct Parts {
 impl Parts {
     /// The whole frame; without the option it is shorter by 8 octets.
     fn to_frame(&self) -> Vec<u8> {
-        let option_len = if self.option.1.is_some() {
-            OPTION_LEN
-        } else {
-            0
-        };
+        let option_len = if self.option.1.is_some() { OPTION_LEN } else { 0 };
         let mut frame = vec![0; ICMP_AT + MESSAGE_LEN + option_len];
         let ((src_mac, dst_mac), ether_type) = (self.macs, EtherType::IPV6);
-        EthernetHeader {
-            dst: dst_mac,
-            src: src_mac,
-            ether_type,
-        }
-        .emit(&mut frame);
-        self.header(option_len)
-            .emit(&mut frame[ethernet::HEADER_LEN..]);
+        EthernetHeader { dst: dst_mac, src: src_mac, ether_type }.emit(&mut frame);
+        self.header(option_len).emit(&mut frame[ethernet::HEADER_LEN..]);
         let message = &mut frame[ICMP_AT..];
         message[0] = self.kind;
         message[4] = self.flags;
@@ -234,31 +200,12 @@ impl Solicitation {
     /// The question to all that may have `target`: sent to its solicited-node group.
     pub fn multicast(src_mac: MacAddress, src: Ipv6Addr, target: Ipv6Addr) -> Self {
         let (dst, dst_mac) = (solicited_node(target), MacAddress::solicited_node(target));
-        Self {
-            src_mac,
-            dst_mac,
-            src,
-            dst,
-            target,
-            source_mac: Some(src_mac),
-        }
+        Self { src_mac, dst_mac, src, dst, target, source_mac: Some(src_mac) }
     }
 
     /// The question to the one who had `target` last: is it still there? (RFC 4861 section 7.3)
-    pub fn unicast(
-        src_mac: MacAddress,
-        src: Ipv6Addr,
-        target: Ipv6Addr,
-        dst_mac: MacAddress,
-    ) -> Self {
-        Self {
-            src_mac,
-            dst_mac,
-            src,
-            dst: target,
-            target,
-            source_mac: Some(src_mac),
-        }
+    pub fn unicast(src_mac: MacAddress, src: Ipv6Addr, target: Ipv6Addr, dst_mac: MacAddress) -> Self {
+        Self { src_mac, dst_mac, src, dst: target, target, source_mac: Some(src_mac) }
     }
 
     /// The answer of a host (not a router): "`mac` has the address you asked for"
@@ -267,11 +214,7 @@ impl Solicitation {
         // One who asks from the unspecified address cannot be answered alone: he looks for duplicates.
         let anonymous = self.src.is_unspecified();
         let asker = (self.src, self.source_mac.unwrap_or(self.src_mac));
-        let (dst, dst_mac) = if anonymous {
-            (ALL_NODES, MacAddress::multicast(ALL_NODES))
-        } else {
-            asker
-        };
+        let (dst, dst_mac) = if anonymous { (ALL_NODES, MacAddress::multicast(ALL_NODES)) } else { asker };
         Advertisement {
             src_mac: mac,
             dst_mac,
@@ -302,29 +245,10 @@ impl Solicitation {
         let (src, dst, target) = (ip.src(), ip.dst(), target(ip));
         let source_mac = link_layer_option(ip, SOURCE_LINK_LAYER)?;
         if src.is_unspecified() {
-            must(
-                dst == solicited_node(target),
-                WHAT,
-                "destination",
-                dst.octets()[0],
-                "the solicited-node group",
-            )?;
-            must(
-                source_mac.is_none(),
-                WHAT,
-                "source option",
-                1u8,
-                "none from the unspecified address",
-            )?;
+            must(dst == solicited_node(target), WHAT, "destination", dst.octets()[0], "the solicited-node group")?;
+            must(source_mac.is_none(), WHAT, "source option", 1u8, "none from the unspecified address")?;
         }
-        Ok(Self {
-            src_mac: ethernet.src(),
-            dst_mac: ethernet.dst(),
-            src,
-            dst,
-            target,
-            source_mac,
-        })
+        Ok(Self { src_mac: ethernet.src(), dst_mac: ethernet.dst(), src, dst, target, source_mac })
     }
 }
 
@@ -332,9 +256,7 @@ impl Advertisement {
     /// Builds the whole frame, of [`FRAME_LEN`] octets with the option.
     pub fn to_frame(&self) -> Vec<u8> {
         let flag = |is_set, bit| if is_set { bit } else { 0 };
-        let flags = flag(self.is_router, ROUTER)
-            | flag(self.is_solicited, SOLICITED)
-            | flag(self.is_override, OVERRIDE);
+        let flags = flag(self.is_router, ROUTER) | flag(self.is_solicited, SOLICITED) | flag(self.is_override, OVERRIDE);
         Parts {
             macs: (self.src_mac, self.dst_mac),
             addresses: (self.src, self.dst),
@@ -350,13 +272,7 @@ impl Advertisement {
         let flags = ip.payload()[4];
         let is_solicited = flags & SOLICITED != 0;
         let lonely = !(ip.dst().is_multicast() && is_solicited);
-        must(
-            lonely,
-            WHAT,
-            "solicited flag",
-            1u8,
-            "0 to a multicast destination",
-        )?;
+        must(lonely, WHAT, "solicited flag", 1u8, "0 to a multicast destination")?;
         Ok(Self {
             src_mac: ethernet.src(),
             dst_mac: ethernet.dst(),
@@ -376,12 +292,7 @@ impl fmt::Display for Message {
         match self {
             Self::Solicitation(s) => write!(f, "nd who has {}? tell {}", s.target, s.src),
             Self::Advertisement(a) => {
-                write!(
-                    f,
-                    "nd {} is at {}",
-                    a.target,
-                    a.target_mac.unwrap_or(a.src_mac)
-                )
+                write!(f, "nd {} is at {}", a.target, a.target_mac.unwrap_or(a.src_mac))
             }
         }
     }

@@ -23,19 +23,12 @@ pub(crate) fn must(
         return Ok(());
     }
     let value = value.into();
-    Err(WireError::Field {
-        what,
-        field,
-        value,
-        expected,
-    })
+    Err(WireError::Field { what, field, value, expected })
 }
 
 /// The `N` octets at `at`; the caller has checked the length.
 pub(crate) fn array<const N: usize>(octets: &[u8], at: usize) -> [u8; N] {
-    *octets[at..]
-        .first_chunk()
-        .expect("length was checked when the view was made")
+    *octets[at..].first_chunk().expect("length was checked when the view was made")
 }
 
 /// The 16-bit big-endian number at `at`; the caller has checked the length.
@@ -46,7 +39,5 @@ pub(crate) fn be16(octets: &[u8], at: usize) -> u16 {
 /// The octets written in a test as hexadecimal digits, as a capture prints them.
 #[cfg(test)]
 pub(crate) fn hex(digits: &str) -> Vec<u8> {
-    (0..digits.len() / 2)
-        .map(|i| u8::from_str_radix(&digits[2 * i..2 * i + 2], 16).expect("hexadecimal digits"))
-        .collect()
+    (0..digits.len() / 2).map(|i| u8::from_str_radix(&digits[2 * i..2 * i + 2], 16).expect("hexadecimal digits")).collect()
 }

@@ -53,11 +53,7 @@ impl Tag {
         }
         // Octets 2 to 9: half the magic, stream, sequence.
         let middle = u64::from_be_bytes(*octets[2..].first_chunk()?);
-        Some(Self {
-            stream: octets[4],
-            sequence: middle & MAX_SEQUENCE,
-            time_ns: u64::from_be_bytes(*octets.last_chunk()?),
-        })
+        Some(Self { stream: octets[4], sequence: middle & MAX_SEQUENCE, time_ns: u64::from_be_bytes(*octets.last_chunk()?) })
     }
 
     /// Writes the tag into the front of `payload`, of at least [`LEN`] octets. A larger sequence
@@ -90,21 +86,9 @@ pub(crate) const fn middle(stream: u8, sequence: u64) -> u64 {
 
 impl fmt::Display for Tag {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let direction = if self.is_reverse() {
-            "reverse"
-        } else {
-            "forward"
-        };
-        let kind = if self.is_background() {
-            "background"
-        } else {
-            "foreground"
-        };
-        write!(
-            f,
-            "{direction} {kind} frame {} sent at {} ns",
-            self.sequence, self.time_ns
-        )
+        let direction = if self.is_reverse() { "reverse" } else { "forward" };
+        let kind = if self.is_background() { "background" } else { "foreground" };
+        write!(f, "{direction} {kind} frame {} sent at {} ns", self.sequence, self.time_ns)
     }
 }
 
@@ -132,9 +116,7 @@ pub fn fill_pattern(octets: &mut [u8]) {
 /// Is what follows the tag as [`fill_pattern`] left it?
 #[inline]
 pub fn pattern_is_whole(octets: &[u8]) -> bool {
-    octets
-        .chunks(PATTERN_LEN)
-        .all(|chunk| chunk == &PATTERN[..chunk.len()])
+    octets.chunks(PATTERN_LEN).all(|chunk| chunk == &PATTERN[..chunk.len()])
 }
 
 #[cfg(test)]
@@ -146,11 +128,7 @@ mod tests {
 
     #[test]
     fn a_tag_is_laid_out_as_documented() {
-        let tag = Tag {
-            stream: 3,
-            sequence: 0x01_0203_0405,
-            time_ns: 0x1112_1314_1516_1718,
-        };
+        let tag = Tag { stream: 3, sequence: 0x01_0203_0405, time_ns: 0x1112_1314_1516_1718 };
         let mut octets = [0; LEN];
         tag.emit(&mut octets);
         assert_eq!(octets, *hex("366263680301020304051112131415161718"));
@@ -160,11 +138,7 @@ mod tests {
 
     #[test]
     fn a_tag_is_displayed_in_the_words_of_the_report() {
-        let tag = Tag {
-            stream: REVERSE,
-            sequence: 7,
-            time_ns: 9,
-        };
+        let tag = Tag { stream: REVERSE, sequence: 7, time_ns: 9 };
         assert_eq!(tag.to_string(), "reverse foreground frame 7 sent at 9 ns");
     }
 

@@ -81,10 +81,7 @@ impl StampedTime {
     /// Stamps a time, in nanoseconds of the tester's clock.
     #[inline]
     pub const fn new(time_ns: u64) -> Self {
-        Self {
-            time_ns,
-            sum: checksum::fold(time_ns),
-        }
+        Self { time_ns, sum: checksum::fold(time_ns) }
     }
 
     /// The time, in nanoseconds of the tester's clock.
@@ -202,10 +199,7 @@ impl Template {
     /// Source and destination address of a frame patched with `variable`.
     pub fn addresses(&self, variable: &Variable) -> (IpAddr, IpAddr) {
         let (source, destination) = variable.addresses.unwrap_or(self.own_parts);
-        (
-            with_part(self.src(), source),
-            with_part(self.dst(), destination),
-        )
+        (with_part(self.src(), source), with_part(self.dst(), destination))
     }
 
     /// The UDP checksum of a frame patched with `variable`, so that a receiver can judge a
@@ -233,12 +227,7 @@ impl Template {
 
     /// UDP header and tag in three words.
     #[inline]
-    fn patch_tail<const UDP_AT: usize>(
-        &self,
-        frame: &mut [u8],
-        variable: &Variable,
-        checksum: u16,
-    ) {
+    fn patch_tail<const UDP_AT: usize>(&self, frame: &mut [u8], variable: &Variable, checksum: u16) {
         let header = UdpHeader {
             source_port: variable.source_port,
             destination_port: variable.destination_port,

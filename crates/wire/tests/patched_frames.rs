@@ -10,54 +10,32 @@ use sixbench_wire::{Description, MacAddress, StampedTime, Tag, Template, Variabl
 fn addresses() -> impl Strategy<Value = (IpAddr, IpAddr)> {
     prop_oneof![
         any::<(u32, u32)>().prop_map(|(s, d)| (Ipv4Addr::from(s).into(), Ipv4Addr::from(d).into())),
-        any::<(u128, u128)>()
-            .prop_map(|(s, d)| (Ipv6Addr::from(s).into(), Ipv6Addr::from(d).into())),
+        any::<(u128, u128)>().prop_map(|(s, d)| (Ipv6Addr::from(s).into(), Ipv6Addr::from(d).into())),
     ]
 }
 
 /// IPv6 frames are 20 octets longer than IPv4's, so that both start at their least.
 fn template() -> impl Strategy<Value = Template> {
     let sizes = prop_oneof![4 => 60usize..=1514, 1 => Just(60), 1 => 1515usize..=9212];
-    (addresses(), sizes, any::<[u8; 12]>(), any::<(u8, u8)>()).prop_map(
-        |((src, dst), octets, macs, (hop_limit, stream))| {
-            let frame_octets = if src.is_ipv6() {
-                octets.max(80)
-            } else {
-                octets
-            };
-            let [dst_mac, src_mac] =
-                [0, 6].map(|at| MacAddress(macs[at..at + 6].try_into().unwrap()));
-            let description = Description {
-                src_mac,
-                dst_mac,
-                src,
-                dst,
-                hop_limit,
-                frame_octets,
-                stream,
-            };
-            Template::new(&description).unwrap()
-        },
-    )
+    (addresses(), sizes, any::<[u8; 12]>(), any::<(u8, u8)>()).prop_map(|((src, dst), octets, macs, (hop_limit, stream))| {
+        let frame_octets = if src.is_ipv6() { octets.max(80) } else { octets };
+        let [dst_mac, src_mac] = [0, 6].map(|at| MacAddress(macs[at..at + 6].try_into().unwrap()));
+        let description = Description { src_mac, dst_mac, src, dst, hop_limit, frame_octets, stream };
+        Template::new(&description).unwrap()
+    })
 }
 
 fn variable() -> impl Strategy<Value = Variable> {
     let addresses = prop::option::of(any::<(u16, u16)>());
-    (
-        any::<(u16, u16)>(),
-        0..=MAX_SEQUENCE,
-        any::<u64>(),
-        addresses,
+    (any::<(u16, u16)>(), 0..=MAX_SEQUENCE, any::<u64>(), addresses).prop_map(
+        |((source_port, destination_port), sequence, time_ns, addresses)| Variable {
+            source_port,
+            destination_port,
+            sequence,
+            time: StampedTime::new(time_ns),
+            addresses,
+        },
     )
-        .prop_map(
-            |((source_port, destination_port), sequence, time_ns, addresses)| Variable {
-                source_port,
-                destination_port,
-                sequence,
-                time: StampedTime::new(time_ns),
-                addresses,
-            },
-        )
 }
 
 proptest! {

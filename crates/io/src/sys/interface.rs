@@ -25,23 +25,15 @@ pub struct Interface {
 impl Interface {
     /// Looks up an interface that is up.
     pub fn open(name: &str) -> Result<Self, PortError> {
-        let unusable = |what: &str| PortError::Interface {
-            interface: name.to_owned(),
-            what: what.to_owned(),
-        };
+        let unusable = |what: &str| PortError::Interface { interface: name.to_owned(), what: what.to_owned() };
         let c_name = CString::new(name).map_err(|_| unusable("its name holds a zero octet"))?;
         // SAFETY: the name is a C string that outlives the call.
         let index = unsafe { libc::if_nametoindex(c_name.as_ptr()) };
         if index == 0 {
-            return Err(unusable(
-                "no such interface in this namespace (see `ip link`)",
-            ));
+            return Err(unusable("no such interface in this namespace (see `ip link`)"));
         }
-        let fd = socket(libc::AF_INET, libc::SOCK_DGRAM, 0)
-            .map_err(PortError::kernel(name, "ask the kernel"))?;
-        let ask = |request| {
-            ask(&fd, name, request).map_err(PortError::kernel(name, "read its properties"))
-        };
+        let fd = socket(libc::AF_INET, libc::SOCK_DGRAM, 0).map_err(PortError::kernel(name, "ask the kernel"))?;
+        let ask = |request| ask(&fd, name, request).map_err(PortError::kernel(name, "read its properties"));
         // SAFETY: SIOCGIFFLAGS fills ifru_flags.
         let flags = unsafe { ask(libc::SIOCGIFFLAGS)?.ifr_ifru.ifru_flags };
         if i32::from(flags) & libc::IFF_UP == 0 {
@@ -53,25 +45,14 @@ impl Interface {
         let mtu = unsafe { ask(libc::SIOCGIFMTU)?.ifr_ifru.ifru_mtu };
         let mac = std::array::from_fn(|i| address[i] as u8);
         let is_veth = driver(&fd, name).is_ok_and(|d| d == "veth");
-        Ok(Self {
-            name: name.to_owned(),
-            index,
-            mac,
-            mtu: mtu as u32,
-            is_veth,
-        })
+        Ok(Self { name: name.to_owned(), index, mac, mtu: mtu as u32, is_veth })
     }
 }
 
 fn request(name: &str) -> libc::ifreq {
     // SAFETY: ifreq is a C struct of integers and pointers, for which all zeroes is a value.
     let mut request: libc::ifreq = unsafe { zeroed() };
-    for (to, from) in request
-        .ifr_name
-        .iter_mut()
-        .take(libc::IFNAMSIZ - 1)
-        .zip(name.bytes())
-    {
+    for (to, from) in request.ifr_name.iter_mut().take(libc::IFNAMSIZ - 1).zip(name.bytes()) {
         *to = from as libc::c_char;
     }
     request
@@ -96,20 +77,12 @@ const SIOCETHTOOL: libc::c_ulong = 0x8946;
 const ETHTOOL_GDRVINFO: u32 = 3;
 
 fn driver(fd: &OwnedFd, name: &str) -> io::Result<String> {
-    let mut info = DriverInfo {
-        command: ETHTOOL_GDRVINFO,
-        driver: [0; 32],
-        rest: [0; 160],
-    };
+    let mut info = DriverInfo { command: ETHTOOL_GDRVINFO, driver: [0; 32], rest: [0; 160] };
     let mut request = request(name);
     request.ifr_ifru.ifru_data = (&raw mut info).cast();
     // SAFETY: ifru_data points to a struct of the size the command fills, alive during the call.
     check(unsafe { libc::ioctl(fd.as_raw_fd(), SIOCETHTOOL as _, &raw mut request) })?;
-    let length = info
-        .driver
-        .iter()
-        .position(|&c| c == 0)
-        .unwrap_or(info.driver.len());
+    let length = info.driver.iter().position(|&c| c == 0).unwrap_or(info.driver.len());
     let _ = info.rest;
     Ok(String::from_utf8_lossy(&info.driver[..length]).into_owned())
 }
@@ -128,9 +101,6 @@ mod tests {
     #[test]
     fn an_interface_that_does_not_exist_is_named_in_the_error() {
         let error = Interface::open("sb-none").unwrap_err().to_string();
-        assert_eq!(
-            error,
-            "cannot use interface sb-none: no such interface in this namespace (see `ip link`)"
-        );
+        assert_eq!(error, "cannot use interface sb-none: no such interface in this namespace (see `ip link`)");
     }
 }

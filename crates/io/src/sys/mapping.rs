@@ -19,45 +19,29 @@ unsafe impl Sync for Mapping {}
 impl Mapping {
     /// Maps `length` octets of `fd` from `offset`, shared, populated at once so that no page fault falls into a trial.
     pub(crate) fn shared(fd: &impl AsRawFd, length: usize, offset: i64) -> io::Result<Self> {
-        Self::map(
-            length,
-            libc::MAP_SHARED | libc::MAP_POPULATE,
-            fd.as_raw_fd(),
-            offset,
-        )
+        Self::map(length, libc::MAP_SHARED | libc::MAP_POPULATE, fd.as_raw_fd(), offset)
     }
 
     /// Fresh zeroed memory of `length` octets, page aligned and populated.
     pub(crate) fn anonymous(length: usize) -> io::Result<Self> {
-        Self::map(
-            length,
-            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_POPULATE,
-            -1,
-            0,
-        )
+        Self::map(length, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_POPULATE, -1, 0)
     }
 
     fn map(length: usize, flags: libc::c_int, fd: libc::c_int, offset: i64) -> io::Result<Self> {
         let protection = libc::PROT_READ | libc::PROT_WRITE;
         // SAFETY: a new mapping at an address of the kernel's choice aliases nothing of ours.
-        let start =
-            unsafe { libc::mmap(std::ptr::null_mut(), length, protection, flags, fd, offset) };
+        let start = unsafe { libc::mmap(std::ptr::null_mut(), length, protection, flags, fd, offset) };
         if start == libc::MAP_FAILED {
             return Err(io::Error::last_os_error());
         }
-        let start =
-            NonNull::new(start.cast()).ok_or_else(|| io::Error::other("mapped at address zero"))?;
+        let start = NonNull::new(start.cast()).ok_or_else(|| io::Error::other("mapped at address zero"))?;
         Ok(Self { start, length })
     }
 
     /// Address of the octet at `offset`.
     #[inline]
     pub(crate) fn at(&self, offset: usize) -> *mut u8 {
-        assert!(
-            offset < self.length,
-            "offset {offset} outside a mapping of {} octets",
-            self.length
-        );
+        assert!(offset < self.length, "offset {offset} outside a mapping of {} octets", self.length);
         // SAFETY: the offset was just checked to lie within the mapping.
         unsafe { self.start.as_ptr().add(offset) }
     }

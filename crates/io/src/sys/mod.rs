@@ -9,19 +9,11 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
 /// Turns the kernel's -1 into the error behind it.
 pub(crate) fn check(result: libc::c_int) -> io::Result<libc::c_int> {
-    if result < 0 {
-        Err(io::Error::last_os_error())
-    } else {
-        Ok(result)
-    }
+    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result) }
 }
 
 /// Opens a socket, closed on exec.
-pub(crate) fn socket(
-    family: libc::c_int,
-    kind: libc::c_int,
-    protocol: libc::c_int,
-) -> io::Result<OwnedFd> {
+pub(crate) fn socket(family: libc::c_int, kind: libc::c_int, protocol: libc::c_int) -> io::Result<OwnedFd> {
     // SAFETY: no pointers are passed; the descriptor is new and owned by nobody else.
     unsafe {
         let fd = check(libc::socket(family, kind | libc::SOCK_CLOEXEC, protocol))?;
@@ -30,38 +22,21 @@ pub(crate) fn socket(
 }
 
 /// Sets a socket option to a plain value.
-pub(crate) fn set_option<T: Copy>(
-    fd: &impl AsRawFd,
-    level: libc::c_int,
-    name: libc::c_int,
-    value: &T,
-) -> io::Result<()> {
+pub(crate) fn set_option<T: Copy>(fd: &impl AsRawFd, level: libc::c_int, name: libc::c_int, value: &T) -> io::Result<()> {
     let pointer = std::ptr::from_ref(value).cast();
     // SAFETY: `value` outlives the call and the length is that of its type.
-    check(unsafe {
-        libc::setsockopt(fd.as_raw_fd(), level, name, pointer, size_of::<T>() as u32)
-    })?;
+    check(unsafe { libc::setsockopt(fd.as_raw_fd(), level, name, pointer, size_of::<T>() as u32) })?;
     Ok(())
 }
 
 /// Reads a socket option of plain integers.
-pub(crate) fn get_option<T: Copy>(
-    fd: &impl AsRawFd,
-    level: libc::c_int,
-    name: libc::c_int,
-) -> io::Result<T> {
+pub(crate) fn get_option<T: Copy>(fd: &impl AsRawFd, level: libc::c_int, name: libc::c_int) -> io::Result<T> {
     // SAFETY: T is a C struct of integers at every caller, for which all zeroes is a value; the kernel writes at most `length`.
     unsafe {
         let mut value: T = zeroed();
         let mut length = size_of::<T>() as libc::socklen_t;
         let pointer = (&raw mut value).cast();
-        check(libc::getsockopt(
-            fd.as_raw_fd(),
-            level,
-            name,
-            pointer,
-            &raw mut length,
-        ))?;
+        check(libc::getsockopt(fd.as_raw_fd(), level, name, pointer, &raw mut length))?;
         Ok(value)
     }
 }
@@ -87,17 +62,6 @@ pub(crate) fn bind_packet(fd: &OwnedFd, index: u32, protocol: u16) -> io::Result
 /// Sends one buffer without waiting.
 pub(crate) fn send(fd: &impl AsRawFd, octets: &[u8]) -> io::Result<()> {
     // SAFETY: the buffer outlives the call.
-    let sent = unsafe {
-        libc::send(
-            fd.as_raw_fd(),
-            octets.as_ptr().cast(),
-            octets.len(),
-            libc::MSG_DONTWAIT,
-        )
-    };
-    if sent < 0 {
-        Err(io::Error::last_os_error())
-    } else {
-        Ok(())
-    }
+    let sent = unsafe { libc::send(fd.as_raw_fd(), octets.as_ptr().cast(), octets.len(), libc::MSG_DONTWAIT) };
+    if sent < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }

@@ -48,10 +48,7 @@ impl XdpPort {
         if interface.mtu + 18 > LARGEST_FRAME {
             return Err(PortError::Interface {
                 interface: interface.name.clone(),
-                what: format!(
-                    "its MTU of {} is too large for AF_XDP; use the packet backend",
-                    interface.mtu
-                ),
+                what: format!("its MTU of {} is too large for AF_XDP; use the packet backend", interface.mtu),
             });
         }
         let mut last = None;
@@ -61,11 +58,8 @@ impl XdpPort {
                 Err(error) => last = Some(error),
             }
         }
-        Err(PortError::kernel(
-            &interface.name,
-            "open an AF_XDP socket (needs root)",
-        )(
-            last.unwrap_or_else(|| io::Error::other("no mode to try"))
+        Err(PortError::kernel(&interface.name, "open an AF_XDP socket (needs root)")(
+            last.unwrap_or_else(|| io::Error::other("no mode to try")),
         ))
     }
 
@@ -77,42 +71,18 @@ impl XdpPort {
     fn open_in(interface: &Interface, mode: Mode) -> io::Result<Self> {
         let umem = Umem::new()?;
         let (fd, offsets) = socket::open(&umem)?;
-        let fill = socket::map(
-            &fd,
-            &offsets.fill,
-            RECEIVE_CHUNKS,
-            libc::XDP_UMEM_PGOFF_FILL_RING as i64,
-        )?;
-        let completion = socket::map(
-            &fd,
-            &offsets.completion,
-            SEND_CHUNKS,
-            libc::XDP_UMEM_PGOFF_COMPLETION_RING as i64,
-        )?;
+        let fill = socket::map(&fd, &offsets.fill, RECEIVE_CHUNKS, libc::XDP_UMEM_PGOFF_FILL_RING as i64)?;
+        let completion = socket::map(&fd, &offsets.completion, SEND_CHUNKS, libc::XDP_UMEM_PGOFF_COMPLETION_RING as i64)?;
         let rx = socket::map(&fd, &offsets.rx, RECEIVE_CHUNKS, libc::XDP_PGOFF_RX_RING)?;
         let tx = socket::map(&fd, &offsets.tx, SEND_CHUNKS, libc::XDP_PGOFF_TX_RING)?;
         socket::bind_to(&fd, interface.index, mode == Mode::ZeroCopy)?;
-        let attach = if mode == Mode::Generic {
-            Attach::Generic
-        } else {
-            Attach::Driver
-        };
+        let attach = if mode == Mode::Generic { Attach::Generic } else { Attach::Driver };
         let program = Program::attach(interface.index, attach)?;
         program.steer(0, &fd)?;
         let answers = open_sender(interface).map_err(io::Error::other)?;
-        let rings = Rings {
-            fill,
-            completion,
-            rx,
-            tx,
-        };
+        let rings = Rings { fill, completion, rx, tx };
         let (transmit, receive) = halves(interface, fd, umem, rings, program, answers);
-        Ok(Self {
-            interface: interface.clone(),
-            mode,
-            transmit,
-            receive,
-        })
+        Ok(Self { interface: interface.clone(), mode, transmit, receive })
     }
 }
 
@@ -143,38 +113,12 @@ fn halves(
     };
     Umem::receive_chunks().for_each(|chunk| fill.put(chunk));
     fill.publish();
-    let mappings = [
-        rings.fill.mapping,
-        rings.completion.mapping,
-        rings.rx.mapping,
-        rings.tx.mapping,
-    ];
-    let shared = Arc::new(Shared {
-        fd,
-        umem,
-        _rings: mappings,
-        _program: program,
-    });
+    let mappings = [rings.fill.mapping, rings.completion.mapping, rings.rx.mapping, rings.tx.mapping];
+    let shared = Arc::new(Shared { fd, umem, _rings: mappings, _program: program });
     let name = interface.name.clone();
     let free = (0..SEND_CHUNKS).rev().collect();
-    let transmit = XdpTransmit {
-        shared: shared.clone(),
-        name: name.clone(),
-        completion,
-        tx,
-        free,
-    };
-    (
-        transmit,
-        XdpReceive {
-            shared,
-            name,
-            fill,
-            rx,
-            answers,
-            drops_seen: 0,
-        },
-    )
+    let transmit = XdpTransmit { shared: shared.clone(), name: name.clone(), completion, tx, free };
+    (transmit, XdpReceive { shared, name, fill, rx, answers, drops_seen: 0 })
 }
 
 impl Port for XdpPort {
@@ -187,10 +131,7 @@ impl Port for XdpPort {
     }
 
     fn split(self: Box<Self>) -> Halves {
-        Halves {
-            transmit: Box::new(self.transmit),
-            receive: Box::new(self.receive),
-        }
+        Halves { transmit: Box::new(self.transmit), receive: Box::new(self.receive) }
     }
 }
 
@@ -216,23 +157,10 @@ impl XdpTransmit {
     fn kick(&self) -> Result<(), PortError> {
         let fd = self.shared.fd.as_raw_fd();
         // SAFETY: no buffer is passed.
-        let result = unsafe {
-            libc::sendto(
-                fd,
-                std::ptr::null(),
-                0,
-                libc::MSG_DONTWAIT,
-                std::ptr::null(),
-                0,
-            )
-        };
+        let result = unsafe { libc::sendto(fd, std::ptr::null(), 0, libc::MSG_DONTWAIT, std::ptr::null(), 0) };
         let error = io::Error::last_os_error();
         let harmless = [libc::EAGAIN, libc::EBUSY, libc::ENOBUFS, libc::EINTR];
-        if result >= 0
-            || error
-                .raw_os_error()
-                .is_some_and(|code| harmless.contains(&code))
-        {
+        if result >= 0 || error.raw_os_error().is_some_and(|code| harmless.contains(&code)) {
             return Ok(());
         }
         Err(PortError::kernel(&self.name, "start sending")(error))
@@ -246,19 +174,12 @@ impl Transmit for XdpTransmit {
 
     fn transmit(&mut self, wanted: usize, fill: &mut Fill<'_>) -> Result<Sent, PortError> {
         self.reclaim();
-        let taken = wanted
-            .min(BATCH)
-            .min(self.free.len())
-            .min(self.tx.free() as usize);
+        let taken = wanted.min(BATCH).min(self.free.len()).min(self.tx.free() as usize);
         for _ in 0..taken {
             let Some(slot) = self.free.pop() else { break };
             // SAFETY: a slot on the free list is ours alone, and is put into the ring only after the slice is gone.
             let length = fill(slot as usize, unsafe { self.shared.umem.chunk_mut(slot) });
-            self.tx.put(libc::xdp_desc {
-                addr: Umem::send_chunk(slot),
-                len: length as u32,
-                options: 0,
-            });
+            self.tx.put(libc::xdp_desc { addr: Umem::send_chunk(slot), len: length as u32, options: 0 });
         }
         self.tx.publish();
         if self.tx.needs_wakeup() && self.free.len() < SEND_CHUNKS as usize {
@@ -288,8 +209,7 @@ impl Receive for XdpReceive {
             // SAFETY: the chunk came out of the receive ring and goes back only below, after `each` is done with the slice.
             each(unsafe { self.shared.umem.octets(descriptor.addr, descriptor.len) });
             // There is always room: the ring holds as many entries as there are receiving chunks.
-            self.fill
-                .put(descriptor.addr - descriptor.addr % super::umem::CHUNK as u64);
+            self.fill.put(descriptor.addr - descriptor.addr % super::umem::CHUNK as u64);
             count += 1;
         }
         if count > 0 {
@@ -304,10 +224,7 @@ impl Receive for XdpReceive {
     }
 
     fn overruns(&mut self) -> Result<u64, PortError> {
-        let drops = socket::drops(&self.shared.fd).map_err(PortError::kernel(
-            &self.name,
-            "read the socket's statistics",
-        ))?;
+        let drops = socket::drops(&self.shared.fd).map_err(PortError::kernel(&self.name, "read the socket's statistics"))?;
         let new = drops - self.drops_seen;
         self.drops_seen = drops;
         Ok(new)

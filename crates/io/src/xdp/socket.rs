@@ -49,27 +49,10 @@ pub(super) struct RingMemory<T> {
 pub(super) fn open(umem: &Umem) -> io::Result<(OwnedFd, AllOffsets)> {
     let fd = socket(libc::AF_XDP, libc::SOCK_RAW, 0)?;
     let (address, length) = umem.area();
-    let registration = Registration {
-        address,
-        length,
-        chunk: CHUNK as u32,
-        headroom: 0,
-        flags: 0,
-        metadata: 0,
-    };
+    let registration = Registration { address, length, chunk: CHUNK as u32, headroom: 0, flags: 0, metadata: 0 };
     set_option(&fd, libc::SOL_XDP, libc::XDP_UMEM_REG, &registration)?;
-    set_option(
-        &fd,
-        libc::SOL_XDP,
-        libc::XDP_UMEM_FILL_RING,
-        &RECEIVE_CHUNKS,
-    )?;
-    set_option(
-        &fd,
-        libc::SOL_XDP,
-        libc::XDP_UMEM_COMPLETION_RING,
-        &SEND_CHUNKS,
-    )?;
+    set_option(&fd, libc::SOL_XDP, libc::XDP_UMEM_FILL_RING, &RECEIVE_CHUNKS)?;
+    set_option(&fd, libc::SOL_XDP, libc::XDP_UMEM_COMPLETION_RING, &SEND_CHUNKS)?;
     set_option(&fd, libc::SOL_XDP, libc::XDP_RX_RING, &RECEIVE_CHUNKS)?;
     set_option(&fd, libc::SOL_XDP, libc::XDP_TX_RING, &SEND_CHUNKS)?;
     let offsets = get_option(&fd, libc::SOL_XDP, libc::XDP_MMAP_OFFSETS)?;
@@ -77,12 +60,7 @@ pub(super) fn open(umem: &Umem) -> io::Result<(OwnedFd, AllOffsets)> {
 }
 
 /// Maps one ring.
-pub(super) fn map<T>(
-    fd: &OwnedFd,
-    at: &Offsets,
-    size: u32,
-    page: i64,
-) -> io::Result<RingMemory<T>> {
+pub(super) fn map<T>(fd: &OwnedFd, at: &Offsets, size: u32, page: i64) -> io::Result<RingMemory<T>> {
     let length = at.descriptors as usize + size as usize * size_of::<T>();
     let mapping = Mapping::shared(fd, length, page)?;
     let parts = Parts {
@@ -97,11 +75,7 @@ pub(super) fn map<T>(
 
 /// Binds the socket to queue 0 of an interface.
 pub(super) fn bind_to(fd: &OwnedFd, index: u32, zero_copy: bool) -> io::Result<()> {
-    let mode = if zero_copy {
-        libc::XDP_ZEROCOPY
-    } else {
-        libc::XDP_COPY
-    };
+    let mode = if zero_copy { libc::XDP_ZEROCOPY } else { libc::XDP_COPY };
     let address = libc::sockaddr_xdp {
         sxdp_family: libc::AF_XDP as u16,
         sxdp_flags: mode | libc::XDP_USE_NEED_WAKEUP,

@@ -23,9 +23,7 @@ pub(super) struct Umem {
 impl Umem {
     pub(super) fn new() -> io::Result<Self> {
         let chunks = (RECEIVE_CHUNKS + SEND_CHUNKS) as usize;
-        Ok(Self {
-            memory: Mapping::anonymous(chunks * CHUNK)?,
-        })
+        Ok(Self { memory: Mapping::anonymous(chunks * CHUNK)? })
     }
 
     /// Address and length, for the kernel.
@@ -62,15 +60,10 @@ impl Umem {
     ///
     /// # Safety
     /// As for [`Umem::octets`]; and the caller must hold the only reference into the chunk.
-    #[expect(
-        clippy::mut_from_ref,
-        reason = "the rings, not the borrow checker, say who owns a chunk"
-    )]
+    #[expect(clippy::mut_from_ref, reason = "the rings, not the borrow checker, say who owns a chunk")]
     pub(super) unsafe fn chunk_mut(&self, slot: u32) -> &mut [u8] {
         // SAFETY: slots are below SEND_CHUNKS at every caller, so the chunk lies within the mapping (`at` asserts its start).
-        unsafe {
-            std::slice::from_raw_parts_mut(self.memory.at(Self::send_chunk(slot) as usize), CHUNK)
-        }
+        unsafe { std::slice::from_raw_parts_mut(self.memory.at(Self::send_chunk(slot) as usize), CHUNK) }
     }
 }
 

@@ -58,10 +58,7 @@ impl Search for BinarySearch {
             Some(aim) => self.range.gallop(self.known, aim),
             None => self.range.halve(self.known),
         };
-        next.map(|rate| TrialSpec {
-            rate,
-            duration_ns: self.duration_ns,
-        })
+        next.map(|rate| TrialSpec { rate, duration_ns: self.duration_ns })
     }
 
     fn learn(&mut self, result: &TrialResult) {
@@ -75,12 +72,7 @@ impl Search for BinarySearch {
 
     fn brackets(&self) -> Vec<Bracket> {
         let Bounds { lower, upper } = self.known;
-        vec![Bracket {
-            goal: self.goal,
-            lower,
-            upper,
-            limit: self.limit(),
-        }]
+        vec![Bracket { goal: self.goal, lower, upper, limit: self.limit() }]
     }
 }
 
@@ -131,10 +123,7 @@ mod tests {
     #[test]
     fn a_dut_better_than_the_plan_allows_takes_one_trial() {
         let (found, trials) = search(Start::Cold, &mut hard(2_000_000));
-        assert_eq!(
-            (found.lower, found.upper),
-            (Some(FrameRate(1_000_000)), None)
-        );
+        assert_eq!((found.lower, found.upper), (Some(FrameRate(1_000_000)), None));
         assert_eq!((found.limit, trials), (Limit::Maximum, 1));
     }
 
@@ -149,10 +138,7 @@ mod tests {
     #[test]
     fn a_slow_tester_is_not_blamed_on_the_dut() {
         let slow = Behaviour::SlowTester { ceiling: 0.5 };
-        let (found, trials) = search(
-            Start::Cold,
-            &mut SimulatedDut::new(slow, FrameRate(400_000), 1),
-        );
+        let (found, trials) = search(Start::Cold, &mut SimulatedDut::new(slow, FrameRate(400_000), 1));
         assert_eq!(found.limit, Limit::Tester);
         assert_eq!(found.lower.unwrap().0 / 1_000, 199);
         assert!(trials > 20, "invalid trials are repeated: {trials}");

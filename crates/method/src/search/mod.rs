@@ -70,19 +70,12 @@ pub enum Start {
 /// The search that `settings` ask for, with every final trial as long as `trial` says.
 ///
 /// With MLRsearch each loss goal becomes a [`Goal::rfc2544`] that accepts the loss of the goal.
-pub fn new_search(
-    settings: &SearchSettings,
-    trial: &TrialSettings,
-    start: Start,
-) -> Box<dyn Search> {
+pub fn new_search(settings: &SearchSettings, trial: &TrialSettings, start: Start) -> Box<dyn Search> {
     match settings.method {
         SearchMethod::Binary => Box::new(BinarySearch::new(settings, trial.duration_ns, start)),
         SearchMethod::Mlrsearch => {
             let base = Goal::rfc2544(settings.width, trial.duration_ns);
-            let goals = settings
-                .goals
-                .iter()
-                .map(|&loss_ratio| Goal { loss_ratio, ..base });
+            let goals = settings.goals.iter().map(|&loss_ratio| Goal { loss_ratio, ..base });
             Box::new(MultipleLossRatioSearch::new(
                 goals.collect(),
                 settings.minimum,

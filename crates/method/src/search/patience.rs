@@ -28,11 +28,7 @@ pub(super) struct Patience {
 impl Patience {
     /// At least one invalid trial is needed to lose patience.
     pub(super) fn new(max_invalid: u32) -> Self {
-        Self {
-            max_invalid: max_invalid.max(1),
-            in_a_row: BTreeMap::new(),
-            beyond: None,
-        }
+        Self { max_invalid: max_invalid.max(1), in_a_row: BTreeMap::new(), beyond: None }
     }
 
     /// What a trial at `rate` with this verdict adds.
@@ -75,10 +71,7 @@ mod tests {
         assert_eq!(patience.judge(load, Verdict::Passed), Finding::Met);
         assert_eq!(patience.judge(load, Verdict::Invalid), Finding::Nothing);
         assert_eq!(patience.judge(FrameRate(8), Verdict::Lost), Finding::Missed);
-        assert_eq!(
-            patience.judge(load, Verdict::Invalid),
-            Finding::BeyondTester
-        );
+        assert_eq!(patience.judge(load, Verdict::Invalid), Finding::BeyondTester);
         assert_eq!(patience.beyond(), Some(load));
     }
 }

@@ -26,10 +26,7 @@ impl Aim {
     /// Just below the hint first, then just above: two trials bracket an answer near it.
     pub(super) fn around(hint: FrameRate, width: f64) -> Self {
         let load = (hint.0 as f64 * (1.0 - f64::from(BRACKET / 2) * width).max(0.0)) as u64;
-        Self {
-            load: FrameRate(load),
-            widths: BRACKET,
-        }
+        Self { load: FrameRate(load), widths: BRACKET }
     }
 
     /// Exactly this load first, then one width away.
@@ -51,19 +48,12 @@ impl Range {
     pub(super) fn new(minimum: FrameRate, maximum: FrameRate, width: f64) -> Self {
         let maximum = maximum.0.max(1);
         let minimum = minimum.0.clamp(1, maximum);
-        Self {
-            minimum,
-            maximum,
-            width: width.clamp(1e-9, 0.9),
-        }
+        Self { minimum, maximum, width: width.clamp(1e-9, 0.9) }
     }
 
     /// The same loads with another width.
     pub(super) fn with_width(self, width: f64) -> Self {
-        Self {
-            width: width.clamp(1e-9, 0.9),
-            ..self
-        }
+        Self { width: width.clamp(1e-9, 0.9), ..self }
     }
 
     /// Whether `known` needs no further trial: the bounds are within the width of each other, or at an end of the range.
@@ -86,11 +76,7 @@ impl Range {
         };
         let Some(lower) = known.lower else {
             let untested = self.is_narrow(self.minimum, upper.0);
-            let next = if untested {
-                self.minimum
-            } else {
-                self.minimum.midpoint(upper.0)
-            };
+            let next = if untested { self.minimum } else { self.minimum.midpoint(upper.0) };
             return Some(FrameRate(next));
         };
         Some(FrameRate(lower.0.midpoint(upper.0)))
@@ -105,14 +91,8 @@ impl Range {
         let from = aim.load.0.clamp(self.minimum, self.maximum);
         let step = |far: u64, near: u64| self.step((far as f64 / near as f64).ln(), aim.widths);
         let next = match known {
-            Bounds {
-                lower: Some(FrameRate(lower)),
-                upper,
-            } if lower >= from => self.above(lower, upper, step(lower, from)),
-            Bounds {
-                lower,
-                upper: Some(FrameRate(upper)),
-            } if upper <= from => self.below(upper, lower, step(from, upper)),
+            Bounds { lower: Some(FrameRate(lower)), upper } if lower >= from => self.above(lower, upper, step(lower, from)),
+            Bounds { lower, upper: Some(FrameRate(upper)) } if upper <= from => self.below(upper, lower, step(from, upper)),
             _ => from,
         };
         Some(FrameRate(next))
@@ -165,10 +145,7 @@ mod tests {
 
     fn known(lower: u64, upper: u64) -> Bounds {
         let some = |load| (load > 0).then_some(FrameRate(load));
-        Bounds {
-            lower: some(lower),
-            upper: some(upper),
-        }
+        Bounds { lower: some(lower), upper: some(upper) }
     }
 
     fn range() -> Range {

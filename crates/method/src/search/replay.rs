@@ -79,15 +79,8 @@ pub fn resume(
     let groups = by_measurement(records);
     let mut earlier = Replay::default();
     let before = groups.range(..(point.clone(), repetition));
-    replay_point(
-        plan,
-        point,
-        &before.map(|(k, v)| (k.clone(), v.clone())).collect(),
-        &mut earlier,
-    );
-    let trials = groups
-        .get(&(point.clone(), repetition))
-        .map_or(&[][..], Vec::as_slice);
+    replay_point(plan, point, &before.map(|(k, v)| (k.clone(), v.clone())).collect(), &mut earlier);
+    let trials = groups.get(&(point.clone(), repetition)).map_or(&[][..], Vec::as_slice);
     let search = feed(plan, start_for(&earlier.finished), trials)?;
     Ok((search, trials.len() as u32))
 }
@@ -98,14 +91,9 @@ type Groups<'a> = BTreeMap<(Point, u32), Vec<&'a TrialRecord>>;
 fn by_measurement(records: &[TrialRecord]) -> Groups<'_> {
     let mut groups = Groups::new();
     for record in records {
-        groups
-            .entry((record.point.clone(), record.repetition))
-            .or_default()
-            .push(record);
+        groups.entry((record.point.clone(), record.repetition)).or_default().push(record);
     }
-    groups
-        .values_mut()
-        .for_each(|trials| trials.sort_by_key(|record| record.trial));
+    groups.values_mut().for_each(|trials| trials.sort_by_key(|record| record.trial));
     groups
 }
 
@@ -118,11 +106,7 @@ fn replay_point(plan: &Plan, point: &Point, groups: &Groups, into: &mut Replay) 
             Ok(search) => {
                 let outcome = outcome(plan, point, *repetition, trials, search.as_ref());
                 let ended = search.next_trial().is_none();
-                let list = if ended {
-                    &mut into.finished
-                } else {
-                    &mut into.unfinished
-                };
+                let list = if ended { &mut into.finished } else { &mut into.unfinished };
                 list.push(outcome);
             }
         }
@@ -151,19 +135,8 @@ fn mismatch(record: &TrialRecord, wanted: Option<TrialSpec>) -> Mismatch {
     }
 }
 
-fn outcome(
-    plan: &Plan,
-    point: &Point,
-    repetition: u32,
-    trials: &[&TrialRecord],
-    search: &dyn Search,
-) -> Outcome {
-    let goal = plan
-        .search
-        .goals
-        .first()
-        .copied()
-        .unwrap_or(LossRatio::ZERO);
+fn outcome(plan: &Plan, point: &Point, repetition: u32, trials: &[&TrialRecord], search: &dyn Search) -> Outcome {
+    let goal = plan.search.goals.first().copied().unwrap_or(LossRatio::ZERO);
     let is_invalid = |record: &&&TrialRecord| record.result.verdict(goal) == Verdict::Invalid;
     Outcome {
         point: point.clone(),

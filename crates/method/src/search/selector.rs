@@ -59,10 +59,7 @@ impl Selector {
     pub(super) fn nominate(&self) -> Option<TrialSpec> {
         let target = self.target();
         let rate = self.stage_range().gallop(self.bounds(target), self.aim)?;
-        Some(TrialSpec {
-            rate,
-            duration_ns: target.duration_ns,
-        })
+        Some(TrialSpec { rate, duration_ns: target.duration_ns })
     }
 
     /// What is known for the goal itself, whatever the stage.
@@ -73,12 +70,7 @@ impl Selector {
             Some(load) if self.is_upper(load) => Limit::Dut,
             Some(_) => Limit::Tester,
         };
-        Bracket {
-            goal: self.goal.loss_ratio,
-            lower,
-            upper,
-            limit,
-        }
+        Bracket { goal: self.goal.loss_ratio, lower, upper, limit }
     }
 
     fn target(&self) -> &Target {
@@ -91,9 +83,7 @@ impl Selector {
 
     fn is_upper(&self, load: FrameRate) -> bool {
         let last = self.goal.last_target();
-        self.stats
-            .get(&load)
-            .is_some_and(|stat| stat.classify(&last) == Class::Upper)
+        self.stats.get(&load).is_some_and(|stat| stat.classify(&last) == Class::Upper)
     }
 
     fn add(&mut self, result: &TrialResult, high_loss: bool) {
@@ -112,19 +102,13 @@ impl Selector {
             }
             match stat.classify(target) {
                 Class::Upper => {
-                    return Bounds {
-                        lower,
-                        upper: Some(load),
-                    };
+                    return Bounds { lower, upper: Some(load) };
                 }
                 Class::Lower => lower = Some(load),
                 Class::Undecided => {}
             }
         }
-        Bounds {
-            lower,
-            upper: beyond,
-        }
+        Bounds { lower, upper: beyond }
     }
 
     /// While no load meets the goal, a trial that missed it says where to look: at the rate it forwarded.
@@ -159,10 +143,6 @@ impl Selector {
 fn forwarding_rate(result: &TrialResult, accepted: LossRatio) -> FrameRate {
     let seconds = result.spec.duration_ns as f64 / 1e9;
     let rate = |d: &DirectionResult| d.received as f64 / seconds / (1.0 - accepted.0.min(0.99));
-    let worst = result
-        .directions
-        .iter()
-        .map(rate)
-        .fold(f64::INFINITY, f64::min);
+    let worst = result.directions.iter().map(rate).fold(f64::INFINITY, f64::min);
     FrameRate(worst as u64)
 }

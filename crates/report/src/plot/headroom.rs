@@ -29,139 +29,63 @@ pub(crate) fn figure(digest: &Digest) -> Figure {
 }
 
 fn lateness(digest: &Digest) -> String {
-    let worst = |r: &TrialResult| {
-        r.directions
-            .iter()
-            .map(|d| d.sending.worst_lateness_ns)
-            .max()
-            .unwrap_or(0)
-    };
-    against_the_bound(
-        digest,
-        "Sender: worst lateness of a frame",
-        "worst lateness (ms)",
-        worst,
-    )
+    let worst = |r: &TrialResult| r.directions.iter().map(|d| d.sending.worst_lateness_ns).max().unwrap_or(0);
+    against_the_bound(digest, "Sender: worst lateness of a frame", "worst lateness (ms)", worst)
 }
 
 fn gaps(digest: &Digest) -> String {
-    let worst = |r: &TrialResult| {
-        r.directions
-            .iter()
-            .map(|d| d.receiving.worst_gap_ns)
-            .max()
-            .unwrap_or(0)
-    };
-    against_the_bound(
-        digest,
-        "Receiver: longest time not looking",
-        "longest gap (ms)",
-        worst,
-    )
+    let worst = |r: &TrialResult| r.directions.iter().map(|d| d.receiving.worst_gap_ns).max().unwrap_or(0);
+    against_the_bound(digest, "Receiver: longest time not looking", "longest gap (ms)", worst)
 }
 
 fn against_the_bound(digest: &Digest, title: &str, y: &str, ns: fn(&TrialResult) -> u64) -> String {
     let bound = digest.input.plan.trial.stall_ns as f64 / 1e6;
     let height = move |r: &TrialRecord| (ns(&r.result) as f64 / 1e6).max(FLOOR_MS);
-    let highest = digest
-        .input
-        .records
-        .iter()
-        .map(height)
-        .fold(bound, f64::max);
-    let plots = marks(digest, height, |r| {
-        format!("{} ms", three_digits(ns(&r.result) as f64 / 1e6))
-    });
+    let highest = digest.input.records.iter().map(height).fold(bound, f64::max);
+    let plots = marks(digest, height, |r| format!("{} ms", three_digits(ns(&r.result) as f64 / 1e6)));
     let layout = along_the_run(digest, style::panel(&plots, title, "trial of the run", y));
     let decades = |v: f64| 10f64.powf(v.log10().ceil());
-    let layout = layout
-        .with_log_y()
-        .with_y_axis_min(FLOOR_MS)
-        .with_y_axis_max(decades(highest * 1.5));
+    let layout = layout.with_log_y().with_y_axis_min(FLOOR_MS).with_y_axis_max(decades(highest * 1.5));
     let layout = layout.with_reference_line(style::level(bound));
-    let layout = style::with_note(
-        layout,
-        &format!("dashed: the stall bound, {} ms", three_digits(bound)),
-    );
+    let layout = style::with_note(layout, &format!("dashed: the stall bound, {} ms", three_digits(bound)));
     style::draw(plots, layout.with_y_tick_format(plain_numbers()))
 }
 
 fn offered(digest: &Digest) -> String {
-    let lowest = digest
-        .input
-        .records
-        .iter()
-        .map(offered_percent)
-        .fold(99.0, f64::min);
-    let plots = marks(digest, offered_percent, |r| {
-        format!("offered {:.4} % of the intended load", offered_percent(r))
-    });
-    let layout = style::panel(
-        &plots,
-        "Offered against intended load",
-        "trial of the run",
-        "offered / intended (%)",
-    );
+    let lowest = digest.input.records.iter().map(offered_percent).fold(99.0, f64::min);
+    let plots = marks(digest, offered_percent, |r| format!("offered {:.4} % of the intended load", offered_percent(r)));
+    let layout = style::panel(&plots, "Offered against intended load", "trial of the run", "offered / intended (%)");
     let step = Axis::up_to(100.0 - lowest, 4.0).step;
     let bottom = (lowest / step).floor() * step;
-    let layout = along_the_run(digest, layout)
-        .with_y_axis_min(bottom)
-        .with_y_axis_max(100.0 + step * 0.4)
-        .with_y_tick_step(step);
+    let layout =
+        along_the_run(digest, layout).with_y_axis_min(bottom).with_y_axis_max(100.0 + step * 0.4).with_y_tick_step(step);
     style::draw(plots, layout.with_y_tick_format(plain_numbers()))
 }
 
 /// The worse direction. The time that sending took counts too: all frames sent in double the time is half the load.
 fn offered_percent(record: &TrialRecord) -> f64 {
     let of = |d: &sixbench_method::trial::DirectionResult| {
-        let frames = if d.intended == 0 {
-            1.0
-        } else {
-            d.offered as f64 / d.intended as f64
-        };
+        let frames = if d.intended == 0 { 1.0 } else { d.offered as f64 / d.intended as f64 };
         let stretched = d.sending.took_ns.max(d.sending.nominal_ns).max(1) as f64;
-        let time = if d.sending.nominal_ns == 0 {
-            1.0
-        } else {
-            d.sending.nominal_ns as f64 / stretched
-        };
+        let time = if d.sending.nominal_ns == 0 { 1.0 } else { d.sending.nominal_ns as f64 / stretched };
         100.0 * frames * time
     };
-    record
-        .result
-        .directions
-        .iter()
-        .map(of)
-        .fold(100.0, f64::min)
+    record.result.directions.iter().map(of).fold(100.0, f64::min)
 }
 
 fn along_the_run(digest: &Digest, layout: Layout) -> Layout {
     let x = Axis::counting(digest.input.records.len() as f64, 5.0);
-    layout
-        .with_x_axis_min(0.0)
-        .with_x_axis_max(x.end)
-        .with_x_tick_step(x.step)
+    layout.with_x_axis_min(0.0).with_x_axis_max(x.end).with_x_tick_step(x.step)
 }
 
 fn plain_numbers() -> TickFormat {
     TickFormat::Custom(Arc::new(three_digits))
 }
 
-fn marks(
-    digest: &Digest,
-    height: impl Fn(&TrialRecord) -> f64,
-    words: impl Fn(&TrialRecord) -> String,
-) -> Vec<Plot> {
+fn marks(digest: &Digest, height: impl Fn(&TrialRecord) -> f64, words: impl Fn(&TrialRecord) -> String) -> Vec<Plot> {
     let of = |&(verdict, color, marker, ..): &(_, _, _, _, _)| {
-        let trials = digest
-            .input
-            .records
-            .iter()
-            .enumerate()
-            .filter(|(_, r)| digest.verdict(r) == verdict);
-        let (points, labels) = trials
-            .map(|(i, r)| ((i as f64 + 1.0, height(r)), label(r, &words(r))))
-            .unzip();
+        let trials = digest.input.records.iter().enumerate().filter(|(_, r)| digest.verdict(r) == verdict);
+        let (points, labels) = trials.map(|(i, r)| ((i as f64 + 1.0, height(r)), label(r, &words(r)))).unzip();
         style::dots(points, color, marker, labels)
     };
     style::VERDICTS.iter().map(of).collect()
@@ -169,8 +93,5 @@ fn marks(
 
 fn label(record: &TrialRecord, words: &str) -> String {
     let rate = short(record.result.spec.rate.0 as f64);
-    format!(
-        "{}, repetition {}, trial {} at {rate} frames/s: {words}",
-        record.point, record.repetition, record.trial
-    )
+    format!("{}, repetition {}, trial {} at {rate} frames/s: {words}", record.point, record.repetition, record.trial)
 }

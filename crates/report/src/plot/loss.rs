@@ -9,22 +9,17 @@ use sixbench_method::record::TrialRecord;
 use sixbench_method::terms::Direction;
 use sixbench_method::trial::{DirectionResult, LOSS_BIN_NS};
 
-const DIRECTIONS: [(Direction, usize, &str); 2] = [
-    (Direction::Forward, 0, "forward"),
-    (Direction::Reverse, 1, "reverse"),
-];
+const DIRECTIONS: [(Direction, usize, &str); 2] = [(Direction::Forward, 0, "forward"), (Direction::Reverse, 1, "reverse")];
 
 pub(crate) fn figure(digest: &Digest) -> Figure {
-    let panels = digest
-        .points
-        .iter()
-        .filter_map(|p| p.lowest_losing(digest.goal()).map(|r| panel(p, r)));
+    let panels = digest.points.iter().filter_map(|p| p.lowest_losing(digest.goal()).map(|r| panel(p, r)));
     Figure {
         id: "loss",
         title: "Loss within the trial",
-        caption: "Frames not received per 100 ms, in the losing trial at the lowest load of each point, by the time they were due \
+        caption:
+            "Frames not received per 100 ms, in the losing trial at the lowest load of each point, by the time they were due \
                   to be sent. An even level is overload; a single spike is one event on the machine."
-            .to_owned(),
+                .to_owned(),
         keys: DIRECTIONS.map(|(_, i, name)| Key::new("▬", style::color(i), name)).to_vec(),
         panels: panels.collect(),
     }
@@ -33,44 +28,19 @@ pub(crate) fn figure(digest: &Digest) -> Figure {
 fn panel(point: &PointDigest, record: &TrialRecord) -> String {
     let result = &record.result;
     let plots: Vec<Plot> = result.directions.iter().map(series).collect();
-    let bins = result
-        .directions
-        .iter()
-        .map(|d| d.lost_by_bin.len())
-        .max()
-        .unwrap_or(0);
-    let highest = result
-        .directions
-        .iter()
-        .flat_map(|d| &d.lost_by_bin)
-        .max()
-        .copied()
-        .unwrap_or(0);
+    let bins = result.directions.iter().map(|d| d.lost_by_bin.len()).max().unwrap_or(0);
+    let highest = result.directions.iter().flat_map(|d| &d.lost_by_bin).max().copied().unwrap_or(0);
     let title = style::point_title(point);
-    let layout = style::panel(
-        &plots,
-        &title,
-        "time within the trial (s)",
-        "frames per 100 ms",
-    );
+    let layout = style::panel(&plots, &title, "time within the trial (s)", "frames per 100 ms");
     let note = format!(
         "at {} frames/s: {} frames, {}",
         short(result.spec.rate.0 as f64),
         grouped(result.not_received() as f64),
         percent(result.loss_ratio().0)
     );
-    let (x, y) = (
-        Axis::up_to(bin_start(bins) / 1.05, 6.0),
-        Axis::up_to(highest as f64, 4.0),
-    );
-    let x = Axis {
-        end: bin_start(bins),
-        ..x
-    };
-    style::draw(
-        plots,
-        style::with_note(style::from_zero(layout, x, y), &note),
-    )
+    let (x, y) = (Axis::up_to(bin_start(bins) / 1.05, 6.0), Axis::up_to(highest as f64, 4.0));
+    let x = Axis { end: bin_start(bins), ..x };
+    style::draw(plots, style::with_note(style::from_zero(layout, x, y), &note))
 }
 
 fn bin_start(bin: usize) -> f64 {
@@ -80,11 +50,7 @@ fn bin_start(bin: usize) -> f64 {
 /// A staircase with a corner at both ends of each bin.
 fn series(direction: &DirectionResult) -> Plot {
     let bins = direction.lost_by_bin.iter().enumerate();
-    let corners =
-        bins.flat_map(|(i, &lost)| [(bin_start(i), lost as f64), (bin_start(i + 1), lost as f64)]);
-    let color = DIRECTIONS
-        .iter()
-        .find(|(d, ..)| *d == direction.direction)
-        .map_or(0, |(_, i, _)| *i);
+    let corners = bins.flat_map(|(i, &lost)| [(bin_start(i), lost as f64), (bin_start(i + 1), lost as f64)]);
+    let color = DIRECTIONS.iter().find(|(d, ..)| *d == direction.direction).map_or(0, |(_, i, _)| *i);
     style::line(corners.collect(), style::color(color), 1.5)
 }

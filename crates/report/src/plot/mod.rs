@@ -40,17 +40,11 @@ pub(crate) fn drawn(digest: &Digest) -> Vec<Figure> {
         headroom::figure(digest),
         processor::figure(digest),
     ];
-    figures
-        .into_iter()
-        .filter(|f| !f.panels.is_empty())
-        .collect()
+    figures.into_iter().filter(|f| !f.panels.is_empty()).collect()
 }
 
 /// The figures as files: name and SVG, each to be read on its own on a white ground.
 pub fn figures(input: &Input) -> Vec<(String, String)> {
     let digest = Digest::new(input);
-    drawn(&digest)
-        .iter()
-        .map(|f| (format!("{}.svg", f.id), sheet::compose(f)))
-        .collect()
+    drawn(&digest).iter().map(|f| (format!("{}.svg", f.id), sheet::compose(f))).collect()
 }

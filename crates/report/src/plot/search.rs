@@ -23,24 +23,10 @@ pub(crate) fn figure(digest: &Digest) -> Figure {
 fn panel(digest: &Digest, point: &PointDigest) -> String {
     let mut plots = paths(point);
     plots.extend(marks(digest, point));
-    let highest = point
-        .records
-        .iter()
-        .map(|r| r.result.spec.rate.0)
-        .max()
-        .unwrap_or(1);
+    let highest = point.records.iter().map(|r| r.result.spec.rate.0).max().unwrap_or(1);
     let longest = point.records.iter().map(|r| r.trial).max().unwrap_or(1);
-    let layout = style::panel(
-        &plots,
-        &style::point_title(point),
-        "trial of the search",
-        "intended load (frames/s)",
-    );
-    let layout = style::from_zero(
-        layout,
-        Axis::counting(longest.into(), 10.0),
-        Axis::up_to(highest as f64, 5.0),
-    );
+    let layout = style::panel(&plots, &style::point_title(point), "trial of the search", "intended load (frames/s)");
+    let layout = style::from_zero(layout, Axis::counting(longest.into(), 10.0), Axis::up_to(highest as f64, 5.0));
     let layout = match point.headline() {
         Some(s) => style::with_note(layout, &format!("median {}, n = {}", short(s.median), s.n))
             .with_reference_line(style::level(s.median)),
@@ -55,8 +41,7 @@ fn place(record: &TrialRecord) -> (f64, f64) {
 
 /// One thin line for each repetition.
 fn paths(point: &PointDigest) -> Vec<Plot> {
-    let repetitions: std::collections::BTreeSet<u32> =
-        point.records.iter().map(|r| r.repetition).collect();
+    let repetitions: std::collections::BTreeSet<u32> = point.records.iter().map(|r| r.repetition).collect();
     let path = |repetition| {
         let trials = point.records.iter().filter(|r| r.repetition == repetition);
         style::line(trials.map(|r| place(r)).collect(), style::THREAD, 1.0)
@@ -66,29 +51,14 @@ fn paths(point: &PointDigest) -> Vec<Plot> {
 
 fn marks(digest: &Digest, point: &PointDigest) -> Vec<Plot> {
     let marks = |&(verdict, color, marker, _, word): &(_, _, _, _, &str)| {
-        let trials: Vec<_> = point
-            .records
-            .iter()
-            .filter(|r| digest.verdict(r) == verdict)
-            .collect();
+        let trials: Vec<_> = point.records.iter().filter(|r| digest.verdict(r) == verdict).collect();
         let labels = trials.iter().map(|r| label(r, word)).collect();
-        style::dots(
-            trials.iter().map(|r| place(r)).collect(),
-            color,
-            marker,
-            labels,
-        )
+        style::dots(trials.iter().map(|r| place(r)).collect(), color, marker, labels)
     };
     style::VERDICTS.iter().map(marks).collect()
 }
 
 fn label(record: &TrialRecord, word: &str) -> String {
-    let (rate, loss) = (
-        short(record.result.spec.rate.0 as f64),
-        percent(record.result.loss_ratio().0),
-    );
-    format!(
-        "repetition {}, trial {}: {rate} frames/s, {word}, not received {loss}",
-        record.repetition, record.trial
-    )
+    let (rate, loss) = (short(record.result.spec.rate.0 as f64), percent(record.result.loss_ratio().0));
+    format!("repetition {}, trial {}: {rate} frames/s, {word}, not received {loss}", record.repetition, record.trial)
 }

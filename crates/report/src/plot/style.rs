@@ -28,9 +28,7 @@ pub(crate) const GRID: &str = "#e4e8ec";
 pub(crate) const PAPER: &str = "#ffffff";
 
 /// The palette of Okabe and Ito, told apart with any colour vision; without its black and yellow, which vanish on dark and light.
-const SERIES: [&str; 7] = [
-    "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#937860",
-];
+const SERIES: [&str; 7] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#937860"];
 const MARKERS: [MarkerShape; 7] = [
     MarkerShape::Circle,
     MarkerShape::Square,
@@ -52,11 +50,7 @@ pub(crate) struct Key {
 
 impl Key {
     pub(crate) fn new(glyph: &'static str, color: &'static str, label: impl Into<String>) -> Self {
-        Self {
-            glyph,
-            color,
-            label: label.into(),
-        }
+        Self { glyph, color, label: label.into() }
     }
 }
 
@@ -77,70 +71,31 @@ pub(crate) fn key(i: usize, label: impl Into<String>) -> Key {
 
 /// How a verdict is shown, everywhere: shape and colour, either of which is enough.
 pub(crate) const VERDICTS: [(Verdict, &str, MarkerShape, &str, &str); 3] = [
-    (
-        Verdict::Passed,
-        "#0072b2",
-        MarkerShape::Circle,
-        "●",
-        "passed",
-    ),
-    (
-        Verdict::Lost,
-        "#d55e00",
-        MarkerShape::Cross,
-        "✕",
-        "lost frames",
-    ),
-    (
-        Verdict::Invalid,
-        "#cc79a7",
-        MarkerShape::TriangleDown,
-        "▼",
-        "invalid: the tester fell short",
-    ),
+    (Verdict::Passed, "#0072b2", MarkerShape::Circle, "●", "passed"),
+    (Verdict::Lost, "#d55e00", MarkerShape::Cross, "✕", "lost frames"),
+    (Verdict::Invalid, "#cc79a7", MarkerShape::TriangleDown, "▼", "invalid: the tester fell short"),
 ];
 
 /// The legend of the verdicts.
 pub(crate) fn verdict_keys() -> Vec<Key> {
-    VERDICTS
-        .iter()
-        .map(|&(_, color, _, glyph, label)| Key::new(glyph, color, label))
-        .collect()
+    VERDICTS.iter().map(|&(_, color, _, glyph, label)| Key::new(glyph, color, label)).collect()
 }
 
 /// Dots of one colour and shape. Each tells its label when it is pointed at.
-pub(crate) fn dots(
-    points: Vec<(f64, f64)>,
-    color: &str,
-    marker: MarkerShape,
-    labels: Vec<String>,
-) -> Plot {
+pub(crate) fn dots(points: Vec<(f64, f64)>, color: &str, marker: MarkerShape, labels: Vec<String>) -> Plot {
     let labels = labels.iter().map(|l| plain(l));
-    let dots = ScatterPlot::new()
-        .with_data(points)
-        .with_color(color)
-        .with_marker(marker)
-        .with_size(3.5);
-    dots.with_marker_opacity(0.85)
-        .with_tooltips()
-        .with_tooltip_labels(labels)
-        .into()
+    let dots = ScatterPlot::new().with_data(points).with_color(color).with_marker(marker).with_size(3.5);
+    dots.with_marker_opacity(0.85).with_tooltips().with_tooltip_labels(labels).into()
 }
 
 /// A line through points.
 pub(crate) fn line(points: Vec<(f64, f64)>, color: &str, width: f64) -> Plot {
-    LinePlot::new()
-        .with_data(points)
-        .with_color(color)
-        .with_stroke_width(width)
-        .into()
+    LinePlot::new().with_data(points).with_color(color).with_stroke_width(width).into()
 }
 
 /// A dashed horizontal line. What it stands for is said in the note of the panel, where no dots are in the way.
 pub(crate) fn level(y: f64) -> ReferenceLine {
-    ReferenceLine::horizontal(y)
-        .with_color(MUTED)
-        .with_dasharray("5 3")
+    ReferenceLine::horizontal(y).with_color(MUTED).with_dasharray("5 3")
 }
 
 /// One more line under the title of a panel.
@@ -150,11 +105,7 @@ pub(crate) fn with_note(layout: Layout, note: &str) -> Layout {
 
 /// What a panel of a point is called.
 pub(crate) fn point_title(point: &PointDigest) -> String {
-    format!(
-        "{}, {}\u{a0}bytes",
-        cut(&title(point.test), 36),
-        point.point.frame_size
-    )
+    format!("{}, {}\u{a0}bytes", cut(&title(point.test), 36), point.point.frame_size)
 }
 
 /// An axis from zero to just above `highest`, with round ticks.
@@ -169,24 +120,15 @@ impl Axis {
     pub(crate) fn up_to(highest: f64, ticks: f64) -> Self {
         let rough = highest.max(1e-9) * 1.05 / ticks;
         let power = 10f64.powf(rough.log10().floor());
-        let step = [1.0, 2.0, 2.5, 5.0, 10.0]
-            .into_iter()
-            .map(|m| m * power)
-            .find(|s| *s >= rough * 0.999);
+        let step = [1.0, 2.0, 2.5, 5.0, 10.0].into_iter().map(|m| m * power).find(|s| *s >= rough * 0.999);
         let step = step.unwrap_or(10.0 * power);
-        Self {
-            end: (highest * 1.05 / step).ceil().max(1.0) * step,
-            step,
-        }
+        Self { end: (highest * 1.05 / step).ceil().max(1.0) * step, step }
     }
 
     /// The same for things that are counted: steps of whole numbers.
     pub(crate) fn counting(highest: f64, ticks: f64) -> Self {
         match highest <= ticks {
-            true => Self {
-                end: highest + 1.0,
-                step: 1.0,
-            },
+            true => Self { end: highest + 1.0, step: 1.0 },
             false => Self::up_to(highest, ticks),
         }
     }
@@ -213,14 +155,8 @@ pub(crate) fn panel(plots: &[Plot], title: &str, x: &str, y: &str) -> Layout {
 
 /// The panel with both axes from zero.
 pub(crate) fn from_zero(layout: Layout, x: Axis, y: Axis) -> Layout {
-    let layout = layout
-        .with_x_axis_min(0.0)
-        .with_x_axis_max(x.end)
-        .with_x_tick_step(x.step);
-    layout
-        .with_y_axis_min(0.0)
-        .with_y_axis_max(y.end)
-        .with_y_tick_step(y.step)
+    let layout = layout.with_x_axis_min(0.0).with_x_axis_max(x.end).with_x_tick_step(x.step);
+    layout.with_y_axis_min(0.0).with_y_axis_max(y.end).with_y_tick_step(y.step)
 }
 
 /// `0`, `500`, `50 k`, `1.5 M`.
@@ -231,13 +167,8 @@ pub(crate) fn thousands() -> TickFormat {
 /// Names in place of the whole numbers from 1.
 pub(crate) fn names(names: Vec<String>) -> TickFormat {
     TickFormat::Custom(Arc::new(move |v| {
-        let place = (v.round() as usize)
-            .checked_sub(1)
-            .filter(|_| (v - v.round()).abs() < 1e-6);
-        place
-            .and_then(|i| names.get(i))
-            .map(|n| plain(n))
-            .unwrap_or_default()
+        let place = (v.round() as usize).checked_sub(1).filter(|_| (v - v.round()).abs() < 1e-6);
+        place.and_then(|i| names.get(i)).map(|n| plain(n)).unwrap_or_default()
     }))
 }
 
@@ -263,16 +194,10 @@ pub(crate) fn draw(plots: Vec<Plot>, layout: Layout) -> String {
 fn scalable(svg: &str) -> String {
     let size = |name: &str| {
         let rest = svg.split_once(&format!(" {name}=\"")).map(|(_, rest)| rest);
-        rest.and_then(|r| r.split('"').next())
-            .unwrap_or("0")
-            .to_owned()
+        rest.and_then(|r| r.split('"').next()).unwrap_or("0").to_owned()
     };
     let (width, height) = (size("width"), size("height"));
-    svg.replacen(
-        "<svg ",
-        &format!("<svg viewBox=\"0 0 {width} {height}\" "),
-        1,
-    )
+    svg.replacen("<svg ", &format!("<svg viewBox=\"0 0 {width} {height}\" "), 1)
 }
 
 /// kuva typesets what stands between dollars; titles are nobody's formulas.
@@ -294,9 +219,6 @@ mod tests {
 
     #[test]
     fn a_panel_scales() {
-        assert_eq!(
-            scalable("<svg width=\"3\" height=\"4\">"),
-            "<svg viewBox=\"0 0 3 4\" width=\"3\" height=\"4\">"
-        );
+        assert_eq!(scalable("<svg width=\"3\" height=\"4\">"), "<svg viewBox=\"0 0 3 4\" width=\"3\" height=\"4\">");
     }
 }

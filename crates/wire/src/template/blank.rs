@@ -47,10 +47,7 @@ impl Blank {
 fn common_version(source_address: IpAddr, destination: IpAddr) -> Result<IpVersion, WireError> {
     let version = IpVersion::of(source_address);
     if version != IpVersion::of(destination) {
-        return Err(WireError::MixedFamilies {
-            source_address,
-            destination,
-        });
+        return Err(WireError::MixedFamilies { source_address, destination });
     }
     Ok(version)
 }
@@ -61,12 +58,7 @@ fn check_length(version: IpVersion, octets: usize) -> Result<(), WireError> {
         IpVersion::V6 => (LEAST_IPV6, MOST_IPV6),
     };
     if !(least..=most).contains(&octets) {
-        return Err(WireError::FrameLength {
-            version,
-            octets,
-            least,
-            most,
-        });
+        return Err(WireError::FrameLength { version, octets, least, most });
     }
     Ok(())
 }
@@ -90,12 +82,7 @@ fn emit(description: &Description, src: IpAddr, dst: IpAddr) -> Box<[u8]> {
         },
     };
     header.emit(&mut frame);
-    emit_ip(
-        src,
-        dst,
-        description.hop_limit,
-        &mut frame[ethernet::HEADER_LEN..],
-    );
+    emit_ip(src, dst, description.hop_limit, &mut frame[ethernet::HEADER_LEN..]);
     emit_udp(description.stream, &mut frame[udp_at(version)..]);
     frame.into()
 }
@@ -132,20 +119,9 @@ fn emit_ip(src: IpAddr, dst: IpAddr, hop_limit: u8, datagram: &mut [u8]) {
 /// UDP length, magic and stream, and the pattern; the rest stays zero.
 fn emit_udp(stream: u8, datagram: &mut [u8]) {
     let length = datagram.len() as u16;
-    UdpHeader {
-        source_port: 0,
-        destination_port: 0,
-        length,
-        checksum: 0,
-    }
-    .emit(datagram);
+    UdpHeader { source_port: 0, destination_port: 0, length, checksum: 0 }.emit(datagram);
     let (tag, rest) = datagram[udp::HEADER_LEN..].split_at_mut(tag::LEN);
-    tag::Tag {
-        stream,
-        sequence: 0,
-        time_ns: 0,
-    }
-    .emit(tag);
+    tag::Tag { stream, sequence: 0, time_ns: 0 }.emit(tag);
     tag::fill_pattern(rest);
 }
 

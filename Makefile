@@ -1,0 +1,29 @@
+# The two commands of the README, and what CI adds. Everything that must be installed is installed here.
+.PHONY: quickstart test build deps check deny clean
+
+SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
+
+# Measures real devices in namespaces of this machine and writes report.html: about five minutes after the build.
+quickstart: build
+	$(SUDO) ./target/release/sixbench quickstart
+
+# All tests, also those in real namespaces: they need root, and fail (never skip) without it.
+test: deps
+	CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER="$(SUDO)" cargo test --workspace
+
+build: deps
+	cargo build --release
+
+deps:
+	./scripts/install-dependencies
+
+check:
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets -- -D warnings
+
+deny:
+	./scripts/install-cargo-deny
+	cargo deny --log-level error check bans licenses sources
+
+clean:
+	cargo clean

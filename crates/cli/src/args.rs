@@ -1,0 +1,205 @@
+//! The command line.
+
+use crate::config::units;
+use crate::exit;
+use clap::{Args, Parser, Subcommand};
+use sixbench_method::plan::Profile;
+use sixbench_method::terms::{Directions, FrameRate, FrameSize};
+use std::path::PathBuf;
+
+/// Measures IPv6 transition technologies: RFC 8219 throughput of NAT64, SIIT and routers, every frame verified.
+#[derive(Debug, Parser)]
+#[command(name = "sixbench", version, after_help = exit::TABLE, max_term_width = 100)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Measure real devices on this machine, no file needed: builds a testbed in namespaces, writes a report (about 5 minutes)
+    Quickstart(Quickstart),
+    /// Run a plan
+    Run(Run),
+    /// Show what a plan would do: trials, hours, clauses met and bent
+    Plan(Plan),
+    /// Check a plan file and do nothing
+    Check {
+        /// The plan file
+        plan: PathBuf,
+    },
+    /// Is this host fit to measure? Each finding comes with its cure
+    Doctor,
+    /// Measure the tester's own ceiling, without a DUT
+    Selftest(Selftest),
+    /// Perform one trial
+    Trial(Trial),
+    /// Write the report of one or more results directories again
+    Report {
+        /// Results directories
+        #[arg(required = true)]
+        results: Vec<PathBuf>,
+    },
+    /// List what is known
+    List {
+        /// Which list
+        what: Listed,
+    },
+    /// Explain a term or a measurement: definition, clause, how it is measured here, unit
+    Explain {
+        /// The term, e.g. throughput; without one, all terms are listed
+        term: Option<String>,
+    },
+    /// Remove what a killed run left behind (namespaces sb-* whose run is gone)
+    Sweep,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Listed {
+    /// Devices under test that have a recipe, and whether they can run here
+    Duts,
+    /// What can be measured
+    Measures,
+    /// Plans that come with sixbench
+    Plans,
+}
+
+/// Where results go and how progress is shown.
+#[derive(Debug, Args)]
+pub(crate) struct Output {
+    /// Results directory [default: results/<plan>-<time>]
+    #[arg(short, long, value_name = "DIR")]
+    pub(crate) output: Option<PathBuf>,
+    /// One JSON object for each event on stdout instead of progress on stderr
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Quickstart {
+    #[command(flatten)]
+    pub(crate) output: Output,
+    /// Only the tests whose name matches (`*` stands for anything)
+    #[arg(long, value_name = "GLOB")]
+    pub(crate) only: Option<String>,
+    /// Go on with an interrupted run
+    #[arg(long, value_name = "DIR", conflicts_with = "output")]
+    pub(crate) resume: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Run {
+    /// The plan file; not needed with --resume
+    #[arg(required_unless_present = "resume")]
+    pub(crate) plan: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) output: Output,
+    /// Only the tests whose name matches (`*` stands for anything)
+    #[arg(long, value_name = "GLOB")]
+    pub(crate) only: Option<String>,
+    /// Durations and repetitions of this profile instead of the plan's own: smoke, draft or rfc
+    #[arg(long, value_parser = crate::config::profile)]
+    pub(crate) profile: Option<Profile>,
+    /// Go on with an interrupted run: its directory
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["output", "only", "profile", "plan"])]
+    pub(crate) resume: Option<PathBuf>,
+    /// Further recipes: a directory of TOML files
+    #[arg(long, value_name = "DIR")]
+    pub(crate) recipes: Vec<PathBuf>,
+    /// Send to any destination. RFC 6815: only in an isolated test environment
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Plan {
+    /// The plan file
+    pub(crate) plan: PathBuf,
+    /// As if run with this profile
+    #[arg(long, value_parser = crate::config::profile)]
+    pub(crate) profile: Option<Profile>,
+    /// Print the commands that would build the testbed
+    #[arg(long)]
+    pub(crate) shell: bool,
+    /// Further recipes: a directory of TOML files
+    #[arg(long, value_name = "DIR")]
+    pub(crate) recipes: Vec<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Selftest {
+    /// Only frame generation in memory; needs no root
+    #[arg(long)]
+    pub(crate) generate: bool,
+    /// Backend: auto, packet or xdp
+    #[arg(long, default_value = "auto", value_parser = crate::config::backend)]
+    pub(crate) io: crate::config::Backend,
+    /// Frame size, octets of the IPv6 frame with FCS
+    #[arg(long, default_value = "84", value_parser = units::frame_size)]
+    pub(crate) size: FrameSize,
+    /// One JSON object on stdout
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Trial {
+    /// The DUT's recipe (see `sixbench list duts`)
+    pub(crate) dut: String,
+    /// Frame size, octets of the IPv6 frame with FCS
+    #[arg(long, default_value = "84", value_parser = units::frame_size)]
+    pub(crate) size: FrameSize,
+    /// Frames per second, per direction: 1000, 500k, 1.2M
+    #[arg(long, value_parser = units::rate)]
+    pub(crate) rate: FrameRate,
+    /// Time of sending: 10s, 500ms
+    #[arg(long = "for", value_name = "TIME", default_value = "1s", value_parser = units::duration_ns)]
+    pub(crate) duration_ns: u64,
+    /// both, forward (left to right) or reverse
+    #[arg(long, default_value = "both", value_parser = crate::config::directions)]
+    pub(crate) directions: Directions,
+    /// Native IPv6 background traffic, per cent of all frames
+    #[arg(long, default_value = "0%")]
+    pub(crate) background: String,
+    /// Backend: auto, packet or xdp
+    #[arg(long, default_value = "auto", value_parser = crate::config::backend)]
+    pub(crate) io: crate::config::Backend,
+    /// The tester's interfaces, if not namespaces: LEFT,RIGHT
+    #[arg(long, value_name = "LEFT,RIGHT")]
+    pub(crate) interfaces: Option<String>,
+    /// Keep the first frames of both ports in DIR/left.pcap and DIR/right.pcap
+    #[arg(long, value_name = "DIR")]
+    pub(crate) pcap: Option<PathBuf>,
+    /// Further recipes: a directory of TOML files
+    #[arg(long, value_name = "DIR")]
+    pub(crate) recipes: Vec<PathBuf>,
+    /// Send to any destination. RFC 6815: only in an isolated test environment
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// The result as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_arguments_are_consistent() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn the_help_stays_as_it_was_reviewed() {
+        insta::assert_snapshot!(Arguments::command().render_long_help().to_string());
+    }
+
+    #[test]
+    fn run_needs_a_plan_or_a_directory_to_resume() {
+        assert!(Arguments::try_parse_from(["sixbench", "run"]).is_err());
+        assert!(Arguments::try_parse_from(["sixbench", "run", "--resume", "results/x"]).is_ok());
+        assert!(Arguments::try_parse_from(["sixbench", "run", "p.toml", "--profile", "quick"]).is_err());
+    }
+}

@@ -1,0 +1,68 @@
+//! What stands where a plan file says nothing, by profile.
+
+use sixbench_method::plan::{Plan, Profile, SearchMethod, SearchSettings, TrialSettings};
+use sixbench_method::terms::{FrameRate, LossRatio};
+
+const SECOND: u64 = 1_000_000_000;
+
+/// How trials of a profile are run.
+pub(crate) fn standard_trial(profile: Profile) -> TrialSettings {
+    let of = |duration_ns, residual_ns, rest_ns| TrialSettings {
+        duration_ns,
+        residual_ns,
+        rest_ns,
+        frame_timeout_ns: 0,
+        stall_ns: SECOND / 1000,
+    };
+    match profile {
+        Profile::Smoke => of(SECOND, SECOND / 2, SECOND / 20),
+        Profile::Draft => of(10 * SECOND, 2 * SECOND, SECOND),
+        // RFC 2544 section 24: at least 60 s; section 23: 2 s for residual frames, at least 5 s of rest.
+        Profile::Rfc | Profile::Custom => of(60 * SECOND, 2 * SECOND, 5 * SECOND),
+    }
+}
+
+/// Repetitions of a profile. RFC 8219 section 7 asks for at least 20 wherever it gives a number.
+pub(crate) fn standard_repetitions(profile: Profile) -> u32 {
+    match profile {
+        Profile::Smoke => 3,
+        Profile::Draft => 7,
+        Profile::Rfc | Profile::Custom => 20,
+    }
+}
+
+/// How loads of a profile are searched.
+pub(crate) fn standard_search(profile: Profile) -> SearchSettings {
+    let (method, width) = match profile {
+        Profile::Smoke => (SearchMethod::Mlrsearch, 0.02),
+        Profile::Draft => (SearchMethod::Mlrsearch, 0.005),
+        Profile::Rfc | Profile::Custom => (SearchMethod::Binary, 0.005),
+    };
+    SearchSettings {
+        method,
+        minimum: FrameRate(1000),
+        maximum: FrameRate(2_000_000),
+        width,
+        goals: vec![LossRatio::ZERO],
+        max_invalid: 4,
+    }
+}
+
+/// Turns a resolved plan into one of another profile: durations, repetitions and width follow the profile.
+pub(crate) fn apply_profile(plan: &mut Plan, profile: Profile) {
+    let search = standard_search(profile);
+    plan.profile = profile;
+    plan.trial = TrialSettings {
+        frame_timeout_ns: plan.trial.frame_timeout_ns,
+        ..standard_trial(profile)
+    };
+    plan.search.width = search.width;
+    plan.search.method = if plan.search.goals.len() > 1 {
+        SearchMethod::Mlrsearch
+    } else {
+        search.method
+    };
+    for test in &mut plan.tests {
+        test.repetitions = standard_repetitions(profile);
+    }
+}

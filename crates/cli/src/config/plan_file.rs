@@ -1,0 +1,440 @@
+//! The plan file: what its tables and keys mean.
+
+use super::defaults::{standard_repetitions, standard_search, standard_trial};
+use super::diagnostic::Diagnostic;
+use super::reader::{Mistakes, Section, nearest};
+use super::units;
+use sixbench_method::plan::{
+    Measure, Plan, PortOrder, Ports, Profile, SearchMethod, SearchSettings, Test, TrialSettings,
+};
+use sixbench_method::terms::{Directions, FrameSize, Share};
+use std::collections::BTreeSet;
+use toml::de::DeTable;
+
+/// A plan and where it is to run.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Loaded {
+    pub(crate) plan: Plan,
+    pub(crate) links: Links,
+}
+
+/// Where frames leave and come back.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Links {
+    /// Two interfaces of this machine, cabled to the DUT; `None`: namespaces and veth, built for the run.
+    pub(crate) interfaces: Option<(String, String)>,
+    /// Which backend sends and receives.
+    pub(crate) io: Backend,
+    /// Cores of the tester's threads; empty: chosen.
+    pub(crate) tester_cores: Vec<u32>,
+    /// Cores of a DUT in a namespace; empty: chosen.
+    pub(crate) dut_cores: Vec<u32>,
+}
+
+/// How frames are sent and received.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Backend {
+    /// AF_XDP where it works, else AF_PACKET.
+    #[default]
+    Auto,
+    /// AF_PACKET.
+    Packet,
+    /// AF_XDP.
+    Xdp,
+}
+
+/// Reads a plan file. `duts` are the names of the known recipes.
+pub(crate) fn parse(source: &str, duts: &[&str]) -> Result<Loaded, Vec<Diagnostic>> {
+    let (table, syntax) = DeTable::parse_recoverable(source);
+    if !syntax.is_empty() {
+        let diagnostic =
+            |e: &toml::de::Error| Diagnostic::new(e.span().unwrap_or(0..0), e.message());
+        return Err(syntax.iter().map(diagnostic).collect());
+    }
+    let mistakes = Mistakes::default();
+    let file = Section::new(
+        table.get_ref(),
+        0..source.len().min(1),
+        "the plan",
+        &mistakes,
+    );
+    let loaded = read_file(file, duts);
+    let found = mistakes.into_inner();
+    match loaded {
+        Some(loaded) if found.is_empty() => Ok(loaded),
+        _ => Err(found),
+    }
+}
+
+fn read_file(file: Section<'_>, duts: &[&str]) -> Option<Loaded> {
+    let name = file.required("name", identifier);
+    let profile = file.value("profile", profile).unwrap_or(Profile::Smoke);
+    let seed = file.value("seed", |t| {
+        t.parse()
+            .map_err(|_| format!("expected a whole number, not `{t}`"))
+    });
+    let trial = file
+        .section("trial", "[trial]")
+        .map_or(standard_trial(profile), |s| read_trial(s, profile));
+    let search = file
+        .section("search", "[search]")
+        .map_or(standard_search(profile), |s| read_search(s, profile));
+    let links = file
+        .section("testbed", "[testbed]")
+        .map(read_links)
+        .unwrap_or_default();
+    let sections = file.sections("test", "[[test]]");
+    if sections.is_empty() {
+        file.mistake_with_help(
+            "test",
+            "the plan holds no test",
+            "add at least one [[test]] table",
+        );
+    }
+    let mut names = BTreeSet::new();
+    let tests: Vec<_> = sections
+        .into_iter()
+        .map(|s| read_test(s, profile, duts, &mut names))
+        .collect();
+    file.finish();
+    let tests: Option<Vec<Test>> = tests.into_iter().collect();
+    // Durations of one's own make a plan neither of the named profiles.
+    let profile = if trial == standard_trial(profile) {
+        profile
+    } else {
+        Profile::Custom
+    };
+    let plan = Plan {
+        name: name?,
+        profile,
+        seed: seed.unwrap_or(42),
+        trial,
+        search,
+        tests: tests?,
+    };
+    Some(Loaded { plan, links })
+}
+
+fn read_trial(section: Section<'_>, profile: Profile) -> TrialSettings {
+    let standard = standard_trial(profile);
+    let time = |key, default| section.value(key, units::duration_ns).unwrap_or(default);
+    let trial = TrialSettings {
+        duration_ns: time("duration", standard.duration_ns),
+        residual_ns: time("residual", standard.residual_ns),
+        rest_ns: time("rest", standard.rest_ns),
+        frame_timeout_ns: time("frame-timeout", standard.frame_timeout_ns),
+        stall_ns: time("stall", standard.stall_ns),
+    };
+    if trial.duration_ns < 10_000_000 {
+        section.mistake("duration", "a trial lasts at least 10ms");
+    }
+    if trial.stall_ns == 0 {
+        section.mistake("stall", "the stall bound must be above zero");
+    }
+    section.finish();
+    trial
+}
+
+fn read_search(section: Section<'_>, profile: Profile) -> SearchSettings {
+    let standard = standard_search(profile);
+    let goals = section
+        .list("loss-goals", units::loss)
+        .unwrap_or(standard.goals);
+    let several = if goals.len() > 1 {
+        SearchMethod::Mlrsearch
+    } else {
+        standard.method
+    };
+    let search = SearchSettings {
+        method: section.value("method", method).unwrap_or(several),
+        minimum: section
+            .value("minimum", units::rate)
+            .unwrap_or(standard.minimum),
+        maximum: section
+            .value("maximum", units::rate)
+            .unwrap_or(standard.maximum),
+        width: section
+            .value("width", units::ratio)
+            .unwrap_or(standard.width),
+        goals,
+        max_invalid: section
+            .value("max-invalid", count)
+            .unwrap_or(standard.max_invalid),
+    };
+    check_search(&section, &search);
+    section.finish();
+    search
+}
+
+fn check_search(section: &Section<'_>, search: &SearchSettings) {
+    if search.minimum >= search.maximum {
+        section.mistake("minimum", "the minimum rate must be below the maximum");
+    }
+    if !(0.0001..=0.5).contains(&search.width) {
+        section.mistake("width", "the width must be between 0.01% and 50%");
+    }
+    if search.goals.is_empty() {
+        section.mistake("loss-goals", "at least one loss goal is needed");
+    }
+    if search.method == SearchMethod::Binary && search.goals.len() > 1 {
+        let help = "use method = \"mlrsearch\" for several goals in one search";
+        section.mistake_with_help("method", "a binary search has one loss goal", help);
+    }
+}
+
+fn read_links(section: Section<'_>) -> Links {
+    let left = section.value("left", interface);
+    let right = section.value("right", interface);
+    if left.is_some() != right.is_some() {
+        section.mistake(
+            "left",
+            "real interfaces come in pairs: give both `left` and `right`",
+        );
+    }
+    if left.is_some() && left == right {
+        section.mistake("right", "left and right must be two interfaces");
+    }
+    let links = Links {
+        interfaces: left.zip(right),
+        io: section.value("io", backend).unwrap_or_default(),
+        tester_cores: section.list("tester-cores", core).unwrap_or_default(),
+        dut_cores: section.list("dut-cores", core).unwrap_or_default(),
+    };
+    section.finish();
+    links
+}
+
+fn read_test(
+    section: Section<'_>,
+    profile: Profile,
+    duts: &[&str],
+    names: &mut BTreeSet<String>,
+) -> Option<Test> {
+    let name = section.required("name", identifier);
+    if let Some(name) = name.as_ref().filter(|name| !names.insert((*name).clone())) {
+        section.mistake("name", format!("two tests are named `{name}`"));
+    }
+    let dut = section.required("dut", |text| known_dut(text, duts));
+    let title = section.value("title", |text| Ok(text.to_owned()));
+    let measure = section.value("measure", measure).unwrap_or(Measure::Throughput);
+    let frame_sizes = section.list("frame-sizes", units::frame_size);
+    if section.is_empty_list("frame-sizes") {
+        section.mistake("frame-sizes", "at least one frame size is needed");
+    }
+    let directions = section.value("directions", directions).unwrap_or(Directions::Both);
+    let foreground = section.value("background", units::background).unwrap_or(Share::ALL);
+    let ports = section.value("ports", ports).unwrap_or(Ports::RFC_4814);
+    let repetitions = section.value("repetitions", count).unwrap_or_else(|| standard_repetitions(profile));
+    section.finish();
+    Some(Test {
+        title: title.or_else(|| name.clone())?,
+        name: name?,
+        dut: dut?,
+        measure,
+        frame_sizes: frame_sizes.unwrap_or_else(|| STANDARD_SIZES.map(FrameSize).to_vec()),
+        directions,
+        foreground,
+        ports,
+        repetitions,
+    })
+}
+
+/// RFC 8219 section 5.1.1 up to Ethernet's ordinary MTU, as the papers use them: on the IPv4 side each is 20 octets shorter.
+const STANDARD_SIZES: [u16; 8] = [84, 128, 256, 512, 768, 1024, 1280, 1518];
+
+fn identifier(text: &str) -> Result<String, String> {
+    let is_good = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    if text.is_empty() || text.len() > 64 || !text.chars().all(is_good) {
+        return Err(format!(
+            "a name is made of letters, digits, `-`, `_` and `.`, not `{text}`"
+        ));
+    }
+    Ok(text.to_owned())
+}
+
+fn interface(text: &str) -> Result<String, String> {
+    if text.is_empty() || text.len() > 15 || text.contains(['/', ' ']) {
+        return Err(format!("`{text}` cannot be the name of an interface"));
+    }
+    Ok(text.to_owned())
+}
+
+fn known_dut(text: &str, duts: &[&str]) -> Result<String, String> {
+    if duts.contains(&text) {
+        return Ok(text.to_owned());
+    }
+    let hint = match nearest(text, duts) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("known: {} (sixbench list duts)", duts.join(", ")),
+    };
+    Err(format!("no recipe is named `{text}`; {hint}"))
+}
+
+/// One of a few words.
+pub(crate) fn word<T: Copy>(text: &str, what: &str, words: &[(&str, T)]) -> Result<T, String> {
+    let found = words
+        .iter()
+        .find(|(word, _)| *word == text)
+        .map(|(_, value)| *value);
+    found.ok_or_else(|| {
+        let known: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
+        format!("expected {what} ({}), not `{text}`", known.join(", "))
+    })
+}
+
+pub(crate) fn profile(text: &str) -> Result<Profile, String> {
+    word(
+        text,
+        "a profile",
+        &[
+            ("smoke", Profile::Smoke),
+            ("draft", Profile::Draft),
+            ("rfc", Profile::Rfc),
+        ],
+    )
+}
+
+fn method(text: &str) -> Result<SearchMethod, String> {
+    word(
+        text,
+        "a search method",
+        &[
+            ("binary", SearchMethod::Binary),
+            ("mlrsearch", SearchMethod::Mlrsearch),
+        ],
+    )
+}
+
+pub(crate) fn backend(text: &str) -> Result<Backend, String> {
+    word(
+        text,
+        "a backend",
+        &[
+            ("auto", Backend::Auto),
+            ("packet", Backend::Packet),
+            ("xdp", Backend::Xdp),
+        ],
+    )
+}
+
+fn measure(text: &str) -> Result<Measure, String> {
+    word(
+        text,
+        "what to measure",
+        &[("throughput", Measure::Throughput)],
+    )
+}
+
+pub(crate) fn directions(text: &str) -> Result<Directions, String> {
+    let words = [
+        ("both", Directions::Both),
+        ("forward", Directions::Forward),
+        ("reverse", Directions::Reverse),
+    ];
+    word(text, "directions", &words)
+}
+
+pub(crate) fn ports(text: &str) -> Result<Ports, String> {
+    let fixed = Ports {
+        order: PortOrder::Fixed,
+        ..Ports::RFC_4814
+    };
+    word(
+        text,
+        "the ports",
+        &[("rfc4814", Ports::RFC_4814), ("fixed", fixed)],
+    )
+}
+
+fn count(text: &str) -> Result<u32, String> {
+    let wrong = format!("expected a whole number from 1 to 1000, not `{text}`");
+    text.parse()
+        .ok()
+        .filter(|n| (1..=1000).contains(n))
+        .ok_or(wrong)
+}
+
+fn core(text: &str) -> Result<u32, String> {
+    text.parse()
+        .map_err(|_| format!("expected the number of a core, not `{text}`"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::render;
+
+    const DUTS: [&str; 2] = ["linux-ipv4", "tayga-siit"];
+
+    const SMALLEST: &str = "name = \"p\"\n[[test]]\nname = \"t\"\ndut = \"linux-ipv4\"\n";
+
+    #[test]
+    fn the_smallest_plan_gets_every_default() {
+        let plan = parse(SMALLEST, &DUTS).expect("a plan").plan;
+        assert_eq!(plan.profile, Profile::Smoke);
+        assert_eq!(plan.tests[0].frame_sizes.len(), 8);
+        assert_eq!(plan.tests[0].ports, Ports::RFC_4814);
+        assert_eq!(plan.tests[0].directions, Directions::Both);
+    }
+
+    #[test]
+    fn the_rfc_profile_has_the_durations_of_the_rfc() {
+        let plan = parse(&format!("profile = \"rfc\"\n{SMALLEST}"), &DUTS)
+            .expect("a plan")
+            .plan;
+        assert_eq!(plan.trial.duration_ns, 60_000_000_000);
+        assert_eq!(plan.trial.rest_ns, 5_000_000_000);
+        assert_eq!(plan.tests[0].repetitions, 20);
+    }
+
+    #[test]
+    fn durations_of_ones_own_are_no_named_profile() {
+        let plan = parse(
+            &format!("profile = \"rfc\"\n{SMALLEST}[trial]\nduration = \"5s\"\n"),
+            &DUTS,
+        );
+        assert_eq!(plan.expect("a plan").plan.profile, Profile::Custom);
+    }
+
+    #[test]
+    fn all_mistakes_are_told_at_once_each_at_its_line() {
+        let source = "name = \"two words\"
+profil = \"rfc\"
+
+[search]
+minimum = \"2M\"
+maximum = \"1M\"
+width = \"1%\"
+
+[[test]]
+name = \"a\"
+dut = \"linux-ipv5\"
+frame-sizes = [64, 512, 10000]
+directions = \"sideways\"
+
+[[test]]
+name = \"a\"
+dut = \"tayga-siit\"
+background = \"110%\"
+";
+        let mistakes = parse(source, &DUTS).expect_err("mistakes");
+        insta::assert_snapshot!(render("plan.toml", source, &mistakes, false));
+    }
+
+    #[test]
+    fn broken_toml_is_shown_at_its_place() {
+        let source = "name = \"p\"\n[[test]\nname = 3\n";
+        let mistakes = parse(source, &DUTS).expect_err("mistakes");
+        assert_eq!(
+            source[..mistakes[0].span.start].lines().count(),
+            2,
+            "{mistakes:?}"
+        );
+    }
+
+    #[test]
+    fn a_plan_without_tests_is_a_mistake() {
+        let mistakes = parse("name = \"p\"\n", &DUTS).expect_err("mistakes");
+        assert_eq!(mistakes[0].title, "the plan holds no test");
+    }
+}

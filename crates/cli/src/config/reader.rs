@@ -1,0 +1,231 @@
+//! Reads a TOML table key by key, remembering what was not understood: so that all mistakes of a file are told at once.
+
+use super::diagnostic::Diagnostic;
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::ops::Range;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+/// Where mistakes are gathered.
+#[derive(Default)]
+pub(crate) struct Mistakes(RefCell<Vec<Diagnostic>>);
+
+impl Mistakes {
+    pub(crate) fn add(&self, mistake: Diagnostic) {
+        self.0.borrow_mut().push(mistake);
+    }
+
+    pub(crate) fn into_inner(self) -> Vec<Diagnostic> {
+        self.0.into_inner()
+    }
+}
+
+/// A table being read.
+pub(crate) struct Section<'a> {
+    table: &'a DeTable<'a>,
+    /// Where the table stands, for what is missing in it.
+    pub(crate) span: Range<usize>,
+    /// Its name as people know it, e.g. `[trial]`.
+    name: &'static str,
+    known: RefCell<BTreeSet<&'static str>>,
+    mistakes: &'a Mistakes,
+}
+
+impl<'a> Section<'a> {
+    pub(crate) fn new(
+        table: &'a DeTable<'a>,
+        span: Range<usize>,
+        name: &'static str,
+        mistakes: &'a Mistakes,
+    ) -> Self {
+        Self {
+            table,
+            span,
+            name,
+            known: RefCell::default(),
+            mistakes,
+        }
+    }
+
+    fn get(&self, key: &'static str) -> Option<&'a Spanned<DeValue<'a>>> {
+        self.known.borrow_mut().insert(key);
+        self.table.get(key)
+    }
+
+    /// The value of `key` as `read` understands its text; numbers are read as their digits. A mistake yields `None`, too.
+    pub(crate) fn value<T>(
+        &self,
+        key: &'static str,
+        read: impl Fn(&str) -> Result<T, String>,
+    ) -> Option<T> {
+        self.scalar(self.get(key)?, &read)
+    }
+
+    /// As [`Section::value`], and missing is a mistake.
+    pub(crate) fn required<T>(
+        &self,
+        key: &'static str,
+        read: impl Fn(&str) -> Result<T, String>,
+    ) -> Option<T> {
+        if self.get(key).is_none() {
+            self.mistakes.add(Diagnostic::new(
+                self.span.clone(),
+                format!("{} needs a `{key}`", self.name),
+            ));
+        }
+        self.value(key, read)
+    }
+
+    /// A list of values; one alone may stand without brackets.
+    pub(crate) fn list<T>(
+        &self,
+        key: &'static str,
+        read: impl Fn(&str) -> Result<T, String>,
+    ) -> Option<Vec<T>> {
+        let value = self.get(key)?;
+        match value.get_ref() {
+            DeValue::Array(items) => Some(
+                items
+                    .iter()
+                    .filter_map(|item| self.scalar(item, &read))
+                    .collect(),
+            ),
+            _ => self.scalar(value, &read).map(|one| vec![one]),
+        }
+    }
+
+    /// Whether `key` holds a list without a single item.
+    pub(crate) fn is_empty_list(&self, key: &str) -> bool {
+        self.table.get(key).is_some_and(|value| value.get_ref().as_array().is_some_and(|items| items.is_empty()))
+    }
+
+    /// A table below this one.
+    pub(crate) fn section(&self, key: &'static str, name: &'static str) -> Option<Section<'a>> {
+        let value = self.get(key)?;
+        match value.get_ref() {
+            DeValue::Table(table) => Some(Section::new(table, value.span(), name, self.mistakes)),
+            other => self.wrong_type(value.span(), &format!("a table [{key}]"), other.type_str()),
+        }
+    }
+
+    /// The tables of an array of tables.
+    pub(crate) fn sections(&self, key: &'static str, name: &'static str) -> Vec<Section<'a>> {
+        let Some(value) = self.get(key) else {
+            return Vec::new();
+        };
+        let DeValue::Array(items) = value.get_ref() else {
+            let _: Option<()> = self.wrong_type(
+                value.span(),
+                &format!("tables [[{key}]]"),
+                value.get_ref().type_str(),
+            );
+            return Vec::new();
+        };
+        let section = |item: &'a Spanned<DeValue<'a>>| match item.get_ref() {
+            DeValue::Table(table) => Some(Section::new(table, item.span(), name, self.mistakes)),
+            other => self.wrong_type(item.span(), &format!("a table [[{key}]]"), other.type_str()),
+        };
+        items.iter().filter_map(section).collect()
+    }
+
+    /// Where the value of `key` stands; the table, if it is missing.
+    pub(crate) fn span_of(&self, key: &str) -> Range<usize> {
+        self.table
+            .get(key)
+            .map_or_else(|| self.span.clone(), Spanned::span)
+    }
+
+    pub(crate) fn mistake(&self, key: &str, title: impl Into<String>) {
+        self.mistakes.add(Diagnostic::new(self.span_of(key), title));
+    }
+
+    pub(crate) fn mistake_with_help(
+        &self,
+        key: &str,
+        title: impl Into<String>,
+        help: impl Into<String>,
+    ) {
+        self.mistakes
+            .add(Diagnostic::new(self.span_of(key), title).help(help));
+    }
+
+    /// Complains about the keys nobody asked for. Call when everything else was read.
+    pub(crate) fn finish(self) {
+        let known = self.known.borrow();
+        for key in self
+            .table
+            .keys()
+            .filter(|key| !known.contains(key.get_ref().as_ref()))
+        {
+            let title = format!("unknown key `{}` in {}", key.get_ref(), self.name);
+            let mistake = Diagnostic::new(key.span(), title);
+            let all: Vec<&str> = known.iter().copied().collect();
+            self.mistakes.add(match nearest(key.get_ref(), &all) {
+                Some(near) => mistake.help(format!("did you mean `{near}`?")),
+                None => mistake.help(format!("known keys: {}", all.join(", "))),
+            });
+        }
+    }
+
+    fn scalar<T>(
+        &self,
+        value: &Spanned<DeValue<'_>>,
+        read: &impl Fn(&str) -> Result<T, String>,
+    ) -> Option<T> {
+        let text = match value.get_ref() {
+            DeValue::String(text) => text.to_string(),
+            DeValue::Integer(number) => number.as_str().to_owned(),
+            DeValue::Float(number) => number.as_str().to_owned(),
+            DeValue::Boolean(truth) => truth.to_string(),
+            other => return self.wrong_type(value.span(), "a single value", other.type_str()),
+        };
+        read(&text)
+            .map_err(|title| self.mistakes.add(Diagnostic::new(value.span(), title)))
+            .ok()
+    }
+
+    fn wrong_type<T>(&self, span: Range<usize>, expected: &str, got: &str) -> Option<T> {
+        self.mistakes.add(Diagnostic::new(
+            span,
+            format!("expected {expected}, found a TOML {got}"),
+        ));
+        None
+    }
+}
+
+/// The candidate that differs in at most a third of its letters.
+pub(crate) fn nearest<'c>(word: &str, candidates: &[&'c str]) -> Option<&'c str> {
+    let best = candidates.iter().map(|c| (distance(word, c), *c)).min()?;
+    (best.0 <= best.1.len().max(3) / 3).then_some(best.1)
+}
+
+/// Levenshtein's distance.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, y) in b.iter().enumerate() {
+            let replaced = diagonal + usize::from(x != *y);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slip_of_the_finger_is_recognised() {
+        assert_eq!(
+            nearest("frame-size", &["frame-sizes", "dut"]),
+            Some("frame-sizes")
+        );
+        assert_eq!(nearest("colour", &["frame-sizes", "dut"]), None);
+    }
+}

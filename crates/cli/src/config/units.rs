@@ -1,0 +1,194 @@
+//! Numbers as people write them: `500k`, `1.2M`, `10s`, `84B`, `0.01%`, `9 of 10`.
+
+use sixbench_method::terms::{FrameRate, FrameSize, LossRatio, Share};
+
+/// A number followed by a suffix of letters or `%`.
+fn split(text: &str) -> Option<(f64, &str)> {
+    let text = text.trim();
+    let end = text
+        .find(|c: char| !c.is_ascii_digit() && c != '.' && c != '_')
+        .unwrap_or(text.len());
+    let number: f64 = text[..end].replace('_', "").parse().ok()?;
+    Some((number, text[end..].trim()))
+}
+
+/// Frames per second: `500k`, `1.2M`, `1000`.
+pub(crate) fn rate(text: &str) -> Result<FrameRate, String> {
+    let wrong = || format!("expected frames per second such as 1000, 500k or 1.2M, not `{text}`");
+    let (number, suffix) = split(text).ok_or_else(wrong)?;
+    let factor = match suffix {
+        "" | "fps" => 1.0,
+        "k" | "kfps" => 1e3,
+        "M" | "Mfps" => 1e6,
+        _ => return Err(wrong()),
+    };
+    let rate = (number * factor).round();
+    if !(1.0..=1e9).contains(&rate) {
+        return Err(format!(
+            "a rate must be between 1 and 1000M frames per second, not `{text}`"
+        ));
+    }
+    Ok(FrameRate(rate as u64))
+}
+
+/// A time as nanoseconds: `10s`, `200ms`, `1m`, `0s`.
+pub(crate) fn duration_ns(text: &str) -> Result<u64, String> {
+    let wrong = || format!("expected a time such as 60s, 200ms or 2m, not `{text}`");
+    let (number, suffix) = split(text).ok_or_else(wrong)?;
+    let factor = match suffix {
+        "us" => 1e3,
+        "ms" => 1e6,
+        "s" => 1e9,
+        "m" | "min" => 60e9,
+        "" if number == 0.0 => 0.0,
+        _ => return Err(wrong()),
+    };
+    let nanoseconds = number * factor;
+    if nanoseconds > 86_400e9 {
+        return Err(format!("a time of more than a day: `{text}`"));
+    }
+    Ok(nanoseconds.round() as u64)
+}
+
+/// A share as a ratio: `0.01%` or `0.0001`.
+pub(crate) fn ratio(text: &str) -> Result<f64, String> {
+    let wrong = || format!("expected a share such as 1% or 0.01, not `{text}`");
+    let (number, suffix) = split(text).ok_or_else(wrong)?;
+    let ratio = match suffix {
+        "%" => number / 100.0,
+        "" => number,
+        _ => return Err(wrong()),
+    };
+    if ratio > 1.0 {
+        Err(format!("a share of more than 100%: `{text}`"))
+    } else {
+        Ok(ratio)
+    }
+}
+
+/// Accepted loss, below 1.
+pub(crate) fn loss(text: &str) -> Result<LossRatio, String> {
+    let ratio = ratio(text)?;
+    if ratio >= 1.0 {
+        Err(format!("a loss goal must be below 100%, not `{text}`"))
+    } else {
+        Ok(LossRatio(ratio))
+    }
+}
+
+/// A frame size: `84` or `84B`.
+pub(crate) fn frame_size(text: &str) -> Result<FrameSize, String> {
+    let (number, suffix) = split(text)
+        .filter(|(_, s)| matches!(*s, "" | "B"))
+        .ok_or_else(|| format!("expected a frame size such as 84 or 512B, not `{text}`"))?;
+    let (least, most) = (FrameSize::MINIMUM.0, FrameSize::MAXIMUM.0);
+    if number.fract() != 0.0
+        || suffix.len() > 1
+        || !(f64::from(least)..=f64::from(most)).contains(&number)
+    {
+        return Err(format!(
+            "a frame size is the octets of the IPv6 frame with FCS, from {least} (84 replaces 64, RFC 8219 section 5.1.1) to {most}, \
+             not `{text}`"
+        ));
+    }
+    Ok(FrameSize(number as u16))
+}
+
+/// Background traffic as `10%`, or foreground frames as `9 of 10`.
+pub(crate) fn background(text: &str) -> Result<Share, String> {
+    let percent = (ratio(text)? * 100.0 * 100.0).round() as u32;
+    let divisor = gcd(10_000 - percent, 10_000);
+    Ok(Share {
+        foreground: (10_000 - percent) / divisor,
+        of: 10_000 / divisor,
+    })
+}
+
+fn gcd(a: u32, b: u32) -> u32 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+/// Nanoseconds as people read them.
+pub(crate) fn show_ns(ns: u64) -> String {
+    match ns {
+        0 => "0s".to_owned(),
+        n if n.is_multiple_of(1_000_000_000) => format!("{}s", n / 1_000_000_000),
+        n if n.is_multiple_of(1_000_000) => format!("{}ms", n / 1_000_000),
+        n => format!("{}us", n / 1000),
+    }
+}
+
+/// Frames per second as people read them: `412.3k`.
+pub(crate) fn show_rate(rate: FrameRate) -> String {
+    match rate.0 {
+        r if r >= 1_000_000 => format!("{:.3}M", r as f64 / 1e6),
+        r if r >= 1000 => format!("{:.1}k", r as f64 / 1e3),
+        r => r.to_string(),
+    }
+}
+
+/// Seconds as people plan: `4 min`, `5.4 h`.
+pub(crate) fn show_seconds(seconds: u64) -> String {
+    match seconds {
+        s if s < 120 => format!("{s} s"),
+        s if s < 7200 => format!("{} min", s.div_ceil(60)),
+        s => format!("{:.1} h", s as f64 / 3600.0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_take_k_and_m() {
+        assert_eq!(rate("500k"), Ok(FrameRate(500_000)));
+        assert_eq!(rate("1.2M"), Ok(FrameRate(1_200_000)));
+        assert_eq!(rate("1_000"), Ok(FrameRate(1000)));
+        assert!(rate("fast").unwrap_err().contains("not `fast`"));
+        assert!(rate("0").is_err());
+        assert!(rate("-5").is_err());
+    }
+
+    #[test]
+    fn times_need_a_unit() {
+        assert_eq!(duration_ns("60s"), Ok(60_000_000_000));
+        assert_eq!(duration_ns("200ms"), Ok(200_000_000));
+        assert_eq!(duration_ns("0"), Ok(0));
+        assert!(duration_ns("60").is_err());
+        assert!(duration_ns("48000m").is_err());
+    }
+
+    #[test]
+    fn a_tenth_of_background_is_nine_foreground_of_ten() {
+        assert_eq!(
+            background("10%"),
+            Ok(Share {
+                foreground: 9,
+                of: 10
+            })
+        );
+        assert_eq!(background("0%"), Ok(Share::ALL));
+        assert_eq!(
+            background("100%"),
+            Ok(Share {
+                foreground: 0,
+                of: 1
+            })
+        );
+        assert_eq!(
+            background("12.5%"),
+            Ok(Share {
+                foreground: 7,
+                of: 8
+            })
+        );
+    }
+
+    #[test]
+    fn sixty_four_octets_cannot_hold_an_ipv6_test_frame() {
+        assert!(frame_size("64").unwrap_err().contains("84 replaces 64"));
+        assert_eq!(frame_size("84B"), Ok(FrameSize(84)));
+        assert!(frame_size("9217").is_err());
+    }
+}

@@ -1,0 +1,56 @@
+//! Exit codes: one list, also printed by `sixbench --help`.
+
+/// How a command ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Exit {
+    /// Done.
+    Done = 0,
+    /// A bug or a failure nobody foresaw.
+    Failure = 1,
+    /// The command line or the plan is wrong.
+    Usage = 2,
+    /// The testbed could not be built, or broke.
+    Testbed = 3,
+    /// The tester is not fit: trials stayed invalid.
+    TesterUnfit = 4,
+    /// An expectation of the plan was missed.
+    Missed = 5,
+    /// Interrupted; results are kept.
+    Interrupted = 130,
+}
+
+/// The list, for the help text.
+pub(crate) const TABLE: &str = "Exit codes: 0 done; 1 failure or bug; 2 usage or plan error; 3 testbed could not be built; \
+4 tester not fit (invalid trials); 5 an expectation of the plan missed; 130 interrupted, results kept.";
+
+/// An error that knows its exit code.
+#[derive(Debug)]
+pub(crate) struct Failed {
+    pub(crate) exit: Exit,
+    pub(crate) error: anyhow::Error,
+}
+
+impl Failed {
+    /// Wraps `error`.
+    pub(crate) fn new(exit: Exit, error: impl Into<anyhow::Error>) -> Self {
+        Self { exit, error: error.into() }
+    }
+
+    /// An error of the command line or the plan.
+    pub(crate) fn usage(message: impl std::fmt::Display) -> Self {
+        Self::new(Exit::Usage, anyhow::anyhow!("{message}"))
+    }
+}
+
+impl From<anyhow::Error> for Failed {
+    fn from(error: anyhow::Error) -> Self {
+        Self::new(Exit::Failure, error)
+    }
+}
+
+impl From<std::io::Error> for Failed {
+    fn from(error: std::io::Error) -> Self {
+        Self::new(Exit::Failure, error)
+    }
+}

@@ -1,0 +1,173 @@
+//! The results directory. `trials.jsonl` is the truth: each line is on disk before the next trial starts.
+
+use anyhow::{Context, Result, bail};
+use sixbench_method::plan::Plan;
+use sixbench_method::record::{FORMAT, Facts, TrialRecord};
+use std::fs::{self, File, OpenOptions};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// An open results directory.
+pub(crate) struct Store {
+    directory: PathBuf,
+    trials: File,
+}
+
+/// What a results directory holds.
+pub(crate) struct Stored {
+    pub(crate) plan: Plan,
+    pub(crate) records: Vec<TrialRecord>,
+    pub(crate) facts: Facts,
+    pub(crate) commands: String,
+    /// A last line that was cut off when the run was killed.
+    pub(crate) is_torn: bool,
+}
+
+impl Store {
+    /// Makes a new directory for the results of `plan`; `source` is the plan file's text.
+    pub(crate) fn create(directory: &Path, plan: &Plan, source: &str) -> Result<Self> {
+        if directory.join("trials.jsonl").exists() {
+            bail!(
+                "{} already holds results; choose another directory, or go on with --resume {}",
+                directory.display(),
+                directory.display()
+            );
+        }
+        fs::create_dir_all(directory).with_context(|| format!("cannot create {}", directory.display()))?;
+        let resolved = toml::to_string(plan).context("cannot write the resolved plan")?;
+        write(directory, "plan.toml", source)?;
+        write(directory, "resolved.toml", &resolved)?;
+        Self::open(directory)
+    }
+
+    /// Opens an existing directory to go on; a torn last line is cut off.
+    pub(crate) fn reopen(directory: &Path) -> Result<(Self, Stored)> {
+        let stored = load(directory)?;
+        if stored.is_torn {
+            let lines: Vec<String> = stored.records.iter().map(line).collect::<Result<_>>()?;
+            write(directory, "trials.jsonl", &lines.concat())?;
+        }
+        Ok((Self::open(directory)?, stored))
+    }
+
+    fn open(directory: &Path) -> Result<Self> {
+        let path = directory.join("trials.jsonl");
+        let trials = OpenOptions::new().create(true).append(true).open(&path);
+        let trials = trials.with_context(|| format!("cannot write {}", path.display()))?;
+        Ok(Self { directory: directory.to_owned(), trials })
+    }
+
+    /// Where the results are.
+    pub(crate) fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// Puts a trial on disk, for good.
+    pub(crate) fn append(&mut self, record: &TrialRecord) -> Result<()> {
+        let text = line(record)?;
+        let written = self.trials.write_all(text.as_bytes()).and_then(|()| self.trials.sync_data());
+        written.with_context(|| {
+            format!("cannot write {} (is the disk full?)", self.directory.join("trials.jsonl").display())
+        })
+    }
+
+    /// Writes one of the other files.
+    pub(crate) fn write(&self, name: &str, text: &str) -> Result<()> {
+        write(&self.directory, name, text)
+    }
+
+    /// Writes the facts.
+    pub(crate) fn write_facts(&self, facts: &Facts) -> Result<()> {
+        self.write("facts.json", &serde_json::to_string_pretty(facts)?)
+    }
+}
+
+fn line(record: &TrialRecord) -> Result<String> {
+    Ok(serde_json::to_string(record)? + "\n")
+}
+
+/// Writes through a temporary file, so that a reader never sees half of it.
+fn write(directory: &Path, name: &str, text: &str) -> Result<()> {
+    let path = directory.join(name);
+    let temporary = directory.join(format!(".{name}.new"));
+    let written = fs::write(&temporary, text).and_then(|()| fs::rename(&temporary, &path));
+    written.with_context(|| format!("cannot write {}", path.display()))
+}
+
+/// Reads a results directory.
+pub(crate) fn load(directory: &Path) -> Result<Stored> {
+    let read = |name: &str| {
+        let path = directory.join(name);
+        fs::read_to_string(&path).with_context(|| format!("cannot read {}; is this a results directory?", path.display()))
+    };
+    let plan = toml::from_str(&read("resolved.toml")?)
+        .with_context(|| format!("{} is not a plan of this version of sixbench", directory.join("resolved.toml").display()))?;
+    let text = read("trials.jsonl").unwrap_or_default();
+    let (records, is_torn) = records(&text).with_context(|| directory.join("trials.jsonl").display().to_string())?;
+    // Facts and commands come late in a run that was killed early.
+    let facts = read("facts.json").ok().and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
+    let commands = read("commands.sh").unwrap_or_default();
+    Ok(Stored { plan, records, facts, commands, is_torn })
+}
+
+/// The records of a file's lines. Only the last line may be torn, and only if its end is missing.
+fn records(text: &str) -> Result<(Vec<TrialRecord>, bool)> {
+    let mut records = Vec::new();
+    for (number, line) in text.split_inclusive('\n').enumerate() {
+        if !line.ends_with('\n') {
+            return Ok((records, true));
+        }
+        let record: TrialRecord =
+            serde_json::from_str(line).with_context(|| format!("line {} is no trial", number + 1))?;
+        if record.format > FORMAT {
+            bail!("line {} has format {}; this sixbench reads up to {FORMAT}: use a newer one", number + 1, record.format);
+        }
+        records.push(record);
+    }
+    Ok((records, false))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sixbench_method::plan::Point;
+    use sixbench_method::terms::{Direction, FrameRate, FrameSize};
+    use sixbench_method::trial::{DirectionResult, TrialResult, TrialSpec};
+
+    fn record(trial: u32) -> TrialRecord {
+        TrialRecord {
+            format: FORMAT,
+            point: Point { test: "t".to_owned(), frame_size: FrameSize(84) },
+            repetition: 1,
+            trial,
+            started: "2026-01-01T00:00:00Z".to_owned(),
+            result: TrialResult {
+                spec: TrialSpec { rate: FrameRate(1000), duration_ns: 1_000_000_000 },
+                directions: vec![DirectionResult::counted(Direction::Forward, 1000, 1000)],
+                faults: vec![],
+            },
+            watch: None,
+        }
+    }
+
+    #[test]
+    fn a_line_torn_by_a_kill_costs_one_trial_and_no_more() {
+        let whole = line(&record(1)).expect("json") + &line(&record(2)).expect("json");
+        let torn = &whole[..whole.len() - 20];
+        assert_eq!(records(torn).expect("readable"), (vec![record(1)], true));
+        assert_eq!(records(&whole).expect("readable"), (vec![record(1), record(2)], false));
+    }
+
+    #[test]
+    fn a_broken_line_in_the_middle_is_an_error_that_names_it() {
+        let text = format!("{}nonsense\n", line(&record(1)).expect("json"));
+        let error = records(&text).expect_err("an error");
+        assert_eq!(error.to_string(), "line 2 is no trial");
+    }
+
+    #[test]
+    fn a_newer_format_is_refused() {
+        let newer = TrialRecord { format: FORMAT + 1, ..record(1) };
+        assert!(records(&line(&newer).expect("json")).is_err());
+    }
+}

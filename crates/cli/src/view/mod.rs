@@ -1,0 +1,38 @@
+//! Views of the event stream. stdout is for results; what happens meanwhile goes to stderr, except with `--json`.
+
+mod json;
+mod plain;
+mod progress;
+mod words;
+
+use sixbench_method::event::Event;
+use std::io::IsTerminal;
+
+/// Shows events as they come.
+pub(crate) trait View {
+    /// Takes one in.
+    fn show(&mut self, event: &Event);
+}
+
+/// Which view a command was asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Choice {
+    /// A progress line on a terminal, else plain lines.
+    People,
+    /// One JSON object a line on stdout.
+    Json,
+}
+
+/// The view for this output.
+pub(crate) fn open(choice: Choice) -> Box<dyn View> {
+    match choice {
+        Choice::Json => Box::new(json::Json),
+        Choice::People if std::io::stderr().is_terminal() && has_color() => Box::new(progress::Progress::new()),
+        Choice::People => Box::new(plain::Plain::default()),
+    }
+}
+
+/// Whether colours and bars are welcome (no-color.org).
+pub(crate) fn has_color() -> bool {
+    std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty()) && std::env::var_os("TERM").is_none_or(|t| t != "dumb")
+}

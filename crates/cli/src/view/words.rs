@@ -1,0 +1,88 @@
+//! Events in words, for both views for people.
+
+use crate::config::units::{show_ns, show_rate, show_seconds};
+use sixbench_method::event::Event;
+use sixbench_method::record::{Outcome, TrialRecord};
+use sixbench_method::search::{Bracket, Limit};
+use sixbench_method::trial::Verdict;
+
+/// What a doubting expert asks of a trial: did the tester keep up, in both directions, and what was lost?
+pub(crate) fn trial(record: &TrialRecord, verdict: Verdict) -> String {
+    let result = &record.result;
+    let lost: Vec<String> = result.directions.iter().map(|d| d.not_received().to_string()).collect();
+    let lateness = result.directions.iter().map(|d| d.sending.worst_lateness_ns).max().unwrap_or(0);
+    let mut text = format!(
+        "{:>9}/s  {:<7}  missing {}  tester late at most {}",
+        show_rate(result.spec.rate),
+        word(verdict),
+        lost.join(" + "),
+        show_lateness(lateness),
+    );
+    if verdict == Verdict::Invalid
+        && let Some(fault) = result.faults.first()
+    {
+        text += &format!("  ({fault})");
+    }
+    text
+}
+
+fn show_lateness(ns: u64) -> String {
+    match ns {
+        n if n >= 1_000_000 => format!("{:.1} ms", n as f64 / 1e6),
+        n => format!("{} us", n / 1000),
+    }
+}
+
+/// The verdict, in one word.
+pub(crate) fn word(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Passed => "passed",
+        Verdict::Lost => "lost",
+        Verdict::Invalid => "invalid",
+    }
+}
+
+/// What one repetition came to.
+pub(crate) fn outcome(outcome: &Outcome) -> String {
+    let brackets: Vec<String> = outcome.brackets.iter().map(bracket).collect();
+    let repeated = match outcome.invalid {
+        0 => String::new(),
+        n => format!(", {n} invalid repeated"),
+    };
+    format!("{}  #{}  {}  ({} trials{repeated})", outcome.point, outcome.repetition, brackets.join("; "), outcome.trials)
+}
+
+fn bracket(bracket: &Bracket) -> String {
+    let goal = match bracket.goal.0 {
+        0.0 => String::new(),
+        _ => format!(" at {}", bracket.goal),
+    };
+    let limit = match bracket.limit {
+        Limit::Dut => "",
+        Limit::Tester => " or more: the tester could not go further",
+        Limit::Maximum => " or more: the plan's maximum",
+    };
+    match bracket.lower {
+        Some(rate) => format!("{} frames/s per direction{goal}{limit}", show_rate(rate)),
+        None => format!("nothing passed{goal}"),
+    }
+}
+
+/// Everything else.
+pub(crate) fn event(event: &Event) -> Option<String> {
+    Some(match event {
+        Event::RunStarted { plan, results, measurements, estimate_s } => format!(
+            "{plan}: {measurements} measurements, about {}; results in {results}",
+            show_seconds(*estimate_s)
+        ),
+        Event::DutReady { dut, version } => format!("{dut}: up ({version})"),
+        Event::MeasurementStarted { point, repetition, of } => format!("{point}: repetition {repetition} of {of}"),
+        Event::TrialStarted { point, spec } => {
+            format!("{point}: {} frames/s for {}", show_rate(spec.rate), show_ns(spec.duration_ns))
+        }
+        Event::TrialEnded { record, verdict } => trial(record, *verdict),
+        Event::MeasurementEnded { outcome } => self::outcome(outcome),
+        Event::Warning { text } => format!("warning: {text}"),
+        Event::RunEnded { .. } => return None,
+    })
+}
