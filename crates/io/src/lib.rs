@@ -20,7 +20,7 @@ use std::io;
 pub const BATCH: usize = 64;
 
 /// One end of a link.
-pub trait Port {
+pub trait Port: Send {
     /// The interface, as people call it.
     fn name(&self) -> String;
 

@@ -1,1 +1,20 @@
+//! Links and devices under test: what must exist around the tester before a trial, and must be gone after it.
+//! This crate knows no frames. It never touches an interface it did not create or was not told to use, and whatever it did is undone
+//! when its owner goes out of scope: at the end, on an error, on a panic, on Ctrl-C.
 #![forbid(unsafe_code)]
+
+pub mod addresses;
+pub mod doctor;
+pub mod dut;
+pub mod existing;
+pub mod facts;
+pub mod monitor;
+pub mod namespace;
+pub mod recipe;
+pub mod shell;
+pub mod topology;
+
+pub use dut::Dut;
+pub use recipe::{Library, Recipe};
+pub use shell::{Shell, TestbedError};
+pub use topology::{Cores, Topology};

@@ -1,0 +1,152 @@
+//! Is this host fit to measure? Each finding names the command that cures it.
+
+use crate::monitor::Monitor;
+use crate::namespace::{self, Namespace};
+use crate::shell::{Shell, has_program};
+use crate::topology::Cores;
+use std::time::Duration;
+
+/// How bad a finding is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// As it should be.
+    Good,
+    /// Measuring works, with less trust.
+    Warning,
+    /// Measuring does not work.
+    Blocker,
+}
+
+/// One finding.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// How bad.
+    pub severity: Severity,
+    /// What was found.
+    pub what: String,
+    /// What cures it, where something is to be cured.
+    pub cure: Option<String>,
+}
+
+impl Finding {
+    fn good(what: impl Into<String>) -> Self {
+        Self { severity: Severity::Good, what: what.into(), cure: None }
+    }
+
+    fn bad(severity: Severity, what: impl Into<String>, cure: impl Into<String>) -> Self {
+        Self { severity, what: what.into(), cure: Some(cure.into()) }
+    }
+}
+
+/// Looks at everything; takes about half a second.
+pub fn examine(allowed_cores: &[u32]) -> Vec<Finding> {
+    let mut findings = vec![root()];
+    findings.extend(programs());
+    findings.push(namespaces());
+    findings.push(cores(allowed_cores));
+    findings.push(load(allowed_cores));
+    findings.push(clock());
+    findings.push(leftovers());
+    findings
+}
+
+/// Whether this process may make namespaces and open raw sockets.
+pub fn is_root() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let uids = status.lines().find_map(|line| line.strip_prefix("Uid:")).unwrap_or_default();
+    uids.split_whitespace().nth(1) == Some("0")
+}
+
+fn root() -> Finding {
+    if is_root() {
+        return Finding::good("running as root");
+    }
+    Finding::bad(Severity::Blocker, "not root: namespaces and raw sockets need it", "run it with sudo")
+}
+
+fn programs() -> Vec<Finding> {
+    let wanted = [("ip", "iproute2"), ("ethtool", "ethtool"), ("setpriv", "util-linux"), ("taskset", "util-linux")];
+    let mut missing: Vec<_> = wanted.iter().filter(|(program, _)| !has_program(program)).collect();
+    missing.dedup_by_key(|(_, package)| *package);
+    if missing.is_empty() {
+        return vec![Finding::good("ip, ethtool, setpriv and taskset are installed")];
+    }
+    let finding = |(program, package): &(&str, &str)| {
+        Finding::bad(Severity::Blocker, format!("{program} is not installed"), format!("apt-get install {package}"))
+    };
+    missing.into_iter().map(finding).collect()
+}
+
+fn namespaces() -> Finding {
+    match Namespace::new(&Shell::new(), &namespace::name("", "probe")) {
+        Ok(_) => Finding::good("network namespaces can be made"),
+        Err(error) => Finding::bad(
+            Severity::Blocker,
+            format!("network namespaces cannot be made: {error}"),
+            "run as root, in a container with --privileged or CAP_SYS_ADMIN and CAP_NET_ADMIN",
+        ),
+    }
+}
+
+fn cores(allowed: &[u32]) -> Finding {
+    match allowed.len() {
+        0 | 1 => Finding::bad(
+            Severity::Warning,
+            "only one core: tester and DUT must share it",
+            "use a machine with two cores or more, or real interfaces to another machine",
+        ),
+        2 => Finding::good("two cores: one for the tester, one for the DUT"),
+        n => Finding::good(format!("{n} cores: tester and DUT each have their own")),
+    }
+}
+
+/// Work of others on the cores, over 0.3 s.
+fn load(allowed: &[u32]) -> Finding {
+    let monitor = Monitor::start(&Cores { tester: allowed.to_vec(), dut: vec![] });
+    std::thread::sleep(Duration::from_millis(350));
+    let watch = monitor.stop();
+    let busiest = watch.cores.iter().filter(|c| c.role == "tester").map(|core| {
+        let busy: u32 = core.samples.iter().map(|s| u32::from(1000 - s.idle.min(1000))).sum();
+        (busy / core.samples.len().max(1) as u32, core.core)
+    });
+    match busiest.max() {
+        Some((busy, core)) if busy > 100 => Finding::bad(
+            Severity::Warning,
+            format!("core {core} is {} % busy with other work: expect stalls and invalid trials", busy / 10),
+            "end the other work (see top)",
+        ),
+        _ => Finding::good("no other work on the cores"),
+    }
+}
+
+fn clock() -> Finding {
+    let path = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
+    match std::fs::read_to_string(path).unwrap_or_default().trim() {
+        "tsc" => Finding::good("the clock is the processor's time stamp counter"),
+        other => Finding::bad(
+            Severity::Warning,
+            format!("the system's clock is `{other}`, not tsc: reading it may be slow"),
+            format!("echo tsc > {path}"),
+        ),
+    }
+}
+
+fn leftovers() -> Finding {
+    let stale = namespace::stale();
+    if stale.is_empty() {
+        return Finding::good("nothing is left of earlier runs");
+    }
+    Finding::bad(Severity::Warning, format!("left by a killed run: {}", stale.join(", ")), "sixbench sweep")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn everything_that_is_not_good_has_a_cure() {
+        let findings = examine(&[0, 1]);
+        assert!(findings.len() >= 7);
+        assert!(findings.iter().all(|f| f.severity == Severity::Good || f.cure.is_some()));
+    }
+}

@@ -1,0 +1,39 @@
+//! Interfaces that exist already: real NICs, cabled to a device that somebody else set up. Looked at, never changed.
+
+use crate::shell::{Shell, TestbedError};
+use std::path::Path;
+
+/// Checks that an interface may be used for test traffic.
+pub fn check(shell: &Shell, interface: &str) -> Result<(), TestbedError> {
+    if !Path::new("/sys/class/net").join(interface).exists() {
+        return Err(TestbedError::Other(format!("interface {interface} does not exist (see `ip link`)")));
+    }
+    for family in ["-4", "-6"] {
+        let routes = shell.look(&["ip", family, "route", "show", "default", "dev", interface])?;
+        if !routes.trim().is_empty() {
+            return Err(TestbedError::Other(format!(
+                "interface {interface} carries the default route: test traffic on it would hit this host's own network; use another"
+            )));
+        }
+    }
+    let addresses = shell.look(&["ip", "-brief", "address", "show", "dev", interface, "scope", "global"])?;
+    if addresses.split_whitespace().nth(2).is_some() {
+        return Err(TestbedError::Other(format!(
+            "interface {interface} has addresses of this host ({}): the kernel would answer beside the tester; \
+             remove them (ip address flush dev {interface})",
+            addresses.split_whitespace().skip(2).collect::<Vec<_>>().join(", ")
+        )));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_interface_that_does_not_exist_is_refused() {
+        let error = check(&Shell::new(), "sb-none").unwrap_err().to_string();
+        assert_eq!(error, "interface sb-none does not exist (see `ip link`)");
+    }
+}

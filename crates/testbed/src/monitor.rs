@@ -1,0 +1,137 @@
+//! The processors during a trial, sampled out of band (RFC 5180 section 4): /proc/stat at 10 Hz.
+
+use crate::topology::Cores;
+use sixbench_method::record::{CoreWatch, CpuSample, Watch};
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// Time between samples.
+pub const INTERVAL: Duration = Duration::from_millis(100);
+
+/// A running monitor.
+#[derive(Debug)]
+pub struct Monitor {
+    stop: Sender<()>,
+    thread: JoinHandle<Vec<Snapshot>>,
+    cores: Cores,
+}
+
+/// The kernel's counters of every core, in ticks.
+type Snapshot = Vec<Ticks>;
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Ticks {
+    core: u32,
+    user: u64,
+    system: u64,
+    softirq: u64,
+    idle: u64,
+    steal: u64,
+}
+
+impl Monitor {
+    /// Starts sampling in a thread of its own.
+    pub fn start(cores: &Cores) -> Self {
+        let (stop, stopped) = mpsc::channel();
+        let thread = std::thread::spawn(move || {
+            let mut snapshots = vec![snapshot()];
+            while matches!(stopped.recv_timeout(INTERVAL), Err(RecvTimeoutError::Timeout)) {
+                snapshots.push(snapshot());
+            }
+            snapshots
+        });
+        Self { stop, thread, cores: cores.clone() }
+    }
+
+    /// Stops; returns what was seen.
+    pub fn stop(self) -> Watch {
+        drop(self.stop);
+        let snapshots = self.thread.join().unwrap_or_default();
+        Watch { interval_ns: INTERVAL.as_nanos() as u64, cores: watched(&snapshots, &self.cores) }
+    }
+}
+
+fn snapshot() -> Snapshot {
+    std::fs::read_to_string("/proc/stat").map(|text| parse(&text)).unwrap_or_default()
+}
+
+/// The lines `cpuN user nice system idle iowait irq softirq steal ...` of /proc/stat.
+fn parse(text: &str) -> Snapshot {
+    text.lines().filter_map(parse_line).collect()
+}
+
+fn parse_line(line: &str) -> Option<Ticks> {
+    // The line `cpu ` with a blank is the sum of all.
+    let numbered = line.strip_prefix("cpu").filter(|rest| !rest.starts_with(' '))?;
+    let mut words = numbered.split_whitespace();
+    let core = words.next()?.parse().ok()?;
+    let fields: Vec<u64> = words.filter_map(|w| w.parse().ok()).collect();
+    let [user, nice, system, idle, waiting, interrupt, softirq, steal, ..] = fields[..] else { return None };
+    Some(Ticks { core, user: user + nice, system, softirq: interrupt + softirq, idle: idle + waiting, steal })
+}
+
+fn watched(snapshots: &[Snapshot], cores: &Cores) -> Vec<CoreWatch> {
+    let first = snapshots.first().map_or(&[][..], Vec::as_slice);
+    let watch = |(index, ticks): (usize, &Ticks)| CoreWatch {
+        core: ticks.core,
+        role: role(ticks.core, cores).to_owned(),
+        samples: snapshots.windows(2).filter_map(|pair| share(pair[0].get(index)?, pair[1].get(index)?)).collect(),
+    };
+    first.iter().enumerate().map(watch).collect()
+}
+
+fn role(core: u32, cores: &Cores) -> &'static str {
+    match (cores.dut.contains(&core), cores.tester.contains(&core)) {
+        (true, _) => "dut",
+        (false, true) => "tester",
+        (false, false) => "other",
+    }
+}
+
+/// What part of the time between two snapshots went where; `None` where the clock did not tick.
+fn share(before: &Ticks, after: &Ticks) -> Option<CpuSample> {
+    let spent = [
+        after.user - before.user,
+        after.system - before.system,
+        after.softirq - before.softirq,
+        after.idle.saturating_sub(before.idle),
+        after.steal - before.steal,
+    ];
+    let all: u64 = spent.iter().sum();
+    let per_mille = |ticks: u64| (ticks * 1000).checked_div(all).map(|share| share as u16);
+    Some(CpuSample {
+        user: per_mille(spent[0])?,
+        system: per_mille(spent[1])?,
+        softirq: per_mille(spent[2])?,
+        idle: per_mille(spent[3])?,
+        steal: per_mille(spent[4])?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BEFORE: &str = "cpu  9 9 9 9 9 9 9 9 0 0\ncpu0 10 0 20 100 0 0 5 0 0 0\ncpu1 0 0 0 100 0 0 0 0 0 0\nintr 5\n";
+    const AFTER: &str = "cpu  9 9 9 9 9 9 9 9 0 0\ncpu0 12 0 22 104 0 1 6 0 0 0\ncpu1 0 0 0 100 0 0 9 1 0 0\nintr 9\n";
+
+    #[test]
+    fn shares_are_of_the_time_between_two_snapshots() {
+        let cores = Cores { tester: vec![0], dut: vec![1] };
+        let watched = watched(&[parse(BEFORE), parse(AFTER)], &cores);
+        assert_eq!(watched[0].role, "tester");
+        assert_eq!(watched[0].samples, [CpuSample { user: 200, system: 200, softirq: 200, idle: 400, steal: 0 }]);
+        assert_eq!(watched[1].role, "dut");
+        assert_eq!(watched[1].samples, [CpuSample { user: 0, system: 0, softirq: 900, idle: 0, steal: 100 }]);
+    }
+
+    #[test]
+    fn a_running_monitor_sees_this_machine() {
+        let monitor = Monitor::start(&Cores { tester: vec![], dut: vec![0] });
+        std::thread::sleep(INTERVAL * 4);
+        let watch = monitor.stop();
+        assert!(!watch.cores.is_empty());
+        assert!(!watch.cores[0].samples.is_empty());
+    }
+}

@@ -1,0 +1,107 @@
+//! Network namespaces of our own: made, and removed with everything in them. Their names tell whose they are: `sb-<pid>-<role>`.
+
+use crate::shell::{Shell, TestbedError, complain};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// A namespace that goes when this is dropped, with the processes in it.
+#[derive(Debug)]
+pub struct Namespace {
+    name: String,
+    shell: Shell,
+}
+
+/// The name of this process's namespace for a role. `run` tells several testbeds of one process apart.
+pub fn name(run: &str, role: &str) -> String {
+    match run {
+        "" => format!("sb-{}-{role}", std::process::id()),
+        run => format!("sb-{}-{run}-{role}", std::process::id()),
+    }
+}
+
+impl Namespace {
+    /// Makes a namespace with its loopback up.
+    pub fn new(shell: &Shell, name: &str) -> Result<Self, TestbedError> {
+        shell.run(&["ip", "netns", "add", name])?;
+        let namespace = Self { name: name.to_owned(), shell: shell.clone() };
+        namespace.shell().line("ip link set lo up")?;
+        Ok(namespace)
+    }
+
+    /// Its name, as under /run/netns.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// A shell inside.
+    pub fn shell(&self) -> Shell {
+        self.shell.within(&self.name)
+    }
+}
+
+impl Drop for Namespace {
+    fn drop(&mut self) {
+        if let Err(error) = remove(&self.shell, &self.name) {
+            complain(&format!("namespace {} is still there", self.name), &error);
+        }
+    }
+}
+
+/// Ends the processes inside and removes the namespace.
+fn remove(shell: &Shell, name: &str) -> Result<(), TestbedError> {
+    if shell.is_rehearsal() {
+        return shell.run(&["ip", "netns", "del", name]).map(drop);
+    }
+    for signal in ["-TERM", "-KILL"] {
+        let pids = pids(shell, name);
+        if pids.is_empty() {
+            break;
+        }
+        let mut kill = vec!["kill".to_owned(), signal.to_owned()];
+        kill.extend(pids);
+        // Some may have ended by themselves meanwhile.
+        let _ = shell.look(&kill);
+        let end = Instant::now() + Duration::from_millis(500);
+        while !self::pids(shell, name).is_empty() && Instant::now() < end {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+    shell.run(&["ip", "netns", "del", name]).map(drop)
+}
+
+fn pids(shell: &Shell, name: &str) -> Vec<String> {
+    let printed = shell.look(&["ip", "netns", "pids", name]).unwrap_or_default();
+    printed.split_whitespace().map(str::to_owned).collect()
+}
+
+/// Namespaces of sixbench runs that are gone: killed before they could undo their testbed.
+pub fn stale() -> Vec<String> {
+    let Ok(entries) = std::fs::read_dir("/run/netns") else { return Vec::new() };
+    let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    names.filter(|name| owner(name).is_some_and(|pid| !Path::new(&format!("/proc/{pid}")).exists())).collect()
+}
+
+/// The process a namespace's name says it belongs to.
+fn owner(name: &str) -> Option<u32> {
+    name.strip_prefix("sb-")?.split('-').next()?.parse().ok()
+}
+
+/// Removes what [`stale`] finds; returns the names.
+pub fn sweep(shell: &Shell) -> Result<Vec<String>, TestbedError> {
+    let stale = stale();
+    stale.iter().try_for_each(|name| remove(shell, name))?;
+    Ok(stale)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_tells_its_process() {
+        assert_eq!(owner(&name("", "dut")), Some(std::process::id()));
+        assert_eq!(owner(&name("t1", "dut")), Some(std::process::id()));
+        assert_eq!(owner("sb-mine"), None);
+        assert_eq!(owner("dut"), None);
+    }
+}

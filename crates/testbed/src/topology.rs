@@ -1,0 +1,159 @@
+//! Two namespaces, tester and DUT, joined by two veth pairs, `left` and `right` on both sides.
+//!
+//! Where the DUT's work runs decides what is measured: by default a veth's receiver runs on the sender's time, and an overloaded DUT looks
+//! like a slow tester. So the DUT's interfaces hand their frames to cores of the DUT's own (RPS).
+
+use crate::namespace::{Namespace, name};
+use crate::shell::{Shell, TestbedError};
+
+/// The names of the interfaces, the same in both namespaces.
+pub const LINKS: [&str; 2] = ["left", "right"];
+
+/// Which cores do whose work.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cores {
+    /// The tester's threads.
+    pub tester: Vec<u32>,
+    /// The DUT: its softirqs and its processes.
+    pub dut: Vec<u32>,
+}
+
+impl Cores {
+    /// Divides the `allowed` cores: the DUT gets the upper half, at least one; a single core must serve both.
+    pub fn divide(allowed: &[u32]) -> Self {
+        let half = allowed.len() / 2;
+        match allowed {
+            [] => Self { tester: vec![], dut: vec![] },
+            [one] => Self { tester: vec![*one], dut: vec![*one] },
+            _ => Self { tester: allowed[..half.min(4)].to_vec(), dut: allowed[half..].to_vec() },
+        }
+    }
+
+    /// Whether tester and DUT share a core.
+    pub fn are_shared(&self) -> bool {
+        self.tester.iter().any(|core| self.dut.contains(core))
+    }
+
+    /// The DUT's cores as the kernel reads a CPU mask.
+    fn dut_mask(&self) -> String {
+        let mut words = vec![0u32; self.dut.iter().max().map_or(1, |core| *core as usize / 32 + 1)];
+        for core in &self.dut {
+            words[*core as usize / 32] |= 1 << (core % 32);
+        }
+        words.iter().rev().map(|word| format!("{word:x}")).collect::<Vec<_>>().join(",")
+    }
+
+    /// The DUT's cores as `taskset -c` reads a list.
+    pub(crate) fn dut_list(&self) -> String {
+        self.dut.iter().map(u32::to_string).collect::<Vec<_>>().join(",")
+    }
+}
+
+/// The built testbed. Dropping it removes everything.
+#[derive(Debug)]
+pub struct Topology {
+    dut: Namespace,
+    tester: Namespace,
+    cores: Cores,
+}
+
+impl Topology {
+    /// Builds it. `run` tells several testbeds of one process apart; `mtu` in octets of layer 3.
+    pub fn build(shell: &Shell, run: &str, cores: Cores, mtu: u32) -> Result<Self, TestbedError> {
+        shell.transcript().comment("two namespaces, two links");
+        let tester = Namespace::new(shell, &name(run, "tester"))?;
+        let dut = Namespace::new(shell, &name(run, "dut"))?;
+        let topology = Self { dut, tester, cores };
+        topology.quiet()?;
+        LINKS.iter().try_for_each(|link| topology.join(shell, link, mtu))?;
+        Ok(topology)
+    }
+
+    /// The namespace of the DUT.
+    pub fn dut(&self) -> &Namespace {
+        &self.dut
+    }
+
+    /// The namespace of the tester's ports.
+    pub fn tester(&self) -> &Namespace {
+        &self.tester
+    }
+
+    /// Who runs where.
+    pub fn cores(&self) -> &Cores {
+        &self.cores
+    }
+
+    /// How it is laid out, one sentence each, for the report.
+    pub fn layout(&self) -> Vec<String> {
+        let list = |cores: &[u32]| cores.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
+        let mut layout = vec![
+            "tester and DUT are network namespaces of one kernel, joined by two veth pairs; offloads are off".to_owned(),
+            format!("the tester's threads run on core {}", list(&self.cores.tester)),
+            format!(
+                "the DUT's interfaces hand received frames to core {} (RPS), where its processes are pinned, too; \
+                 the last step, into the tester's ring, is taken there as well",
+                list(&self.cores.dut)
+            ),
+        ];
+        if self.cores.are_shared() {
+            layout.push("tester and DUT share a core: the figures show what both together can do".to_owned());
+        }
+        layout
+    }
+
+    /// Kernel switches of the DUT before its links exist, so that they hold for each of them.
+    fn quiet(&self) -> Result<(), TestbedError> {
+        let dut = self.dut.shell();
+        dut.transcript().comment("the DUT forwards; no duplicate address detection, no reverse path filter");
+        for (key, value) in [
+            ("ipv4/ip_forward", "1"),
+            ("ipv6/conf/all/forwarding", "1"),
+            ("ipv4/conf/all/rp_filter", "0"),
+            ("ipv4/conf/default/rp_filter", "0"),
+            ("ipv6/conf/default/accept_dad", "0"),
+            ("ipv6/conf/default/router_solicitations", "0"),
+        ] {
+            dut.set(&format!("/proc/sys/net/{key}"), value)?;
+        }
+        // The tester speaks for itself; its kernel must be silent on the links.
+        self.tester.shell().set("/proc/sys/net/ipv6/conf/default/disable_ipv6", "1")
+    }
+
+    fn join(&self, shell: &Shell, link: &str, mtu: u32) -> Result<(), TestbedError> {
+        let (tester, dut) = (self.tester.name(), self.dut.name());
+        shell.line(&format!("ip link add {link} netns {tester} type veth peer name {link} netns {dut}"))?;
+        for side in [&self.tester, &self.dut] {
+            let inside = side.shell();
+            inside.line(&format!("ethtool -K {link} tx off rx off tso off gso off gro off"))?;
+            inside.line(&format!("ip link set {link} mtu {mtu} addrgenmode none"))?;
+        }
+        self.tester.shell().line(&format!("ip link set {link} arp off"))?;
+        self.tester.shell().line(&format!("ip link set {link} up"))?;
+        let mask = self.cores.dut_mask();
+        self.dut.shell().set(&format!("/sys/class/net/{link}/queues/rx-0/rps_cpus"), &mask)?;
+        self.dut.shell().line(&format!("ip link set {link} up")).map(drop)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_cores_are_one_each_and_eight_are_four_each() {
+        let cores = Cores::divide(&[0, 1]);
+        assert_eq!((cores.tester, cores.dut), (vec![0], vec![1]));
+        let cores = Cores::divide(&[0, 1, 2, 3, 4, 5, 6, 7]);
+        assert_eq!((cores.tester, cores.dut), (vec![0, 1, 2, 3], vec![4, 5, 6, 7]));
+        assert!(Cores::divide(&[3]).are_shared());
+    }
+
+    #[test]
+    fn masks_are_hexadecimal_words_from_the_highest_core_down() {
+        let mask = |dut: &[u32]| Cores { tester: vec![], dut: dut.to_vec() }.dut_mask();
+        assert_eq!(mask(&[1]), "2");
+        assert_eq!(mask(&[4, 5, 6, 7]), "f0");
+        assert_eq!(mask(&[0, 33]), "2,1");
+    }
+}
