@@ -1,5 +1,42 @@
 //! The binary: arguments, configuration, commands, and views of what happens.
+#![forbid(unsafe_code)]
 
+mod args;
+mod command;
 mod config;
+mod exit;
+mod profile;
+mod run;
+mod view;
 
-fn main() {}
+use args::{Arguments, Command};
+use clap::Parser;
+use exit::{Exit, Failed};
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let exit = match dispatch(Arguments::parse()) {
+        Ok(exit) => exit,
+        Err(Failed { exit, error }) => {
+            eprintln!("error: {error:#}");
+            exit
+        }
+    };
+    ExitCode::from(exit as u8)
+}
+
+fn dispatch(arguments: Arguments) -> Result<Exit, Failed> {
+    match arguments.command {
+        Command::Quickstart(arguments) => command::run::quickstart(arguments),
+        Command::Run(arguments) => command::run::run(arguments),
+        Command::Plan(arguments) => command::plan::plan(&arguments),
+        Command::Check { plan } => command::plan::check(&plan),
+        Command::Doctor => command::doctor::doctor(),
+        Command::Selftest(arguments) => command::selftest::selftest(&arguments),
+        Command::Trial(arguments) => command::trial::trial(&arguments),
+        Command::Report { results } => command::report::report(&results),
+        Command::List { what } => command::list::list(what),
+        Command::Explain { term } => command::explain::explain(term.as_deref()),
+        Command::Sweep => command::doctor::sweep(),
+    }
+}

@@ -54,8 +54,15 @@ impl Flow {
 
     /// Uniform bits that belong to frame `sequence`.
     #[inline]
-    pub(crate) fn random(&self, sequence: u64) -> u64 {
+    fn random(&self, sequence: u64) -> u64 {
         mix(self.key.wrapping_add(sequence.wrapping_add(1).wrapping_mul(STEP)))
+    }
+
+    /// The variable 16 bits of source and destination address of frame `sequence`; independent of its ports.
+    #[inline]
+    pub(crate) fn address_parts(&self, sequence: u64) -> (u16, u16) {
+        let random = mix(self.random(sequence) ^ STEP);
+        ((random >> 16) as u16, random as u16)
     }
 
     /// Source and destination port of frame `sequence`.

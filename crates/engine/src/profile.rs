@@ -43,6 +43,16 @@ pub struct Neighbours {
     pub dut: IpAddr,
 }
 
+/// How the variable 16 bits of the addresses follow each other (draft-lencse-bmwg-multiple-ip-addresses).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum AddressOrder {
+    /// Always those of the profile.
+    #[default]
+    Fixed,
+    /// Pseudorandom: the last two octets of IPv4 addresses, bits 96 to 111 of IPv6 addresses, the same bits on both sides of the DUT.
+    Pseudorandom,
+}
+
 /// The traffic of one point of a plan.
 #[derive(Clone, Debug)]
 pub struct Profile {
@@ -58,7 +68,9 @@ pub struct Profile {
     pub share: Share,
     /// UDP ports.
     pub ports: Ports,
-    /// Seed of the pseudorandom ports.
+    /// Addresses beside those of the paths.
+    pub addresses: AddressOrder,
+    /// Seed of everything pseudorandom.
     pub seed: u64,
     /// Neighbours on the left link.
     pub left: Vec<Neighbours>,

@@ -1,7 +1,7 @@
 //! The frames of one direction: templates for foreground and background, and which frame comes next.
 
 use crate::flow::Flow;
-use crate::profile::{Ends, Path, Profile};
+use crate::profile::{AddressOrder, Ends, Path, Profile};
 use sixbench_method::terms::{Direction, IpVersion, Share};
 use sixbench_wire::template::{Description, StampedTime, Template, Variable};
 use sixbench_wire::{MacAddress, WireError};
@@ -33,7 +33,8 @@ impl StreamId {
 /// One kind of frame: its template and its ports.
 pub(crate) struct Kind {
     pub(crate) template: Template,
-    pub(crate) flow: Flow,
+    flow: Flow,
+    addresses: AddressOrder,
 }
 
 impl Kind {
@@ -54,14 +55,18 @@ impl Kind {
             stream: id.0,
         })?;
         // The trial's number stays out of the ports: every trial has the same pattern.
-        Ok(Self { template, flow: Flow::new(profile.ports, profile.seed, id.0 & 3) })
+        Ok(Self { template, flow: Flow::new(profile.ports, profile.seed, id.0 & 3), addresses: profile.addresses })
     }
 
     /// The variable fields of frame `sequence`.
     #[inline]
     pub(crate) fn variable(&self, sequence: u64, time: StampedTime) -> Variable {
         let (source_port, destination_port) = self.flow.ports(sequence);
-        Variable { source_port, destination_port, sequence, time, addresses: None }
+        let addresses = match self.addresses {
+            AddressOrder::Fixed => None,
+            AddressOrder::Pseudorandom => Some(self.flow.address_parts(sequence)),
+        };
+        Variable { source_port, destination_port, sequence, time, addresses }
     }
 }
 

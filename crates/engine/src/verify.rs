@@ -193,10 +193,11 @@ fn is_payload_whole(seen: &Seen<'_>) -> bool {
 #[inline]
 fn first_wrong(seen: &Seen<'_>, kind: &Kind, variable: &Variable) -> Option<Wrong> {
     let template = &kind.template;
+    let (source, destination) = template.addresses(variable);
     let checks = [
-        (seen.source.is_ipv4() == template.src().is_ipv4(), Wrong::IpVersion),
-        (seen.source == template.src(), Wrong::Source),
-        (seen.destination == template.dst(), Wrong::Destination),
+        (seen.source.is_ipv4() == source.is_ipv4(), Wrong::IpVersion),
+        (seen.source == source, Wrong::Source),
+        (seen.destination == destination, Wrong::Destination),
         (seen.traffic_class == 0, Wrong::TrafficClass),
         (seen.flow_label == 0, Wrong::FlowLabel),
         (seen.hop_limit == template.description().hop_limit, Wrong::HopLimit),
@@ -215,8 +216,8 @@ fn in_words(wrong: Wrong, seen: &Seen<'_>, kind: &Kind, variable: &Variable) -> 
     let pair = |a: &dyn fmt::Display, b: &dyn fmt::Display| (a.to_string(), b.to_string());
     let hex = |value: u16| format!("{value:#06x}");
     match wrong {
-        Wrong::IpVersion | Wrong::Source => pair(&template.src(), &seen.source),
-        Wrong::Destination => pair(&template.dst(), &seen.destination),
+        Wrong::IpVersion | Wrong::Source => pair(&template.addresses(variable).0, &seen.source),
+        Wrong::Destination => pair(&template.addresses(variable).1, &seen.destination),
         Wrong::TrafficClass => pair(&0, &seen.traffic_class),
         Wrong::FlowLabel => pair(&0, &seen.flow_label),
         Wrong::HopLimit => pair(&template.description().hop_limit, &seen.hop_limit),

@@ -1,6 +1,6 @@
 //! The whole tester against rigged devices in memory: every wrong the device does must be counted, exactly, under its own name.
 
-use sixbench_engine::profile::{Ends, Path, Paths, Profile};
+use sixbench_engine::profile::{AddressOrder, Ends, Path, Paths, Profile};
 use sixbench_engine::{FrameTester, Layout};
 use sixbench_io::loopback::{Device, pair_with};
 use sixbench_method::plan::{Ports, TrialSettings};
@@ -29,6 +29,7 @@ fn ipv4() -> Profile {
         reverse: path("198.19.0.2", "198.18.0.2"),
         share: Share::ALL,
         ports: Ports::RFC_4814,
+        addresses: AddressOrder::Fixed,
         seed: 42,
         left: vec![],
         right: vec![],
@@ -106,6 +107,16 @@ fn mixed_traffic_is_told_apart_and_complete() {
     let share = Share { foreground: 9, of: 10 };
     let result = trial(ipv6_with_background(share), each(|_, frame| vec![frame]));
     assert_eq!(forward(&result).received, FRAMES);
+}
+
+#[test]
+fn many_addresses_are_verified_frame_by_frame() {
+    let many = || Profile { addresses: AddressOrder::Pseudorandom, ..ipv4() };
+    let result = trial(many(), each(|_, frame| vec![frame]));
+    assert_eq!(forward(&result).received, FRAMES);
+    // One bit of the variable part: wrong, although another frame may well have had that address.
+    let (_, example) = wrong_fields(every_hundredth(|frame| frame[29] ^= 1), many());
+    assert!(example.contains("source address: expected 198.18."), "{example}");
 }
 
 #[test]

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 pub mod budget;
+pub mod conformance;
 pub mod event;
 pub mod plan;
 pub mod record;

@@ -8,6 +8,13 @@ pub fn check(shell: &Shell, interface: &str) -> Result<(), TestbedError> {
     if !Path::new("/sys/class/net").join(interface).exists() {
         return Err(TestbedError::Other(format!("interface {interface} does not exist (see `ip link`)")));
     }
+    if let Ok(master) = std::fs::read_link(Path::new("/sys/class/net").join(interface).join("master")) {
+        let master = master.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        return Err(TestbedError::Other(format!(
+            "interface {interface} belongs to {master}: test traffic on it would reach this host's own network; \
+             use another, or take it out (ip link set {interface} nomaster)"
+        )));
+    }
     for family in ["-4", "-6"] {
         let routes = shell.look(&["ip", family, "route", "show", "default", "dev", interface])?;
         if !routes.trim().is_empty() {

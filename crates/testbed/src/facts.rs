@@ -46,3 +46,15 @@ fn field(path: &str, prefix: &str) -> Option<String> {
 fn is_virtual() -> bool {
     field("/proc/cpuinfo", "flags\t\t: ").is_some_and(|flags| flags.split_whitespace().any(|f| f == "hypervisor"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_host_has_a_kernel_and_a_backlog() {
+        let facts = host();
+        assert!(facts["kernel"].contains('.'), "{facts:?}");
+        assert!(facts["net.core.netdev_max_backlog"].parse::<u32>().is_ok(), "{facts:?}");
+    }
+}

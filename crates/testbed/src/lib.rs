@@ -10,6 +10,7 @@ pub mod existing;
 pub mod facts;
 pub mod monitor;
 pub mod namespace;
+mod process;
 pub mod recipe;
 pub mod shell;
 pub mod topology;

@@ -33,8 +33,14 @@ struct Ticks {
 impl Monitor {
     /// Starts sampling in a thread of its own.
     pub fn start(cores: &Cores) -> Self {
+        Self::start_with(cores, || ())
+    }
+
+    /// As [`Monitor::start`]; the thread runs `on_start` first, such as to leave the tester's cores.
+    pub fn start_with(cores: &Cores, on_start: impl FnOnce() + Send + 'static) -> Self {
         let (stop, stopped) = mpsc::channel();
         let thread = std::thread::spawn(move || {
+            on_start();
             let mut snapshots = vec![snapshot()];
             while matches!(stopped.recv_timeout(INTERVAL), Err(RecvTimeoutError::Timeout)) {
                 snapshots.push(snapshot());
@@ -91,12 +97,13 @@ fn role(core: u32, cores: &Cores) -> &'static str {
 
 /// What part of the time between two snapshots went where; `None` where the clock did not tick.
 fn share(before: &Ticks, after: &Ticks) -> Option<CpuSample> {
+    // Saturating: the kernel's counters are known to step back now and then.
     let spent = [
-        after.user - before.user,
-        after.system - before.system,
-        after.softirq - before.softirq,
+        after.user.saturating_sub(before.user),
+        after.system.saturating_sub(before.system),
+        after.softirq.saturating_sub(before.softirq),
         after.idle.saturating_sub(before.idle),
-        after.steal - before.steal,
+        after.steal.saturating_sub(before.steal),
     ];
     let all: u64 = spent.iter().sum();
     let per_mille = |ticks: u64| (ticks * 1000).checked_div(all).map(|share| share as u16);
@@ -124,6 +131,13 @@ mod tests {
         assert_eq!(watched[0].samples, [CpuSample { user: 200, system: 200, softirq: 200, idle: 400, steal: 0 }]);
         assert_eq!(watched[1].role, "dut");
         assert_eq!(watched[1].samples, [CpuSample { user: 0, system: 0, softirq: 900, idle: 0, steal: 100 }]);
+    }
+
+    #[test]
+    fn a_counter_that_steps_back_counts_as_standing_still() {
+        let cores = Cores { tester: vec![0], dut: vec![1] };
+        let watched = watched(&[parse(AFTER), parse(BEFORE)], &cores);
+        assert!(watched.iter().all(|core| core.samples.is_empty()));
     }
 
     #[test]

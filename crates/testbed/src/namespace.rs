@@ -1,7 +1,8 @@
 //! Network namespaces of our own: made, and removed with everything in them. Their names tell whose they are: `sb-<pid>-<role>`.
 
+use crate::process::kill;
 use crate::shell::{Shell, TestbedError, complain};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// A namespace that goes when this is dropped, with the processes in it.
@@ -49,24 +50,25 @@ impl Drop for Namespace {
 
 /// Ends the processes inside and removes the namespace.
 fn remove(shell: &Shell, name: &str) -> Result<(), TestbedError> {
-    if shell.is_rehearsal() {
-        return shell.run(&["ip", "netns", "del", name]).map(drop);
-    }
-    for signal in ["-TERM", "-KILL"] {
+    // For who replays the transcript: a namespace lives as long as a process in it.
+    shell.transcript().line(&format!("ip netns pids {name} | xargs -r kill"));
+    for signal in ["TERM", "KILL"] {
         let pids = pids(shell, name);
         if pids.is_empty() {
             break;
         }
-        let mut kill = vec!["kill".to_owned(), signal.to_owned()];
-        kill.extend(pids);
-        // Some may have ended by themselves meanwhile.
-        let _ = shell.look(&kill);
+        kill(signal, &pids);
         let end = Instant::now() + Duration::from_millis(500);
         while !self::pids(shell, name).is_empty() && Instant::now() < end {
             std::thread::sleep(Duration::from_millis(5));
         }
     }
     shell.run(&["ip", "netns", "del", name]).map(drop)
+}
+
+/// The directory of the device in the namespace of this name.
+pub(crate) fn directory(name: &str) -> PathBuf {
+    std::env::temp_dir().join(name)
 }
 
 fn pids(shell: &Shell, name: &str) -> Vec<String> {
@@ -86,10 +88,14 @@ fn owner(name: &str) -> Option<u32> {
     name.strip_prefix("sb-")?.split('-').next()?.parse().ok()
 }
 
-/// Removes what [`stale`] finds; returns the names.
+/// Removes what [`stale`] finds, with the devices' directories; returns the names.
 pub fn sweep(shell: &Shell) -> Result<Vec<String>, TestbedError> {
     let stale = stale();
-    stale.iter().try_for_each(|name| remove(shell, name))?;
+    for name in &stale {
+        remove(shell, name)?;
+        // Most have none.
+        let _ = std::fs::remove_dir_all(directory(name));
+    }
     Ok(stale)
 }
 

@@ -367,6 +367,16 @@ mod tests {
     }
 
     #[test]
+    fn every_recipe_in_the_folder_is_built_in() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../recipes");
+        let files =
+            std::fs::read_dir(folder).expect("recipes").map(|e| e.expect("a file").file_name().into_string().expect("a name"));
+        let mut files: Vec<_> = files.filter(|name| name.ends_with(".toml")).collect();
+        files.sort();
+        assert_eq!(files, BUILT_IN.map(|(file, _)| file));
+    }
+
+    #[test]
     fn an_unknown_key_is_shown_at_its_line() {
         let error = error(&siit().replace("title =", "titel ="));
         assert!(error.contains("r.toml: TOML parse error at line"), "{error}");

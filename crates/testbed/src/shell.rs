@@ -1,11 +1,11 @@
 //! Runs the system's own tools, and keeps a transcript: what a run did can be read, and done again by hand.
 
+use crate::process::{command, wait};
 use std::io::Write as _;
-use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// A command that takes longer than this hangs.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -61,7 +61,8 @@ impl Transcript {
         self.line(&format!("# {text}"));
     }
 
-    fn line(&self, text: &str) {
+    /// Adds a line as it stands.
+    pub(crate) fn line(&self, text: &str) {
         let mut script = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         script.push_str(text);
         script.push('\n');
@@ -104,14 +105,18 @@ impl Shell {
 
     /// Runs a command to its end; returns what it printed on standard output.
     pub fn run<S: AsRef<str>>(&self, words: &[S]) -> Result<String, TestbedError> {
-        let words = self.full(words);
-        self.transcript.line(&quoted(&words));
-        self.capture(&words)
+        self.transcript.line(&quoted(&self.full(words)));
+        self.look(words)
     }
 
     /// As [`Shell::run`], for a command that only looks: it is left out of the transcript, and of a rehearsal.
     pub fn look<S: AsRef<str>>(&self, words: &[S]) -> Result<String, TestbedError> {
-        self.capture(&self.full(words))
+        if self.is_rehearsal {
+            return Ok(String::new());
+        }
+        // Asked here: `ip netns exec` would only say that it cannot.
+        require(words[0].as_ref())?;
+        capture(&self.full(words))
     }
 
     /// Runs the words of a line, separated by white space.
@@ -158,21 +163,6 @@ impl Shell {
         };
         prefix.into_iter().chain(words.iter().map(AsRef::as_ref)).map(str::to_owned).collect()
     }
-
-    fn capture(&self, words: &[String]) -> Result<String, TestbedError> {
-        if self.is_rehearsal {
-            return Ok(String::new());
-        }
-        let mut command = command(words);
-        command.stdout(Stdio::piped()).stderr(Stdio::piped());
-        let child = command.spawn().map_err(|error| missing(&words[0], &error))?;
-        let output = wait(child, words)?;
-        if output.status.success() {
-            return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
-        }
-        let printed = [output.stderr, output.stdout].concat();
-        Err(failed(words, &output.status.to_string(), &String::from_utf8_lossy(&printed)))
-    }
 }
 
 impl Default for Shell {
@@ -181,42 +171,17 @@ impl Default for Shell {
     }
 }
 
-/// A command in a process group of its own, so that Ctrl-C on the terminal reaches only us.
-fn command(words: &[String]) -> Command {
-    let mut command = Command::new(&words[0]);
-    let path = std::env::var("PATH").unwrap_or_default();
-    command.args(&words[1..]).stdin(Stdio::null()).process_group(0);
-    // An ordinary user's PATH lacks the system's tools.
-    command.env("PATH", format!("{path}:/usr/sbin:/sbin")).env("LC_ALL", "C");
-    command
-}
-
-/// Waits for the end, with patience but not for ever.
-fn wait(mut child: Child, words: &[String]) -> Result<Output, TestbedError> {
-    let (mut out, mut err) = (child.stdout.take(), child.stderr.take());
-    let readers = (std::thread::spawn(move || read_all(&mut out)), std::thread::spawn(move || read_all(&mut err)));
-    let end = Instant::now() + PATIENCE;
-    let status = loop {
-        match child.try_wait() {
-            Ok(Some(status)) => break status,
-            Ok(None) if Instant::now() < end => std::thread::sleep(Duration::from_millis(1)),
-            Ok(None) | Err(_) => {
-                let _ = child.kill();
-                let _ = child.wait();
-                return Err(failed(words, "killed", &format!("it did not end within {} s", PATIENCE.as_secs())));
-            }
-        }
-    };
-    let (stdout, stderr) = (readers.0.join().unwrap_or_default(), readers.1.join().unwrap_or_default());
-    Ok(Output { status, stdout, stderr })
-}
-
-fn read_all(from: &mut Option<impl std::io::Read>) -> Vec<u8> {
-    let mut all = Vec::new();
-    if let Some(from) = from {
-        let _ = from.read_to_end(&mut all);
+/// Runs a command to its end; returns what it printed.
+fn capture(words: &[String]) -> Result<String, TestbedError> {
+    let mut command = command(words);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = command.spawn().map_err(|error| missing(&words[0], &error))?;
+    let output = wait(child, PATIENCE).map_err(|why| failed(words, "given up", &why))?;
+    if output.status.success() {
+        return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
     }
-    all
+    let printed = [output.stderr, output.stdout].concat();
+    Err(failed(words, &output.status.to_string(), &String::from_utf8_lossy(&printed)))
 }
 
 fn failed(words: &[String], status: &str, printed: &str) -> TestbedError {
@@ -232,6 +197,14 @@ fn missing(program: &str, error: &std::io::Error) -> TestbedError {
     TestbedError::Missing { program: program.to_owned(), package: package_of(program).to_owned() }
 }
 
+/// An error that names the package, when a program is not installed.
+pub(crate) fn require(program: &str) -> Result<(), TestbedError> {
+    if has_program(program) {
+        return Ok(());
+    }
+    Err(TestbedError::Missing { program: program.to_owned(), package: package_of(program).to_owned() })
+}
+
 /// The Debian package of a program that is named otherwise.
 fn package_of(program: &str) -> &str {
     match program {
@@ -245,6 +218,9 @@ fn package_of(program: &str) -> &str {
 
 /// Whether a program can be found.
 pub fn has_program(program: &str) -> bool {
+    if program.contains('/') {
+        return Path::new(program).is_file();
+    }
     let path = std::env::var("PATH").unwrap_or_default() + ":/usr/sbin:/sbin";
     path.split(':').any(|directory| Path::new(directory).join(program).is_file())
 }
@@ -252,7 +228,7 @@ pub fn has_program(program: &str) -> bool {
 /// The words as a line that a shell reads back as the same words.
 fn quoted(words: &[String]) -> String {
     let quote = |word: &String| {
-        let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,@%+{}".contains(c);
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,@%+".contains(c);
         if !word.is_empty() && word.chars().all(is_plain) { word.clone() } else { format!("'{}'", word.replace('\'', r"'\''")) }
     };
     words.iter().map(quote).collect::<Vec<_>>().join(" ")
@@ -271,6 +247,12 @@ mod tests {
     fn a_missing_program_names_its_package() {
         let error = Shell::new().line("sb-no-such-program -x").unwrap_err();
         assert_eq!(error.to_string(), "cannot run sb-no-such-program: not installed (apt-get install sb-no-such-program)");
+    }
+
+    #[test]
+    fn a_program_missing_in_a_namespace_names_its_package_too() {
+        let error = Shell::new().within("sb-none").line("sb-no-such-program -x").unwrap_err();
+        assert!(matches!(error, TestbedError::Missing { .. }), "{error}");
     }
 
     #[test]

@@ -9,6 +9,9 @@ use crate::shell::{Shell, TestbedError};
 /// The names of the interfaces, the same in both namespaces.
 pub const LINKS: [&str; 2] = ["left", "right"];
 
+/// Of the DUT's interfaces, the same in every run; locally administered.
+const DUT_MACS: [&str; 2] = ["02:73:62:00:00:01", "02:73:62:00:00:02"];
+
 /// Which cores do whose work.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cores {
@@ -34,15 +37,6 @@ impl Cores {
         self.tester.iter().any(|core| self.dut.contains(core))
     }
 
-    /// The DUT's cores as the kernel reads a CPU mask.
-    fn dut_mask(&self) -> String {
-        let mut words = vec![0u32; self.dut.iter().max().map_or(1, |core| *core as usize / 32 + 1)];
-        for core in &self.dut {
-            words[*core as usize / 32] |= 1 << (core % 32);
-        }
-        words.iter().rev().map(|word| format!("{word:x}")).collect::<Vec<_>>().join(",")
-    }
-
     /// The DUT's cores as `taskset -c` reads a list.
     pub(crate) fn dut_list(&self) -> String {
         self.dut.iter().map(u32::to_string).collect::<Vec<_>>().join(",")
@@ -55,6 +49,7 @@ pub struct Topology {
     dut: Namespace,
     tester: Namespace,
     cores: Cores,
+    tester_receive_core: Option<u32>,
 }
 
 impl Topology {
@@ -63,10 +58,22 @@ impl Topology {
         shell.transcript().comment("two namespaces, two links");
         let tester = Namespace::new(shell, &name(run, "tester"))?;
         let dut = Namespace::new(shell, &name(run, "dut"))?;
-        let topology = Self { dut, tester, cores };
+        let topology = Self { dut, tester, cores, tester_receive_core: None };
         topology.quiet()?;
-        LINKS.iter().try_for_each(|link| topology.join(shell, link, mtu))?;
+        for (link, mac) in LINKS.into_iter().zip(DUT_MACS) {
+            topology.join(shell, link, mtu)?;
+            topology.open_dut_end(link, mac)?;
+        }
         Ok(topology)
+    }
+
+    /// Takes the last step, into the tester's ring, off the DUT's cores: `core` of the tester does it.
+    pub fn receive_on(&mut self, core: u32) -> Result<(), TestbedError> {
+        let tester = self.tester.shell();
+        tester.transcript().comment("the tester's own core takes what the DUT has sent");
+        LINKS.iter().try_for_each(|link| tester.set(&receive_queue(link), &mask(&[core])))?;
+        self.tester_receive_core = Some(core);
+        Ok(())
     }
 
     /// The namespace of the DUT.
@@ -92,8 +99,9 @@ impl Topology {
             format!("the tester's threads run on core {}", list(&self.cores.tester)),
             format!(
                 "the DUT's interfaces hand received frames to core {} (RPS), where its processes are pinned, too; \
-                 the last step, into the tester's ring, is taken there as well",
-                list(&self.cores.dut)
+                 the last step, into the tester's ring, is taken {}",
+                list(&self.cores.dut),
+                self.tester_receive_core.map_or("there as well".to_owned(), |core| format!("on core {core} (RPS)"))
             ),
         ];
         if self.cores.are_shared() {
@@ -129,11 +137,32 @@ impl Topology {
             inside.line(&format!("ip link set {link} mtu {mtu} addrgenmode none"))?;
         }
         self.tester.shell().line(&format!("ip link set {link} arp off"))?;
-        self.tester.shell().line(&format!("ip link set {link} up"))?;
-        let mask = self.cores.dut_mask();
-        self.dut.shell().set(&format!("/sys/class/net/{link}/queues/rx-0/rps_cpus"), &mask)?;
-        self.dut.shell().line(&format!("ip link set {link} up")).map(drop)
+        self.tester.shell().line(&format!("ip link set {link} up")).map(drop)
     }
+
+    /// The DUT's end: its work goes to the DUT's cores.
+    fn open_dut_end(&self, link: &str, mac: &str) -> Result<(), TestbedError> {
+        let dut = self.dut.shell();
+        dut.line(&format!("ip link set {link} address {mac}"))?;
+        dut.set(&receive_queue(link), &mask(&self.cores.dut))?;
+        dut.line(&format!("ip link set {link} up"))?;
+        // Without one, the kernel asks nobody on behalf of frames it forwards, and gives a neighbour up 8 s after it was last heard of.
+        dut.line(&format!("ip address add fe80::1/64 dev {link} nodad")).map(drop)
+    }
+}
+
+/// Where the kernel is told which cores work on what an interface receives.
+fn receive_queue(link: &str) -> String {
+    format!("/sys/class/net/{link}/queues/rx-0/rps_cpus")
+}
+
+/// Cores as the kernel reads a CPU mask.
+fn mask(cores: &[u32]) -> String {
+    let mut words = vec![0u32; cores.iter().max().map_or(1, |core| *core as usize / 32 + 1)];
+    for core in cores {
+        words[*core as usize / 32] |= 1 << (core % 32);
+    }
+    words.iter().rev().map(|word| format!("{word:x}")).collect::<Vec<_>>().join(",")
 }
 
 #[cfg(test)]
@@ -151,7 +180,6 @@ mod tests {
 
     #[test]
     fn masks_are_hexadecimal_words_from_the_highest_core_down() {
-        let mask = |dut: &[u32]| Cores { tester: vec![], dut: dut.to_vec() }.dut_mask();
         assert_eq!(mask(&[1]), "2");
         assert_eq!(mask(&[4, 5, 6, 7]), "f0");
         assert_eq!(mask(&[0, 33]), "2,1");

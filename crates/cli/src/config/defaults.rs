@@ -52,16 +52,9 @@ pub(crate) fn standard_search(profile: Profile) -> SearchSettings {
 pub(crate) fn apply_profile(plan: &mut Plan, profile: Profile) {
     let search = standard_search(profile);
     plan.profile = profile;
-    plan.trial = TrialSettings {
-        frame_timeout_ns: plan.trial.frame_timeout_ns,
-        ..standard_trial(profile)
-    };
+    plan.trial = TrialSettings { frame_timeout_ns: plan.trial.frame_timeout_ns, ..standard_trial(profile) };
     plan.search.width = search.width;
-    plan.search.method = if plan.search.goals.len() > 1 {
-        SearchMethod::Mlrsearch
-    } else {
-        search.method
-    };
+    plan.search.method = if plan.search.goals.len() > 1 { SearchMethod::Mlrsearch } else { search.method };
     for test in &mut plan.tests {
         test.repetitions = standard_repetitions(profile);
     }

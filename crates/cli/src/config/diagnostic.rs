@@ -18,41 +18,25 @@ pub(crate) struct Diagnostic {
 
 impl Diagnostic {
     pub(crate) fn new(span: Range<usize>, title: impl Into<String>) -> Self {
-        Self {
-            title: title.into(),
-            span,
-            label: String::new(),
-            help: None,
-        }
+        Self { title: title.into(), span, label: String::new(), help: None }
     }
 
     pub(crate) fn help(self, help: impl Into<String>) -> Self {
-        Self {
-            help: Some(help.into()),
-            ..self
-        }
+        Self { help: Some(help.into()), ..self }
     }
 }
 
 /// All mistakes as text, in the order of the file.
 pub(crate) fn render(path: &str, source: &str, diagnostics: &[Diagnostic], color: bool) -> String {
-    let renderer = if color {
-        Renderer::styled()
-    } else {
-        Renderer::plain()
-    };
+    let renderer = if color { Renderer::styled() } else { Renderer::plain() };
     let mut ordered: Vec<_> = diagnostics.iter().collect();
     ordered.sort_by_key(|d| d.span.start);
     let rendered: Vec<String> = ordered
         .into_iter()
         .map(|diagnostic| {
-            let annotation = AnnotationKind::Primary
-                .span(diagnostic.span.clone())
-                .label(diagnostic.label.as_str());
+            let annotation = AnnotationKind::Primary.span(diagnostic.span.clone()).label(diagnostic.label.as_str());
             let snippet = Snippet::source(source).path(path).annotation(annotation);
-            let mut group = Level::ERROR
-                .primary_title(diagnostic.title.as_str())
-                .element(snippet);
+            let mut group = Level::ERROR.primary_title(diagnostic.title.as_str()).element(snippet);
             if let Some(help) = &diagnostic.help {
                 group = group.element(Level::HELP.message(help.as_str()));
             }

@@ -7,5 +7,6 @@ mod reader;
 pub(crate) mod units;
 
 pub(crate) use defaults::{apply_profile, standard_search, standard_trial};
-pub(crate) use diagnostic::{Diagnostic, render};
+pub(crate) use diagnostic::render;
 pub(crate) use plan_file::{Backend, Links, Loaded, backend, directions, parse, profile};
+pub(crate) use reader::nearest;

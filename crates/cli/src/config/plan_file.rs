@@ -4,9 +4,7 @@ use super::defaults::{standard_repetitions, standard_search, standard_trial};
 use super::diagnostic::Diagnostic;
 use super::reader::{Mistakes, Section, nearest};
 use super::units;
-use sixbench_method::plan::{
-    Measure, Plan, PortOrder, Ports, Profile, SearchMethod, SearchSettings, Test, TrialSettings,
-};
+use sixbench_method::plan::{Measure, Plan, PortOrder, Ports, Profile, SearchMethod, SearchSettings, Test, TrialSettings};
 use sixbench_method::terms::{Directions, FrameSize, Share};
 use std::collections::BTreeSet;
 use toml::de::DeTable;
@@ -47,17 +45,11 @@ pub(crate) enum Backend {
 pub(crate) fn parse(source: &str, duts: &[&str]) -> Result<Loaded, Vec<Diagnostic>> {
     let (table, syntax) = DeTable::parse_recoverable(source);
     if !syntax.is_empty() {
-        let diagnostic =
-            |e: &toml::de::Error| Diagnostic::new(e.span().unwrap_or(0..0), e.message());
+        let diagnostic = |e: &toml::de::Error| Diagnostic::new(e.span().unwrap_or(0..0), e.message());
         return Err(syntax.iter().map(diagnostic).collect());
     }
     let mistakes = Mistakes::default();
-    let file = Section::new(
-        table.get_ref(),
-        0..source.len().min(1),
-        "the plan",
-        &mistakes,
-    );
+    let file = Section::new(table.get_ref(), 0..source.len().min(1), "the plan", &mistakes);
     let loaded = read_file(file, duts);
     let found = mistakes.into_inner();
     match loaded {
@@ -69,49 +61,21 @@ pub(crate) fn parse(source: &str, duts: &[&str]) -> Result<Loaded, Vec<Diagnosti
 fn read_file(file: Section<'_>, duts: &[&str]) -> Option<Loaded> {
     let name = file.required("name", identifier);
     let profile = file.value("profile", profile).unwrap_or(Profile::Smoke);
-    let seed = file.value("seed", |t| {
-        t.parse()
-            .map_err(|_| format!("expected a whole number, not `{t}`"))
-    });
-    let trial = file
-        .section("trial", "[trial]")
-        .map_or(standard_trial(profile), |s| read_trial(s, profile));
-    let search = file
-        .section("search", "[search]")
-        .map_or(standard_search(profile), |s| read_search(s, profile));
-    let links = file
-        .section("testbed", "[testbed]")
-        .map(read_links)
-        .unwrap_or_default();
+    let seed = file.value("seed", |t| t.parse().map_err(|_| format!("expected a whole number, not `{t}`")));
+    let trial = file.section("trial", "[trial]").map_or(standard_trial(profile), |s| read_trial(s, profile));
+    let search = file.section("search", "[search]").map_or(standard_search(profile), |s| read_search(s, profile));
+    let links = file.section("testbed", "[testbed]").map(read_links).unwrap_or_default();
     let sections = file.sections("test", "[[test]]");
     if sections.is_empty() {
-        file.mistake_with_help(
-            "test",
-            "the plan holds no test",
-            "add at least one [[test]] table",
-        );
+        file.mistake_with_help("test", "the plan holds no test", "add at least one [[test]] table");
     }
     let mut names = BTreeSet::new();
-    let tests: Vec<_> = sections
-        .into_iter()
-        .map(|s| read_test(s, profile, duts, &mut names))
-        .collect();
+    let tests: Vec<_> = sections.into_iter().map(|s| read_test(s, profile, duts, &mut names)).collect();
     file.finish();
     let tests: Option<Vec<Test>> = tests.into_iter().collect();
     // Durations of one's own make a plan neither of the named profiles.
-    let profile = if trial == standard_trial(profile) {
-        profile
-    } else {
-        Profile::Custom
-    };
-    let plan = Plan {
-        name: name?,
-        profile,
-        seed: seed.unwrap_or(42),
-        trial,
-        search,
-        tests: tests?,
-    };
+    let profile = if trial == standard_trial(profile) { profile } else { Profile::Custom };
+    let plan = Plan { name: name?, profile, seed: seed.unwrap_or(42), trial, search, tests: tests? };
     Some(Loaded { plan, links })
 }
 
@@ -137,29 +101,15 @@ fn read_trial(section: Section<'_>, profile: Profile) -> TrialSettings {
 
 fn read_search(section: Section<'_>, profile: Profile) -> SearchSettings {
     let standard = standard_search(profile);
-    let goals = section
-        .list("loss-goals", units::loss)
-        .unwrap_or(standard.goals);
-    let several = if goals.len() > 1 {
-        SearchMethod::Mlrsearch
-    } else {
-        standard.method
-    };
+    let goals = section.list("loss-goals", units::loss).unwrap_or(standard.goals);
+    let several = if goals.len() > 1 { SearchMethod::Mlrsearch } else { standard.method };
     let search = SearchSettings {
         method: section.value("method", method).unwrap_or(several),
-        minimum: section
-            .value("minimum", units::rate)
-            .unwrap_or(standard.minimum),
-        maximum: section
-            .value("maximum", units::rate)
-            .unwrap_or(standard.maximum),
-        width: section
-            .value("width", units::ratio)
-            .unwrap_or(standard.width),
+        minimum: section.value("minimum", units::rate).unwrap_or(standard.minimum),
+        maximum: section.value("maximum", units::rate).unwrap_or(standard.maximum),
+        width: section.value("width", units::ratio).unwrap_or(standard.width),
         goals,
-        max_invalid: section
-            .value("max-invalid", count)
-            .unwrap_or(standard.max_invalid),
+        max_invalid: section.value("max-invalid", count).unwrap_or(standard.max_invalid),
     };
     check_search(&section, &search);
     section.finish();
@@ -186,10 +136,7 @@ fn read_links(section: Section<'_>) -> Links {
     let left = section.value("left", interface);
     let right = section.value("right", interface);
     if left.is_some() != right.is_some() {
-        section.mistake(
-            "left",
-            "real interfaces come in pairs: give both `left` and `right`",
-        );
+        section.mistake("left", "real interfaces come in pairs: give both `left` and `right`");
     }
     if left.is_some() && left == right {
         section.mistake("right", "left and right must be two interfaces");
@@ -204,12 +151,7 @@ fn read_links(section: Section<'_>) -> Links {
     links
 }
 
-fn read_test(
-    section: Section<'_>,
-    profile: Profile,
-    duts: &[&str],
-    names: &mut BTreeSet<String>,
-) -> Option<Test> {
+fn read_test(section: Section<'_>, profile: Profile, duts: &[&str], names: &mut BTreeSet<String>) -> Option<Test> {
     let name = section.required("name", identifier);
     if let Some(name) = name.as_ref().filter(|name| !names.insert((*name).clone())) {
         section.mistake("name", format!("two tests are named `{name}`"));
@@ -245,9 +187,7 @@ const STANDARD_SIZES: [u16; 8] = [84, 128, 256, 512, 768, 1024, 1280, 1518];
 fn identifier(text: &str) -> Result<String, String> {
     let is_good = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
     if text.is_empty() || text.len() > 64 || !text.chars().all(is_good) {
-        return Err(format!(
-            "a name is made of letters, digits, `-`, `_` and `.`, not `{text}`"
-        ));
+        return Err(format!("a name is made of letters, digits, `-`, `_` and `.`, not `{text}`"));
     }
     Ok(text.to_owned())
 }
@@ -272,10 +212,7 @@ fn known_dut(text: &str, duts: &[&str]) -> Result<String, String> {
 
 /// One of a few words.
 pub(crate) fn word<T: Copy>(text: &str, what: &str, words: &[(&str, T)]) -> Result<T, String> {
-    let found = words
-        .iter()
-        .find(|(word, _)| *word == text)
-        .map(|(_, value)| *value);
+    let found = words.iter().find(|(word, _)| *word == text).map(|(_, value)| *value);
     found.ok_or_else(|| {
         let known: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
         format!("expected {what} ({}), not `{text}`", known.join(", "))
@@ -283,80 +220,38 @@ pub(crate) fn word<T: Copy>(text: &str, what: &str, words: &[(&str, T)]) -> Resu
 }
 
 pub(crate) fn profile(text: &str) -> Result<Profile, String> {
-    word(
-        text,
-        "a profile",
-        &[
-            ("smoke", Profile::Smoke),
-            ("draft", Profile::Draft),
-            ("rfc", Profile::Rfc),
-        ],
-    )
+    word(text, "a profile", &[("smoke", Profile::Smoke), ("draft", Profile::Draft), ("rfc", Profile::Rfc)])
 }
 
 fn method(text: &str) -> Result<SearchMethod, String> {
-    word(
-        text,
-        "a search method",
-        &[
-            ("binary", SearchMethod::Binary),
-            ("mlrsearch", SearchMethod::Mlrsearch),
-        ],
-    )
+    word(text, "a search method", &[("binary", SearchMethod::Binary), ("mlrsearch", SearchMethod::Mlrsearch)])
 }
 
 pub(crate) fn backend(text: &str) -> Result<Backend, String> {
-    word(
-        text,
-        "a backend",
-        &[
-            ("auto", Backend::Auto),
-            ("packet", Backend::Packet),
-            ("xdp", Backend::Xdp),
-        ],
-    )
+    word(text, "a backend", &[("auto", Backend::Auto), ("packet", Backend::Packet), ("xdp", Backend::Xdp)])
 }
 
 fn measure(text: &str) -> Result<Measure, String> {
-    word(
-        text,
-        "what to measure",
-        &[("throughput", Measure::Throughput)],
-    )
+    word(text, "what to measure", &[("throughput", Measure::Throughput)])
 }
 
 pub(crate) fn directions(text: &str) -> Result<Directions, String> {
-    let words = [
-        ("both", Directions::Both),
-        ("forward", Directions::Forward),
-        ("reverse", Directions::Reverse),
-    ];
+    let words = [("both", Directions::Both), ("forward", Directions::Forward), ("reverse", Directions::Reverse)];
     word(text, "directions", &words)
 }
 
 pub(crate) fn ports(text: &str) -> Result<Ports, String> {
-    let fixed = Ports {
-        order: PortOrder::Fixed,
-        ..Ports::RFC_4814
-    };
-    word(
-        text,
-        "the ports",
-        &[("rfc4814", Ports::RFC_4814), ("fixed", fixed)],
-    )
+    let fixed = Ports { order: PortOrder::Fixed, ..Ports::RFC_4814 };
+    word(text, "the ports", &[("rfc4814", Ports::RFC_4814), ("fixed", fixed)])
 }
 
 fn count(text: &str) -> Result<u32, String> {
     let wrong = format!("expected a whole number from 1 to 1000, not `{text}`");
-    text.parse()
-        .ok()
-        .filter(|n| (1..=1000).contains(n))
-        .ok_or(wrong)
+    text.parse().ok().filter(|n| (1..=1000).contains(n)).ok_or(wrong)
 }
 
 fn core(text: &str) -> Result<u32, String> {
-    text.parse()
-        .map_err(|_| format!("expected the number of a core, not `{text}`"))
+    text.parse().map_err(|_| format!("expected the number of a core, not `{text}`"))
 }
 
 #[cfg(test)]
@@ -379,9 +274,7 @@ mod tests {
 
     #[test]
     fn the_rfc_profile_has_the_durations_of_the_rfc() {
-        let plan = parse(&format!("profile = \"rfc\"\n{SMALLEST}"), &DUTS)
-            .expect("a plan")
-            .plan;
+        let plan = parse(&format!("profile = \"rfc\"\n{SMALLEST}"), &DUTS).expect("a plan").plan;
         assert_eq!(plan.trial.duration_ns, 60_000_000_000);
         assert_eq!(plan.trial.rest_ns, 5_000_000_000);
         assert_eq!(plan.tests[0].repetitions, 20);
@@ -389,10 +282,7 @@ mod tests {
 
     #[test]
     fn durations_of_ones_own_are_no_named_profile() {
-        let plan = parse(
-            &format!("profile = \"rfc\"\n{SMALLEST}[trial]\nduration = \"5s\"\n"),
-            &DUTS,
-        );
+        let plan = parse(&format!("profile = \"rfc\"\n{SMALLEST}[trial]\nduration = \"5s\"\n"), &DUTS);
         assert_eq!(plan.expect("a plan").plan.profile, Profile::Custom);
     }
 
@@ -425,11 +315,7 @@ background = \"110%\"
     fn broken_toml_is_shown_at_its_place() {
         let source = "name = \"p\"\n[[test]\nname = 3\n";
         let mistakes = parse(source, &DUTS).expect_err("mistakes");
-        assert_eq!(
-            source[..mistakes[0].span.start].lines().count(),
-            2,
-            "{mistakes:?}"
-        );
+        assert_eq!(source[..mistakes[0].span.start].lines().count(), 2, "{mistakes:?}");
     }
 
     #[test]

@@ -33,19 +33,8 @@ pub(crate) struct Section<'a> {
 }
 
 impl<'a> Section<'a> {
-    pub(crate) fn new(
-        table: &'a DeTable<'a>,
-        span: Range<usize>,
-        name: &'static str,
-        mistakes: &'a Mistakes,
-    ) -> Self {
-        Self {
-            table,
-            span,
-            name,
-            known: RefCell::default(),
-            mistakes,
-        }
+    pub(crate) fn new(table: &'a DeTable<'a>, span: Range<usize>, name: &'static str, mistakes: &'a Mistakes) -> Self {
+        Self { table, span, name, known: RefCell::default(), mistakes }
     }
 
     fn get(&self, key: &'static str) -> Option<&'a Spanned<DeValue<'a>>> {
@@ -54,43 +43,23 @@ impl<'a> Section<'a> {
     }
 
     /// The value of `key` as `read` understands its text; numbers are read as their digits. A mistake yields `None`, too.
-    pub(crate) fn value<T>(
-        &self,
-        key: &'static str,
-        read: impl Fn(&str) -> Result<T, String>,
-    ) -> Option<T> {
+    pub(crate) fn value<T>(&self, key: &'static str, read: impl Fn(&str) -> Result<T, String>) -> Option<T> {
         self.scalar(self.get(key)?, &read)
     }
 
     /// As [`Section::value`], and missing is a mistake.
-    pub(crate) fn required<T>(
-        &self,
-        key: &'static str,
-        read: impl Fn(&str) -> Result<T, String>,
-    ) -> Option<T> {
+    pub(crate) fn required<T>(&self, key: &'static str, read: impl Fn(&str) -> Result<T, String>) -> Option<T> {
         if self.get(key).is_none() {
-            self.mistakes.add(Diagnostic::new(
-                self.span.clone(),
-                format!("{} needs a `{key}`", self.name),
-            ));
+            self.mistakes.add(Diagnostic::new(self.span.clone(), format!("{} needs a `{key}`", self.name)));
         }
         self.value(key, read)
     }
 
     /// A list of values; one alone may stand without brackets.
-    pub(crate) fn list<T>(
-        &self,
-        key: &'static str,
-        read: impl Fn(&str) -> Result<T, String>,
-    ) -> Option<Vec<T>> {
+    pub(crate) fn list<T>(&self, key: &'static str, read: impl Fn(&str) -> Result<T, String>) -> Option<Vec<T>> {
         let value = self.get(key)?;
         match value.get_ref() {
-            DeValue::Array(items) => Some(
-                items
-                    .iter()
-                    .filter_map(|item| self.scalar(item, &read))
-                    .collect(),
-            ),
+            DeValue::Array(items) => Some(items.iter().filter_map(|item| self.scalar(item, &read)).collect()),
             _ => self.scalar(value, &read).map(|one| vec![one]),
         }
     }
@@ -115,11 +84,7 @@ impl<'a> Section<'a> {
             return Vec::new();
         };
         let DeValue::Array(items) = value.get_ref() else {
-            let _: Option<()> = self.wrong_type(
-                value.span(),
-                &format!("tables [[{key}]]"),
-                value.get_ref().type_str(),
-            );
+            let _: Option<()> = self.wrong_type(value.span(), &format!("tables [[{key}]]"), value.get_ref().type_str());
             return Vec::new();
         };
         let section = |item: &'a Spanned<DeValue<'a>>| match item.get_ref() {
@@ -131,33 +96,21 @@ impl<'a> Section<'a> {
 
     /// Where the value of `key` stands; the table, if it is missing.
     pub(crate) fn span_of(&self, key: &str) -> Range<usize> {
-        self.table
-            .get(key)
-            .map_or_else(|| self.span.clone(), Spanned::span)
+        self.table.get(key).map_or_else(|| self.span.clone(), Spanned::span)
     }
 
     pub(crate) fn mistake(&self, key: &str, title: impl Into<String>) {
         self.mistakes.add(Diagnostic::new(self.span_of(key), title));
     }
 
-    pub(crate) fn mistake_with_help(
-        &self,
-        key: &str,
-        title: impl Into<String>,
-        help: impl Into<String>,
-    ) {
-        self.mistakes
-            .add(Diagnostic::new(self.span_of(key), title).help(help));
+    pub(crate) fn mistake_with_help(&self, key: &str, title: impl Into<String>, help: impl Into<String>) {
+        self.mistakes.add(Diagnostic::new(self.span_of(key), title).help(help));
     }
 
     /// Complains about the keys nobody asked for. Call when everything else was read.
     pub(crate) fn finish(self) {
         let known = self.known.borrow();
-        for key in self
-            .table
-            .keys()
-            .filter(|key| !known.contains(key.get_ref().as_ref()))
-        {
+        for key in self.table.keys().filter(|key| !known.contains(key.get_ref().as_ref())) {
             let title = format!("unknown key `{}` in {}", key.get_ref(), self.name);
             let mistake = Diagnostic::new(key.span(), title);
             let all: Vec<&str> = known.iter().copied().collect();
@@ -168,11 +121,7 @@ impl<'a> Section<'a> {
         }
     }
 
-    fn scalar<T>(
-        &self,
-        value: &Spanned<DeValue<'_>>,
-        read: &impl Fn(&str) -> Result<T, String>,
-    ) -> Option<T> {
+    fn scalar<T>(&self, value: &Spanned<DeValue<'_>>, read: &impl Fn(&str) -> Result<T, String>) -> Option<T> {
         let text = match value.get_ref() {
             DeValue::String(text) => text.to_string(),
             DeValue::Integer(number) => number.as_str().to_owned(),
@@ -180,16 +129,11 @@ impl<'a> Section<'a> {
             DeValue::Boolean(truth) => truth.to_string(),
             other => return self.wrong_type(value.span(), "a single value", other.type_str()),
         };
-        read(&text)
-            .map_err(|title| self.mistakes.add(Diagnostic::new(value.span(), title)))
-            .ok()
+        read(&text).map_err(|title| self.mistakes.add(Diagnostic::new(value.span(), title))).ok()
     }
 
     fn wrong_type<T>(&self, span: Range<usize>, expected: &str, got: &str) -> Option<T> {
-        self.mistakes.add(Diagnostic::new(
-            span,
-            format!("expected {expected}, found a TOML {got}"),
-        ));
+        self.mistakes.add(Diagnostic::new(span, format!("expected {expected}, found a TOML {got}")));
         None
     }
 }
@@ -222,10 +166,7 @@ mod tests {
 
     #[test]
     fn a_slip_of_the_finger_is_recognised() {
-        assert_eq!(
-            nearest("frame-size", &["frame-sizes", "dut"]),
-            Some("frame-sizes")
-        );
+        assert_eq!(nearest("frame-size", &["frame-sizes", "dut"]), Some("frame-sizes"));
         assert_eq!(nearest("colour", &["frame-sizes", "dut"]), None);
     }
 }

@@ -5,9 +5,7 @@ use sixbench_method::terms::{FrameRate, FrameSize, LossRatio, Share};
 /// A number followed by a suffix of letters or `%`.
 fn split(text: &str) -> Option<(f64, &str)> {
     let text = text.trim();
-    let end = text
-        .find(|c: char| !c.is_ascii_digit() && c != '.' && c != '_')
-        .unwrap_or(text.len());
+    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.' && c != '_').unwrap_or(text.len());
     let number: f64 = text[..end].replace('_', "").parse().ok()?;
     Some((number, text[end..].trim()))
 }
@@ -24,9 +22,7 @@ pub(crate) fn rate(text: &str) -> Result<FrameRate, String> {
     };
     let rate = (number * factor).round();
     if !(1.0..=1e9).contains(&rate) {
-        return Err(format!(
-            "a rate must be between 1 and 1000M frames per second, not `{text}`"
-        ));
+        return Err(format!("a rate must be between 1 and 1000M frames per second, not `{text}`"));
     }
     Ok(FrameRate(rate as u64))
 }
@@ -59,21 +55,13 @@ pub(crate) fn ratio(text: &str) -> Result<f64, String> {
         "" => number,
         _ => return Err(wrong()),
     };
-    if ratio > 1.0 {
-        Err(format!("a share of more than 100%: `{text}`"))
-    } else {
-        Ok(ratio)
-    }
+    if ratio > 1.0 { Err(format!("a share of more than 100%: `{text}`")) } else { Ok(ratio) }
 }
 
 /// Accepted loss, below 1.
 pub(crate) fn loss(text: &str) -> Result<LossRatio, String> {
     let ratio = ratio(text)?;
-    if ratio >= 1.0 {
-        Err(format!("a loss goal must be below 100%, not `{text}`"))
-    } else {
-        Ok(LossRatio(ratio))
-    }
+    if ratio >= 1.0 { Err(format!("a loss goal must be below 100%, not `{text}`")) } else { Ok(LossRatio(ratio)) }
 }
 
 /// A frame size: `84` or `84B`.
@@ -82,10 +70,7 @@ pub(crate) fn frame_size(text: &str) -> Result<FrameSize, String> {
         .filter(|(_, s)| matches!(*s, "" | "B"))
         .ok_or_else(|| format!("expected a frame size such as 84 or 512B, not `{text}`"))?;
     let (least, most) = (FrameSize::MINIMUM.0, FrameSize::MAXIMUM.0);
-    if number.fract() != 0.0
-        || suffix.len() > 1
-        || !(f64::from(least)..=f64::from(most)).contains(&number)
-    {
+    if number.fract() != 0.0 || suffix.len() > 1 || !(f64::from(least)..=f64::from(most)).contains(&number) {
         return Err(format!(
             "a frame size is the octets of the IPv6 frame with FCS, from {least} (84 replaces 64, RFC 8219 section 5.1.1) to {most}, \
              not `{text}`"
@@ -98,10 +83,7 @@ pub(crate) fn frame_size(text: &str) -> Result<FrameSize, String> {
 pub(crate) fn background(text: &str) -> Result<Share, String> {
     let percent = (ratio(text)? * 100.0 * 100.0).round() as u32;
     let divisor = gcd(10_000 - percent, 10_000);
-    Ok(Share {
-        foreground: (10_000 - percent) / divisor,
-        of: 10_000 / divisor,
-    })
+    Ok(Share { foreground: (10_000 - percent) / divisor, of: 10_000 / divisor })
 }
 
 fn gcd(a: u32, b: u32) -> u32 {
@@ -161,28 +143,10 @@ mod tests {
 
     #[test]
     fn a_tenth_of_background_is_nine_foreground_of_ten() {
-        assert_eq!(
-            background("10%"),
-            Ok(Share {
-                foreground: 9,
-                of: 10
-            })
-        );
+        assert_eq!(background("10%"), Ok(Share { foreground: 9, of: 10 }));
         assert_eq!(background("0%"), Ok(Share::ALL));
-        assert_eq!(
-            background("100%"),
-            Ok(Share {
-                foreground: 0,
-                of: 1
-            })
-        );
-        assert_eq!(
-            background("12.5%"),
-            Ok(Share {
-                foreground: 7,
-                of: 8
-            })
-        );
+        assert_eq!(background("100%"), Ok(Share { foreground: 0, of: 1 }));
+        assert_eq!(background("12.5%"), Ok(Share { foreground: 7, of: 8 }));
     }
 
     #[test]

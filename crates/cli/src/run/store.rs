@@ -66,9 +66,7 @@ impl Store {
     pub(crate) fn append(&mut self, record: &TrialRecord) -> Result<()> {
         let text = line(record)?;
         let written = self.trials.write_all(text.as_bytes()).and_then(|()| self.trials.sync_data());
-        written.with_context(|| {
-            format!("cannot write {} (is the disk full?)", self.directory.join("trials.jsonl").display())
-        })
+        written.with_context(|| format!("cannot write {} (is the disk full?)", self.directory.join("trials.jsonl").display()))
     }
 
     /// Writes one of the other files.
@@ -117,8 +115,7 @@ fn records(text: &str) -> Result<(Vec<TrialRecord>, bool)> {
         if !line.ends_with('\n') {
             return Ok((records, true));
         }
-        let record: TrialRecord =
-            serde_json::from_str(line).with_context(|| format!("line {} is no trial", number + 1))?;
+        let record: TrialRecord = serde_json::from_str(line).with_context(|| format!("line {} is no trial", number + 1))?;
         if record.format > FORMAT {
             bail!("line {} has format {}; this sixbench reads up to {FORMAT}: use a newer one", number + 1, record.format);
         }

@@ -5,6 +5,8 @@ mod plain;
 mod progress;
 mod words;
 
+pub(crate) use words::word as verdict_word;
+
 use sixbench_method::event::Event;
 use std::io::IsTerminal;
 
@@ -28,7 +30,7 @@ pub(crate) fn open(choice: Choice) -> Box<dyn View> {
     match choice {
         Choice::Json => Box::new(json::Json),
         Choice::People if std::io::stderr().is_terminal() && has_color() => Box::new(progress::Progress::new()),
-        Choice::People => Box::new(plain::Plain::default()),
+        Choice::People => Box::new(plain::Plain),
     }
 }
 

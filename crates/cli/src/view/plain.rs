@@ -4,7 +4,6 @@ use super::{View, words};
 use sixbench_method::event::Event;
 
 /// See the module.
-#[derive(Default)]
 pub(crate) struct Plain;
 
 impl View for Plain {

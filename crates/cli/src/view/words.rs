@@ -71,10 +71,9 @@ fn bracket(bracket: &Bracket) -> String {
 /// Everything else.
 pub(crate) fn event(event: &Event) -> Option<String> {
     Some(match event {
-        Event::RunStarted { plan, results, measurements, estimate_s } => format!(
-            "{plan}: {measurements} measurements, about {}; results in {results}",
-            show_seconds(*estimate_s)
-        ),
+        Event::RunStarted { plan, results, measurements, estimate_s } => {
+            format!("{plan}: {measurements} measurements, about {}; results in {results}", show_seconds(*estimate_s))
+        }
         Event::DutReady { dut, version } => format!("{dut}: up ({version})"),
         Event::MeasurementStarted { point, repetition, of } => format!("{point}: repetition {repetition} of {of}"),
         Event::TrialStarted { point, spec } => {

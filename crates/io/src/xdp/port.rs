@@ -23,6 +23,16 @@ pub enum Mode {
     Generic,
 }
 
+impl std::fmt::Display for Mode {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::ZeroCopy => "zero-copy",
+            Self::Copy => "copy mode, the driver's hook",
+            Self::Generic => "copy mode, the kernel's generic hook",
+        })
+    }
+}
+
 /// Best first: what is tried in turn.
 const MODES: [Mode; 3] = [Mode::ZeroCopy, Mode::Copy, Mode::Generic];
 

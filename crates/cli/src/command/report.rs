@@ -1,0 +1,15 @@
+//! `sixbench report`: everything derived, written again from the records.
+
+use super::stdout_color;
+use crate::exit::{Exit, Failed};
+use crate::run::reporting;
+use std::path::PathBuf;
+
+/// Writes the reports of these results directories again.
+pub(crate) fn report(directories: &[PathBuf]) -> Result<Exit, Failed> {
+    for directory in directories {
+        let (report, summary) = reporting::again(directory, stdout_color()).map_err(|e| Failed::new(Exit::Usage, e))?;
+        println!("{}\nreport: {}", summary.trim_end(), report.display());
+    }
+    Ok(Exit::Done)
+}

@@ -1,0 +1,141 @@
+//! `sixbench run` and `sixbench quickstart`.
+
+use super::{check_feasible, library, parse_plan, read_plan, stdout_color};
+use crate::args;
+use crate::config::{Links, Loaded, apply_profile};
+use crate::exit::{Exit, Failed};
+use crate::run::store::{Store, Stored};
+use crate::run::{Order, Site, perform, stop};
+use crate::view::{self, Choice};
+use sixbench_method::plan::Plan;
+use sixbench_method::record::TrialRecord;
+use sixbench_testbed::{Library, Shell, namespace};
+use std::path::{Path, PathBuf};
+
+/// The plan of the quickstart, part of the binary.
+const QUICKSTART: &str = include_str!("../../../../plans/quickstart.toml");
+
+/// Measures real devices without any file.
+pub(crate) fn quickstart(arguments: args::Quickstart) -> Result<Exit, Failed> {
+    let library = library(&[])?;
+    if let Some(directory) = arguments.resume {
+        return resume(&directory, &library, arguments.output.json);
+    }
+    let mut loaded = parse_plan("plans/quickstart.toml", QUICKSTART, &library)?;
+    keep(&mut loaded.plan, arguments.only.as_deref())?;
+    start(&loaded, QUICKSTART, &library, &arguments.output, false)
+}
+
+/// Runs a plan file, or goes on with an interrupted run.
+pub(crate) fn run(arguments: args::Run) -> Result<Exit, Failed> {
+    let library = library(&arguments.recipes)?;
+    if let Some(directory) = &arguments.resume {
+        return resume(directory, &library, arguments.output.json);
+    }
+    let path = arguments.plan.as_deref().ok_or_else(|| Failed::usage("a plan file is needed"))?;
+    let (source, mut loaded) = read_plan(path, &library)?;
+    keep(&mut loaded.plan, arguments.only.as_deref())?;
+    if let Some(profile) = arguments.profile {
+        apply_profile(&mut loaded.plan, profile);
+    }
+    start(&loaded, &source, &library, &arguments.output, arguments.force)
+}
+
+/// Keeps the tests whose name matches.
+fn keep(plan: &mut Plan, only: Option<&str>) -> Result<(), Failed> {
+    let Some(pattern) = only else { return Ok(()) };
+    let names: Vec<String> = plan.tests.iter().map(|test| test.name.clone()).collect();
+    plan.tests.retain(|test| matches(pattern, &test.name));
+    if plan.tests.is_empty() {
+        return Err(Failed::usage(format!("no test matches `{pattern}`; there are: {}", names.join(", "))));
+    }
+    Ok(())
+}
+
+/// Whether `name` is what `pattern` describes; `*` stands for anything.
+fn matches(pattern: &str, name: &str) -> bool {
+    match pattern.split_once('*') {
+        None => pattern == name,
+        Some((head, tail)) => {
+            let Some(rest) = name.strip_prefix(head) else { return false };
+            (0..=rest.len()).filter(|at| rest.is_char_boundary(*at)).any(|at| matches(tail, &rest[at..]))
+        }
+    }
+}
+
+fn start(loaded: &Loaded, source: &str, library: &Library, output: &args::Output, force: bool) -> Result<Exit, Failed> {
+    check_feasible(loaded, library, force)?;
+    let directory = output.output.clone().unwrap_or_else(|| new_directory(&loaded.plan.name));
+    let mut store = Store::create(&directory, &loaded.plan, source)?;
+    go(&loaded.plan, &loaded.links, library, &mut store, Vec::new(), output.json)
+}
+
+/// `results/<plan>-<date>-<time>`: sorts by time.
+fn new_directory(plan: &str) -> PathBuf {
+    let time = jiff::Zoned::now().strftime("%Y%m%d-%H%M%S");
+    Path::new("results").join(format!("{plan}-{time}"))
+}
+
+fn resume(directory: &Path, library: &Library, json: bool) -> Result<Exit, Failed> {
+    let (mut store, Stored { plan, records, is_torn, .. }) = Store::reopen(directory)?;
+    // The links are no part of the resolved plan: they belong to this machine, and the plan's own text has them.
+    let source = std::fs::read_to_string(directory.join("plan.toml")).unwrap_or_default();
+    let links = parse_plan("plan.toml", &source, library)?.links;
+    check_feasible(&Loaded { plan: plan.clone(), links: links.clone() }, library, false)?;
+    if !json {
+        let torn = if is_torn { " (the last line was torn off and is measured again)" } else { "" };
+        eprintln!("going on after {} trials{torn}", records.len());
+    }
+    go(&plan, &links, library, &mut store, records, json)
+}
+
+fn go(
+    plan: &Plan,
+    links: &Links,
+    library: &Library,
+    store: &mut Store,
+    records: Vec<TrialRecord>,
+    json: bool,
+) -> Result<Exit, Failed> {
+    let stop = stop::install()?;
+    let shell = Shell::new();
+    let swept = namespace::sweep(&shell).map_err(|e| Failed::new(Exit::Testbed, e))?;
+    let site = Site { shell: &shell, links, trial: plan.trial, stop, pcap: None };
+    let mut view = view::open(if json { Choice::Json } else { Choice::People });
+    for name in swept {
+        let text = format!("removed namespace {name}, left by a killed run");
+        view.show(&sixbench_method::event::Event::Warning { text });
+    }
+    let order = Order { plan, library, site, records };
+    let ended = perform(order, store, view.as_mut(), stdout_color())?;
+    drop(view);
+    if !json {
+        println!("{}\nreport: {}", ended.summary.trim_end(), ended.report.display());
+    }
+    if let Some(error) = ended.error {
+        let directory = store.directory().display();
+        eprintln!("{}: {error:#}", if ended.exit == Exit::Interrupted { "stopped" } else { "error" });
+        eprintln!("what was measured is kept in {directory}; go on with: sixbench run --resume {directory}");
+    }
+    Ok(ended.exit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_star_stands_for_anything() {
+        assert!(matches("tayga*", "tayga-siit"));
+        assert!(matches("*ipv4", "linux-ipv4"));
+        assert!(matches("*a*a*", "tayga"));
+        assert!(!matches("tayga", "tayga-siit"));
+    }
+
+    #[test]
+    fn the_quickstarts_plan_is_good() {
+        let library = library(&[]).expect("recipes");
+        let loaded = parse_plan("quickstart", QUICKSTART, &library).expect("a plan");
+        assert_eq!(loaded.plan.tests.len(), 4);
+    }
+}

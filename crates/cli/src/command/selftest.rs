@@ -1,0 +1,169 @@
+//! `sixbench selftest`: what the tester itself can do, first in memory, then over a veth pair with no DUT between its ports.
+
+use crate::args;
+use crate::config::units::show_rate;
+use crate::config::{standard_search, standard_trial};
+use crate::exit::{Exit, Failed};
+use crate::run::{open_port, stop};
+use serde::Serialize;
+use sixbench_engine::profile::{AddressOrder, Ends, Path, Paths, Profile};
+use sixbench_engine::{FrameTester, Layout, MeasureError, selftest};
+use sixbench_io::clock::Clock;
+use sixbench_io::thread::allowed_cores;
+use sixbench_method::plan::{self, PortOrder, Ports, SearchSettings, TrialSettings};
+use sixbench_method::search::{self, Start};
+use sixbench_method::terms::{Directions, FrameRate, FrameSize, LossRatio, Share};
+use sixbench_method::trial::{Measurer, TrialResult, TrialSpec, Verdict};
+use sixbench_testbed::namespace::{Namespace, name, sweep};
+use sixbench_testbed::{Shell, TestbedError, doctor};
+
+/// Frames generated for each figure.
+const FRAMES: u64 = 50_000_000;
+
+/// One figure.
+#[derive(Serialize)]
+struct Figure {
+    what: String,
+    frames_per_second: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    offered_load_error: Option<f64>,
+}
+
+/// Runs the self-test.
+pub(crate) fn selftest(arguments: &args::Selftest) -> Result<Exit, Failed> {
+    let mut figures = generation()?;
+    if !arguments.generate {
+        figures.extend(over_veth(arguments)?);
+    }
+    if arguments.json {
+        println!("{}", serde_json::to_string_pretty(&figures).map_err(anyhow::Error::from)?);
+        return Ok(Exit::Done);
+    }
+    for figure in &figures {
+        let error = figure.offered_load_error.map_or(String::new(), |e| format!("  (offered load off by {e:.1e})"));
+        println!("{:<52} {:>10} frames/s{error}", figure.what, show_rate(FrameRate(figure.frames_per_second)));
+    }
+    Ok(Exit::Done)
+}
+
+/// Frames generated in memory by one core: the send path without a port.
+fn generation() -> Result<Vec<Figure>, Failed> {
+    use {AddressOrder as A, PortOrder as P};
+    let clock = Clock::new();
+    let ends = [("IPv4, 64 octets", "198.18.0.2", "198.19.0.2"), ("IPv6, 84 octets", "2001:2::2", "2001:2:0:8000::2")];
+    let kinds = [
+        ("fixed ports", P::Fixed, A::Fixed),
+        ("random ports", P::Pseudorandom, A::Fixed),
+        ("random ports and addresses", P::Pseudorandom, A::Pseudorandom),
+    ];
+    let mut figures = Vec::new();
+    for (name, source, destination) in ends {
+        for (kind, order, addresses) in kinds {
+            let ports = Ports { order, ..Ports::RFC_4814 };
+            let profile = Profile { ports, addresses, ..wire(source, destination, FrameSize(84)) };
+            let rate = selftest::generate(&profile, FRAMES, &clock).map_err(anyhow::Error::from)?;
+            let what = format!("generation, one core: {name}, {kind}");
+            figures.push(Figure { what, frames_per_second: rate.0, offered_load_error: None });
+        }
+    }
+    Ok(figures)
+}
+
+/// The highest rate at which every frame comes back over a veth pair with nothing in between.
+fn over_veth(arguments: &args::Selftest) -> Result<Vec<Figure>, Failed> {
+    if !doctor::is_root() {
+        let text = "the test over veth needs root: run it with sudo, or only --generate";
+        return Err(Failed::new(Exit::Testbed, anyhow::anyhow!(text)));
+    }
+    let stop = stop::install()?;
+    let broken = |e| Failed::new(Exit::Testbed, e);
+    let shell = Shell::new();
+    sweep(&shell).map_err(broken)?;
+    let pair = veth(&shell).map_err(broken)?;
+    let mut figures = Vec::new();
+    for (name, directions) in [("one direction", Directions::Forward), ("both directions", Directions::Both)] {
+        let open = |end: &str| open_port(Some(pair.name()), end, arguments.io).map_err(|e| Failed::new(Exit::Testbed, e));
+        let (left, right) = (open("left")?, open("right")?);
+        let how = left.how.clone();
+        let profile = Profile { directions, ..wire("198.18.0.2", "198.19.0.2", arguments.size) };
+        let layout = Layout { cores: allowed_cores()?.into_iter().take(4).collect() };
+        let tester = FrameTester::new((left.port, right.port), profile, trial_settings(), layout, stop.clone());
+        let (rate, error) = highest(tester)?;
+        let what = format!("veth, no DUT, {name}, {how}");
+        figures.push(Figure { what, frames_per_second: rate.0, offered_load_error: error });
+    }
+    Ok(figures)
+}
+
+/// One veth pair, both ends in a namespace of its own, silent.
+fn veth(shell: &Shell) -> Result<Namespace, TestbedError> {
+    let namespace = Namespace::new(shell, &name("", "selftest"))?;
+    let inside = namespace.shell();
+    inside.set("/proc/sys/net/ipv6/conf/default/disable_ipv6", "1")?;
+    inside.line("ip link add left type veth peer name right")?;
+    for end in ["left", "right"] {
+        inside.line(&format!("ip link set {end} arp off up"))?;
+    }
+    Ok(namespace)
+}
+
+fn trial_settings() -> TrialSettings {
+    TrialSettings { duration_ns: 500_000_000, ..standard_trial(plan::Profile::Smoke) }
+}
+
+/// Keeps the last passed trial beside the search.
+struct Remembering {
+    tester: FrameTester,
+    passed: Option<TrialResult>,
+}
+
+impl Measurer for Remembering {
+    type Error = MeasureError;
+
+    fn measure(&mut self, spec: &TrialSpec) -> Result<TrialResult, MeasureError> {
+        let result = self.tester.measure(spec)?;
+        let is_higher = self.passed.as_ref().is_none_or(|best| best.spec.rate < result.spec.rate);
+        if is_higher && result.verdict(LossRatio::ZERO) == Verdict::Passed {
+            self.passed = Some(result.clone());
+        }
+        Ok(result)
+    }
+}
+
+/// The highest rate that passes, and by how much its offered load was off.
+fn highest(tester: FrameTester) -> Result<(FrameRate, Option<f64>), Failed> {
+    let settings = SearchSettings { maximum: FrameRate(5_000_000), ..standard_search(plan::Profile::Smoke) };
+    let mut search = search::new_search(&settings, &trial_settings(), Start::Cold);
+    let mut measurer = Remembering { tester, passed: None };
+    search::run(search.as_mut(), &mut measurer).map_err(|e| Failed::new(Exit::Testbed, e))?;
+    let found = search.brackets().first().and_then(|bracket| bracket.lower).unwrap_or(FrameRate(0));
+    let error = measurer.passed.map(|result| {
+        let errors = result.directions.iter().map(|d| {
+            let (took, nominal) = (d.sending.took_ns as f64, d.sending.nominal_ns.max(1) as f64);
+            (took / nominal - 1.0).abs()
+        });
+        errors.fold(0.0, f64::max)
+    });
+    Ok((found, error))
+}
+
+/// Frames that come back as they were sent: what a wire does.
+fn wire(left: &str, right: &str, frame_size: FrameSize) -> Profile {
+    let address = |text: &str| text.parse().expect("a constant address");
+    let path = |source: &str, destination: &str| {
+        let ends = Ends { source: address(source), destination: address(destination) };
+        Paths { foreground: Path { sent: ends, expected: ends, hops: 0 }, background: None }
+    };
+    Profile {
+        frame_size,
+        directions: Directions::Forward,
+        forward: path(left, right),
+        reverse: path(right, left),
+        share: Share::ALL,
+        ports: Ports::RFC_4814,
+        addresses: AddressOrder::Fixed,
+        seed: 42,
+        left: vec![],
+        right: vec![],
+    }
+}

@@ -1,0 +1,132 @@
+//! `sixbench trial`: one trial from the command line, everything it counted.
+
+use super::{check_feasible, library};
+use crate::args;
+use crate::config::units::{self, show_ns, show_rate};
+use crate::config::{Links, Loaded, standard_search, standard_trial};
+use crate::exit::{Exit, Failed};
+use crate::profile;
+use crate::run::{Session, Site, stop};
+use crate::view::verdict_word;
+use sixbench_method::plan::{Measure, Plan, Ports, Profile, Test};
+use sixbench_method::terms::LossRatio;
+use sixbench_method::trial::{DirectionResult, TrialResult, TrialSpec, Verdict};
+use sixbench_testbed::{Shell, namespace};
+
+/// Performs the trial and prints its counts.
+pub(crate) fn trial(arguments: &args::Trial) -> Result<Exit, Failed> {
+    let library = library(&arguments.recipes)?;
+    let Some(recipe) = library.get(&arguments.dut) else {
+        let known = library.names().join(", ");
+        return Err(Failed::usage(format!("no recipe is named `{}`; known: {known}", arguments.dut)));
+    };
+    let loaded = one_test(arguments)?;
+    check_feasible(&loaded, &library, arguments.force)?;
+    let (plan, shell) = (&loaded.plan, Shell::new());
+    namespace::sweep(&shell).map_err(|e| Failed::new(Exit::Testbed, e))?;
+    let pcap = arguments.pcap.as_deref();
+    if let Some(directory) = pcap {
+        std::fs::create_dir_all(directory)?;
+    }
+    let site = Site { shell: &shell, links: &loaded.links, trial: plan.trial, stop: stop::install()?, pcap };
+    let profile = profile::of(recipe, &plan.tests[0], arguments.size, plan.seed).map_err(Failed::usage)?;
+    let mut session = Session::open(&site, recipe, profile)?;
+    session.warnings().iter().for_each(|warning| eprintln!("warning: {warning}"));
+    let spec = TrialSpec { rate: arguments.rate, duration_ns: arguments.duration_ns };
+    let (result, _) = session.measure(&spec)?;
+    match arguments.json {
+        true => println!("{}", serde_json::to_string_pretty(&result).map_err(anyhow::Error::from)?),
+        false => print!("{}", describe(&result)),
+    }
+    let is_invalid = result.verdict(LossRatio::ZERO) == Verdict::Invalid;
+    Ok(if is_invalid { Exit::TesterUnfit } else { Exit::Done })
+}
+
+/// The arguments as a plan of one test.
+fn one_test(arguments: &args::Trial) -> Result<Loaded, Failed> {
+    let test = Test {
+        name: "trial".to_owned(),
+        title: "one trial".to_owned(),
+        dut: arguments.dut.clone(),
+        measure: Measure::Throughput,
+        frame_sizes: vec![arguments.size],
+        directions: arguments.directions,
+        foreground: units::background(&arguments.background).map_err(Failed::usage)?,
+        ports: Ports::RFC_4814,
+        repetitions: 1,
+    };
+    let trial = sixbench_method::plan::TrialSettings { residual_ns: 2_000_000_000, ..standard_trial(Profile::Smoke) };
+    let plan = Plan {
+        name: "trial".to_owned(),
+        profile: Profile::Custom,
+        seed: 42,
+        trial,
+        search: standard_search(Profile::Smoke),
+        tests: vec![test],
+    };
+    Ok(Loaded { plan, links: links(arguments)? })
+}
+
+fn links(arguments: &args::Trial) -> Result<Links, Failed> {
+    let interfaces = match arguments.interfaces.as_deref().map(|pair| pair.split_once(',')) {
+        None => None,
+        Some(Some((left, right))) if left != right => Some((left.to_owned(), right.to_owned())),
+        Some(_) => return Err(Failed::usage("--interfaces takes two names: LEFT,RIGHT")),
+    };
+    Ok(Links { interfaces, io: arguments.io, ..Links::default() })
+}
+
+fn describe(result: &TrialResult) -> String {
+    let spec = result.spec;
+    let verdict = verdict_word(result.verdict(LossRatio::ZERO));
+    let (rate, time) = (show_rate(spec.rate), show_ns(spec.duration_ns));
+    let mut text = format!("{rate} frames/s per direction for {time}: {verdict}\n");
+    result.directions.iter().for_each(|direction| text += &describe_direction(direction));
+    result.faults.iter().for_each(|fault| text += &format!("  tester: {fault}\n"));
+    text
+}
+
+fn describe_direction(result: &DirectionResult) -> String {
+    let mut text = format!(
+        "  {:<8} offered {} of {}, received {}, loss {}\n",
+        result.direction.to_string(),
+        result.offered,
+        result.intended,
+        result.received,
+        result.loss_ratio()
+    );
+    let counts = [
+        ("lost", result.lost()),
+        ("of these refused by the full link", result.refused),
+        ("late", result.late),
+        ("mistranslated", result.mistranslated),
+        ("corrupt", result.corrupt),
+        ("duplicate", result.duplicate),
+        ("reordered", result.reordered),
+        ("misdirected", result.misdirected),
+        ("foreign", result.foreign),
+    ];
+    let odd: Vec<String> = counts.iter().filter(|(_, n)| *n > 0).map(|(name, n)| format!("{name} {n}")).collect();
+    if !odd.is_empty() {
+        text += &format!("           {}\n", odd.join(", "));
+    }
+    if let Some(delay) = &result.delay {
+        let us = |ns: u64| ns as f64 / 1000.0;
+        text += &format!(
+            "           delay {:.1} us min, {:.1} median, {:.1} 99.9th percentile, {:.1} max\n",
+            us(delay.min_ns),
+            us(delay.median_ns),
+            us(delay.p999_ns),
+            us(delay.max_ns)
+        );
+    }
+    let sending = &result.sending;
+    text += &format!(
+        "           sent in {:.6} s instead of {:.6} s, worst lateness {} us\n",
+        sending.took_ns as f64 / 1e9,
+        sending.nominal_ns as f64 / 1e9,
+        sending.worst_lateness_ns / 1000
+    );
+    result.examples.iter().for_each(|example| text += &format!("           {example}\n"));
+    text
+}

@@ -1,0 +1,155 @@
+//! From a recipe and a test to the frames of the engine: what leaves, and what must come back.
+
+use sixbench_engine::profile::{AddressOrder, Ends, Neighbours, Path, Paths, Profile};
+use sixbench_method::plan::Test;
+use sixbench_method::terms::FrameSize;
+use sixbench_testbed::recipe::{self, Link, Recipe, Traffic, Translation};
+use sixbench_wire::{Eam, EamTable, Prefix6052, WireError};
+use std::net::IpAddr;
+
+/// The engine's profile of one point of a test.
+pub(crate) fn of(recipe: &Recipe, test: &Test, frame_size: FrameSize, seed: u64) -> Result<Profile, String> {
+    let background = recipe.background.as_ref();
+    if background.is_none() && test.foreground.foreground < test.foreground.of {
+        return Err(format!("test {}: the recipe {} carries no background traffic", test.name, recipe.name));
+    }
+    check_translation(recipe)?;
+    let paths = |view: fn(&Traffic) -> Path| Paths { foreground: view(&recipe.foreground), background: background.map(view) };
+    Ok(Profile {
+        frame_size,
+        directions: test.directions,
+        forward: paths(forward),
+        reverse: paths(reverse),
+        share: test.foreground,
+        ports: test.ports,
+        addresses: AddressOrder::Fixed,
+        seed,
+        left: neighbours(&recipe.left),
+        right: neighbours(&recipe.right),
+    })
+}
+
+fn forward(traffic: &Traffic) -> Path {
+    Path { sent: ends(traffic.left), expected: ends(traffic.right), hops: traffic.hops }
+}
+
+/// The answer to a forward datagram: ends swapped, from right to left.
+fn reverse(traffic: &Traffic) -> Path {
+    Path { sent: swapped(traffic.right), expected: swapped(traffic.left), hops: traffic.hops }
+}
+
+fn ends(ends: recipe::Ends) -> Ends {
+    Ends { source: ends.source, destination: ends.destination }
+}
+
+fn swapped(ends: recipe::Ends) -> Ends {
+    Ends { source: ends.destination, destination: ends.source }
+}
+
+fn neighbours(link: &Link) -> Vec<Neighbours> {
+    let pair = |tester: &IpAddr| Some(Neighbours { tester: *tester, dut: link.neighbour_of(*tester)? });
+    link.tester.iter().filter_map(pair).collect()
+}
+
+/// The foreground addresses of a recipe must be each other's translation: else every frame would be called mistranslated.
+fn check_translation(recipe: &Recipe) -> Result<(), String> {
+    let Some(translation) = &recipe.translation else { return Ok(()) };
+    let in_recipe = |e: WireError| format!("recipe {}: [translation]: {e}", recipe.name);
+    let translator = Translator::new(translation).map_err(in_recipe)?;
+    let (left, right) = (recipe.foreground.left, recipe.foreground.right);
+    for (what, from, to) in [("source", left.source, right.source), ("destination", left.destination, right.destination)] {
+        match translator.translate(from) {
+            Some(translated) if translated == to => {}
+            Some(translated) => {
+                return Err(format!(
+                    "recipe {}: foreground.right.{what} is {to}, but its [translation] makes {translated} of {from}",
+                    recipe.name
+                ));
+            }
+            None => return Err(format!("recipe {}: its [translation] has no mapping for {from}", recipe.name)),
+        }
+    }
+    Ok(())
+}
+
+/// Explicit mappings first, then the prefix (RFC 7757 section 4).
+struct Translator {
+    eam: EamTable,
+    prefix: Option<Prefix6052>,
+}
+
+impl Translator {
+    fn new(translation: &Translation) -> Result<Self, WireError> {
+        let mapping = |(four, six): &(String, String)| Eam::new(four.parse()?, six.parse()?);
+        let mappings = translation.eam.iter().map(mapping).collect::<Result<Vec<_>, _>>()?;
+        let prefix = translation.prefix.as_deref().map(str::parse).transpose()?;
+        Ok(Self { eam: EamTable::new(mappings)?, prefix })
+    }
+
+    fn translate(&self, address: IpAddr) -> Option<IpAddr> {
+        match address {
+            IpAddr::V4(address) => {
+                let embedded = || Some(self.prefix.as_ref()?.embed(address));
+                self.eam.to_ipv6(address).or_else(embedded).map(IpAddr::V6)
+            }
+            IpAddr::V6(address) => {
+                let extracted = || self.prefix.as_ref()?.extract(address);
+                self.eam.to_ipv4(address).or_else(extracted).map(IpAddr::V4)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sixbench_method::plan::{Measure, Ports};
+    use sixbench_method::terms::{Directions, Share};
+    use sixbench_testbed::Library;
+
+    fn test(foreground: Share) -> Test {
+        Test {
+            name: "t".to_owned(),
+            title: "t".to_owned(),
+            dut: "tayga-siit".to_owned(),
+            measure: Measure::Throughput,
+            frame_sizes: vec![FrameSize(84)],
+            directions: Directions::Both,
+            foreground,
+            ports: Ports::RFC_4814,
+            repetitions: 1,
+        }
+    }
+
+    fn recipe(name: &str) -> Recipe {
+        Library::load::<&std::path::Path>(&[]).expect("recipes").get(name).expect("the recipe").clone()
+    }
+
+    #[test]
+    fn the_reverse_frame_is_the_answer_to_the_forward_one() {
+        let profile = of(&recipe("tayga-siit"), &test(Share::ALL), FrameSize(84), 1).expect("a profile");
+        let reverse = profile.reverse.foreground;
+        assert_eq!(reverse.sent.source.to_string(), "198.19.0.2");
+        assert_eq!(reverse.sent.destination.to_string(), "198.18.0.2");
+        assert_eq!(reverse.expected.source.to_string(), "2001:2:0:1::2");
+        assert_eq!(reverse.expected.destination.to_string(), "2001:2::2");
+    }
+
+    #[test]
+    fn a_recipe_whose_addresses_are_no_translation_of_each_other_is_refused() {
+        let mut recipe = recipe("tayga-siit");
+        recipe.foreground.right.source = "198.18.0.1".parse().expect("address");
+        let error = of(&recipe, &test(Share::ALL), FrameSize(84), 1).expect_err("refused");
+        assert_eq!(
+            error,
+            "recipe tayga-siit: foreground.right.source is 198.18.0.1, but its [translation] makes 198.18.0.2 of 2001:2::2"
+        );
+    }
+
+    #[test]
+    fn background_needs_a_recipe_that_carries_it() {
+        let mixed = Share { foreground: 9, of: 10 };
+        assert!(of(&recipe("linux-ipv4"), &test(mixed), FrameSize(84), 1).is_err());
+        assert!(of(&recipe("tayga-siit"), &test(mixed), FrameSize(84), 1).is_ok());
+    }
+}

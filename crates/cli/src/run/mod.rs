@@ -1,0 +1,13 @@
+//! The Manager of the MLRsearch draft: takes a plan through its devices, points, repetitions and trials; every trial is on disk before
+//! the next one starts, and the report is written again after every device.
+
+mod manager;
+mod ports;
+pub(crate) mod reporting;
+mod session;
+pub(crate) mod stop;
+pub(crate) mod store;
+
+pub(crate) use manager::{Order, perform};
+pub(crate) use ports::open as open_port;
+pub(crate) use session::{Session, Site};

@@ -1,0 +1,43 @@
+//! Opens the tester's ports.
+
+use crate::config::Backend;
+use sixbench_io::packet::PacketPort;
+use sixbench_io::xdp::XdpPort;
+use sixbench_io::{Interface, Port, PortError, thread};
+
+/// An open port and, in words, how it sends and receives.
+pub(crate) struct Opened {
+    pub(crate) port: Box<dyn Port>,
+    pub(crate) how: String,
+}
+
+/// Opens `interface`, in `namespace` if one is given.
+pub(crate) fn open(namespace: Option<&str>, interface: &str, backend: Backend) -> anyhow::Result<Opened> {
+    let opened = match namespace {
+        Some(namespace) => thread::in_namespace(namespace, || open_here(interface, backend))
+            .map_err(|error| anyhow::anyhow!("cannot enter namespace {namespace}: {error}; was it removed meanwhile?"))?,
+        None => open_here(interface, backend),
+    };
+    Ok(opened?)
+}
+
+fn open_here(name: &str, backend: Backend) -> Result<Opened, PortError> {
+    let interface = Interface::open(name)?;
+    match backend {
+        Backend::Packet => packet(&interface),
+        Backend::Xdp => xdp(&interface),
+        // On veth AF_XDP is the faster of the two here; where it does not work, AF_PACKET does.
+        Backend::Auto => xdp(&interface).or_else(|_| packet(&interface)),
+    }
+}
+
+fn packet(interface: &Interface) -> Result<Opened, PortError> {
+    let port = PacketPort::open(interface)?;
+    Ok(Opened { port: Box::new(port), how: "AF_PACKET (sendmmsg past the qdisc, TPACKET_V2 ring)".to_owned() })
+}
+
+fn xdp(interface: &Interface) -> Result<Opened, PortError> {
+    let port = XdpPort::open(interface)?;
+    let how = format!("AF_XDP ({})", port.mode());
+    Ok(Opened { port: Box::new(port), how })
+}
