@@ -3,7 +3,7 @@
 use sixbench_engine::profile::{AddressOrder, Ends, Neighbours, Path, Paths, Profile};
 use sixbench_method::plan::Test;
 use sixbench_method::terms::FrameSize;
-use sixbench_testbed::recipe::{self, Link, Recipe, Traffic, Translation};
+use sixbench_testbed::recipe::{self, KnownDefect, Link, Recipe, Traffic, Translation};
 use sixbench_wire::{Eam, EamTable, Prefix6052, WireError};
 use std::net::IpAddr;
 
@@ -23,6 +23,7 @@ pub(crate) fn of(recipe: &Recipe, test: &Test, frame_size: FrameSize, seed: u64)
         share: test.foreground,
         ports: test.ports,
         addresses: AddressOrder::Fixed,
+        zero_checksum_is_known: recipe.known_defects.contains(&KnownDefect::ZeroUdpChecksum),
         seed,
         left: neighbours(&recipe.left),
         right: neighbours(&recipe.right),

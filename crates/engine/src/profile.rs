@@ -70,6 +70,8 @@ pub struct Profile {
     pub ports: Ports,
     /// Addresses beside those of the paths.
     pub addresses: AddressOrder,
+    /// Whether the DUT is known to write a UDP checksum of zero where all ones is due: such frames count as received, and are said.
+    pub zero_checksum_is_known: bool,
     /// Seed of everything pseudorandom.
     pub seed: u64,
     /// Neighbours on the left link.

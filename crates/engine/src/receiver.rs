@@ -42,7 +42,8 @@ struct Tally {
     expected: Expected,
     seen: Bitmap,
     counts: Counts,
-    highest: Option<u64>,
+    /// The highest sequence number so far of foreground and background: the two take different ways through a DUT.
+    highest: [Option<u64>; 2],
     /// Frames seen but not received, by bin.
     bins: Vec<u64>,
     delays: Histogram<u64>,
@@ -62,6 +63,7 @@ struct Counts {
     reordered: u64,
     foreign: u64,
     misdirected: u64,
+    defective: u64,
 }
 
 struct Example {
@@ -125,7 +127,7 @@ impl Tally {
         Self {
             seen: Bitmap::new(expected.frames),
             counts: Counts::default(),
-            highest: None,
+            highest: [None; 2],
             bins: vec![0; bins as usize],
             delays: Histogram::new_with_bounds(1, LONGEST_DELAY_NS, 3).expect("constant bounds are valid"),
             examples: Vec::with_capacity(EXAMPLES),
@@ -141,6 +143,13 @@ impl Tally {
             Fate::Right(tag) => {
                 if self.is_new(tag) {
                     self.take_right(tag, now_ns);
+                }
+            }
+            Fate::Defective(tag, wrong) => {
+                if self.is_new(tag) {
+                    self.counts.defective += 1;
+                    self.take_right(tag, now_ns);
+                    self.keep(frame, tag, wrong);
                 }
             }
             Fate::Mistranslated(tag, wrong) => {
@@ -171,10 +180,11 @@ impl Tally {
             return false;
         }
         self.counts.distinct += 1;
-        if self.highest.is_some_and(|highest| tag.sequence < highest) {
+        let highest = &mut self.highest[usize::from(self.expected.verifier.is_background(tag))];
+        if highest.is_some_and(|highest| tag.sequence < highest) {
             self.counts.reordered += 1;
         } else {
-            self.highest = Some(tag.sequence);
+            *highest = Some(tag.sequence);
         }
         true
     }
@@ -222,6 +232,7 @@ impl Tally {
         result.reordered = counts.reordered;
         result.foreign = counts.foreign;
         result.misdirected = counts.misdirected;
+        result.defective = counts.defective;
         result.delay = self.delay();
         if result.not_received() > 0 {
             let seen = std::mem::replace(&mut self.seen, Bitmap::new(0));

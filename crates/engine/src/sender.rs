@@ -10,6 +10,9 @@ use sixbench_wire::template::StampedTime;
 /// A sender so far behind gives up: the trial is invalid anyway.
 const HOPELESS_NS: u64 = 500_000_000;
 
+/// How long before the last frame its core does nothing else.
+const LAST_FRAME_WATCH_NS: u64 = 50_000;
+
 /// One direction being sent.
 pub(crate) struct Sender<'a> {
     port: &'a mut dyn Transmit,
@@ -17,7 +20,6 @@ pub(crate) struct Sender<'a> {
     pacer: Pacer,
     writer: Writer,
     stall_ns: u64,
-    first_ns: u64,
     last_ns: u64,
     gave_up: bool,
     sending: Sending,
@@ -29,12 +31,12 @@ impl<'a> Sender<'a> {
     pub(crate) fn new(port: &'a mut dyn Transmit, stream: Stream, pacer: Pacer, stall_ns: u64) -> Self {
         let writer = Writer::new(port.slots());
         let sending = Sending { nominal_ns: pacer.nominal_ns(), ..Sending::default() };
-        Self { port, stream, pacer, writer, stall_ns, first_ns: 0, last_ns: 0, gave_up: false, sending, refused: 0 }
+        Self { port, stream, pacer, writer, stall_ns, last_ns: 0, gave_up: false, sending, refused: 0 }
     }
 
-    /// Sends what is due at `now_ns`, at most a batch; `clock` is read once more when the frames have left.
+    /// Sends what is due at `now_ns`, at most a batch.
     #[inline]
-    pub(crate) fn poll(&mut self, now_ns: u64, clock: impl Fn() -> u64) -> Result<(), PortError> {
+    pub(crate) fn poll(&mut self, now_ns: u64) -> Result<(), PortError> {
         let due = self.pacer.due(now_ns, BATCH);
         if due == 0 || self.gave_up {
             return Ok(());
@@ -52,10 +54,7 @@ impl<'a> Sender<'a> {
         self.pacer.advance(sent.taken);
         self.refused += sent.refused as u64;
         if sent.taken > 0 {
-            self.last_ns = clock();
-            if first == 0 {
-                self.first_ns = self.last_ns;
-            }
+            self.last_ns = now_ns;
         }
         Ok(())
     }
@@ -68,6 +67,12 @@ impl<'a> Sender<'a> {
         }
     }
 
+    /// Whether the last frame is due so soon that nothing else may come before it: by its sending the trial's duration is judged.
+    #[inline]
+    pub(crate) fn is_about_to_end(&self, now_ns: u64) -> bool {
+        !self.is_done() && self.pacer.due_time(self.pacer.frames() - 1) < now_ns + LAST_FRAME_WATCH_NS
+    }
+
     /// Whether nothing more will be sent.
     #[inline]
     pub(crate) fn is_done(&self) -> bool {
@@ -76,7 +81,7 @@ impl<'a> Sender<'a> {
 
     /// What was sent in `direction`; what was received is still to be filled in.
     pub(crate) fn finish(self, direction: Direction) -> DirectionResult {
-        let took_ns = self.last_ns.saturating_sub(self.first_ns);
+        let took_ns = self.last_ns.saturating_sub(self.pacer.due_time(0));
         let mut result = DirectionResult::counted(direction, self.pacer.sent(), 0);
         result.intended = self.pacer.frames();
         result.refused = self.refused;

@@ -191,6 +191,14 @@ impl Context<'_> {
         self.profile.directions.each().contains(&direction)
     }
 
+    /// The reverse direction starts half a frame's time later, so that on one core the two do not come due at the same moment.
+    fn offset_ns(&self, direction: Direction) -> u64 {
+        match direction {
+            Direction::Forward => 0,
+            Direction::Reverse => 500_000_000 / self.spec.rate.0.max(1),
+        }
+    }
+
     /// The trial's tasks: senders before receivers.
     fn tasks<'p>(&self, left: &'p mut Halves, right: &'p mut Halves) -> Result<Vec<Task<'p>>, MeasureError> {
         use Direction::{Forward, Reverse};
@@ -212,7 +220,7 @@ impl Context<'_> {
     fn sender<'p>(&self, port: &'p mut dyn Transmit, direction: Direction) -> Result<Sender<'p>, MeasureError> {
         let (own, peer) = self.macs[direction as usize];
         let stream = Stream::sent(self.profile, direction, self.trial, own, peer)?;
-        let pacer = Pacer::new(self.spec.rate, self.spec.frames(), self.start_ns);
+        let pacer = Pacer::new(self.spec.rate, self.spec.frames(), self.start_ns + self.offset_ns(direction));
         Ok(Sender::new(port, stream, pacer, self.settings.stall_ns))
     }
 
@@ -221,7 +229,7 @@ impl Context<'_> {
         let stream = Stream::expected(self.profile, direction, self.trial, own, peer)?;
         let frames = if self.is_loaded(direction) { self.spec.frames() } else { 0 };
         let expected = Expected {
-            verifier: Verifier::new(stream, frames),
+            verifier: Verifier::new(stream, frames, self.profile.zero_checksum_is_known),
             frames,
             duration_ns: self.spec.duration_ns,
             timeout_ns: self.settings.frame_timeout_ns,

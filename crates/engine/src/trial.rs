@@ -82,7 +82,9 @@ impl<'a> Run<'a> {
             if self.failed.load(Ordering::Relaxed) {
                 break;
             }
-            for task in &mut tasks {
+            let now_ns = self.clock.now_ns();
+            let is_ending = tasks.iter().any(|task| matches!(task, Task::Send(_, s) if s.is_about_to_end(now_ns)));
+            for task in tasks.iter_mut().filter(|task| !is_ending || matches!(task, Task::Send(..))) {
                 task.poll(self).inspect_err(|_| self.failed.store(true, Ordering::Relaxed))?;
             }
         }
@@ -115,7 +117,7 @@ fn poll_sender(direction: Direction, sender: &mut Sender<'_>, run: &Run<'_>) -> 
     if sender.is_done() {
         return Ok(());
     }
-    sender.poll(run.clock.now_ns(), || run.clock.now_ns())?;
+    sender.poll(run.clock.now_ns())?;
     if sender.is_done() {
         run.sent_at_ns[direction as usize].store(run.clock.now_ns().max(1), Ordering::Release);
     }

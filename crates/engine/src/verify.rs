@@ -17,6 +17,8 @@ use std::net::IpAddr;
 pub(crate) enum Fate {
     /// Right in every field.
     Right(Tag),
+    /// Right but for a defect the DUT is known to have.
+    Defective(Tag, Wrong),
     /// A test frame with a wrong field.
     Mistranslated(Tag, Wrong),
     /// A test frame whose headers are right and whose payload is damaged.
@@ -130,12 +132,13 @@ impl<'a> Seen<'a> {
 pub(crate) struct Verifier {
     expected: Stream,
     frames: u64,
+    zero_checksum_is_known: bool,
 }
 
 impl Verifier {
     /// Expects the first `frames` frames of `expected`.
-    pub(crate) fn new(expected: Stream, frames: u64) -> Self {
-        Self { expected, frames }
+    pub(crate) fn new(expected: Stream, frames: u64, zero_checksum_is_known: bool) -> Self {
+        Self { expected, frames, zero_checksum_is_known }
     }
 
     /// What `frame` is.
@@ -159,11 +162,25 @@ impl Verifier {
         match first_wrong(&seen, kind, &variable) {
             Some(wrong) => Fate::Mistranslated(tag, wrong),
             None if !is_payload_whole(&seen) => Fate::Corrupt(tag),
-            None if seen.udp.checksum() != kind.template.expected_udp_checksum(&variable) => {
-                Fate::Mistranslated(tag, Wrong::UdpChecksum)
-            }
-            None => Fate::Right(tag),
+            None => self.judge_checksum(tag, seen.udp.checksum(), kind.template.expected_udp_checksum(&variable)),
         }
+    }
+
+    /// A computed checksum of zero is to be sent as all ones (RFC 768, RFC 8200 section 8.1); a translator that updates checksums
+    /// incrementally may forget it.
+    #[inline]
+    fn judge_checksum(&self, tag: Tag, seen: u16, expected: u16) -> Fate {
+        match seen {
+            seen if seen == expected => Fate::Right(tag),
+            0 if expected == 0xffff && self.zero_checksum_is_known => Fate::Defective(tag, Wrong::UdpChecksum),
+            _ => Fate::Mistranslated(tag, Wrong::UdpChecksum),
+        }
+    }
+
+    /// Whether a frame of this tag is background.
+    #[inline]
+    pub(crate) fn is_background(&self, tag: Tag) -> bool {
+        StreamId(tag.stream).is_background()
     }
 
     /// A wrong frame in one line.
@@ -228,5 +245,64 @@ fn in_words(wrong: Wrong, seen: &Seen<'_>, kind: &Kind, variable: &Variable) -> 
         Wrong::DestinationPort => pair(&variable.destination_port, &seen.udp.destination_port()),
         Wrong::UdpLength => pair(&udp_length(template), &seen.udp.length()),
         Wrong::UdpChecksum => (hex(template.expected_udp_checksum(variable)), hex(seen.udp.checksum())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile::{AddressOrder, Ends, Path, Paths, Profile};
+    use sixbench_method::plan::Ports;
+    use sixbench_method::terms::{Direction, Directions, FrameSize, Share};
+    use sixbench_wire::MacAddress;
+
+    fn stream() -> Stream {
+        let address = |text: &str| text.parse().expect("address");
+        let ends = Ends { source: address("2001:2::2"), destination: address("2001:2:0:8000::2") };
+        let paths = Paths { foreground: Path { sent: ends, expected: ends, hops: 0 }, background: None };
+        let profile = Profile {
+            frame_size: FrameSize(84),
+            directions: Directions::Forward,
+            forward: paths,
+            reverse: paths,
+            share: Share::ALL,
+            ports: Ports::RFC_4814,
+            addresses: AddressOrder::Fixed,
+            zero_checksum_is_known: false,
+            seed: 1,
+            left: vec![],
+            right: vec![],
+        };
+        Stream::sent(&profile, Direction::Forward, 0, MacAddress([2; 6]), MacAddress([4; 6])).expect("a stream")
+    }
+
+    /// A frame whose UDP checksum, all ones, was written as zero; with its time of sending, which decides the checksum.
+    fn zeroed() -> Vec<u8> {
+        let stream = stream();
+        let kind = stream.kind(0).0;
+        let is_all_ones = |v: &Variable| kind.template.expected_udp_checksum(v) == 0xffff;
+        let mut variables = (0..200_000).map(|time_ns| kind.variable(0, StampedTime::new(time_ns)));
+        let variable = variables.find(is_all_ones).expect("one time in 65,536 has it");
+        let mut frame = kind.template.patched(&variable).to_vec();
+        assert_eq!(frame[60..62], [0xff, 0xff]);
+        frame[60..62].fill(0);
+        frame
+    }
+
+    #[test]
+    fn a_zero_checksum_for_all_ones_is_wrong_unless_the_recipe_knows_of_it() {
+        let frame = zeroed();
+        let judge = |is_known| Verifier::new(stream(), 1, is_known).judge(&frame);
+        assert!(matches!(judge(false), Fate::Mistranslated(_, Wrong::UdpChecksum)));
+        assert!(matches!(judge(true), Fate::Defective(_, Wrong::UdpChecksum)));
+    }
+
+    #[test]
+    fn a_zero_checksum_for_any_other_is_wrong_also_where_the_defect_is_known() {
+        let stream = stream();
+        let kind = stream.kind(0).0;
+        let mut frame = kind.template.patched(&kind.variable(0, StampedTime::new(5))).to_vec();
+        frame[60..62].fill(0);
+        assert!(matches!(Verifier::new(self::stream(), 1, true).judge(&frame), Fate::Mistranslated(..)));
     }
 }

@@ -30,6 +30,7 @@ fn ipv4() -> Profile {
         share: Share::ALL,
         ports: Ports::RFC_4814,
         addresses: AddressOrder::Fixed,
+        zero_checksum_is_known: false,
         seed: 42,
         left: vec![],
         right: vec![],
@@ -46,10 +47,14 @@ fn ipv6_with_background(share: Share) -> Profile {
 
 /// One trial of a fifth of a second through `device`.
 fn trial(profile: Profile, device: Device) -> TrialResult {
+    trial_of(profile, device, TrialSpec { rate: FrameRate(FRAMES * 5), duration_ns: 200_000_000 })
+}
+
+fn trial_of(profile: Profile, device: Device, spec: TrialSpec) -> TrialResult {
     let (left, right) = pair_with(device);
     // Counts are what is tested here, not timing: a stall of this busy machine must not get into the way.
     let settings = TrialSettings {
-        duration_ns: 200_000_000,
+        duration_ns: spec.duration_ns,
         residual_ns: 50_000_000,
         rest_ns: 0,
         frame_timeout_ns: 0,
@@ -58,7 +63,6 @@ fn trial(profile: Profile, device: Device) -> TrialResult {
     let stop = Arc::new(AtomicBool::new(false));
     let ports = (Box::new(left) as _, Box::new(right) as _);
     let mut tester = FrameTester::new(ports, profile, settings, Layout::default(), stop);
-    let spec = TrialSpec { rate: FrameRate(FRAMES * 5), duration_ns: settings.duration_ns };
     tester.measure(&spec).expect("a trial")
 }
 
@@ -81,6 +85,11 @@ fn every_hundredth(change: impl Fn(&mut Vec<u8>) + Send + 'static) -> Device {
         }
         vec![frame]
     })
+}
+
+/// The same counts by a tester that kept its schedule: this machine may not have let it.
+fn on_time(result: TrialResult) -> TrialResult {
+    TrialResult { faults: vec![], ..result }
 }
 
 fn forward(result: &TrialResult) -> &DirectionResult {
@@ -125,8 +134,9 @@ fn lost_frames_are_counted_and_placed_in_time() {
     let forward = forward(&result);
     assert_eq!((forward.received, forward.lost()), (990, 10));
     assert_eq!(forward.lost_by_bin, [5, 5]);
-    assert_eq!(result.verdict(LossRatio::ZERO), Verdict::Lost);
-    assert_eq!(result.verdict(LossRatio(0.01)), Verdict::Passed);
+    let judged = on_time(result.clone());
+    assert_eq!(judged.verdict(LossRatio::ZERO), Verdict::Lost);
+    assert_eq!(judged.verdict(LossRatio(0.01)), Verdict::Passed);
 }
 
 #[test]
@@ -235,7 +245,7 @@ fn frames_of_somebody_else_are_ignored_and_counted() {
     let result = trial(ipv4(), device);
     let forward = forward(&result);
     assert_eq!((forward.received, forward.foreign), (FRAMES, 10));
-    assert_eq!(result.verdict(LossRatio::ZERO), Verdict::Passed);
+    assert_eq!(on_time(result.clone()).verdict(LossRatio::ZERO), Verdict::Passed);
 }
 
 #[test]

@@ -68,6 +68,9 @@ pub struct DirectionResult {
     /// Frames that arrived after one with a higher sequence number of the same direction.
     #[serde(default)]
     pub reordered: u64,
+    /// Received frames with a known defect of the DUT, named in its recipe: complete and in time, so they count as received, but said.
+    #[serde(default)]
+    pub defective: u64,
     /// Frames on the receiving port that are no test frames of this trial (RFC 2544 section 10: to be ignored).
     #[serde(default)]
     pub foreign: u64,
@@ -146,6 +149,7 @@ impl DirectionResult {
             corrupt: 0,
             duplicate: 0,
             reordered: 0,
+            defective: 0,
             foreign: 0,
             misdirected: 0,
             refused: 0,
@@ -313,6 +317,14 @@ impl TrialResult {
             _ => 0,
         };
         self.faults.iter().map(excuse).fold(0, u64::saturating_add)
+    }
+
+    /// Whether the tester was plainly not able to offer this load: frames were left over, or sending took more than a hundredth longer
+    /// than nominal. A stall passes; this does not, so it takes fewer repetitions to believe it.
+    pub fn is_beyond_tester(&self) -> bool {
+        let is_short = self.directions.iter().any(|d| d.offered < d.intended);
+        let is_slow = |fault: &Fault| matches!(fault, Fault::SentTooSlowly { nominal_ns, took_ns, .. } if *took_ns > nominal_ns + nominal_ns / 100);
+        is_short || self.faults.iter().any(is_slow)
     }
 
     /// The largest loss ratio of the directions: what a goal is held against.

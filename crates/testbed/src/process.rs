@@ -86,9 +86,16 @@ mod tests {
         assert_eq!(run(&script, Duration::from_millis(500)).unwrap_err(), "it did not end within 0.5 s");
         let pid = std::fs::read_to_string(&file).expect("a pid");
         std::fs::remove_file(&file).expect("removed");
-        let state = std::fs::read_to_string(format!("/proc/{}/stat", pid.trim())).unwrap_or_default();
-        // Gone, or dead and not yet collected by its new parent.
-        assert!(state.is_empty() || state.contains(") Z "), "{state}");
+        // Gone, or dead and not yet collected by its new parent; a signal needs a moment to work.
+        let is_dead = || {
+            let state = std::fs::read_to_string(format!("/proc/{}/stat", pid.trim())).unwrap_or_default();
+            state.is_empty() || state.contains(") Z ")
+        };
+        let end = Instant::now() + Duration::from_secs(2);
+        while !is_dead() && Instant::now() < end {
+            std::thread::yield_now();
+        }
+        assert!(is_dead());
     }
 
     #[test]

@@ -33,6 +33,9 @@ pub struct Recipe {
     /// Programs that must be installed.
     #[serde(default)]
     pub needs: Vec<Need>,
+    /// Defects the implementation is known to have. Frames that show them count as received and are reported apart.
+    #[serde(default)]
+    pub known_defects: Vec<KnownDefect>,
     /// The left link.
     pub left: Link,
     /// The right link.
@@ -85,6 +88,14 @@ impl Technology {
             Self::Siit => "SIIT",
         }
     }
+}
+
+/// Defects that spoil single frames whatever the load, so that without an exemption no load would ever be free of loss.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum KnownDefect {
+    /// Writes a UDP checksum of zero where all ones is due (RFC 768, RFC 8200 section 8.1): one frame in 65,536.
+    ZeroUdpChecksum,
 }
 
 /// Where a device runs.

@@ -140,6 +140,7 @@ impl Shell {
     }
 
     /// Starts a command that is to stay; its output goes to `log`. It dies with the thread that started it, also by kill -9.
+    /// Only in its first milliseconds, before setpriv has asked for that, it would outlive us; then the next sweep finds it.
     pub fn start(&self, words: &[String], log: &Path) -> Result<Option<Child>, TestbedError> {
         let mut full = vec!["setpriv".to_owned(), "--pdeathsig".to_owned(), "KILL".to_owned()];
         full.extend(self.full(words));

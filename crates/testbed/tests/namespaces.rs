@@ -21,6 +21,16 @@ fn exists(name: &str) -> bool {
     Path::new("/run/netns").join(name).exists()
 }
 
+/// No namespace, directory or process that bears this name.
+fn is_gone(name: &str) -> bool {
+    let bears_it = |process: std::fs::DirEntry| {
+        let line = std::fs::read(process.path().join("cmdline")).unwrap_or_default();
+        String::from_utf8_lossy(&line).contains(name)
+    };
+    let lives = std::fs::read_dir("/proc").expect("/proc").filter_map(Result::ok).any(bears_it);
+    !exists(name) && !std::env::temp_dir().join(name).exists() && !lives
+}
+
 #[test]
 fn a_topology_is_built_quiet_and_gone_afterwards() {
     let shell = Shell::new();
@@ -36,6 +46,20 @@ fn a_topology_is_built_quiet_and_gone_afterwards() {
     assert!(names.iter().all(|name| exists(name)));
     drop(topology);
     assert!(!names.iter().any(|name| exists(name)));
+    // A veth goes with its peer, and none was ever outside.
+    let outside = shell.look(&["ip", "-brief", "link"]).expect("links");
+    assert!(!outside.lines().any(|l| l.starts_with("left") || l.starts_with("right")), "{outside}");
+}
+
+#[test]
+fn the_tester_can_take_the_last_step_on_a_core_of_its_own() {
+    let shell = Shell::new();
+    let mut topology = build(&shell, "l2");
+    assert!(topology.layout()[2].ends_with("is taken there as well"));
+    topology.receive_on(0).expect("a mask");
+    let mask = topology.tester().shell().look(&["cat", "/sys/class/net/right/queues/rx-0/rps_cpus"]).expect("mask");
+    assert_eq!(mask.trim().trim_start_matches('0'), "1");
+    assert!(topology.layout()[2].ends_with("is taken on core 0 (RPS)"), "{:?}", topology.layout());
 }
 
 #[test]
@@ -51,7 +75,7 @@ fn every_recipe_comes_up_and_leaves_nothing() {
         assert!(directory.exists());
         drop(dut);
         drop(topology);
-        assert!(!exists(&name) && !directory.exists());
+        assert!(is_gone(&name), "{name}");
     }
 }
 
@@ -66,7 +90,47 @@ fn a_panic_in_the_middle_leaves_nothing() {
         panic!("in the middle");
     }));
     assert!(result.is_err());
-    assert!(!exists(&name));
+    assert!(is_gone(&name));
+}
+
+#[test]
+fn a_daemon_dies_with_the_thread_that_started_it() {
+    let log = std::env::temp_dir().join(format!("sb-{}-thread.log", std::process::id()));
+    let words = ["sleep", "60"].map(str::to_owned);
+    let start = || {
+        let child = Shell::new().start(&words, &log).expect("started").expect("a child");
+        // Not before it has passed setpriv, which asks for its death.
+        while std::fs::read_to_string(format!("/proc/{}/comm", child.id())).expect("a name").trim() != "sleep" {
+            std::thread::yield_now();
+        }
+        child
+    };
+    let mut child = std::thread::scope(|scope| scope.spawn(start).join().expect("joined"));
+    let status = child.wait().expect("ended");
+    std::fs::remove_file(&log).expect("removed");
+    assert_eq!(std::os::unix::process::ExitStatusExt::signal(&status), Some(9));
+}
+
+#[test]
+fn a_directory_somebody_else_made_is_not_used() {
+    let shell = Shell::new();
+    let topology = build(&shell, "theirs");
+    let theirs = std::env::temp_dir().join(topology.dut().name());
+    std::fs::create_dir(&theirs).expect("a directory");
+    let error = Dut::bring_up(library().get("linux-ipv4").expect("a recipe"), &topology).expect_err("an error").to_string();
+    assert!(theirs.exists());
+    std::fs::remove_dir(&theirs).expect("removed");
+    assert!(error.contains("File exists"), "{error}");
+}
+
+#[test]
+fn a_daemon_that_is_not_installed_names_its_package() {
+    let shell = Shell::new();
+    let topology = build(&shell, "nodaemon");
+    let mut recipe = library().get("linux-ipv4").expect("a recipe").clone();
+    recipe.daemon = Some(toml::from_str("run = \"sb-no-such-daemon -n\"").expect("a step"));
+    let error = Dut::bring_up(&recipe, &topology).expect_err("an error").to_string();
+    assert!(error.contains("cannot run sb-no-such-daemon: not installed"), "{error}");
 }
 
 #[test]
@@ -101,13 +165,14 @@ fn what_a_killed_run_left_is_swept_up_with_its_processes() {
     child.wait().expect("ended");
     let name = format!("sb-{dead}-dut");
     std::mem::forget(Namespace::new(&shell, &name).expect("a namespace"));
+    std::fs::create_dir(std::env::temp_dir().join(&name)).expect("a directory");
     let mut sleeper = std::process::Command::new("ip").args(["netns", "exec", &name, "sleep", "60"]).spawn().expect("sleep");
     while shell.look(&["ip", "netns", "pids", &name]).expect("pids").trim().is_empty() {
         std::thread::yield_now();
     }
     let swept = namespace::sweep(&shell).expect("swept");
     assert!(swept.contains(&name));
-    assert!(!exists(&name));
+    assert!(is_gone(&name));
     assert!(!sleeper.wait().expect("ended").success());
 }
 
@@ -119,4 +184,24 @@ fn a_rehearsal_writes_the_same_commands_and_does_nothing() {
     assert!(!exists(topology.dut().name()));
     let script = rehearsal.transcript().text();
     assert!(script.contains("tayga -c") && script.contains("cat > "), "{script}");
+}
+
+#[test]
+fn the_transcript_builds_and_removes_the_same_by_hand() {
+    let rehearsal = Shell::rehearsal();
+    let topology = build(&rehearsal, "hand");
+    let name = topology.dut().name().to_owned();
+    let dut = Dut::bring_up(library().get("tayga-siit").expect("a recipe"), &topology).expect("rehearsed");
+    drop(dut);
+    drop(topology);
+    // Where a run would measure, the daemon gets the time to start.
+    let script = rehearsal.transcript().text().replace("\nrm -r ", "\nsleep 1\nrm -r ");
+    assert!(script.contains("sleep 1"), "{script}");
+    let result = Shell::new().run(&["sh", "-ec", &script]);
+    // A script that stopped half-way has removed nothing.
+    for role in ["dut", "tester"] {
+        let _ = Shell::new().look(&["ip", "netns", "del", &namespace::name("hand", role)]);
+    }
+    result.expect("a script that runs");
+    assert!(is_gone(&name));
 }

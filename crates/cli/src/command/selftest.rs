@@ -162,6 +162,7 @@ fn wire(left: &str, right: &str, frame_size: FrameSize) -> Profile {
         share: Share::ALL,
         ports: Ports::RFC_4814,
         addresses: AddressOrder::Fixed,
+        zero_checksum_is_known: false,
         seed: 42,
         left: vec![],
         right: vec![],

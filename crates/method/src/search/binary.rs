@@ -63,7 +63,7 @@ impl Search for BinarySearch {
 
     fn learn(&mut self, result: &TrialResult) {
         let rate = result.spec.rate;
-        match self.patience.judge(rate, result.verdict(self.goal)) {
+        match self.patience.judge(result, result.verdict(self.goal)) {
             Finding::Met => self.known.lower = Some(rate),
             Finding::Missed | Finding::BeyondTester => self.known.upper = Some(rate),
             Finding::Nothing => {}

@@ -1,7 +1,7 @@
 //! What becomes of invalid trials: repeated for a while, then the load counts as beyond the tester. Never the DUT's fault.
 
 use crate::terms::FrameRate;
-use crate::trial::Verdict;
+use crate::trial::{TrialResult, Verdict};
 use std::collections::BTreeMap;
 
 /// What a trial adds to the knowledge about one goal.
@@ -17,7 +17,7 @@ pub(super) enum Finding {
     BeyondTester,
 }
 
-/// Counts the invalid trials in a row at each load.
+/// Counts the invalid trials in a row at each load. One in which the tester plainly could not offer the load counts twice.
 #[derive(Clone, Debug)]
 pub(super) struct Patience {
     max_invalid: u32,
@@ -32,14 +32,15 @@ impl Patience {
     }
 
     /// What a trial at `rate` with this verdict adds.
-    pub(super) fn judge(&mut self, rate: FrameRate, verdict: Verdict) -> Finding {
+    pub(super) fn judge(&mut self, result: &TrialResult, verdict: Verdict) -> Finding {
+        let rate = result.spec.rate;
         if verdict != Verdict::Invalid {
             self.in_a_row.remove(&rate);
         }
         match verdict {
             Verdict::Passed => Finding::Met,
             Verdict::Lost => Finding::Missed,
-            Verdict::Invalid => self.lose(rate),
+            Verdict::Invalid => self.lose(rate, if result.is_beyond_tester() { 2 } else { 1 }),
         }
     }
 
@@ -48,9 +49,9 @@ impl Patience {
         self.beyond
     }
 
-    fn lose(&mut self, rate: FrameRate) -> Finding {
+    fn lose(&mut self, rate: FrameRate, weight: u32) -> Finding {
         let count = self.in_a_row.entry(rate).or_default();
-        *count += 1;
+        *count += weight;
         if *count < self.max_invalid {
             return Finding::Nothing;
         }
@@ -63,15 +64,32 @@ impl Patience {
 mod tests {
     use super::*;
 
+    use crate::terms::Direction;
+    use crate::trial::{DirectionResult, TrialSpec};
+
+    fn result(rate: u64, offered: u64) -> TrialResult {
+        let spec = TrialSpec { rate: FrameRate(rate), duration_ns: 1_000_000_000 };
+        let mut forward = DirectionResult::counted(Direction::Forward, offered, offered);
+        forward.intended = spec.frames();
+        TrialResult { spec, directions: vec![forward], faults: vec![] }
+    }
+
     #[test]
     fn only_invalid_trials_in_a_row_put_a_load_beyond_the_tester() {
         let mut patience = Patience::new(2);
-        let load = FrameRate(7);
-        assert_eq!(patience.judge(load, Verdict::Invalid), Finding::Nothing);
-        assert_eq!(patience.judge(load, Verdict::Passed), Finding::Met);
-        assert_eq!(patience.judge(load, Verdict::Invalid), Finding::Nothing);
-        assert_eq!(patience.judge(FrameRate(8), Verdict::Lost), Finding::Missed);
-        assert_eq!(patience.judge(load, Verdict::Invalid), Finding::BeyondTester);
-        assert_eq!(patience.beyond(), Some(load));
+        let at_load = result(7, 7);
+        assert_eq!(patience.judge(&at_load, Verdict::Invalid), Finding::Nothing);
+        assert_eq!(patience.judge(&at_load, Verdict::Passed), Finding::Met);
+        assert_eq!(patience.judge(&at_load, Verdict::Invalid), Finding::Nothing);
+        assert_eq!(patience.judge(&result(8, 8), Verdict::Lost), Finding::Missed);
+        assert_eq!(patience.judge(&at_load, Verdict::Invalid), Finding::BeyondTester);
+        assert_eq!(patience.beyond(), Some(FrameRate(7)));
+    }
+
+    #[test]
+    fn a_load_the_tester_plainly_cannot_offer_is_tried_half_as_often() {
+        let mut patience = Patience::new(4);
+        assert_eq!(patience.judge(&result(7, 3), Verdict::Invalid), Finding::Nothing);
+        assert_eq!(patience.judge(&result(7, 3), Verdict::Invalid), Finding::BeyondTester);
     }
 }

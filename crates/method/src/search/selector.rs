@@ -41,9 +41,8 @@ impl Selector {
 
     /// Takes in any trial, also one that another goal wanted, and moves on to longer trials where it settles the stage.
     pub(super) fn learn(&mut self, result: &TrialResult) {
-        let rate = result.spec.rate;
         let verdict = result.verdict(self.goal.loss_ratio);
-        match self.patience.judge(rate, verdict) {
+        match self.patience.judge(result, verdict) {
             Finding::Met => self.add(result, false),
             Finding::Missed => self.add(result, true),
             Finding::Nothing | Finding::BeyondTester => {}

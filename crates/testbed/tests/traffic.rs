@@ -1,0 +1,141 @@
+//! Datagrams of the kernel's own through every recipe, both ways: does the device do what its recipe says, and lower the hop limit by
+//! as much? Needs root; without it these tests fail, they do not skip.
+//!
+//! The tester's ends get addresses here, each in a namespace of its own. Nobody listens: the kernel counts a whole and correct datagram
+//! for a closed port, and that count is the receiver.
+
+use sixbench_testbed::namespace::{Namespace, name};
+use sixbench_testbed::recipe::{Link, Recipe, Traffic};
+use sixbench_testbed::{Cores, Dut, Library, Shell, Topology};
+use std::net::IpAddr;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// A device between two hosts. What is dropped first comes first.
+struct Rig {
+    _dut: Dut,
+    far: Namespace,
+    topology: Topology,
+}
+
+/// A host on one link.
+struct Host {
+    shell: Shell,
+    link: &'static str,
+}
+
+impl Rig {
+    fn build(recipe: &Recipe, run: &str) -> Self {
+        let shell = Shell::new();
+        let cores = Cores { tester: vec![0], dut: vec![1] };
+        let topology = Topology::build(&shell, run, cores, 1500).expect("a testbed (these tests need root)");
+        let dut = Dut::bring_up(recipe, &topology).expect("a device");
+        let far = Namespace::new(&shell, &name(run, "far")).expect("a namespace");
+        topology.tester().shell().line(&format!("ip link set right netns {}", far.name())).expect("moved");
+        let rig = Self { _dut: dut, far, topology };
+        rig.left().settle(&recipe.left);
+        rig.right().settle(&recipe.right);
+        rig
+    }
+
+    fn left(&self) -> Host {
+        Host { shell: self.topology.tester().shell(), link: "left" }
+    }
+
+    fn right(&self) -> Host {
+        Host { shell: self.far.shell(), link: "right" }
+    }
+
+    /// Both directions must pass, and need exactly the hops that the recipe says.
+    fn check(&self, what: &str, traffic: &Traffic) {
+        let (left, right) = (self.left(), self.right());
+        let forward = (&left, traffic.left.destination, &right, traffic.right.destination);
+        let reverse = (&right, traffic.right.source, &left, traffic.left.source);
+        for (direction, (from, to, receiver, seen_as)) in [("forward", forward), ("reverse", reverse)] {
+            let passes = |limit: u8| from.passes(to, limit, receiver, seen_as);
+            // The first one may be spent on finding the neighbours.
+            assert!((0..3).any(|_| passes(64)), "{what}, {direction}: nothing arrives");
+            assert!(passes(traffic.hops + 1), "{what}, {direction}: more than {} hops", traffic.hops);
+            assert!(!passes(traffic.hops), "{what}, {direction}: fewer than {} hops", traffic.hops);
+        }
+    }
+}
+
+impl Host {
+    fn settle(&self, link: &Link) {
+        let name = self.link;
+        self.shell.set(&format!("/proc/sys/net/ipv6/conf/{name}/disable_ipv6"), "0").expect("IPv6");
+        self.line(&format!("ip link set {name} arp on up"));
+        self.line(&format!("ip address add fe80::2/64 dev {name} nodad"));
+        for tester in &link.tester {
+            let dut = link.dut.iter().find(|prefix| prefix.contains(tester)).expect("a neighbour");
+            let no_dad = if tester.is_ipv6() { "nodad" } else { "" };
+            self.line(&format!("ip address add {tester}/{} dev {name} {no_dad}", dut.prefix_len()));
+            self.line(&format!("ip route add default via {}", dut.addr()));
+        }
+    }
+
+    fn line(&self, line: &str) -> String {
+        self.shell.line(line).expect("a command")
+    }
+
+    fn passes(&self, to: IpAddr, hop_limit: u8, receiver: &Host, seen_as: IpAddr) -> bool {
+        let limit = hop_limit.to_string();
+        self.shell.set("/proc/sys/net/ipv4/ip_default_ttl", &limit).expect("a switch");
+        self.shell.set(&format!("/proc/sys/net/ipv6/conf/{}/hop_limit", self.link), &limit).expect("a switch");
+        let before = receiver.arrived(seen_as);
+        self.shell.run(&["bash", "-c", &format!("echo test > /dev/udp/{to}/4000")]).expect("sent");
+        let end = Instant::now() + Duration::from_millis(500);
+        while Instant::now() < end {
+            if receiver.arrived(seen_as) > before {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Datagrams for closed ports so far, of the family of `address`.
+    fn arrived(&self, address: IpAddr) -> u64 {
+        let (file, skipped, column) = if address.is_ipv4() { ("snmp", "Udp: InDatagrams", 2) } else { ("snmp6", "", 1) };
+        let start = if address.is_ipv4() { "Udp:" } else { "Udp6NoPorts" };
+        let text = self.shell.look(&["cat", &format!("/proc/net/{file}")]).expect("counters");
+        let mut lines = text.lines().filter(|l| l.starts_with(start) && (skipped.is_empty() || !l.starts_with(skipped)));
+        let line = lines.next().expect("a counter");
+        line.split_whitespace().nth(column).expect("a column").parse().expect("a number")
+    }
+}
+
+fn library() -> Library {
+    Library::load::<&Path>(&[]).expect("recipes")
+}
+
+#[test]
+fn every_recipe_passes_its_traffic_both_ways_with_the_hops_it_says() {
+    for recipe in library().iter() {
+        let rig = Rig::build(recipe, &format!("t-{}", recipe.name));
+        rig.check(&format!("{}, foreground", recipe.name), &recipe.foreground);
+        if let Some(background) = &recipe.background {
+            rig.check(&format!("{}, background", recipe.name), background);
+        }
+    }
+}
+
+/// Linux forgets a neighbour that it cannot ask again: with no link-local address on the DUT's links, IPv6 trials lost everything after
+/// the first 8 seconds.
+#[test]
+fn the_device_can_ask_its_neighbours_again() {
+    let library = library();
+    let recipe = library.get("linux-ipv6").expect("a recipe");
+    let rig = Rig::build(recipe, "nd");
+    rig.check("before", &recipe.foreground);
+    let mac = rig.right().line("cat /sys/class/net/right/address");
+    let dut = rig.topology.dut().shell();
+    let neighbour = recipe.right.tester[0];
+    dut.line(&format!("ip neigh replace {neighbour} lladdr {} dev right nud probe", mac.trim())).expect("probing");
+    let end = Instant::now() + Duration::from_secs(5);
+    let mut state = String::new();
+    while Instant::now() < end && !state.contains("REACHABLE") {
+        state = dut.look(&["ip", "neigh", "show", &neighbour.to_string(), "dev", "right"]).expect("a neighbour");
+    }
+    assert!(state.contains("REACHABLE"), "{state}");
+}
