@@ -22,6 +22,7 @@ pub(crate) struct Sender<'a> {
     stall_ns: u64,
     last_ns: u64,
     gave_up: bool,
+    is_flushed: bool,
     sending: Sending,
     refused: u64,
 }
@@ -31,14 +32,18 @@ impl<'a> Sender<'a> {
     pub(crate) fn new(port: &'a mut dyn Transmit, stream: Stream, pacer: Pacer, stall_ns: u64) -> Self {
         let writer = Writer::new(port.slots());
         let sending = Sending { nominal_ns: pacer.nominal_ns(), ..Sending::default() };
-        Self { port, stream, pacer, writer, stall_ns, last_ns: 0, gave_up: false, sending, refused: 0 }
+        Self { port, stream, pacer, writer, stall_ns, last_ns: 0, gave_up: false, is_flushed: false, sending, refused: 0 }
     }
 
     /// Sends what is due at `now_ns`, at most a batch.
     #[inline]
     pub(crate) fn poll(&mut self, now_ns: u64) -> Result<(), PortError> {
+        if self.has_sent_all() {
+            self.is_flushed = self.port.flush()?;
+            return Ok(());
+        }
         let due = self.pacer.due(now_ns, BATCH);
-        if due == 0 || self.gave_up {
+        if due == 0 {
             return Ok(());
         }
         let lateness_ns = now_ns - self.pacer.due_time(self.pacer.sent());
@@ -70,13 +75,19 @@ impl<'a> Sender<'a> {
     /// Whether the last frame is due so soon that nothing else may come before it: by its sending the trial's duration is judged.
     #[inline]
     pub(crate) fn is_about_to_end(&self, now_ns: u64) -> bool {
-        !self.is_done() && self.pacer.due_time(self.pacer.frames() - 1) < now_ns + LAST_FRAME_WATCH_NS
+        !self.has_sent_all() && self.pacer.due_time(self.pacer.frames() - 1) < now_ns + LAST_FRAME_WATCH_NS
     }
 
-    /// Whether nothing more will be sent.
+    /// Whether nothing more will be handed to the port.
+    #[inline]
+    fn has_sent_all(&self) -> bool {
+        self.gave_up || self.pacer.is_done()
+    }
+
+    /// Whether nothing more will leave: what the port still held is on its way.
     #[inline]
     pub(crate) fn is_done(&self) -> bool {
-        self.gave_up || self.pacer.is_done()
+        self.is_flushed
     }
 
     /// What was sent in `direction`; what was received is still to be filled in.

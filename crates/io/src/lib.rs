@@ -51,6 +51,11 @@ pub trait Transmit: Send {
     /// Sends up to `wanted` frames, each written by `fill`; returns at once with what became of them.
     /// A frame that was filled has left the tester (`taken`), or was turned away by a full DUT (`refused`, counted in `taken` too).
     fn transmit(&mut self, wanted: usize, fill: &mut Fill<'_>) -> Result<Sent, PortError>;
+
+    /// Pushes on what was taken and still waits in a queue of ours; says whether nothing does any more. Never waits.
+    fn flush(&mut self) -> Result<bool, PortError> {
+        Ok(true)
+    }
 }
 
 /// What became of the frames of one [`Transmit::transmit`].

@@ -121,6 +121,10 @@ impl Transmit for TeeTransmit {
             length
         })
     }
+
+    fn flush(&mut self) -> Result<bool, PortError> {
+        self.inner.flush()
+    }
 }
 
 struct TeeReceive {

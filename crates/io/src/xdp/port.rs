@@ -36,6 +36,9 @@ impl std::fmt::Display for Mode {
 /// Best first: what is tried in turn.
 const MODES: [Mode; 3] = [Mode::ZeroCopy, Mode::Copy, Mode::Generic];
 
+/// Calls that send a whole batch, and one in reserve.
+const KICKS: usize = BATCH / 32 + 1;
+
 /// What both halves hold: it must live until the last of them is dropped.
 struct Shared {
     fd: OwnedFd,
@@ -163,6 +166,17 @@ impl XdpTransmit {
         self.completion.release();
     }
 
+    /// Kicks until the kernel has taken everything, or takes no more: in copy mode one call sends 32 frames at most.
+    fn push(&mut self) -> Result<(), PortError> {
+        for _ in 0..KICKS {
+            if self.tx.is_empty() || !self.tx.needs_wakeup() {
+                break;
+            }
+            self.kick()?;
+        }
+        Ok(())
+    }
+
     /// Makes the kernel look at the ring. Busy and full are no errors: what was put in stays there.
     fn kick(&self) -> Result<(), PortError> {
         let fd = self.shared.fd.as_raw_fd();
@@ -192,10 +206,14 @@ impl Transmit for XdpTransmit {
             self.tx.put(libc::xdp_desc { addr: Umem::send_chunk(slot), len: length as u32, options: 0 });
         }
         self.tx.publish();
-        if self.tx.needs_wakeup() && self.free.len() < SEND_CHUNKS as usize {
-            self.kick()?;
-        }
+        self.push()?;
         Ok(Sent { taken, refused: 0 })
+    }
+
+    fn flush(&mut self) -> Result<bool, PortError> {
+        self.push()?;
+        self.reclaim();
+        Ok(self.tx.is_empty())
     }
 }
 

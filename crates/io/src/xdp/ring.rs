@@ -49,6 +49,11 @@ impl<T: Copy> Producer<T> {
         self.parts.size - self.head.wrapping_sub(consumed)
     }
 
+    /// Whether the other side has taken everything.
+    pub(super) fn is_empty(&self) -> bool {
+        self.free() == self.parts.size
+    }
+
     /// Puts one entry in, not yet seen by the other side. The caller has asked `free`.
     pub(super) fn put(&mut self, entry: T) {
         let place = (self.head & (self.parts.size - 1)) as usize;
