@@ -9,7 +9,7 @@ quickstart: build
 
 # All tests, also those in real namespaces: they need root, and fail (never skip) without it.
 test: deps
-	CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER="$(SUDO)" cargo test --workspace
+	$(if $(SUDO),CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER="$(SUDO) -E") cargo test --workspace
 
 build: deps
 	cargo build --release

@@ -119,6 +119,7 @@ mod tests {
             foreground,
             ports: Ports::RFC_4814,
             repetitions: 1,
+            expect: None,
         }
     }
 

@@ -58,6 +58,9 @@ pub struct Test {
     pub ports: Ports,
     /// How often the measurement is repeated.
     pub repetitions: u32,
+    /// The median that is expected at least, at every frame size, for the first loss goal: a run that misses it says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expect: Option<FrameRate>,
 }
 
 /// What a test measures.

@@ -54,6 +54,7 @@ fn one_test(arguments: &args::Trial) -> Result<Loaded, Failed> {
         foreground: units::background(&arguments.background).map_err(Failed::usage)?,
         ports: Ports::RFC_4814,
         repetitions: 1,
+        expect: None,
     };
     let trial = sixbench_method::plan::TrialSettings { residual_ns: 2_000_000_000, ..standard_trial(Profile::Smoke) };
     let plan = Plan {

@@ -167,6 +167,7 @@ fn read_test(section: Section<'_>, profile: Profile, duts: &[&str], names: &mut 
     let foreground = section.value("background", units::background).unwrap_or(Share::ALL);
     let ports = section.value("ports", ports).unwrap_or(Ports::RFC_4814);
     let repetitions = section.value("repetitions", count).unwrap_or_else(|| standard_repetitions(profile));
+    let expect = section.value("expect", units::rate);
     section.finish();
     Some(Test {
         title: title.or_else(|| name.clone())?,
@@ -178,6 +179,7 @@ fn read_test(section: Section<'_>, profile: Profile, duts: &[&str], names: &mut 
         foreground,
         ports,
         repetitions,
+        expect,
     })
 }
 

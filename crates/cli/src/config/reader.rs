@@ -138,8 +138,12 @@ impl<'a> Section<'a> {
     }
 }
 
-/// The candidate that differs in at most a third of its letters.
+/// The candidate that begins with the word, or differs in at most a third of its letters.
 pub(crate) fn nearest<'c>(word: &str, candidates: &[&'c str]) -> Option<&'c str> {
+    let begins = candidates.iter().find(|c| word.len() > 2 && c.starts_with(word));
+    if let Some(candidate) = begins {
+        return Some(candidate);
+    }
     let best = candidates.iter().map(|c| (distance(word, c), *c)).min()?;
     (best.0 <= best.1.len().max(3) / 3).then_some(best.1)
 }
@@ -167,6 +171,7 @@ mod tests {
     #[test]
     fn a_slip_of_the_finger_is_recognised() {
         assert_eq!(nearest("frame-size", &["frame-sizes", "dut"]), Some("frame-sizes"));
+        assert_eq!(nearest("tayga", &["linux-ipv4", "tayga-siit"]), Some("tayga-siit"));
         assert_eq!(nearest("colour", &["frame-sizes", "dut"]), None);
     }
 }

@@ -11,6 +11,7 @@ use sixbench_method::event::Event;
 use sixbench_method::plan::{Plan, Point, Test};
 use sixbench_method::record::{FORMAT, Facts, Outcome, TrialRecord};
 use sixbench_method::search::{Limit, Search, replay};
+use sixbench_method::stats;
 use sixbench_method::terms::LossRatio;
 use sixbench_method::trial::TrialSpec;
 use sixbench_testbed::{Library, Recipe, facts};
@@ -74,8 +75,13 @@ impl Manager<'_> {
         self.view.show(&Event::RunEnded { results, interrupted: error.is_some() });
         let commands = self.order.site.shell.transcript().text();
         let summary = reporting::terminal(&self.findings(&commands, error.is_some()), color);
-        let exit = if exit == Exit::Done && self.tester_was_unfit() { Exit::TesterUnfit } else { exit };
-        Ok(Ended { exit, report, summary, error })
+        let missed = self.missed();
+        let exit = match exit {
+            Exit::Done if self.tester_was_unfit() => Exit::TesterUnfit,
+            Exit::Done if !missed.is_empty() => Exit::Missed,
+            exit => exit,
+        };
+        Ok(Ended { exit, report, summary: summary + &missed.concat(), error })
     }
 
     /// Device by device, in the order of the plan.
@@ -225,6 +231,21 @@ impl Manager<'_> {
         self.store.write("commands.sh", &commands)?;
         self.store.write_facts(&self.facts)?;
         Ok(reporting::write(self.store, &self.findings(&commands, interrupted))?)
+    }
+
+    /// The expectations of the plan that the medians miss, a line each. A point without a result is no miss.
+    fn missed(&self) -> Vec<String> {
+        let outcomes = replay::outcomes(self.order.plan, &self.order.records);
+        let expected = self.order.plan.tests.iter().filter_map(|test| Some((test, test.expect?)));
+        let points = expected.flat_map(|(test, expect)| test.points().map(move |point| (point, expect)));
+        points
+            .filter_map(|(point, expect)| {
+                let of_point = outcomes.iter().filter(|outcome| outcome.point == point);
+                let found: Vec<f64> = of_point.filter_map(|o| Some(o.brackets.first()?.lower?.0 as f64)).collect();
+                let median = stats::median(&found).filter(|median| *median < expect.0 as f64)?;
+                Some(format!("missed: {point}: a median of {median} frames/s, expected at least {}\n", expect.0))
+            })
+            .collect()
     }
 
     /// Whether some point has no result because the tester never managed a valid trial there.

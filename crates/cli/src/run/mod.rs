@@ -8,6 +8,9 @@ mod session;
 pub(crate) mod stop;
 pub(crate) mod store;
 
+#[cfg(test)]
+mod rigged_tests;
+
 pub(crate) use manager::{Order, perform};
 pub(crate) use ports::open as open_port;
 pub(crate) use session::{Session, Site};

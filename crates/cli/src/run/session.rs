@@ -31,6 +31,7 @@ pub(crate) struct Site<'a> {
 pub(crate) struct Session {
     tester: FrameTester,
     dut: Option<Dut>,
+    /// Held for its drop.
     _topology: Option<Topology>,
     cores: Cores,
     layout: Vec<String>,
@@ -95,6 +96,12 @@ impl Session {
             ..DutFacts::default()
         };
         self.dut.as_ref().map_or_else(unknown, |dut| dut.facts().clone())
+    }
+
+    /// A shell beside the device, where it runs in a namespace of ours.
+    #[cfg(test)]
+    pub(crate) fn dut_shell(&self) -> Option<Shell> {
+        self._topology.as_ref().map(|topology| topology.dut().shell())
     }
 
     /// How it is laid out, in sentences.

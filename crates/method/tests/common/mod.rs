@@ -34,6 +34,7 @@ pub(crate) fn plan(method: SearchMethod, goals: &[f64]) -> Plan {
             foreground: Share::ALL,
             ports: Ports::RFC_4814,
             repetitions: 3,
+            expect: None,
         }],
     }
 }

@@ -180,6 +180,7 @@ fn test(name: &str, title: &str, dut: &str) -> Test {
         foreground: Share::ALL,
         ports: Ports::RFC_4814,
         repetitions: 3,
+        expect: None,
     }
 }
 

@@ -1,0 +1,261 @@
+//! The binary as a user meets it. The tests that run a plan need root; without it they fail, they do not skip.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+/// Runs use the cores of this machine; one at a time.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+fn sixbench(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_sixbench"));
+    command.args(arguments).env("NO_COLOR", "1").env("COLUMNS", "100");
+    command
+}
+
+fn output(arguments: &[&str]) -> Output {
+    sixbench(arguments).output().expect("sixbench")
+}
+
+fn text(octets: &[u8]) -> String {
+    String::from_utf8_lossy(octets).into_owned()
+}
+
+/// A directory of this test's own, gone when dropped.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("sixbench-test-{name}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&path);
+        fs::create_dir_all(&path).expect("a directory");
+        Self(path)
+    }
+
+    fn write(&self, name: &str, content: &str) -> String {
+        let path = self.0.join(name);
+        fs::write(&path, content).expect("a file");
+        path.display().to_string()
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.0.join(name).display().to_string()
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// A plan of a few short trials on kernel forwarding.
+const SHORT: &str = r#"
+name = "short"
+[trial]
+duration = "100ms"
+residual = "50ms"
+rest = "0s"
+[search]
+method = "binary"
+minimum = "1k"
+maximum = "8k"
+width = "30%"
+[[test]]
+name = "kernel"
+dut = "linux-ipv4"
+frame-sizes = [84, 128]
+repetitions = 3
+"#;
+
+fn lines(directory: &str) -> usize {
+    fs::read_to_string(Path::new(directory).join("trials.jsonl")).map_or(0, |t| t.lines().count())
+}
+
+fn wait_for_lines(directory: &str, count: usize) {
+    let end = Instant::now() + Duration::from_secs(60);
+    while lines(directory) < count {
+        assert!(Instant::now() < end, "no {count} trials within a minute in {directory}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+fn start(arguments: &[&str]) -> Child {
+    sixbench(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("sixbench")
+}
+
+fn signal(child: &Child, name: &str) {
+    let status = Command::new("sh").args(["-c", &format!("kill -{name} {}", child.id())]).status();
+    assert!(status.expect("sh").success());
+}
+
+fn namespaces_of(pid: u32) -> Vec<String> {
+    let entries = fs::read_dir("/run/netns").into_iter().flatten().filter_map(|e| e.ok()?.file_name().into_string().ok());
+    entries.filter(|name| name.starts_with(&format!("sb-{pid}-"))).collect()
+}
+
+#[test]
+fn mistakes_in_a_plan_are_told_with_their_lines_and_exit_code_2() {
+    let scratch = Scratch::new("mistakes");
+    let plan = scratch.write("plan.toml", "name = \"p\"\n[[test]]\nname = \"t\"\ndut = \"tayga\"\nframe-sizes = [64]\n");
+    let output = output(&["check", &plan]);
+    let error = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(error.contains("plan.toml:4:7") && error.contains("did you mean `tayga-siit`?"), "{error}");
+    assert!(error.contains("plan.toml:5:16") && error.contains("2 mistakes; nothing was touched"), "{error}");
+}
+
+#[test]
+fn a_plan_that_does_not_exist_is_named() {
+    let output = output(&["run", "/no/such/plan.toml"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("cannot read the plan /no/such/plan.toml"));
+}
+
+#[test]
+fn an_interface_that_does_not_exist_is_refused_before_anything_is_touched() {
+    let output = output(&["trial", "linux-ipv4", "--rate", "1k", "--interfaces", "sb-nope0,sb-nope1"]);
+    assert_eq!(output.status.code(), Some(3));
+    assert!(text(&output.stderr).contains("interface sb-nope0 does not exist"), "{}", text(&output.stderr));
+}
+
+#[test]
+fn a_recipe_that_sends_to_the_internet_is_refused_unless_forced() {
+    let scratch = Scratch::new("rfc6815");
+    let recipe = include_str!("../../../recipes/linux-ipv4.toml").replace("198.19.0", "9.9.9");
+    scratch.write("wild.toml", &recipe.replace("linux-ipv4", "wild"));
+    let output = output(&["trial", "wild", "--rate", "1k", "--recipes", &scratch.0.display().to_string()]);
+    assert_eq!(output.status.code(), Some(2));
+    let error = text(&output.stderr);
+    assert!(error.contains("9.9.9.") && error.contains("RFC 6815") && error.contains("--force"), "{error}");
+}
+
+#[test]
+fn plan_shows_trials_hours_and_clauses() {
+    let scratch = Scratch::new("plan");
+    let output = output(&["plan", &scratch.write("plan.toml", SHORT)]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    insta::assert_snapshot!(text(&output.stdout));
+}
+
+#[test]
+fn plan_shell_prints_the_commands_and_does_nothing() {
+    let scratch = Scratch::new("shell");
+    let output = output(&["plan", "--shell", &scratch.write("plan.toml", SHORT)]);
+    let script = text(&output.stdout);
+    assert!(script.contains("ip netns add sb-") && script.contains("rps_cpus"), "{script}");
+    assert!(script.contains("198.18.0.1/24 dev left"), "{script}");
+}
+
+#[test]
+fn a_trial_tells_its_counts_as_json() {
+    let _guard = ONE_AT_A_TIME.lock();
+    let output = output(&["trial", "linux-ipv6", "--rate", "2k", "--for", "200ms", "--json"]);
+    let result: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON (this test needs root)");
+    assert_eq!(result["directions"][0]["offered"], 400);
+    assert_eq!(result["directions"][1]["received"], 400);
+}
+
+#[test]
+fn a_run_leaves_its_results_and_nothing_else() {
+    let _guard = ONE_AT_A_TIME.lock();
+    let scratch = Scratch::new("run");
+    let (plan, results) = (scratch.write("plan.toml", SHORT), scratch.path("results"));
+    let child = start(&["run", &plan, "-o", &results, "--json"]);
+    let pid = child.id();
+    let output = child.wait_with_output().expect("ended");
+    // A noisy machine may keep the tester from ever being valid (4): that, too, is told and leaves results.
+    assert!(matches!(output.status.code(), Some(0 | 4)), "{}", text(&output.stderr));
+    let events: Vec<serde_json::Value> =
+        text(&output.stdout).lines().map(|line| serde_json::from_str(line).expect("an event")).collect();
+    assert_eq!(events.first().expect("events")["event"], "run-started");
+    assert_eq!(events.last().expect("events")["event"], "run-ended");
+    let ended = events.iter().filter(|e| e["event"] == "trial-ended").count();
+    assert_eq!(ended, lines(&results));
+    for file in
+        ["plan.toml", "resolved.toml", "facts.json", "commands.sh", "report.html", "results.csv", "results.md", "results.json"]
+    {
+        assert!(Path::new(&results).join(file).exists(), "{file}");
+    }
+    assert!(namespaces_of(pid).is_empty());
+}
+
+#[test]
+fn an_expectation_that_is_missed_is_told_by_line_and_exit_code_5() {
+    let _guard = ONE_AT_A_TIME.lock();
+    let scratch = Scratch::new("expect");
+    let plan = scratch.write("plan.toml", &SHORT.replace("repetitions = 3", "repetitions = 1\nexpect = \"1M\""));
+    let output = output(&["run", &plan, "-o", &scratch.path("results")]);
+    // 4 where this machine never let the tester be valid: then nothing was found that could miss anything.
+    assert!(matches!(output.status.code(), Some(5 | 4)), "{}", text(&output.stderr));
+    if output.status.code() == Some(5) {
+        assert!(text(&output.stdout).contains("missed: kernel/84: a median of "), "{}", text(&output.stdout));
+    }
+}
+
+#[test]
+fn a_killed_run_loses_at_most_the_trial_under_way_and_goes_on() {
+    let _guard = ONE_AT_A_TIME.lock();
+    let scratch = Scratch::new("kill");
+    let (plan, results) = (scratch.write("plan.toml", SHORT), scratch.path("results"));
+    let mut child = start(&["run", &plan, "-o", &results]);
+    wait_for_lines(&results, 4);
+    signal(&child, "KILL");
+    child.wait().expect("killed");
+    let before = fs::read_to_string(Path::new(&results).join("trials.jsonl")).expect("trials");
+    assert!(before.lines().count() >= 4);
+    let pid = child.id();
+    let output = output(&["run", "--resume", &results]);
+    assert!(matches!(output.status.code(), Some(0 | 4)), "{}", text(&output.stderr));
+    let after = fs::read_to_string(Path::new(&results).join("trials.jsonl")).expect("trials");
+    let whole: String = before.split_inclusive('\n').filter(|line| line.ends_with('\n')).collect();
+    assert!(after.starts_with(&whole), "what was measured stays");
+    assert!(after.lines().count() > before.lines().count(), "and the rest was measured");
+    assert!(namespaces_of(pid).is_empty(), "what the killed run left was swept up");
+    assert!(text(&output.stderr).contains("left by a killed run"), "{}", text(&output.stderr));
+}
+
+#[test]
+fn an_interrupted_run_undoes_its_testbed_keeps_its_results_and_says_how_to_go_on() {
+    let _guard = ONE_AT_A_TIME.lock();
+    let scratch = Scratch::new("interrupt");
+    let (plan, results) = (scratch.write("plan.toml", SHORT), scratch.path("results"));
+    let child = start(&["run", &plan, "-o", &results]);
+    let pid = child.id();
+    wait_for_lines(&results, 2);
+    signal(&child, "INT");
+    let output = child.wait_with_output().expect("ended");
+    assert_eq!(output.status.code(), Some(130), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("sixbench run --resume"), "{}", text(&output.stderr));
+    assert!(lines(&results) >= 2 && Path::new(&results).join("report.html").exists());
+    assert!(namespaces_of(pid).is_empty());
+}
+
+#[test]
+fn results_are_not_overwritten() {
+    let _guard = ONE_AT_A_TIME.lock();
+    let scratch = Scratch::new("twice");
+    let plan = scratch.write("plan.toml", SHORT);
+    fs::create_dir(scratch.path("results")).expect("a directory");
+    fs::write(scratch.path("results/trials.jsonl"), "").expect("a file");
+    let output = output(&["run", &plan, "-o", &scratch.path("results")]);
+    assert!(!output.status.success());
+    assert!(text(&output.stderr).contains("already holds results"), "{}", text(&output.stderr));
+}
+
+#[test]
+fn a_report_of_something_else_is_refused() {
+    let scratch = Scratch::new("noresults");
+    let output = output(&["report", &scratch.0.display().to_string()]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("is this a results directory?"), "{}", text(&output.stderr));
+}
+
+#[test]
+fn explain_knows_the_terms_and_guesses_slips() {
+    assert!(text(&output(&["explain", "throughput"]).stdout).contains("RFC 2544 section 26.1"));
+    let error = text(&output(&["explain", "thruput"]).stderr);
+    assert!(error.contains("did you mean throughput?"), "{error}");
+}
