@@ -26,7 +26,7 @@ pub struct Plan {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Profile {
-    /// Seconds a trial: shows that everything works and ranks roughly. Not conformant.
+    /// Less than a second a trial: shows that everything works and ranks roughly. Not conformant.
     Smoke,
     /// 10 s a trial: for work in progress. Not conformant.
     Draft,

@@ -133,12 +133,14 @@ fn delay_rows(digest: &Digest, point: &PointDigest) -> Vec<Vec<String>> {
 type Anomaly = (&'static str, fn(&DirectionResult) -> u64);
 
 /// Frames whose fate was neither right nor plainly lost.
-const ANOMALIES: [Anomaly; 7] = [
+const ANOMALIES: [Anomaly; 9] = [
     ("#Late", |d| d.late),
     ("#Mistranslated", |d| d.mistranslated),
+    ("#Defective", |d| d.defective),
     ("#Corrupt", |d| d.corrupt),
     ("#Duplicate", |d| d.duplicate),
     ("#Reordered", |d| d.reordered),
+    ("#Misdirected", |d| d.misdirected),
     ("#Refused", |d| d.refused),
     ("#Foreign", |d| d.foreign),
 ];
@@ -149,7 +151,8 @@ pub(crate) fn anomalies(digest: &Digest) -> Table {
     let total = |test: &Test, of: fn(&DirectionResult) -> u64| grouped(directions(digest, test).map(of).sum::<u64>() as f64);
     let row = |test: &Test| std::iter::once(title(test)).chain(ANOMALIES.iter().map(|(_, of)| total(test, *of))).collect();
     Table::new(columns).with_rows(digest.input.plan.tests.iter().map(row)).with_note(
-        "Frames in all trials, losing ones included. Refused: the link had no room because the DUT's receive queue was full. \
+        "Frames in all trials, losing ones included. Defective: with a defect that the recipe names, else right; counted as received. \
+         Refused: the link had no room because the DUT's receive queue was full. \
          Foreign: no test frames, ignored (RFC 2544 section 10).",
     )
 }

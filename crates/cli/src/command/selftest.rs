@@ -86,6 +86,7 @@ fn over_veth(arguments: &args::Selftest) -> Result<Vec<Figure>, Failed> {
         let (left, right) = (open("left")?, open("right")?);
         let how = left.how.clone();
         let profile = Profile { directions, ..wire("198.18.0.2", "198.19.0.2", arguments.size) };
+        // There is no DUT, so all cores are the tester's. The softirq that takes a frame in runs on the core that sent it.
         let layout = Layout { cores: allowed_cores()?.into_iter().take(4).collect() };
         let tester = FrameTester::new((left.port, right.port), profile, trial_settings(), layout, stop.clone());
         let (rate, error) = highest(tester)?;
@@ -102,6 +103,7 @@ fn veth(shell: &Shell) -> Result<Namespace, TestbedError> {
     inside.set("/proc/sys/net/ipv6/conf/default/disable_ipv6", "1")?;
     inside.line("ip link add left type veth peer name right")?;
     for end in ["left", "right"] {
+        inside.line(&format!("ethtool -K {end} tx off rx off tso off gso off gro off"))?;
         inside.line(&format!("ip link set {end} arp off up"))?;
     }
     Ok(namespace)

@@ -15,7 +15,7 @@ pub(crate) fn standard_trial(profile: Profile) -> TrialSettings {
         stall_ns: SECOND / 1000,
     };
     match profile {
-        Profile::Smoke => of(SECOND, SECOND / 5, SECOND / 20),
+        Profile::Smoke => of(SECOND * 3 / 4, SECOND / 5, SECOND / 20),
         Profile::Draft => of(10 * SECOND, 2 * SECOND, SECOND),
         // RFC 2544 section 24: at least 60 s; section 23: 2 s for residual frames, at least 5 s of rest.
         Profile::Rfc | Profile::Custom => of(60 * SECOND, 2 * SECOND, 5 * SECOND),
