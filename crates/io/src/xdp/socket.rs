@@ -7,6 +7,9 @@ use crate::sys::{bind, get_option, set_option, socket};
 use std::io;
 use std::os::fd::OwnedFd;
 
+/// In copy mode every frame in flight counts against it. Enough for all chunks, so that never our socket fills up before the DUT does.
+const SEND_BUFFER: libc::c_int = 64 << 20;
+
 /// The place of one ring's parts within its mapping: `struct xdp_ring_offset`.
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -48,6 +51,7 @@ pub(super) struct RingMemory<T> {
 /// A socket with its memory registered and its four rings made.
 pub(super) fn open(umem: &Umem) -> io::Result<(OwnedFd, AllOffsets)> {
     let fd = socket(libc::AF_XDP, libc::SOCK_RAW, 0)?;
+    set_option(&fd, libc::SOL_SOCKET, libc::SO_SNDBUFFORCE, &SEND_BUFFER)?;
     let (address, length) = umem.area();
     let registration = Registration { address, length, chunk: CHUNK as u32, headroom: 0, flags: 0, metadata: 0 };
     set_option(&fd, libc::SOL_XDP, libc::XDP_UMEM_REG, &registration)?;

@@ -6,8 +6,10 @@ use std::io;
 
 /// Chunks the receiving half owns; also the size of its rings.
 pub(super) const RECEIVE_CHUNKS: u32 = 8192;
-/// Chunks the sending half owns; also the size of its rings. Few, so that they stay in the cache.
-pub(super) const SEND_CHUNKS: u32 = 512;
+/// Chunks the sending half owns; also the size of its rings. A chunk comes back only when the peer has taken its frame out of the
+/// queue, so there must be more of them than the longest queue of a DUT (netdev_max_backlog, 1000): else a DUT that cannot keep up
+/// would hold the sender back instead of losing frames. The one freed last is used first, so that few are touched.
+pub(super) const SEND_CHUNKS: u32 = 4096;
 /// Octets of a chunk: the kernel allows 2048 and 4096.
 pub(super) const CHUNK: usize = 4096;
 /// Octets the kernel keeps free before a received frame (XDP_PACKET_HEADROOM).
