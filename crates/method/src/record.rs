@@ -38,6 +38,17 @@ pub struct Watch {
     pub cores: Vec<CoreWatch>,
 }
 
+impl Watch {
+    /// Milliseconds the host of this virtual machine took from the core of this role that lost most.
+    pub fn stolen_ms(&self, role: &str) -> u64 {
+        let of_core = |core: &CoreWatch| {
+            let per_mille: u64 = core.samples.iter().map(|s| u64::from(s.steal)).sum();
+            per_mille * self.interval_ns / 1_000_000_000
+        };
+        self.cores.iter().filter(|core| core.role == role).map(of_core).max().unwrap_or(0)
+    }
+}
+
 /// One core over a trial.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CoreWatch {
@@ -105,4 +116,22 @@ pub struct DutFacts {
     pub technology: String,
     /// Configuration files as written, by path.
     pub files: BTreeMap<String, String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn core(role: &str, steals: &[u16]) -> CoreWatch {
+        let sample = |steal: &u16| CpuSample { steal: *steal, ..CpuSample::default() };
+        CoreWatch { core: 0, role: role.to_owned(), samples: steals.iter().map(sample).collect() }
+    }
+
+    #[test]
+    fn stolen_time_is_that_of_the_worst_core_of_the_role() {
+        let cores = vec![core("tester", &[900]), core("dut", &[100, 0]), core("dut", &[0, 200])];
+        let watch = Watch { interval_ns: 100_000_000, cores };
+        assert_eq!(watch.stolen_ms("dut"), 20);
+        assert_eq!(watch.stolen_ms("other"), 0);
+    }
 }

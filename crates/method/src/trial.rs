@@ -225,9 +225,9 @@ pub enum Fault {
         /// The address asked for.
         address: String,
     },
-    /// The machine under tester and DUT lost processor time to its host.
+    /// The host of this virtual machine took processor time away from the DUT, as the kernel counts it (steal).
     CpuStolen {
-        /// Milliseconds taken on the worst core.
+        /// Milliseconds taken on the DUT's worst core: what was due meanwhile may be missing without the DUT's doing.
         milliseconds: u64,
     },
 }
@@ -254,7 +254,7 @@ impl fmt::Display for Fault {
                 write!(f, "{direction}: the DUT asked for the hardware address of {address} during the trial")
             }
             Self::CpuStolen { milliseconds } => {
-                write!(f, "the host took {milliseconds} ms of processor time from this machine")
+                write!(f, "the host of this virtual machine took {milliseconds} ms from the DUT's core")
             }
         }
     }
@@ -377,6 +377,13 @@ mod tests {
     #[test]
     fn a_stall_does_not_excuse_more_than_the_frames_it_delayed() {
         assert_eq!(result(1000, 500, vec![stall(50)]).verdict(LossRatio::ZERO), Verdict::Lost);
+    }
+
+    #[test]
+    fn time_stolen_from_the_dut_excuses_the_frames_due_in_it() {
+        let stolen = |milliseconds| vec![Fault::CpuStolen { milliseconds }];
+        assert_eq!(result(1000, 990, stolen(10)).verdict(LossRatio::ZERO), Verdict::Invalid);
+        assert_eq!(result(1000, 989, stolen(10)).verdict(LossRatio::ZERO), Verdict::Lost);
     }
 
     #[test]

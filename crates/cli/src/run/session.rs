@@ -8,7 +8,7 @@ use sixbench_engine::{FrameTester, Layout, MeasureError};
 use sixbench_io::thread::allowed_cores;
 use sixbench_method::plan::TrialSettings;
 use sixbench_method::record::{DutFacts, Watch};
-use sixbench_method::trial::{Measurer, TrialResult, TrialSpec};
+use sixbench_method::trial::{Fault, Measurer, TrialResult, TrialSpec};
 use sixbench_testbed::monitor::Monitor;
 use sixbench_testbed::{Cores, Dut, Recipe, Shell, Topology, existing};
 use std::sync::Arc;
@@ -75,7 +75,13 @@ impl Session {
         let result = self.tester.measure(spec);
         let watch = monitor.stop();
         match result {
-            Ok(result) => self.check_alive().map(|()| (result, watch)),
+            Ok(mut result) => {
+                let milliseconds = watch.stolen_ms("dut");
+                if milliseconds > 0 {
+                    result.faults.push(Fault::CpuStolen { milliseconds });
+                }
+                self.check_alive().map(|()| (result, watch))
+            }
             Err(MeasureError::Interrupted) => Err(Failed::new(Exit::Interrupted, MeasureError::Interrupted)),
             // A silent device may be a dead one: that is the better message.
             Err(error) => self.check_alive().and(Err(Failed::new(Exit::Testbed, error))),
