@@ -54,3 +54,28 @@ impl From<std::io::Error> for Failed {
         Self::new(Exit::Failure, error)
     }
 }
+
+/// An error with its causes, each told once: some errors already name their cause.
+pub(crate) fn in_words(error: &anyhow::Error) -> String {
+    let mut text = error.to_string();
+    for cause in error.chain().skip(1).map(ToString::to_string) {
+        if !text.contains(&cause) {
+            text += &format!(": {cause}");
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use anyhow::Context;
+
+    #[test]
+    fn a_cause_is_told_once() {
+        let twice = anyhow::anyhow!("disk full").context("cannot write: disk full");
+        assert_eq!(in_words(&twice), "cannot write: disk full");
+        let error = Err::<(), _>(anyhow::anyhow!("disk full")).context("cannot write").unwrap_err();
+        assert_eq!(in_words(&error), "cannot write: disk full");
+    }
+}

@@ -18,7 +18,7 @@ fn main() -> ExitCode {
     let exit = match dispatch(Arguments::parse()) {
         Ok(exit) => exit,
         Err(Failed { exit, error }) => {
-            eprintln!("error: {error:#}");
+            eprintln!("error: {}", exit::in_words(&error));
             exit
         }
     };

@@ -4,7 +4,7 @@
 //! whole blocks and so delays the last frames of each.
 
 use crate::sys::mapping::Mapping;
-use crate::sys::{bind_packet, get_option, send, set_option, socket};
+use crate::sys::{bind_packet, get_option, is_full, send_or_lose, set_option, socket};
 use crate::{BATCH, Fill, Halves, Interface, Port, PortError, Receive, Sent, Transmit};
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -105,11 +105,6 @@ impl PacketTransmit {
             unsafe { libc::sendmmsg(self.fd.as_raw_fd(), messages.as_mut_ptr(), messages.len() as u32, libc::MSG_DONTWAIT) };
         if sent < 0 { Err(io::Error::last_os_error()) } else { Ok(sent as usize) }
     }
-
-    /// Whether the kernel said no more than "full".
-    fn is_full(error: &io::Error) -> bool {
-        matches!(error.raw_os_error(), Some(libc::ENOBUFS | libc::EAGAIN))
-    }
 }
 
 fn message(vector: &mut libc::iovec) -> libc::mmsghdr {
@@ -137,11 +132,11 @@ impl Transmit for PacketTransmit {
                 // The kernel does not say why it stopped before the end; the next call begins with that frame and will.
                 Ok(sent) if sent > 0 => done += sent,
                 Ok(_) => {}
-                Err(error) if Self::is_full(&error) && self.full_is_dut => {
+                Err(error) if is_full(&error) && self.full_is_dut => {
                     done += 1;
                     refused += 1;
                 }
-                Err(error) if Self::is_full(&error) || error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if is_full(&error) || error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(PortError::kernel(&self.name, "send")(error)),
             }
         }
@@ -217,7 +212,7 @@ impl Receive for PacketReceive {
     }
 
     fn answer(&mut self, frame: &[u8]) -> Result<(), PortError> {
-        send(&self.fd, frame).map_err(PortError::kernel(&self.name, "send an answer"))
+        send_or_lose(&self.fd, frame).map_err(PortError::kernel(&self.name, "send an answer"))
     }
 
     fn overruns(&mut self) -> Result<u64, PortError> {

@@ -3,7 +3,7 @@
 use super::{check_feasible, library, parse_plan, read_plan, stdout_color};
 use crate::args;
 use crate::config::{Links, Loaded, apply_profile};
-use crate::exit::{Exit, Failed};
+use crate::exit::{Exit, Failed, in_words};
 use crate::run::store::{Store, Stored};
 use crate::run::{Order, Site, perform, stop};
 use crate::view::{self, Choice};
@@ -114,7 +114,8 @@ fn go(
     }
     if let Some(error) = ended.error {
         let directory = store.directory().display();
-        eprintln!("{}: {error:#}", if ended.exit == Exit::Interrupted { "stopped" } else { "error" });
+        let error = in_words(&error);
+        eprintln!("{}: {error}", if ended.exit == Exit::Interrupted { "stopped" } else { "error" });
         eprintln!("what was measured is kept in {directory}; go on with: sixbench run --resume {directory}");
     }
     Ok(ended.exit)

@@ -59,9 +59,15 @@ pub(crate) fn bind_packet(fd: &OwnedFd, index: u32, protocol: u16) -> io::Result
     bind(fd, &address)
 }
 
-/// Sends one buffer without waiting.
-pub(crate) fn send(fd: &impl AsRawFd, octets: &[u8]) -> io::Result<()> {
+/// Whether the kernel said no more than "full".
+pub(crate) fn is_full(error: &io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(libc::ENOBUFS | libc::EAGAIN))
+}
+
+/// Sends one buffer without waiting. Where the peer's queue is full it is lost, as on a wire: whoever asked asks again.
+pub(crate) fn send_or_lose(fd: &impl AsRawFd, octets: &[u8]) -> io::Result<()> {
     // SAFETY: the buffer outlives the call.
     let sent = unsafe { libc::send(fd.as_raw_fd(), octets.as_ptr().cast(), octets.len(), libc::MSG_DONTWAIT) };
-    if sent < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+    let error = io::Error::last_os_error();
+    if sent < 0 && !is_full(&error) { Err(error) } else { Ok(()) }
 }

@@ -6,7 +6,7 @@ use super::socket::{self, RingMemory};
 use super::umem::{LARGEST_FRAME, RECEIVE_CHUNKS, SEND_CHUNKS, Umem};
 use crate::packet::open_sender;
 use crate::sys::mapping::Mapping;
-use crate::sys::send;
+use crate::sys::send_or_lose;
 use crate::{BATCH, Fill, Halves, Interface, Port, PortError, Receive, Sent, Transmit};
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -248,7 +248,7 @@ impl Receive for XdpReceive {
     }
 
     fn answer(&mut self, frame: &[u8]) -> Result<(), PortError> {
-        send(&self.answers, frame).map_err(PortError::kernel(&self.name, "send an answer"))
+        send_or_lose(&self.answers, frame).map_err(PortError::kernel(&self.name, "send an answer"))
     }
 
     fn overruns(&mut self) -> Result<u64, PortError> {
