@@ -12,7 +12,7 @@ pub(crate) mod trial;
 use crate::config::{self, Loaded};
 use crate::exit::{Exit, Failed};
 use crate::view::has_color;
-use sixbench_testbed::{Library, doctor as examination};
+use sixbench_testbed::{Library, Shell, doctor as examination, existing};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
@@ -61,6 +61,11 @@ pub(crate) fn check_feasible(loaded: &Loaded, library: &Library, force: bool) ->
             Exit::Testbed,
             anyhow::anyhow!("namespaces and raw sockets need root: run it with sudo (sixbench doctor tells more)"),
         ));
+    }
+    if let Some((left, right)) = &loaded.links.interfaces {
+        let shell = Shell::new();
+        let checked = existing::check(&shell, left).and_then(|()| existing::check(&shell, right));
+        checked.map_err(|error| Failed::new(Exit::Testbed, error))?;
     }
     if loaded.links.interfaces.is_none()
         && let Some(need) = recipes.iter().find_map(|r| r.missing().into_iter().next())

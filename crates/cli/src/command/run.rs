@@ -2,12 +2,14 @@
 
 use super::{check_feasible, library, parse_plan, read_plan, stdout_color};
 use crate::args;
+use crate::config::units::{show_ns, show_seconds};
 use crate::config::{Links, Loaded, apply_profile};
 use crate::exit::{Exit, Failed, in_words};
 use crate::run::store::{Store, Stored};
 use crate::run::{Order, Site, perform, stop};
 use crate::view::{self, Choice};
-use sixbench_method::plan::Plan;
+use sixbench_method::budget;
+use sixbench_method::plan::{Plan, Profile};
 use sixbench_method::record::TrialRecord;
 use sixbench_testbed::{Library, Shell, namespace};
 use std::path::{Path, PathBuf};
@@ -110,7 +112,7 @@ fn go(
     let ended = perform(order, store, view.as_mut(), stdout_color())?;
     drop(view);
     if !json {
-        println!("{}\nreport: {}", ended.summary.trim_end(), ended.report.display());
+        println!("{}\n{}report: {}", ended.summary.trim_end(), not_conformant(plan, store.directory()), ended.report.display());
     }
     if let Some(error) = ended.error {
         let directory = store.directory().display();
@@ -119,6 +121,23 @@ fn go(
         eprintln!("what was measured is kept in {directory}; go on with: sixbench run --resume {directory}");
     }
     Ok(ended.exit)
+}
+
+/// What stands between a plan and the RFCs' durations, and what it would cost to do without.
+fn not_conformant(plan: &Plan, directory: &Path) -> String {
+    if plan.profile == Profile::Rfc {
+        return String::new();
+    }
+    let budget = budget::estimate_rfc(plan);
+    let repetitions = plan.tests.iter().map(|test| test.repetitions).min().unwrap_or(0);
+    format!(
+        "Not conformant: trials of {} instead of 60s, {repetitions} repetitions instead of 20. The conformant run takes {} trials, {}:\n\
+         sixbench run {} --profile rfc\n",
+        show_ns(plan.trial.duration_ns),
+        budget.trials,
+        show_seconds(budget.seconds),
+        directory.join("plan.toml").display()
+    )
 }
 
 #[cfg(test)]

@@ -30,7 +30,7 @@ pub(crate) fn trial(arguments: &args::Trial) -> Result<Exit, Failed> {
     }
     let site = Site { shell: &shell, links: &loaded.links, trial: plan.trial, stop: stop::install()?, pcap };
     let profile = profile::of(recipe, &plan.tests[0], arguments.size, plan.seed).map_err(Failed::usage)?;
-    let mut session = Session::open(&site, recipe, profile)?;
+    let mut session = Session::open(&site, recipe, profile, arguments.size)?;
     session.warnings().iter().for_each(|warning| eprintln!("warning: {warning}"));
     let spec = TrialSpec { rate: arguments.rate, duration_ns: arguments.duration_ns };
     let (result, _) = session.measure(&spec)?;

@@ -152,7 +152,9 @@ impl Manager<'_> {
     ) -> Result<&'s mut Session, Failed> {
         if session.is_none() {
             self.check_stop()?;
-            let opened = Session::open(&self.order.site, recipe, profile.clone())?;
+            let tests = self.order.plan.tests.iter().filter(|test| test.dut == recipe.name);
+            let largest = tests.flat_map(|test| test.frame_sizes.iter().copied()).max().unwrap_or(profile.frame_size);
+            let opened = Session::open(&self.order.site, recipe, profile.clone(), largest)?;
             self.note(&opened, recipe)?;
             *session = Some(opened);
         }

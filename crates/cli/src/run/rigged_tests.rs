@@ -49,7 +49,7 @@ fn trial(recipe: &Recipe, directions: Directions) -> (TrialResult, Vec<u64>) {
     let stop = Arc::new(AtomicBool::new(false));
     let site = Site { shell: &shell, links: &links, trial: standard_trial(Profile::Smoke), stop, pcap: None };
     let profile = profile::of(recipe, &test(directions), FrameSize(84), 42).expect("a profile");
-    let mut session = Session::open(&site, recipe, profile).expect("a session (these tests need root)");
+    let mut session = Session::open(&site, recipe, profile, FrameSize(84)).expect("a session (these tests need root)");
     let (result, _) = session.measure(&SPEC).expect("a trial");
     let listing = session.dut_shell().expect("a namespace").line("nft list ruleset").expect("rules");
     let after = |text: &str| text.split_whitespace().next().and_then(|n| n.parse().ok());
@@ -105,7 +105,7 @@ fn tayga_translates_every_frame_right_and_native_frames_pass_beside_it() {
     let (shell, links) = (Shell::new(), Links::default());
     let stop = Arc::new(AtomicBool::new(false));
     let site = Site { shell: &shell, links: &links, trial: standard_trial(Profile::Smoke), stop, pcap: None };
-    let mut session = Session::open(&site, &recipe, profile).expect("a session (these tests need root)");
+    let mut session = Session::open(&site, &recipe, profile, FrameSize(512)).expect("a session (these tests need root)");
     let spec = TrialSpec { rate: FrameRate(1000), duration_ns: 1_000_000_000 };
     let (result, watch) = session.measure(&spec).expect("a trial");
     for direction in &result.directions {

@@ -8,6 +8,7 @@ use sixbench_engine::{FrameTester, Layout, MeasureError};
 use sixbench_io::thread::allowed_cores;
 use sixbench_method::plan::TrialSettings;
 use sixbench_method::record::{DutFacts, Watch};
+use sixbench_method::terms::FrameSize;
 use sixbench_method::trial::{Fault, Measurer, TrialResult, TrialSpec};
 use sixbench_testbed::monitor::Monitor;
 use sixbench_testbed::{Cores, Dut, Recipe, Shell, Topology, existing};
@@ -40,7 +41,8 @@ pub(crate) struct Session {
 
 impl Session {
     /// Builds the testbed for `recipe`, brings the device up and opens the ports for `profile`.
-    pub(crate) fn open(site: &Site<'_>, recipe: &Recipe, profile: Profile) -> Result<Self, Failed> {
+    /// The links carry frames of up to `largest`.
+    pub(crate) fn open(site: &Site<'_>, recipe: &Recipe, profile: Profile, largest: FrameSize) -> Result<Self, Failed> {
         let cores = cores(site.links)?;
         let broken = |e| Failed::new(Exit::Testbed, e);
         let (topology, dut) = match &site.links.interfaces {
@@ -49,7 +51,7 @@ impl Session {
                 (None, None)
             }
             None => {
-                let mtu = ORDINARY_MTU.max(u32::from(profile.frame_size.0).saturating_sub(18));
+                let mtu = ORDINARY_MTU.max(u32::from(largest.0).saturating_sub(18));
                 let topology = Topology::build(site.shell, "", cores.clone(), mtu).map_err(broken)?;
                 let dut = Dut::bring_up(recipe, &topology).map_err(broken)?;
                 (Some(topology), Some(dut))
