@@ -1,7 +1,5 @@
 //! The tester's clock: the processor's time stamp counter, calibrated, in nanoseconds.
 
-use std::time::{Duration, Instant};
-
 /// Nanoseconds since the clock was made. Cheap to read (about 20 ns) and cheap to copy.
 #[derive(Clone, Debug)]
 pub struct Clock {
@@ -31,32 +29,12 @@ impl Clock {
             std::hint::spin_loop();
         }
     }
-
-    /// Begins a comparison with the system's monotonic clock.
-    pub fn begin_check(&self) -> Check {
-        Check { system: Instant::now(), own_ns: self.now_ns() }
-    }
-}
-
-/// A running comparison of the two clocks.
-#[derive(Clone, Copy, Debug)]
-pub struct Check {
-    system: Instant,
-    own_ns: u64,
-}
-
-impl Check {
-    /// How far the clocks went apart since the check began.
-    pub fn drift(&self, clock: &Clock) -> Duration {
-        let system = self.system.elapsed();
-        let own = Duration::from_nanos(clock.now_ns() - self.own_ns);
-        system.abs_diff(own)
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::time::{Duration, Instant};
 
     #[test]
     fn time_goes_forward_and_a_spin_reaches_its_end() {
@@ -69,8 +47,10 @@ mod tests {
     #[test]
     fn the_clock_agrees_with_the_system_within_a_hundredth() {
         let clock = Clock::new();
-        let check = clock.begin_check();
+        let (system, own_ns) = (Instant::now(), clock.now_ns());
         std::thread::sleep(Duration::from_millis(50));
-        assert!(check.drift(&clock) < Duration::from_millis(5), "{:?}", check.drift(&clock));
+        let own = Duration::from_nanos(clock.now_ns() - own_ns);
+        let drift = system.elapsed().abs_diff(own);
+        assert!(drift < Duration::from_millis(5), "{drift:?}");
     }
 }

@@ -21,7 +21,7 @@ const QUICKSTART: &str = include_str!("../../../../plans/quickstart.toml");
 pub(crate) fn quickstart(arguments: args::Quickstart) -> Result<Exit, Failed> {
     let library = library(&[])?;
     if let Some(directory) = arguments.resume {
-        return resume(&directory, &library, arguments.output.json);
+        return resume(&directory, &library, arguments.output.json, false);
     }
     let mut loaded = parse_plan("plans/quickstart.toml", QUICKSTART, &library)?;
     keep(&mut loaded.plan, arguments.only.as_deref())?;
@@ -32,7 +32,7 @@ pub(crate) fn quickstart(arguments: args::Quickstart) -> Result<Exit, Failed> {
 pub(crate) fn run(arguments: args::Run) -> Result<Exit, Failed> {
     let library = library(&arguments.recipes)?;
     if let Some(directory) = &arguments.resume {
-        return resume(directory, &library, arguments.output.json);
+        return resume(directory, &library, arguments.output.json, arguments.force);
     }
     let path = arguments.plan.as_deref().ok_or_else(|| Failed::usage("a plan file is needed"))?;
     let (source, mut loaded) = read_plan(path, &library)?;
@@ -78,12 +78,12 @@ fn new_directory(plan: &str) -> PathBuf {
     Path::new("results").join(format!("{plan}-{time}"))
 }
 
-fn resume(directory: &Path, library: &Library, json: bool) -> Result<Exit, Failed> {
+fn resume(directory: &Path, library: &Library, json: bool, force: bool) -> Result<Exit, Failed> {
     let (mut store, Stored { plan, records, is_torn, .. }) = Store::reopen(directory)?;
     // The links are no part of the resolved plan: they belong to this machine, and the plan's own text has them.
     let source = std::fs::read_to_string(directory.join("plan.toml")).unwrap_or_default();
     let links = parse_plan("plan.toml", &source, library)?.links;
-    check_feasible(&Loaded { plan: plan.clone(), links: links.clone() }, library, false)?;
+    check_feasible(&Loaded { plan: plan.clone(), links: links.clone() }, library, force)?;
     if !json {
         let torn = if is_torn { " (the last line was torn off and is measured again)" } else { "" };
         eprintln!("going on after {} trials{torn}", records.len());
