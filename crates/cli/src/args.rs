@@ -34,6 +34,10 @@ pub(crate) enum Command {
     Selftest(Selftest),
     /// Perform one trial
     Trial(Trial),
+    /// Compare two results directories, or measure two devices turn by turn: exit code 5 when B is shown to be worse than A
+    Compare(Compare),
+    /// Turn the configuration file of siitperf into a plan
+    Import(Import),
     /// Write the report of one or more results directories again
     Report {
         /// Results directories
@@ -118,6 +122,9 @@ pub(crate) struct Plan {
     /// As if run with this profile
     #[arg(long, value_parser = crate::config::profile)]
     pub(crate) profile: Option<Profile>,
+    /// Also the clauses that are met, not only those bent or broken
+    #[arg(long)]
+    pub(crate) all: bool,
     /// Print the commands that would build the testbed
     #[arg(long)]
     pub(crate) shell: bool,
@@ -127,10 +134,58 @@ pub(crate) struct Plan {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct Compare {
+    /// A results directory, a device (its recipe), or with --plan a test
+    pub(crate) a: String,
+    /// The same, to be compared with A
+    pub(crate) b: String,
+    /// Compare two tests of this plan
+    #[arg(long, value_name = "PLAN", conflicts_with_all = ["measure", "size", "repetitions"])]
+    pub(crate) plan: Option<PathBuf>,
+    /// What is measured (see `sixbench list measures`)
+    #[arg(long, default_value = "throughput")]
+    pub(crate) measure: String,
+    /// Frame size, octets of the IPv6 frame with FCS
+    #[arg(long, default_value = "84", value_parser = units::frame_size)]
+    pub(crate) size: FrameSize,
+    /// Repetitions of each [default: 7]
+    #[arg(long)]
+    pub(crate) repetitions: Option<u32>,
+    /// Durations of this profile: smoke, draft or rfc
+    #[arg(long, value_parser = crate::config::profile)]
+    pub(crate) profile: Option<Profile>,
+    /// Differences up to this share do not count
+    #[arg(long, default_value = "0%", value_parser = units::ratio)]
+    pub(crate) tolerance: f64,
+    #[command(flatten)]
+    pub(crate) output: Output,
+    /// Further recipes: a directory of TOML files
+    #[arg(long, value_name = "DIR")]
+    pub(crate) recipes: Vec<PathBuf>,
+    /// Send to any destination. RFC 6815: only in an isolated test environment
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Import {
+    /// The file: siitperf.conf
+    pub(crate) file: PathBuf,
+    /// Where plan.toml and recipes/siitperf.toml are written
+    #[arg(short, long, value_name = "DIR", default_value = "imported")]
+    pub(crate) output: PathBuf,
+    #[command(flatten)]
+    pub(crate) options: crate::import::Options,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct Selftest {
     /// Only frame generation in memory; needs no root
     #[arg(long)]
     pub(crate) generate: bool,
+    /// Only the accuracy of delays, on a reference device of known delay
+    #[arg(long, conflicts_with = "generate")]
+    pub(crate) accuracy: bool,
     /// Backend: auto, packet or xdp
     #[arg(long, default_value = "auto", value_parser = crate::config::backend)]
     pub(crate) io: crate::config::Backend,
@@ -194,6 +249,17 @@ mod tests {
     #[test]
     fn the_help_stays_as_it_was_reviewed() {
         insta::assert_snapshot!(Arguments::command().render_long_help().to_string());
+    }
+
+    impl Compare {
+        /// As typed with two names and nothing else.
+        pub(crate) fn of(a: &str, b: &str) -> Self {
+            let Ok(Arguments { command: Command::Compare(compare) }) = Arguments::try_parse_from(["sixbench", "compare", a, b])
+            else {
+                panic!("two names are enough");
+            };
+            compare
+        }
     }
 
     #[test]

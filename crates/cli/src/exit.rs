@@ -22,7 +22,7 @@ pub(crate) enum Exit {
 
 /// The list, for the help text.
 pub(crate) const TABLE: &str = "Exit codes: 0 done; 1 failure or bug; 2 usage or plan error; 3 testbed could not be built; \
-4 tester not fit (invalid trials); 5 an expectation of the plan missed; 130 interrupted, results kept.";
+4 tester not fit (invalid trials); 5 an expectation of the plan missed, or B worse than A; 130 interrupted, results kept.";
 
 /// An error that knows its exit code.
 #[derive(Debug)]

@@ -5,6 +5,7 @@ mod args;
 mod command;
 mod config;
 mod exit;
+mod import;
 mod profile;
 mod run;
 mod view;
@@ -34,6 +35,8 @@ fn dispatch(arguments: Arguments) -> Result<Exit, Failed> {
         Command::Doctor => command::doctor::doctor(),
         Command::Selftest(arguments) => command::selftest::selftest(&arguments),
         Command::Trial(arguments) => command::trial::trial(&arguments),
+        Command::Compare(arguments) => command::compare::compare(&arguments),
+        Command::Import(arguments) => command::import::import(&arguments),
         Command::Report { results } => command::report::report(&results),
         Command::List { what } => command::list::list(what),
         Command::Explain { term } => command::explain::explain(term.as_deref()),

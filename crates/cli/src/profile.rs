@@ -1,7 +1,9 @@
 //! From a recipe and a test to the frames of the engine: what leaves, and what must come back.
 
-use sixbench_engine::profile::{AddressOrder, Ends, Neighbours, Path, Paths, Profile};
-use sixbench_method::plan::Test;
+pub(crate) mod variation;
+
+use sixbench_engine::profile::{Ends, Neighbours, Path, Paths, Profile, Variation};
+use sixbench_method::plan::{AddressPart, Measure, Test};
 use sixbench_method::terms::FrameSize;
 use sixbench_testbed::recipe::{self, KnownDefect, Link, Recipe, Traffic, Translation};
 use sixbench_wire::{Eam, EamTable, Prefix6052, WireError};
@@ -14,6 +16,8 @@ pub(crate) fn of(recipe: &Recipe, test: &Test, frame_size: FrameSize, seed: u64)
         return Err(format!("test {}: the recipe {} carries no background traffic", test.name, recipe.name));
     }
     check_translation(recipe)?;
+    check_reset(recipe, test)?;
+    variation::check(recipe, test)?;
     let paths = |view: fn(&Traffic) -> Path| Paths { foreground: view(&recipe.foreground), background: background.map(view) };
     Ok(Profile {
         frame_size,
@@ -21,13 +25,35 @@ pub(crate) fn of(recipe: &Recipe, test: &Test, frame_size: FrameSize, seed: u64)
         forward: paths(forward),
         reverse: paths(reverse),
         share: test.foreground,
-        ports: test.ports,
-        addresses: AddressOrder::Fixed,
+        forward_ports: test.traffic.forward_ports,
+        reverse_ports: test.traffic.reverse_ports,
+        left_variation: variation(test.traffic.left_addresses, test.traffic.left_networks),
+        right_variation: variation(test.traffic.right_addresses, test.traffic.right_networks),
+        flows: test.traffic.flows,
+        ipdv: matches!(test.measure, Measure::Ipdv(_)),
         zero_checksum_is_known: recipe.known_defects.contains(&KnownDefect::ZeroUdpChecksum),
         seed,
         left: neighbours(&recipe.left),
         right: neighbours(&recipe.right),
     })
+}
+
+fn variation(addresses: Option<AddressPart>, networks: u16) -> Variation {
+    match addresses {
+        Some(part) => Variation::Part(part),
+        None if networks > 1 => Variation::Networks(networks),
+        None => Variation::None,
+    }
+}
+
+fn check_reset(recipe: &Recipe, test: &Test) -> Result<(), String> {
+    if matches!(test.measure, Measure::Reset(_)) && !recipe.can_be_reset() {
+        return Err(format!(
+            "test {}: the recipe {} does not say how to reset the device: it has neither [[reset]] nor [daemon]",
+            test.name, recipe.name
+        ));
+    }
+    Ok(())
 }
 
 fn forward(traffic: &Traffic) -> Path {
@@ -74,7 +100,7 @@ fn check_translation(recipe: &Recipe) -> Result<(), String> {
 }
 
 /// Explicit mappings first, then the prefix (RFC 7757 section 4).
-struct Translator {
+pub(crate) struct Translator {
     eam: EamTable,
     prefix: Option<Prefix6052>,
 }
@@ -104,23 +130,11 @@ impl Translator {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sixbench_method::plan::{Measure, Ports};
-    use sixbench_method::terms::{Directions, Share};
+    use sixbench_method::terms::Share;
     use sixbench_testbed::Library;
 
     fn test(foreground: Share) -> Test {
-        Test {
-            name: "t".to_owned(),
-            title: "t".to_owned(),
-            dut: "tayga-siit".to_owned(),
-            measure: Measure::Throughput,
-            frame_sizes: vec![FrameSize(84)],
-            directions: Directions::Both,
-            foreground,
-            ports: Ports::RFC_4814,
-            repetitions: 1,
-            expect: None,
-        }
+        Test { foreground, ..Test::of("t", "tayga-siit") }
     }
 
     fn recipe(name: &str) -> Recipe {
@@ -153,5 +167,15 @@ mod tests {
         let mixed = Share { foreground: 9, of: 10 };
         assert!(of(&recipe("linux-ipv4"), &test(mixed), FrameSize(84), 1).is_err());
         assert!(of(&recipe("tayga-siit"), &test(mixed), FrameSize(84), 1).is_ok());
+    }
+
+    #[test]
+    fn a_kernel_without_a_way_to_reset_it_is_refused_for_the_reset_test() {
+        let reset =
+            sixbench_method::plan::Reset { load: sixbench_method::plan::Load::OfThroughput(1.0), before_ns: 1, after_ns: 1 };
+        let test = Test { measure: Measure::Reset(reset), ..Test::of("t", "linux-ipv4") };
+        let mut recipe = recipe("linux-ipv4");
+        recipe.reset.clear();
+        assert!(of(&recipe, &test, FrameSize(84), 1).expect_err("refused").contains("neither [[reset]] nor [daemon]"));
     }
 }

@@ -108,6 +108,37 @@ fn mistakes_in_a_plan_are_told_with_their_lines_and_exit_code_2() {
 }
 
 #[test]
+fn a_plan_whose_traffic_its_device_does_not_understand_is_not_called_good() {
+    let scratch = Scratch::new("misfit");
+    let test = "[[test]]\nname = \"t\"\ndut = \"tayga-siit\"\nleft-addresses = { range = \"4-9\" }\n";
+    let plan = scratch.write("plan.toml", &format!("name = \"p\"\n{test}"));
+    let output = output(&["check", &plan]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("among the addresses that vary on the left"), "{}", text(&output.stderr));
+}
+
+#[test]
+fn a_device_that_has_not_so_many_cores_is_refused_before_anything_is_touched() {
+    let scratch = Scratch::new("cores");
+    let test = "[[test]]\nname = \"t\"\ndut = \"linux-ipv4\"\ncores = [1, 1000]\n";
+    let plan = scratch.write("plan.toml", &format!("name = \"p\"\n{test}"));
+    let output = output(&["run", &plan, "-o", &scratch.0.join("out").display().to_string()]);
+    assert_eq!(output.status.code(), Some(3));
+    assert!(text(&output.stderr).contains("test t.cores1000: the plan wants 1000 cores"), "{}", text(&output.stderr));
+    assert!(!scratch.0.join("out").exists());
+}
+
+#[test]
+fn a_device_set_up_by_hand_is_refused_without_interfaces() {
+    let scratch = Scratch::new("manual");
+    let recipe = include_str!("../../../plans/devices/openbsd-ipv4.toml");
+    scratch.write("openbsd.toml", recipe);
+    let output = output(&["trial", "openbsd-ipv4", "--rate", "1k", "--recipes", &scratch.0.display().to_string()]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("set up by hand: say to which interfaces"), "{}", text(&output.stderr));
+}
+
+#[test]
 fn a_plan_that_does_not_exist_is_named() {
     let output = output(&["run", "/no/such/plan.toml"]);
     assert_eq!(output.status.code(), Some(2));
@@ -146,7 +177,7 @@ fn plan_shell_prints_the_commands_and_does_nothing() {
     let output = output(&["plan", "--shell", &scratch.write("plan.toml", SHORT)]);
     let script = text(&output.stdout);
     assert!(script.contains("ip netns add sb-") && script.contains("rps_cpus"), "{script}");
-    assert!(script.contains("198.18.0.1/24 dev left"), "{script}");
+    assert!(script.contains("198.18.0.1/30 dev left"), "{script}");
 }
 
 #[test]
@@ -258,4 +289,83 @@ fn explain_knows_the_terms_and_guesses_slips() {
     assert!(text(&output(&["explain", "throughput"]).stdout).contains("RFC 2544 section 26.1"));
     let error = text(&output(&["explain", "thruput"]).stderr);
     assert!(error.contains("did you mean throughput?"), "{error}");
+}
+
+/// Kernel forwarding that calls itself a daemon and dies while it is measured.
+const MORTAL: &str = r#"
+name = "mortal"
+title = "a device that dies"
+technology = "ipv4-router"
+source = "this test"
+[left]
+dut = ["198.18.0.1/24"]
+tester = ["198.18.0.2"]
+[right]
+dut = ["198.19.0.1/24"]
+tester = ["198.19.0.2"]
+[foreground]
+left = { source = "198.18.0.2", destination = "198.19.0.2" }
+right = { source = "198.18.0.2", destination = "198.19.0.2" }
+[daemon]
+run = "sleep 3"
+[version]
+run = "uname -r"
+"#;
+
+#[test]
+fn a_device_that_dies_in_a_trial_ends_the_run_by_name_and_what_was_measured_stays() {
+    let _guard = ONE_AT_A_TIME.lock();
+    let scratch = Scratch::new("mortal");
+    fs::create_dir(scratch.path("recipes")).expect("a directory");
+    scratch.write("recipes/mortal.toml", MORTAL);
+    let mortal = SHORT.replace("dut = \"linux-ipv4\"", "dut = \"mortal\"").replace("repetitions = 3", "repetitions = 1000");
+    let plan = scratch.write("plan.toml", &format!("recipes = [\"recipes\"]\n{mortal}"));
+    let results = scratch.path("results");
+    let child = start(&["run", &plan, "-o", &results]);
+    let pid = child.id();
+    let output = child.wait_with_output().expect("ended");
+    assert_eq!(output.status.code(), Some(3), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("a device that dies ended by itself"), "{}", text(&output.stderr));
+    assert!(lines(&results) >= 1 && Path::new(&results).join("report.html").exists());
+    assert!(Path::new(&results).join("recipes/mortal.toml").exists(), "a resumed run needs the recipe");
+    assert!(namespaces_of(pid).is_empty());
+}
+
+/// A file system of its own, so small that it fills.
+struct SmallDisk(String);
+
+impl SmallDisk {
+    fn new(path: String, octets: &str) -> Self {
+        fs::create_dir(&path).expect("a directory");
+        let options = format!("size={octets}");
+        let mounted = Command::new("mount").args(["-t", "tmpfs", "-o", &options, "none", &path]).status().expect("mount");
+        assert!(mounted.success(), "this test needs root");
+        Self(path)
+    }
+}
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(&self.0).status();
+    }
+}
+
+#[test]
+fn a_disk_that_fills_ends_the_run_with_whole_lines_and_an_undone_testbed() {
+    let _guard = ONE_AT_A_TIME.lock();
+    let scratch = Scratch::new("full");
+    let disk = SmallDisk::new(scratch.path("small"), "64k");
+    let plan = scratch.write("plan.toml", &SHORT.replace("repetitions = 3", "repetitions = 1000"));
+    let results = format!("{}/results", disk.0);
+    let child = start(&["run", &plan, "-o", &results]);
+    let pid = child.id();
+    let output = child.wait_with_output().expect("ended");
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("make room on that disk"), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("sixbench run --resume"), "{}", text(&output.stderr));
+    let trials = fs::read_to_string(Path::new(&results).join("trials.jsonl")).expect("trials");
+    let whole = trials.split_inclusive('\n').filter(|line| line.ends_with('\n'));
+    assert!(whole.clone().count() >= 1);
+    assert!(whole.clone().all(|line| serde_json::from_str::<serde_json::Value>(line).is_ok()));
+    assert!(namespaces_of(pid).is_empty());
 }

@@ -1,33 +1,47 @@
-//! Which ports a frame carries: a pure function of the seed, the stream and the sequence number. So the receiver knows what to
-//! expect of frame i without a table, and every trial of a comparison has the same pattern (RFC 4814).
+//! Which ports and addresses a frame carries: a pure function of the seed, the stream and the frame's number. So the receiver knows
+//! what to expect of frame i without a table, and every trial of a comparison has the same pattern (RFC 4814).
 
-use sixbench_method::plan::{PortOrder, Ports};
+use sixbench_method::plan::{Order, Ports, Range};
 
-/// The port sequence of one stream.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Flow {
-    order: PortOrder,
-    source: Range,
-    destination: Range,
-    key: u64,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Range {
-    first: u16,
+/// The values of one field in the order of the frames.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Counter {
+    order: Order,
     count: u32,
 }
 
-impl Range {
-    fn new((first, last): (u16, u16)) -> Self {
-        Self { first, count: u32::from(last.max(first) - first) + 1 }
+impl Counter {
+    /// Places 0 to `range.count() - 1`.
+    pub(crate) fn new(range: Range) -> Self {
+        Self { order: range.order, count: range.count() }
     }
 
-    /// The port at the place that 32 uniform bits stand for.
-    #[inline]
-    fn at(self, random: u32) -> u16 {
-        self.first + ((u64::from(random) * u64::from(self.count)) >> 32) as u16
+    /// Pseudorandom places 0 to `count - 1`: destination networks (RFC 2544 section 12).
+    pub(crate) fn random(count: u16) -> Self {
+        Self { order: Order::Pseudorandom, count: u32::from(count.max(1)) }
     }
+
+    /// The place of frame `index`, to which 32 uniform bits belong.
+    #[inline]
+    fn place(self, index: u64, random: u32) -> u32 {
+        match self.order {
+            Order::Pseudorandom => ((u64::from(random) * u64::from(self.count)) >> 32) as u32,
+            Order::Fixed => 0,
+            Order::Increasing => (index % u64::from(self.count)) as u32,
+            Order::Decreasing => self.count - 1 - (index % u64::from(self.count)) as u32,
+        }
+    }
+}
+
+/// How the variable fields of one stream follow each other.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Flow {
+    source: Counter,
+    destination: Counter,
+    first_ports: (u16, u16),
+    /// Of source and destination address; `None` where both stay.
+    addresses: Option<(Counter, Counter)>,
+    key: u64,
 }
 
 /// The finaliser of SplitMix64 (Steele, Lea, Flood 2014): equidistributed, two multiplications.
@@ -42,39 +56,39 @@ pub(crate) fn mix(mut z: u64) -> u64 {
 const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
 impl Flow {
-    /// The ports of `stream` under `seed`.
-    pub(crate) fn new(ports: Ports, seed: u64, stream: u8) -> Self {
+    /// The fields of `stream` under `seed`.
+    pub(crate) fn new(ports: Ports, addresses: Option<(Counter, Counter)>, seed: u64, stream: u8) -> Self {
         Self {
-            order: ports.order,
-            source: Range::new(ports.source),
-            destination: Range::new(ports.destination),
+            source: Counter::new(ports.source),
+            destination: Counter::new(ports.destination),
+            first_ports: (ports.source.first, ports.destination.first),
+            addresses,
             key: mix(seed ^ u64::from(stream).wrapping_mul(STEP)),
         }
     }
 
-    /// Uniform bits that belong to frame `sequence`.
+    /// Uniform bits that belong to frame `index`.
     #[inline]
-    fn random(&self, sequence: u64) -> u64 {
-        mix(self.key.wrapping_add(sequence.wrapping_add(1).wrapping_mul(STEP)))
+    fn random(&self, index: u64) -> u64 {
+        mix(self.key.wrapping_add(index.wrapping_add(1).wrapping_mul(STEP)))
     }
 
-    /// The variable 16 bits of source and destination address of frame `sequence`; independent of its ports.
+    /// Places of source and destination address of frame `index`, independent of its ports; `None` where both stay.
     #[inline]
-    pub(crate) fn address_parts(&self, sequence: u64) -> (u16, u16) {
-        let random = mix(self.random(sequence) ^ STEP);
-        ((random >> 16) as u16, random as u16)
+    pub(crate) fn address_places(&self, index: u64) -> Option<(u16, u16)> {
+        let (source, destination) = self.addresses?;
+        let random = mix(self.random(index) ^ STEP);
+        let (high, low) = ((random >> 32) as u32, random as u32);
+        Some((source.place(index, high) as u16, destination.place(index, low) as u16))
     }
 
-    /// Source and destination port of frame `sequence`.
+    /// Source and destination port of frame `index`.
     #[inline]
-    pub(crate) fn ports(&self, sequence: u64) -> (u16, u16) {
-        match self.order {
-            PortOrder::Fixed => (self.source.first, self.destination.first),
-            PortOrder::Pseudorandom => {
-                let random = self.random(sequence);
-                (self.source.at((random >> 32) as u32), self.destination.at(random as u32))
-            }
-        }
+    pub(crate) fn ports(&self, index: u64) -> (u16, u16) {
+        let random = self.random(index);
+        let source = self.source.place(index, (random >> 32) as u32) as u16;
+        let destination = self.destination.place(index, random as u32) as u16;
+        (self.first_ports.0.wrapping_add(source), self.first_ports.1.wrapping_add(destination))
     }
 }
 
@@ -82,10 +96,18 @@ impl Flow {
 mod tests {
     use super::*;
 
+    fn flow(ports: Ports, seed: u64, stream: u8) -> Flow {
+        Flow::new(ports, None, seed, stream)
+    }
+
+    fn range(first: u16, last: u16, order: Order) -> Range {
+        Range { first, last, order }
+    }
+
     #[test]
     fn the_same_seed_gives_the_same_ports_and_another_stream_others() {
         let ports = |seed, stream| {
-            let flow = Flow::new(Ports::RFC_4814, seed, stream);
+            let flow = flow(Ports::RFC_4814, seed, stream);
             (0..100).map(|i| flow.ports(i)).collect::<Vec<_>>()
         };
         assert_eq!(ports(42, 0), ports(42, 0));
@@ -95,7 +117,7 @@ mod tests {
 
     #[test]
     fn ports_stay_in_the_ranges_of_rfc_4814_and_are_uniform() {
-        let flow = Flow::new(Ports::RFC_4814, 1, 0);
+        let flow = flow(Ports::RFC_4814, 1, 0);
         let frames = 1_000_000;
         let mut low_half = 0u32;
         for i in 0..frames {
@@ -110,8 +132,26 @@ mod tests {
 
     #[test]
     fn a_range_of_one_port_is_that_port() {
-        let ports = Ports { order: PortOrder::Pseudorandom, source: (7, 7), destination: (65535, 65535) };
-        let flow = Flow::new(ports, 1, 0);
+        let one = |port| range(port, port, Order::Pseudorandom);
+        let flow = flow(Ports { source: one(7), destination: one(65535) }, 1, 0);
         assert!((0..1000).all(|i| flow.ports(i) == (7, 65535)));
+    }
+
+    #[test]
+    fn ports_count_up_and_down_and_begin_again() {
+        let ports = Ports { source: range(10, 12, Order::Increasing), destination: range(20, 21, Order::Decreasing) };
+        let flow = flow(ports, 1, 0);
+        let all: Vec<_> = (0..4).map(|i| flow.ports(i)).collect();
+        assert_eq!(all, [(10, 21), (11, 20), (12, 21), (10, 20)]);
+    }
+
+    #[test]
+    fn the_whole_range_of_65536_values_is_used() {
+        let counter = Counter::new(range(0, 65535, Order::Increasing));
+        let flow = Flow::new(Ports::FIXED, Some((counter, Counter::random(256))), 1, 0);
+        assert_eq!(flow.address_places(65_535).map(|places| places.0), Some(65_535));
+        assert_eq!(flow.address_places(65_536).map(|places| places.0), Some(0));
+        let networks: std::collections::BTreeSet<u16> = (0..10_000).filter_map(|i| Some(flow.address_places(i)?.1)).collect();
+        assert_eq!(networks.len(), 256);
     }
 }

@@ -3,6 +3,8 @@
 #![forbid(unsafe_code)]
 
 mod bitmap;
+mod delay;
+pub mod delay_line;
 mod fault;
 mod flow;
 mod neighbour;

@@ -1,29 +1,60 @@
-//! When each frame is due: frame i at start + i / rate, always counted from the start, so that no error adds up and a late frame
-//! does not move the next. Time is passed in; nothing here reads a clock.
+//! When each frame is due: frame i at start + i / rate, always counted from the start of its stretch, so that no error adds up and a
+//! late frame does not move the next. Time is passed in; nothing here reads a clock.
 
-use sixbench_method::terms::FrameRate;
+use sixbench_method::trial::{Schedule, Segment};
 
 /// The schedule of one direction.
 #[derive(Clone, Debug)]
 pub(crate) struct Pacer {
     start_ns: u64,
-    /// Time between frames in units of 2^-32 ns: an error of at most 0.25 ns after 10^9 frames.
-    period: u64,
+    stretches: Box<[Stretch]>,
+    /// The stretch of the next frame.
+    at: usize,
     next: u64,
     frames: u64,
 }
 
+/// Frames at one rate.
+#[derive(Clone, Copy, Debug)]
+struct Stretch {
+    first: u64,
+    end: u64,
+    start_ns: u64,
+    /// Time between frames in units of 2^-32 ns: an error of at most 0.25 ns after 10^9 frames.
+    period: u64,
+}
+
+impl Stretch {
+    fn new(segment: &Segment) -> Self {
+        let period = ((1_000_000_000u128 << 32) / u128::from(segment.rate.0.max(1))) as u64;
+        Self { first: segment.first, end: segment.first + segment.frames, start_ns: segment.start_ns, period }
+    }
+
+    #[inline]
+    fn due_time(&self, sequence: u64) -> u64 {
+        self.start_ns + ((u128::from(sequence - self.first) * u128::from(self.period)) >> 32) as u64
+    }
+}
+
 impl Pacer {
-    /// `frames` frames at `rate` (at least 1 frame/s), the first at `start_ns`.
-    pub(crate) fn new(rate: FrameRate, frames: u64, start_ns: u64) -> Self {
-        let period = ((1_000_000_000u128 << 32) / u128::from(rate.0.max(1))) as u64;
-        Self { start_ns, period, next: 0, frames }
+    /// The frames of `schedule`, the first at `start_ns`.
+    pub(crate) fn new(schedule: &Schedule, start_ns: u64) -> Self {
+        let stretches = schedule.segments().iter().map(Stretch::new).collect();
+        Self { start_ns, stretches, at: 0, next: 0, frames: schedule.frames() }
     }
 
     /// When frame `sequence` is due, nanoseconds.
     #[inline]
     pub(crate) fn due_time(&self, sequence: u64) -> u64 {
-        self.start_ns + ((u128::from(sequence) * u128::from(self.period)) >> 32) as u64
+        let current = &self.stretches[self.at];
+        let stretch = if (current.first..current.end).contains(&sequence) { current } else { self.stretch_of(sequence) };
+        self.start_ns + stretch.due_time(sequence)
+    }
+
+    #[cold]
+    fn stretch_of(&self, sequence: u64) -> &Stretch {
+        let after = self.stretches.partition_point(|stretch| stretch.first <= sequence);
+        &self.stretches[after.saturating_sub(1)]
     }
 
     /// How many unsent frames are due at `now_ns`, counted up to `most`.
@@ -50,6 +81,9 @@ impl Pacer {
     pub(crate) fn advance(&mut self, count: usize) {
         self.next += count as u64;
         debug_assert!(self.next <= self.frames);
+        while self.at + 1 < self.stretches.len() && self.next >= self.stretches[self.at].end {
+            self.at += 1;
+        }
     }
 
     /// Whether every frame was sent.
@@ -67,19 +101,24 @@ impl Pacer {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use sixbench_method::terms::FrameRate;
+    use sixbench_method::trial::{Shape, TrialSpec};
+
+    fn pacer(rate: u64, frames: u64, start_ns: u64) -> Pacer {
+        Pacer::new(&TrialSpec::burst(FrameRate(rate), frames).schedule(), start_ns)
+    }
 
     #[test]
     fn the_last_frame_of_a_minute_at_line_rate_is_due_to_the_nanosecond() {
-        let rate = FrameRate(14_880_952);
-        let frames = rate.frames_in(60_000_000_000);
-        let pacer = Pacer::new(rate, frames, 0);
+        let spec = TrialSpec::constant(FrameRate(14_880_952), 60_000_000_000);
+        let (frames, pacer) = (spec.frames(), Pacer::new(&spec.schedule(), 0));
         let exact = u128::from(frames - 1) * 1_000_000_000 / 14_880_952;
         assert!(u128::from(pacer.due_time(frames - 1)).abs_diff(exact) <= 1);
     }
 
     #[test]
     fn frames_become_due_one_by_one() {
-        let mut pacer = Pacer::new(FrameRate(1000), 3, 5_000_000);
+        let mut pacer = pacer(1000, 3, 5_000_000);
         assert_eq!(pacer.due(4_999_999, 64), 0);
         assert_eq!(pacer.due(5_000_000, 64), 1);
         pacer.advance(1);
@@ -90,7 +129,7 @@ mod tests {
 
     #[test]
     fn a_late_frame_does_not_move_the_next() {
-        let mut pacer = Pacer::new(FrameRate(1000), 10, 0);
+        let mut pacer = pacer(1000, 10, 0);
         pacer.advance(pacer.due(3_500_000, 64));
         assert_eq!(pacer.sent(), 4);
         assert_eq!(pacer.due_time(pacer.sent()), 4_000_000);
@@ -98,6 +137,20 @@ mod tests {
 
     #[test]
     fn one_frame_has_no_nominal_duration() {
-        assert_eq!(Pacer::new(FrameRate(10), 1, 7).nominal_ns(), 0);
+        assert_eq!(pacer(10, 1, 7).nominal_ns(), 0);
+    }
+
+    #[test]
+    fn a_drop_of_the_rate_is_a_stretch_of_its_own() {
+        let shape = Shape::Drop { at_ns: 1_000_000_000, to: FrameRate(10) };
+        let spec = TrialSpec { shape, ..TrialSpec::constant(FrameRate(1000), 2_000_000_000) };
+        let mut pacer = Pacer::new(&spec.schedule(), 5);
+        assert_eq!(pacer.frames(), 1010);
+        assert_eq!(pacer.due(1_000_000_004, 2000), 1000);
+        pacer.advance(1000);
+        assert_eq!(pacer.due_time(1000), 1_000_000_005);
+        assert_eq!(pacer.due_time(1001), 1_100_000_005);
+        assert_eq!(pacer.due_time(999), 999_000_005, "also what was sent before");
+        assert_eq!(pacer.nominal_ns(), 1_900_000_000);
     }
 }

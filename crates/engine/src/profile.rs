@@ -1,8 +1,8 @@
 //! What the frames of a test look like on either side of the DUT, and who the neighbours are.
 //! The engine knows no technologies: a translator, a tunnel, a router are all "sent like this, must come back like that".
 
-use sixbench_method::plan::Ports;
-use sixbench_method::terms::{Direction, Directions, FrameSize, Share};
+use sixbench_method::plan::{AddressPart, Flows, Ports};
+use sixbench_method::terms::{Direction, Directions, FrameSize, IpVersion, Share};
 use std::net::IpAddr;
 
 /// Addresses of a datagram.
@@ -43,15 +43,34 @@ pub struct Neighbours {
     pub dut: IpAddr,
 }
 
-/// How the variable 16 bits of the addresses follow each other (draft-lencse-bmwg-multiple-ip-addresses).
+/// What varies in the addresses on one side of the DUT.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum AddressOrder {
-    /// Always those of the profile.
+pub enum Variation {
+    /// Nothing.
     #[default]
-    Fixed,
-    /// Pseudorandom: the last two octets of IPv4 addresses, bits 96 to 111 of IPv6 addresses, the same bits on both sides of the DUT.
-    Pseudorandom,
+    None,
+    /// 16 bits of every address (draft-lencse-bmwg-multiple-ip-addresses), the same value on both sides of the DUT.
+    Part(AddressPart),
+    /// The network of destinations: so many from the path's own on, pseudorandomly (RFC 2544 section 12). Octet 3 of IPv4 addresses
+    /// (appendix C.2.2), octet 8 of IPv6 addresses.
+    Networks(u16),
 }
+
+impl Variation {
+    /// At which octet of an address of this version the 16 bits begin.
+    pub(crate) fn offset(self, version: IpVersion) -> usize {
+        match (self, version) {
+            (Self::Part(part), IpVersion::Ipv4) => usize::from(part.ipv4_offset),
+            (Self::Part(part), IpVersion::Ipv6) => usize::from(part.ipv6_offset),
+            (_, IpVersion::Ipv4) => usize::from(AddressPart::IPV4_OFFSET),
+            (Self::Networks(_), IpVersion::Ipv6) => NETWORK_AT_IPV6,
+            (Self::None, IpVersion::Ipv6) => usize::from(AddressPart::IPV6_OFFSET),
+        }
+    }
+}
+
+/// The 16 bits whose lower octet is the eighth of an IPv6 address.
+const NETWORK_AT_IPV6: usize = 6;
 
 /// The traffic of one point of a plan.
 #[derive(Clone, Debug)]
@@ -66,10 +85,18 @@ pub struct Profile {
     pub reverse: Paths,
     /// Foreground frames among all.
     pub share: Share,
-    /// UDP ports.
-    pub ports: Ports,
-    /// Addresses beside those of the paths.
-    pub addresses: AddressOrder,
+    /// UDP ports from left to right.
+    pub forward_ports: Ports,
+    /// UDP ports from right to left.
+    pub reverse_ports: Ports,
+    /// Addresses on the left beside those of the paths.
+    pub left_variation: Variation,
+    /// Addresses on the right beside those of the paths.
+    pub right_variation: Variation,
+    /// A bounded number of flows.
+    pub flows: Option<Flows>,
+    /// Whether inter packet delay variation is measured.
+    pub ipdv: bool,
     /// Whether the DUT is known to write a UDP checksum of zero where all ones is due: such frames count as received, and are said.
     pub zero_checksum_is_known: bool,
     /// Seed of everything pseudorandom.
@@ -81,12 +108,55 @@ pub struct Profile {
 }
 
 impl Profile {
+    /// Frames between two addresses that come back as they were sent, in both directions: what a wire does. RFC 4814's ports.
+    pub fn of_a_wire(left: IpAddr, right: IpAddr, frame_size: FrameSize) -> Self {
+        let paths = |source, destination| {
+            let ends = Ends { source, destination };
+            Paths { foreground: Path { sent: ends, expected: ends, hops: 0 }, background: None }
+        };
+        Self {
+            frame_size,
+            directions: Directions::Both,
+            forward: paths(left, right),
+            reverse: paths(right, left),
+            share: Share::ALL,
+            forward_ports: Ports::RFC_4814,
+            reverse_ports: Ports::RFC_4814,
+            left_variation: Variation::None,
+            right_variation: Variation::None,
+            flows: None,
+            ipdv: false,
+            zero_checksum_is_known: false,
+            seed: 42,
+            left: vec![],
+            right: vec![],
+        }
+    }
+
     /// The paths of a direction.
     pub fn paths(&self, direction: Direction) -> &Paths {
         match direction {
             Direction::Forward => &self.forward,
             Direction::Reverse => &self.reverse,
         }
+    }
+
+    /// The ports of a direction.
+    pub fn ports(&self, direction: Direction) -> Ports {
+        match direction {
+            Direction::Forward => self.forward_ports,
+            Direction::Reverse => self.reverse_ports,
+        }
+    }
+
+    /// What varies in the source and the destination addresses of a direction: sources stay within their network.
+    pub fn variations(&self, direction: Direction) -> (Variation, Variation) {
+        let (source, destination) = match direction {
+            Direction::Forward => (self.left_variation, self.right_variation),
+            Direction::Reverse => (self.right_variation, self.left_variation),
+        };
+        let source = if matches!(source, Variation::Networks(_)) { Variation::None } else { source };
+        (source, destination)
     }
 
     /// Every path that carries frames, with its direction.

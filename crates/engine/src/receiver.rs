@@ -1,20 +1,19 @@
 //! The receiver of one port: judges every frame, counts by sequence number, answers neighbours.
 
 use crate::bitmap::Bitmap;
+use crate::delay::Delays;
 use crate::neighbour::Answerer;
 use crate::stall::Gaps;
-use crate::verify::{Fate, Verifier, Wrong};
-use hdrhistogram::Histogram;
+use crate::verify::{Fate, Stranger, Verifier, Wrong, stranger};
+use sixbench_io::clock::Clock;
 use sixbench_io::{BATCH, PortError, Receive};
-use sixbench_method::trial::{Delay, DirectionResult, LOSS_BIN_NS, Receiving};
+use sixbench_method::trial::{DirectionResult, LOSS_BIN_NS, Receiving, Schedule, Silence};
 use sixbench_wire::tag::Tag;
 
 /// Wrong frames kept for the report.
 const EXAMPLES: usize = 5;
 /// Octets kept of each: the largest frame, and some that should not be there.
 const EXAMPLE_OCTETS: usize = 9_300;
-/// Delays above this are recorded as this: 100 s.
-const LONGEST_DELAY_NS: u64 = 100_000_000_000;
 /// Full batches taken in at one look: receiving is cheaper than sending, and must never be what falls behind.
 const BATCHES: usize = 4;
 /// How long to listen on after the last frame, for duplicates.
@@ -23,12 +22,16 @@ pub(crate) const LINGER_NS: u64 = 5_000_000;
 /// What a receiver is to expect.
 pub(crate) struct Expected {
     pub(crate) verifier: Verifier,
-    /// Frames of the schedule.
-    pub(crate) frames: u64,
+    /// When each frame is due; empty where nothing is.
+    pub(crate) schedule: Schedule,
+    /// When the first one is, nanoseconds.
+    pub(crate) start_ns: u64,
     /// Time of sending by the schedule, nanoseconds.
     pub(crate) duration_ns: u64,
     /// A frame later than this is not received; 0: no limit.
     pub(crate) timeout_ns: u64,
+    /// Where delays go.
+    pub(crate) delays: Delays,
 }
 
 /// One port being received from. Everything it needs is allocated when it is made.
@@ -46,9 +49,16 @@ struct Tally {
     counts: Counts,
     /// The highest sequence number so far of foreground and background: the two take different ways through a DUT.
     highest: [Option<u64>; 2],
-    /// Frames seen but not received, by bin.
+    /// Frames of the schedule.
+    frames: u64,
+    /// Frames not received, by bin.
     bins: Vec<u64>,
-    delays: Histogram<u64>,
+    /// The highest number of a frame not received.
+    last_missing: Option<u64>,
+    /// When a frame was received last, nanoseconds; 0: not yet.
+    last_arrival_ns: u64,
+    /// The longest time without one, from arrival to arrival.
+    silence: (u64, u64),
     examples: Vec<Example>,
     /// The examples' octets, one after the other, in memory taken before the trial.
     kept: Vec<u8>,
@@ -64,8 +74,22 @@ struct Counts {
     duplicate: u64,
     reordered: u64,
     foreign: u64,
+    icmp: u64,
+    fragments: u64,
     misdirected: u64,
     defective: u64,
+}
+
+impl Counts {
+    #[cold]
+    fn take_foreign(&mut self, frame: &[u8]) {
+        self.foreign += 1;
+        match stranger(frame) {
+            Stranger::Icmp => self.icmp += 1,
+            Stranger::Fragment => self.fragments += 1,
+            Stranger::Other => {}
+        }
+    }
 }
 
 struct Example {
@@ -76,39 +100,46 @@ struct Example {
 
 impl<'a> Receiver<'a> {
     /// Ready to receive; gaps between looks count as stalls above `stall_ns` from `start_ns` on.
-    pub(crate) fn new(port: &'a mut dyn Receive, answerer: Answerer, expected: Expected, stall_ns: u64, start_ns: u64) -> Self {
-        Self { port, answerer, tally: Tally::new(expected), gaps: Gaps::new(stall_ns, start_ns) }
+    pub(crate) fn new(port: &'a mut dyn Receive, answerer: Answerer, expected: Expected, stall_ns: u64) -> Self {
+        let gaps = Gaps::new(stall_ns, expected.start_ns);
+        Self { port, answerer, tally: Tally::new(expected), gaps }
     }
 
     /// Takes in what has arrived; `is_sending` while frames are still being sent.
     #[inline]
-    pub(crate) fn poll(&mut self, now_ns: u64, is_sending: bool) -> Result<usize, PortError> {
+    pub(crate) fn poll(&mut self, clock: &Clock, is_sending: bool) -> Result<(), PortError> {
+        let mut now_ns = clock.now_ns();
         if is_sending {
             self.gaps.look(now_ns);
         }
         let (tally, answerer) = (&mut self.tally, &mut self.answerer);
-        let mut count = 0;
         for _ in 0..BATCHES {
             let batch = self.port.receive(&mut |frame| {
                 if tally.take(frame, now_ns) == Fate::Foreign && !answerer.consider(frame) {
-                    tally.counts.foreign += 1;
+                    tally.counts.take_foreign(frame);
                 }
             })?;
-            count += batch;
             if batch < BATCH {
                 break;
             }
+            now_ns = clock.now_ns();
         }
         while let Some(answer) = self.answerer.next_answer() {
             self.port.answer(&answer)?;
         }
-        Ok(count)
+        Ok(())
+    }
+
+    /// When a frame of this trial was received last, nanoseconds; 0: none yet.
+    #[inline]
+    pub(crate) fn last_arrival_ns(&self) -> u64 {
+        self.tally.last_arrival_ns
     }
 
     /// Whether every frame of the schedule was seen.
     #[inline]
     pub(crate) fn has_all(&self) -> bool {
-        self.tally.counts.distinct == self.tally.expected.frames
+        self.tally.counts.distinct == self.tally.frames
     }
 
     /// Addresses the DUT asked for by broadcast or multicast during the trial: it had lost them.
@@ -133,12 +164,16 @@ impl<'a> Receiver<'a> {
 impl Tally {
     fn new(expected: Expected) -> Self {
         let bins = expected.duration_ns.div_ceil(LOSS_BIN_NS).max(1);
+        let frames = expected.schedule.frames();
         Self {
-            seen: Bitmap::new(expected.frames),
+            seen: Bitmap::new(frames),
+            frames,
             counts: Counts::default(),
             highest: [None; 2],
             bins: vec![0; bins as usize],
-            delays: Histogram::new_with_bounds(1, LONGEST_DELAY_NS, 3).expect("constant bounds are valid"),
+            last_missing: None,
+            last_arrival_ns: 0,
+            silence: (0, 0),
             examples: Vec::with_capacity(EXAMPLES),
             kept: Vec::with_capacity(EXAMPLES * EXAMPLE_OCTETS),
             expected,
@@ -204,22 +239,33 @@ impl Tally {
         let delay = now_ns.saturating_sub(tag.time_ns);
         if self.expected.timeout_ns > 0 && delay > self.expected.timeout_ns {
             self.counts.late += 1;
+            self.expected.delays.take_late(delay);
             self.miss(tag.sequence);
             return;
         }
         self.counts.received += 1;
-        self.delays.saturating_record(delay.max(1));
+        self.expected.delays.take(tag.sequence, delay);
+        self.note_arrival(now_ns);
+    }
+
+    #[inline]
+    fn note_arrival(&mut self, now_ns: u64) {
+        if self.last_arrival_ns > 0 && now_ns - self.last_arrival_ns > self.silence.1 - self.silence.0 {
+            self.silence = (self.last_arrival_ns, now_ns);
+        }
+        self.last_arrival_ns = now_ns;
     }
 
     fn miss(&mut self, sequence: u64) {
         let bin = self.bin_of(sequence);
         self.bins[bin] += 1;
+        self.last_missing = self.last_missing.max(Some(sequence));
     }
 
     /// Bin of a frame by its due time.
     fn bin_of(&self, sequence: u64) -> usize {
-        let due_ns = u128::from(sequence) * u128::from(self.expected.duration_ns) / u128::from(self.expected.frames.max(1));
-        ((due_ns / u128::from(LOSS_BIN_NS)) as usize).min(self.bins.len() - 1)
+        let due_ns = self.expected.schedule.due_ns(sequence);
+        ((due_ns / LOSS_BIN_NS) as usize).min(self.bins.len() - 1)
     }
 
     fn keep(&mut self, frame: &[u8], tag: Tag, wrong: Wrong) {
@@ -240,26 +286,24 @@ impl Tally {
         result.duplicate = counts.duplicate;
         result.reordered = counts.reordered;
         result.foreign = counts.foreign;
+        result.icmp = counts.icmp;
+        result.fragments = counts.fragments;
         result.misdirected = counts.misdirected;
         result.defective = counts.defective;
-        result.delay = self.delay();
         if result.not_received() > 0 {
             let seen = std::mem::replace(&mut self.seen, Bitmap::new(0));
             seen.clear_bits(result.offered).for_each(|sequence| self.miss(sequence));
             result.lost_by_bin = std::mem::take(&mut self.bins);
         }
+        let since_start = |ns: u64| ns.saturating_sub(self.expected.start_ns);
+        result.last_missing_ns = self.last_missing.map(|sequence| self.expected.schedule.due_ns(sequence));
+        let (from_ns, to_ns) = (since_start(self.silence.0), since_start(self.silence.1));
+        result.silence = (to_ns > 0).then_some(Silence { from_ns, to_ns });
         let verifier = &self.expected.verifier;
         result.examples =
             self.examples.iter().map(|e| verifier.explain(&self.kept[e.octets.clone()], e.tag, e.wrong)).collect();
-    }
-
-    fn delay(&self) -> Option<Delay> {
-        (self.counts.received > 0).then(|| Delay {
-            count: self.delays.len(),
-            min_ns: self.delays.min(),
-            median_ns: self.delays.value_at_quantile(0.5),
-            p999_ns: self.delays.value_at_quantile(0.999),
-            max_ns: self.delays.max(),
-        })
+        let delays = self.expected.delays;
+        (result.delay, result.tagged, result.ipdv) = (delays.summary(), delays.tagged(), delays.ipdv());
+        result.delays = delays.buckets();
     }
 }

@@ -7,6 +7,7 @@ use sixbench_io::clock::Clock;
 use sixbench_io::loopback::Discard;
 use sixbench_io::{BATCH, Transmit};
 use sixbench_method::terms::{Direction, FrameRate};
+use sixbench_method::trial::TrialSpec;
 use sixbench_wire::template::StampedTime;
 use sixbench_wire::{MacAddress, WireError};
 
@@ -14,7 +15,9 @@ use sixbench_wire::{MacAddress, WireError};
 /// Returns the rate reached on the calling thread.
 pub fn generate(profile: &Profile, frames: u64, clock: &Clock) -> Result<FrameRate, WireError> {
     let (own, peer) = (MacAddress([2, 0, 0, 0, 0, 1]), MacAddress([2, 0, 0, 0, 0, 2]));
-    let stream = Stream::sent(profile, Direction::Forward, 0, own, peer)?;
+    // The load does not matter: nothing is paced here.
+    let spec = TrialSpec::burst(FrameRate(1), frames);
+    let stream = Stream::sent(profile, &spec, Direction::Forward, 0, (own, peer))?;
     let mut port = Discard::new(usize::from(profile.frame_size.0));
     let mut writer = Writer::new(port.slots());
     let start_ns = clock.now_ns();

@@ -131,7 +131,7 @@ impl Writer {
             buffer[..octets.len()].copy_from_slice(octets);
             self.held[slot] = wanted;
         }
-        kind.template.patch(&mut buffer[..octets.len()], &kind.variable(sequence, time));
+        kind.template.patch(&mut buffer[..octets.len()], &stream.variable(kind, sequence, time));
         octets.len()
     }
 }

@@ -1,5 +1,6 @@
 //! The frame tester: two ports, a profile, and a trial whenever one is asked for.
 
+use crate::delay::Delays;
 use crate::fault;
 use crate::neighbour::{self, Answerer};
 use crate::pacer::Pacer;
@@ -13,7 +14,7 @@ use sixbench_io::clock::Clock;
 use sixbench_io::{Halves, Port, PortError, Receive, Transmit, thread};
 use sixbench_method::plan::TrialSettings;
 use sixbench_method::terms::Direction;
-use sixbench_method::trial::{DirectionResult, Measurer, TrialResult, TrialSpec};
+use sixbench_method::trial::{DirectionResult, Measurer, Schedule, TrialResult, TrialSpec};
 use sixbench_wire::{MacAddress, WireError};
 use std::io;
 use std::net::IpAddr;
@@ -121,8 +122,9 @@ impl FrameTester {
     }
 
     /// Measures other traffic from now on, over the same ports.
-    pub fn set_profile(&mut self, profile: Profile) {
+    pub fn set_profile(&mut self, profile: Profile, settings: TrialSettings) {
         self.profile = profile;
+        self.settings = settings;
     }
 
     /// Asks both sides of the DUT for their hardware addresses, which also tells it ours (learning frames of RFC 2544 section 23).
@@ -158,7 +160,7 @@ impl FrameTester {
         };
         let tasks = context.tasks(&mut self.left.halves, &mut self.right.halves)?;
         let loaded = self.profile.directions.each().len();
-        let run = Run::new(&self.clock, &self.stop, self.settings.residual_ns, loaded);
+        let run = Run::new(&self.clock, &self.stop, spec, self.settings.residual_ns, loaded);
         context.collect(run.perform(tasks, &self.layout)?)
     }
 }
@@ -210,8 +212,7 @@ impl Context<'_> {
         }
         for (direction, port) in [(Forward, &mut right.receive), (Reverse, &mut left.receive)] {
             let receiver = Box::new(self.receiver(&mut **port, direction)?);
-            let waiting = Phase::Waiting { last_arrival_ns: 0 };
-            let phase = if self.is_loaded(direction) { waiting } else { Phase::Idle };
+            let phase = if self.is_loaded(direction) { Phase::Waiting } else { Phase::Idle };
             tasks.push(Task::Receive(direction, receiver, phase));
         }
         Ok(tasks)
@@ -219,18 +220,20 @@ impl Context<'_> {
 
     fn sender<'p>(&self, port: &'p mut dyn Transmit, direction: Direction) -> Result<Sender<'p>, MeasureError> {
         let (own, peer) = self.macs[direction as usize];
-        let stream = Stream::sent(self.profile, direction, self.trial, own, peer)?;
-        let pacer = Pacer::new(self.spec.rate, self.spec.frames(), self.start_ns + self.offset_ns(direction));
+        let stream = Stream::sent(self.profile, self.spec, direction, self.trial, (own, peer))?;
+        let pacer = Pacer::new(&self.spec.schedule(), self.start_ns + self.offset_ns(direction));
         Ok(Sender::new(port, stream, pacer, self.settings.stall_ns))
     }
 
     fn receiver<'p>(&self, port: &'p mut dyn Receive, direction: Direction) -> Result<Receiver<'p>, MeasureError> {
         let (own, peer) = self.macs[1 - direction as usize];
-        let stream = Stream::expected(self.profile, direction, self.trial, own, peer)?;
-        let frames = if self.is_loaded(direction) { self.spec.frames() } else { 0 };
+        let stream = Stream::expected(self.profile, self.spec, direction, self.trial, (own, peer))?;
+        let schedule = if self.is_loaded(direction) { self.spec.schedule() } else { Schedule::default() };
         let expected = Expected {
-            verifier: Verifier::new(stream, frames, self.profile.zero_checksum_is_known),
-            frames,
+            verifier: Verifier::new(stream, schedule.frames(), self.profile.zero_checksum_is_known),
+            delays: Delays::new(self.tagged(&schedule), self.profile.ipdv),
+            schedule,
+            start_ns: self.start_ns + self.offset_ns(direction),
             duration_ns: self.spec.duration_ns,
             timeout_ns: self.settings.frame_timeout_ns,
         };
@@ -239,7 +242,14 @@ impl Context<'_> {
             Direction::Reverse => &self.profile.left,
         };
         let answerer = Answerer::new(own, neighbours);
-        Ok(Receiver::new(port, answerer, expected, self.settings.stall_ns, self.start_ns))
+        Ok(Receiver::new(port, answerer, expected, self.settings.stall_ns))
+    }
+
+    /// The first frame to be tagged and the distance to the next, so that they are spread evenly.
+    fn tagged(&self, schedule: &Schedule) -> Option<(u64, u64)> {
+        let tagging = self.spec.tagging.filter(|_| schedule.frames() > 0)?;
+        let first = schedule.first_due_from(tagging.after_ns);
+        Some((first, (schedule.frames() - first) / tagging.frames.max(1)))
     }
 
     /// Puts the tasks' counts together.

@@ -7,7 +7,11 @@ use crate::tester::{Layout, MeasureError};
 use sixbench_io::clock::Clock;
 use sixbench_io::{PortError, thread};
 use sixbench_method::terms::Direction;
+use sixbench_method::trial::{Shape, TrialSpec};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+
+/// A burst is not waited for longer than this after it was sent, whatever still trickles in.
+const LONGEST_SILENCE_NS: u64 = 60_000_000_000;
 
 /// What the threads of a trial share.
 pub(crate) struct Run<'a> {
@@ -16,6 +20,8 @@ pub(crate) struct Run<'a> {
     /// A task failed: the others need not go on.
     failed: AtomicBool,
     residual_ns: u64,
+    /// The wait for residual frames begins anew with every frame received (RFC 9004 section 6.2).
+    waits_for_silence: bool,
     /// When each direction's last frame was sent; 0 while it is sending.
     sent_at_ns: [AtomicU64; 2],
     /// Receivers that still wait for frames.
@@ -34,14 +40,15 @@ pub(crate) enum Phase {
     /// Nothing is due here: only neighbours are answered.
     Idle,
     /// Frames are due or may still come.
-    Waiting { last_arrival_ns: u64 },
+    Waiting,
     /// Everything came, or the wait for residual frames is over.
     Over,
 }
 
 impl<'a> Run<'a> {
-    pub(crate) fn new(clock: &'a Clock, stop: &'a AtomicBool, residual_ns: u64, loaded: usize) -> Self {
+    pub(crate) fn new(clock: &'a Clock, stop: &'a AtomicBool, spec: &TrialSpec, residual_ns: u64, loaded: usize) -> Self {
         Self {
+            waits_for_silence: spec.shape == Shape::Burst,
             clock,
             stop,
             failed: AtomicBool::new(false),
@@ -128,16 +135,15 @@ fn poll_sender(direction: Direction, sender: &mut Sender<'_>, run: &Run<'_>) -> 
 fn poll_receiver(direction: Direction, receiver: &mut Receiver<'_>, phase: &mut Phase, run: &Run<'_>) -> Result<(), PortError> {
     let sent_at_ns = run.sent_at_ns[direction as usize].load(Ordering::Acquire);
     let is_sending = sent_at_ns == 0 && *phase != Phase::Idle;
-    let now_ns = run.clock.now_ns();
-    let count = receiver.poll(now_ns, is_sending)?;
-    let Phase::Waiting { last_arrival_ns } = phase else {
+    receiver.poll(run.clock, is_sending)?;
+    if *phase != Phase::Waiting {
         return Ok(());
-    };
-    if count > 0 {
-        *last_arrival_ns = now_ns;
     }
-    let has_all = receiver.has_all() && now_ns > *last_arrival_ns + LINGER_NS;
-    if sent_at_ns > 0 && (has_all || now_ns > sent_at_ns + run.residual_ns) {
+    let (now_ns, last_arrival_ns) = (run.clock.now_ns(), receiver.last_arrival_ns());
+    let has_all = receiver.has_all() && now_ns > last_arrival_ns + LINGER_NS;
+    let latest_ns = sent_at_ns + LONGEST_SILENCE_NS;
+    let since_ns = if run.waits_for_silence { sent_at_ns.max(last_arrival_ns).min(latest_ns) } else { sent_at_ns };
+    if sent_at_ns > 0 && (has_all || now_ns > since_ns + run.residual_ns) {
         *phase = Phase::Over;
         run.pending.fetch_sub(1, Ordering::AcqRel);
     }

@@ -128,6 +128,36 @@ impl<'a> Seen<'a> {
     }
 }
 
+/// Strangers worth a count of their own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stranger {
+    /// ICMP or ICMPv6.
+    Icmp,
+    /// A part of a datagram.
+    Fragment,
+    /// Anything else.
+    Other,
+}
+
+/// What a foreign frame is.
+#[cold]
+pub(crate) fn stranger(frame: &[u8]) -> Stranger {
+    let Ok(ethernet) = EthernetView::new(frame) else { return Stranger::Other };
+    match ethernet.ether_type() {
+        EtherType::IPV4 => match Ipv4View::new(ethernet.payload()) {
+            Ok(ip) if ip.is_fragment() => Stranger::Fragment,
+            Ok(ip) if ip.protocol() == protocol::ICMP => Stranger::Icmp,
+            _ => Stranger::Other,
+        },
+        EtherType::IPV6 => match Ipv6View::new(ethernet.payload()).map(|ip| ip.next_header()) {
+            Ok(protocol::IPV6_FRAGMENT) => Stranger::Fragment,
+            Ok(protocol::ICMPV6) => Stranger::Icmp,
+            _ => Stranger::Other,
+        },
+        _ => Stranger::Other,
+    }
+}
+
 /// Judges the frames that arrive at one port.
 pub(crate) struct Verifier {
     expected: Stream,
@@ -158,7 +188,7 @@ impl Verifier {
         if id.0 & 1 != self.expected.id.0 & 1 || id.is_background() != is_background {
             return Fate::Misdirected;
         }
-        let variable = kind.variable(tag.sequence, StampedTime::new(tag.time_ns));
+        let variable = self.expected.variable(kind, tag.sequence, StampedTime::new(tag.time_ns));
         match first_wrong(&seen, kind, &variable) {
             Some(wrong) => Fate::Mistranslated(tag, wrong),
             None if !is_payload_whole(&seen) => Fate::Corrupt(tag),
@@ -190,7 +220,7 @@ impl Verifier {
             return format!("{number}: unreadable");
         };
         let (kind, _) = self.expected.kind(tag.sequence);
-        let variable = kind.variable(tag.sequence, StampedTime::new(tag.time_ns));
+        let variable = self.expected.variable(kind, tag.sequence, StampedTime::new(tag.time_ns));
         let (expected, got) = in_words(wrong, &seen, kind, &variable);
         format!("{number}: {wrong}: expected {expected}, got {got}")
     }
@@ -251,29 +281,16 @@ fn in_words(wrong: Wrong, seen: &Seen<'_>, kind: &Kind, variable: &Variable) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::profile::{AddressOrder, Ends, Path, Paths, Profile};
-    use sixbench_method::plan::Ports;
-    use sixbench_method::terms::{Direction, Directions, FrameSize, Share};
+    use crate::profile::Profile;
+    use sixbench_method::terms::{Direction, FrameRate, FrameSize};
+    use sixbench_method::trial::TrialSpec;
     use sixbench_wire::MacAddress;
 
     fn stream() -> Stream {
         let address = |text: &str| text.parse().expect("address");
-        let ends = Ends { source: address("2001:2::2"), destination: address("2001:2:0:8000::2") };
-        let paths = Paths { foreground: Path { sent: ends, expected: ends, hops: 0 }, background: None };
-        let profile = Profile {
-            frame_size: FrameSize(84),
-            directions: Directions::Forward,
-            forward: paths,
-            reverse: paths,
-            share: Share::ALL,
-            ports: Ports::RFC_4814,
-            addresses: AddressOrder::Fixed,
-            zero_checksum_is_known: false,
-            seed: 1,
-            left: vec![],
-            right: vec![],
-        };
-        Stream::sent(&profile, Direction::Forward, 0, MacAddress([2; 6]), MacAddress([4; 6])).expect("a stream")
+        let profile = Profile::of_a_wire(address("2001:2::2"), address("2001:2:0:8000::2"), FrameSize(84));
+        let spec = TrialSpec::constant(FrameRate(1), 1_000_000_000);
+        Stream::sent(&profile, &spec, Direction::Forward, 0, (MacAddress([2; 6]), MacAddress([4; 6]))).expect("a stream")
     }
 
     /// A frame whose UDP checksum, all ones, was written as zero; with its time of sending, which decides the checksum.
@@ -281,7 +298,7 @@ mod tests {
         let stream = stream();
         let kind = stream.kind(0).0;
         let is_all_ones = |v: &Variable| kind.template.expected_udp_checksum(v) == 0xffff;
-        let mut variables = (0..200_000).map(|time_ns| kind.variable(0, StampedTime::new(time_ns)));
+        let mut variables = (0..200_000).map(|time_ns| stream.variable(kind, 0, StampedTime::new(time_ns)));
         let variable = variables.find(is_all_ones).expect("one time in 65,536 has it");
         let mut frame = kind.template.patched(&variable).to_vec();
         assert_eq!(frame[60..62], [0xff, 0xff]);
@@ -301,7 +318,7 @@ mod tests {
     fn a_zero_checksum_for_any_other_is_wrong_also_where_the_defect_is_known() {
         let stream = stream();
         let kind = stream.kind(0).0;
-        let mut frame = kind.template.patched(&kind.variable(0, StampedTime::new(5))).to_vec();
+        let mut frame = kind.template.patched(&stream.variable(kind, 0, StampedTime::new(5))).to_vec();
         frame[60..62].fill(0);
         assert!(matches!(Verifier::new(self::stream(), 1, true).judge(&frame), Fate::Mistranslated(..)));
     }

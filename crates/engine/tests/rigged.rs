@@ -1,81 +1,13 @@
 //! The whole tester against rigged devices in memory: every wrong the device does must be counted, exactly, under its own name.
 
-use sixbench_engine::profile::{AddressOrder, Ends, Path, Paths, Profile};
-use sixbench_engine::{FrameTester, Layout};
-use sixbench_io::loopback::{Device, pair_with};
-use sixbench_method::plan::{Ports, TrialSettings};
-use sixbench_method::terms::{Direction, Directions, FrameRate, FrameSize, LossRatio, Share};
-use sixbench_method::trial::{DirectionResult, Fault, Measurer, TrialResult, TrialSpec, Verdict};
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+mod common;
 
-const FRAMES: u64 = 1000;
-
-fn ends(source: &str, destination: &str) -> Ends {
-    Ends { source: source.parse().expect("address"), destination: destination.parse().expect("address") }
-}
-
-/// Frames come back as they were sent: what a wire does.
-fn unchanged(source: &str, destination: &str) -> Path {
-    Path { sent: ends(source, destination), expected: ends(source, destination), hops: 0 }
-}
-
-fn ipv4() -> Profile {
-    let path = |a, b| Paths { foreground: unchanged(a, b), background: None };
-    Profile {
-        frame_size: FrameSize(84),
-        directions: Directions::Both,
-        forward: path("198.18.0.2", "198.19.0.2"),
-        reverse: path("198.19.0.2", "198.18.0.2"),
-        share: Share::ALL,
-        ports: Ports::RFC_4814,
-        addresses: AddressOrder::Fixed,
-        zero_checksum_is_known: false,
-        seed: 42,
-        left: vec![],
-        right: vec![],
-    }
-}
-
-fn ipv6_with_background(share: Share) -> Profile {
-    let paths =
-        |a: [&str; 2], b: [&str; 2]| Paths { foreground: unchanged(a[0], b[0]), background: Some(unchanged(a[1], b[1])) };
-    let (left, right) = (["2001:2::2", "2001:2::3"], ["2001:2:0:8000::2", "2001:2:0:8000::3"]);
-    let base = ipv4();
-    Profile { forward: paths(left, right), reverse: paths(right, left), share, ..base }
-}
-
-/// One trial of a fifth of a second through `device`.
-fn trial(profile: Profile, device: Device) -> TrialResult {
-    trial_of(profile, device, TrialSpec { rate: FrameRate(FRAMES * 5), duration_ns: 200_000_000 })
-}
-
-fn trial_of(profile: Profile, device: Device, spec: TrialSpec) -> TrialResult {
-    let (left, right) = pair_with(device);
-    // Counts are what is tested here, not timing: a stall of this busy machine must not get into the way.
-    let settings = TrialSettings {
-        duration_ns: spec.duration_ns,
-        residual_ns: 50_000_000,
-        rest_ns: 0,
-        frame_timeout_ns: 0,
-        stall_ns: 1_000_000_000,
-    };
-    let stop = Arc::new(AtomicBool::new(false));
-    let ports = (Box::new(left) as _, Box::new(right) as _);
-    let mut tester = FrameTester::new(ports, profile, settings, Layout::default(), stop);
-    tester.measure(&spec).expect("a trial")
-}
-
-/// Passes every frame through `change`, which gets the frame's number among those of its direction, and leaves all of what it returns
-/// on the far side.
-fn each(mut change: impl FnMut(u64, Vec<u8>) -> Vec<Vec<u8>> + Send + 'static) -> Device {
-    let mut counts = [0, 0];
-    Box::new(move |frame, from_left, out| {
-        let count: &mut u64 = &mut counts[usize::from(from_left)];
-        out.extend(change(*count, frame.to_vec()).into_iter().map(|frame| (from_left, frame)));
-        *count += 1;
-    })
-}
+use common::*;
+use sixbench_engine::profile::{Profile, Variation};
+use sixbench_io::loopback::Device;
+use sixbench_method::plan::{AddressPart, Order, Range};
+use sixbench_method::terms::{Direction, Directions, FrameSize, LossRatio, Share};
+use sixbench_method::trial::{DirectionResult, Fault, TrialResult, Verdict};
 
 /// Applies `change` to every hundredth frame, and keeps a valid UDP checksum out of the way by leaving it as it was.
 fn every_hundredth(change: impl Fn(&mut Vec<u8>) + Send + 'static) -> Device {
@@ -120,7 +52,9 @@ fn mixed_traffic_is_told_apart_and_complete() {
 
 #[test]
 fn many_addresses_are_verified_frame_by_frame() {
-    let many = || Profile { addresses: AddressOrder::Pseudorandom, ..ipv4() };
+    let part =
+        AddressPart { range: Range { first: 2, last: 65534, order: Order::Pseudorandom }, ipv4_offset: 2, ipv6_offset: 12 };
+    let many = || Profile { left_variation: Variation::Part(part), right_variation: Variation::Part(part), ..ipv4() };
     let result = trial(many(), each(|_, frame| vec![frame]));
     assert_eq!(forward(&result).received, FRAMES);
     // One bit of the variable part: wrong, although another frame may well have had that address.
@@ -290,4 +224,47 @@ fn each_direction_can_be_loaded_alone() {
         let counted: Vec<_> = result.directions.iter().map(|d| (d.direction, d.received)).collect();
         assert_eq!(counted, [(expected, FRAMES)]);
     }
+}
+
+/// An IPv4 datagram of the frame's own addresses with another protocol and payload.
+fn ipv4_of(frame: &[u8], protocol: u8, flags: u16) -> Vec<u8> {
+    let mut other = frame.to_vec();
+    other[20..22].copy_from_slice(&flags.to_be_bytes());
+    other[23] = protocol;
+    other[24..26].fill(0);
+    let sum = other[14..34].chunks(2).map(|pair| u32::from(u16::from_be_bytes([pair[0], pair[1]]))).sum::<u32>();
+    let folded = (sum & 0xffff) + (sum >> 16);
+    other[24..26].copy_from_slice(&(!(folded as u16 + (folded >> 16) as u16)).to_be_bytes());
+    other
+}
+
+#[test]
+fn a_device_that_answers_with_icmp_errors_is_told_from_one_that_is_silent() {
+    let result = trial(ipv4(), each(|number, frame| vec![if number % 100 == 50 { ipv4_of(&frame, 1, 0x4000) } else { frame }]));
+    let forward = forward(&result);
+    assert_eq!((forward.received, forward.lost(), forward.foreign, forward.icmp), (990, 10, 10, 10));
+}
+
+#[test]
+fn a_device_that_fragments_loses_the_frame_and_the_fragments_are_counted() {
+    // More fragments follow; and the second one, from octet 8 on.
+    let fragments = |frame: &[u8]| vec![ipv4_of(frame, 17, 0x2000), ipv4_of(frame, 17, 0x0001)];
+    let result = trial(ipv4(), each(move |number, frame| if number % 100 == 50 { fragments(&frame) } else { vec![frame] }));
+    let forward = forward(&result);
+    assert_eq!((forward.received, forward.not_received()), (990, 10));
+    // The first part still carries the tag and is known for the frame it was; the second is anybody's.
+    assert_eq!((forward.mistranslated, forward.fragments), (10, 10), "{forward:?}");
+    assert!(forward.examples[0].contains("fragmentation: expected a whole datagram"), "{:?}", forward.examples);
+}
+
+#[test]
+fn a_flood_of_somebody_elses_datagrams_takes_no_frame_away() {
+    let device = each(|_, frame| {
+        let mut stranger = frame.clone();
+        stranger[42..46].copy_from_slice(b"none");
+        std::iter::repeat_n(stranger, 20).chain([frame]).collect()
+    });
+    let result = trial(ipv4(), device);
+    let forward = forward(&result);
+    assert_eq!((forward.received, forward.foreign, forward.icmp), (FRAMES, 20 * FRAMES, 0));
 }

@@ -1,6 +1,8 @@
 //! What a plan costs: measurements, trials and time, estimated before anything is measured. Reads no clock.
 
-use crate::plan::{Plan, SearchMethod, SearchSettings, TrialSettings};
+use crate::measure::{Findings, Outcome, procedure};
+use crate::plan::{Measure, Plan, SearchMethod, SearchSettings, Test, TrialSettings};
+use crate::repeat::Repetition;
 use crate::search::{Start, new_search};
 use crate::simulated::{Behaviour, SimulatedDut};
 use crate::terms::FrameRate;
@@ -38,10 +40,15 @@ pub fn estimate(plan: &Plan) -> Budget {
     let later = cost(&plan.search, &plan.trial, true);
     let mut budget = Budget { measurements: 0, trials: 0, seconds: 0 };
     let mut sum = Cost::default();
-    for test in plan.tests.iter().filter(|test| test.repetitions > 0) {
+    for test in plan.tests.iter().filter(|test| test.repetitions.most() > 0) {
+        let repetitions = test.repetitions.most();
         let points = test.frame_sizes.len() as u32;
-        budget.measurements += points * test.repetitions;
-        let (cold, warm) = (f64::from(points), f64::from(points * (test.repetitions - 1)));
+        budget.measurements += points * repetitions;
+        let (cold, warm) = (f64::from(points), f64::from(points * (repetitions - 1)));
+        let (first, later) = match test.measure {
+            Measure::Throughput => (first, later),
+            _ => rehearsed_procedure(plan, test),
+        };
         sum.trials += cold * first.trials + warm * later.trials;
         sum.sending_ns += cold * first.sending_ns + warm * later.sending_ns;
     }
@@ -58,8 +65,44 @@ pub fn estimate_rfc(plan: &Plan) -> Budget {
     plan.trial.duration_ns = 60_000_000_000;
     plan.trial.residual_ns = 2_000_000_000;
     plan.trial.rest_ns = 5_000_000_000;
-    plan.tests.iter_mut().for_each(|test| test.repetitions = 20);
+    plan.tests.iter_mut().for_each(lengthen);
     estimate(&plan)
+}
+
+/// The durations and repetitions that the RFCs name for each measurement.
+fn lengthen(test: &mut Test) {
+    const MINUTE: u64 = 60_000_000_000;
+    test.repetitions = Repetition::Fixed(20);
+    match &mut test.measure {
+        Measure::Latency(latency) => (latency.duration_ns, latency.tag_after_ns) = (2 * MINUTE, MINUTE),
+        Measure::Pdv(at) | Measure::Ipdv(at) => at.duration_ns = MINUTE,
+        Measure::Recovery(recovery) => recovery.duration_ns = MINUTE,
+        Measure::Reset(reset) => reset.before_ns = reset.before_ns.max(15_000_000_000),
+        // RFC 2544 section 26.4; RFC 9004 leaves the number to the tester.
+        Measure::BackToBack(_) => test.repetitions = Repetition::Fixed(50),
+        Measure::Throughput | Measure::FrameLossRate(_) => {}
+    }
+}
+
+/// The first and a later repetition of any procedure on a simulated DUT, whose only purpose is to count.
+fn rehearsed_procedure(plan: &Plan, test: &Test) -> (Cost, Cost) {
+    let Some(point) = test.points().next() else { return (Cost::default(), Cost::default()) };
+    let capacity = FrameRate(plan.search.minimum.0.midpoint(plan.search.maximum.0));
+    let mut dut = SimulatedDut::new(Behaviour::Noisy { deviation: 0.02 }, capacity, 1).with_overhead(0);
+    let mut earlier = Vec::new();
+    let mut rehearse = || {
+        let mut procedure = procedure(plan, test, point.frame_size, &earlier);
+        let (mut trials, before_ns) = (0, dut.elapsed_ns());
+        while let Some(spec) = procedure.next_trial() {
+            let Ok(result) = dut.measure(&spec);
+            procedure.learn(&result);
+            trials += 1;
+        }
+        let Findings { brackets, values } = procedure.findings();
+        earlier.push(Outcome { point: point.clone(), repetition: 1, trials, invalid: 0, brackets, values });
+        Cost { trials: f64::from(trials), sending_ns: (dut.elapsed_ns() - before_ns) as f64 }
+    };
+    (rehearse(), rehearse())
 }
 
 fn cost(search: &SearchSettings, trial: &TrialSettings, warm: bool) -> Cost {

@@ -1,7 +1,8 @@
 //! What happens in a run, as it happens: every view (progress line, JSON, web page) draws from these.
 
+use crate::measure::Outcome;
 use crate::plan::Point;
-use crate::record::{Outcome, TrialRecord};
+use crate::record::TrialRecord;
 use crate::trial::{TrialSpec, Verdict};
 use serde::{Deserialize, Serialize};
 

@@ -2,12 +2,17 @@
 //! Nothing here opens a socket, reads a clock or touches a file.
 #![forbid(unsafe_code)]
 
+pub mod bottleneck;
 pub mod budget;
+pub mod comparison;
 pub mod conformance;
 pub mod event;
+pub mod measure;
+pub mod mix;
 pub mod plan;
 pub mod record;
 pub mod repeat;
+pub mod replay;
 pub mod search;
 pub mod simulated;
 pub mod stats;

@@ -1,7 +1,6 @@
 //! What a run leaves behind: one line of `trials.jsonl` for each settled trial, and the facts of the machine.
 
 use crate::plan::Point;
-use crate::search::Bracket;
 use crate::trial::TrialResult;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -36,6 +35,27 @@ pub struct Watch {
     pub interval_ns: u64,
     /// One entry for each core.
     pub cores: Vec<CoreWatch>,
+    /// Resident memory of the DUT's processes at each sample, octets. Empty for a DUT that is the kernel, or out of sight.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub memory: Vec<u64>,
+    /// Processor time of the DUT's processes over the trial, milliseconds. `None` where nobody could look.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub process_ms: Option<u64>,
+    /// Where frames were dropped, as the DUT's kernel counts it; only counters that moved.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub drops: Vec<Drops>,
+}
+
+/// A drop counter of the DUT over a trial.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Drops {
+    /// The interface, as in the DUT; `backlog` for the kernel's queue between an interface and the core that works for it.
+    #[serde(rename = "where")]
+    pub place: String,
+    /// `received` or `sent`.
+    pub way: String,
+    /// Frames dropped in each interval, oldest first.
+    pub samples: Vec<u64>,
 }
 
 impl Watch {
@@ -46,6 +66,17 @@ impl Watch {
             per_mille * self.interval_ns / 1_000_000_000
         };
         self.cores.iter().filter(|core| core.role == role).map(of_core).max().unwrap_or(0)
+    }
+}
+
+impl Watch {
+    /// Milliseconds for which other processes than the DUT's had its cores. The kernel's own forwarding is softirq time and none of it.
+    /// `None` where the DUT's part is not known.
+    pub fn taken_ms(&self) -> Option<u64> {
+        let own_ms = self.process_ms?;
+        let of_core = |core: &CoreWatch| core.samples.iter().map(|s| u64::from(s.user) + u64::from(s.system)).sum::<u64>();
+        let per_mille: u64 = self.cores.iter().filter(|core| core.role == "dut").map(of_core).sum();
+        Some((per_mille * self.interval_ns / 1_000_000_000).saturating_sub(own_ms))
     }
 }
 
@@ -73,21 +104,6 @@ pub struct CpuSample {
     pub idle: u16,
     /// Taken by the host of this virtual machine.
     pub steal: u16,
-}
-
-/// What one repetition of one point came to. Derived from the trials by replaying the search.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Outcome {
-    /// Which test and frame size.
-    pub point: Point,
-    /// Which repetition, from 1.
-    pub repetition: u32,
-    /// Trials performed, invalid ones included.
-    pub trials: u32,
-    /// Invalid trials among them.
-    pub invalid: u32,
-    /// What the search found, one for each loss goal.
-    pub brackets: Vec<Bracket>,
 }
 
 /// The facts of a run: `facts.json`. RFC 2544 section 7: the exact version and configuration of the DUT belong into the report.
@@ -130,8 +146,22 @@ mod tests {
     #[test]
     fn stolen_time_is_that_of_the_worst_core_of_the_role() {
         let cores = vec![core("tester", &[900]), core("dut", &[100, 0]), core("dut", &[0, 200])];
-        let watch = Watch { interval_ns: 100_000_000, cores };
+        let watch = Watch { interval_ns: 100_000_000, cores, memory: vec![], process_ms: None, drops: vec![] };
         assert_eq!(watch.stolen_ms("dut"), 20);
         assert_eq!(watch.stolen_ms("other"), 0);
+    }
+
+    #[test]
+    fn what_the_dut_did_not_use_of_its_busy_cores_others_took() {
+        let busy = |user, system| CpuSample { user, system, softirq: 300, ..CpuSample::default() };
+        let core = |role: &str| CoreWatch { core: 0, role: role.to_owned(), samples: vec![busy(400, 100), busy(500, 0)] };
+        let watch = |process_ms| Watch {
+            interval_ns: 100_000_000,
+            cores: vec![core("dut"), core("tester")],
+            memory: vec![],
+            process_ms,
+            drops: vec![],
+        };
+        assert_eq!([Some(0), Some(70), Some(200), None].map(|own| watch(own).taken_ms()), [Some(100), Some(30), Some(0), None]);
     }
 }

@@ -16,7 +16,7 @@ pub enum Repetition {
         least: u32,
         /// Never more.
         most: u32,
-        /// The interval may be this wide, as a share of the median.
+        /// So far from the median either end of the interval may lie, as a share of the median.
         within: f64,
     },
 }
@@ -31,8 +31,16 @@ impl Repetition {
         match *self {
             Self::Fixed(count) => n >= count,
             Self::Adaptive { least, most, within } => {
-                n >= most || (n >= least && interval_share(values).is_some_and(|s| s <= within))
+                n >= most || (n >= least && interval_reach(values).is_some_and(|reach| reach <= within))
             }
+        }
+    }
+
+    /// The fewest repetitions there can be.
+    pub fn least(&self) -> u32 {
+        match *self {
+            Self::Fixed(count) => count,
+            Self::Adaptive { least, .. } => least,
         }
     }
 
@@ -45,11 +53,11 @@ impl Repetition {
     }
 }
 
-/// Width of the 95 % interval of the median, as a share of the median.
-fn interval_share(values: &[f64]) -> Option<f64> {
+/// How far the 95 % interval of the median reaches from the median, as a share of the median: the median is known within this.
+fn interval_reach(values: &[f64]) -> Option<f64> {
     let (low, high) = stats::median_interval_95(values)?;
     let median = stats::median(values).filter(|&m| m > 0.0)?;
-    Some((high - low) / median)
+    Some((high - median).max(median - low) / median)
 }
 
 #[cfg(test)]
@@ -64,9 +72,18 @@ mod tests {
 
     #[test]
     fn a_scattered_dut_takes_all_of_them() {
-        let values: Vec<f64> = (0..20).map(|i| 100.0 + f64::from(i % 5)).collect();
+        let values: Vec<f64> = (0..20).map(|i| 100.0 + 2.0 * f64::from(i % 5)).collect();
         assert!(!Repetition::ADAPTIVE.is_enough(&values[..19]));
         assert!(Repetition::ADAPTIVE.is_enough(&values));
+    }
+
+    #[test]
+    fn both_ends_of_the_interval_have_to_be_near_the_median() {
+        // Of six values the interval is the whole sample.
+        let reaching = |low, high| Repetition::ADAPTIVE.is_enough(&[low, 100.0, 100.0, 100.0, 100.0, high]);
+        assert!(reaching(99.0, 101.0));
+        assert!(!reaching(98.9, 100.0));
+        assert!(!reaching(100.0, 101.1));
     }
 
     #[test]

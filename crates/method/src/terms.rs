@@ -125,8 +125,11 @@ impl LossRatio {
 }
 
 impl fmt::Display for LossRatio {
+    /// Six figures that count, so that neither 33 of 1000 looks like 3.3000000000000003 % nor one in a milliard like none.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} %", self.0 * 100.0)
+        let percent = self.0 * 100.0;
+        let rounded: f64 = format!("{percent:.5e}").parse().unwrap_or(percent);
+        write!(f, "{rounded} %")
     }
 }
 
@@ -151,6 +154,18 @@ impl Share {
         (place + 1) * m / n != place * m / n
     }
 
+    /// The number of frame `sequence` among those of its kind, from 0: what ports and addresses count by, so that a range is used up
+    /// whatever the share.
+    #[inline]
+    pub fn index(self, sequence: u64) -> u64 {
+        let (m, n) = (u64::from(self.foreground), u64::from(self.of));
+        if m == n {
+            return sequence;
+        }
+        let foreground = sequence / n * m + sequence % n * m / n;
+        if self.is_foreground(sequence) { foreground } else { sequence - foreground }
+    }
+
     /// Per cent of the frames that are background.
     pub fn background_percent(self) -> f64 {
         100.0 * f64::from(self.of - self.foreground) / f64::from(self.of)
@@ -173,6 +188,14 @@ mod tests {
     }
 
     #[test]
+    fn a_loss_is_shown_with_six_figures_that_count() {
+        assert_eq!(LossRatio(0.033).to_string(), "3.3 %");
+        assert_eq!(LossRatio(269_758.0 / 300_000.0).to_string(), "89.9193 %");
+        assert_eq!(LossRatio(1e-9).to_string(), "0.0000001 %");
+        assert_eq!(LossRatio::ZERO.to_string(), "0 %");
+    }
+
+    #[test]
     fn nine_of_ten_are_foreground_and_evenly_spread() {
         let share = Share { foreground: 9, of: 10 };
         let kinds: Vec<bool> = (0..30).map(|i| share.is_foreground(i)).collect();
@@ -181,6 +204,20 @@ mod tests {
         assert_eq!(gaps[1] - gaps[0], 10);
         let half = Share { foreground: 1, of: 2 };
         assert!((0..10).all(|i| half.is_foreground(i) != half.is_foreground(i + 1)));
+    }
+
+    #[test]
+    fn every_kind_counts_its_own_frames_without_a_gap() {
+        for share in
+            [Share::ALL, Share { foreground: 9, of: 10 }, Share { foreground: 2, of: 7 }, Share { foreground: 0, of: 1 }]
+        {
+            let mut next = [0, 0];
+            for sequence in 0..1000 {
+                let kind = &mut next[usize::from(share.is_foreground(sequence))];
+                assert_eq!(share.index(sequence), *kind, "{share:?} {sequence}");
+                *kind += 1;
+            }
+        }
     }
 
     #[test]

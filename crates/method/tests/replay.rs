@@ -4,22 +4,24 @@ mod common;
 
 use common::plan;
 use proptest::prelude::*;
-use sixbench_method::plan::{Plan, Point, SearchMethod};
-use sixbench_method::record::{FORMAT, Outcome, TrialRecord};
-use sixbench_method::search::replay::{outcomes, replay, resume, start_for};
-use sixbench_method::search::{Start, new_search};
+use sixbench_method::measure::{Findings, Outcome, procedure};
+use sixbench_method::plan::*;
+use sixbench_method::record::{FORMAT, TrialRecord};
+use sixbench_method::replay::{outcomes, replay, resume, start_for};
+use sixbench_method::search::Start;
 use sixbench_method::simulated::{Behaviour, SimulatedDut};
 use sixbench_method::terms::FrameRate;
-use sixbench_method::trial::Measurer;
+use sixbench_method::trial::{Measurer, Verdict};
+
+const SECOND: u64 = 1_000_000_000;
 
 /// A run as the run command does it; what it recorded and what it found.
 fn live(plan: &Plan, dut: &mut SimulatedDut) -> (Vec<TrialRecord>, Vec<Outcome>) {
     let (mut records, mut found) = (Vec::new(), Vec::new());
     for point in plan.tests.iter().flat_map(|test| test.points()) {
         let mut of_this_point = Vec::new();
-        for repetition in 1..=plan.test(&point.test).unwrap().repetitions {
-            let start = start_for(&of_this_point);
-            of_this_point.push(measure(plan, &point, repetition, start, dut, &mut records));
+        for repetition in 1..=plan.test(&point.test).unwrap().repetitions.most() {
+            of_this_point.push(measure(plan, &point, repetition, &of_this_point, dut, &mut records));
         }
         found.append(&mut of_this_point);
     }
@@ -30,23 +32,23 @@ fn measure(
     plan: &Plan,
     point: &Point,
     repetition: u32,
-    start: Start,
+    earlier: &[Outcome],
     dut: &mut SimulatedDut,
     records: &mut Vec<TrialRecord>,
 ) -> Outcome {
-    let mut search = new_search(&plan.search, &plan.trial, start);
+    let mut procedure = procedure(plan, plan.test(&point.test).unwrap(), point.frame_size, earlier);
     let (mut trials, mut invalid) = (0, 0);
-    while let Some(spec) = search.next_trial() {
+    while let Some(spec) = procedure.next_trial() {
         let Ok(result) = dut.measure(&spec);
         trials += 1;
-        let verdict = result.verdict(plan.search.goals[0]);
-        invalid += u32::from(verdict == sixbench_method::trial::Verdict::Invalid);
-        search.learn(&result);
+        invalid += u32::from(procedure.verdict(&result) == Verdict::Invalid);
+        procedure.learn(&result);
         let (point, started) = (point.clone(), String::new());
         let trial = trials;
         records.push(TrialRecord { format: FORMAT, point, repetition, trial, started, result, watch: None });
     }
-    Outcome { point: point.clone(), repetition, trials, invalid, brackets: search.brackets() }
+    let Findings { brackets, values } = procedure.findings();
+    Outcome { point: point.clone(), repetition, trials, invalid, brackets, values }
 }
 
 fn noisy(seed: u64) -> SimulatedDut {
@@ -58,9 +60,51 @@ fn plans() -> [Plan; 2] {
     [plan(SearchMethod::Binary, &[0.0]), plan(SearchMethod::Mlrsearch, &[0.0, 0.001])]
 }
 
+/// Every measurement there is, at the throughput where it is made at a load.
+fn measures() -> Vec<Measure> {
+    let (load, duration_ns) = (Load::OfThroughput(1.0), 60 * SECOND);
+    let at = AtRate { load, duration_ns };
+    let rates = (1..=20).rev().map(|tenth| FrameRate(tenth * 100_000)).collect();
+    let all = vec![
+        Measure::Throughput,
+        Measure::FrameLossRate(LossScan { rates, until_lossless: true }),
+        Measure::Latency(Latency { load, duration_ns: 120 * SECOND, tag_after_ns: 60 * SECOND, tagged: 500 }),
+        Measure::Pdv(at),
+        Measure::Ipdv(at),
+        Measure::BackToBack(BackToBack { rate: FrameRate(1_488_095), longest_ns: 2 * SECOND, step_frames: 10 }),
+        Measure::Recovery(Recovery { overload: 1.1, duration_ns, after_ns: 10 * SECOND }),
+        Measure::Reset(Reset { load, before_ns: 15 * SECOND, after_ns: 30 * SECOND }),
+    ];
+    all.iter().for_each(is_listed);
+    all
+}
+
+/// Fails to compile when a measurement is added: it belongs into the list above.
+fn is_listed(measure: &Measure) {
+    match measure {
+        Measure::Throughput | Measure::FrameLossRate(_) | Measure::BackToBack(_) => {}
+        Measure::Latency(_) | Measure::Pdv(_) | Measure::Ipdv(_) => {}
+        Measure::Recovery(_) | Measure::Reset(_) => {}
+    }
+}
+
+/// Both plans for every measurement, and for flows that start one after the other.
+fn every_plan() -> Vec<Plan> {
+    let ramps = [None, Some(Flows { count: 4, step_ns: SECOND })];
+    let cases = measures().into_iter().flat_map(|measure| ramps.map(|flows| (measure.clone(), flows)));
+    let plans = cases.flat_map(|(measure, flows)| {
+        plans().map(|mut plan| {
+            plan.tests[0].measure = measure.clone();
+            plan.tests[0].traffic.flows = flows;
+            plan
+        })
+    });
+    plans.collect()
+}
+
 #[test]
 fn a_replay_finds_what_the_live_run_found() {
-    for plan in plans() {
+    for plan in every_plan() {
         let (mut records, found) = live(&plan, &mut noisy(7));
         assert_eq!(outcomes(&plan, &records), found);
         records.reverse();
@@ -92,6 +136,17 @@ fn records_of_another_plan_are_refused() {
 }
 
 #[test]
+fn records_of_another_measurement_are_refused() {
+    let [mut plan, _] = plans();
+    let (records, _) = live(&plan, &mut noisy(7));
+    for measure in measures().into_iter().skip(1) {
+        plan.tests[0].measure = measure;
+        let replay = replay(&plan, &records);
+        assert!(!replay.mismatches.is_empty(), "{:?}", plan.tests[0].measure);
+    }
+}
+
+#[test]
 fn the_first_repetition_is_cold_and_later_ones_near_the_median() {
     let [plan, _] = plans();
     let (_, mut found) = live(&plan, &mut noisy(7));
@@ -105,13 +160,22 @@ fn the_first_repetition_is_cold_and_later_ones_near_the_median() {
 
 proptest! {
     #[test]
-    fn a_run_killed_anywhere_goes_on_as_if_it_had_not_been(seed: u64, cut in 0.0..1.0f64, which in 0..2usize) {
-        let plan = &plans()[which];
-        let (records, _) = live(plan, &mut noisy(seed));
+    fn a_run_killed_anywhere_goes_on_as_if_it_had_not_been(
+        seed: u64,
+        cut in 0.0..1.0f64,
+        plan in proptest::sample::select(every_plan()),
+    ) {
+        let (records, found) = live(&plan, &mut noisy(seed));
         let kept = (records.len() as f64 * cut) as usize;
         let next = &records[kept];
-        let (search, trials) = resume(plan, &next.point, next.repetition, &records[..kept]).unwrap();
+        let (mut procedure, trials) = resume(&plan, &next.point, next.repetition, &records[..kept]).unwrap();
         prop_assert_eq!(trials, next.trial - 1);
-        prop_assert_eq!(search.next_trial(), Some(next.result.spec));
+        for record in records[kept..].iter().take_while(|r| (&r.point, r.repetition) == (&next.point, next.repetition)) {
+            prop_assert_eq!(procedure.next_trial(), Some(record.result.spec));
+            procedure.learn(&record.result);
+        }
+        prop_assert_eq!(procedure.next_trial(), None);
+        let whole = found.iter().find(|o| (&o.point, o.repetition) == (&next.point, next.repetition)).unwrap();
+        prop_assert_eq!(procedure.findings(), Findings { brackets: whole.brackets.clone(), values: whole.values.clone() });
     }
 }

@@ -4,9 +4,9 @@ mod common;
 
 use common::plan;
 use proptest::prelude::*;
+use sixbench_method::measure::Outcome;
 use sixbench_method::plan::{Plan, SearchMethod, SearchSettings};
-use sixbench_method::record::Outcome;
-use sixbench_method::search::replay::start_for;
+use sixbench_method::replay::start_for;
 use sixbench_method::search::{BinarySearch, Goal, Limit, MultipleLossRatioSearch, Search, Start, new_search, run};
 use sixbench_method::simulated::{Behaviour, SimulatedDut, SplitMix64};
 use sixbench_method::stats::Summary;
@@ -97,7 +97,7 @@ fn one(dut: &mut SimulatedDut, mut search: Box<dyn Search>, earlier: &mut Vec<Ou
     let brackets = search.brackets();
     let found = brackets[0].lower.map_or(0.0, |rate| rate.0 as f64);
     let point = binary().tests[0].points().next().unwrap();
-    earlier.push(Outcome { point, repetition: 0, trials, invalid: 0, brackets });
+    earlier.push(Outcome { point, repetition: 0, trials, invalid: 0, brackets, values: Vec::new() });
     Run { trials: f64::from(trials), seconds: dut.elapsed_ns() as f64 / 1e9, found_over_truth: found / dut.truth().0 as f64 }
 }
 

@@ -1,25 +1,40 @@
-//! `results.csv`: one row for each repetition and loss goal, every digit, units in the header.
+//! `results.csv` and its sister of values: one row for each number of a repetition, every digit, units in the header.
 
 use crate::Input;
 use crate::words::title;
-use sixbench_method::record::Outcome;
+use sixbench_method::measure::{Outcome, Quantity, Unit, Value};
 use sixbench_method::search::{Bracket, Limit};
 use sixbench_method::terms::FrameRate;
 
-const HEADER: &str = "plan,test,title,dut,frame_size_octets,directions,repetition,goal_loss_ratio,\
-    lower_bound_frames_per_s_per_direction,upper_bound_frames_per_s_per_direction,limit,trials,invalid_trials";
+const POINT: &str = "plan,test,title,dut,frame_size_octets,directions,repetition";
+const BRACKET: &str =
+    "goal_loss_ratio,lower_bound_frames_per_s_per_direction,upper_bound_frames_per_s_per_direction,limit,trials,invalid_trials";
+const VALUE: &str = "measure,quantity,direction,load_frames_per_s_per_direction,value,unit,is_at_least";
 
-/// The completed repetitions as comma-separated values (RFC 4180, but with plain newlines). The lower bound of the goal 0 is the
+/// The completed searches as comma-separated values (RFC 4180, but with plain newlines). The lower bound of the goal 0 is the
 /// throughput; an empty bound is not known.
 pub fn csv(input: &Input) -> String {
-    let rows = input.outcomes.iter().flat_map(|o| o.brackets.iter().map(move |b| row(input, o, b)));
-    std::iter::once(HEADER.to_owned()).chain(rows).map(|line| line + "\n").collect()
+    let rows = input.outcomes.iter().flat_map(|o| o.brackets.iter().map(move |b| (o, bracket(o, b))));
+    file(input, BRACKET, rows)
 }
 
-fn row(input: &Input, outcome: &Outcome, bracket: &Bracket) -> String {
+/// Everything else that was measured, likewise: one row for each value of each repetition.
+pub fn values_csv(input: &Input) -> String {
+    let rows = input.outcomes.iter().flat_map(|o| o.values.iter().map(move |v| (o, value(input, o, v))));
+    file(input, VALUE, rows)
+}
+
+fn file<'o>(input: &Input, columns: &str, rows: impl Iterator<Item = (&'o Outcome, Vec<String>)>) -> String {
+    let line = |(outcome, fields)| {
+        let fields: Vec<String> = point(input, outcome).into_iter().chain(fields).map(|field: String| quoted(&field)).collect();
+        fields.join(",") + "\n"
+    };
+    std::iter::once(format!("{POINT},{columns}\n")).chain(rows.map(line)).collect()
+}
+
+fn point(input: &Input, outcome: &Outcome) -> [String; 7] {
     let test = input.plan.test(&outcome.point.test);
-    let bound = |rate: Option<FrameRate>| rate.map(|r| r.0.to_string()).unwrap_or_default();
-    let fields = [
+    [
         input.plan.name.clone(),
         outcome.point.test.clone(),
         test.map(title).unwrap_or_default(),
@@ -27,14 +42,46 @@ fn row(input: &Input, outcome: &Outcome, bracket: &Bracket) -> String {
         outcome.point.frame_size.to_string(),
         test.map(|t| t.directions.each().iter().map(ToString::to_string).collect::<Vec<_>>().join("+")).unwrap_or_default(),
         outcome.repetition.to_string(),
+    ]
+}
+
+fn bracket(outcome: &Outcome, bracket: &Bracket) -> Vec<String> {
+    let bound = |rate: Option<FrameRate>| rate.map(|r| r.0.to_string()).unwrap_or_default();
+    vec![
         bracket.goal.0.to_string(),
         bound(bracket.lower),
         bound(bracket.upper),
         limit_name(bracket.limit).to_owned(),
         outcome.trials.to_string(),
         outcome.invalid.to_string(),
-    ];
-    fields.map(|field| quoted(&field)).join(",")
+    ]
+}
+
+fn value(input: &Input, outcome: &Outcome, value: &Value) -> Vec<String> {
+    let measure = input.plan.test(&outcome.point.test).map(|t| t.measure.name()).unwrap_or_default();
+    vec![
+        measure.to_owned(),
+        quantity_name(value.quantity),
+        value.direction.to_string(),
+        value.load.0.to_string(),
+        value.value.to_string(),
+        unit_name(value.quantity).to_owned(),
+        value.is_at_least.to_string(),
+    ]
+}
+
+/// The word for a quantity in formats for machines: as in records, without the quotes of JSON.
+fn quantity_name(quantity: Quantity) -> String {
+    serde_json::to_value(quantity).ok().and_then(|name| name.as_str().map(str::to_owned)).unwrap_or_default()
+}
+
+/// The unit of stored values in formats for machines.
+pub(crate) fn unit_name(quantity: Quantity) -> &'static str {
+    match quantity.unit() {
+        Unit::Nanoseconds => "ns",
+        Unit::Percent => "percent",
+        Unit::Frames => "frames",
+    }
 }
 
 /// The word for a limit in formats for machines.

@@ -1,14 +1,16 @@
 //! `report.html`: one file that needs nothing else.
 
+use crate::chapter::{self, Chapter};
 use crate::digest::{Digest, check_formats};
-use crate::plot::{self, Figure};
 use crate::table::Table;
+use crate::tables::trial;
 use crate::words::{count, seconds, stretch};
-use crate::{Input, ReportError, conformance, tables, verdict};
+use crate::{Input, ReportError, conformance, verdict};
 use minijinja::{AutoEscape, Environment, UndefinedBehavior, value::Serde};
 use serde::Serialize;
-use sixbench_method::plan::Profile;
+use sixbench_method::plan::{Measure, Plan, Profile, Test};
 use sixbench_method::record::DutFacts;
+use sixbench_method::repeat::Repetition;
 use sixbench_method::trial::Verdict;
 use std::collections::BTreeMap;
 
@@ -27,11 +29,8 @@ struct Page<'a> {
     verdict: Vec<String>,
     notice: Vec<String>,
     conformant_run: Option<String>,
-    headline: Table,
-    figures: Vec<Figure>,
-    by_size: Vec<(String, Table)>,
-    delays: Table,
-    anomalies: Table,
+    results: Vec<Chapter>,
+    evidence: Vec<Chapter>,
     examples: Vec<String>,
     faults: Table,
     conformance: Table,
@@ -68,13 +67,10 @@ fn page<'a>(digest: &Digest<'a>) -> Page<'a> {
         verdict: verdict::sentences(digest),
         notice: notice(digest),
         conformant_run: conformant_run(input),
-        headline: tables::headline(digest),
-        figures: plot::drawn(digest),
-        by_size: tables::by_size(digest),
-        delays: tables::delays(digest),
-        anomalies: tables::anomalies(digest),
-        examples: tables::examples(digest),
-        faults: tables::faults(digest),
+        results: chapter::results(digest),
+        evidence: chapter::evidence(digest),
+        examples: trial::examples(digest),
+        faults: trial::faults(digest),
         conformance: conformance::table(input),
         host: &input.facts.host,
         layout: &input.facts.layout,
@@ -102,19 +98,48 @@ fn tally(digest: &Digest) -> String {
 /// What the numbers are and what they are not.
 fn notice(digest: &Digest) -> Vec<String> {
     let plan = digest.input.plan;
-    let repetitions: std::collections::BTreeSet<u32> = plan.tests.iter().map(|t| t.repetitions).collect();
-    let repetitions: Vec<String> = repetitions.iter().map(u32::to_string).collect();
+    let repetitions: std::collections::BTreeSet<String> = plan.tests.iter().map(|t| repetitions(t.repetitions)).collect();
+    let repetitions: Vec<String> = repetitions.into_iter().collect();
     vec![
         "Tester and DUTs share one machine and are joined by virtual links (veth) unless the layout below says otherwise: the \
-         numbers rank these DUTs on this machine. They are not the performance of a wire, and not to be compared with other machines."
+         numbers rank these DUTs on this machine. They are not the performance of a wire, and not to be compared with other \
+         machines."
             .to_owned(),
         format!(
-            "A trial lasted {} (RFC 2544 section 24: at least 60 s) and a measurement was made {} times (RFC 8219: at \
+            "A trial lasted {} (RFC 2544 section 24: at least 60 s){} and a measurement was made {} times (RFC 8219: at \
              least 20). Every rate is per direction.",
             seconds(plan.trial.duration_ns),
+            own_durations(plan),
             repetitions.join(" or "),
         ),
     ]
+}
+
+/// `, of latency 120 s`: the measures that have a duration of their own.
+fn own_durations(plan: &Plan) -> String {
+    let duration = |measure: &Measure| match measure {
+        Measure::Latency(latency) => Some(latency.duration_ns),
+        Measure::Pdv(at) | Measure::Ipdv(at) => Some(at.duration_ns),
+        Measure::Recovery(recovery) => Some(recovery.duration_ns + recovery.after_ns),
+        Measure::Reset(reset) => Some(reset.before_ns + reset.after_ns),
+        Measure::Throughput | Measure::FrameLossRate(_) | Measure::BackToBack(_) => None,
+    };
+    let of = |t: &Test| duration(&t.measure).map(|ns| format!(", of {} {}", t.measure.name(), seconds(ns)));
+    let mut told: Vec<String> = Vec::new();
+    plan.tests.iter().filter_map(of).for_each(|words| {
+        if !told.contains(&words) {
+            told.push(words)
+        }
+    });
+    told.concat()
+}
+
+/// `20`, or `6 to 20`; the tables say how many it were.
+fn repetitions(repetition: Repetition) -> String {
+    match repetition {
+        Repetition::Fixed(count) => count.to_string(),
+        Repetition::Adaptive { least, most, .. } => format!("{least} to {most}"),
+    }
 }
 
 /// What it would take to be conformant.

@@ -1,16 +1,17 @@
 //! `results.json`: points with their summaries and repetitions, for programs.
 
 use crate::Input;
-use crate::csv::limit_name;
-use crate::digest::{Digest, GoalDigest, PointDigest};
+use crate::csv::{limit_name, unit_name};
+use crate::digest::{Digest, GoalDigest, PointDigest, Sample};
 use serde::Serialize;
-use sixbench_method::record::Outcome;
+use sixbench_method::measure::{Outcome, Quantity, Value};
+use sixbench_method::plan::Series;
 use sixbench_method::search::Bracket;
 use sixbench_method::stats::Summary;
-use sixbench_method::terms::Directions;
+use sixbench_method::terms::{Direction, Directions};
 
 /// The version of the format of `results.json`. A field's meaning never changes under the same number.
-pub const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 2;
 
 #[derive(Serialize)]
 struct Results<'a> {
@@ -27,10 +28,15 @@ struct JsonPoint<'a> {
     test: &'a str,
     title: &'a str,
     dut: &'a str,
+    measure: &'static str,
+    series: Option<&'a Series>,
     frame_size: u16,
     directions: Directions,
+    /// Of a test that is no throughput test: of the search for its load.
     goals: Vec<Goal>,
-    repetitions: Vec<Repetition>,
+    /// Everything else that was measured.
+    quantities: Vec<JsonQuantity>,
+    repetitions: Vec<Repetition<'a>>,
 }
 
 /// The repetitions of a point, summarised for one loss goal.
@@ -38,6 +44,7 @@ struct JsonPoint<'a> {
 struct Goal {
     loss_ratio: f64,
     summary: Option<Summary>,
+    dispersion_percent: Option<f64>,
     limited_by_dut: u32,
     limited_by_tester: u32,
     limited_by_maximum: u32,
@@ -45,12 +52,29 @@ struct Goal {
     below_minimum: u32,
 }
 
+/// The repetitions of a point, summarised for one quantity in one direction at one load.
 #[derive(Serialize)]
-struct Repetition {
+struct JsonQuantity {
+    quantity: Quantity,
+    unit: &'static str,
+    direction: Direction,
+    load: u64,
+    summary: Summary,
+    mean: f64,
+    standard_deviation: Option<f64>,
+    dispersion_percent: Option<f64>,
+    /// Values whose truth may be higher.
+    at_least: usize,
+}
+
+#[derive(Serialize)]
+struct Repetition<'a> {
     repetition: u32,
     trials: u32,
     invalid: u32,
     brackets: Vec<JsonBracket>,
+    /// In the unit that `quantities` name.
+    values: &'a [Value],
 }
 
 #[derive(Serialize)]
@@ -83,9 +107,12 @@ fn point<'p>(point: &'p PointDigest) -> JsonPoint<'p> {
         test: &point.test.name,
         title: &point.test.title,
         dut: &point.test.dut,
+        measure: point.test.measure.name(),
+        series: point.test.series.as_ref(),
         frame_size: point.point.frame_size.0,
         directions: point.test.directions,
         goals: point.goals.iter().map(goal).collect(),
+        quantities: point.samples.iter().map(quantity).collect(),
         repetitions: point.outcomes.iter().map(|o| repetition(o)).collect(),
     }
 }
@@ -94,6 +121,7 @@ fn goal(goal: &GoalDigest) -> Goal {
     Goal {
         loss_ratio: goal.goal.0,
         summary: goal.summary,
+        dispersion_percent: goal.summary.and_then(|s| s.dispersion_percent()),
         limited_by_dut: goal.limits.dut,
         limited_by_tester: goal.limits.tester,
         limited_by_maximum: goal.limits.maximum,
@@ -102,9 +130,24 @@ fn goal(goal: &GoalDigest) -> Goal {
     }
 }
 
-fn repetition(outcome: &Outcome) -> Repetition {
+fn quantity(sample: &Sample) -> JsonQuantity {
+    JsonQuantity {
+        quantity: sample.quantity,
+        unit: unit_name(sample.quantity),
+        direction: sample.direction,
+        load: sample.load.0,
+        summary: sample.summary,
+        mean: sample.mean,
+        standard_deviation: sample.deviation,
+        dispersion_percent: sample.summary.dispersion_percent(),
+        at_least: sample.at_least,
+    }
+}
+
+fn repetition(outcome: &Outcome) -> Repetition<'_> {
     let brackets = outcome.brackets.iter().map(bracket).collect();
-    Repetition { repetition: outcome.repetition, trials: outcome.trials, invalid: outcome.invalid, brackets }
+    let &Outcome { repetition, trials, invalid, ref values, .. } = outcome;
+    Repetition { repetition, trials, invalid, brackets, values }
 }
 
 fn bracket(bracket: &Bracket) -> JsonBracket {

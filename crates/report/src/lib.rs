@@ -2,28 +2,35 @@
 //! Nothing here reads the network, the plan file, the machine it runs on or a clock.
 #![forbid(unsafe_code)]
 
+mod bottleneck;
+mod chapter;
 mod conformance;
 mod csv;
 mod digest;
 mod html;
 mod json;
+mod latex;
 mod markdown;
 mod plot;
+mod series;
+mod steadiness;
 mod table;
 mod tables;
 mod terminal;
 mod verdict;
 mod words;
 
-pub use csv::csv;
+pub use csv::{csv, values_csv};
 pub use html::html;
 pub use json::{FORMAT, json};
+pub use latex::latex;
 pub use markdown::markdown;
 pub use plot::figures;
 pub use terminal::terminal;
 
+use sixbench_method::measure::Outcome;
 use sixbench_method::plan::Plan;
-use sixbench_method::record::{Facts, Outcome, TrialRecord};
+use sixbench_method::record::{Facts, TrialRecord};
 
 /// Everything a report is made of.
 #[derive(Clone, Copy, Debug)]

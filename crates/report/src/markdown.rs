@@ -1,20 +1,21 @@
-//! `results.md`: the verdict and the headline table, to be pasted into an issue or a paper's notes.
+//! `results.md`: the verdict and the tables of results, to be pasted into an issue or a paper's notes.
 
 use crate::digest::Digest;
 use crate::table::{Column, Table};
-use crate::{Input, tables, verdict};
+use crate::{Input, chapter, verdict};
 
-/// The verdict and the headline table as Markdown.
+/// The verdict and the tables of results as Markdown.
 pub fn markdown(input: &Input) -> String {
     let digest = Digest::new(input);
     let sentences = verdict::sentences(&digest).iter().map(|s| format!("- {}\n", escaped(s))).collect::<String>();
-    let headline = table(&tables::headline(&digest));
-    format!("# {}\n\n{sentences}\n{headline}\n*{}*\n", escaped(&input.plan.name), escaped(input.generated))
+    let tables: Vec<Table> = chapter::results(&digest).into_iter().flat_map(|chapter| chapter.tables).collect();
+    let tables: String = tables.iter().map(|t| format!("\n## {}\n\n{}", escaped(&t.title), table(t))).collect();
+    format!("# {}\n\n{sentences}{tables}\n*{}*\n", escaped(&input.plan.name), escaped(input.generated))
 }
 
 fn table(table: &Table) -> String {
     let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
-    let head = line(table.columns.iter().map(|c| escaped(&c.name)).collect());
+    let head = line(table.columns.iter().map(|c| escaped(&c.full_name())).collect());
     let rule = line(table.columns.iter().map(|c: &Column| if c.number { "--:" } else { ":--" }.to_owned()).collect());
     let rows: String = table.rows.iter().map(|r| line(r.iter().map(|c| escaped(c)).collect())).collect();
     let notes: String = table.notes.iter().map(|n| format!("\n{}\n", escaped(n))).collect();

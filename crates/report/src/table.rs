@@ -1,11 +1,15 @@
-//! A table before it has a notation: HTML and Markdown print the same ones.
+//! A table before it has a notation: HTML, Markdown and LaTeX print the same ones.
 
 use serde::Serialize;
 
 /// Columns, rows of cells, and what must be said below.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Table {
+    /// What stands above it.
+    pub(crate) title: String,
     pub(crate) columns: Vec<Column>,
+    /// The row above the names of the columns; empty where no columns are grouped.
+    pub(crate) groups: Vec<Group>,
     pub(crate) rows: Vec<Vec<String>>,
     pub(crate) notes: Vec<String>,
 }
@@ -13,19 +17,25 @@ pub(crate) struct Table {
 /// A column and how it is set.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Column {
+    /// What it shares with its neighbours; empty where it stands alone.
+    pub(crate) group: String,
     pub(crate) name: String,
     /// Numbers are set flush right.
     pub(crate) number: bool,
 }
 
+/// Neighbouring columns with the same group.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct Group {
+    pub(crate) name: String,
+    pub(crate) columns: usize,
+}
+
 impl Table {
-    /// A table without rows. A column whose name begins with `#` holds numbers.
-    pub(crate) fn new<S: AsRef<str>>(columns: impl IntoIterator<Item = S>) -> Self {
-        let column = |name: S| match name.as_ref().strip_prefix('#') {
-            Some(name) => Column { name: name.to_owned(), number: true },
-            None => Column { name: name.as_ref().to_owned(), number: false },
-        };
-        Self { columns: columns.into_iter().map(column).collect(), rows: Vec::new(), notes: Vec::new() }
+    /// A table without rows. A column whose name begins with `#` holds numbers; what precedes a `|` is the group it belongs to.
+    pub(crate) fn new<S: AsRef<str>>(title: impl Into<String>, columns: impl IntoIterator<Item = S>) -> Self {
+        let columns: Vec<Column> = columns.into_iter().map(|name| Column::new(name.as_ref())).collect();
+        Self { title: title.into(), groups: groups(&columns), columns, rows: Vec::new(), notes: Vec::new() }
     }
 
     /// The table with its rows.
@@ -38,5 +48,52 @@ impl Table {
     pub(crate) fn with_note(mut self, note: impl Into<String>) -> Self {
         self.notes.push(note.into());
         self
+    }
+}
+
+fn groups(columns: &[Column]) -> Vec<Group> {
+    let mut groups: Vec<Group> = Vec::new();
+    for column in columns {
+        match groups.last_mut().filter(|last| last.name == column.group && !column.group.is_empty()) {
+            Some(last) => last.columns += 1,
+            None => groups.push(Group { name: column.group.clone(), columns: 1 }),
+        }
+    }
+    let is_grouped = groups.iter().any(|group| !group.name.is_empty());
+    if is_grouped { groups } else { Vec::new() }
+}
+
+impl Column {
+    fn new(text: &str) -> Self {
+        let (number, text) = text.strip_prefix('#').map_or((false, text), |rest| (true, rest));
+        let (group, name) = text.split_once('|').unwrap_or(("", text));
+        Self { group: group.to_owned(), name: name.to_owned(), number }
+    }
+
+    /// Group and name on one line.
+    pub(crate) fn full_name(&self) -> String {
+        match self.group.is_empty() {
+            true => self.name.clone(),
+            false => format!("{}: {}", self.group, self.name),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn neighbours_of_one_group_share_a_heading() {
+        let table = Table::new("", ["Test", "#TL (ms)|Median", "#TL (ms)|P1", "#n"]);
+        let group = |name: &str, columns| Group { name: name.to_owned(), columns };
+        assert_eq!(table.groups, [group("", 1), group("TL (ms)", 2), group("", 1)]);
+        assert_eq!(table.columns[1].full_name(), "TL (ms): Median");
+        assert!(table.columns[1].number && !table.columns[0].number);
+    }
+
+    #[test]
+    fn a_table_without_groups_has_one_row_of_names() {
+        assert!(Table::new("", ["Test", "#n"]).groups.is_empty());
     }
 }

@@ -1,8 +1,9 @@
 //! The summary printed at the end of a run.
 
 use crate::digest::{Digest, PointDigest};
+use crate::tables::throughput::sample_note;
 use crate::words::{cut, grouped, share, title};
-use crate::{Input, tables, verdict};
+use crate::{Input, verdict};
 
 /// Narrower than this, a table is not worth trying for; the text is made for this width at least.
 const NARROWEST: usize = 40;
@@ -16,16 +17,26 @@ pub fn terminal(input: &Input, width: usize, color: bool) -> String {
     let digest = Digest::new(input);
     let paint = Paint { color };
     let width = width.max(NARROWEST);
-    let table = match width {
+    let throughput = match width {
+        _ if digest.throughput_points().next().is_none() => String::new(),
         72.. => full_table(&digest, width, &paint),
         _ => short_table(&digest, width, &paint),
     };
     let notes = match digest.points.iter().any(|p| p.headline().is_some()) {
-        true => wrapped(&tables::percentile_note(&digest), width),
+        true => wrapped(&sample_note(&digest), width),
         false => String::new(),
     };
-    let verdict: String = verdict::sentences(&digest).iter().map(|s| wrapped(s, width)).collect();
-    format!("{table}{}\n{verdict}", paint.dim(&notes))
+    let verdict: String = said(&digest).iter().map(|s| wrapped(s, width)).collect();
+    format!("{throughput}{}\n{verdict}", paint.dim(&notes))
+}
+
+/// The verdict, but with every frame size of the measures that have no row in the table.
+fn said(digest: &Digest) -> Vec<String> {
+    let values: Vec<String> = digest.points.iter().filter_map(verdict::of_point).collect();
+    match values.is_empty() {
+        true => verdict::sentences(digest),
+        false => verdict::rates(digest).into_iter().chain(values).chain(verdict::reservations(digest)).collect(),
+    }
 }
 
 /// ANSI colours, or none.
@@ -55,14 +66,14 @@ impl Paint {
 }
 
 fn full_table(digest: &Digest, width: usize, paint: &Paint) -> String {
-    let longest = digest.points.iter().map(|p| title(p.test).chars().count()).max().unwrap_or(4);
+    let longest = digest.throughput_points().map(|p| title(p.test).chars().count()).max().unwrap_or(4);
     let name = longest.clamp(4, width - NUMBERS);
     let bar = (width - NUMBERS - name).saturating_sub(2).min(WIDEST_BAR);
     let head =
         format!("{:name$}  {:>5}  {:>13}  {:>11}  {:>11}  {:>3}  {:>7}", "test", "size", "median", "P1", "P99", "n", "invalid");
     let unit = format!("{}, frames/s per direction", crate::words::quantity(digest.goal()));
     let highest = digest.points.iter().filter_map(PointDigest::headline).map(|s| s.median).fold(0.0, f64::max);
-    let rows = digest.points.iter().map(|p| full_row(p, name, bar, highest, paint));
+    let rows = digest.throughput_points().map(|p| full_row(p, name, bar, highest, paint));
     let lines = [paint.dim(&unit), paint.bold(&head)].into_iter().chain(rows);
     lines.map(|line| line.trim_end().to_owned() + "\n").collect()
 }
@@ -92,7 +103,7 @@ fn short_table(digest: &Digest, width: usize, paint: &Paint) -> String {
         });
         format!("{}\n{}", paint.bold(&head), wrapped(&format!("  {value}"), width))
     };
-    digest.points.iter().map(entry).collect()
+    digest.throughput_points().map(entry).collect()
 }
 
 /// A bar of eighths: its length against the highest is the value against the highest.

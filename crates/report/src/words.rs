@@ -1,5 +1,6 @@
 //! Numbers as people read them. All spaces inside a quantity are no-break spaces.
 
+use sixbench_method::measure::{Quantity, Unit};
 use sixbench_method::plan::Test;
 use sixbench_method::terms::{Directions, LossRatio};
 
@@ -20,7 +21,8 @@ pub(crate) fn three_digits(value: f64) -> String {
         v if v >= 99.95 || v == 0.0 => 0,
         v if v >= 9.995 => 1,
         v if v >= 0.9995 => 2,
-        _ => 3,
+        v if v >= 0.0995 => 3,
+        v => (2.0 - v.log10().floor()).min(9.0) as usize,
     };
     let text = format!("{value:.decimals$}");
     match text.contains('.') {
@@ -29,18 +31,26 @@ pub(crate) fn three_digits(value: f64) -> String {
     }
 }
 
-/// Every digit, in groups of three: `412,345`; halves (medians of even samples) keep theirs: `412,345.5`.
+/// Every digit before the point, in groups of three: `412,345`; halves (medians of even samples) keep theirs: `412,345.5`.
 pub(crate) fn grouped(value: f64) -> String {
-    let half = if value.fract() == 0.0 { "" } else { ".5" };
-    let digits = (value.trunc() as u64).to_string();
-    let mut text = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            text.push(',');
+    let decimals = usize::from(value.fract() != 0.0);
+    with_decimals(value, decimals)
+}
+
+/// So many decimals, and groups of three before the point: `-1,234.56`.
+pub(crate) fn with_decimals(value: f64, decimals: usize) -> String {
+    let text = format!("{:.decimals$}", value.abs());
+    let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));
+    let mut grouped = String::new();
+    for (i, digit) in whole.chars().enumerate() {
+        if i > 0 && (whole.len() - i).is_multiple_of(3) {
+            grouped.push(',');
         }
-        text.push(digit);
+        grouped.push(digit);
     }
-    text + half
+    let sign = if value < 0.0 && text.contains(|c: char| c.is_ascii_digit() && c != '0') { "-" } else { "" };
+    let point = if fraction.is_empty() { "" } else { "." };
+    format!("{sign}{grouped}{point}{fraction}")
 }
 
 /// A ratio in per cent: `12 %`, `0.35 %`.
@@ -56,9 +66,49 @@ pub(crate) fn share(ratio: f64) -> String {
     }
 }
 
-/// Nanoseconds in milliseconds, without the unit: `0.024`.
-pub(crate) fn ms(ns: u64) -> String {
-    format!("{:.3}", ns as f64 / 1e6)
+/// Nanoseconds in milliseconds, without the unit: `0.0241`, `1.250`, `1,204.5`. Single nanoseconds show where there are few.
+pub(crate) fn ms(ns: f64) -> String {
+    let decimals = match ns.abs() {
+        v if v >= 1e8 => 1,
+        v if v >= 1e6 => 3,
+        v if v >= 1e3 || v == 0.0 => 4,
+        _ => 6,
+    };
+    with_decimals(ns / 1e6, decimals)
+}
+
+/// Nanoseconds in milliseconds for a sentence: `0.0241 ms`, `1.25 ms`.
+pub(crate) fn short_ms(ns: f64) -> String {
+    format!("{}\u{a0}ms", three_digits(ns / 1e6))
+}
+
+/// A value of a quantity as tables print it, in the unit of [`unit`].
+pub(crate) fn value(quantity: Quantity, value: f64) -> String {
+    match quantity.unit() {
+        Unit::Nanoseconds => ms(value),
+        Unit::Percent => percentage(value),
+        Unit::Frames => grouped(value),
+    }
+}
+
+/// The unit reports print a quantity in.
+pub(crate) fn unit(quantity: Quantity) -> &'static str {
+    match quantity.unit() {
+        Unit::Nanoseconds => "ms",
+        Unit::Percent => "%",
+        Unit::Frames => "frames",
+    }
+}
+
+/// Per cent without the sign: four decimals where there is little of it, since a lost frame in a million is not nothing.
+pub(crate) fn percentage(value: f64) -> String {
+    let decimals = match value.abs() {
+        0.0 => 0,
+        v if v >= 1.0 => 2,
+        v if v >= 0.001 => 4,
+        _ => 6,
+    };
+    with_decimals(value, decimals)
 }
 
 /// Nanoseconds in seconds with the unit: `2 s`, `0.5 s`.
@@ -106,6 +156,15 @@ pub(crate) fn quantity(goal: LossRatio) -> String {
     }
 }
 
+/// A name that begins a sentence elsewhere; abbreviations stay.
+pub(crate) fn in_a_sentence(quantity: &str) -> String {
+    let is_word = quantity.chars().nth(1).is_some_and(char::is_lowercase) && !quantity.starts_with("Dm");
+    match is_word {
+        true => quantity[..1].to_lowercase() + &quantity[1..],
+        false => quantity.to_owned(),
+    }
+}
+
 /// Text cut to `width` characters, the cut marked.
 pub(crate) fn cut(text: &str, width: usize) -> String {
     match text.chars().count() <= width {
@@ -130,6 +189,16 @@ mod tests {
         assert_eq!(grouped(1_488_095.0), "1,488,095");
         assert_eq!(grouped(12.5), "12.5");
         assert_eq!(grouped(0.0), "0");
+        assert_eq!(with_decimals(-1234.5678, 2), "-1,234.57");
+        assert_eq!(with_decimals(-0.0001, 2), "0.00");
+    }
+
+    #[test]
+    fn a_tenth_of_a_microsecond_is_not_rounded_away() {
+        let cases =
+            [(24_100.0, "0.0241"), (1_250_000.0, "1.250"), (-300.0, "-0.000300"), (1.2045e9, "1,204.5"), (0.0, "0.0000")];
+        cases.iter().for_each(|&(ns, text)| assert_eq!(ms(ns), text));
+        assert_eq!(short_ms(85_000.0), "0.085\u{a0}ms");
     }
 
     #[test]
@@ -137,5 +206,6 @@ mod tests {
         assert_eq!(percent(0.0035), "0.35\u{a0}%");
         assert_eq!(percent(0.12), "12\u{a0}%");
         assert_eq!(percent(1.0), "100\u{a0}%");
+        assert_eq!(percent(0.000_001), "0.0001\u{a0}%");
     }
 }

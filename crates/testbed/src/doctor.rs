@@ -1,6 +1,6 @@
 //! Is this host fit to measure? Each finding names the command that cures it.
 
-use crate::monitor::Monitor;
+use crate::monitor::{Monitor, Watched};
 use crate::namespace::{self, Namespace};
 use crate::shell::{Shell, has_program};
 use crate::topology::Cores;
@@ -102,7 +102,7 @@ fn cores(allowed: &[u32]) -> Finding {
 
 /// Work of others on the cores, over 0.3 s.
 fn load(allowed: &[u32]) -> Finding {
-    let monitor = Monitor::start(&Cores { tester: allowed.to_vec(), dut: vec![] });
+    let monitor = Monitor::start(&Cores { tester: allowed.to_vec(), dut: vec![] }, Watched::default());
     std::thread::sleep(Duration::from_millis(350));
     let watch = monitor.stop();
     let busiest = watch.cores.iter().filter(|c| c.role == "tester").map(|core| {

@@ -1,8 +1,9 @@
 //! A device under test, brought up by its recipe.
 
+use crate::monitor::Watched;
 use crate::namespace;
 use crate::recipe::{Recipe, Step};
-use crate::shell::{Shell, TestbedError, Transcript, require};
+use crate::shell::{Shell, TestbedError, require};
 use crate::topology::{LINKS, Topology};
 use sixbench_method::record::DutFacts;
 use std::path::{Path, PathBuf};
@@ -16,31 +17,39 @@ const PATIENCE: Duration = Duration::from_secs(5);
 #[derive(Debug)]
 pub struct Dut {
     facts: DutFacts,
+    recipe: Recipe,
     directory: PathBuf,
-    transcript: Transcript,
+    shell: Shell,
+    /// The DUT's cores, as `taskset -c` reads a list.
+    cores: String,
     daemon: Option<Child>,
+    /// Lives in the DUT's namespace for the sake of its counters.
+    anchor: Option<Child>,
 }
 
 impl Dut {
     /// Brings the device up in the DUT's namespace of `topology`.
     pub fn bring_up(recipe: &Recipe, topology: &Topology) -> Result<Self, TestbedError> {
-        if let Some(need) = recipe.missing().first() {
-            return Err(TestbedError::Missing { program: need.program.clone(), package: need.package.clone() });
-        }
         let shell = topology.dut().shell();
+        // A rehearsal runs nothing, and so needs nothing.
+        if let Some(need) = recipe.missing().first().filter(|_| !shell.is_rehearsal()) {
+            return Err(TestbedError::Missing { program: need.program.clone(), cure: need.cure() });
+        }
         shell.transcript().comment(&format!("the device: {}", recipe.title));
         add_addresses(recipe, &shell)?;
         let directory = make_directory(topology.dut().name(), &shell)?;
-        let transcript = shell.transcript().clone();
-        let mut dut = Self { facts: DutFacts::default(), directory, transcript, daemon: None };
-        dut.write_files(recipe, &shell)?;
-        dut.run_all(&recipe.setup, &shell)?;
-        dut.start(recipe, topology, &shell)?;
-        dut.run_all(&recipe.after, &shell)?;
-        dut.wait_until_ready(recipe, &shell)?;
-        dut.facts.title = recipe.title.clone();
-        dut.facts.technology = recipe.technology.title().to_owned();
-        dut.facts.version = version(recipe, &dut.directory, &shell)?;
+        let cores = topology.cores().dut_list();
+        let (facts, recipe) = (DutFacts::default(), recipe.clone());
+        let mut dut = Self { facts, recipe, directory, shell, cores, daemon: None, anchor: None };
+        dut.write_files()?;
+        dut.run_all(&dut.recipe.setup)?;
+        dut.start()?;
+        dut.run_all(&dut.recipe.after)?;
+        dut.wait_until_ready()?;
+        dut.anchor = dut.lay_anchor()?;
+        dut.facts.title = dut.recipe.title.clone();
+        dut.facts.technology = dut.recipe.technology.title().to_owned();
+        dut.facts.version = version(&dut.recipe, &dut.directory, &dut.shell)?;
         Ok(dut)
     }
 
@@ -62,43 +71,72 @@ impl Dut {
         self.directory.join("daemon.log")
     }
 
-    fn write_files(&mut self, recipe: &Recipe, shell: &Shell) -> Result<(), TestbedError> {
-        for file in &recipe.files {
+    /// Whom a monitor can watch.
+    pub fn watched(&self) -> Watched {
+        Watched { process: self.daemon.as_ref().map(Child::id), anchor: self.anchor.as_ref().map(Child::id) }
+    }
+
+    /// Resets the device while frames go on coming: by its recipe's own commands, or by starting its daemon anew (process reset,
+    /// RFC 6201 section 4.2.2). Does not wait until it forwards again: that is what is measured.
+    pub fn reset(&mut self) -> Result<(), TestbedError> {
+        self.shell.transcript().comment("reset during a trial");
+        if !self.recipe.reset.is_empty() {
+            return self.run_all(&self.recipe.reset);
+        }
+        if let Some(daemon) = &mut self.daemon {
+            self.shell.transcript().line(&format!("kill -KILL {}", daemon.id()));
+            let _ = daemon.kill();
+            let _ = daemon.wait();
+        }
+        self.start()
+    }
+
+    fn write_files(&mut self) -> Result<(), TestbedError> {
+        for file in &self.recipe.files {
             let content = filled(&file.content, &self.directory);
-            shell.write(&self.directory.join(&file.path), &content)?;
+            self.shell.write(&self.directory.join(&file.path), &content)?;
             self.facts.files.insert(file.path.clone(), content);
         }
         Ok(())
     }
 
-    fn run_all(&self, steps: &[Step], shell: &Shell) -> Result<(), TestbedError> {
-        steps.iter().try_for_each(|step| shell.line(&filled(&step.run, &self.directory)).map(drop))
+    fn run_all(&self, steps: &[Step]) -> Result<(), TestbedError> {
+        steps.iter().try_for_each(|step| self.shell.line(&filled(&step.run, &self.directory)).map(drop))
     }
 
-    fn start(&mut self, recipe: &Recipe, topology: &Topology, shell: &Shell) -> Result<(), TestbedError> {
-        let Some(daemon) = &recipe.daemon else { return Ok(()) };
+    fn start(&mut self) -> Result<(), TestbedError> {
+        let Some(daemon) = &self.recipe.daemon else { return Ok(()) };
         let line = filled(&daemon.run, &self.directory);
-        if !shell.is_rehearsal() {
+        if !self.shell.is_rehearsal() {
             // Asked here: of a program that setpriv cannot find only the log would tell.
             line.split_whitespace().next().map_or(Ok(()), require)?;
         }
-        let pinned = format!("taskset -c {} {line}", topology.cores().dut_list());
+        let pinned = format!("taskset -c {} {line}", self.cores);
         let words: Vec<String> = pinned.split_whitespace().map(str::to_owned).collect();
-        self.facts.title = recipe.title.clone();
-        self.daemon = shell.start(&words, &self.log())?;
+        self.facts.title = self.recipe.title.clone();
+        self.daemon = self.shell.start(&words, &self.log())?;
         Ok(())
     }
 
-    fn wait_until_ready(&mut self, recipe: &Recipe, shell: &Shell) -> Result<(), TestbedError> {
-        let Some(ready) = recipe.ready.as_ref().filter(|_| !shell.is_rehearsal()) else { return Ok(()) };
+    fn lay_anchor(&self) -> Result<Option<Child>, TestbedError> {
+        self.shell.transcript().comment("a process in the namespace, by which its drop counters are read");
+        let words = ["sleep", "infinity"].map(str::to_owned);
+        self.shell.start(&words, &self.directory.join("anchor.log"))
+    }
+
+    fn wait_until_ready(&mut self) -> Result<(), TestbedError> {
+        if self.shell.is_rehearsal() {
+            return Ok(());
+        }
+        let Some(ready) = &self.recipe.ready else { return Ok(()) };
         let line = filled(&ready.run, &self.directory);
         let end = Instant::now() + PATIENCE;
         loop {
             self.check_alive()?;
-            match shell.look(&line.split_whitespace().collect::<Vec<_>>()) {
+            match self.shell.look(&line.split_whitespace().collect::<Vec<_>>()) {
                 Ok(_) => return Ok(()),
                 Err(error) if Instant::now() > end => {
-                    return Err(TestbedError::Other(format!("{} is not ready after 5 s: {error}", recipe.title)));
+                    return Err(TestbedError::Other(format!("{} is not ready after 5 s: {error}", self.recipe.title)));
                 }
                 Err(_) => std::thread::sleep(Duration::from_millis(20)),
             }
@@ -108,11 +146,11 @@ impl Dut {
 
 impl Drop for Dut {
     fn drop(&mut self) {
-        if let Some(child) = &mut self.daemon {
+        for child in [&mut self.daemon, &mut self.anchor].into_iter().flatten() {
             let _ = child.kill();
             let _ = child.wait();
         }
-        self.transcript.line(&format!("rm -r {}", self.directory.display()));
+        self.shell.transcript().line(&format!("rm -r {}", self.directory.display()));
         let _ = std::fs::remove_dir_all(&self.directory);
     }
 }
@@ -130,6 +168,10 @@ fn add_addresses(recipe: &Recipe, shell: &Shell) -> Result<(), TestbedError> {
         for address in &link.dut {
             let no_dad = if address.addr().is_ipv6() { " nodad" } else { "" };
             shell.line(&format!("ip address add {address} dev {name}{no_dad}"))?;
+        }
+        for route in &link.routes {
+            let gateway = link.gateway_to(route).map(|gateway| gateway.to_string()).unwrap_or_default();
+            shell.line(&format!("ip route add {route} via {gateway} dev {name}"))?;
         }
     }
     Ok(())

@@ -34,6 +34,16 @@ pub fn check(shell: &Shell, interface: &str) -> Result<(), TestbedError> {
     Ok(())
 }
 
+/// The rate of a NIC's medium, bit/s, where its driver says; a virtual interface has none, whatever it says.
+pub fn link_rate(interface: &str) -> Option<u64> {
+    let folder = std::path::Path::new("/sys/class/net").join(interface);
+    if !folder.join("device").exists() {
+        return None;
+    }
+    let speed: i64 = std::fs::read_to_string(folder.join("speed")).ok()?.trim().parse().ok()?;
+    u64::try_from(speed).ok().filter(|megabits| *megabits > 0).map(|megabits| megabits * 1_000_000)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -42,5 +52,10 @@ mod tests {
     fn an_interface_that_does_not_exist_is_refused() {
         let error = check(&Shell::new(), "sb-none").unwrap_err().to_string();
         assert_eq!(error, "interface sb-none does not exist (see `ip link`)");
+    }
+
+    #[test]
+    fn the_loopback_interface_has_no_medium() {
+        assert_eq!(link_rate("lo"), None);
     }
 }

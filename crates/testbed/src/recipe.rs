@@ -9,9 +9,13 @@ use std::net::IpAddr;
 use std::path::Path;
 
 /// The recipes that come with sixbench.
-const BUILT_IN: [(&str, &str); 3] = [
+const BUILT_IN: [(&str, &str); 7] = [
     ("linux-ipv4.toml", include_str!("../../../recipes/linux-ipv4.toml")),
     ("linux-ipv6.toml", include_str!("../../../recipes/linux-ipv6.toml")),
+    ("linux-tbf.toml", include_str!("../../../recipes/linux-tbf.toml")),
+    ("map646.toml", include_str!("../../../recipes/map646.toml")),
+    ("tayga-siit-46.toml", include_str!("../../../recipes/tayga-siit-46.toml")),
+    ("tayga-siit-prefix.toml", include_str!("../../../recipes/tayga-siit-prefix.toml")),
     ("tayga-siit.toml", include_str!("../../../recipes/tayga-siit.toml")),
 ];
 
@@ -63,6 +67,9 @@ pub struct Recipe {
     /// Succeeds when the device is ready; tried for five seconds.
     #[serde(default)]
     pub ready: Option<Step>,
+    /// Commands that reset the device during a trial; without them its daemon is started anew.
+    #[serde(default)]
+    pub reset: Vec<Step>,
     /// Prints the version.
     pub version: Step,
 }
@@ -109,14 +116,28 @@ pub enum Host {
     Manual,
 }
 
-/// A program and the Debian package that has it.
+/// A program, and where to get it: a Debian package or, where there is none, its source. One of the two must be named.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Need {
     /// As it is called.
     pub program: String,
-    /// As it is installed.
-    pub package: String,
+    /// The Debian package that has it.
+    #[serde(default)]
+    pub package: Option<String>,
+    /// Where its source is, if no package has it.
+    #[serde(default)]
+    pub source: Option<String>,
+}
+
+impl Need {
+    /// What to do when the program is not there.
+    pub fn cure(&self) -> String {
+        match (&self.package, &self.source) {
+            (Some(package), _) => format!("apt-get install {package}"),
+            (None, source) => format!("build it from {} and put it on the PATH", source.as_deref().unwrap_or("its source")),
+        }
+    }
 }
 
 /// One link between tester and device.
@@ -127,6 +148,9 @@ pub struct Link {
     pub dut: Vec<IpNet>,
     /// The tester's addresses: on link, answered for by the tester.
     pub tester: Vec<IpAddr>,
+    /// Prefixes the device reaches by way of the tester: what addresses and networks that vary must lie in.
+    #[serde(default)]
+    pub routes: Vec<IpNet>,
 }
 
 /// Traffic, as one datagram from left to right looks on either side. The reverse direction swaps the ends.
@@ -203,6 +227,12 @@ impl Library {
         Ok(library)
     }
 
+    /// These and the recipes in `directory`, which may replace some.
+    pub fn with_directory(mut self, directory: &Path) -> Result<Self, TestbedError> {
+        self.add_directory(directory)?;
+        Ok(self)
+    }
+
     fn add_directory(&mut self, directory: &Path) -> Result<(), TestbedError> {
         let file_error = |what, path: &Path| {
             let path = path.to_owned();
@@ -251,6 +281,11 @@ impl Recipe {
         self.needs.iter().filter(|need| !crate::shell::has_program(&need.program)).collect()
     }
 
+    /// Whether the device can be reset in the middle of a trial.
+    pub fn can_be_reset(&self) -> bool {
+        self.daemon.is_some() || !self.reset.is_empty()
+    }
+
     /// Destinations outside the ranges RFC 6815 leaves to tests, each with the reason.
     pub fn forbidden_destinations(&self) -> Vec<String> {
         let traffic = std::iter::once(&self.foreground).chain(&self.background);
@@ -279,6 +314,9 @@ impl Recipe {
             problems.push("foreground: the addresses differ left and right, but there is no [translation]".to_owned());
         }
         self.check_steps(&mut problems);
+        for need in self.needs.iter().filter(|need| need.package.is_none() && need.source.is_none()) {
+            problems.push(format!("needs: where is {} to be had? Name its `package` or its `source`", need.program));
+        }
         problems
     }
 
@@ -315,7 +353,8 @@ impl Recipe {
 
     fn check_steps(&self, problems: &mut Vec<String>) {
         let single = [&self.daemon, &self.ready];
-        let steps = self.setup.iter().chain(&self.after).chain(single.into_iter().flatten()).chain([&self.version]);
+        let steps =
+            self.setup.iter().chain(&self.after).chain(&self.reset).chain(single.into_iter().flatten()).chain([&self.version]);
         for step in steps {
             if step.run.trim().is_empty() {
                 problems.push("a step has an empty `run`".to_owned());
@@ -349,9 +388,23 @@ fn check_link(name: &str, link: &Link, problems: &mut Vec<String>) {
             problems.push(format!("[{name}]: {tester} belongs to both tester and dut"));
         }
     }
+    for route in link.routes.iter().filter(|route| link.gateway_to(route).is_none()) {
+        problems.push(format!("[{name}]: no address of the tester is of the family of the route {route}"));
+    }
 }
 
 impl Link {
+    /// The tester's address by way of which the device reaches `route`.
+    pub fn gateway_to(&self, route: &IpNet) -> Option<IpAddr> {
+        self.tester.iter().copied().find(|tester| tester.is_ipv4() == route.addr().is_ipv4())
+    }
+
+    /// Whether frames from the device to `address` come to the tester without its being asked for a hardware address of every one.
+    pub fn leads_to(&self, address: IpAddr) -> bool {
+        let is_on_link = self.dut.iter().any(|prefix| prefix.contains(&address));
+        self.tester.contains(&address) || (!is_on_link && self.routes.iter().any(|route| route.contains(&address)))
+    }
+
     /// The device's address in whose prefix `tester` lies.
     pub fn neighbour_of(&self, tester: IpAddr) -> Option<IpAddr> {
         self.dut.iter().find(|prefix| prefix.contains(&tester)).map(IpNet::addr)
@@ -363,7 +416,11 @@ mod tests {
     use super::*;
 
     fn siit() -> String {
-        BUILT_IN[2].1.to_owned()
+        built_in("tayga-siit.toml")
+    }
+
+    fn built_in(name: &str) -> String {
+        BUILT_IN.iter().find(|(file, _)| *file == name).expect("a built-in recipe").1.to_owned()
     }
 
     fn error(text: &str) -> String {
@@ -373,7 +430,9 @@ mod tests {
     #[test]
     fn the_built_in_recipes_are_good_and_send_only_to_test_addresses() {
         let library = Library::load::<&Path>(&[]).expect("good recipes");
-        assert_eq!(library.names(), ["linux-ipv4", "linux-ipv6", "tayga-siit"]);
+        let files = BUILT_IN.map(|(file, _)| file.trim_end_matches(".toml"));
+        assert!(files.iter().all(|name| library.get(name).is_some()), "each is named as its file is: {:?}", library.names());
+        assert_eq!(library.names().len(), files.len());
         assert!(library.iter().all(|r| r.forbidden_destinations().is_empty()));
     }
 
@@ -392,6 +451,17 @@ mod tests {
         let error = error(&siit().replace("title =", "titel ="));
         assert!(error.contains("r.toml: TOML parse error at line"), "{error}");
         assert!(error.contains("titel"), "{error}");
+    }
+
+    #[test]
+    fn a_program_without_a_package_is_to_be_built_from_its_source() {
+        let recipe: Recipe = toml::from_str(&built_in("map646.toml")).expect("a recipe");
+        let cure = "build it from https://github.com/keiichishima/map646 and put it on the PATH";
+        assert_eq!(recipe.needs[0].cure(), cure);
+        let recipe: Recipe = toml::from_str(&siit()).expect("a recipe");
+        assert_eq!(recipe.needs[0].cure(), "apt-get install tayga");
+        let error = error(&siit().replace(", package = \"tayga\"", ""));
+        assert!(error.contains("needs: where is tayga to be had?"), "{error}");
     }
 
     #[test]

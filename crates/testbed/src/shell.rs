@@ -14,12 +14,12 @@ const PATIENCE: Duration = Duration::from_secs(30);
 #[derive(Debug, thiserror::Error)]
 pub enum TestbedError {
     /// A program is not installed.
-    #[error("cannot run {program}: not installed (apt-get install {package})")]
+    #[error("cannot run {program}: not installed ({cure})")]
     Missing {
         /// The program.
         program: String,
-        /// The Debian package that has it.
-        package: String,
+        /// How to come by it: a command, or its source.
+        cure: String,
     },
     /// A command ended with an error.
     #[error("`{command}` failed ({status}): {output}")]
@@ -195,7 +195,7 @@ fn missing(program: &str, error: &std::io::Error) -> TestbedError {
     if error.kind() != std::io::ErrorKind::NotFound {
         return TestbedError::Other(format!("cannot run {program}: {error}"));
     }
-    TestbedError::Missing { program: program.to_owned(), package: package_of(program).to_owned() }
+    not_installed(program)
 }
 
 /// An error that names the package, when a program is not installed.
@@ -203,7 +203,12 @@ pub(crate) fn require(program: &str) -> Result<(), TestbedError> {
     if has_program(program) {
         return Ok(());
     }
-    Err(TestbedError::Missing { program: program.to_owned(), package: package_of(program).to_owned() })
+    Err(not_installed(program))
+}
+
+/// Of a program of the system's own, as every Debian has them.
+fn not_installed(program: &str) -> TestbedError {
+    TestbedError::Missing { program: program.to_owned(), cure: format!("apt-get install {}", package_of(program)) }
 }
 
 /// The Debian package of a program that is named otherwise.

@@ -49,7 +49,6 @@ pub struct Topology {
     dut: Namespace,
     tester: Namespace,
     cores: Cores,
-    tester_receive_core: Option<u32>,
 }
 
 impl Topology {
@@ -58,22 +57,13 @@ impl Topology {
         shell.transcript().comment("two namespaces, two links");
         let tester = Namespace::new(shell, &name(run, "tester"))?;
         let dut = Namespace::new(shell, &name(run, "dut"))?;
-        let topology = Self { dut, tester, cores, tester_receive_core: None };
+        let topology = Self { dut, tester, cores };
         topology.quiet()?;
         for (link, mac) in LINKS.into_iter().zip(DUT_MACS) {
             topology.join(shell, link, mtu)?;
             topology.open_dut_end(link, mac)?;
         }
         Ok(topology)
-    }
-
-    /// Takes the last step, into the tester's ring, off the DUT's cores: `core` of the tester does it.
-    pub fn receive_on(&mut self, core: u32) -> Result<(), TestbedError> {
-        let tester = self.tester.shell();
-        tester.transcript().comment("the tester's own core takes what the DUT has sent");
-        LINKS.iter().try_for_each(|link| tester.set(&receive_queue(link), &mask(&[core])))?;
-        self.tester_receive_core = Some(core);
-        Ok(())
     }
 
     /// The namespace of the DUT.
@@ -99,9 +89,8 @@ impl Topology {
             format!("the tester's threads run on core {}", list(&self.cores.tester)),
             format!(
                 "the DUT's interfaces hand received frames to core {} (RPS), where its processes are pinned, too; \
-                 the last step, into the tester's ring, is taken {}",
-                list(&self.cores.dut),
-                self.tester_receive_core.map_or("there as well".to_owned(), |core| format!("on core {core} (RPS)"))
+                 the last step, into the tester's ring, is taken there as well",
+                list(&self.cores.dut)
             ),
         ];
         if self.cores.are_shared() {

@@ -1,7 +1,10 @@
 //! The testbed in real namespaces. Needs root; without it these tests fail, they do not skip.
 
+mod common;
+
+use common::{library, tried_here};
 use sixbench_testbed::namespace::{self, Namespace};
-use sixbench_testbed::{Cores, Dut, Library, Shell, Topology};
+use sixbench_testbed::{Cores, Dut, Shell, Topology};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
@@ -11,10 +14,6 @@ fn cores() -> Cores {
 
 fn build(shell: &Shell, run: &str) -> Topology {
     Topology::build(shell, run, cores(), 1500).expect("a testbed (these tests need root)")
-}
-
-fn library() -> Library {
-    Library::load::<&Path>(&[]).expect("recipes")
 }
 
 fn exists(name: &str) -> bool {
@@ -52,19 +51,9 @@ fn a_topology_is_built_quiet_and_gone_afterwards() {
 }
 
 #[test]
-fn the_tester_can_take_the_last_step_on_a_core_of_its_own() {
-    let shell = Shell::new();
-    let mut topology = build(&shell, "l2");
-    assert!(topology.layout()[2].ends_with("is taken there as well"));
-    topology.receive_on(0).expect("a mask");
-    let mask = topology.tester().shell().look(&["cat", "/sys/class/net/right/queues/rx-0/rps_cpus"]).expect("mask");
-    assert_eq!(mask.trim().trim_start_matches('0'), "1");
-    assert!(topology.layout()[2].ends_with("is taken on core 0 (RPS)"), "{:?}", topology.layout());
-}
-
-#[test]
 fn every_recipe_comes_up_and_leaves_nothing() {
-    for recipe in library().iter() {
+    let library = library();
+    for recipe in tried_here(&library) {
         let shell = Shell::new();
         let topology = build(&shell, &format!("r-{}", &recipe.name[..5]));
         let mut dut = Dut::bring_up(recipe, &topology).expect("a device");

@@ -6,7 +6,7 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use sixbench_wire::{Description, MacAddress, StampedTime, Template, Variable, checksum, tag};
+use sixbench_wire::{Description, IpVersion, MacAddress, StampedTime, Template, Variable, checksum, tag};
 
 const BATCH: usize = 64;
 const BUFFER: usize = 128;
@@ -40,6 +40,7 @@ fn template(src: &str, dst: &str, frame_octets: usize) -> Template {
         hop_limit: 64,
         frame_octets,
         stream: 0,
+        variable_at: Description::usual_variable_at(IpVersion::of(src.parse().unwrap())),
     })
     .unwrap()
 }

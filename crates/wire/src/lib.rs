@@ -47,6 +47,10 @@ pub use udp::{UdpHeader, UdpView};
 pub mod protocol {
     /// User Datagram Protocol, RFC 768.
     pub const UDP: u8 = 17;
+    /// Internet Control Message Protocol.
+    pub const ICMP: u8 = 1;
+    /// The fragment header of IPv6.
+    pub const IPV6_FRAGMENT: u8 = 44;
     /// ICMP for IPv6, RFC 4443.
     pub const ICMPV6: u8 = 58;
 }
@@ -178,6 +182,16 @@ pub enum WireError {
         /// The least that holds the headers and the tag.
         least: usize,
         /// The most the IP length field can express.
+        most: usize,
+    },
+    /// Variable 16 bits at an octet where they cannot be.
+    #[error("16 bits of an {version} address cannot vary from octet {offset} on: expected an even number up to {most}")]
+    PartOffset {
+        /// The IP version.
+        version: IpVersion,
+        /// The octet asked for, from 0.
+        offset: usize,
+        /// The last octet possible.
         most: usize,
     },
 }

@@ -12,15 +12,16 @@ use crate::{checksum, ethernet, ipv4, ipv6, tag, udp};
 
 mod blank;
 
-use blank::{Blank, with_part};
+use blank::Blank;
+pub use blank::with_part;
 
 /// Octets of the shortest IPv4 test frame, without FCS: 64 with it, RFC 2544's smallest.
 pub const LEAST_IPV4: usize = UDP_AT_IPV4 + TAIL_LEN;
 /// Octets of the shortest IPv6 test frame, without FCS: 84 with it, RFC 8219's smallest.
 pub const LEAST_IPV6: usize = UDP_AT_IPV6 + TAIL_LEN;
-/// Which octets of an IPv4 address vary: the last two.
+/// Which octets of an IPv4 address vary where nothing else is said: the last two.
 pub const VARIABLE_AT_IPV4: usize = 2;
-/// Which octets of an IPv6 address vary: 12 and 13, bits 96 to 111
+/// Which octets of an IPv6 address vary where nothing else is said: 12 and 13, bits 96 to 111
 /// (draft-lencse-bmwg-multiple-ip-addresses).
 pub const VARIABLE_AT_IPV6: usize = 12;
 
@@ -29,12 +30,12 @@ const UDP_AT_IPV6: usize = ethernet::HEADER_LEN + ipv6::HEADER_LEN;
 /// UDP header and tag.
 const TAIL_LEN: usize = udp::HEADER_LEN + tag::LEN;
 
-/// The frame's offset of the IPv4 header checksum, and of both addresses' variable parts.
+/// The frame's offset of the IPv4 header checksum, and of both addresses.
 const IPV4_CHECKSUM_AT: usize = ethernet::HEADER_LEN + 10;
-const IPV4_SOURCE_AT: usize = ethernet::HEADER_LEN + 12 + VARIABLE_AT_IPV4;
-const IPV4_DESTINATION_AT: usize = ethernet::HEADER_LEN + 16 + VARIABLE_AT_IPV4;
-const IPV6_SOURCE_AT: usize = ethernet::HEADER_LEN + 8 + VARIABLE_AT_IPV6;
-const IPV6_DESTINATION_AT: usize = ethernet::HEADER_LEN + 24 + VARIABLE_AT_IPV6;
+const IPV4_SOURCE_AT: usize = ethernet::HEADER_LEN + 12;
+const IPV4_DESTINATION_AT: usize = ethernet::HEADER_LEN + 16;
+const IPV6_SOURCE_AT: usize = ethernet::HEADER_LEN + 8;
+const IPV6_DESTINATION_AT: usize = ethernet::HEADER_LEN + 24;
 
 /// The test frames of one stream: what does not change from one to the next.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,6 +54,18 @@ pub struct Description {
     pub frame_octets: usize,
     /// The tag's stream.
     pub stream: u8,
+    /// At which octet of source and destination address the variable 16 bits begin; even, since checksums add 16-bit words.
+    pub variable_at: (usize, usize),
+}
+
+impl Description {
+    /// Where 16 bits of an address of this version vary where nothing else is said.
+    pub const fn usual_variable_at(version: IpVersion) -> (usize, usize) {
+        match version {
+            IpVersion::V4 => (VARIABLE_AT_IPV4, VARIABLE_AT_IPV4),
+            IpVersion::V6 => (VARIABLE_AT_IPV6, VARIABLE_AT_IPV6),
+        }
+    }
 }
 
 /// What changes from frame to frame.
@@ -97,8 +110,9 @@ pub struct Template {
     octets: Box<[u8]>,
     description: Description,
     version: IpVersion,
-    /// The variable parts of the described addresses.
+    /// The variable parts of the described addresses, and where in the frame they stand.
     own_parts: (u16, u16),
+    parts_at: (usize, usize),
     /// Octets of the UDP datagram.
     udp_len: u16,
     /// The partial sums of datagram (with pseudo-header) and IPv4 header, variable words left out.
@@ -111,13 +125,14 @@ impl Template {
     ///
     /// # Errors
     /// Addresses of different IP versions, or a frame too short for headers and tag (60 octets over
-    /// IPv4, 80 over IPv6) or too long for the IP length field.
+    /// IPv4, 80 over IPv6) or too long for the IP length field; variable parts at an odd octet or beyond the address.
     pub fn new(description: &Description) -> Result<Self, WireError> {
         let blank = Blank::build(description)?;
         let mut template = Self {
             description: description.clone(),
             version: blank.version,
             own_parts: blank.own_parts,
+            parts_at: parts_at(blank.version, description.variable_at),
             udp_len: blank.udp_len,
             udp_sum: blank.udp_sum,
             header_sum: blank.header_sum,
@@ -143,8 +158,8 @@ impl Template {
             }
             IpVersion::V6 => {
                 let frame = frame.first_chunk_mut::<LEAST_IPV6>().expect(TOO_SHORT);
-                put(frame, IPV6_SOURCE_AT, parts.0.to_be_bytes());
-                put(frame, IPV6_DESTINATION_AT, parts.1.to_be_bytes());
+                put(frame, self.parts_at.0, parts.0.to_be_bytes());
+                put(frame, self.parts_at.1, parts.1.to_be_bytes());
                 self.patch_tail::<UDP_AT_IPV6>(frame, variable, checksum);
             }
         }
@@ -199,7 +214,8 @@ impl Template {
     /// Source and destination address of a frame patched with `variable`.
     pub fn addresses(&self, variable: &Variable) -> (IpAddr, IpAddr) {
         let (source, destination) = variable.addresses.unwrap_or(self.own_parts);
-        (with_part(self.src(), source), with_part(self.dst(), destination))
+        let at = self.description.variable_at;
+        (with_part(self.src(), at.0, source), with_part(self.dst(), at.1, destination))
     }
 
     /// The UDP checksum of a frame patched with `variable`, so that a receiver can judge a
@@ -221,8 +237,8 @@ impl Template {
     fn patch_ipv4_header(&self, frame: &mut [u8; LEAST_IPV4], parts: (u16, u16)) {
         let checksum = checksum::finish(self.header_sum + sum_of(parts));
         put(frame, IPV4_CHECKSUM_AT, checksum.to_be_bytes());
-        put(frame, IPV4_SOURCE_AT, parts.0.to_be_bytes());
-        put(frame, IPV4_DESTINATION_AT, parts.1.to_be_bytes());
+        put(frame, self.parts_at.0, parts.0.to_be_bytes());
+        put(frame, self.parts_at.1, parts.1.to_be_bytes());
     }
 
     /// UDP header and tag in three words.
@@ -239,6 +255,13 @@ impl Template {
         put(frame, UDP_AT, header.to_octets());
         put(frame, tag_at + 2, middle.to_be_bytes());
         put(frame, tag_at + 10, variable.time.time_ns.to_be_bytes());
+    }
+}
+
+fn parts_at(version: IpVersion, at: (usize, usize)) -> (usize, usize) {
+    match version {
+        IpVersion::V4 => (IPV4_SOURCE_AT + at.0, IPV4_DESTINATION_AT + at.1),
+        IpVersion::V6 => (IPV6_SOURCE_AT + at.0, IPV6_DESTINATION_AT + at.1),
     }
 }
 

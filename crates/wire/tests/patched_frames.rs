@@ -17,10 +17,13 @@ fn addresses() -> impl Strategy<Value = (IpAddr, IpAddr)> {
 /// IPv6 frames are 20 octets longer than IPv4's, so that both start at their least.
 fn template() -> impl Strategy<Value = Template> {
     let sizes = prop_oneof![4 => 60usize..=1514, 1 => Just(60), 1 => 1515usize..=9212];
-    (addresses(), sizes, any::<[u8; 12]>(), any::<(u8, u8)>()).prop_map(|((src, dst), octets, macs, (hop_limit, stream))| {
+    let rest = (any::<[u8; 12]>(), any::<(u8, u8)>(), (0usize..8, 0usize..8));
+    (addresses(), sizes, rest).prop_map(|((src, dst), octets, (macs, (hop_limit, stream), places))| {
         let frame_octets = if src.is_ipv6() { octets.max(80) } else { octets };
         let [dst_mac, src_mac] = [0, 6].map(|at| MacAddress(macs[at..at + 6].try_into().unwrap()));
-        let description = Description { src_mac, dst_mac, src, dst, hop_limit, frame_octets, stream };
+        let words = if src.is_ipv4() { 2 } else { 8 };
+        let variable_at = (places.0 % words * 2, places.1 % words * 2);
+        let description = Description { variable_at, src_mac, dst_mac, src, dst, hop_limit, frame_octets, stream };
         Template::new(&description).unwrap()
     })
 }

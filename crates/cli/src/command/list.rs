@@ -3,33 +3,58 @@
 use super::library;
 use crate::args::Listed;
 use crate::exit::{Exit, Failed};
+use sixbench_testbed::recipe::Host;
 
-/// Plans that come with sixbench, with what they do.
-const PLANS: [(&str, &str); 2] = [
-    ("plans/quickstart.toml", "four devices, two frame sizes, short trials; also built in: sixbench quickstart"),
-    ("plans/kernel-forwarding.toml", "Linux forwarding, one direction: what this machine and the tester can do at all"),
+/// Plans that come with sixbench, as they are: the first comment of each says what it does.
+const PLANS: [(&str, &str); 8] = [
+    ("quickstart.toml", include_str!("../../../../plans/quickstart.toml")),
+    ("kernel-forwarding.toml", include_str!("../../../../plans/kernel-forwarding.toml")),
+    ("siit-paper-fig3-8.toml", include_str!("../../../../plans/siit-paper-fig3-8.toml")),
+    ("siit-paper-fig10-12.toml", include_str!("../../../../plans/siit-paper-fig10-12.toml")),
+    ("siit-paper-fig13-15.toml", include_str!("../../../../plans/siit-paper-fig13-15.toml")),
+    ("siit-paper-table3.toml", include_str!("../../../../plans/siit-paper-table3.toml")),
+    ("siitperf-paper-table7-8.toml", include_str!("../../../../plans/siitperf-paper-table7-8.toml")),
+    ("siitperf-paper-table9-10.toml", include_str!("../../../../plans/siitperf-paper-table9-10.toml")),
+];
+
+/// What a test may `measure`.
+const MEASURES: [(&str, &str); 8] = [
+    ("throughput", "the highest rate without loss (RFC 2544 section 26.1, RFC 8219 section 7.1)"),
+    ("frame-loss-rate", "the loss at each of several rates (RFC 2544 section 26.3, RFC 8219 section 7.4)"),
+    ("latency", "typical and worst-case latency of tagged frames (RFC 8219 section 7.2)"),
+    ("pdv", "packet delay variation of all frames (RFC 8219 section 7.3.1)"),
+    ("ipdv", "inter packet delay variation (RFC 8219 section 7.3.2)"),
+    ("back-to-back", "the longest burst at the minimum gap that is forwarded without loss (RFC 9004, RFC 8219 section 7.5)"),
+    ("recovery", "how long losses go on after an overload (RFC 2544 section 26.5, RFC 8219 section 7.6)"),
+    ("reset", "how long the DUT forwards nothing around a reset (RFC 6201, RFC 8219 section 7.7)"),
 ];
 
 /// Prints one of the lists.
 pub(crate) fn list(what: Listed) -> Result<Exit, Failed> {
     match what {
         Listed::Duts => duts()?,
-        Listed::Measures => {
-            println!("{:<12} the highest rate without loss (RFC 2544 section 26.1, RFC 8219 section 7.1)", "throughput")
+        Listed::Measures => MEASURES.iter().for_each(|(name, what)| println!("{name:<16} {what}")),
+        Listed::Plans => {
+            PLANS.iter().for_each(|(name, text)| println!("{:<38} {}", format!("plans/{name}"), first_comment(text)))
         }
-        Listed::Plans => PLANS.iter().for_each(|(name, what)| println!("{name:<30} {what}")),
     }
     Ok(Exit::Done)
+}
+
+/// The first line of a file, without the comment's sign.
+fn first_comment(text: &str) -> &str {
+    text.lines().next().unwrap_or_default().trim_start_matches('#').trim()
 }
 
 fn duts() -> Result<(), Failed> {
     for recipe in library(&[])?.iter() {
         let missing = recipe.missing();
         let state = match missing.first() {
+            None if recipe.host == Host::Manual => "set up by hand, cabled to two interfaces".to_owned(),
             None => "runs here".to_owned(),
-            Some(need) => format!("needs {}: apt-get install {}", need.program, need.package),
+            Some(need) => format!("needs {}: {}", need.program, need.cure()),
         };
-        println!("{:<14} {:<12} {:<32} {state}", recipe.name, recipe.technology.title(), recipe.title);
+        println!("{:<18} {:<12} {:<32} {state}", recipe.name, recipe.technology.title(), recipe.title);
     }
     Ok(())
 }

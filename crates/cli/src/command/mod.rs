@@ -1,7 +1,10 @@
 //! One file for each command, or for a few that belong together.
 
+pub(crate) mod accuracy;
+pub(crate) mod compare;
 pub(crate) mod doctor;
 pub(crate) mod explain;
+pub(crate) mod import;
 pub(crate) mod list;
 pub(crate) mod plan;
 pub(crate) mod report;
@@ -9,10 +12,13 @@ pub(crate) mod run;
 pub(crate) mod selftest;
 pub(crate) mod trial;
 
-use crate::config::{self, Loaded};
+use crate::config::{self, Diagnostic, Loaded};
 use crate::exit::{Exit, Failed};
+use crate::run::check_cores;
 use crate::view::has_color;
-use sixbench_testbed::{Library, Shell, doctor as examination, existing};
+use sixbench_method::plan::Plan;
+use sixbench_testbed::recipe::Host;
+use sixbench_testbed::{Library, Shell, addresses, doctor as examination, existing};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
@@ -26,36 +32,65 @@ pub(crate) fn library(directories: &[PathBuf]) -> Result<Library, Failed> {
     Library::load(directories).map_err(|error| Failed::new(Exit::Usage, error))
 }
 
-/// A plan file's text and what it means; all mistakes are told at their lines.
-pub(crate) fn read_plan(path: &Path, library: &Library) -> Result<(String, Loaded), Failed> {
+/// A plan file as it was read.
+pub(crate) struct PlanFile {
+    pub(crate) source: String,
+    pub(crate) loaded: Loaded,
+    /// The built-in recipes, those the plan names and those of the command line.
+    pub(crate) library: Library,
+}
+
+/// A plan file's text and what it means; all mistakes are told at their lines. `recipes` are further directories of recipes.
+pub(crate) fn read_plan(path: &Path, recipes: &[PathBuf]) -> Result<PlanFile, Failed> {
     let source = std::fs::read_to_string(path)
         .map_err(|error| Failed::usage(format!("cannot read the plan {}: {error}", path.display())))?;
-    let loaded = parse_plan(&path.display().to_string(), &source, library)?;
-    Ok((source, loaded))
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let mut directories: Vec<PathBuf> = config::recipe_directories(&source).iter().map(|name| folder.join(name)).collect();
+    directories.extend_from_slice(recipes);
+    let library = library(&directories)?;
+    let loaded = parse_plan(&path.display().to_string(), &source, &library)?;
+    Ok(PlanFile { source, loaded, library })
 }
 
 /// As [`read_plan`], for text that is at hand.
 pub(crate) fn parse_plan(name: &str, source: &str, library: &Library) -> Result<Loaded, Failed> {
-    config::parse(source, &library.names()).map_err(|mistakes| {
-        let color = has_color() && std::io::stderr().is_terminal();
-        eprintln!("{}\n", config::render(name, source, &mistakes, color));
-        let count = if mistakes.len() == 1 { "a mistake".to_owned() } else { format!("{} mistakes", mistakes.len()) };
-        Failed::usage(format!("{name} has {count}; nothing was touched"))
-    })
+    let mut loaded = config::parse(source, &library.names()).map_err(|mistakes| tell(name, source, &mistakes))?;
+    for test in &mut loaded.plan.tests {
+        let traffic = library.get(&test.dut).map(|recipe| &recipe.foreground);
+        let is_ipv4 = traffic.is_some_and(|t| t.left.source.is_ipv4() && t.right.source.is_ipv4());
+        test.ipv4_only = is_ipv4 && test.foreground.background_percent() == 0.0;
+    }
+    Ok(loaded)
 }
 
-/// Refuses, before anything is touched, what cannot work: no root, a missing program, a forbidden destination.
-pub(crate) fn check_feasible(loaded: &Loaded, library: &Library, force: bool) -> Result<(), Failed> {
-    let recipes: Vec<_> = loaded.plan.tests.iter().filter_map(|test| library.get(&test.dut)).collect();
-    for test in &loaded.plan.tests {
+/// Shows the mistakes of a file, each at its line.
+pub(crate) fn tell(name: &str, source: &str, mistakes: &[Diagnostic]) -> Failed {
+    let color = has_color() && std::io::stderr().is_terminal();
+    eprintln!("{}\n", config::render(name, source, mistakes, color));
+    let count = if mistakes.len() == 1 { "a mistake".to_owned() } else { format!("{} mistakes", mistakes.len()) };
+    Failed::usage(format!("{name} has {count}; nothing was touched"))
+}
+
+/// Refuses what no machine could run: traffic that its device does not understand, or that is none of a test's.
+pub(crate) fn check_traffic(plan: &Plan, library: &Library, force: bool) -> Result<(), Failed> {
+    for test in &plan.tests {
         let recipe = library.get(&test.dut).ok_or_else(|| Failed::usage(format!("no recipe is named {}", test.dut)))?;
         for size in &test.frame_sizes {
-            crate::profile::of(recipe, test, *size, loaded.plan.seed).map_err(Failed::usage)?;
+            crate::profile::of(recipe, test, *size, plan.seed).map_err(Failed::usage)?;
         }
     }
-    if !force && let Some(problem) = recipes.iter().find_map(|r| r.forbidden_destinations().into_iter().next()) {
-        return Err(Failed::usage(problem));
+    match forbidden(plan, library).filter(|_| !force) {
+        Some(problem) => Err(Failed::usage(problem)),
+        None => Ok(()),
     }
+}
+
+/// Refuses, before anything is touched, what cannot work here: no root, a missing program or core, a forbidden destination.
+pub(crate) fn check_feasible(loaded: &Loaded, library: &Library, force: bool) -> Result<(), Failed> {
+    check_traffic(&loaded.plan, library, force)?;
+    check_devices(loaded, library)?;
+    check_cores(&loaded.links, &loaded.plan)?;
+    check_interleaving(loaded)?;
     if !examination::is_root() {
         return Err(Failed::new(
             Exit::Testbed,
@@ -67,11 +102,47 @@ pub(crate) fn check_feasible(loaded: &Loaded, library: &Library, force: bool) ->
         let checked = existing::check(&shell, left).and_then(|()| existing::check(&shell, right));
         checked.map_err(|error| Failed::new(Exit::Testbed, error))?;
     }
-    if loaded.links.interfaces.is_none()
-        && let Some(need) = recipes.iter().find_map(|r| r.missing().into_iter().next())
-    {
-        let message = format!("{} is not installed: apt-get install {}", need.program, need.package);
-        return Err(Failed::new(Exit::Testbed, anyhow::anyhow!(message)));
+    Ok(())
+}
+
+/// Devices of this machine need their programs; those set up by hand need interfaces they are cabled to.
+fn check_devices(loaded: &Loaded, library: &Library) -> Result<(), Failed> {
+    if loaded.links.interfaces.is_some() {
+        return Ok(());
+    }
+    for test in &loaded.plan.tests {
+        let Some(recipe) = library.get(&test.dut) else { continue };
+        if recipe.host == Host::Manual {
+            let name = &recipe.name;
+            return Err(Failed::usage(format!(
+                "test {}: the device {name} is set up by hand: say to which interfaces it is cabled ([testbed] left and right, or \
+                 --interfaces LEFT,RIGHT)",
+                test.name
+            )));
+        }
+        if let Some(need) = recipe.missing().first() {
+            let message = format!("test {}: {} is not installed: {}", test.name, need.program, need.cure());
+            return Err(Failed::new(Exit::Testbed, anyhow::anyhow!(message)));
+        }
     }
     Ok(())
+}
+
+/// Of two devices on the same interfaces only one can be cabled.
+fn check_interleaving(loaded: &Loaded) -> Result<(), Failed> {
+    let devices: std::collections::BTreeSet<&str> = loaded.plan.tests.iter().map(|test| test.dut.as_str()).collect();
+    if loaded.plan.interleave && loaded.links.interfaces.is_some() && devices.len() > 1 {
+        return Err(Failed::usage("two devices cannot be up at once on the same two interfaces: set interleave = false"));
+    }
+    Ok(())
+}
+
+/// The first address of the plan's traffic that lies outside the ranges RFC 6815 leaves to tests.
+fn forbidden(plan: &Plan, library: &Library) -> Option<String> {
+    plan.tests.iter().find_map(|test| {
+        let recipe = library.get(&test.dut)?;
+        let varied = crate::profile::variation::addresses(recipe, test);
+        let varied = varied.into_iter().find_map(|address| addresses::check(address).err());
+        recipe.forbidden_destinations().into_iter().next().or(varied)
+    })
 }

@@ -1,19 +1,23 @@
 //! `sixbench plan` and `sixbench check`: what would happen, before anything does.
 
-use super::{library, read_plan};
+use super::{PlanFile, check_traffic, read_plan};
 use crate::args;
 use crate::config::apply_profile;
 use crate::config::units::{show_ns, show_rate, show_seconds};
 use crate::exit::{Exit, Failed};
 use sixbench_method::budget::{self, Budget};
-use sixbench_method::plan::{Plan, Profile, SearchMethod};
+use sixbench_method::conformance::{self, Clause, Standing};
+use sixbench_method::plan::{Plan, Profile, SearchMethod, Test};
+use sixbench_method::repeat::Repetition;
+use sixbench_testbed::recipe::Host;
 use sixbench_testbed::{Cores, Dut, Library, Shell, Topology};
 use std::path::Path;
 
 /// Validates a plan file.
 pub(crate) fn check(path: &Path) -> Result<Exit, Failed> {
-    let library = library(&[])?;
-    let (_, loaded) = read_plan(path, &library)?;
+    let PlanFile { loaded, library, .. } = read_plan(path, &[])?;
+    // Whether its traffic may go where it goes is the run's question: there it can be forced.
+    check_traffic(&loaded.plan, &library, true)?;
     let points: usize = loaded.plan.tests.iter().map(|test| test.frame_sizes.len()).sum();
     println!("{}: good ({} tests, {points} points)", path.display(), loaded.plan.tests.len());
     Ok(Exit::Done)
@@ -21,20 +25,19 @@ pub(crate) fn check(path: &Path) -> Result<Exit, Failed> {
 
 /// Shows trials, hours and clauses, or the testbed's commands.
 pub(crate) fn plan(arguments: &args::Plan) -> Result<Exit, Failed> {
-    let library = library(&arguments.recipes)?;
-    let (_, mut loaded) = read_plan(&arguments.plan, &library)?;
+    let PlanFile { mut loaded, library, .. } = read_plan(&arguments.plan, &arguments.recipes)?;
     if let Some(profile) = arguments.profile {
         apply_profile(&mut loaded.plan, profile);
     }
     if arguments.shell {
         return shell(&loaded.plan, &library);
     }
-    print!("{}", describe(&loaded.plan));
+    print!("{}", describe(&loaded.plan, arguments.all));
     Ok(Exit::Done)
 }
 
 /// The plan in words.
-fn describe(plan: &Plan) -> String {
+fn describe(plan: &Plan, all: bool) -> String {
     let mut text = format!("{} (profile {})\n\n", plan.name, profile_name(plan.profile));
     for test in &plan.tests {
         let sizes: Vec<String> = test.frame_sizes.iter().map(ToString::to_string).collect();
@@ -43,11 +46,12 @@ fn describe(plan: &Plan) -> String {
             percent => format!(", {percent} % native IPv6"),
         };
         text += &format!(
-            "  {:<20} {}: {}-byte frames{background}, {} repetitions\n",
+            "  {:<20} {} of {}: {}-byte frames{background}, {} repetitions\n",
             test.name,
+            test.measure.name(),
             test.dut,
             sizes.join(", "),
-            test.repetitions
+            repetitions(test.repetitions)
         );
     }
     text += &format!(
@@ -72,7 +76,14 @@ fn describe(plan: &Plan) -> String {
     if plan.profile != Profile::Rfc {
         text += &cost("conformant", budget::estimate_rfc(plan));
     }
-    text + "\n" + &clauses(plan)
+    text + "\n" + &clauses(plan, all)
+}
+
+fn repetitions(repetitions: Repetition) -> String {
+    match repetitions {
+        Repetition::Fixed(count) => count.to_string(),
+        Repetition::Adaptive { least, most, .. } => format!("{least} to {most}"),
+    }
 }
 
 fn cost(name: &str, budget: Budget) -> String {
@@ -84,13 +95,27 @@ fn cost(name: &str, budget: Budget) -> String {
     )
 }
 
-fn clauses(plan: &Plan) -> String {
-    let clauses = sixbench_method::conformance::clauses(plan);
-    let line = |c: &sixbench_method::conformance::Clause| {
-        let standing = if c.is_met { "met " } else { "bent" };
-        format!("  {standing}  {:<22} {}: {}\n", c.clause, c.asks, c.here)
+/// How each test stands to the RFCs, then clause by clause; what no plan can change comes last.
+fn clauses(plan: &Plan, all: bool) -> String {
+    let compliance = |test: &Test| {
+        let standing = conformance::compliance(&conformance::of_the_test(plan, test));
+        format!("  {:<20} {standing}, apart from the instrument's deviations (RFC 2544 section 5)\n", test.name)
     };
-    clauses.iter().map(line).collect()
+    let mut text: String = plan.tests.iter().map(compliance).collect();
+    text.push('\n');
+    let mut met = 0;
+    for (clause, tests) in conformance::of_plan(plan) {
+        met += u32::from(clause.standing == Standing::Met);
+        if all || clause.standing != Standing::Met {
+            let about = if tests.len() == plan.tests.len() { String::new() } else { format!(" [{}]", tests.join(", ")) };
+            let Clause { clause, level, asks, here, standing } = clause;
+            text += &format!("  {standing:<6}  {clause:<22} {level:<6} {asks}: {here}{about}\n");
+        }
+    }
+    if !all {
+        text += &format!("  and {met} clauses met (--all shows them)\n");
+    }
+    text
 }
 
 fn profile_name(profile: Profile) -> &'static str {
@@ -110,6 +135,10 @@ fn shell(plan: &Plan, library: &Library) -> Result<Exit, Failed> {
     for test in &plan.tests {
         let Some(recipe) = library.get(&test.dut).filter(|_| !seen.contains(&test.dut.as_str())) else { continue };
         seen.push(&test.dut);
+        if recipe.host == Host::Manual {
+            rehearsal.transcript().comment(&format!("{}: set up by hand, on a machine of its own", recipe.name));
+            continue;
+        }
         let broken = |e| Failed::new(Exit::Testbed, e);
         let topology = Topology::build(&rehearsal, "", cores.clone(), 1500).map_err(broken)?;
         let dut = Dut::bring_up(recipe, &topology).map_err(broken)?;

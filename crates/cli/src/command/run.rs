@@ -1,17 +1,16 @@
 //! `sixbench run` and `sixbench quickstart`.
 
-use super::{check_feasible, library, parse_plan, read_plan, stdout_color};
+use super::{PlanFile, check_feasible, library, parse_plan, read_plan, stdout_color};
 use crate::args;
 use crate::config::units::{show_ns, show_seconds};
-use crate::config::{Links, Loaded, apply_profile};
+use crate::config::{Links, Loaded, apply_profile, links_of};
 use crate::exit::{Exit, Failed, in_words};
-use crate::run::store::{Store, Stored};
+use crate::run::store::{RECIPES, Store, Stored};
 use crate::run::{Order, Site, perform, stop};
 use crate::view::{self, Choice};
 use sixbench_method::budget;
 use sixbench_method::plan::{Plan, Profile};
-use sixbench_method::record::TrialRecord;
-use sixbench_testbed::{Library, Shell, namespace};
+use sixbench_testbed::{Library, Shell, existing, namespace};
 use std::path::{Path, PathBuf};
 
 /// The plan of the quickstart, part of the binary.
@@ -30,17 +29,24 @@ pub(crate) fn quickstart(arguments: args::Quickstart) -> Result<Exit, Failed> {
 
 /// Runs a plan file, or goes on with an interrupted run.
 pub(crate) fn run(arguments: args::Run) -> Result<Exit, Failed> {
-    let library = library(&arguments.recipes)?;
     if let Some(directory) = &arguments.resume {
-        return resume(directory, &library, arguments.output.json, arguments.force);
+        return resume(directory, &library(&arguments.recipes)?, arguments.output.json, arguments.force);
     }
     let path = arguments.plan.as_deref().ok_or_else(|| Failed::usage("a plan file is needed"))?;
-    let (source, mut loaded) = read_plan(path, &library)?;
+    let PlanFile { source, mut loaded, library } = read_plan(path, &arguments.recipes)?;
+    find_link_rate(&mut loaded);
     keep(&mut loaded.plan, arguments.only.as_deref())?;
     if let Some(profile) = arguments.profile {
         apply_profile(&mut loaded.plan, profile);
     }
     start(&loaded, &source, &library, &arguments.output, arguments.force)
+}
+
+/// A plan on NICs that does not say how fast their medium is asks them; of two, the slower counts.
+fn find_link_rate(loaded: &mut Loaded) {
+    if let (None, Some((left, right))) = (loaded.plan.link_rate, &loaded.links.interfaces) {
+        loaded.plan.link_rate = existing::link_rate(left).zip(existing::link_rate(right)).map(|(l, r)| l.min(r));
+    }
 }
 
 /// Keeps the tests whose name matches.
@@ -67,9 +73,23 @@ fn matches(pattern: &str, name: &str) -> bool {
 
 fn start(loaded: &Loaded, source: &str, library: &Library, output: &args::Output, force: bool) -> Result<Exit, Failed> {
     check_feasible(loaded, library, force)?;
+    measure(loaded, source, library, output).map(|results| results.exit)
+}
+
+/// Where a run's results are, and how it ended.
+pub(crate) struct Results {
+    pub(crate) directory: PathBuf,
+    pub(crate) exit: Exit,
+}
+
+/// Runs a plan that is known to be feasible.
+pub(crate) fn measure(loaded: &Loaded, source: &str, library: &Library, output: &args::Output) -> Result<Results, Failed> {
     let directory = output.output.clone().unwrap_or_else(|| new_directory(&loaded.plan.name));
     let mut store = Store::create(&directory, &loaded.plan, source)?;
-    go(&loaded.plan, &loaded.links, library, &mut store, Vec::new(), output.json)
+    store.keep_recipes(loaded.plan.tests.iter().filter_map(|test| library.get(&test.dut)))?;
+    let order = |site| Order { plan: &loaded.plan, library, site, records: Vec::new(), earlier: None };
+    let exit = go(&loaded.plan, &loaded.links, order, &mut store, output.json)?;
+    Ok(Results { directory, exit })
 }
 
 /// `results/<plan>-<date>-<time>`: sorts by time.
@@ -79,37 +99,46 @@ fn new_directory(plan: &str) -> PathBuf {
 }
 
 fn resume(directory: &Path, library: &Library, json: bool, force: bool) -> Result<Exit, Failed> {
-    let (mut store, Stored { plan, records, is_torn, .. }) = Store::reopen(directory)?;
+    let (mut store, Stored { plan, records, is_torn, facts, commands }) = Store::reopen(directory)?;
+    let library = &with_kept_recipes(directory, library)?;
     // The links are no part of the resolved plan: they belong to this machine, and the plan's own text has them.
     let source = std::fs::read_to_string(directory.join("plan.toml")).unwrap_or_default();
-    let links = parse_plan("plan.toml", &source, library)?.links;
+    let links = links_of(&source);
     check_feasible(&Loaded { plan: plan.clone(), links: links.clone() }, library, force)?;
     if !json {
         let torn = if is_torn { " (the last line was torn off and is measured again)" } else { "" };
         eprintln!("going on after {} trials{torn}", records.len());
     }
-    go(&plan, &links, library, &mut store, records, json)
+    let order = |site| Order { plan: &plan, library, site, records, earlier: Some((facts, commands)) };
+    go(&plan, &links, order, &mut store, json)
 }
 
-fn go(
-    plan: &Plan,
-    links: &Links,
-    library: &Library,
+/// The recipes as they were when the run began, before any of the same name.
+fn with_kept_recipes(directory: &Path, library: &Library) -> Result<Library, Failed> {
+    let kept = directory.join(RECIPES);
+    match kept.is_dir() {
+        true => library.clone().with_directory(&kept).map_err(|error| Failed::new(Exit::Usage, error)),
+        false => Ok(library.clone()),
+    }
+}
+
+fn go<'a>(
+    plan: &'a Plan,
+    links: &'a Links,
+    order: impl FnOnce(Site<'a>) -> Order<'a>,
     store: &mut Store,
-    records: Vec<TrialRecord>,
     json: bool,
 ) -> Result<Exit, Failed> {
     let stop = stop::install()?;
     let shell = Shell::new();
     let swept = namespace::sweep(&shell).map_err(|e| Failed::new(Exit::Testbed, e))?;
-    let site = Site { shell: &shell, links, trial: plan.trial, stop, pcap: None };
+    let site = Site { shell: shell.clone(), links, stop, pcap: None };
     let mut view = view::open(if json { Choice::Json } else { Choice::People });
     for name in swept {
         let text = format!("removed namespace {name}, left by a killed run");
         view.show(&sixbench_method::event::Event::Warning { text });
     }
-    let order = Order { plan, library, site, records };
-    let ended = perform(order, store, view.as_mut(), stdout_color())?;
+    let ended = perform(order(site), store, view.as_mut(), stdout_color())?;
     drop(view);
     if !json {
         println!("{}\n{}report: {}", ended.summary.trim_end(), not_conformant(plan, store.directory()), ended.report.display());
@@ -129,7 +158,7 @@ fn not_conformant(plan: &Plan, directory: &Path) -> String {
         return String::new();
     }
     let budget = budget::estimate_rfc(plan);
-    let repetitions = plan.tests.iter().map(|test| test.repetitions).min().unwrap_or(0);
+    let repetitions = plan.tests.iter().map(|test| test.repetitions.least()).min().unwrap_or(0);
     format!(
         "Not conformant: trials of {} instead of 60s, {repetitions} repetitions instead of 20. The conformant run takes {} trials, {}:\n\
          sixbench run {} --profile rfc\n",

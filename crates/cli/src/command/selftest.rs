@@ -6,13 +6,13 @@ use crate::config::{standard_search, standard_trial};
 use crate::exit::{Exit, Failed};
 use crate::run::{open_port, stop};
 use serde::Serialize;
-use sixbench_engine::profile::{AddressOrder, Ends, Path, Paths, Profile};
+use sixbench_engine::profile::{Profile, Variation};
 use sixbench_engine::{FrameTester, Layout, MeasureError, selftest};
 use sixbench_io::clock::Clock;
 use sixbench_io::thread::allowed_cores;
-use sixbench_method::plan::{self, PortOrder, Ports, SearchSettings, TrialSettings};
+use sixbench_method::plan::{self, AddressPart, Order, Ports, Range, SearchSettings, TrialSettings};
 use sixbench_method::search::{self, Start};
-use sixbench_method::terms::{Directions, FrameRate, FrameSize, LossRatio, Share};
+use sixbench_method::terms::{Directions, FrameRate, FrameSize, LossRatio};
 use sixbench_method::trial::{Measurer, TrialResult, TrialSpec, Verdict};
 use sixbench_testbed::namespace::{Namespace, name, sweep};
 use sixbench_testbed::{Shell, TestbedError, doctor};
@@ -31,6 +31,9 @@ struct Figure {
 
 /// Runs the self-test.
 pub(crate) fn selftest(arguments: &args::Selftest) -> Result<Exit, Failed> {
+    if arguments.accuracy {
+        return accuracy(arguments);
+    }
     let mut figures = generation()?;
     if !arguments.generate {
         figures.extend(over_veth(arguments)?);
@@ -48,25 +51,33 @@ pub(crate) fn selftest(arguments: &args::Selftest) -> Result<Exit, Failed> {
 
 /// Frames generated in memory by one core: the send path without a port.
 fn generation() -> Result<Vec<Figure>, Failed> {
-    use {AddressOrder as A, PortOrder as P};
     let clock = Clock::new();
     let ends = [("IPv4, 64 octets", "198.18.0.2", "198.19.0.2"), ("IPv6, 84 octets", "2001:2::2", "2001:2:0:8000::2")];
     let kinds = [
-        ("fixed ports", P::Fixed, A::Fixed),
-        ("random ports", P::Pseudorandom, A::Fixed),
-        ("random ports and addresses", P::Pseudorandom, A::Pseudorandom),
+        ("fixed ports", Order::Fixed, Variation::None),
+        ("random ports", Order::Pseudorandom, Variation::None),
+        ("random addresses", Order::Fixed, all_addresses()),
+        ("random ports and addresses", Order::Pseudorandom, all_addresses()),
     ];
     let mut figures = Vec::new();
     for (name, source, destination) in ends {
-        for (kind, order, addresses) in kinds {
-            let ports = Ports { order, ..Ports::RFC_4814 };
-            let profile = Profile { ports, addresses, ..wire(source, destination, FrameSize(84)) };
+        for (kind, order, variation) in kinds {
+            let base = wire(source, destination, FrameSize(84));
+            let forward_ports = Ports::of(order);
+            let profile = Profile { forward_ports, left_variation: variation, right_variation: variation, ..base };
             let rate = selftest::generate(&profile, FRAMES, &clock).map_err(anyhow::Error::from)?;
             let what = format!("generation, one core: {name}, {kind}");
             figures.push(Figure { what, frames_per_second: rate.0, offered_load_error: None });
         }
     }
     Ok(figures)
+}
+
+/// 16 bits of both addresses, all values (draft-lencse-bmwg-multiple-ip-addresses).
+fn all_addresses() -> Variation {
+    let range = Range { first: 0, last: 65535, order: Order::Pseudorandom };
+    let (ipv4_offset, ipv6_offset) = (AddressPart::IPV4_OFFSET, AddressPart::IPV6_OFFSET);
+    Variation::Part(AddressPart { range, ipv4_offset, ipv6_offset })
 }
 
 /// The highest rate at which every frame comes back over a veth pair with nothing in between.
@@ -96,20 +107,36 @@ fn over_veth(arguments: &args::Selftest) -> Result<Vec<Figure>, Failed> {
     Ok(figures)
 }
 
+/// How true delays are, on a device whose delay is known.
+fn accuracy(arguments: &args::Selftest) -> Result<Exit, Failed> {
+    let rows = super::accuracy::measure(arguments)?;
+    match arguments.json {
+        true => println!("{}", serde_json::to_string_pretty(&rows).map_err(anyhow::Error::from)?),
+        false => print!("{}", super::accuracy::describe(&rows)),
+    }
+    Ok(Exit::Done)
+}
+
 /// One veth pair, both ends in a namespace of its own, silent.
 fn veth(shell: &Shell) -> Result<Namespace, TestbedError> {
     let namespace = Namespace::new(shell, &name("", "selftest"))?;
-    let inside = namespace.shell();
-    inside.set("/proc/sys/net/ipv6/conf/default/disable_ipv6", "1")?;
-    inside.line("ip link add left type veth peer name right")?;
-    for end in ["left", "right"] {
-        inside.line(&format!("ethtool -K {end} tx off rx off tso off gso off gro off"))?;
-        inside.line(&format!("ip link set {end} arp off up"))?;
-    }
+    add_veth(&namespace, ["left", "right"])?;
     Ok(namespace)
 }
 
-fn trial_settings() -> TrialSettings {
+/// A silent veth pair in a namespace.
+pub(super) fn add_veth(namespace: &Namespace, ends: [&str; 2]) -> Result<(), TestbedError> {
+    let inside = namespace.shell();
+    inside.set("/proc/sys/net/ipv6/conf/default/disable_ipv6", "1")?;
+    inside.line(&format!("ip link add {} type veth peer name {}", ends[0], ends[1]))?;
+    for end in ends {
+        inside.line(&format!("ethtool -K {end} tx off rx off tso off gso off gro off"))?;
+        inside.line(&format!("ip link set {end} arp off up"))?;
+    }
+    Ok(())
+}
+
+pub(super) fn trial_settings() -> TrialSettings {
     TrialSettings { duration_ns: 500_000_000, ..standard_trial(plan::Profile::Smoke) }
 }
 
@@ -150,23 +177,7 @@ fn highest(tester: FrameTester) -> Result<(FrameRate, Option<f64>), Failed> {
 }
 
 /// Frames that come back as they were sent: what a wire does.
-fn wire(left: &str, right: &str, frame_size: FrameSize) -> Profile {
+pub(super) fn wire(left: &str, right: &str, frame_size: FrameSize) -> Profile {
     let address = |text: &str| text.parse().expect("a constant address");
-    let path = |source: &str, destination: &str| {
-        let ends = Ends { source: address(source), destination: address(destination) };
-        Paths { foreground: Path { sent: ends, expected: ends, hops: 0 }, background: None }
-    };
-    Profile {
-        frame_size,
-        directions: Directions::Forward,
-        forward: path(left, right),
-        reverse: path(right, left),
-        share: Share::ALL,
-        ports: Ports::RFC_4814,
-        addresses: AddressOrder::Fixed,
-        zero_checksum_is_known: false,
-        seed: 42,
-        left: vec![],
-        right: vec![],
-    }
+    Profile { directions: Directions::Forward, ..Profile::of_a_wire(address(left), address(right), frame_size) }
 }

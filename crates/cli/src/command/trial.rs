@@ -6,9 +6,9 @@ use crate::config::units::{self, show_ns, show_rate};
 use crate::config::{Links, Loaded, standard_search, standard_trial};
 use crate::exit::{Exit, Failed};
 use crate::profile;
-use crate::run::{Session, Site, stop};
+use crate::run::{Session, Site, Wanted, stop};
 use crate::view::verdict_word;
-use sixbench_method::plan::{Measure, Plan, Ports, Profile, Test};
+use sixbench_method::plan::{Plan, Profile, Test};
 use sixbench_method::terms::LossRatio;
 use sixbench_method::trial::{DirectionResult, TrialResult, TrialSpec, Verdict};
 use sixbench_testbed::{Shell, namespace};
@@ -28,11 +28,11 @@ pub(crate) fn trial(arguments: &args::Trial) -> Result<Exit, Failed> {
     if let Some(directory) = pcap {
         std::fs::create_dir_all(directory)?;
     }
-    let site = Site { shell: &shell, links: &loaded.links, trial: plan.trial, stop: stop::install()?, pcap };
+    let site = Site { shell: shell.clone(), links: &loaded.links, stop: stop::install()?, pcap };
     let profile = profile::of(recipe, &plan.tests[0], arguments.size, plan.seed).map_err(Failed::usage)?;
-    let mut session = Session::open(&site, recipe, profile, arguments.size)?;
+    let mut session = Session::open(&site, &Wanted::alone(recipe, arguments.size), (profile, plan.trial))?;
     session.warnings().iter().for_each(|warning| eprintln!("warning: {warning}"));
-    let spec = TrialSpec { rate: arguments.rate, duration_ns: arguments.duration_ns };
+    let spec = TrialSpec::constant(arguments.rate, arguments.duration_ns);
     let (result, _) = session.measure(&spec)?;
     match arguments.json {
         true => println!("{}", serde_json::to_string_pretty(&result).map_err(anyhow::Error::from)?),
@@ -45,16 +45,10 @@ pub(crate) fn trial(arguments: &args::Trial) -> Result<Exit, Failed> {
 /// The arguments as a plan of one test.
 fn one_test(arguments: &args::Trial) -> Result<Loaded, Failed> {
     let test = Test {
-        name: "trial".to_owned(),
-        title: "one trial".to_owned(),
-        dut: arguments.dut.clone(),
-        measure: Measure::Throughput,
         frame_sizes: vec![arguments.size],
         directions: arguments.directions,
         foreground: units::background(&arguments.background).map_err(Failed::usage)?,
-        ports: Ports::RFC_4814,
-        repetitions: 1,
-        expect: None,
+        ..Test::of("trial", &arguments.dut)
     };
     let trial = sixbench_method::plan::TrialSettings { residual_ns: 2_000_000_000, ..standard_trial(Profile::Smoke) };
     let plan = Plan {
@@ -63,6 +57,8 @@ fn one_test(arguments: &args::Trial) -> Result<Loaded, Failed> {
         seed: 42,
         trial,
         search: standard_search(Profile::Smoke),
+        link_rate: None,
+        interleave: false,
         tests: vec![test],
     };
     Ok(Loaded { plan, links: links(arguments)? })
@@ -106,6 +102,8 @@ fn describe_direction(result: &DirectionResult) -> String {
         ("reordered", result.reordered),
         ("misdirected", result.misdirected),
         ("foreign", result.foreign),
+        ("of these ICMP messages", result.icmp),
+        ("fragments", result.fragments),
     ];
     let odd: Vec<String> = counts.iter().filter(|(_, n)| *n > 0).map(|(name, n)| format!("{name} {n}")).collect();
     if !odd.is_empty() {

@@ -2,11 +2,16 @@
 
 mod defaults;
 mod diagnostic;
+mod measure_section;
 mod plan_file;
 mod reader;
+mod test_section;
+mod traffic_section;
 pub(crate) mod units;
+mod words;
 
 pub(crate) use defaults::{apply_profile, standard_search, standard_trial};
-pub(crate) use diagnostic::render;
-pub(crate) use plan_file::{Backend, Links, Loaded, backend, directions, parse, profile};
+pub(crate) use diagnostic::{Diagnostic, render};
+pub(crate) use plan_file::{Backend, Links, Loaded, links_of, parse, recipe_directories};
 pub(crate) use reader::nearest;
+pub(crate) use words::{backend, directions, profile};

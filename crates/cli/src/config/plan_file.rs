@@ -1,12 +1,12 @@
 //! The plan file: what its tables and keys mean.
 
-use super::defaults::{standard_repetitions, standard_search, standard_trial};
+use super::defaults::{standard_search, standard_trial};
 use super::diagnostic::Diagnostic;
-use super::reader::{Mistakes, Section, nearest};
+use super::reader::{Mistakes, Section};
+use super::test_section::{Surroundings, read_tests};
 use super::units;
-use sixbench_method::plan::{Measure, Plan, PortOrder, Ports, Profile, SearchMethod, SearchSettings, Test, TrialSettings};
-use sixbench_method::terms::{Directions, FrameSize, Share};
-use std::collections::BTreeSet;
+use super::words::{backend, core, count, identifier, interface, method, profile, yes};
+use sixbench_method::plan::{Plan, Profile, SearchMethod, SearchSettings, TrialSettings};
 use toml::de::DeTable;
 
 /// A plan and where it is to run.
@@ -58,24 +58,36 @@ pub(crate) fn parse(source: &str, duts: &[&str]) -> Result<Loaded, Vec<Diagnosti
     }
 }
 
+/// The directories of further recipes a plan names, as written; mistakes are [`parse`]'s to tell.
+pub(crate) fn recipe_directories(source: &str) -> Vec<String> {
+    let (table, _) = DeTable::parse_recoverable(source);
+    let directories = table.get_ref().get("recipes").and_then(|value| value.get_ref().as_array());
+    directories.into_iter().flatten().filter_map(|item| Some(item.get_ref().as_str()?.to_owned())).collect()
+}
+
+/// Where a plan that was read before is to run; its tests do not matter, nor do mistakes.
+pub(crate) fn links_of(source: &str) -> Links {
+    let (table, _) = DeTable::parse_recoverable(source);
+    let mistakes = Mistakes::default();
+    let file = Section::new(table.get_ref(), 0..0, "the plan", &mistakes);
+    file.section("testbed", "[testbed]").map(|section| read_links(section).0).unwrap_or_default()
+}
+
 fn read_file(file: Section<'_>, duts: &[&str]) -> Option<Loaded> {
     let name = file.required("name", identifier);
     let profile = file.value("profile", profile).unwrap_or(Profile::Smoke);
     let seed = file.value("seed", |t| t.parse().map_err(|_| format!("expected a whole number, not `{t}`")));
+    let interleave = file.value("interleave", yes).unwrap_or(false);
+    // Read before, by `recipe_directories`.
+    let _ = file.list("recipes", |text| Ok(text.to_owned()));
     let trial = file.section("trial", "[trial]").map_or(standard_trial(profile), |s| read_trial(s, profile));
     let search = file.section("search", "[search]").map_or(standard_search(profile), |s| read_search(s, profile));
-    let links = file.section("testbed", "[testbed]").map(read_links).unwrap_or_default();
-    let sections = file.sections("test", "[[test]]");
-    if sections.is_empty() {
-        file.mistake_with_help("test", "the plan holds no test", "add at least one [[test]] table");
-    }
-    let mut names = BTreeSet::new();
-    let tests: Vec<_> = sections.into_iter().map(|s| read_test(s, profile, duts, &mut names)).collect();
+    let (links, link_rate) = file.section("testbed", "[testbed]").map(read_links).unwrap_or_default();
+    let tests = read_tests(&file, &Surroundings { profile, trial, search: &search, link_rate, duts });
     file.finish();
-    let tests: Option<Vec<Test>> = tests.into_iter().collect();
     // Durations of one's own make a plan neither of the named profiles.
     let profile = if trial == standard_trial(profile) { profile } else { Profile::Custom };
-    let plan = Plan { name: name?, profile, seed: seed.unwrap_or(42), trial, search, tests: tests? };
+    let plan = Plan { name: name?, profile, seed: seed.unwrap_or(42), trial, search, link_rate, interleave, tests: tests? };
     Some(Loaded { plan, links })
 }
 
@@ -132,7 +144,7 @@ fn check_search(section: &Section<'_>, search: &SearchSettings) {
     }
 }
 
-fn read_links(section: Section<'_>) -> Links {
+fn read_links(section: Section<'_>) -> (Links, Option<u64>) {
     let left = section.value("left", interface);
     let right = section.value("right", interface);
     if left.is_some() != right.is_some() {
@@ -147,119 +159,18 @@ fn read_links(section: Section<'_>) -> Links {
         tester_cores: section.list("tester-cores", core).unwrap_or_default(),
         dut_cores: section.list("dut-cores", core).unwrap_or_default(),
     };
+    let link_rate = section.value("link-rate", units::bit_rate);
     section.finish();
-    links
-}
-
-fn read_test(section: Section<'_>, profile: Profile, duts: &[&str], names: &mut BTreeSet<String>) -> Option<Test> {
-    let name = section.required("name", identifier);
-    if let Some(name) = name.as_ref().filter(|name| !names.insert((*name).clone())) {
-        section.mistake("name", format!("two tests are named `{name}`"));
-    }
-    let dut = section.required("dut", |text| known_dut(text, duts));
-    let title = section.value("title", |text| Ok(text.to_owned()));
-    let measure = section.value("measure", measure).unwrap_or(Measure::Throughput);
-    let frame_sizes = section.list("frame-sizes", units::frame_size);
-    if section.is_empty_list("frame-sizes") {
-        section.mistake("frame-sizes", "at least one frame size is needed");
-    }
-    let directions = section.value("directions", directions).unwrap_or(Directions::Both);
-    let foreground = section.value("background", units::background).unwrap_or(Share::ALL);
-    let ports = section.value("ports", ports).unwrap_or(Ports::RFC_4814);
-    let repetitions = section.value("repetitions", count).unwrap_or_else(|| standard_repetitions(profile));
-    let expect = section.value("expect", units::rate);
-    section.finish();
-    Some(Test {
-        title: title.or_else(|| name.clone())?,
-        name: name?,
-        dut: dut?,
-        measure,
-        frame_sizes: frame_sizes.unwrap_or_else(|| STANDARD_SIZES.map(FrameSize).to_vec()),
-        directions,
-        foreground,
-        ports,
-        repetitions,
-        expect,
-    })
-}
-
-/// RFC 8219 section 5.1.1 up to Ethernet's ordinary MTU, as the papers use them: on the IPv4 side each is 20 octets shorter.
-const STANDARD_SIZES: [u16; 8] = [84, 128, 256, 512, 768, 1024, 1280, 1518];
-
-fn identifier(text: &str) -> Result<String, String> {
-    let is_good = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
-    if text.is_empty() || text.len() > 64 || !text.chars().all(is_good) {
-        return Err(format!("a name is made of letters, digits, `-`, `_` and `.`, not `{text}`"));
-    }
-    Ok(text.to_owned())
-}
-
-fn interface(text: &str) -> Result<String, String> {
-    if text.is_empty() || text.len() > 15 || text.contains(['/', ' ']) {
-        return Err(format!("`{text}` cannot be the name of an interface"));
-    }
-    Ok(text.to_owned())
-}
-
-fn known_dut(text: &str, duts: &[&str]) -> Result<String, String> {
-    if duts.contains(&text) {
-        return Ok(text.to_owned());
-    }
-    let hint = match nearest(text, duts) {
-        Some(near) => format!("did you mean `{near}`?"),
-        None => format!("known: {} (sixbench list duts)", duts.join(", ")),
-    };
-    Err(format!("no recipe is named `{text}`; {hint}"))
-}
-
-/// One of a few words.
-pub(crate) fn word<T: Copy>(text: &str, what: &str, words: &[(&str, T)]) -> Result<T, String> {
-    let found = words.iter().find(|(word, _)| *word == text).map(|(_, value)| *value);
-    found.ok_or_else(|| {
-        let known: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
-        format!("expected {what} ({}), not `{text}`", known.join(", "))
-    })
-}
-
-pub(crate) fn profile(text: &str) -> Result<Profile, String> {
-    word(text, "a profile", &[("smoke", Profile::Smoke), ("draft", Profile::Draft), ("rfc", Profile::Rfc)])
-}
-
-fn method(text: &str) -> Result<SearchMethod, String> {
-    word(text, "a search method", &[("binary", SearchMethod::Binary), ("mlrsearch", SearchMethod::Mlrsearch)])
-}
-
-pub(crate) fn backend(text: &str) -> Result<Backend, String> {
-    word(text, "a backend", &[("auto", Backend::Auto), ("packet", Backend::Packet), ("xdp", Backend::Xdp)])
-}
-
-fn measure(text: &str) -> Result<Measure, String> {
-    word(text, "what to measure", &[("throughput", Measure::Throughput)])
-}
-
-pub(crate) fn directions(text: &str) -> Result<Directions, String> {
-    let words = [("both", Directions::Both), ("forward", Directions::Forward), ("reverse", Directions::Reverse)];
-    word(text, "directions", &words)
-}
-
-pub(crate) fn ports(text: &str) -> Result<Ports, String> {
-    let fixed = Ports { order: PortOrder::Fixed, ..Ports::RFC_4814 };
-    word(text, "the ports", &[("rfc4814", Ports::RFC_4814), ("fixed", fixed)])
-}
-
-fn count(text: &str) -> Result<u32, String> {
-    let wrong = format!("expected a whole number from 1 to 1000, not `{text}`");
-    text.parse().ok().filter(|n| (1..=1000).contains(n)).ok_or(wrong)
-}
-
-fn core(text: &str) -> Result<u32, String> {
-    text.parse().map_err(|_| format!("expected the number of a core, not `{text}`"))
+    (links, link_rate)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::config::render;
+    use sixbench_method::plan::{Measure, Traffic};
+    use sixbench_method::repeat::Repetition;
+    use sixbench_method::terms::Directions;
 
     const DUTS: [&str; 2] = ["linux-ipv4", "tayga-siit"];
 
@@ -270,7 +181,8 @@ mod tests {
         let plan = parse(SMALLEST, &DUTS).expect("a plan").plan;
         assert_eq!(plan.profile, Profile::Smoke);
         assert_eq!(plan.tests[0].frame_sizes.len(), 8);
-        assert_eq!(plan.tests[0].ports, Ports::RFC_4814);
+        assert_eq!(plan.tests[0].traffic, Traffic::RFC_4814);
+        assert_eq!(plan.tests[0].measure, Measure::Throughput);
         assert_eq!(plan.tests[0].directions, Directions::Both);
     }
 
@@ -279,7 +191,7 @@ mod tests {
         let plan = parse(&format!("profile = \"rfc\"\n{SMALLEST}"), &DUTS).expect("a plan").plan;
         assert_eq!(plan.trial.duration_ns, 60_000_000_000);
         assert_eq!(plan.trial.rest_ns, 5_000_000_000);
-        assert_eq!(plan.tests[0].repetitions, 20);
+        assert_eq!(plan.tests[0].repetitions, Repetition::Fixed(20));
     }
 
     #[test]

@@ -78,6 +78,15 @@ impl<'a> Section<'a> {
         }
     }
 
+    /// A table below this one, where the value of `key` is one; anything else is left to be read otherwise.
+    pub(crate) fn table(&self, key: &'static str, name: &'static str) -> Option<Section<'a>> {
+        let value = self.get(key)?;
+        match value.get_ref() {
+            DeValue::Table(table) => Some(Section::new(table, value.span(), name, self.mistakes)),
+            _ => None,
+        }
+    }
+
     /// The tables of an array of tables.
     pub(crate) fn sections(&self, key: &'static str, name: &'static str) -> Vec<Section<'a>> {
         let Some(value) = self.get(key) else {

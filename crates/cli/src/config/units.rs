@@ -27,6 +27,19 @@ pub(crate) fn rate(text: &str) -> Result<FrameRate, String> {
     Ok(FrameRate(rate as u64))
 }
 
+/// Bit/s of a medium: `100M`, `1G`, `10G`.
+pub(crate) fn bit_rate(text: &str) -> Result<u64, String> {
+    let wrong = || format!("expected a bit rate such as 100M, 1G or 25G, not `{text}`");
+    let (number, suffix) = split(text).ok_or_else(wrong)?;
+    let factor = match suffix {
+        "M" | "Mbit/s" => 1e6,
+        "G" | "Gbit/s" => 1e9,
+        _ => return Err(wrong()),
+    };
+    let rate = number * factor;
+    if (1e6..=1e13).contains(&rate) { Ok(rate as u64) } else { Err(wrong()) }
+}
+
 /// A time as nanoseconds: `10s`, `200ms`, `1m`, `0s`.
 pub(crate) fn duration_ns(text: &str) -> Result<u64, String> {
     let wrong = || format!("expected a time such as 60s, 200ms or 2m, not `{text}`");

@@ -1,20 +1,22 @@
 //! Takes a plan through its devices, repetitions, points and trials.
 
 use super::reporting::{self, Findings};
-use super::session::{Session, Site};
+use super::session::{Session, Site, Wanted};
 use super::store::Store;
 use crate::exit::{Exit, Failed};
 use crate::profile;
 use crate::view::View;
 use sixbench_method::budget;
 use sixbench_method::event::Event;
-use sixbench_method::plan::{Plan, Point, Test};
-use sixbench_method::record::{FORMAT, Facts, Outcome, TrialRecord};
-use sixbench_method::search::{Limit, Search, replay};
+use sixbench_method::measure::{Outcome, Procedure};
+use sixbench_method::plan::{Measure, Plan, Point, Test};
+use sixbench_method::record::{FORMAT, Facts, TrialRecord};
+use sixbench_method::replay;
+use sixbench_method::search::{Bracket, Limit};
 use sixbench_method::stats;
-use sixbench_method::terms::LossRatio;
 use sixbench_method::trial::TrialSpec;
 use sixbench_testbed::{Library, Recipe, facts};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -26,6 +28,8 @@ pub(crate) struct Order<'a> {
     pub(crate) site: Site<'a>,
     /// Trials of an earlier part of the same run.
     pub(crate) records: Vec<TrialRecord>,
+    /// What the earlier part knew of its devices, and the commands it ran.
+    pub(crate) earlier: Option<(Facts, String)>,
 }
 
 /// How a run ended, its results being on disk.
@@ -47,7 +51,8 @@ struct Manager<'a> {
 
 /// Performs the order. An error after the first trial still leaves a report of what was measured.
 pub(crate) fn perform(order: Order<'_>, store: &mut Store, view: &mut dyn View, color: bool) -> Result<Ended, Failed> {
-    let facts = Facts { sixbench: env!("CARGO_PKG_VERSION").to_owned(), host: facts::host(), ..Facts::default() };
+    let earlier = order.earlier.as_ref().map(|(facts, _)| facts.clone()).unwrap_or_default();
+    let facts = Facts { sixbench: env!("CARGO_PKG_VERSION").to_owned(), host: facts::host(), ..earlier };
     let mut manager = Manager { order, store, view, facts };
     manager.begin();
     let outcome = manager.all_devices();
@@ -70,10 +75,15 @@ impl Manager<'_> {
     }
 
     fn end(mut self, exit: Exit, error: Option<anyhow::Error>, color: bool) -> Result<Ended, Failed> {
-        let report = self.write(error.is_some())?;
+        let report = match (self.write(error.is_some()), &error) {
+            (Ok(report), _) => report,
+            (Err(failed), None) => return Err(failed),
+            // What ended the run is the better story than that its report could not be written either.
+            (Err(_), Some(_)) => self.store.directory().join("report.html"),
+        };
         let results = self.store.directory().display().to_string();
         self.view.show(&Event::RunEnded { results, interrupted: error.is_some() });
-        let commands = self.order.site.shell.transcript().text();
+        let commands = self.commands();
         let summary = reporting::terminal(&self.findings(&commands, error.is_some()), color);
         let missed = self.missed();
         let exit = match exit {
@@ -84,57 +94,51 @@ impl Manager<'_> {
         Ok(Ended { exit, report, summary: summary + &missed.concat(), error })
     }
 
-    /// Device by device, in the order of the plan.
+    /// Group by group, in the order of the plan.
     fn all_devices(&mut self) -> Result<(), Failed> {
-        let plan = self.order.plan;
-        let mut seen: Vec<&str> = Vec::new();
-        for test in &plan.tests {
-            if !seen.contains(&test.dut.as_str()) {
-                seen.push(&test.dut);
-                self.device(&test.dut)?;
-                self.write(true)?;
-            }
+        for tests in groups(self.order.plan) {
+            self.group(&tests)?;
+            self.write(true)?;
         }
         Ok(())
     }
 
-    /// All measurements of one device; repetitions go round its points, so that a drift of the machine spreads over all of them.
-    fn device(&mut self, name: &str) -> Result<(), Failed> {
-        let plan = self.order.plan;
-        let tests: Vec<&Test> = plan.tests.iter().filter(|test| test.dut == name).collect();
-        let library = self.order.library;
-        let recipe = library.get(name).ok_or_else(|| Failed::usage(format!("no recipe is named {name}")))?;
-        let most = tests.iter().map(|test| test.repetitions).max().unwrap_or(0);
-        let mut session = None;
+    /// All measurements of one group; repetitions go round its points, so that a drift of the machine spreads over all of them, and every
+    /// second one backwards, so that none always comes first.
+    fn group(&mut self, tests: &[&Test]) -> Result<(), Failed> {
+        let most = tests.iter().map(|test| test.repetitions.most()).max().unwrap_or(0);
+        let mut round: Vec<(&Test, Point)> =
+            tests.iter().flat_map(|test| test.points().map(move |point| (*test, point))).collect();
+        let mut sessions = Sessions::new();
         for repetition in 1..=most {
-            for test in tests.iter().filter(|test| repetition <= test.repetitions) {
-                for point in test.points() {
-                    self.measurement(&mut session, recipe, test, &point, repetition)?;
+            for (test, point) in &round {
+                if self.is_wanted(test, point, repetition) {
+                    self.measurement(&mut sessions, test, point, repetition)?;
                 }
             }
+            round.reverse();
         }
         Ok(())
+    }
+
+    /// Whether the repetitions before this one leave the point not known well enough.
+    fn is_wanted(&self, test: &Test, point: &Point, repetition: u32) -> bool {
+        let mut made = replay::outcomes_of(self.order.plan, point, &self.order.records);
+        made.retain(|outcome| outcome.repetition < repetition);
+        replay::wants_more(test, &made)
     }
 
     /// One repetition of one point; what an earlier part of the run measured is not measured again.
-    fn measurement(
-        &mut self,
-        session: &mut Option<Session>,
-        recipe: &Recipe,
-        test: &Test,
-        point: &Point,
-        repetition: u32,
-    ) -> Result<(), Failed> {
+    fn measurement(&mut self, sessions: &mut Sessions, test: &Test, point: &Point, repetition: u32) -> Result<(), Failed> {
         let plan = self.order.plan;
-        let (mut search, mut trials) = replay::resume(plan, point, repetition, &self.order.records)
-            .map_err(|mismatch| Failed::new(Exit::Usage, mismatch))?;
-        self.view.show(&Event::MeasurementStarted { point: point.clone(), repetition, of: test.repetitions });
-        if search.next_trial().is_some() {
-            let profile = profile::of(recipe, test, point.frame_size, plan.seed).map_err(Failed::usage)?;
-            let session = self.ready(session, recipe, profile)?;
-            while let Some(spec) = search.next_trial() {
+        let (mut procedure, mut trials) = replay::resume(plan, point, repetition, &self.order.records)
+            .map_err(|mismatch| Failed::new(Exit::Usage, *mismatch))?;
+        self.view.show(&Event::MeasurementStarted { point: point.clone(), repetition, of: test.repetitions.most() });
+        if procedure.next_trial().is_some() {
+            let session = self.ready(sessions, test, point)?;
+            while let Some(spec) = procedure.next_trial() {
                 trials += 1;
-                self.trial(session, search.as_mut(), point, (repetition, trials), &spec)?;
+                self.trial(session, procedure.as_mut(), point, (repetition, trials), &spec)?;
             }
         }
         if let Some(outcome) = self.outcome(point, repetition) {
@@ -143,23 +147,26 @@ impl Manager<'_> {
         Ok(())
     }
 
-    /// The device, brought up when it is first needed.
-    fn ready<'s>(
-        &mut self,
-        session: &'s mut Option<Session>,
-        recipe: &Recipe,
-        profile: sixbench_engine::profile::Profile,
-    ) -> Result<&'s mut Session, Failed> {
-        if session.is_none() {
+    /// The device of a test with the traffic of a point, brought up when it is first needed.
+    fn ready<'s>(&mut self, sessions: &'s mut Sessions, test: &Test, point: &Point) -> Result<&'s mut Session, Failed> {
+        let plan = self.order.plan;
+        let library = self.order.library;
+        let recipe = library.get(&test.dut).ok_or_else(|| Failed::usage(format!("no recipe is named {}", test.dut)))?;
+        let profile = profile::of(recipe, test, point.frame_size, plan.seed).map_err(Failed::usage)?;
+        let settings = test.trial_settings(plan);
+        let key = device_of(test);
+        if !sessions.contains_key(&key) {
             self.check_stop()?;
-            let tests = self.order.plan.tests.iter().filter(|test| test.dut == recipe.name);
-            let largest = tests.flat_map(|test| test.frame_sizes.iter().copied()).max().unwrap_or(profile.frame_size);
-            let opened = Session::open(&self.order.site, recipe, profile.clone(), largest)?;
+            let same = plan.tests.iter().filter(|other| device_of(other) == key);
+            let largest = same.flat_map(|test| test.frame_sizes.iter().copied()).max().unwrap_or(point.frame_size);
+            let name = if plan.interleave { sessions.len().to_string() } else { String::new() };
+            let wanted = Wanted { recipe, name, cores: test.cores, largest };
+            let opened = Session::open(&self.order.site, &wanted, (profile.clone(), settings))?;
             self.note(&opened, recipe)?;
-            *session = Some(opened);
+            sessions.insert(key.clone(), opened);
         }
-        let session = session.as_mut().expect("just opened");
-        session.set_profile(profile);
+        let session = sessions.get_mut(&key).expect("just opened");
+        session.set_profile(profile, settings);
         Ok(session)
     }
 
@@ -176,13 +183,13 @@ impl Manager<'_> {
             }
         }
         self.store.write_facts(&self.facts)?;
-        Ok(self.store.write("commands.sh", &script(&self.order.site.shell.transcript().text()))?)
+        Ok(self.store.write("commands.sh", &self.commands())?)
     }
 
     fn trial(
         &mut self,
         session: &mut Session,
-        search: &mut dyn Search,
+        procedure: &mut dyn Procedure,
         point: &Point,
         (repetition, trial): (u32, u32),
         spec: &TrialSpec,
@@ -194,10 +201,9 @@ impl Manager<'_> {
         let record =
             TrialRecord { format: FORMAT, point: point.clone(), repetition, trial, started, result, watch: Some(watch) };
         self.store.append(&record)?;
-        search.learn(&record.result);
+        let verdict = procedure.verdict(&record.result);
+        procedure.learn(&record.result);
         self.order.records.push(record.clone());
-        let goal = self.order.plan.search.goals.first().copied().unwrap_or(LossRatio::ZERO);
-        let verdict = record.result.verdict(goal);
         self.view.show(&Event::TrialEnded { record: Box::new(record), verdict });
         self.rest()
     }
@@ -220,8 +226,8 @@ impl Manager<'_> {
     }
 
     fn outcome(&self, point: &Point, repetition: u32) -> Option<Outcome> {
-        let all = replay::outcomes(self.order.plan, &self.order.records);
-        all.into_iter().find(|o| o.point == *point && o.repetition == repetition)
+        let all = replay::outcomes_of(self.order.plan, point, &self.order.records);
+        all.into_iter().find(|outcome| outcome.repetition == repetition)
     }
 
     fn findings<'f>(&'f self, commands: &'f str, interrupted: bool) -> Findings<'f> {
@@ -229,10 +235,19 @@ impl Manager<'_> {
     }
 
     fn write(&mut self, interrupted: bool) -> Result<PathBuf, Failed> {
-        let commands = script(&self.order.site.shell.transcript().text());
+        let commands = self.commands();
         self.store.write("commands.sh", &commands)?;
         self.store.write_facts(&self.facts)?;
-        Ok(reporting::write(self.store, &self.findings(&commands, interrupted))?)
+        Ok(reporting::write(self.store.directory(), &self.findings(&commands, interrupted))?)
+    }
+
+    /// Every command so far, those of an earlier part of the run first.
+    fn commands(&self) -> String {
+        let now = self.order.site.shell.transcript().text();
+        match &self.order.earlier {
+            Some((_, before)) if !before.is_empty() => format!("{before}# the run went on\n{now}"),
+            _ => format!("#!/bin/sh\n# Every command the testbed ran, in order.\nset -eu\n{now}"),
+        }
     }
 
     /// The expectations of the plan that the medians miss, a line each. A point without a result is no miss.
@@ -243,21 +258,57 @@ impl Manager<'_> {
         points
             .filter_map(|(point, expect)| {
                 let of_point = outcomes.iter().filter(|outcome| outcome.point == point);
-                let found: Vec<f64> = of_point.filter_map(|o| Some(o.brackets.first()?.lower?.0 as f64)).collect();
+                let found: Vec<f64> = of_point.filter_map(|o| expectable(o.brackets.first()?)).collect();
                 let median = stats::median(&found).filter(|median| *median < expect.0 as f64)?;
                 Some(format!("missed: {point}: a median of {median} frames/s, expected at least {}\n", expect.0))
             })
             .collect()
     }
 
-    /// Whether some point has no result because the tester never managed a valid trial there.
+    /// Whether some measurement has no result because the tester never managed a valid trial.
     fn tester_was_unfit(&self) -> bool {
-        let outcomes = replay::outcomes(self.order.plan, &self.order.records);
-        let brackets = outcomes.iter().filter_map(|outcome| outcome.brackets.first());
-        brackets.into_iter().any(|bracket| bracket.lower.is_none() && bracket.limit == Limit::Tester)
+        let plan = self.order.plan;
+        replay::outcomes(plan, &self.order.records).iter().any(|outcome| {
+            let bracket = outcome.brackets.first();
+            let searched_in_vain = bracket.is_some_and(|b| b.lower.is_none() && b.limit == Limit::Tester);
+            let has_a_load = bracket.is_none_or(|b| b.lower.is_some());
+            let is_of_values = plan.test(&outcome.point.test).is_some_and(|test| test.measure != Measure::Throughput);
+            searched_in_vain || (is_of_values && has_a_load && outcome.invalid > 0 && outcome.values.is_empty())
+        })
     }
 }
 
-fn script(transcript: &str) -> String {
-    format!("#!/bin/sh\n# Every command the testbed ran, in order.\nset -eu\n{transcript}")
+/// What a repetition says to an expectation: nothing passed is zero; what the tester or the plan cut off says nothing below its bound,
+/// and counts as that bound.
+fn expectable(bracket: &Bracket) -> Option<f64> {
+    match (bracket.lower, bracket.limit) {
+        (Some(rate), _) => Some(rate.0 as f64),
+        (None, Limit::Tester) => None,
+        (None, _) => Some(0.0),
+    }
+}
+
+/// The sessions that are open, by what they serve.
+type Sessions = BTreeMap<Device, Session>;
+
+/// A device as a testbed has it: the recipe and the cores it may use.
+type Device = (String, Option<u32>);
+
+fn device_of(test: &Test) -> Device {
+    (test.dut.clone(), test.cores)
+}
+
+/// Tests whose repetitions go round together: those of one device, or all.
+fn groups(plan: &Plan) -> Vec<Vec<&Test>> {
+    if plan.interleave {
+        return vec![plan.tests.iter().collect()];
+    }
+    let mut groups: Vec<Vec<&Test>> = Vec::new();
+    for test in &plan.tests {
+        match groups.iter_mut().find(|group| device_of(group[0]) == device_of(test)) {
+            Some(group) => group.push(test),
+            None => groups.push(vec![test]),
+        }
+    }
+    groups
 }

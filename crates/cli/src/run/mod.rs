@@ -13,4 +13,4 @@ mod rigged_tests;
 
 pub(crate) use manager::{Order, perform};
 pub(crate) use ports::open as open_port;
-pub(crate) use session::{Session, Site};
+pub(crate) use session::{Session, Site, Wanted, check_cores};

@@ -1,11 +1,12 @@
 //! Writes what is derived from the records: report, tables, figures.
 
-use super::store::{Store, Stored, load};
+use super::store::{self, Stored, load};
 use anyhow::{Context, Result};
 use sixbench_method::budget;
+use sixbench_method::measure::Outcome;
 use sixbench_method::plan::{Plan, Profile};
-use sixbench_method::record::{Facts, Outcome, TrialRecord};
-use sixbench_method::search::replay;
+use sixbench_method::record::{Facts, TrialRecord};
+use sixbench_method::replay;
 use sixbench_report as report;
 use std::path::{Path, PathBuf};
 
@@ -19,17 +20,18 @@ pub(crate) struct Findings<'a> {
 }
 
 /// Writes all derived files; returns the path of report.html.
-pub(crate) fn write(store: &Store, findings: &Findings<'_>) -> Result<PathBuf> {
-    let directory = store.directory();
+pub(crate) fn write(directory: &Path, findings: &Findings<'_>) -> Result<PathBuf> {
     let outcomes = replay::outcomes(findings.plan, findings.records);
     let generated = now();
     let input = input(findings, &outcomes, &generated);
-    store.write("report.html", &report::html(&input)?)?;
-    store.write("results.csv", &report::csv(&input))?;
-    store.write("results.md", &report::markdown(&input))?;
-    store.write("results.json", &report::json(&input))?;
+    store::write(directory, "report.html", &report::html(&input)?)?;
+    store::write(directory, "results.csv", &report::csv(&input))?;
+    store::write(directory, "results-values.csv", &report::values_csv(&input))?;
+    store::write(directory, "results.tex", &report::latex(&input))?;
+    store::write(directory, "results.md", &report::markdown(&input))?;
+    store::write(directory, "results.json", &report::json(&input))?;
     for (name, figure) in report::figures(&input) {
-        store.write(&name, &figure)?;
+        store::write(directory, &name, &figure)?;
     }
     Ok(directory.join("report.html"))
 }
@@ -49,11 +51,9 @@ pub(crate) fn again(directory: &Path, color: bool) -> Result<(PathBuf, String)> 
     if let Some(mismatch) = replayed.mismatches.first() {
         return Err(anyhow::Error::new(mismatch.clone())).context(directory.display().to_string());
     }
-    let wanted: u32 = plan.tests.iter().map(|t| t.frame_sizes.len() as u32 * t.repetitions).sum();
-    let interrupted = (replayed.finished.len() as u32) < wanted;
+    let interrupted = !replay::is_complete(&plan, &replayed.finished);
     let findings = Findings { plan: &plan, records: &records, facts: &facts, commands: &commands, interrupted };
-    let (store, _) = Store::reopen(directory)?;
-    Ok((write(&store, &findings)?, terminal(&findings, color)))
+    Ok((write(directory, &findings)?, terminal(&findings, color)))
 }
 
 fn input<'a>(findings: &Findings<'a>, outcomes: &'a [Outcome], generated: &'a str) -> report::Input<'a> {

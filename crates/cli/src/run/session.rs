@@ -6,26 +6,68 @@ use crate::exit::{Exit, Failed};
 use sixbench_engine::profile::Profile;
 use sixbench_engine::{FrameTester, Layout, MeasureError};
 use sixbench_io::thread::allowed_cores;
-use sixbench_method::plan::TrialSettings;
+use sixbench_method::plan::{Plan, TrialSettings};
 use sixbench_method::record::{DutFacts, Watch};
 use sixbench_method::terms::FrameSize;
-use sixbench_method::trial::{Fault, Measurer, TrialResult, TrialSpec};
+use sixbench_method::trial::{Fault, Measurer, Shape, TrialResult, TrialSpec};
 use sixbench_testbed::monitor::Monitor;
-use sixbench_testbed::{Cores, Dut, Recipe, Shell, Topology, existing};
+use sixbench_testbed::{Cores, Dut, Recipe, Shell, TestbedError, Topology, existing};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 /// Octets of layer 3 on links of our own: room for every frame size up to Ethernet's ordinary maximum.
 const ORDINARY_MTU: u32 = 1500;
 
 /// Where and how devices are measured.
 pub(crate) struct Site<'a> {
-    pub(crate) shell: &'a Shell,
+    pub(crate) shell: Shell,
     pub(crate) links: &'a Links,
-    pub(crate) trial: TrialSettings,
     pub(crate) stop: Arc<AtomicBool>,
     /// Where the first frames of both ports are kept, if anywhere.
     pub(crate) pcap: Option<&'a std::path::Path>,
+}
+
+/// Which device, and what its testbed must be able to do.
+pub(crate) struct Wanted<'a> {
+    pub(crate) recipe: &'a Recipe,
+    /// Tells the testbeds of one process apart.
+    pub(crate) name: String,
+    /// Cores of the device; all of its own where it is not given.
+    pub(crate) cores: Option<u32>,
+    /// The links carry frames of up to this size.
+    pub(crate) largest: FrameSize,
+}
+
+impl<'a> Wanted<'a> {
+    /// The only testbed of this process.
+    pub(crate) fn alone(recipe: &'a Recipe, largest: FrameSize) -> Self {
+        Self { recipe, name: String::new(), cores: None, largest }
+    }
+}
+
+/// Refuses numbers of cores that this machine has not got, before anything is touched.
+pub(crate) fn check_cores(links: &Links, plan: &Plan) -> Result<(), Failed> {
+    let cores = cores(links)?;
+    plan.tests.iter().try_for_each(|test| {
+        let of_test = |failed: Failed| Failed::new(failed.exit, failed.error.context(format!("test {}", test.name)));
+        fewer(cores.clone(), test.cores).map(drop).map_err(of_test)
+    })
+}
+
+/// The device gets only so many of its cores.
+fn fewer(cores: Cores, wanted: Option<u32>) -> Result<Cores, Failed> {
+    let Some(wanted) = wanted.map(|cores| cores as usize) else { return Ok(cores) };
+    if wanted > cores.dut.len() {
+        let text = match &cores.dut[..] {
+            [] => {
+                format!("the plan wants {wanted} cores for the DUT, but it has a machine of its own: its cores are set there")
+            }
+            own => format!("the plan wants {wanted} cores for the DUT, and there are {} ({own:?})", own.len()),
+        };
+        return Err(Failed::new(Exit::Testbed, anyhow::anyhow!(text)));
+    }
+    Ok(Cores { dut: cores.dut[..wanted].to_vec(), ..cores })
 }
 
 /// A device and its tester. What is dropped first comes first: ports, then the device, then its links.
@@ -35,24 +77,29 @@ pub(crate) struct Session {
     /// Held for its drop.
     _topology: Option<Topology>,
     cores: Cores,
+    stop: Arc<AtomicBool>,
     layout: Vec<String>,
     warnings: Vec<String>,
 }
 
 impl Session {
-    /// Builds the testbed for `recipe`, brings the device up and opens the ports for `profile`.
-    /// The links carry frames of up to `largest`.
-    pub(crate) fn open(site: &Site<'_>, recipe: &Recipe, profile: Profile, largest: FrameSize) -> Result<Self, Failed> {
-        let cores = cores(site.links)?;
+    /// Builds the testbed for a device, brings it up and opens the ports for `traffic`.
+    pub(crate) fn open(
+        site: &Site<'_>,
+        wanted: &Wanted<'_>,
+        (profile, settings): (Profile, TrialSettings),
+    ) -> Result<Self, Failed> {
+        let recipe = wanted.recipe;
+        let cores = fewer(cores(site.links)?, wanted.cores)?;
         let broken = |e| Failed::new(Exit::Testbed, e);
         let (topology, dut) = match &site.links.interfaces {
             Some((left, right)) => {
-                existing::check(site.shell, left).and_then(|()| existing::check(site.shell, right)).map_err(broken)?;
+                existing::check(&site.shell, left).and_then(|()| existing::check(&site.shell, right)).map_err(broken)?;
                 (None, None)
             }
             None => {
-                let mtu = ORDINARY_MTU.max(u32::from(largest.0).saturating_sub(18));
-                let topology = Topology::build(site.shell, "", cores.clone(), mtu).map_err(broken)?;
+                let mtu = ORDINARY_MTU.max(u32::from(wanted.largest.0).saturating_sub(18));
+                let topology = Topology::build(&site.shell, &wanted.name, cores.clone(), mtu).map_err(broken)?;
                 let dut = Dut::bring_up(recipe, &topology).map_err(broken)?;
                 (Some(topology), Some(dut))
             }
@@ -62,32 +109,55 @@ impl Session {
         layout.push(format!("frames are sent and received by {how}"));
         let threads = Layout { cores: cores.tester.clone() };
         let warnings = threads.warnings();
-        let tester = FrameTester::new(ports, profile, site.trial, threads, site.stop.clone());
-        Ok(Self { tester, dut, _topology: topology, cores, layout, warnings })
+        let tester = FrameTester::new(ports, profile, settings, threads, site.stop.clone());
+        let stop = site.stop.clone();
+        Ok(Self { tester, dut, _topology: topology, cores, stop, layout, warnings })
     }
 
     /// Changes the traffic.
-    pub(crate) fn set_profile(&mut self, profile: Profile) {
-        self.tester.set_profile(profile);
+    pub(crate) fn set_profile(&mut self, profile: Profile, settings: TrialSettings) {
+        self.tester.set_profile(profile, settings);
     }
 
     /// One trial, with the processors watched.
     pub(crate) fn measure(&mut self, spec: &TrialSpec) -> Result<(TrialResult, Watch), Failed> {
-        let monitor = Monitor::start(&self.cores);
-        let result = self.tester.measure(spec);
+        let watched = self.dut.as_ref().map(Dut::watched).unwrap_or_default();
+        let monitor = Monitor::start(&self.cores, watched);
+        let (result, reset) = self.send(spec);
         let watch = monitor.stop();
+        reset.map_err(|error| Failed::new(Exit::Testbed, error))?;
         match result {
             Ok(mut result) => {
                 let milliseconds = watch.stolen_ms("dut");
                 if milliseconds > 0 {
                     result.faults.push(Fault::CpuStolen { milliseconds });
                 }
+                result.faults.extend(taken(&watch, self.cores.dut.len()));
                 self.check_alive().map(|()| (result, watch))
             }
             Err(MeasureError::Interrupted) => Err(Failed::new(Exit::Interrupted, MeasureError::Interrupted)),
             // A silent device may be a dead one: that is the better message.
             Err(error) => self.check_alive().and(Err(Failed::new(Exit::Testbed, error))),
         }
+    }
+
+    /// The trial itself; a device that is to be reset in the middle of it is, from a thread beside.
+    fn send(&mut self, spec: &TrialSpec) -> (Result<TrialResult, MeasureError>, Result<(), TestbedError>) {
+        let (Shape::Reset { at_ns }, Some(dut)) = (spec.shape, self.dut.as_mut()) else {
+            return (self.tester.measure(spec), Ok(()));
+        };
+        let (tester, stop) = (&mut self.tester, &self.stop);
+        std::thread::scope(|scope| {
+            let measuring = scope.spawn(move || tester.measure(spec));
+            // The device is started anew from this thread, which outlives it: its process ends with the thread that started it.
+            let moment = Instant::now() + Duration::from_nanos(at_ns);
+            while Instant::now() < moment && !measuring.is_finished() && !stop.load(Ordering::Relaxed) {
+                std::thread::sleep(Duration::from_millis(5).min(moment.saturating_duration_since(Instant::now())));
+            }
+            let is_due = Instant::now() >= moment && !stop.load(Ordering::Relaxed);
+            let reset = if is_due { dut.reset() } else { Ok(()) };
+            (measuring.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), reset)
+        })
     }
 
     fn check_alive(&mut self) -> Result<(), Failed> {
@@ -121,6 +191,14 @@ impl Session {
     pub(crate) fn warnings(&self) -> &[String] {
         &self.warnings
     }
+}
+
+/// Other processes on the DUT's cores, where they had more of them than goes unnoticed.
+fn taken(watch: &Watch, cores: usize) -> Option<Fault> {
+    let samples = watch.cores.iter().map(|core| core.samples.len() as u64).max().unwrap_or(0);
+    let lasted_ms = samples * watch.interval_ns / 1_000_000 * cores as u64;
+    let milliseconds = watch.taken_ms()?;
+    (milliseconds > lasted_ms * Fault::UNNOTICED_PER_MILLE / 1000).then_some(Fault::CpuTaken { milliseconds })
 }
 
 /// Who runs on which core: as the plan says, else divided.

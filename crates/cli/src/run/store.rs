@@ -3,9 +3,13 @@
 use anyhow::{Context, Result, bail};
 use sixbench_method::plan::Plan;
 use sixbench_method::record::{FORMAT, Facts, TrialRecord};
+use sixbench_testbed::Recipe;
 use std::fs::{self, File, OpenOptions};
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+
+/// Where the recipes of a run are kept, below its directory.
+pub(crate) const RECIPES: &str = "recipes";
 
 /// An open results directory.
 pub(crate) struct Store {
@@ -42,18 +46,25 @@ impl Store {
 
     /// Opens an existing directory to go on; a torn last line is cut off.
     pub(crate) fn reopen(directory: &Path) -> Result<(Self, Stored)> {
+        // Nobody else may be writing when the torn line goes.
+        let store = Self::open(directory)?;
         let stored = load(directory)?;
         if stored.is_torn {
             let lines: Vec<String> = stored.records.iter().map(line).collect::<Result<_>>()?;
-            write(directory, "trials.jsonl", &lines.concat())?;
+            let whole: usize = lines.iter().map(String::len).sum();
+            store.trials.set_len(whole as u64).map_err(|error| cannot_write(&directory.join("trials.jsonl"), error))?;
         }
-        Ok((Self::open(directory)?, stored))
+        Ok((store, stored))
     }
 
     fn open(directory: &Path) -> Result<Self> {
         let path = directory.join("trials.jsonl");
         let trials = OpenOptions::new().create(true).append(true).open(&path);
         let trials = trials.with_context(|| format!("cannot write {}", path.display()))?;
+        // Two writers would number the same trials; the lock goes with the file.
+        if let Err(fs::TryLockError::WouldBlock) = trials.try_lock() {
+            bail!("another sixbench is writing to {}; wait for it, or end it", directory.display());
+        }
         Ok(Self { directory: directory.to_owned(), trials })
     }
 
@@ -62,11 +73,22 @@ impl Store {
         &self.directory
     }
 
+    /// Keeps the recipes of the run beside its results: what a resumed run goes on with.
+    pub(crate) fn keep_recipes<'r>(&self, recipes: impl Iterator<Item = &'r Recipe>) -> Result<()> {
+        let directory = self.directory.join(RECIPES);
+        fs::create_dir_all(&directory).with_context(|| format!("cannot create {}", directory.display()))?;
+        for recipe in recipes {
+            let text = toml::to_string(recipe).with_context(|| format!("cannot write the recipe {}", recipe.name))?;
+            write(&directory, &format!("{}.toml", recipe.name), &text)?;
+        }
+        Ok(())
+    }
+
     /// Puts a trial on disk, for good.
     pub(crate) fn append(&mut self, record: &TrialRecord) -> Result<()> {
         let text = line(record)?;
         let written = self.trials.write_all(text.as_bytes()).and_then(|()| self.trials.sync_data());
-        written.with_context(|| format!("cannot write {} (is the disk full?)", self.directory.join("trials.jsonl").display()))
+        written.map_err(|error| cannot_write(&self.directory.join("trials.jsonl"), error))
     }
 
     /// Writes one of the other files.
@@ -85,11 +107,23 @@ fn line(record: &TrialRecord) -> Result<String> {
 }
 
 /// Writes through a temporary file, so that a reader never sees half of it.
-fn write(directory: &Path, name: &str, text: &str) -> Result<()> {
+pub(crate) fn write(directory: &Path, name: &str, text: &str) -> Result<()> {
     let path = directory.join(name);
     let temporary = directory.join(format!(".{name}.new"));
     let written = fs::write(&temporary, text).and_then(|()| fs::rename(&temporary, &path));
-    written.with_context(|| format!("cannot write {}", path.display()))
+    written.map_err(|error| {
+        // Half a file helps nobody, least of all on a full disk.
+        let _ = fs::remove_file(&temporary);
+        cannot_write(&path, error)
+    })
+}
+
+fn cannot_write(path: &Path, error: io::Error) -> anyhow::Error {
+    let next = match error.kind() {
+        io::ErrorKind::StorageFull => "; make room on that disk: trials that are whole stay, and the run can go on",
+        _ => "",
+    };
+    anyhow::anyhow!("cannot write {}: {error}{next}", path.display())
 }
 
 /// Reads a results directory.
@@ -100,7 +134,9 @@ pub(crate) fn load(directory: &Path) -> Result<Stored> {
     };
     let plan = toml::from_str(&read("resolved.toml")?)
         .with_context(|| format!("{} is not a plan of this version of sixbench", directory.join("resolved.toml").display()))?;
-    let text = read("trials.jsonl").unwrap_or_default();
+    let trials = directory.join("trials.jsonl");
+    // A run that was killed before its first trial has none.
+    let text = if trials.exists() { read("trials.jsonl")? } else { String::new() };
     let (records, is_torn) = records(&text).with_context(|| directory.join("trials.jsonl").display().to_string())?;
     // Facts and commands come late in a run that was killed early.
     let facts = read("facts.json").ok().and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
@@ -139,7 +175,7 @@ mod tests {
             trial,
             started: "2026-01-01T00:00:00Z".to_owned(),
             result: TrialResult {
-                spec: TrialSpec { rate: FrameRate(1000), duration_ns: 1_000_000_000 },
+                spec: TrialSpec::constant(FrameRate(1000), 1_000_000_000),
                 directions: vec![DirectionResult::counted(Direction::Forward, 1000, 1000)],
                 faults: vec![],
             },

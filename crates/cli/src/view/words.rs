@@ -2,9 +2,11 @@
 
 use crate::config::units::{show_ns, show_rate, show_seconds};
 use sixbench_method::event::Event;
-use sixbench_method::record::{Outcome, TrialRecord};
+use sixbench_method::measure::{Outcome, Quantity, Unit, Value};
+use sixbench_method::record::TrialRecord;
 use sixbench_method::search::{Bracket, Limit};
-use sixbench_method::trial::Verdict;
+use sixbench_method::terms::FrameRate;
+use sixbench_method::trial::{DirectionResult, Verdict};
 
 /// What a doubting expert asks of a trial: did the tester keep up, in both directions, and what was lost?
 pub(crate) fn trial(record: &TrialRecord, verdict: Verdict) -> String {
@@ -18,12 +20,23 @@ pub(crate) fn trial(record: &TrialRecord, verdict: Verdict) -> String {
         lost.join(" + "),
         show_lateness(lateness),
     );
+    for (what, frames) in [("mistranslated", total(record, |d| d.mistranslated)), ("ICMP messages", total(record, |d| d.icmp))]
+    {
+        if frames > 0 {
+            text += &format!("  {frames} {what}");
+        }
+    }
     if verdict == Verdict::Invalid
         && let Some(fault) = result.faults.first()
     {
         text += &format!("  ({fault})");
     }
     text
+}
+
+/// Of both directions.
+fn total(record: &TrialRecord, of: fn(&DirectionResult) -> u64) -> u64 {
+    record.result.directions.iter().map(of).sum()
 }
 
 fn show_lateness(ns: u64) -> String {
@@ -44,12 +57,44 @@ pub(crate) fn word(verdict: Verdict) -> &'static str {
 
 /// What one repetition came to.
 pub(crate) fn outcome(outcome: &Outcome) -> String {
-    let brackets: Vec<String> = outcome.brackets.iter().map(bracket).collect();
+    let mut found: Vec<String> = outcome.brackets.iter().map(bracket).collect();
+    found.extend(values(&outcome.values));
+    if found.is_empty() {
+        found.push("no result: the tester fell short".to_owned());
+    }
     let repeated = match outcome.invalid {
         0 => String::new(),
         n => format!(", {n} invalid repeated"),
     };
-    format!("{}  #{}  {}  ({} trials{repeated})", outcome.point, outcome.repetition, brackets.join("; "), outcome.trials)
+    format!("{}  #{}  {}  ({} trials{repeated})", outcome.point, outcome.repetition, found.join("; "), outcome.trials)
+}
+
+/// Both directions of a quantity side by side, in the order they were found.
+fn values(values: &[Value]) -> Vec<String> {
+    let mut seen: Vec<(Quantity, u64)> = Vec::new();
+    for value in values {
+        if !seen.contains(&(value.quantity, value.load.0)) {
+            seen.push((value.quantity, value.load.0));
+        }
+    }
+    let numbers = |(quantity, load): (Quantity, u64)| {
+        let of = values.iter().filter(|v| v.quantity == quantity && v.load.0 == load);
+        let numbers: Vec<String> = of.map(number).collect();
+        let at =
+            if quantity == Quantity::FrameLossRate { format!(" at {}/s", show_rate(FrameRate(load))) } else { String::new() };
+        format!("{} {}{at}", quantity.title(), numbers.join(" / "))
+    };
+    seen.into_iter().map(numbers).collect()
+}
+
+fn number(value: &Value) -> String {
+    let at_least = if value.is_at_least { "at least " } else { "" };
+    let number = match value.quantity.unit() {
+        Unit::Nanoseconds => format!("{:.3} ms", value.value / 1e6),
+        Unit::Percent => format!("{:.4} %", value.value),
+        Unit::Frames => format!("{:.0}", value.value),
+    };
+    format!("{at_least}{number}")
 }
 
 fn bracket(bracket: &Bracket) -> String {

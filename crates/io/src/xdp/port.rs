@@ -3,7 +3,7 @@
 use super::program::{Attach, Program};
 use super::ring::{Consumer, Producer};
 use super::socket::{self, RingMemory};
-use super::umem::{LARGEST_FRAME, RECEIVE_CHUNKS, SEND_CHUNKS, Umem};
+use super::umem::{RECEIVE_CHUNKS, SEND_CHUNKS, Umem, chunk_for};
 use crate::packet::open_sender;
 use crate::sys::mapping::Mapping;
 use crate::sys::send_or_lose;
@@ -58,15 +58,14 @@ pub struct XdpPort {
 impl XdpPort {
     /// Opens the port in the best mode the driver has. Needs CAP_NET_RAW and CAP_BPF, and an MTU that fits a chunk.
     pub fn open(interface: &Interface) -> Result<Self, PortError> {
-        if interface.mtu + 18 > LARGEST_FRAME {
-            return Err(PortError::Interface {
-                interface: interface.name.clone(),
-                what: format!("its MTU of {} is too large for AF_XDP; use the packet backend", interface.mtu),
-            });
-        }
+        // Ethernet header and a VLAN tag come on top.
+        let chunk = chunk_for(interface.mtu + 18).ok_or_else(|| PortError::Interface {
+            interface: interface.name.clone(),
+            what: format!("its MTU of {} is too large for AF_XDP; use the packet backend", interface.mtu),
+        })?;
         let mut last = None;
         for mode in MODES {
-            match Self::open_in(interface, mode) {
+            match Self::open_in(interface, mode, chunk) {
                 Ok(port) => return Ok(port),
                 Err(error) => last = Some(error),
             }
@@ -81,8 +80,8 @@ impl XdpPort {
         self.mode
     }
 
-    fn open_in(interface: &Interface, mode: Mode) -> io::Result<Self> {
-        let umem = Umem::new()?;
+    fn open_in(interface: &Interface, mode: Mode, chunk: usize) -> io::Result<Self> {
+        let umem = Umem::new(chunk)?;
         let (fd, offsets) = socket::open(&umem)?;
         let fill = socket::map(&fd, &offsets.fill, RECEIVE_CHUNKS, libc::XDP_UMEM_PGOFF_FILL_RING as i64)?;
         let completion = socket::map(&fd, &offsets.completion, SEND_CHUNKS, libc::XDP_UMEM_PGOFF_COMPLETION_RING as i64)?;
@@ -124,7 +123,7 @@ fn halves(
             Producer::new(rings.tx.parts),
         )
     };
-    Umem::receive_chunks().for_each(|chunk| fill.put(chunk));
+    umem.receive_chunks().for_each(|chunk| fill.put(chunk));
     fill.publish();
     let mappings = [rings.fill.mapping, rings.completion.mapping, rings.rx.mapping, rings.tx.mapping];
     let shared = Arc::new(Shared { fd, umem, _rings: mappings, _program: program });
@@ -161,7 +160,7 @@ struct XdpTransmit {
 impl XdpTransmit {
     fn reclaim(&mut self) {
         while let Some(address) = self.completion.take() {
-            self.free.push(Umem::slot_of(address));
+            self.free.push(self.shared.umem.slot_of(address));
         }
         self.completion.release();
     }
@@ -203,7 +202,7 @@ impl Transmit for XdpTransmit {
             let Some(slot) = self.free.pop() else { break };
             // SAFETY: a slot on the free list is ours alone, and is put into the ring only after the slice is gone.
             let length = fill(slot as usize, unsafe { self.shared.umem.chunk_mut(slot) });
-            self.tx.put(libc::xdp_desc { addr: Umem::send_chunk(slot), len: length as u32, options: 0 });
+            self.tx.put(libc::xdp_desc { addr: self.shared.umem.send_chunk(slot), len: length as u32, options: 0 });
         }
         self.tx.publish();
         self.push()?;
@@ -237,7 +236,7 @@ impl Receive for XdpReceive {
             // SAFETY: the chunk came out of the receive ring and goes back only below, after `each` is done with the slice.
             each(unsafe { self.shared.umem.octets(descriptor.addr, descriptor.len) });
             // There is always room: the ring holds as many entries as there are receiving chunks.
-            self.fill.put(descriptor.addr - descriptor.addr % super::umem::CHUNK as u64);
+            self.fill.put(self.shared.umem.chunk_of(descriptor.addr));
             count += 1;
         }
         if count > 0 {

@@ -1,7 +1,7 @@
 //! The calls that make an AF_XDP socket and its rings.
 
 use super::ring::Parts;
-use super::umem::{CHUNK, RECEIVE_CHUNKS, SEND_CHUNKS, Umem};
+use super::umem::{RECEIVE_CHUNKS, SEND_CHUNKS, Umem};
 use crate::sys::mapping::Mapping;
 use crate::sys::{bind, get_option, set_option, socket};
 use std::io;
@@ -53,7 +53,7 @@ pub(super) fn open(umem: &Umem) -> io::Result<(OwnedFd, AllOffsets)> {
     let fd = socket(libc::AF_XDP, libc::SOCK_RAW, 0)?;
     set_option(&fd, libc::SOL_SOCKET, libc::SO_SNDBUFFORCE, &SEND_BUFFER)?;
     let (address, length) = umem.area();
-    let registration = Registration { address, length, chunk: CHUNK as u32, headroom: 0, flags: 0, metadata: 0 };
+    let registration = Registration { address, length, chunk: umem.chunk() as u32, headroom: 0, flags: 0, metadata: 0 };
     set_option(&fd, libc::SOL_XDP, libc::XDP_UMEM_REG, &registration)?;
     set_option(&fd, libc::SOL_XDP, libc::XDP_UMEM_FILL_RING, &RECEIVE_CHUNKS)?;
     set_option(&fd, libc::SOL_XDP, libc::XDP_UMEM_COMPLETION_RING, &SEND_CHUNKS)?;

@@ -10,22 +10,31 @@ pub(super) const RECEIVE_CHUNKS: u32 = 8192;
 /// queue, so there must be more of them than the longest queue of a DUT (netdev_max_backlog, 1000): else a DUT that cannot keep up
 /// would hold the sender back instead of losing frames. The one freed last is used first, so that few are touched.
 pub(super) const SEND_CHUNKS: u32 = 4096;
-/// Octets of a chunk: the kernel allows 2048 and 4096.
-pub(super) const CHUNK: usize = 4096;
+/// Octets a chunk may have, as the kernel allows: the smaller the better, since every chunk of the receiving half is touched.
+const CHUNKS: [usize; 2] = [2048, 4096];
 /// Octets the kernel keeps free before a received frame (XDP_PACKET_HEADROOM).
 const HEADROOM: u32 = 256;
-/// The largest frame that fits into a chunk.
-pub(super) const LARGEST_FRAME: u32 = CHUNK as u32 - HEADROOM;
+/// Octets of a chunk that holds frames of `octets`; `None` where none is large enough.
+pub(super) fn chunk_for(octets: u32) -> Option<usize> {
+    CHUNKS.into_iter().find(|chunk| octets + HEADROOM <= *chunk as u32)
+}
 
 /// The memory of one port.
 pub(super) struct Umem {
     memory: Mapping,
+    chunk: usize,
 }
 
 impl Umem {
-    pub(super) fn new() -> io::Result<Self> {
+    /// Chunks of `chunk` octets, one of those [`chunk_for`] gives.
+    pub(super) fn new(chunk: usize) -> io::Result<Self> {
         let chunks = (RECEIVE_CHUNKS + SEND_CHUNKS) as usize;
-        Ok(Self { memory: Mapping::anonymous(chunks * CHUNK)? })
+        Ok(Self { memory: Mapping::anonymous(chunks * chunk)?, chunk })
+    }
+
+    /// Octets of a chunk.
+    pub(super) fn chunk(&self) -> usize {
+        self.chunk
     }
 
     /// Address and length, for the kernel.
@@ -34,18 +43,24 @@ impl Umem {
     }
 
     /// Addresses of the receiving half's chunks.
-    pub(super) fn receive_chunks() -> impl Iterator<Item = u64> {
-        (0..u64::from(RECEIVE_CHUNKS)).map(|i| i * CHUNK as u64)
+    pub(super) fn receive_chunks(&self) -> impl Iterator<Item = u64> {
+        let chunk = self.chunk as u64;
+        (0..u64::from(RECEIVE_CHUNKS)).map(move |i| i * chunk)
     }
 
     /// Address of the sending half's chunk `slot`.
-    pub(super) fn send_chunk(slot: u32) -> u64 {
-        u64::from(RECEIVE_CHUNKS + slot) * CHUNK as u64
+    pub(super) fn send_chunk(&self, slot: u32) -> u64 {
+        u64::from(RECEIVE_CHUNKS + slot) * self.chunk as u64
     }
 
     /// The sending half's slot at an address.
-    pub(super) fn slot_of(address: u64) -> u32 {
-        (address / CHUNK as u64) as u32 - RECEIVE_CHUNKS
+    pub(super) fn slot_of(&self, address: u64) -> u32 {
+        (address / self.chunk as u64) as u32 - RECEIVE_CHUNKS
+    }
+
+    /// The chunk an address lies in.
+    pub(super) fn chunk_of(&self, address: u64) -> u64 {
+        address - address % self.chunk as u64
     }
 
     /// The octets of a frame.
@@ -65,7 +80,7 @@ impl Umem {
     #[expect(clippy::mut_from_ref, reason = "the rings, not the borrow checker, say who owns a chunk")]
     pub(super) unsafe fn chunk_mut(&self, slot: u32) -> &mut [u8] {
         // SAFETY: slots are below SEND_CHUNKS at every caller, so the chunk lies within the mapping (`at` asserts its start).
-        unsafe { std::slice::from_raw_parts_mut(self.memory.at(Self::send_chunk(slot) as usize), CHUNK) }
+        unsafe { std::slice::from_raw_parts_mut(self.memory.at(self.send_chunk(slot) as usize), self.chunk) }
     }
 }
 
@@ -75,7 +90,18 @@ mod tests {
 
     #[test]
     fn the_halves_share_no_chunk_and_slots_round_trip() {
-        assert!(Umem::receive_chunks().all(|address| address < Umem::send_chunk(0)));
-        assert!((0..SEND_CHUNKS).all(|slot| Umem::slot_of(Umem::send_chunk(slot)) == slot));
+        for chunk in CHUNKS {
+            let umem = Umem::new(chunk).expect("memory");
+            assert!(umem.receive_chunks().all(|address| address < umem.send_chunk(0)));
+            assert!((0..SEND_CHUNKS).all(|slot| umem.slot_of(umem.send_chunk(slot)) == slot));
+        }
+    }
+
+    #[test]
+    fn ordinary_frames_take_small_chunks_and_the_largest_none() {
+        assert_eq!(
+            [chunk_for(1518), chunk_for(1793), chunk_for(3840), chunk_for(3841)],
+            [Some(2048), Some(4096), Some(4096), None]
+        );
     }
 }

@@ -11,7 +11,7 @@ use crate::trial::{TrialResult, TrialSpec};
 /// Halves the interval between a load that met the goal and one that missed it.
 ///
 /// A cold start tries the maximum first, so that a DUT better than the plan allows is told apart, and then halves
-/// [minimum, maximum]. A warm start tries 8 widths below and 8 above the hint, widens in doubling steps until the answer is
+/// [minimum, maximum]. A warm start tries the hint, then 16 widths above or below it, widens in doubling steps until the answer is
 /// between two loads, and halves. Either way both ends of the result are loads that this search itself tried.
 #[derive(Clone, Debug)]
 pub struct BinarySearch {
@@ -30,7 +30,7 @@ impl BinarySearch {
             goal: settings.goals.first().copied().unwrap_or(LossRatio::ZERO),
             duration_ns,
             range: Range::new(settings.minimum, settings.maximum, settings.width),
-            aim: aim(start, settings.width),
+            aim: aim(start),
             known: Bounds::default(),
             patience: Patience::new(settings.max_invalid),
         }
@@ -45,10 +45,10 @@ impl BinarySearch {
     }
 }
 
-fn aim(start: Start, width: f64) -> Option<Aim> {
+fn aim(start: Start) -> Option<Aim> {
     match start {
         Start::Cold => None,
-        Start::Near(hint) => Some(Aim::around(hint, width)),
+        Start::Near(hint) => Some(Aim::around(hint)),
     }
 }
 
@@ -58,7 +58,7 @@ impl Search for BinarySearch {
             Some(aim) => self.range.gallop(self.known, aim),
             None => self.range.halve(self.known),
         };
-        next.map(|rate| TrialSpec { rate, duration_ns: self.duration_ns })
+        next.map(|rate| TrialSpec::constant(rate, self.duration_ns))
     }
 
     fn learn(&mut self, result: &TrialResult) {

@@ -12,7 +12,6 @@ pub mod load_stat;
 pub mod multiple_loss_ratio;
 mod patience;
 mod range;
-pub mod replay;
 mod selector;
 
 pub use binary::BinarySearch;

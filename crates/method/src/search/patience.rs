@@ -68,7 +68,7 @@ mod tests {
     use crate::trial::{DirectionResult, TrialSpec};
 
     fn result(rate: u64, offered: u64) -> TrialResult {
-        let spec = TrialSpec { rate: FrameRate(rate), duration_ns: 1_000_000_000 };
+        let spec = TrialSpec::constant(FrameRate(rate), 1_000_000_000);
         let mut forward = DirectionResult::counted(Direction::Forward, offered, offered);
         forward.intended = spec.frames();
         TrialResult { spec, directions: vec![forward], faults: vec![] }

@@ -18,15 +18,15 @@ pub(super) struct Aim {
     pub(super) widths: u32,
 }
 
-/// Widths of the bracket that a hint opens: half of them below it, half above, then 4 halvings. A bracket of one width
-/// would close sooner, but a DUT that scatters by more would be held to the hint, and repetitions agree too well.
+/// Widths between a hint and the first load tried beyond it, which 4 halvings close. A bracket of one width would close sooner, but a
+/// DUT that scatters by more would be held to the hint, and repetitions agree too well.
 const BRACKET: u32 = 16;
 
 impl Aim {
-    /// Just below the hint first, then just above: two trials bracket an answer near it.
-    pub(super) fn around(hint: FrameRate, width: f64) -> Self {
-        let load = (hint.0 as f64 * (1.0 - f64::from(BRACKET / 2) * width).max(0.0)) as u64;
-        Self { load: FrameRate(load), widths: BRACKET }
+    /// The hint first, then the bracket above or below it. First a load below the hint would be cheaper to be wrong about, but a DUT
+    /// that scatters fails there now and then and is never asked about the loads above: the medians came out 0.2 % low.
+    pub(super) fn around(hint: FrameRate) -> Self {
+        Self { load: hint, widths: BRACKET }
     }
 
     /// Exactly this load first, then one width away.
@@ -171,11 +171,13 @@ mod tests {
     }
 
     #[test]
-    fn a_hint_is_bracketed_by_half_the_bracket_on_either_side() {
-        let aim = Aim::around(FrameRate(500_000), 0.01);
-        assert_eq!(range().gallop(known(0, 0), aim), Some(FrameRate(460_000)));
-        let above = range().gallop(known(460_000, 0), aim).unwrap();
-        assert!((538_000..542_000).contains(&above.0), "{above}");
+    fn a_hint_is_tried_first_and_then_the_bracket_on_the_side_of_the_answer() {
+        let aim = Aim::around(FrameRate(500_000));
+        assert_eq!(range().gallop(known(0, 0), aim), Some(FrameRate(500_000)));
+        let above = range().gallop(known(500_000, 0), aim).unwrap();
+        assert!((584_000..588_000).contains(&above.0), "{above}");
+        let below = range().gallop(known(0, 500_000), aim).unwrap();
+        assert!((425_000..428_000).contains(&below.0), "{below}");
     }
 
     #[test]

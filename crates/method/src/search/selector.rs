@@ -32,7 +32,7 @@ impl Selector {
             aim: match start {
                 // The first trial is at the maximum: its forwarding rate is the first good guess.
                 Start::Cold => Aim::at(FrameRate(u64::MAX)),
-                Start::Near(hint) => Aim::around(hint, goal.width),
+                Start::Near(hint) => Aim::around(hint),
             },
             stats: BTreeMap::new(),
             patience: Patience::new(max_invalid),
@@ -58,7 +58,7 @@ impl Selector {
     pub(super) fn nominate(&self) -> Option<TrialSpec> {
         let target = self.target();
         let rate = self.stage_range().gallop(self.bounds(target), self.aim)?;
-        Some(TrialSpec { rate, duration_ns: target.duration_ns })
+        Some(TrialSpec::constant(rate, target.duration_ns))
     }
 
     /// What is known for the goal itself, whatever the stage.

@@ -1,9 +1,10 @@
-//! A plan to test with, and the virtual life of its run.
+//! A plan to test with.
 
 use sixbench_method::plan::*;
+use sixbench_method::repeat::Repetition;
 use sixbench_method::terms::*;
 
-/// One throughput test at two frame sizes; 1 k to 10 M frames/s, width 0.1 %, 60 s trials.
+/// One throughput test at two frame sizes, three repetitions; 1 k to 10 M frames/s, width 0.1 %, 60 s trials.
 pub(crate) fn plan(method: SearchMethod, goals: &[f64]) -> Plan {
     Plan {
         name: "simulated".into(),
@@ -24,17 +25,27 @@ pub(crate) fn plan(method: SearchMethod, goals: &[f64]) -> Plan {
             goals: goals.iter().map(|&ratio| LossRatio(ratio)).collect(),
             max_invalid: 3,
         },
-        tests: vec![Test {
-            name: "nat64".into(),
-            title: "NAT64".into(),
-            dut: "simulated".into(),
-            measure: Measure::Throughput,
-            frame_sizes: vec![FrameSize(84), FrameSize(1518)],
-            directions: Directions::Both,
-            foreground: Share::ALL,
-            ports: Ports::RFC_4814,
-            repetitions: 3,
-            expect: None,
-        }],
+        link_rate: None,
+        interleave: false,
+        tests: vec![throughput_test()],
+    }
+}
+
+fn throughput_test() -> Test {
+    Test {
+        name: "nat64".into(),
+        title: "NAT64".into(),
+        dut: "simulated".into(),
+        measure: Measure::Throughput,
+        frame_sizes: vec![FrameSize(84), FrameSize(1518)],
+        directions: Directions::Both,
+        foreground: Share::ALL,
+        traffic: Traffic::RFC_4814,
+        repetitions: Repetition::Fixed(3),
+        frame_timeout_ns: None,
+        cores: None,
+        ipv4_only: false,
+        series: None,
+        expect: None,
     }
 }

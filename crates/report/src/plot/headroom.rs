@@ -4,10 +4,9 @@ use super::Figure;
 use super::style::{self, Axis};
 use crate::digest::Digest;
 use crate::words::{short, three_digits};
-use kuva::prelude::{Layout, Plot, TickFormat};
+use kuva::prelude::{Layout, Plot};
 use sixbench_method::record::TrialRecord;
 use sixbench_method::trial::TrialResult;
-use std::sync::Arc;
 
 /// Below this, lateness is drawn here: the logarithm of zero has no place.
 const FLOOR_MS: f64 = 0.001;
@@ -25,6 +24,7 @@ pub(crate) fn figure(digest: &Digest) -> Figure {
             .to_owned(),
         keys: style::verdict_keys(),
         panels,
+        ..Figure::default()
     }
 }
 
@@ -48,7 +48,7 @@ fn against_the_bound(digest: &Digest, title: &str, y: &str, ns: fn(&TrialResult)
     let layout = layout.with_log_y().with_y_axis_min(FLOOR_MS).with_y_axis_max(decades(highest * 1.5));
     let layout = layout.with_reference_line(style::level(bound));
     let layout = style::with_note(layout, &format!("dashed: the stall bound, {} ms", three_digits(bound)));
-    style::draw(plots, layout.with_y_tick_format(plain_numbers()))
+    style::draw(plots, layout.with_y_tick_format(style::plain_numbers()))
 }
 
 fn offered(digest: &Digest) -> String {
@@ -59,7 +59,7 @@ fn offered(digest: &Digest) -> String {
     let bottom = (lowest / step).floor() * step;
     let layout =
         along_the_run(digest, layout).with_y_axis_min(bottom).with_y_axis_max(100.0 + step * 0.4).with_y_tick_step(step);
-    style::draw(plots, layout.with_y_tick_format(plain_numbers()))
+    style::draw(plots, layout.with_y_tick_format(style::plain_numbers()))
 }
 
 /// The worse direction. The time that sending took counts too: all frames sent in double the time is half the load.
@@ -76,10 +76,6 @@ fn offered_percent(record: &TrialRecord) -> f64 {
 fn along_the_run(digest: &Digest, layout: Layout) -> Layout {
     let x = Axis::counting(digest.input.records.len() as f64, 5.0);
     layout.with_x_axis_min(0.0).with_x_axis_max(x.end).with_x_tick_step(x.step)
-}
-
-fn plain_numbers() -> TickFormat {
-    TickFormat::Custom(Arc::new(three_digits))
 }
 
 fn marks(digest: &Digest, height: impl Fn(&TrialRecord) -> f64, words: impl Fn(&TrialRecord) -> String) -> Vec<Plot> {

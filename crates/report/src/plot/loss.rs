@@ -9,19 +9,23 @@ use sixbench_method::record::TrialRecord;
 use sixbench_method::terms::Direction;
 use sixbench_method::trial::{DirectionResult, LOSS_BIN_NS};
 
-const DIRECTIONS: [(Direction, usize, &str); 2] = [(Direction::Forward, 0, "forward"), (Direction::Reverse, 1, "reverse")];
+/// A direction, the place of its colour, and its name: in every figure that tells them apart.
+pub(super) const DIRECTIONS: [(Direction, usize, &str); 2] =
+    [(Direction::Forward, 0, "forward"), (Direction::Reverse, 1, "reverse")];
 
 pub(crate) fn figure(digest: &Digest) -> Figure {
-    let panels = digest.points.iter().filter_map(|p| p.lowest_losing(digest.goal()).map(|r| panel(p, r)));
+    let panels = digest.points.iter().filter_map(|p| p.losing_trial(digest.goal()).map(|r| panel(p, r)));
     Figure {
         id: "loss",
         title: "Loss within the trial",
         caption:
-            "Frames not received per 100 ms, in the losing trial at the lowest load of each point, by the time they were due \
-                  to be sent. An even level is overload; a single spike is one event on the machine."
+            "Frames not received per 100 ms, by the time they were due to be sent: in the losing trial at the lowest load of \
+             each point, of \
+             recovery and reset in the trial itself. An even level is overload; a single spike is one event on the machine."
                 .to_owned(),
         keys: DIRECTIONS.map(|(_, i, name)| Key::new("▬", style::color(i), name)).to_vec(),
         panels: panels.collect(),
+        ..Figure::default()
     }
 }
 

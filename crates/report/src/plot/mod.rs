@@ -3,22 +3,27 @@
 //! Drawn by kuva rather than plotters: its SVG has sub-pixel coordinates, one font inherited from the root, tooltips and labelled
 //! reference lines; the one of plotters has whole pixels, the font repeated in every text, and none of the rest.
 
+pub(crate) mod degradation;
+mod delay;
 mod headroom;
 mod loss;
+pub(crate) mod loss_rate;
+pub(crate) mod mix;
 mod processor;
 mod repetitions;
 mod search;
 mod sheet;
 mod style;
-mod throughput;
+pub(crate) mod throughput;
+mod timeout;
 
-use crate::Input;
 use crate::digest::Digest;
+use crate::{Input, chapter};
 use serde::Serialize;
 use style::Key;
 
 /// A figure: small multiples under one caption and one legend.
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 pub(crate) struct Figure {
     /// Name in the page and of the file.
     pub(crate) id: &'static str,
@@ -26,25 +31,28 @@ pub(crate) struct Figure {
     /// How to read it.
     pub(crate) caption: String,
     pub(crate) keys: Vec<Key>,
-    /// Each an SVG document.
+    /// Each an SVG document. A figure without panels is not shown.
     pub(crate) panels: Vec<String>,
+    /// What must be said below.
+    pub(crate) notes: Vec<String>,
 }
 
-/// The figures that this run has data for, in the order of the report.
-pub(crate) fn drawn(digest: &Digest) -> Vec<Figure> {
-    let figures = [
-        throughput::figure(digest),
+/// The figures of what the results rest on, in the order of the report.
+pub(crate) fn evidence(digest: &Digest) -> Vec<Figure> {
+    vec![
         repetitions::figure(digest),
         search::figure(digest),
+        delay::figure(digest),
+        timeout::figure(digest),
         loss::figure(digest),
         headroom::figure(digest),
         processor::figure(digest),
-    ];
-    figures.into_iter().filter(|f| !f.panels.is_empty()).collect()
+    ]
 }
 
 /// The figures as files: name and SVG, each to be read on its own on a white ground.
 pub fn figures(input: &Input) -> Vec<(String, String)> {
     let digest = Digest::new(input);
-    drawn(&digest).iter().map(|f| (format!("{}.svg", f.id), sheet::compose(f))).collect()
+    let chapters = chapter::results(&digest).into_iter().chain(chapter::evidence(&digest));
+    chapters.flat_map(|chapter| chapter.figures).map(|f| (format!("{}.svg", f.id), sheet::compose(&f))).collect()
 }

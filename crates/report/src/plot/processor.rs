@@ -2,11 +2,12 @@
 
 use super::Figure;
 use super::style::{self, Axis, Key};
+use crate::bottleneck::bottlenecks;
 use crate::digest::{Digest, PointDigest};
-use crate::words::short;
+use crate::words::{grouped, short, three_digits};
 use kuva::plot::StackedAreaPlot;
 use kuva::prelude::{LegendPosition, Plot};
-use sixbench_method::record::{CoreWatch, CpuSample, TrialRecord};
+use sixbench_method::record::{CoreWatch, CpuSample, Drops, TrialRecord};
 
 /// A kind of work: its name, the place of its colour in the palette, and its share.
 type Kind = (&'static str, usize, fn(&CpuSample) -> u16);
@@ -28,16 +29,46 @@ pub(crate) fn figure(digest: &Digest) -> Figure {
             .to_owned(),
         keys: KINDS.map(|(name, i, _)| Key::new("■", style::color(i), name)).to_vec(),
         panels: digest.points.iter().flat_map(|p| panels(digest, p)).collect(),
+        notes: bottlenecks(digest).into_iter().chain(digest.points.iter().flat_map(|p| notes(digest, p))).collect(),
     }
 }
 
 fn panels(digest: &Digest, point: &PointDigest) -> Vec<String> {
-    let Some(record) = point.highest_passing(digest.goal()) else {
+    let Some(record) = point.busiest_trial(digest.goal()) else {
         return Vec::new();
     };
     let cores = record.watch.iter().flat_map(|w| w.cores.iter().map(|c| (w.interval_ns, c)));
     let of_the_dut = cores.filter(|(_, c)| c.role == "dut" && c.samples.len() > 1);
     of_the_dut.map(|(interval_ns, core)| panel(point, record, interval_ns, core)).collect()
+}
+
+/// Memory in the trial that is shown, and where the frames of the lowest losing trial went.
+fn notes(digest: &Digest, point: &PointDigest) -> Vec<String> {
+    let watch = |record: Option<&'_ TrialRecord>| record.and_then(|r| Some((r.result.spec.rate.0 as f64, r.watch.clone()?)));
+    let passing = watch(point.busiest_trial(digest.goal()));
+    let memory =
+        passing.and_then(|(_, watch)| memory(&watch.memory)).map(|words| format!("{}: {words}.", style::point_title(point)));
+    let losing = watch(point.losing_trial(digest.goal())).filter(|(_, watch)| !watch.drops.is_empty());
+    let drops = losing.map(|(rate, watch)| {
+        let places: Vec<String> = watch.drops.iter().map(dropped).collect();
+        format!(
+            "{}: dropped by the DUT's kernel at {} frames/s: {}.",
+            style::point_title(point),
+            short(rate),
+            places.join(", ")
+        )
+    });
+    memory.into_iter().chain(drops).collect()
+}
+
+fn memory(samples: &[u64]) -> Option<String> {
+    let mib = |octets: u64| three_digits(octets as f64 / 1_048_576.0);
+    let (first, most) = (*samples.first()?, *samples.iter().max()?);
+    Some(format!("resident memory of the DUT's processes {}\u{a0}MiB at first, {}\u{a0}MiB at most", mib(first), mib(most)))
+}
+
+fn dropped(drops: &Drops) -> String {
+    format!("{} at {} ({})", grouped(drops.samples.iter().sum::<u64>() as f64), drops.place, drops.way)
 }
 
 fn panel(point: &PointDigest, record: &TrialRecord, interval_ns: u64, core: &CoreWatch) -> String {

@@ -2,62 +2,85 @@
 
 use super::Figure;
 use super::style::{self, Axis, Key};
-use crate::digest::{Digest, PointDigest};
-use crate::words::{cut, grouped, short, three_digits, title};
+use crate::digest::{Digest, PointDigest, sizes};
+use crate::words::{cut, short, short_ms, three_digits, title};
 use kuva::prelude::{Layout, Plot, ReferenceLine, TextAnnotation, TickFormat};
+use sixbench_method::measure::{Quantity, Unit};
+use sixbench_method::stats;
 use sixbench_method::terms::FrameSize;
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 pub(crate) fn figure(digest: &Digest) -> Figure {
-    let sizes: BTreeSet<FrameSize> = digest.points.iter().map(|p| p.point.frame_size).collect();
     Figure {
         id: "repetitions",
         title: "Every repetition",
         caption:
             "Each dot is one repetition: how far it lies from the median of its point. From top to bottom in the order of the \
-                  run, so that a slope is a drift. The numbers on the right are the medians, frames/s per direction."
+                  run, so that a slope is a drift. The numbers on the right are the medians: of rates in frames/s per \
+                  direction, else of the \
+                  measure's first quantity in its worse direction."
                 .to_owned(),
         keys: vec![Key::new("●", style::color(0), "one repetition"), Key::new("┃", style::MUTED, "median")],
-        panels: sizes.into_iter().filter_map(|size| panel(digest, size)).collect(),
+        panels: sizes(digest.points.iter()).into_iter().flat_map(|size| panels(digest, size)).collect(),
+        notes: crate::steadiness::findings(digest),
     }
 }
 
-fn panel(digest: &Digest, size: FrameSize) -> Option<String> {
+/// Rows of a panel: more of them would run into each other.
+const ROWS: usize = 9;
+
+fn panels(digest: &Digest, size: FrameSize) -> Vec<String> {
     let points = digest.points.iter().filter(|p| p.point.frame_size == size);
-    let points: Vec<&PointDigest> = points.filter(|p| p.headline().is_some_and(|s| s.median > 0.0)).collect();
-    let widest = points.iter().flat_map(|p| deviations(p)).map(|(_, d, _)| d.abs()).fold(0.5, f64::max);
-    (!points.is_empty()).then(|| strip(&points, size, Axis::up_to(widest, 2.0)))
+    let points: Vec<&PointDigest> = points.filter(|p| median(p).is_some()).collect();
+    style::shared_out(&points, ROWS).map(|(part, points)| strip(points, &format!("{size}\u{a0}bytes{part}"))).collect()
 }
 
-fn strip(points: &[&PointDigest], size: FrameSize, x: Axis) -> String {
+/// What repetitions are compared with; nothing is a share of zero.
+fn median(point: &PointDigest) -> Option<f64> {
+    let values: Vec<f64> = point.headlines().iter().map(|(_, value)| *value).collect();
+    let median = if point.is_throughput() { point.headline()?.median } else { stats::median(&values)? };
+    (median != 0.0).then_some(median)
+}
+
+/// A value with its unit where it is no rate.
+fn in_words(point: &PointDigest, value: f64) -> String {
+    match Quantity::headline_of(&point.test.measure).map(Quantity::unit) {
+        Some(Unit::Nanoseconds) => short_ms(value),
+        Some(Unit::Frames) => format!("{}\u{a0}frames", short(value)),
+        _ => short(value),
+    }
+}
+
+fn strip(points: &[&PointDigest], name: &str) -> String {
+    let widest = points.iter().flat_map(|p| deviations(p)).map(|(_, d, _)| d.abs()).fold(0.5, f64::max);
+    let x = Axis::up_to(widest, 2.0);
     let rows = points.len();
     // The first test of the plan on top.
     let level = |i: usize| (rows - i) as f64;
     let plots: Vec<Plot> = points.iter().enumerate().map(|(i, p)| row(p, level(i))).collect();
     let names = points.iter().rev().map(|p| cut(&title(p.test), 24)).collect();
-    let layout = style::panel(&plots, &format!("{size} bytes"), "distance from the median (%)", "");
+    let layout = style::panel(&plots, name, "distance from the median (%)", "");
     // The medians stand to the right of the axis' last tick.
     let ticks = TickFormat::Custom(Arc::new(move |v| if v > x.end * 1.01 { String::new() } else { three_digits(v) }));
-    let layout = layout.with_x_tick_format(ticks).with_x_axis_min(-x.end).with_x_axis_max(x.end * 1.6).with_x_tick_step(x.step);
+    let layout = layout.with_x_tick_format(ticks).with_x_axis_min(-x.end).with_x_axis_max(x.end * 2.1).with_x_tick_step(x.step);
     let layout = layout.with_y_axis_min(0.4).with_y_axis_max(rows as f64 + 0.6).with_y_tick_step(1.0);
     let layout = layout.with_y_tick_format(style::names(names)).with_reference_line(
         ReferenceLine::vertical(0.0).with_color(style::MUTED).with_stroke_width(1.5).with_dasharray("none"),
     );
-    let medians = points.iter().enumerate().map(|(i, p)| (level(i), p.headline().map_or(0.0, |s| s.median)));
-    style::draw(plots, medians.fold(layout, |layout, (y, median)| labelled(layout, x.end * 1.35, y, median)))
+    // kuva sets a label above its place; this far below, it stands on the row.
+    let lower = 0.06 * rows as f64;
+    let medians = points.iter().enumerate().map(|(i, p)| (level(i), in_words(p, median(p).unwrap_or(0.0))));
+    style::draw(plots, medians.fold(layout, |layout, (y, median)| labelled(layout, x.end * 1.55, y - lower, median)))
 }
 
-fn labelled(layout: Layout, x: f64, y: f64, median: f64) -> Layout {
-    layout.with_annotation(TextAnnotation::new(short(median), x, y - 0.14).with_font_size(11).with_color(style::INK))
+fn labelled(layout: Layout, x: f64, y: f64, median: String) -> Layout {
+    layout.with_annotation(TextAnnotation::new(median, x, y).with_font_size(11).with_color(style::INK))
 }
 
 /// Repetition, distance from the median in per cent, and the value.
-fn deviations(point: &PointDigest) -> Vec<(u32, f64, u64)> {
-    let median = point.headline().map_or(0.0, |s| s.median);
-    let value = |o: &&sixbench_method::record::Outcome| Some((o.repetition, o.brackets.first()?.lower?.0));
-    let values = point.outcomes.iter().filter_map(value);
-    values.map(|(repetition, rate)| (repetition, (rate as f64 / median - 1.0) * 100.0, rate)).collect()
+fn deviations(point: &PointDigest) -> Vec<(u32, f64, f64)> {
+    let median = median(point).unwrap_or(1.0);
+    point.headlines().into_iter().map(|(repetition, value)| (repetition, (value / median - 1.0) * 100.0, value)).collect()
 }
 
 fn row(point: &PointDigest, level: f64) -> Plot {
@@ -65,6 +88,6 @@ fn row(point: &PointDigest, level: f64) -> Plot {
     let last = deviations.iter().map(|(repetition, ..)| *repetition).max().unwrap_or(1).max(2);
     let place = |repetition: u32| level + 0.25 - 0.5 * f64::from(repetition - 1) / f64::from(last - 1);
     let at = deviations.iter().map(|&(repetition, d, _)| (d, place(repetition))).collect();
-    let labels = deviations.iter().map(|(r, _, rate)| format!("repetition {r}: {} frames/s", grouped(*rate as f64)));
+    let labels = deviations.iter().map(|&(r, _, value)| format!("repetition {r}: {}", in_words(point, value)));
     style::dots(at, style::color(0), style::marker(0), labels.collect())
 }

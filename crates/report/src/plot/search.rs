@@ -8,15 +8,17 @@ use kuva::prelude::Plot;
 use sixbench_method::record::TrialRecord;
 
 pub(crate) fn figure(digest: &Digest) -> Figure {
-    let tried = digest.points.iter().filter(|p| !p.records.is_empty());
+    let tried = digest.throughput_points().filter(|p| !p.records.is_empty());
     Figure {
         id: "search",
         title: "The search, trial by trial",
-        caption: "The intended load of every trial of every repetition; a thin line joins the trials of one repetition, the dashed line is the median of the results. A result \
+        caption: "The intended load of every trial of every repetition; a thin line joins the trials of one repetition, the \
+                  dashed line is the median of the results. A result \
                   can be trusted where passed and lost trials part cleanly at one load."
             .to_owned(),
         keys: style::verdict_keys(),
         panels: tried.map(|p| panel(digest, p)).collect(),
+        ..Figure::default()
     }
 }
 

@@ -1,7 +1,7 @@
 //! The one look of all figures: sizes, colours, fonts, axes.
 
 use crate::digest::PointDigest;
-use crate::words::{cut, short, title};
+use crate::words::{cut, short, three_digits, title};
 use kuva::backend::svg::SvgBackend;
 use kuva::plot::scatter::MarkerShape;
 use kuva::plot::{LinePlot, ScatterPlot};
@@ -39,6 +39,9 @@ const MARKERS: [MarkerShape; 7] = [
     MarkerShape::Hexagon,
 ];
 const GLYPHS: [&str; 7] = ["●", "■", "▲", "◆", "▼", "⬟", "⬢"];
+
+/// So many tests have a look of their own: more in one panel could not be told apart.
+pub(crate) const LOOKS: usize = SERIES.len();
 
 /// One line of a legend.
 #[derive(Clone, Debug, Serialize)]
@@ -93,14 +96,55 @@ pub(crate) fn line(points: Vec<(f64, f64)>, color: &str, width: f64) -> Plot {
     LinePlot::new().with_data(points).with_color(color).with_stroke_width(width).into()
 }
 
+/// A dashed line through points.
+pub(crate) fn dashed(points: Vec<(f64, f64)>, color: &str, width: f64) -> Plot {
+    LinePlot::new().with_data(points).with_color(color).with_stroke_width(width).with_dashed().into()
+}
+
+/// Where a median lies, how far down and up its bar goes, and what is told when it is pointed at.
+pub(crate) struct Barred {
+    pub(crate) at: (f64, f64),
+    pub(crate) bar: (f64, f64),
+    pub(crate) label: String,
+}
+
+impl Barred {
+    /// A median with a bar between two other statistics of the same sample.
+    pub(crate) fn new(x: f64, median: f64, (low, high): (f64, f64), label: String) -> Self {
+        Self { at: (x, median), bar: (median - low, high - median), label }
+    }
+}
+
+/// Medians with their bars in the look of the `i`th series.
+pub(crate) fn barred(i: usize, points: Vec<Barred>) -> Plot {
+    let at: Vec<(f64, f64)> = points.iter().map(|p| p.at).collect();
+    let bars: Vec<(f64, f64)> = points.iter().map(|p| p.bar).collect();
+    let labels: Vec<String> = points.iter().map(|p| plain(&p.label)).collect();
+    let dots = ScatterPlot::new().with_data(at).with_y_err_asymmetric(bars).with_color(color(i)).with_size(4.0);
+    dots.with_marker(marker(i)).with_tooltips().with_tooltip_labels(labels).into()
+}
+
 /// A dashed horizontal line. What it stands for is said in the note of the panel, where no dots are in the way.
 pub(crate) fn level(y: f64) -> ReferenceLine {
     ReferenceLine::horizontal(y).with_color(MUTED).with_dasharray("5 3")
 }
 
+/// A dashed vertical line, likewise.
+pub(crate) fn upright(x: f64) -> ReferenceLine {
+    ReferenceLine::vertical(x).with_color(MUTED).with_dasharray("5 3")
+}
+
 /// One more line under the title of a panel.
 pub(crate) fn with_note(layout: Layout, note: &str) -> Layout {
     layout.with_subtitle(plain(note)).with_subtitle_size(11)
+}
+
+/// What would crowd one panel, over as many as it takes, in even parts: what to add to the title, and the part.
+pub(crate) fn shared_out<T>(all: &[T], most: usize) -> impl Iterator<Item = (String, &[T])> {
+    let panels = all.len().div_ceil(most).max(1);
+    let parts = all.chunks(all.len().div_ceil(panels).max(1)).enumerate();
+    let title = move |i: usize| if panels > 1 { format!(" ({} of {panels})", i + 1) } else { String::new() };
+    parts.map(move |(i, part)| (title(i), part))
 }
 
 /// What a panel of a point is called.
@@ -129,9 +173,53 @@ impl Axis {
     pub(crate) fn counting(highest: f64, ticks: f64) -> Self {
         match highest <= ticks {
             true => Self { end: highest + 1.0, step: 1.0 },
-            false => Self::up_to(highest, ticks),
+            false => {
+                let step = Self::up_to(highest, ticks).step.ceil();
+                Self { end: (highest * 1.05 / step).ceil() * step, step }
+            }
         }
     }
+}
+
+/// The decades that hold these values: both ends of a logarithmic axis, which has no place for zero.
+pub(crate) fn decades(lowest: f64, highest: f64) -> (f64, f64) {
+    let (lowest, highest) = (lowest.max(1e-6), highest.max(1e-6));
+    let (low, high) = (lowest.log10().floor(), highest.log10().ceil());
+    (10f64.powf(low), 10f64.powf(high.max(low + 1.0)))
+}
+
+/// The panel with a logarithmic x axis over these ends.
+pub(crate) fn log_x(layout: Layout, (low, high): (f64, f64)) -> Layout {
+    // A little beyond the last tick, whose label would else be cut at the edge of the panel.
+    layout.with_log_x().with_x_axis_min(low).with_x_axis_max(high * 1.3).with_x_tick_format(thousands())
+}
+
+/// The panel with a logarithmic y axis over these ends.
+pub(crate) fn log_y(layout: Layout, (low, high): (f64, f64)) -> Layout {
+    layout.with_log_y().with_y_axis_min(low).with_y_axis_max(high)
+}
+
+/// `0.001`, `25`, `100`: numbers without a prefix.
+pub(crate) fn plain_numbers() -> TickFormat {
+    TickFormat::Custom(Arc::new(three_digits))
+}
+
+/// Powers of ten: `1`, `10⁻³`.
+pub(crate) fn powers() -> TickFormat {
+    TickFormat::Custom(Arc::new(power))
+}
+
+fn power(value: f64) -> String {
+    let exponent = value.log10().round();
+    if exponent == 0.0 {
+        return "1".to_owned();
+    }
+    let digit = |c: char| match c {
+        '-' => '⁻',
+        c => ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'][c.to_digit(10).unwrap_or(0) as usize],
+    };
+    let exponent: String = (exponent as i32).to_string().chars().map(digit).collect();
+    format!("10{exponent}")
 }
 
 /// The layout of a panel: title, axes with units, nothing else.
@@ -215,6 +303,20 @@ mod tests {
         assert_eq!((axis.end, axis.step), (500_000.0, 100_000.0));
         let axis = Axis::counting(3.0, 6.0);
         assert_eq!((axis.end, axis.step), (4.0, 1.0));
+    }
+
+    #[test]
+    fn a_logarithmic_axis_ends_at_powers_of_ten() {
+        assert_eq!(decades(0.03, 4.0), (0.01, 10.0));
+        assert_eq!([1.0, 1e-6, 10.0].map(power), ["1", "10⁻⁶", "10¹"]);
+    }
+
+    #[test]
+    fn ten_rows_of_at_most_nine_are_two_panels_of_five() {
+        let rows = [0; 10];
+        let parts: Vec<_> = shared_out(&rows, 9).map(|(title, part)| (title, part.len())).collect();
+        assert_eq!(parts, [(" (1 of 2)".to_owned(), 5), (" (2 of 2)".to_owned(), 5)]);
+        assert_eq!(shared_out(&rows[..3], 9).next(), Some((String::new(), &rows[..3])));
     }
 
     #[test]

@@ -1,21 +1,26 @@
 //! Frame rate and bit rate by frame size: the graph of RFC 2544 section 26.1.
 
 use super::Figure;
-use super::style::{self, Axis};
-use crate::digest::Digest;
+use super::style::{self, Axis, Barred, Key};
+use crate::digest::{Digest, PointDigest, sizes};
 use crate::tables::mbit;
 use crate::words::{grouped, quantity, title};
-use kuva::plot::scatter::ScatterPlot;
-use kuva::prelude::Plot;
+use kuva::prelude::{Layout, Plot};
 use sixbench_method::plan::Test;
-use sixbench_method::stats::Summary;
 use sixbench_method::terms::FrameSize;
-use std::collections::BTreeSet;
+
+/// From frames per second to what the axis shows.
+type Scale = fn(f64, FrameSize) -> f64;
+
+const FRAMES: (&str, &str, Scale) = ("Frame rate", "rate (frames/s per direction)", |rate, _| rate);
+const BITS: (&str, &str, Scale) = ("Bit rate at layer 2", "rate (bit/s per direction)", |rate, size| mbit(rate, size) * 1e6);
 
 pub(crate) fn figure(digest: &Digest) -> Figure {
-    let measured = digest.points.iter().any(|p| p.headline().is_some());
-    let panels = if measured { vec![rates(digest), bits(digest)] } else { Vec::new() };
-    let tests = digest.input.plan.tests.iter().enumerate();
+    let results = measured(digest).count();
+    let with_medium = digest.input.plan.link_rate.map(|_| against_the_medium(digest));
+    let panels = with_medium.into_iter().chain([FRAMES, BITS].map(|what| chart(digest, what)));
+    let tests = compared(digest).into_iter();
+    let medium = digest.input.plan.link_rate.map(|_| Key::new("╌╌", style::MUTED, "theoretical maximum of the medium"));
     Figure {
         id: "throughput",
         title: "By frame size",
@@ -23,46 +28,76 @@ pub(crate) fn figure(digest: &Digest) -> Figure {
             "{} over the frame size, per direction: medians, with bars from the 1st to the 99th percentile.",
             quantity(digest.goal())
         ),
-        keys: tests.map(|(i, test)| style::key(i, title(test))).collect(),
-        panels,
+        keys: tests.map(|test| style::key(digest.place(test), title(test))).chain(medium).collect(),
+        panels: if results > 0 { panels.collect() } else { Vec::new() },
+        ..Figure::default()
     }
 }
 
-fn rates(digest: &Digest) -> String {
-    chart(digest, "Frame rate", "rate (frames/s per direction)", |rate, _| rate)
+fn measured<'d, 'a>(digest: &'d Digest<'a>) -> impl Iterator<Item = &'d PointDigest<'a>> {
+    digest.compared_points().filter(|p| p.headline().is_some())
 }
 
-fn bits(digest: &Digest) -> String {
-    chart(digest, "Bit rate at layer 2", "rate (bit/s per direction)", |rate, size| mbit(rate, size) * 1e6)
+fn chart(digest: &Digest, (name, y, scale): (&str, &str, Scale)) -> String {
+    let plots = all_series(digest, scale);
+    let layout = framed(digest, &plots, name, y, highest(digest, scale));
+    style::draw(plots, layout)
 }
 
-fn chart(digest: &Digest, name: &str, y: &str, scale: fn(f64, FrameSize) -> f64) -> String {
-    let sizes: Vec<FrameSize> = digest.points.iter().map(|p| p.point.frame_size).collect::<BTreeSet<_>>().into_iter().collect();
-    let tests = digest.input.plan.tests.iter().enumerate();
-    let plots: Vec<Plot> = tests.flat_map(|(i, test)| series(digest, i, test, &sizes, scale)).collect();
-    let results = digest.points.iter().filter_map(|p| p.headline().map(|s| (p, s)));
-    let highest = results.map(|(p, s)| scale(s.p99, p.point.frame_size)).fold(0.0, f64::max);
-    let places = Axis { end: sizes.len() as f64 + 0.5, step: 1.0 };
-    let layout = style::panel(&plots, name, "frame size (bytes)", y);
-    let layout = style::from_zero(layout, places, Axis::up_to(highest, 5.0)).with_x_axis_min(0.5);
-    style::draw(plots, layout.with_x_tick_format(style::names(sizes.iter().map(FrameSize::to_string).collect())))
-}
-
-fn series(digest: &Digest, i: usize, test: &Test, sizes: &[FrameSize], scale: fn(f64, FrameSize) -> f64) -> Vec<Plot> {
-    let points = digest.points.iter().filter(|p| p.test.name == test.name);
-    let mut points: Vec<(FrameSize, &Summary)> = points.filter_map(|p| p.headline().map(|s| (p.point.frame_size, s))).collect();
-    points.sort_by_key(|(size, _)| *size);
-    let place = |size: FrameSize| sizes.iter().position(|&s| s == size).unwrap_or(0) as f64 + 1.0;
-    // Bars of several tests at one size stand side by side.
-    let aside = (i as f64 - (digest.input.plan.tests.len() as f64 - 1.0) / 2.0) * 0.04;
-    let at: Vec<(f64, f64)> = points.iter().map(|&(size, s)| (place(size) + aside, scale(s.median, size))).collect();
-    let bars = points.iter().map(|&(size, s)| (scale(s.median - s.p1, size), scale(s.p99 - s.median, size)));
-    let label = |s: &Summary| {
-        let (p1, p99) = (grouped(s.p1), grouped(s.p99));
-        format!("{}: {} frames/s [{p1}–{p99}], n = {}", title(test), grouped(s.median), s.n)
+/// The theoretical and the measured line, as the clause wants them.
+fn against_the_medium(digest: &Digest) -> String {
+    let (name, y, scale) = FRAMES;
+    let sizes = sizes(digest.compared_points());
+    let rate = |size| digest.theoretical(size).map_or(0.0, |rate| rate.0 as f64);
+    let medium: Vec<(f64, f64)> = sizes.iter().zip(1..).map(|(&size, place)| (f64::from(place), rate(size))).collect();
+    let highest = medium.iter().map(|(_, rate)| *rate).fold(highest(digest, scale), f64::max);
+    // A line needs two points; of a single size it is as long as the panel is wide.
+    let ends = match medium.as_slice() {
+        [(_, rate)] => vec![(0.5, *rate), (1.5, *rate)],
+        _ => medium,
     };
-    let dots = ScatterPlot::new().with_data(at.clone()).with_y_err_asymmetric(bars).with_color(style::color(i)).with_size(4.0);
-    let labels: Vec<String> = points.iter().map(|(_, s)| label(s)).collect();
-    let dots = dots.with_marker(style::marker(i)).with_tooltips().with_tooltip_labels(labels);
-    vec![style::line(at, style::color(i), 1.5), dots.into()]
+    let mut plots = vec![style::dashed(ends, style::MUTED, 1.5)];
+    plots.extend(all_series(digest, scale));
+    let layout = framed(digest, &plots, &format!("{name} against the medium"), y, highest);
+    style::draw(plots, layout)
+}
+
+fn highest(digest: &Digest, scale: Scale) -> f64 {
+    let results = measured(digest).filter_map(|p| Some(scale(p.headline()?.p99, p.point.frame_size)));
+    results.fold(0.0, f64::max)
+}
+
+/// Frame sizes stand at equal distances.
+fn framed(digest: &Digest, plots: &[Plot], name: &str, y: &str, highest: f64) -> Layout {
+    let sizes = sizes(digest.compared_points());
+    let places = Axis { end: sizes.len() as f64 + 0.5, step: 1.0 };
+    let layout = style::panel(plots, name, "frame size (bytes)", y);
+    let layout = style::from_zero(layout, places, Axis::up_to(highest, 5.0)).with_x_axis_min(0.5);
+    layout.with_x_tick_format(style::names(sizes.iter().map(FrameSize::to_string).collect()))
+}
+
+fn all_series(digest: &Digest, scale: Scale) -> Vec<Plot> {
+    let sizes = sizes(digest.compared_points());
+    let tests: Vec<&Test> = compared(digest);
+    let aside = |place: usize| (place as f64 - (tests.len() as f64 - 1.0) / 2.0) * (0.3 / tests.len() as f64).min(0.04);
+    tests.iter().enumerate().flat_map(|(place, test)| series(digest, test, aside(place), &sizes, scale)).collect()
+}
+
+/// The tests with a result, in the order of the plan.
+fn compared<'a>(digest: &Digest<'a>) -> Vec<&'a Test> {
+    digest.input.plan.tests.iter().filter(|test| measured(digest).any(|p| p.test.name == test.name)).collect()
+}
+
+/// Bars of several tests at one size stand side by side, each a little `aside`.
+fn series(digest: &Digest, test: &Test, aside: f64, sizes: &[FrameSize], scale: Scale) -> Vec<Plot> {
+    let i = digest.place(test);
+    let point = |(&size, place): (&FrameSize, u32)| {
+        let s = digest.point(test, size)?.headline()?;
+        let (p1, p99) = (grouped(s.p1), grouped(s.p99));
+        let label = format!("{}: {} frames/s [{p1}–{p99}], n = {}", title(test), grouped(s.median), s.n);
+        Some(Barred::new(f64::from(place) + aside, scale(s.median, size), (scale(s.p1, size), scale(s.p99, size)), label))
+    };
+    let points: Vec<Barred> = sizes.iter().zip(1..).filter_map(point).collect();
+    let line = style::line(points.iter().map(|p| p.at).collect(), style::color(i), 1.5);
+    vec![line, style::barred(i, points)]
 }

@@ -3,7 +3,6 @@
 use std::net::IpAddr;
 
 use super::{Description, LEAST_IPV4, LEAST_IPV6, UDP_AT_IPV4, UDP_AT_IPV6};
-use super::{VARIABLE_AT_IPV4, VARIABLE_AT_IPV6};
 use crate::ethernet::{self, EtherType, EthernetHeader};
 use crate::octets::be16;
 use crate::{IpVersion, Ipv4Header, Ipv4View, Ipv6Header, Ipv6View, UdpHeader, WireError};
@@ -31,11 +30,14 @@ impl Blank {
         let (src, dst) = (description.src, description.dst);
         let version = common_version(src, dst)?;
         check_length(version, description.frame_octets)?;
-        let octets = emit(description, with_part(src, 0), with_part(dst, 0));
+        let at = description.variable_at;
+        check_offset(version, at.0)?;
+        check_offset(version, at.1)?;
+        let octets = emit(description, with_part(src, at.0, 0), with_part(dst, at.1, 0));
         let (udp_sum, header_sum) = sums(version, &octets[ethernet::HEADER_LEN..])?;
         Ok(Self {
             version,
-            own_parts: (part(src), part(dst)),
+            own_parts: (part(src, at.0), part(dst, at.1)),
             udp_len: (octets.len() - udp_at(version)) as u16,
             udp_sum,
             header_sum,
@@ -59,6 +61,17 @@ fn check_length(version: IpVersion, octets: usize) -> Result<(), WireError> {
     };
     if !(least..=most).contains(&octets) {
         return Err(WireError::FrameLength { version, octets, least, most });
+    }
+    Ok(())
+}
+
+fn check_offset(version: IpVersion, offset: usize) -> Result<(), WireError> {
+    let most = match version {
+        IpVersion::V4 => 2,
+        IpVersion::V6 => 14,
+    };
+    if offset > most || !offset.is_multiple_of(2) {
+        return Err(WireError::PartOffset { version, offset, most });
     }
     Ok(())
 }
@@ -141,19 +154,22 @@ fn sums(version: IpVersion, datagram: &[u8]) -> Result<(u64, u64), WireError> {
     }
 }
 
-/// The variable 16 bits of an address.
-fn part(address: IpAddr) -> u16 {
+/// The 16 bits of an address that begin at octet `at`.
+fn part(address: IpAddr, at: usize) -> u16 {
     match address {
-        IpAddr::V4(address) => be16(&address.octets(), VARIABLE_AT_IPV4),
-        IpAddr::V6(address) => be16(&address.octets(), VARIABLE_AT_IPV6),
+        IpAddr::V4(address) => be16(&address.octets(), at),
+        IpAddr::V6(address) => be16(&address.octets(), at),
     }
 }
 
-/// The address with its variable 16 bits replaced.
-pub(super) fn with_part(address: IpAddr, part: u16) -> IpAddr {
+/// The address with the 16 bits that begin at octet `at` replaced.
+///
+/// # Panics
+/// If the address has no such octets.
+pub fn with_part(address: IpAddr, at: usize, part: u16) -> IpAddr {
     match address {
-        IpAddr::V4(address) => IpAddr::from(replaced(address.octets(), VARIABLE_AT_IPV4, part)),
-        IpAddr::V6(address) => IpAddr::from(replaced(address.octets(), VARIABLE_AT_IPV6, part)),
+        IpAddr::V4(address) => IpAddr::from(replaced(address.octets(), at, part)),
+        IpAddr::V6(address) => IpAddr::from(replaced(address.octets(), at, part)),
     }
 }
 

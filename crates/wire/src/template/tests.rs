@@ -14,6 +14,7 @@ fn description(src: &str, dst: &str, frame_octets: usize) -> Description {
         hop_limit: 64,
         frame_octets,
         stream: 1,
+        variable_at: Description::usual_variable_at(IpVersion::of(src.parse().unwrap())),
     }
 }
 
@@ -111,4 +112,23 @@ fn one_side_can_vary_while_the_other_stays() {
     let (_, destination) = template.own_parts();
     let variable = Variable { addresses: Some((7, destination)), ..VARIABLE };
     assert_eq!(template.addresses(&variable).1, template.dst());
+}
+
+#[test]
+fn parts_vary_at_any_even_octet_and_nowhere_else() {
+    let at = |address: (&str, &str), variable_at| {
+        Template::new(&Description { variable_at, ..description(address.0, address.1, 80) })
+    };
+    let six = ("2001:2::2", "2001:2:0:8000::2");
+    let template = at(six, (14, 6)).unwrap();
+    let variable = Variable { addresses: Some((0xabcd, 0x80ff)), ..VARIABLE };
+    let frame = template.patched(&variable);
+    let ip = Ipv6View::new(&frame[14..]).unwrap();
+    assert_eq!(ip.src().to_string(), "2001:2::abcd");
+    assert_eq!(ip.dst().to_string(), "2001:2:0:80ff::2");
+    assert!(UdpView::new(ip.payload()).unwrap().is_checksum_right(ip.pseudo_header()));
+    assert_eq!(template.addresses(&variable), (ip.src().into(), ip.dst().into()));
+    assert!(at(six, (13, 12)).is_err());
+    assert!(at(six, (12, 16)).is_err());
+    assert!(at(("198.18.0.2", "198.19.0.2"), (2, 4)).is_err());
 }

@@ -1,0 +1,138 @@
+//! `sixbench selftest --accuracy`: the delays that the tester reports, held against a reference device of known delay over real ports.
+
+use super::selftest::{add_veth, trial_settings, wire};
+use crate::args;
+use crate::exit::{Exit, Failed};
+use crate::run::{open_port, stop};
+use serde::Serialize;
+use sixbench_engine::delay_line::DelayLine;
+use sixbench_engine::profile::Profile;
+use sixbench_engine::{FrameTester, Layout};
+use sixbench_io::clock::Clock;
+use sixbench_io::thread::{allowed_cores, pin_to};
+use sixbench_method::plan::TrialSettings;
+use sixbench_method::terms::{Directions, FrameRate};
+use sixbench_method::trial::{Delay, Measurer, Tagging, TrialSpec, Verdict};
+use sixbench_testbed::namespace::{Namespace, name, sweep};
+use sixbench_testbed::{Shell, doctor};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Delays of the reference device, nanoseconds.
+const DELAYS_NS: [u64; 3] = [100_000, 1_000_000, 10_000_000];
+/// A load at which nothing queues.
+const RATE: FrameRate = FrameRate(5_000);
+const DURATION_NS: u64 = 2_000_000_000;
+/// Trials of each delay.
+const TRIALS: usize = 7;
+
+/// What came of one delay: the quietest trial, by the tester's own longest absence.
+#[derive(Serialize)]
+pub(super) struct Row {
+    delay_ns: u64,
+    /// Trials in which the tester was fit, of those made.
+    quiet: usize,
+    made: usize,
+    /// Of the quietest trial; `None` where the tester was fit in none.
+    result: Option<Quietest>,
+}
+
+#[derive(Serialize)]
+struct Quietest {
+    worst_gap_ns: u64,
+    median_error_ns: i64,
+    pdv_ns: u64,
+    frames: u64,
+}
+
+/// Measures every delay.
+pub(super) fn measure(arguments: &args::Selftest) -> Result<Vec<Row>, Failed> {
+    if !doctor::is_root() {
+        let text = "the test over veth needs root: run it with sudo";
+        return Err(Failed::new(Exit::Testbed, anyhow::anyhow!(text)));
+    }
+    let stop = stop::install()?;
+    let broken = |e| Failed::new(Exit::Testbed, e);
+    let shell = Shell::new();
+    sweep(&shell).map_err(broken)?;
+    let namespace = Namespace::new(&shell, &name("", "accuracy")).map_err(broken)?;
+    add_veth(&namespace, ["left", "line-left"]).map_err(broken)?;
+    add_veth(&namespace, ["right", "line-right"]).map_err(broken)?;
+    DELAYS_NS.iter().map(|&delay_ns| of_delay(arguments, &namespace, delay_ns, &stop)).collect()
+}
+
+fn of_delay(arguments: &args::Selftest, namespace: &Namespace, delay_ns: u64, stop: &Arc<AtomicBool>) -> Result<Row, Failed> {
+    let open = |end: &str| {
+        open_port(Some(namespace.name()), end, arguments.io).map(|o| o.port).map_err(|e| Failed::new(Exit::Testbed, e))
+    };
+    let cores = allowed_cores()?;
+    let (clock, over) = (Clock::new(), AtomicBool::new(false));
+    let line = DelayLine::new(open("line-left")?, open("line-right")?, delay_ns, clock);
+    let profile = Profile { directions: Directions::Both, ..wire("198.18.0.2", "198.19.0.2", arguments.size) };
+    let layout = Layout { cores: cores[..1].to_vec() };
+    let settings = TrialSettings { residual_ns: 1_000_000_000, ..trial_settings() };
+    let mut tester = FrameTester::new((open("left")?, open("right")?), profile, settings, layout, stop.clone());
+    let last = cores.last().copied();
+    std::thread::scope(|scope| {
+        let device = scope.spawn(|| {
+            // The tester's core is the first; on a machine of one core the two share it, and the row says what that does.
+            let _ = last.map(pin_to);
+            line.run(&over)
+        });
+        let row = trials(&mut tester, delay_ns);
+        over.store(true, Ordering::Relaxed);
+        let ended = device.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        ended.map_err(|e| Failed::new(Exit::Testbed, e)).and(row)
+    })
+}
+
+fn trials(tester: &mut FrameTester, delay_ns: u64) -> Result<Row, Failed> {
+    let tagging = Some(Tagging { after_ns: DURATION_NS / 4, frames: 5_000 });
+    let spec = TrialSpec { tagging, ..TrialSpec::constant(RATE, DURATION_NS) };
+    let mut row = Row { delay_ns, quiet: 0, made: 0, result: None };
+    for _ in 0..TRIALS {
+        let result = tester.measure(&spec).map_err(|e| Failed::new(Exit::Testbed, e))?;
+        row.made += 1;
+        if result.delay_verdict(0.0) != Verdict::Passed {
+            continue;
+        }
+        row.quiet += 1;
+        for direction in &result.directions {
+            let (Some(tagged), Some(all)) = (&direction.tagged, &direction.delay) else { continue };
+            let worst_gap_ns = direction.receiving.worst_gap_ns;
+            if row.result.as_ref().is_none_or(|best| worst_gap_ns < best.worst_gap_ns) {
+                row.result = Some(quietest(tagged, all, delay_ns, worst_gap_ns));
+            }
+        }
+    }
+    Ok(row)
+}
+
+fn quietest(tagged: &Delay, all: &Delay, delay_ns: u64, worst_gap_ns: u64) -> Quietest {
+    let median_error_ns = tagged.median_ns as i64 - delay_ns as i64;
+    Quietest { worst_gap_ns, median_error_ns, pdv_ns: all.pdv_ns(), frames: all.count }
+}
+
+/// The rows in words.
+pub(super) fn describe(rows: &[Row]) -> String {
+    let us = |ns: f64| format!("{:.1} us", ns / 1000.0);
+    let mut text = String::from(
+        "a delay line of our own between the tester's ports, over veth; the quietest trial of those in which the tester was fit\n",
+    );
+    for row in rows {
+        let delay = us(row.delay_ns as f64);
+        text += &match &row.result {
+            None => format!("delay {delay:>10}: no quiet trial of {}\n", row.made),
+            Some(best) => format!(
+                "delay {delay:>10}: typical latency off by {:>8}, PDV {:>8} ({} frames, tester away {} at most; {} of {} trials quiet)\n",
+                us(best.median_error_ns as f64),
+                us(best.pdv_ns as f64),
+                best.frames,
+                us(best.worst_gap_ns as f64),
+                row.quiet,
+                row.made
+            ),
+        };
+    }
+    text
+}

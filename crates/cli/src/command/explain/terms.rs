@@ -1,0 +1,203 @@
+//! The field's words: definition, clause, how it is measured here, unit.
+
+/// A term of the field.
+pub(crate) struct Term {
+    pub(crate) name: &'static str,
+    pub(crate) definition: &'static str,
+    pub(crate) clause: &'static str,
+    pub(crate) here: &'static str,
+    pub(crate) unit: &'static str,
+}
+
+/// What can be measured, in the words of `measure` in a plan.
+pub(crate) const MEASURES: [Term; 8] = [
+    Term {
+        name: "throughput",
+        definition: "The highest rate at which the DUT forwards every frame it is offered.",
+        clause: "RFC 2544 section 26.1, RFC 8219 section 7.1",
+        here: "A search over loads; at each a trial in which every frame is numbered, verified and accounted for. It passes only if every \
+               offered frame came back right, in every loaded direction, and the tester kept its schedule.",
+        unit: "frames per second, per direction",
+    },
+    Term {
+        name: "frame-loss-rate",
+        definition: "The share of frames a DUT does not forward for want of resources, at each of several loads.",
+        clause: "RFC 1242 section 3.6, RFC 2544 section 26.3, RFC 8219 section 7.4",
+        here: "From the highest rate of the frame size down in tenths of it, until two successive trials lose nothing; or at the rates \
+               the plan names. A rate the tester cannot offer has no value.",
+        unit: "per cent of the offered frames",
+    },
+    Term {
+        name: "latency",
+        definition: "Typical latency: the median latency of the tagged frames. Worst-case latency: their 99.9th percentile.",
+        clause: "RFC 8219 section 7.2; latency of store-and-forward devices by RFC 1242 section 3.8",
+        here: "A stream at the throughput (or a load of its own); frames due after `tag-after` are tagged, evenly spread. Time stamps are \
+               the software's: from handing a frame to the port until the receiver sees it. A trial in which the receiver looked late \
+               for more than 0.05 % of the frames is invalid.",
+        unit: "milliseconds",
+    },
+    Term {
+        name: "pdv",
+        definition: "Packet delay variation: the 99.9th percentile of the one-way delay of all frames less the smallest.",
+        clause: "RFC 8219 section 7.3.1, RFC 5481",
+        here: "Every received frame's delay goes into a histogram exact to 0.1 %; of a lossy stream the loss is reported beside it.",
+        unit: "milliseconds",
+    },
+    Term {
+        name: "ipdv",
+        definition: "Inter packet delay variation: the delay of a frame less that of the frame sent before it; minimum, median, maximum.",
+        clause: "RFC 8219 section 7.3.2, RFC 5481",
+        here: "Over the frames received with their predecessor, in whatever order they came. One late look of the tester above the stall \
+               bound invalidates the trial, because the extremes are single frames.",
+        unit: "milliseconds",
+    },
+    Term {
+        name: "back-to-back",
+        definition: "The longest burst of frames at the minimum gap that the DUT forwards without loss.",
+        clause: "RFC 9004, RFC 2544 section 26.4, RFC 8219 section 7.5",
+        here: "Binary search over the length of the burst at the medium's maximum rate, or that of the plan where there is no medium. \
+               Corrected buffer time = implied - implied * throughput / maximum rate.",
+        unit: "frames; seconds of buffer",
+    },
+    Term {
+        name: "recovery",
+        definition: "System recovery: from the end of an overload to the last frame lost.",
+        clause: "RFC 2544 section 26.5, RFC 8219 section 7.6",
+        here: "110 % of the throughput, then half of that rate. The text of the RFC subtracts the wrong way round. A DUT that loses to the \
+               end of the trial has \"at least\" that time.",
+        unit: "milliseconds",
+    },
+    Term {
+        name: "reset",
+        definition: "How long a DUT forwards nothing around a reset.",
+        clause: "RFC 6201, RFC 8219 section 7.7",
+        here: "In the middle of a trial the recipe's daemon is killed and started anew, or its `[[reset]]` commands run. By frames lost \
+               over the rate, and by the time stamps of the last frame before and the first after.",
+        unit: "milliseconds",
+    },
+];
+
+/// Everything else.
+pub(crate) const TERMS: [Term; 16] = [
+    Term {
+        name: "intended-load",
+        definition: "The rate the tester is told to offer.",
+        clause: "RFC 2285 section 3.5.1",
+        here: "Frame i is due at start + i / rate, counted from the start; a late frame does not move the next.",
+        unit: "frames per second, per direction",
+    },
+    Term {
+        name: "offered-load",
+        definition: "What really left the tester.",
+        clause: "RFC 2285 section 3.5.2",
+        here: "Counted when the kernel has taken the frame. A trial whose sending took longer than 1.00001 of nominal is invalid.",
+        unit: "frames",
+    },
+    Term {
+        name: "loss-ratio",
+        definition: "Frames that were offered and not received right and in time, over frames offered.",
+        clause: "RFC 1242 section 3.6, RFC 2544 section 26.3",
+        here: "By sequence number, one bit a frame: a duplicate never makes up for a lost frame. The larger ratio of the two directions \
+               is held against the goal.",
+        unit: "0..1 inside, per cent in reports",
+    },
+    Term {
+        name: "verdict",
+        definition: "What a trial says of a load: passed, lost, or invalid.",
+        clause: "siitperf's tolerance of 1.00001 for the duration of sending; the rest is sixbench's own",
+        here: "Invalid is a trial in which the tester fell short: it sent too slowly, or it stalled, overran its receive ring or was asked \
+               anew for its hardware address, and that can explain what is missing. Invalid trials are repeated, never held against the DUT.",
+        unit: "-",
+    },
+    Term {
+        name: "mistranslated",
+        definition: "A frame that came back with a field that is not the right translation of what was sent.",
+        clause: "RFC 7915, RFC 7757, RFC 6052; RFC 2544 section 10",
+        here: "Addresses, ports, hop limit, traffic class, flow label, lengths, fragmentation and both checksums are compared with what the \
+               profile, the seed and the sequence number demand. The first few are kept in words.",
+        unit: "frames",
+    },
+    Term {
+        name: "foreground",
+        definition: "Traffic that is translated or encapsulated; background traffic is native IPv6 that the DUT only forwards.",
+        clause: "RFC 8219 section 5.3",
+        here: "m of every n frames, evenly interleaved (Bresenham's rule).",
+        unit: "per cent of all frames",
+    },
+    Term {
+        name: "frame-size",
+        definition: "Octets of the Ethernet frame, FCS included.",
+        clause: "RFC 2544 section 9.1, RFC 8219 section 5.1.1",
+        here: "The size names the IPv6 frame; the IPv4 frame of the same test is 20 octets shorter. 84 takes the place of 64.",
+        unit: "octets",
+    },
+    Term {
+        name: "delay",
+        definition: "The time from handing a frame to the port until the receiver sees it.",
+        clause: "RFC 1242 section 3.8",
+        here: "A time stamp in the frame, one clock reading for each batch of at most 64. What throughput trials show is no latency by \
+               RFC 8219 section 7.2.",
+        unit: "milliseconds",
+    },
+    Term {
+        name: "mlrsearch",
+        definition: "Multiple Loss Ratio search: one search for several loss goals, short trials first.",
+        clause: "draft-ietf-bmwg-mlrsearch",
+        here: "Loads are classified from all their trials. With the goal of RFC 2544 one trial of full length decides.",
+        unit: "-",
+    },
+    Term {
+        name: "binary-search",
+        definition: "Halves the interval between a passing and a losing load.",
+        clause: "customary; RFC 2544 section 26.1 names no algorithm",
+        here: "Both ends of the result were tried. Later repetitions start near the median of the earlier ones.",
+        unit: "-",
+    },
+    Term {
+        name: "siit",
+        definition: "Stateless IP/ICMP translation.",
+        clause: "RFC 7915, with explicit mappings by RFC 7757 or a prefix by RFC 6052",
+        here: "The recipe states the mappings; they configure the DUT's test traffic and every frame is verified against them.",
+        unit: "-",
+    },
+    Term {
+        name: "overload",
+        definition: "How much worse a benchmark becomes with n network flows than with one.",
+        clause: "RFC 8219 section 10",
+        here: "`flows = [1, 25, 50, 75, 100]`: frames take turns among so many combinations of ports and addresses, all from the start or, \
+               with `flow-step`, one starting after the other. (Xn - X1) / X1 where lower is better, (X1 - Xn) / X1 where higher is.",
+        unit: "per cent",
+    },
+    Term {
+        name: "frame-timeout",
+        definition: "A frame that comes back later than this is not received.",
+        clause: "Lencse and Shima, Performance analysis of SIIT implementations, section 5; RFC 2544 section 23 waits 2 s after the last frame",
+        here: "Judged frame by frame. Whatever the timeout, every right frame's delay is recorded, so one trial yields the loss at every \
+               timeout.",
+        unit: "milliseconds",
+    },
+    Term {
+        name: "repetitions",
+        definition: "How often a measurement is made from the start.",
+        clause: "RFC 8219 sections 7.2, 7.3 and 12 (at least 20); RFC 9004 section 6.3",
+        here: "A fixed number, or adaptive: until both ends of the 95 % order-statistic interval of the median lie within the wanted share \
+               of it. Repetitions go round all points of a device. A rare mode of the DUT may be missed by a small n: it is printed.",
+        unit: "-",
+    },
+    Term {
+        name: "summary",
+        definition: "Median, 1st and 99th percentile of the repetitions.",
+        clause: "RFC 8219 section 12, RFC 2330 section 11.3",
+        here: "The percentile is the smallest value x of the sample with F(x) >= p; the median of an even sample the mean of the two \
+               central values. With fewer than 100 repetitions P1 and P99 are minimum and maximum, and the report says so.",
+        unit: "that of the values",
+    },
+    Term {
+        name: "bottleneck",
+        definition: "What was at its end when the DUT began to lose frames.",
+        clause: "RFC 5180 section 4 welcomes watching the DUT out of band",
+        here: "Processor time per core, memory and drop counters at 10 Hz, in the losing trials at the lowest loads and the passing ones at \
+               the highest. The sentence comes with its numbers; it is a judgement, not a proof.",
+        unit: "-",
+    },
+];

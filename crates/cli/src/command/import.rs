@@ -1,0 +1,40 @@
+//! `sixbench import`: from the configuration of another tester to a plan.
+
+use crate::args;
+use crate::command::{parse_plan, tell};
+use crate::exit::{Exit, Failed};
+use crate::import::import as translate;
+use anyhow::Context;
+use std::path::Path;
+
+/// Writes the equivalent plan and recipe, and tells what has no counterpart.
+pub(crate) fn import(arguments: &args::Import) -> Result<Exit, Failed> {
+    let name = arguments.file.display().to_string();
+    let source =
+        std::fs::read_to_string(&arguments.file).map_err(|error| Failed::usage(format!("cannot read {name}: {error}")))?;
+    let imported = translate(&name, &source, &arguments.options).map_err(|mistakes| tell(&name, &source, &mistakes))?;
+    let recipes = arguments.output.join("recipes");
+    std::fs::create_dir_all(&recipes).with_context(|| format!("cannot create {}", recipes.display()))?;
+    write_new(&recipes.join("siitperf.toml"), &imported.recipe)?;
+    let plan = arguments.output.join("plan.toml");
+    write_new(&plan, &imported.plan)?;
+    // Read back: a plan that cannot be run must not be handed out.
+    let library = super::library(&[recipes])?;
+    parse_plan(&plan.display().to_string(), &imported.plan, &library)?;
+    for note in &imported.notes {
+        match note.line {
+            0 => eprintln!("note: {}", note.text),
+            line => eprintln!("note: line {line}: {}", note.text),
+        }
+    }
+    println!("{}", plan.display());
+    Ok(Exit::Done)
+}
+
+/// Somebody may have worked on an earlier one.
+fn write_new(path: &Path, text: &str) -> Result<(), Failed> {
+    if path.exists() {
+        return Err(Failed::usage(format!("{} is there already; remove it, or choose another --output", path.display())));
+    }
+    Ok(std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))?)
+}

@@ -1,0 +1,156 @@
+//! What a `[[test]]` measures, with the settings of that measure.
+
+use super::reader::Section;
+use super::test_section::Surroundings;
+use super::units;
+use super::words::word;
+use sixbench_method::plan::{AtRate, BackToBack, Latency, Load, LossScan, Measure, Profile, Recovery, Reset};
+use sixbench_method::terms::FrameRate;
+
+/// Frames tagged where nothing is said: the RFC's 500 would make the 99.9th percentile a maximum.
+const TAGGED: u64 = 50_000;
+/// Frames to which a back-to-back search is exact where nothing is said.
+const STEP: u64 = 16;
+/// A burst that lasts longer where nothing is said has met no limit.
+const LONGEST_BURST_NS: u64 = 2_000_000_000;
+/// RFC 6201 section 4: the DUT forwards for at least 15 s before it is reset.
+const BEFORE_RESET_NS: u64 = 15_000_000_000;
+
+#[derive(Clone, Copy)]
+enum Kind {
+    Throughput,
+    FrameLossRate,
+    Latency,
+    Pdv,
+    Ipdv,
+    BackToBack,
+    Recovery,
+    Reset,
+}
+
+const KINDS: [(&str, Kind); 8] = [
+    ("throughput", Kind::Throughput),
+    ("frame-loss-rate", Kind::FrameLossRate),
+    ("latency", Kind::Latency),
+    ("pdv", Kind::Pdv),
+    ("ipdv", Kind::Ipdv),
+    ("back-to-back", Kind::BackToBack),
+    ("recovery", Kind::Recovery),
+    ("reset", Kind::Reset),
+];
+
+/// Reads `measure` and the keys that belong to it; those of other measures stay unknown.
+pub(super) fn read_measure(section: &Section<'_>, around: &Surroundings<'_>) -> Measure {
+    let trial_ns = around.trial.duration_ns;
+    match section.value("measure", |text| word(text, "what to measure", &KINDS)).unwrap_or(Kind::Throughput) {
+        Kind::Throughput => Measure::Throughput,
+        Kind::FrameLossRate => Measure::FrameLossRate(read_scan(section)),
+        Kind::Latency => Measure::Latency(read_latency(section, trial_ns)),
+        Kind::Pdv => Measure::Pdv(read_at_rate(section, trial_ns)),
+        Kind::Ipdv => Measure::Ipdv(read_at_rate(section, trial_ns)),
+        Kind::BackToBack => Measure::BackToBack(read_back_to_back(section, around)),
+        Kind::Recovery => Measure::Recovery(read_recovery(section, trial_ns)),
+        Kind::Reset => Measure::Reset(read_reset(section, around)),
+    }
+}
+
+fn time(section: &Section<'_>, key: &'static str, otherwise: u64) -> u64 {
+    let time_ns = section.value(key, units::duration_ns).unwrap_or(otherwise);
+    if time_ns == 0 {
+        section.mistake(key, format!("`{key}` must be longer than nothing"));
+    }
+    time_ns
+}
+
+fn read_load(section: &Section<'_>) -> Load {
+    section.value("rate", load).unwrap_or(Load::OfThroughput(1.0))
+}
+
+/// `throughput`, `90% of throughput`, `50k`.
+fn load(text: &str) -> Result<Load, String> {
+    let share = match text.trim().strip_suffix("throughput") {
+        None => return units::rate(text).map(Load::Rate).map_err(|wrong| format!("{wrong}; or `90% of throughput`")),
+        Some("") => 1.0,
+        Some(share) => {
+            let share = share.trim().strip_suffix("of").ok_or_else(|| format!("expected `90% of throughput`, not `{text}`"))?;
+            units::ratio(share.trim())?
+        }
+    };
+    if share > 0.0 { Ok(Load::OfThroughput(share)) } else { Err("a load must be above nothing".to_owned()) }
+}
+
+fn read_at_rate(section: &Section<'_>, trial_ns: u64) -> AtRate {
+    AtRate { load: read_load(section), duration_ns: time(section, "duration", trial_ns) }
+}
+
+fn read_latency(section: &Section<'_>, trial_ns: u64) -> Latency {
+    let AtRate { load, duration_ns } = read_at_rate(section, 2 * trial_ns);
+    let tag_after_ns = section.value("tag-after", units::duration_ns).unwrap_or(duration_ns / 2);
+    if tag_after_ns >= duration_ns {
+        section.mistake("tag-after", "no frame would be tagged: `tag-after` must be shorter than `duration`");
+    }
+    let tagged = section.value("tagged", frames).unwrap_or(TAGGED);
+    Latency { load, duration_ns, tag_after_ns, tagged }
+}
+
+fn frames(text: &str) -> Result<u64, String> {
+    let frames = text.replace('_', "").parse().ok().filter(|frames| *frames > 0);
+    frames.ok_or_else(|| format!("expected a number of frames, not `{text}`"))
+}
+
+fn read_scan(section: &Section<'_>) -> LossScan {
+    if let Some(range) = section.table("rates", "rates") {
+        let rate = |key| range.required(key, units::rate).map_or(0, |rate| rate.0);
+        let (from, to, step) = (rate("from"), rate("to"), rate("step").max(1));
+        let (high, low) = (from.max(to), from.min(to));
+        let count = (high - low) / step;
+        if count > 1000 {
+            range.mistake("step", format!("{count} rates are too many: choose a larger step"));
+            return LossScan { rates: Vec::new(), until_lossless: false };
+        }
+        range.finish();
+        let rates = (0..=count).map(|i| FrameRate(high - i * step)).collect();
+        return LossScan { rates, until_lossless: false };
+    }
+    if let Some(mut rates) = section.list("rates", units::rate) {
+        rates.sort_by(|a, b| b.cmp(a));
+        rates.dedup();
+        return LossScan { rates, until_lossless: false };
+    }
+    LossScan::RFC_2544
+}
+
+fn read_back_to_back(section: &Section<'_>, around: &Surroundings<'_>) -> BackToBack {
+    // Where the medium is known its maximum is the rate, size by size, and caps this one.
+    let otherwise = if around.link_rate.is_some() { FrameRate(1_000_000_000) } else { around.search.maximum };
+    let longest_ns = time(section, "longest-burst", LONGEST_BURST_NS);
+    if longest_ns > 60_000_000_000 {
+        section.mistake("longest-burst", "RFC 9004 asks for bursts of up to 30 s; more than 60 s is refused");
+    }
+    BackToBack {
+        rate: section.value("burst-rate", units::rate).unwrap_or(otherwise),
+        longest_ns,
+        step_frames: section.value("step", frames).unwrap_or(STEP),
+    }
+}
+
+fn read_recovery(section: &Section<'_>, trial_ns: u64) -> Recovery {
+    let overload = section.value("overload", overload).unwrap_or(1.1);
+    Recovery { overload, duration_ns: time(section, "duration", trial_ns), after_ns: time(section, "after", trial_ns / 2) }
+}
+
+fn overload(text: &str) -> Result<f64, String> {
+    let share = text.trim().strip_suffix('%').and_then(|percent| percent.trim().parse::<f64>().ok()).map(|p| p / 100.0);
+    let share = share.filter(|share| (1.0..=10.0).contains(share));
+    share.ok_or_else(|| format!("expected a share of the throughput from 100% to 1000%, not `{text}`"))
+}
+
+fn read_reset(section: &Section<'_>, around: &Surroundings<'_>) -> Reset {
+    let trial_ns = around.trial.duration_ns;
+    let otherwise = if around.profile == Profile::Rfc { BEFORE_RESET_NS } else { trial_ns };
+    Reset {
+        load: read_load(section),
+        before_ns: time(section, "before", otherwise),
+        after_ns: time(section, "after", otherwise.max(2_000_000_000)),
+    }
+}

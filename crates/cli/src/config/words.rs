@@ -1,0 +1,85 @@
+//! Words and names as plan files and the command line spell them.
+
+use super::plan_file::Backend;
+use super::reader::nearest;
+use sixbench_method::plan::{Order, Ports, Profile, SearchMethod};
+use sixbench_method::terms::Directions;
+
+pub(super) fn identifier(text: &str) -> Result<String, String> {
+    let is_good = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    if text.is_empty() || text.len() > 64 || !text.chars().all(is_good) {
+        return Err(format!("a name is made of letters, digits, `-`, `_` and `.`, not `{text}`"));
+    }
+    Ok(text.to_owned())
+}
+
+pub(super) fn interface(text: &str) -> Result<String, String> {
+    if text.is_empty() || text.len() > 15 || text.contains(['/', ' ']) {
+        return Err(format!("`{text}` cannot be the name of an interface"));
+    }
+    Ok(text.to_owned())
+}
+
+pub(super) fn known_dut(text: &str, duts: &[&str]) -> Result<String, String> {
+    if duts.contains(&text) {
+        return Ok(text.to_owned());
+    }
+    let hint = match nearest(text, duts) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("known: {} (sixbench list duts)", duts.join(", ")),
+    };
+    Err(format!("no recipe is named `{text}`; {hint}"))
+}
+
+/// One of a few words.
+pub(crate) fn word<T: Copy>(text: &str, what: &str, words: &[(&str, T)]) -> Result<T, String> {
+    let found = words.iter().find(|(word, _)| *word == text).map(|(_, value)| *value);
+    found.ok_or_else(|| {
+        let known: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
+        format!("expected {what} ({}), not `{text}`", known.join(", "))
+    })
+}
+
+pub(crate) fn profile(text: &str) -> Result<Profile, String> {
+    word(text, "a profile", &[("smoke", Profile::Smoke), ("draft", Profile::Draft), ("rfc", Profile::Rfc)])
+}
+
+pub(super) fn method(text: &str) -> Result<SearchMethod, String> {
+    word(text, "a search method", &[("binary", SearchMethod::Binary), ("mlrsearch", SearchMethod::Mlrsearch)])
+}
+
+pub(crate) fn backend(text: &str) -> Result<Backend, String> {
+    word(text, "a backend", &[("auto", Backend::Auto), ("packet", Backend::Packet), ("xdp", Backend::Xdp)])
+}
+
+pub(crate) fn directions(text: &str) -> Result<Directions, String> {
+    let words = [("both", Directions::Both), ("forward", Directions::Forward), ("reverse", Directions::Reverse)];
+    word(text, "directions", &words)
+}
+
+pub(super) fn ports(text: &str) -> Result<Ports, String> {
+    word(text, "the ports", &[("rfc4814", Ports::RFC_4814), ("fixed", Ports::FIXED)])
+}
+
+pub(super) fn order(text: &str) -> Result<Order, String> {
+    let words = [
+        ("fixed", Order::Fixed),
+        ("increasing", Order::Increasing),
+        ("decreasing", Order::Decreasing),
+        ("pseudorandom", Order::Pseudorandom),
+    ];
+    word(text, "an order", &words)
+}
+
+pub(super) fn count(text: &str) -> Result<u32, String> {
+    let wrong = format!("expected a whole number from 1 to 1000, not `{text}`");
+    text.parse().ok().filter(|n| (1..=1000).contains(n)).ok_or(wrong)
+}
+
+pub(super) fn core(text: &str) -> Result<u32, String> {
+    text.parse().map_err(|_| format!("expected the number of a core, not `{text}`"))
+}
+
+pub(super) fn yes(text: &str) -> Result<bool, String> {
+    word(text, "yes or no", &[("true", true), ("false", false)])
+}

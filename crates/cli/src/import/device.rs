@@ -1,0 +1,207 @@
+//! What the tester must know of the device: addresses on both links, routes, the frames, the translation.
+
+use super::Findings;
+use super::endpoints::{Endpoint, Endpoints, conventional, first_network, in_network};
+use super::options::Options;
+use super::setting::Setting;
+use super::siitperf::{Config, Side, specified};
+use crate::config::Diagnostic;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+/// A device somebody else has set up.
+pub(super) struct Device {
+    /// `ipv4-router`, `ipv6-router` or `siit`.
+    pub(super) technology: &'static str,
+    pub(super) left: Link,
+    pub(super) right: Link,
+    pub(super) foreground: Endpoints,
+    /// Source and destination of native IPv6 traffic.
+    pub(super) background: Option<(IpAddr, IpAddr)>,
+    /// IPv4 and IPv6 prefixes, if the device translates.
+    pub(super) mappings: Vec<(String, String)>,
+}
+
+/// One link between tester and device.
+pub(super) struct Link {
+    /// The device's addresses with prefix length.
+    pub(super) dut: Vec<String>,
+    /// The tester's.
+    pub(super) tester: Vec<IpAddr>,
+    /// Prefixes the device reaches by way of the tester.
+    pub(super) routes: Vec<String>,
+}
+
+impl Device {
+    /// `None`: something is missing or contradictory, and that was told.
+    pub(super) fn of(config: &Config, options: &Options, findings: &mut Findings) -> Option<Self> {
+        let foreground = Endpoints::of(config, findings);
+        let background = config.has_background(options).then(|| background(config, options, findings));
+        let (foreground, background) = (foreground?, background.map_or(Some(None), |found| found.map(Some))?);
+        let of_both = |foreground: IpAddr, background: Option<IpAddr>| {
+            let mut own = vec![foreground];
+            own.extend(background.filter(|address| *address != foreground));
+            own
+        };
+        let lefts = of_both(foreground.left.real, background.map(|ends| ends.0));
+        let rights = of_both(foreground.right.real, background.map(|ends| ends.1));
+        let mappings = if config.translates() { mappings(config, foreground) } else { Vec::new() };
+        Some(Self {
+            technology: technology(config),
+            left: Link::of(&config.left, &lefts, &rights).map_err(|near| findings.mistake(too_near(config, near))).ok()?,
+            right: Link::of(&config.right, &rights, &lefts).map_err(|near| findings.mistake(too_near(config, near))).ok()?,
+            foreground,
+            background,
+            mappings,
+        })
+    }
+}
+
+/// Addresses that no two networks can have.
+struct TooNear(IpAddr, IpAddr);
+
+impl Link {
+    /// The link of the tester's addresses `tester`; those on the other link are `others`.
+    fn of(side: &Side, tester: &[IpAddr], others: &[IpAddr]) -> Result<Self, TooNear> {
+        let mut link = Self { dut: Vec::new(), tester: tester.to_vec(), routes: Vec::new() };
+        for own in tester {
+            let other = others.iter().find(|other| other.is_ipv4() == own.is_ipv4());
+            let length = prefix_length(*own, other).ok_or_else(|| TooNear(*own, *other.unwrap_or(own)))?;
+            link.dut.push(format!("{}/{length}", conventional(*own, length)));
+            link.routes.extend(route(side, *own));
+        }
+        Ok(link)
+    }
+}
+
+fn technology(config: &Config) -> &'static str {
+    match (config.translates(), config.left.version.value) {
+        (true, _) => "siit",
+        (false, 4) => "ipv4-router",
+        (false, _) => "ipv6-router",
+    }
+}
+
+fn background(config: &Config, options: &Options, findings: &mut Findings) -> Option<(IpAddr, IpAddr)> {
+    let share = options.share();
+    let [left, right] = config.sides().map(|side| {
+        let key = format!("IPv6-{}-Real", side.letter);
+        let setting = &side.addresses(6).real;
+        let address = specified(setting).map(|address| first_network(side, address));
+        // On a side of IPv6 the foreground needs the address as well, and says so.
+        if address.is_none() && !config.is_misread(&key) && side.version.value == 4 {
+            let title = format!("{} foreground frames of {}: background traffic needs {key}", share.foreground, share.of);
+            let at = setting.as_ref().map_or(&side.version.span, |unspecified| &unspecified.span);
+            let mistake = Diagnostic::new(at.clone(), title);
+            findings.mistake(mistake.help("background traffic is native IPv6 from Real to Real address"));
+        }
+        address
+    });
+    left.zip(right)
+}
+
+fn too_near(config: &Config, TooNear(one, other): TooNear) -> Diagnostic {
+    let version = if one.is_ipv4() { 4 } else { 6 };
+    let title = format!("{one} and {other} cannot lie in two networks");
+    let at = config.right.addresses(version).real.as_ref().map_or(&config.right.version.span, |real| &real.span);
+    let help = "the device forwards from one network to another: give the sides addresses further apart";
+    Diagnostic::new(at.clone(), title).help(help)
+}
+
+/// The conventional length, or so much more that the network of the other side is another one.
+fn prefix_length(own: IpAddr, other: Option<&IpAddr>) -> Option<u8> {
+    let (usual, longest) = if own.is_ipv4() { (24, 30) } else { (64, 126) };
+    let common = match (own, other) {
+        (IpAddr::V4(own), Some(IpAddr::V4(other))) => (own.to_bits() ^ other.to_bits()).leading_zeros(),
+        (IpAddr::V6(own), Some(IpAddr::V6(other))) => (own.to_bits() ^ other.to_bits()).leading_zeros(),
+        _ => 0,
+    };
+    let length = usual.max(common as u8 + 1);
+    (length <= longest).then_some(length)
+}
+
+/// The prefix of all the addresses on this side that differ from `own` by network or by their variable part.
+fn route(side: &Side, own: IpAddr) -> Option<String> {
+    let part = &side.part;
+    if side.networks.value > 1 {
+        let bits = (side.networks.value - 1).checked_ilog2().map_or(0, |bits| bits as u8 + 1);
+        return Some(prefix(own, if own.is_ipv4() { 24 - bits } else { 64 - bits }));
+    }
+    let offset = if own.is_ipv4() { &part.ipv4_offset } else { &part.ipv6_offset };
+    let (offset, min, max) = (offset.as_ref()?.value, part.min.as_ref()?.value, part.max.as_ref()?.value);
+    // The first bits of the part that all its values have in common.
+    let common = ((min ^ max) as u16).leading_zeros();
+    let own = with_part(own, offset as usize, min as u16);
+    (part.vary.value != 0).then(|| prefix(own, (offset * 8 + common) as u8))
+}
+
+/// The address with other 16 bits at `offset`.
+fn with_part(address: IpAddr, offset: usize, part: u16) -> IpAddr {
+    let replace = |octets: &mut [u8]| {
+        if let Some(place) = octets.get_mut(offset..offset + 2) {
+            place.copy_from_slice(&part.to_be_bytes());
+        }
+    };
+    match address {
+        IpAddr::V4(address) => {
+            let mut octets = address.octets();
+            replace(&mut octets);
+            IpAddr::from(octets)
+        }
+        IpAddr::V6(address) => {
+            let mut octets = address.octets();
+            replace(&mut octets);
+            IpAddr::from(octets)
+        }
+    }
+}
+
+fn prefix(address: IpAddr, length: u8) -> String {
+    let network: IpAddr = match address {
+        IpAddr::V4(address) => {
+            let mask = u32::MAX.checked_shl(32 - u32::from(length)).unwrap_or(0);
+            Ipv4Addr::from_bits(address.to_bits() & mask).into()
+        }
+        IpAddr::V6(address) => {
+            let mask = u128::MAX.checked_shl(128 - u32::from(length)).unwrap_or(0);
+            Ipv6Addr::from_bits(address.to_bits() & mask).into()
+        }
+    };
+    format!("{network}/{length}")
+}
+
+/// The explicit address mappings (RFC 7757) the device must have: one host for each network, or all values of the variable part.
+fn mappings(config: &Config, ends: Endpoints) -> Vec<(String, String)> {
+    let of = |side: &Side, end: Endpoint| {
+        let (ipv4, ipv6) = both_versions(end);
+        if has_one_mapping(config, side, ends) {
+            return vec![(prefix(ipv4, 16), prefix(ipv6, 112))];
+        }
+        let in_network = |address, network| if side.networks.value > 1 { in_network(address, network) } else { address };
+        let last = (side.networks.value - 1) as u8;
+        (0..=last).map(|n| (format!("{}/32", in_network(ipv4, n)), format!("{}/128", in_network(ipv6, n)))).collect()
+    };
+    [of(&config.left, ends.left), of(&config.right, ends.right)].concat()
+}
+
+/// The end's IPv4 and IPv6 address, if the device translates.
+fn both_versions(end: Endpoint) -> (IpAddr, IpAddr) {
+    if end.real.is_ipv4() { (end.real, end.alias) } else { (end.alias, end.real) }
+}
+
+/// Whether one mapping holds for all the addresses that vary on this side, and for none of the other side: their last 16 bits vary,
+/// and are the same in both versions.
+pub(super) fn has_one_mapping(config: &Config, side: &Side, ends: Endpoints) -> bool {
+    let (end, other) = if side.letter == 'L' { (ends.left, ends.right) } else { (ends.right, ends.left) };
+    let ((ipv4, ipv6), (other4, other6)) = (both_versions(end), both_versions(other));
+    let is_last = |offset: &Option<Setting<u32>>, last: u32| offset.as_ref().is_some_and(|offset| offset.value == last);
+    let is_whole = is_last(&side.part.ipv4_offset, 2) && is_last(&side.part.ipv6_offset, 14);
+    let is_apart = prefix(ipv4, 16) != prefix(other4, 16) && prefix(ipv6, 112) != prefix(other6, 112);
+    config.translates() && side.part.vary.value != 0 && is_whole && is_apart && last_16_bits(ipv4) == last_16_bits(ipv6)
+}
+
+fn last_16_bits(address: IpAddr) -> u16 {
+    match address {
+        IpAddr::V4(address) => address.to_bits() as u16,
+        IpAddr::V6(address) => address.to_bits() as u16,
+    }
+}

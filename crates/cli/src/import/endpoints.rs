@@ -1,0 +1,195 @@
+//! Which of siitperf's eight addresses the frames bear, by the IP versions of both sides.
+//!
+//! A sender has its `Real` address as source. The destination is the other side's `Real` address if both sides have one version,
+//! else the other side's `Virt` address: what stands for that side's `Real` one in the sender's version.
+
+use super::Findings;
+use super::setting::Setting;
+use super::siitperf::{Config, Side, specified};
+use crate::config::Diagnostic;
+use std::net::{IpAddr, Ipv4Addr};
+
+/// One end of the foreground traffic.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Endpoint {
+    /// The tester's own address.
+    pub(super) real: IpAddr,
+    /// The same as the other side sees it: another one only where the device translates.
+    pub(super) alias: IpAddr,
+}
+
+/// Both ends of the foreground traffic.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Endpoints {
+    pub(super) left: Endpoint,
+    pub(super) right: Endpoint,
+}
+
+impl Endpoints {
+    /// `None`: addresses are missing, or it is not known which are needed; that was told.
+    pub(super) fn of(config: &Config, findings: &mut Findings) -> Option<Self> {
+        if config.sides().iter().any(|side| config.is_misread(&side.version.key)) {
+            return None;
+        }
+        let [left, right] = config.sides().map(|side| real(config, side, findings));
+        let aliases = match config.translates() {
+            true => config.sides().map(|side| alias(config, side, findings)),
+            false => [left, right],
+        };
+        let mut end = |side: &Side, real: Option<IpAddr>, alias: Option<IpAddr>| {
+            let (real, alias) = (real?, alias?);
+            tell_first_network(side, real, findings);
+            if alias != real {
+                tell_first_network(side, alias, findings);
+            }
+            Some(Endpoint { real: first_network(side, real), alias: first_network(side, alias) })
+        };
+        let (left, right) = (end(&config.left, left, aliases[0]), end(&config.right, right, aliases[1]));
+        let ends = Self { left: left?, right: right? };
+        ends.differ(config, findings).then_some(ends)
+    }
+
+    /// Whether each address stands for one end only; complains if not.
+    fn differ(&self, config: &Config, findings: &mut Findings) -> bool {
+        let (left, right) = (self.left, self.right);
+        let same =
+            [(left.real, right.real), (left.real, right.alias), (left.alias, right.real)].into_iter().find(|(l, r)| l == r);
+        if let Some((address, _)) = same {
+            let given =
+                [4, 6].map(|version| config.right.addresses(version)).into_iter().flat_map(|a| [&a.real, &a.virt]).flatten();
+            let mut here = given.filter(|setting| first_network(&config.right, setting.value) == address);
+            let span = here.next_back().map_or(&config.right.version.span, |setting| &setting.span).clone();
+            let mistake = Diagnostic::new(span, format!("{address} would be an address of both left and right"));
+            findings.mistake(mistake.help("frames go from one end to another"));
+        }
+        same.is_none()
+    }
+}
+
+fn real(config: &Config, side: &Side, findings: &mut Findings) -> Option<IpAddr> {
+    let version = side.version.value;
+    let key = format!("IPv{version}-{}-Real", side.letter);
+    let setting = &side.addresses(version).real;
+    if let Some(address) = specified(setting) {
+        return Some(address);
+    }
+    if let Some(address) = embedded(config, side) {
+        let line = config.stateful.line.unwrap_or(0);
+        let text = format!("{key} is not given: {address}, embedded in IPv6-{}-Virt as with a prefix of 96 bits", side.letter);
+        findings.note(line, text);
+        return Some(address);
+    }
+    if !config.is_misread(&key) {
+        let title = format!("{} needs {key}", side.version);
+        let help = format!("it is the tester's own address on the {}", side.name());
+        findings.mistake(missing(setting, &side.version, title).help(help));
+    }
+    None
+}
+
+fn alias(config: &Config, side: &Side, findings: &mut Findings) -> Option<IpAddr> {
+    let other = config.other(side);
+    let key = format!("IPv{}-{}-Virt", other.version.value, side.letter);
+    let setting = &side.addresses(other.version.value).virt;
+    if let Some(address) = specified(setting) {
+        return Some(address);
+    }
+    if let Some(address) = gateway(config, side) {
+        let text = format!("{key} is not given: a stateful gateway uses an address of its own, taken to be {address}");
+        findings.note(config.stateful.line.unwrap_or(0), text);
+        return Some(address);
+    }
+    // A derived address needs none, and then what it would derive from is missing, which is told already.
+    if !config.is_misread(&key) && !is_derived(config, side) {
+        let title = format!("{} and {} need {key}", other.version, side.version);
+        let help = format!(
+            "it stands for the tester's address on the {}: where the {} sender sends to; both directions need it, for every frame \
+             is verified",
+            side.name(),
+            other.name()
+        );
+        let at = if other.version.line.is_some() { &other.version } else { &side.version };
+        findings.mistake(missing(setting, at, title).help(help));
+    }
+    None
+}
+
+/// Shown at the unspecified address if there is one, else at the version that makes it necessary.
+fn missing(setting: &Option<Setting<IpAddr>>, version: &Setting<u32>, title: String) -> Diagnostic {
+    match setting {
+        Some(unspecified) => unspecified.mistake(format!("{title}, and `{}` is none", unspecified.value)),
+        None => version.mistake(title),
+    }
+}
+
+/// The IPv4 address of a NAT64's Responder, whose destination address embeds it (RFC 6052): siitperf's samples leave it out.
+fn embedded(config: &Config, side: &Side) -> Option<IpAddr> {
+    let (initiator, responder, _) = config.roles()?;
+    if responder.letter != side.letter || side.version.value != 4 || initiator.version.value != 6 {
+        return None;
+    }
+    match specified(&side.addresses(6).virt)? {
+        IpAddr::V6(address) => Some(IpAddr::V4(Ipv4Addr::from_bits(address.to_bits() as u32))),
+        IpAddr::V4(_) => None,
+    }
+}
+
+/// Whether a NAT64's Initiator appears under an address of the gateway's choice.
+fn is_derived(config: &Config, side: &Side) -> bool {
+    config.roles().is_some_and(|(initiator, responder, _)| initiator.letter == side.letter && responder.version.value == 4)
+}
+
+/// The gateway's address on the Responder's side, by convention the first of that network.
+fn gateway(config: &Config, side: &Side) -> Option<IpAddr> {
+    if !is_derived(config, side) {
+        return None;
+    }
+    let responder = config.other(side);
+    let tester = specified(&responder.addresses(4).real).or_else(|| embedded(config, responder))?;
+    Some(conventional(tester, 24))
+}
+
+/// The device's address by RFC 2544 appendix C.2.2: the first one of the network, where the tester has the second.
+pub(super) fn conventional(tester: IpAddr, length: u8) -> IpAddr {
+    let first = |network: u128, own: u128| if network + 1 == own { network + 2 } else { network + 1 };
+    match tester {
+        IpAddr::V4(own) => {
+            let own = u128::from(own.to_bits());
+            IpAddr::V4(Ipv4Addr::from_bits(first(network(own, 32 - length), own) as u32))
+        }
+        IpAddr::V6(own) => IpAddr::V6(first(network(own.to_bits(), 128 - length), own.to_bits()).into()),
+    }
+}
+
+/// Without its last bits, of which there are fewer than all.
+fn network(bits: u128, last: u8) -> u128 {
+    bits >> last << last
+}
+
+/// The octet that tells networks apart: the third of IPv4 addresses, the eighth of IPv6 addresses, set to `number`.
+pub(super) fn in_network(address: IpAddr, number: u8) -> IpAddr {
+    match address {
+        IpAddr::V4(address) => {
+            let [a, b, _, d] = address.octets();
+            IpAddr::from([a, b, number, d])
+        }
+        IpAddr::V6(address) => {
+            let mut octets = address.octets();
+            octets[7] = number;
+            IpAddr::from(octets)
+        }
+    }
+}
+
+/// siitperf counts networks from 0, whatever the file has there; sixbench from the recipe's.
+pub(super) fn first_network(side: &Side, address: IpAddr) -> IpAddr {
+    if side.networks.value > 1 { in_network(address, 0) } else { address }
+}
+
+fn tell_first_network(side: &Side, address: IpAddr, findings: &mut Findings) {
+    let first = first_network(side, address);
+    if first != address {
+        let text = format!("{}: siitperf's networks begin with 0, so the recipe has {first} for {address}", side.networks.key);
+        findings.note(side.networks.line.unwrap_or(0), text);
+    }
+}

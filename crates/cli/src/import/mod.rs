@@ -1,0 +1,78 @@
+//! `sixbench import`: what a siitperf configuration says, as a plan and a recipe. Text in, text out: nothing here opens a file,
+//! and nothing is sent. A key without counterpart becomes a note, a mistake an error at its line, and all of them are told at once.
+
+mod checks;
+mod device;
+mod endpoints;
+mod notes;
+mod options;
+mod plan;
+mod recipe;
+mod setting;
+mod siitperf;
+mod stateful;
+mod syntax;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use options::Options;
+
+use crate::config::Diagnostic;
+use device::Device;
+use setting::Reader;
+use siitperf::Config;
+
+/// What a configuration became.
+#[derive(Clone, Debug)]
+pub(crate) struct Imported {
+    /// The text of `plan.toml`.
+    pub(crate) plan: String,
+    /// The text of `recipes/siitperf.toml`, beside the plan.
+    pub(crate) recipe: String,
+    /// What was not taken over as it stood, in the order of the file.
+    pub(crate) notes: Vec<Note>,
+}
+
+/// What became of a key that has no counterpart, or was wrong without doing harm.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Note {
+    /// The line it is about, from 1; 0: about the file as a whole.
+    pub(crate) line: usize,
+    /// One sentence.
+    pub(crate) text: String,
+}
+
+/// Where mistakes and notes are gathered.
+#[derive(Default)]
+struct Findings {
+    mistakes: Vec<Diagnostic>,
+    notes: Vec<Note>,
+}
+
+impl Findings {
+    fn mistake(&mut self, mistake: Diagnostic) {
+        self.mistakes.push(mistake);
+    }
+
+    fn note(&mut self, line: usize, text: impl Into<String>) {
+        self.notes.push(Note { line, text: text.into() });
+    }
+}
+
+/// Reads the siitperf configuration `source`. `path` is its name for people, `options` what siitperf is told on its command line.
+pub(crate) fn import(path: &str, source: &str, options: &Options) -> Result<Imported, Vec<Diagnostic>> {
+    let mut findings = Findings::default();
+    let entries = syntax::read(source, &siitperf::keys(), &mut findings);
+    let config = Config::read(&mut Reader::new(&entries, source.trim_end().len(), &mut findings));
+    checks::check(&config, options, &mut findings);
+    stateful::check(&config, options, &mut findings);
+    let device = Device::of(&config, options, &mut findings);
+    let Some(device) = device.filter(|_| findings.mistakes.is_empty()) else {
+        return Err(findings.mistakes);
+    };
+    notes::tell(&config, options, &device, &mut findings);
+    let mut notes = findings.notes;
+    notes.sort_by_key(|note| note.line);
+    let plan = plan::text(path, &config, options, &notes);
+    Ok(Imported { plan, recipe: recipe::text(path, &device), notes })
+}

@@ -1,0 +1,127 @@
+//! What becomes of the keys that are not taken over as they stand.
+
+use super::Findings;
+use super::device::{Device, has_one_mapping};
+use super::options::Options;
+use super::setting::Setting;
+use super::siitperf::{Config, specified};
+use super::stateful;
+
+pub(super) fn tell(config: &Config, options: &Options, device: &Device, findings: &mut Findings) {
+    missing_in_siitperf(config, device, findings);
+    for mac in &config.macs {
+        let text = if mac.key.ends_with("Tester") {
+            "the interface's own address is used"
+        } else {
+            "not needed: the device is asked for it by ARP or neighbour discovery"
+        };
+        findings.note(line(mac), format!("{}: {text}", mac.key));
+    }
+    cores(config, findings);
+    if let Some(promisc) = &config.promisc {
+        let text = "no counterpart: what is addressed to the interface is received, and other frames are no test frames";
+        findings.note(line(promisc), format!("{} {}: {text}", promisc.key, promisc.value));
+    }
+    if let Some(channels) = &config.memory_channels {
+        findings
+            .note(line(channels), format!("{}: no counterpart: there is no DPDK whose memory it would describe", channels.key));
+    }
+    unused_addresses(config, options, findings);
+    variable_addresses(config, device, findings);
+    background(config, options, findings);
+    stateful::tell(config, options, findings);
+}
+
+fn line<T>(setting: &Setting<T>) -> usize {
+    setting.line.unwrap_or(0)
+}
+
+/// What a plan and a recipe need and siitperf has elsewhere or not at all.
+fn missing_in_siitperf(config: &Config, device: &Device, findings: &mut Findings) {
+    for side in config.sides().iter().filter(|side| side.version.line.is_none()) {
+        findings.note(0, format!("{} is not given: {}, siitperf's default", side.version.key, side.version.value));
+    }
+    findings.note(0, "siitperf takes the ports in DPDK's order: name the interfaces, left and right, in [testbed]");
+    let dut = [&device.left.dut[..], &device.right.dut[..]].concat().join(", ");
+    findings.note(
+        0,
+        format!(
+            "siitperf knows the device by its MAC addresses only: its IP addresses are taken to be {dut} (RFC 2544 appendix C); \
+             correct them in recipes/siitperf.toml"
+        ),
+    );
+    findings.note(
+        0,
+        "siitperf does not check the hop limit: the recipe's `hops = 1` is a router's or an in-kernel translator's; one in user space \
+         takes more, often 3",
+    );
+    if config.translates() {
+        findings.note(
+            0,
+            "siitperf does not check the translation: the recipe's `eam` says what the device must make of the addresses",
+        );
+    }
+}
+
+fn cores(config: &Config, findings: &mut Findings) {
+    let mut taken: Vec<&Setting<u32>> = Vec::new();
+    for direction in config.directions() {
+        for core in &direction.cores {
+            let earlier = taken.iter().find(|earlier| earlier.value == core.value);
+            let text = match earlier {
+                _ if !config.is_used(direction) => format!("not used: {}", direction.active),
+                Some(earlier) => format!("wrong: {earlier} has that core; tester-cores in [testbed] has it once"),
+                None => "is in tester-cores in [testbed]".to_owned(),
+            };
+            findings.note(line(core), format!("{} {}: {text}", core.key, core.value));
+            if config.is_used(direction) {
+                taken.push(core);
+            }
+        }
+    }
+}
+
+fn unused_addresses(config: &Config, options: &Options, findings: &mut Findings) {
+    for side in config.sides() {
+        for version in [4, 6] {
+            let addresses = side.addresses(version);
+            let is_own = side.version.value == version || (version == 6 && config.has_background(options));
+            let is_alias = config.translates() && config.other(side).version.value == version;
+            let unused = [(&addresses.real, is_own), (&addresses.virt, is_alias)].into_iter().filter(|(_, is_used)| !is_used);
+            for setting in
+                unused.filter(|(setting, _)| specified(setting).is_some()).filter_map(|(setting, _)| setting.as_ref())
+            {
+                let versions = format!("{} and {}", config.left.version, config.right.version);
+                let only = if setting.key == format!("IPv6-{}-Real", side.letter) { " and no background traffic" } else { "" };
+                findings.note(line(setting), format!("{}: not used with {versions}{only}", setting.key));
+            }
+        }
+    }
+}
+
+fn variable_addresses(config: &Config, device: &Device, findings: &mut Findings) {
+    for side in config.sides().into_iter().filter(|side| side.part.vary.value != 0) {
+        let vary = &side.part.vary;
+        let text =
+            "siitperf varies addresses for throughput and frame loss rate only; the plan does for latency and PDV as well";
+        findings.note(line(vary), format!("{}: {text}", vary.key));
+        let text = "the recipe's `routes` name the addresses: the device must reach them by way of the tester, by such routes or by the \
+                    static ARP and neighbour entries it has for siitperf";
+        findings.note(line(vary), format!("{}: {text}", vary.key));
+        if config.translates() && !has_one_mapping(config, side, device.foreground) {
+            let text = "the recipe's `eam` has the first address only: the device must translate all of them";
+            findings.note(line(vary), format!("{}: {text}", vary.key));
+        }
+    }
+}
+
+fn background(config: &Config, options: &Options, findings: &mut Findings) {
+    let share = options.share();
+    let text = format!("{} foreground frames of {}", share.foreground, share.of);
+    if options.has_background() && !config.has_background(options) {
+        findings
+            .note(0, format!("{text}: with IPv6 on both sides background frames are like the others, so all are foreground"));
+    } else if !(u64::from(share.of - share.foreground) * 10_000).is_multiple_of(u64::from(share.of)) {
+        findings.note(0, format!("{text}: the plan has the nearest hundredth of a per cent of background traffic"));
+    }
+}

@@ -1,0 +1,103 @@
+//! What siitperf takes on its command line and in its scripts instead of its configuration file.
+
+use crate::config::units;
+use sixbench_method::terms::{FrameSize, Share};
+
+/// What siitperf takes on its command line.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub(crate) struct Options {
+    /// Frame sizes, octets of the IPv6 frame with FCS [default: 84,128,256,512,768,1024,1280,1518]
+    #[arg(long = "sizes", value_name = "SIZES", value_delimiter = ',', value_parser = units::frame_size)]
+    pub(crate) frame_sizes: Vec<FrameSize>,
+    /// Time of sending, e.g. 60s [default: the profile's]
+    #[arg(long = "duration", value_name = "TIME", value_parser = units::duration_ns)]
+    pub(crate) duration_ns: Option<u64>,
+    /// siitperf's global timeout: the longest wait for frames after sending, e.g. 2s [default: the profile's]
+    #[arg(long = "timeout", value_name = "TIME", value_parser = units::duration_ns)]
+    pub(crate) timeout_ns: Option<u64>,
+    /// siitperf's m and n: m of every n frames are foreground, e.g. 9/10 [default: all of them]
+    #[arg(long, value_name = "M/N", value_parser = foreground)]
+    pub(crate) foreground: Option<Share>,
+    /// siitperf-pdv's frame timeout, e.g. 10ms: adds a throughput test in which a later frame is lost
+    #[arg(long = "frame-timeout", value_name = "TIME", value_parser = units::duration_ns)]
+    pub(crate) frame_timeout_ns: Option<u64>,
+    /// siitperf's parameters of phase 1 of stateful tests
+    #[arg(long = "phase-1", value_name = "N,M,R,T,D", value_parser = phase_1)]
+    pub(crate) phase_1: Option<Phase1>,
+}
+
+impl Options {
+    /// Foreground frames among all.
+    pub(super) fn share(&self) -> Share {
+        self.foreground.unwrap_or(Share::ALL)
+    }
+
+    /// Whether some frames are background traffic, native IPv6.
+    pub(super) fn has_background(&self) -> bool {
+        self.share().foreground < self.share().of
+    }
+}
+
+/// Phase 1 of RFC 9693, in siitperf's units.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Phase1 {
+    /// N: frames to send.
+    pub(crate) frames: u32,
+    /// M: entries of the Responder's state table.
+    pub(crate) state_table: u32,
+    /// R: frames per second.
+    pub(crate) rate: u32,
+    /// T: the timeout, milliseconds.
+    pub(crate) timeout_ms: u32,
+    /// D: from the start of phase 1 to that of phase 2, milliseconds.
+    pub(crate) delay_ms: u32,
+}
+
+/// `9/10`: m of n.
+fn foreground(text: &str) -> Result<Share, String> {
+    let wrong = || format!("expected m/n such as 9/10, m not above n, not `{text}`");
+    let (m, n) = text.split_once('/').ok_or_else(wrong)?;
+    let number = |text: &str| text.trim().parse::<u32>().map_err(|_| wrong());
+    let share = Share { foreground: number(m)?, of: number(n)? };
+    if share.of == 0 || share.foreground > share.of { Err(wrong()) } else { Ok(share) }
+}
+
+/// `N,M,R,T,D`, each in the limits siitperf has for it.
+fn phase_1(text: &str) -> Result<Phase1, String> {
+    let wrong = || format!("expected the five numbers N,M,R,T,D such as 4000000,4000000,8000000,500,1500, not `{text}`");
+    let numbers: Vec<u32> = text.split(',').map(|n| n.trim().parse()).collect::<Result<_, _>>().map_err(|_| wrong())?;
+    let [frames, state_table, rate, timeout_ms, delay_ms] = numbers[..] else { return Err(wrong()) };
+    let limits = [
+        ("N", frames, u32::MAX),
+        ("M", state_table, u32::MAX),
+        ("R", rate, 14_880_952),
+        ("T", timeout_ms, 2000),
+        ("D", delay_ms, 100_000_000),
+    ];
+    match limits.iter().find(|(_, number, most)| !(1..=*most).contains(number)) {
+        Some((name, number, most)) => Err(format!("{name} must be between 1 and {most}, not {number}")),
+        None => Ok(Phase1 { frames, state_table, rate, timeout_ms, delay_ms }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn m_of_n_frames_are_foreground_and_never_more_than_all() {
+        assert_eq!(foreground("9/10"), Ok(Share { foreground: 9, of: 10 }));
+        assert_eq!(foreground("0/2"), Ok(Share { foreground: 0, of: 2 }));
+        for wrong in ["3/2", "0/0", "9", "9/", "nine/ten"] {
+            assert!(foreground(wrong).unwrap_err().contains("such as 9/10"), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn phase_1_takes_five_numbers_in_siitperfs_limits() {
+        let typical = Phase1 { frames: 4_000_000, state_table: 4_000_000, rate: 8_000_000, timeout_ms: 500, delay_ms: 1500 };
+        assert_eq!(phase_1("4000000,4000000,8000000,500,1500"), Ok(typical));
+        assert!(phase_1("1,2,3").unwrap_err().contains("five numbers"));
+        assert_eq!(phase_1("1,1,1,2001,1").unwrap_err(), "T must be between 1 and 2000, not 2001");
+    }
+}

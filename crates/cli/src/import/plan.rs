@@ -1,0 +1,154 @@
+//! The text of the plan.
+
+use super::Note;
+use super::options::Options;
+use super::setting::Setting;
+use super::siitperf::{AddressPart, Config, Direction, Ports, Side, order};
+use crate::config::units::show_ns;
+
+/// siitperf's fixed ports: the test frame of RFC 2544 appendix C.2.6.4, whatever the ranges are.
+const FIXED_SOURCE: u32 = 0xc020;
+const FIXED_DESTINATION: u32 = 7;
+
+/// What siitperf's four programs and scripts measure.
+const MEASURES: [&str; 4] = ["throughput", "frame-loss-rate", "latency", "pdv"];
+
+pub(super) fn text(path: &str, config: &Config, options: &Options, notes: &[Note]) -> String {
+    let mut text = comment(&format!("What siitperf measures with {path}, imported by sixbench."));
+    text += &stateful_warning(config);
+    text += "#\n# Notes:\n";
+    text += &notes.iter().map(|note| comment(&told(note))).collect::<String>();
+    text += "\nname = \"siitperf\"\nprofile = \"rfc\"\nrecipes = [\"recipes\"]\n\n";
+    text += &trial(options);
+    text += &testbed(config);
+    text +=
+        "[search]\n# siitperf has it in its scripts, as `max`; loads above 2M are not tried without it.\n# maximum = \"2M\"\n";
+    let common = common(config, options);
+    for measure in MEASURES {
+        text += &format!("\n[[test]]\nname = \"{measure}\"\ndut = \"siitperf\"\nmeasure = \"{measure}\"\n{common}");
+    }
+    if let Some(timeout) = options.frame_timeout_ns.filter(|timeout| *timeout > 0) {
+        text += "\n# siitperf-pdv with a frame timeout.\n";
+        text += "[[test]]\nname = \"throughput-frame-timeout\"\ndut = \"siitperf\"\nmeasure = \"throughput\"\n";
+        text += &format!("frame-timeout = \"{}\"\n{common}", show_ns(timeout));
+    }
+    text
+}
+
+/// A note as a line of its own.
+fn told(note: &Note) -> String {
+    if note.line == 0 { note.text.clone() } else { format!("line {}: {}", note.line, note.text) }
+}
+
+/// A comment of TOML, which must not hold control characters.
+pub(super) fn comment(text: &str) -> String {
+    format!("# {}\n", text.replace(char::is_control, " "))
+}
+
+/// A string of TOML.
+pub(super) fn quoted(text: &str) -> String {
+    toml::Value::from(text).to_string()
+}
+
+fn stateful_warning(config: &Config) -> String {
+    let Some((initiator, ..)) = config.roles() else { return String::new() };
+    format!(
+        "#\n# THIS PLAN DOES NOT MEASURE A STATEFUL GATEWAY: the configuration is for stateful tests (Initiator on the {}), and these are\n\
+         # not in sixbench yet. The tests below are the stateless ones: a NAT would drop their reverse frames, and translate the forward\n\
+         # ones to ports of its own. The notes keep what the stateful keys mean.\n",
+        initiator.name()
+    )
+}
+
+fn trial(options: &Options) -> String {
+    let lines = [("duration", options.duration_ns), ("residual", options.timeout_ns)];
+    let lines: String = lines.iter().filter_map(|(key, value)| Some(format!("{key} = \"{}\"\n", show_ns((*value)?)))).collect();
+    if lines.is_empty() { lines } else { format!("[trial]\n{lines}\n") }
+}
+
+fn testbed(config: &Config) -> String {
+    let directions = config.directions().into_iter().filter(|direction| config.is_used(direction));
+    let mut cores: Vec<u32> = Vec::new();
+    for core in directions.flat_map(|direction| &direction.cores) {
+        if !cores.contains(&core.value) {
+            cores.push(core.value);
+        }
+    }
+    let mut text = "[testbed]\n# The interfaces cabled to the device.\n# left = \"LEFT\"\n# right = \"RIGHT\"\n".to_owned();
+    if !cores.is_empty() {
+        text += &format!("tester-cores = {cores:?}\n");
+    }
+    text + "\n"
+}
+
+/// What all tests have in common.
+fn common(config: &Config, options: &Options) -> String {
+    let sizes: Vec<u16> = options.frame_sizes.iter().map(|size| size.0).collect();
+    let mut text = String::new();
+    if !sizes.is_empty() {
+        text += &format!("frame-sizes = {sizes:?}\n");
+    }
+    text += match config.directions().map(|direction| config.is_used(direction)) {
+        [true, false] => "directions = \"forward\"\n",
+        [false, true] => "directions = \"reverse\"\n",
+        _ => "directions = \"both\"\n",
+    };
+    if config.has_background(options) {
+        text += &format!("background = \"{}\"\n", percent(options));
+    }
+    // The range of a direction that is not used may be wrong.
+    for (key, direction) in [("forward-ports", &config.forward), ("reverse-ports", &config.reverse)] {
+        if config.is_used(direction) {
+            text += &ports(key, direction);
+        }
+    }
+    for side in config.sides() {
+        text += &addresses(side);
+        if side.networks.value > 1 {
+            text += &format!("{}-networks = {}\n", side.name(), side.networks.value);
+        }
+    }
+    text
+}
+
+/// Background frames among all, to a hundredth of a per cent, without trailing zeros.
+fn percent(options: &Options) -> String {
+    let share = options.share();
+    let background = u64::from(share.of - share.foreground);
+    let hundredths = (background * 10_000 + u64::from(share.of) / 2) / u64::from(share.of);
+    format!("{}%", hundredths as f64 / 100.0)
+}
+
+fn ports(key: &str, direction: &Direction) -> String {
+    let range = |ports: &Ports, fixed: u32| match ports.vary.value {
+        0 => format!("{fixed}-{fixed}"),
+        _ => format!("{}-{}", ports.min.value, ports.max.value),
+    };
+    let (source, destination) = (range(&direction.source, FIXED_SOURCE), range(&direction.destination, FIXED_DESTINATION));
+    let orders = (order(direction.source.vary.value), order(direction.destination.vary.value));
+    format!(
+        "{key} = {{ source = \"{source}\", destination = \"{destination}\", source-order = \"{}\", destination-order = \"{}\" }}\n",
+        orders.0, orders.1
+    )
+}
+
+fn addresses(side: &Side) -> String {
+    let AddressPart { vary, min, max, ipv4_offset, ipv6_offset } = &side.part;
+    let (Some(min), Some(max)) = (min, max) else { return String::new() };
+    if vary.value == 0 {
+        return String::new();
+    }
+    // An offset of a version that no frame has may be missing, or odd.
+    let offset = |offset: &Option<Setting<u32>>, usual| {
+        offset.as_ref().map(|offset| offset.value).filter(|offset| offset % 2 == 0).unwrap_or(usual)
+    };
+    format!(
+        "{}-addresses = {{ range = \"{}-{}\", order = \"{}\", ipv4-offset = {}, ipv6-offset = {} }}\n",
+        side.name(),
+        min.value,
+        max.value,
+        order(vary.value),
+        offset(ipv4_offset, 2),
+        offset(ipv6_offset, 12)
+    )
+}

@@ -1,0 +1,128 @@
+//! The value of a key with the place it stands at, so that whatever is wrong with it can be shown there.
+
+use super::Findings;
+use super::syntax::Entry;
+use crate::config::Diagnostic;
+use std::fmt;
+use std::net::IpAddr;
+use std::ops::{Range, RangeInclusive};
+use std::str::FromStr;
+
+/// A key and its value.
+#[derive(Clone, Debug)]
+pub(super) struct Setting<T> {
+    /// The key.
+    pub(super) key: String,
+    /// What it is set to.
+    pub(super) value: T,
+    /// The line, from 1; `None`: not in the file, and this is siitperf's default.
+    pub(super) line: Option<usize>,
+    /// Where the value stands; where it could be added, if it is not there.
+    pub(super) span: Range<usize>,
+}
+
+/// `IP-L-Vers 6 at line 3`.
+impl<T: fmt::Display> fmt::Display for Setting<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.line {
+            Some(line) => write!(f, "{} {} at line {line}", self.key, self.value),
+            None => write!(f, "{} {} (siitperf's default)", self.key, self.value),
+        }
+    }
+}
+
+impl<T> Setting<T> {
+    /// What is wrong, shown at this value.
+    pub(super) fn mistake(&self, title: impl Into<String>) -> Diagnostic {
+        Diagnostic::new(self.span.clone(), title)
+    }
+}
+
+/// Reads values by their keys.
+pub(super) struct Reader<'a, 'f> {
+    entries: &'a [Entry<'a>],
+    /// Where a missing key could be added.
+    end: usize,
+    findings: &'f mut Findings,
+    /// Every key that was asked for.
+    asked: Vec<String>,
+    misread: Vec<String>,
+}
+
+impl<'a, 'f> Reader<'a, 'f> {
+    pub(super) fn new(entries: &'a [Entry<'a>], end: usize, findings: &'f mut Findings) -> Self {
+        Self { entries, end, findings, asked: Vec::new(), misread: Vec::new() }
+    }
+
+    /// Every key that was asked for.
+    pub(super) fn asked(self) -> Vec<String> {
+        self.asked
+    }
+
+    /// The keys whose value was no good: told already, and not missing.
+    pub(super) fn misread(&self) -> &[String] {
+        &self.misread
+    }
+
+    /// The value of `key` as `read` understands it, if the file has it. A mistake yields `None`, too.
+    pub(super) fn optional<T>(&mut self, key: String, read: impl Fn(&str) -> Result<T, String>) -> Option<Setting<T>> {
+        self.asked.push(key.clone());
+        let entry = self.entries.iter().find(|entry| entry.key == key)?;
+        match read(entry.value) {
+            Ok(value) => Some(Setting { key, value, line: Some(entry.line), span: entry.span.clone() }),
+            Err(what) => {
+                self.findings.mistake(Diagnostic::new(entry.span.clone(), format!("`{key}` {what}, not `{}`", entry.value)));
+                self.misread.push(key);
+                None
+            }
+        }
+    }
+
+    /// A number of a range, `default` where the file has none.
+    pub(super) fn number(&mut self, key: String, range: RangeInclusive<u32>, default: u32) -> Setting<u32> {
+        self.optional(key.clone(), |text| number(text, &range)).unwrap_or_else(|| self.default(key, default))
+    }
+
+    /// siitperf's default.
+    pub(super) fn default<T>(&self, key: String, value: T) -> Setting<T> {
+        Setting { key, value, line: None, span: self.end..self.end }
+    }
+
+    /// As [`Reader::number`], and siitperf has no default.
+    pub(super) fn optional_number(&mut self, key: String, range: RangeInclusive<u32>) -> Option<Setting<u32>> {
+        self.optional(key, |text| number(text, &range))
+    }
+
+    /// An address of one family. The unspecified one is how siitperf's users say that there is none.
+    pub(super) fn address<A: FromStr + Into<IpAddr>>(&mut self, key: String) -> Option<Setting<IpAddr>> {
+        let family = if key.starts_with("IPv4") { "IPv4" } else { "IPv6" };
+        let read = |text: &str| text.parse::<A>().map(Into::into).map_err(|_| format!("must be an {family} address"));
+        self.optional(key, read)
+    }
+}
+
+fn number(text: &str, range: &RangeInclusive<u32>) -> Result<u32, String> {
+    let number = text.parse().ok().filter(|number| range.contains(number));
+    number.ok_or_else(|| format!("must be a number from {} to {}", range.start(), range.end()))
+}
+
+/// The variable 16 bits of an address, the way C reads integers: decimal, `0x` and hexadecimal, or `0` and octal.
+pub(super) fn address_part(text: &str) -> Result<u32, String> {
+    let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));
+    let number = match (digits, text.strip_prefix('0')) {
+        (Some(digits), _) => u16::from_str_radix(digits, 16),
+        (None, Some(digits)) if !digits.is_empty() => u16::from_str_radix(digits, 8),
+        _ => text.parse(),
+    };
+    number.map(u32::from).map_err(|_| "must be a number from 0 to 65535 or from 0x0 to 0xffff".to_owned())
+}
+
+/// Six octets in hexadecimal.
+pub(super) fn mac(text: &str) -> Result<String, String> {
+    let is_octet = |octet: &str| matches!(octet.len(), 1 | 2) && octet.chars().all(|c| c.is_ascii_hexdigit());
+    if text.split(':').count() == 6 && text.split(':').all(is_octet) {
+        Ok(text.to_owned())
+    } else {
+        Err("must be a MAC address such as 02:00:00:00:00:01".to_owned())
+    }
+}

@@ -1,0 +1,227 @@
+//! A siitperf configuration, typed. Defaults and limits are siitperf's own.
+
+use super::Findings;
+use super::options::Options;
+use super::setting::{Reader, Setting, address_part, mac};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+/// Everything the file says.
+pub(super) struct Config {
+    pub(super) left: Side,
+    pub(super) right: Side,
+    /// From left to right.
+    pub(super) forward: Direction,
+    /// From right to left.
+    pub(super) reverse: Direction,
+    /// Four-tuples: 0 stateless, 1 Initiator on the left, 2 on the right.
+    pub(super) stateful: Setting<u32>,
+    pub(super) enumerate_ports: Setting<u32>,
+    pub(super) enumerate_ips: Setting<u32>,
+    pub(super) responder_tuples: Setting<u32>,
+    pub(super) macs: Vec<Setting<String>>,
+    pub(super) promisc: Option<Setting<u32>>,
+    pub(super) memory_channels: Option<Setting<u32>>,
+    /// Keys whose value was no good.
+    misread: Vec<String>,
+}
+
+/// One side of the tester.
+pub(super) struct Side {
+    /// `L` or `R`, as in the keys.
+    pub(super) letter: char,
+    /// 4 or 6: of the foreground frames this side sends.
+    pub(super) version: Setting<u32>,
+    ipv4: Addresses,
+    ipv6: Addresses,
+    /// So many networks are destinations on this side.
+    pub(super) networks: Setting<u32>,
+    pub(super) part: AddressPart,
+}
+
+/// The addresses of one side and one version.
+pub(super) struct Addresses {
+    /// The tester's own.
+    pub(super) real: Option<Setting<IpAddr>>,
+    /// What stands for the tester's address of the other version.
+    pub(super) virt: Option<Setting<IpAddr>>,
+}
+
+/// The variable 16 bits of the addresses on one side.
+pub(super) struct AddressPart {
+    /// 0 fixed, 1 increasing, 2 decreasing, 3 pseudorandom.
+    pub(super) vary: Setting<u32>,
+    pub(super) min: Option<Setting<u32>>,
+    pub(super) max: Option<Setting<u32>>,
+    pub(super) ipv4_offset: Option<Setting<u32>>,
+    pub(super) ipv6_offset: Option<Setting<u32>>,
+}
+
+/// What one sender sends, and on which cores.
+pub(super) struct Direction {
+    /// 0 or 1.
+    pub(super) active: Setting<u32>,
+    pub(super) source: Ports,
+    pub(super) destination: Ports,
+    pub(super) cores: Vec<Setting<u32>>,
+}
+
+/// UDP ports.
+pub(super) struct Ports {
+    /// 0 fixed, 1 increasing, 2 decreasing, 3 pseudorandom.
+    pub(super) vary: Setting<u32>,
+    pub(super) min: Setting<u32>,
+    pub(super) max: Setting<u32>,
+}
+
+/// Every key siitperf knows: those a reader asks for.
+pub(super) fn keys() -> Vec<String> {
+    let mut findings = Findings::default();
+    let mut reader = Reader::new(&[], 0, &mut findings);
+    Config::read(&mut reader);
+    reader.asked()
+}
+
+impl Config {
+    pub(super) fn read(reader: &mut Reader<'_, '_>) -> Self {
+        let macs = ["MAC-L-Tester", "MAC-R-Tester", "MAC-L-DUT", "MAC-R-DUT"];
+        let mut config = Self {
+            left: Side::read(reader, 'L', 6),
+            right: Side::read(reader, 'R', 4),
+            forward: Direction::read(reader, "Forward", "Fwd", ["CPU-L-Send", "CPU-R-Recv"]),
+            reverse: Direction::read(reader, "Reverse", "Rev", ["CPU-R-Send", "CPU-L-Recv"]),
+            stateful: reader.number("Stateful".to_owned(), 0..=2, 0),
+            enumerate_ports: reader.number("Enumerate-ports".to_owned(), 0..=3, 0),
+            enumerate_ips: reader.number("Enumerate-ips".to_owned(), 0..=3, 0),
+            responder_tuples: reader.number("Responder-tuples".to_owned(), 0..=3, 0),
+            macs: macs.iter().filter_map(|key| reader.optional((*key).to_owned(), mac)).collect(),
+            promisc: reader.optional_number("Promisc".to_owned(), 0..=1),
+            memory_channels: reader.optional_number("MEM-Channels".to_owned(), 1..=255),
+            misread: Vec::new(),
+        };
+        config.misread = reader.misread().to_vec();
+        config
+    }
+
+    pub(super) fn sides(&self) -> [&Side; 2] {
+        [&self.left, &self.right]
+    }
+
+    pub(super) fn other(&self, side: &Side) -> &Side {
+        if side.letter == 'L' { &self.right } else { &self.left }
+    }
+
+    pub(super) fn directions(&self) -> [&Direction; 2] {
+        [&self.forward, &self.reverse]
+    }
+
+    /// Whether frames go in this direction: in a test of phase 1 alone none is active, and the plan has both.
+    pub(super) fn is_used(&self, direction: &Direction) -> bool {
+        direction.active.value == 1 || self.directions().iter().all(|direction| direction.active.value == 0)
+    }
+
+    /// Whether the device translates, or simply forwards.
+    pub(super) fn translates(&self) -> bool {
+        self.left.version.value != self.right.version.value
+    }
+
+    /// Whether there are background frames that differ from the foreground ones: native IPv6 beside IPv4 or translated frames.
+    pub(super) fn has_background(&self, options: &Options) -> bool {
+        options.has_background() && self.sides().iter().any(|side| side.version.value == 4)
+    }
+
+    /// In stateful tests: the side that opens connections, the side that answers, the direction the connections are opened in.
+    pub(super) fn roles(&self) -> Option<(&Side, &Side, &Direction)> {
+        match self.stateful.value {
+            1 => Some((&self.left, &self.right, &self.forward)),
+            2 => Some((&self.right, &self.left, &self.reverse)),
+            _ => None,
+        }
+    }
+
+    /// Whether the key is there with a value that was no good.
+    pub(super) fn is_misread(&self, key: &str) -> bool {
+        self.misread.iter().any(|misread| misread == key)
+    }
+}
+
+impl Side {
+    fn read(reader: &mut Reader<'_, '_>, letter: char, version: u32) -> Self {
+        Self {
+            letter,
+            version: reader
+                .optional(format!("IP-{letter}-Vers"), ip_version)
+                .unwrap_or_else(|| reader.default(format!("IP-{letter}-Vers"), version)),
+            ipv4: Addresses::read::<Ipv4Addr>(reader, 4, letter),
+            ipv6: Addresses::read::<Ipv6Addr>(reader, 6, letter),
+            networks: reader.number(format!("Num-{letter}-Nets"), 1..=256, 1),
+            part: AddressPart {
+                vary: reader.number(format!("IP-{letter}-var"), 0..=3, 0),
+                min: reader.optional(format!("IP-{letter}-min"), address_part),
+                max: reader.optional(format!("IP-{letter}-max"), address_part),
+                ipv4_offset: reader.optional_number(format!("IPv4-{letter}-offset"), 1..=2),
+                ipv6_offset: reader.optional_number(format!("IPv6-{letter}-offset"), 6..=14),
+            },
+        }
+    }
+
+    /// The addresses of this IP version, 4 or 6.
+    pub(super) fn addresses(&self, version: u32) -> &Addresses {
+        if version == 4 { &self.ipv4 } else { &self.ipv6 }
+    }
+
+    /// The side's name for people.
+    pub(super) fn name(&self) -> &'static str {
+        if self.letter == 'L' { "left" } else { "right" }
+    }
+}
+
+fn ip_version(text: &str) -> Result<u32, String> {
+    let version = text.parse().ok().filter(|version| matches!(version, 4 | 6));
+    version.ok_or_else(|| "must be 4 or 6".to_owned())
+}
+
+impl Addresses {
+    fn read<A: std::str::FromStr + Into<IpAddr>>(reader: &mut Reader<'_, '_>, version: u32, letter: char) -> Self {
+        Self {
+            real: reader.address::<A>(format!("IPv{version}-{letter}-Real")),
+            virt: reader.address::<A>(format!("IPv{version}-{letter}-Virt")),
+        }
+    }
+}
+
+/// The address, unless it is `::` or `0.0.0.0`: so siitperf's users say that there is none.
+pub(super) fn specified(setting: &Option<Setting<IpAddr>>) -> Option<IpAddr> {
+    setting.as_ref().map(|setting| setting.value).filter(|address| !address.is_unspecified())
+}
+
+impl Direction {
+    fn read(reader: &mut Reader<'_, '_>, name: &str, short: &str, cores: [&str; 2]) -> Self {
+        Self {
+            active: reader.number(name.to_owned(), 0..=1, 1),
+            source: Ports::read(reader, short, "sport", (1024, 65535)),
+            destination: Ports::read(reader, short, "dport", (1, 49151)),
+            cores: cores.iter().filter_map(|key| reader.optional_number((*key).to_owned(), 0..=1023)).collect(),
+        }
+    }
+}
+
+impl Ports {
+    fn read(reader: &mut Reader<'_, '_>, direction: &str, which: &str, (min, max): (u32, u32)) -> Self {
+        let all = 0..=u32::from(u16::MAX);
+        Self {
+            vary: reader.number(format!("{direction}-var-{which}"), 0..=3, 0),
+            min: reader.number(format!("{direction}-{which}-min"), all.clone(), min),
+            max: reader.number(format!("{direction}-{which}-max"), all, max),
+        }
+    }
+}
+
+/// siitperf's number for an order, as plans have it.
+pub(super) fn order(vary: u32) -> &'static str {
+    match vary {
+        0 => "fixed",
+        1 => "increasing",
+        2 => "decreasing",
+        _ => "pseudorandom",
+    }
+}

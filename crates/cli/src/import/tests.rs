@@ -1,0 +1,255 @@
+use super::options::Phase1;
+use super::*;
+use crate::config::{render, units};
+use sixbench_method::terms::{FrameSize, Share};
+use sixbench_testbed::{Library, Recipe};
+use sixbench_wire::{Eam, EamTable};
+use std::net::IpAddr;
+
+mod mistakes;
+
+const STATELESS: &str = "\
+IP-L-Vers 6 # of the frames the left sender sends
+IP-R-Vers 4
+IPv6-L-Real 2001:2::2
+IPv6-R-Real 2001:2:0:8000::2 # for background traffic
+IPv6-R-Virt 2001:2:0:1::2
+IPv4-L-Virt 198.18.0.2
+IPv4-R-Real 198.19.0.2
+
+MAC-L-Tester 02:00:00:00:01:02
+MAC-R-Tester 02:00:00:00:02:02
+MAC-L-DUT 02:00:00:00:01:01
+MAC-R-DUT 02:00:00:00:02:01
+Forward 1
+Reverse 1
+Promisc 0
+Num-L-Nets 1
+Num-R-Nets 1
+CPU-L-Send 2
+CPU-R-Recv 4
+CPU-R-Send 6
+CPU-L-Recv 8
+MEM-Channels 2
+\tFwd-var-sport 3\t# pseudorandom
+Fwd-var-dport 1
+Fwd-sport-min 1024
+Fwd-sport-max 65535
+Fwd-dport-min 1
+Fwd-dport-max 49151
+Rev-var-sport 2
+Rev-var-dport 0
+";
+
+const NAT64: &str = "\
+IP-L-Vers 6
+IP-R-Vers 4
+IPv6-L-Real 2001:2::2
+IPv6-L-Virt ::
+IPv6-R-Virt 64:ff9b::198.19.0.2
+IPv4-R-Real 0.0.0.0
+Fwd-var-sport 3
+Fwd-var-dport 3
+Fwd-sport-min 1
+Fwd-sport-max 40000
+Fwd-dport-min 1
+Fwd-dport-max 100
+Rev-sport-min 1
+Rev-sport-max 0
+Stateful 1
+Enumerate-ports 3
+Responder-ports 3
+";
+
+/// Addresses that vary on both sides, in both versions.
+const VARYING: &str = "\
+IP-L-var 3
+IP-R-var 1
+IP-L-min 2
+IP-L-max 0xfffe
+IP-R-min 16
+IP-R-max 037
+IPv4-L-offset 2
+IPv4-R-offset 2
+IPv6-L-offset 14
+IPv6-R-offset 12
+";
+
+fn versions(left: u32, right: u32) -> String {
+    let addresses = "\
+IPv4-L-Real 198.18.0.2
+IPv4-L-Virt 198.18.0.2
+IPv4-R-Real 198.19.0.2
+IPv4-R-Virt 198.19.0.2
+IPv6-L-Real 2001:2::2
+IPv6-L-Virt 2001:2:0:1::2
+IPv6-R-Real 2001:2:0:8000::2
+IPv6-R-Virt 2001:2:0:8001::2
+";
+    format!("IP-L-Vers {left}\nIP-R-Vers {right}\n{addresses}")
+}
+
+fn imported(source: &str, options: &Options) -> Imported {
+    import("siitperf.conf", source, options)
+        .unwrap_or_else(|mistakes| panic!("{}", render("siitperf.conf", source, &mistakes, false)))
+}
+
+fn titles(source: &str) -> Vec<String> {
+    import("siitperf.conf", source, &Options::default()).expect_err("mistakes").into_iter().map(|m| m.title).collect()
+}
+
+fn notes(imported: &Imported) -> String {
+    imported.notes.iter().map(|note| format!("{:2} {}\n", note.line, note.text)).collect()
+}
+
+fn mix(foreground: u32, of: u32) -> Options {
+    Options { foreground: Some(Share { foreground, of }), ..Options::default() }
+}
+
+/// The text of a recipe without what an older testbed does not know.
+fn understood(recipe: &str) -> String {
+    if toml::from_str::<Recipe>(recipe).is_ok() {
+        return recipe.to_owned();
+    }
+    recipe.lines().filter(|line| !line.starts_with("routes")).map(|line| format!("{line}\n")).collect()
+}
+
+/// Loads the recipe the way a run does, with all the rules recipes have.
+fn loaded(name: &str, recipe: &str) -> Recipe {
+    let directory = std::env::temp_dir().join(format!("sixbench-import-{name}-{}", std::process::id()));
+    std::fs::create_dir_all(&directory).expect("a directory");
+    std::fs::write(directory.join("siitperf.toml"), understood(recipe)).expect("a file");
+    let library = Library::load(&[&directory]);
+    std::fs::remove_dir_all(&directory).expect("an empty place");
+    library.expect("a good recipe").get("siitperf").expect("the recipe").clone()
+}
+
+/// What the recipe's explicit address mappings make of an IPv6 address.
+fn translated(recipe: &Recipe, address: IpAddr) -> Option<IpAddr> {
+    let pairs = &recipe.translation.as_ref()?.eam;
+    let mapping = |(ipv4, ipv6): &(String, String)| Eam::new(ipv4.parse().expect("a prefix"), ipv6.parse().expect("a prefix"));
+    let mappings = pairs.iter().map(|pair| mapping(pair).expect("a mapping")).collect();
+    let table = EamTable::new(mappings).expect("mappings apart");
+    match address {
+        IpAddr::V4(address) => table.to_ipv6(address).map(IpAddr::V6),
+        IpAddr::V6(address) => table.to_ipv4(address).map(IpAddr::V4),
+    }
+}
+
+#[test]
+fn a_stateless_nat64_becomes_a_plan_and_a_recipe() {
+    let imported = imported(STATELESS, &Options::default());
+    insta::assert_snapshot!(format!("{}\n{}\n{}", imported.plan, "-".repeat(20), imported.recipe));
+}
+
+#[test]
+fn each_pair_of_versions_has_its_addresses() {
+    let recipes = [(6, 4), (4, 6), (4, 4), (6, 6)].map(|(left, right)| {
+        let recipe = imported(&versions(left, right), &Options::default()).recipe;
+        let from = recipe.find("technology").expect("a technology");
+        format!("{left}/{right}\n{}", recipe[from..].split("# RFC 2544").next().unwrap_or_default())
+    });
+    insta::assert_snapshot!(recipes.join("\n"));
+}
+
+#[test]
+fn every_recipe_is_one_by_the_rules_of_recipes_and_its_mappings_translate_its_foreground() {
+    let networks = "Num-L-Nets 3\nNum-R-Nets 256\n";
+    for (left, right) in [(6, 4), (4, 6), (4, 4), (6, 6)] {
+        for (name, more) in [("plain", ""), ("varying", VARYING), ("networks", networks)] {
+            let imported = imported(&format!("{}{more}", versions(left, right)), &mix(9, 10));
+            let recipe = loaded(&format!("{left}{right}{name}"), &imported.recipe);
+            assert_eq!(recipe.background.is_some(), (left, right) != (6, 6));
+            assert!(imported.plan.parse::<toml::Table>().is_ok(), "{}", imported.plan);
+            if left != right {
+                let (from, to) = (recipe.foreground.left, recipe.foreground.right);
+                assert_eq!(translated(&recipe, from.source), Some(to.source), "{}", imported.recipe);
+                assert_eq!(translated(&recipe, from.destination), Some(to.destination), "{}", imported.recipe);
+            }
+        }
+    }
+}
+
+#[test]
+fn sides_in_one_network_get_longer_prefixes() {
+    let source = "IP-L-Vers 4\nIP-R-Vers 4\nIPv4-L-Real 10.0.0.2\nIPv4-R-Real 10.0.0.130\n";
+    let recipe = loaded("near", &imported(source, &Options::default()).recipe);
+    let duts = [&recipe.left.dut, &recipe.right.dut].map(|dut| dut[0].to_string());
+    assert_eq!(duts, ["10.0.0.1/25", "10.0.0.129/25"]);
+    assert_eq!(titles(&source.replace(".130", ".3")), ["10.0.0.2 and 10.0.0.3 cannot lie in two networks"]);
+    assert_eq!(titles(&source.replace(".130", ".2")), ["10.0.0.2 would be an address of both left and right"]);
+}
+
+#[test]
+fn several_networks_are_counted_from_zero_and_reached_by_way_of_the_tester() {
+    let source = format!("{}Num-L-Nets 256\nNum-R-Nets 20\n", versions(4, 4)).replace("198.19.0.2", "198.19.7.2");
+    let imported = imported(&source, &Options::default());
+    assert!(imported.plan.contains("left-networks = 256\nright-networks = 20\n"), "{}", imported.plan);
+    assert!(imported.recipe.contains("routes = [\"198.18.0.0/16\"]"), "{}", imported.recipe);
+    assert!(imported.recipe.contains("routes = [\"198.19.0.0/19\"]"), "{}", imported.recipe);
+    assert!(
+        notes(&imported).contains("networks begin with 0, so the recipe has 198.19.0.2 for 198.19.7.2"),
+        "{}",
+        notes(&imported)
+    );
+}
+
+#[test]
+fn addresses_vary_where_siitperf_varies_them() {
+    let imported = imported(&format!("{}{VARYING}", versions(6, 4)), &Options::default());
+    let lines =
+        |text: &str, word: &str| text.lines().filter(|line| line.contains(word)).take(2).map(str::to_owned).collect::<Vec<_>>();
+    let addresses = lines(&imported.plan, "-addresses = ");
+    assert_eq!(
+        addresses,
+        [
+            "left-addresses = { range = \"2-65534\", order = \"pseudorandom\", ipv4-offset = 2, ipv6-offset = 14 }",
+            "right-addresses = { range = \"16-31\", order = \"increasing\", ipv4-offset = 2, ipv6-offset = 12 }",
+        ]
+    );
+    assert_eq!(lines(&imported.recipe, "routes"), ["routes = [\"2001:2::/112\"]", "routes = [\"198.19.0.16/28\"]"]);
+    assert!(imported.recipe.contains("[\"198.18.0.0/16\", \"2001:2::/112\"]"), "{}", imported.recipe);
+    assert!(notes(&imported).contains("IP-R-var: the recipe's `eam` has the first address only"), "{}", notes(&imported));
+}
+
+#[test]
+fn the_command_line_parameters_become_settings_of_the_plan() {
+    let options = Options {
+        frame_sizes: vec![FrameSize(84), FrameSize(1518)],
+        duration_ns: units::duration_ns("30s").ok(),
+        timeout_ns: units::duration_ns("500ms").ok(),
+        foreground: Some(Share { foreground: 2, of: 3 }),
+        frame_timeout_ns: units::duration_ns("10ms").ok(),
+        phase_1: None,
+    };
+    let imported = imported(STATELESS, &options);
+    insta::assert_snapshot!(imported.plan[imported.plan.find("[trial]").expect("[trial]")..]);
+    assert!(notes(&imported).contains("2 foreground frames of 3: the plan has the nearest hundredth"), "{}", notes(&imported));
+}
+
+#[test]
+fn one_direction_is_one_direction() {
+    let source = STATELESS.replace("Reverse 1", "Reverse 0") + "Rev-sport-min 9\nRev-sport-max 8\n";
+    let imported = imported(&source, &Options::default());
+    assert!(imported.plan.contains("directions = \"forward\""));
+    assert!(imported.plan.contains("tester-cores = [2, 4]"));
+    assert!(!imported.plan.contains("reverse-ports"));
+    assert!(notes(&imported).contains("CPU-R-Send 6: not used: Reverse 0 at line 14"), "{}", notes(&imported));
+}
+
+#[test]
+fn a_stateful_nat64_says_plainly_what_the_plan_is_not() {
+    let phase_1 = Phase1 { frames: 4_000_000, state_table: 4_000_000, rate: 8_000_000, timeout_ms: 500, delay_ms: 1500 };
+    let imported = imported(NAT64, &Options { phase_1: Some(phase_1), ..Options::default() });
+    assert!(imported.plan.contains("THIS PLAN DOES NOT MEASURE A STATEFUL GATEWAY"));
+    assert!(imported.plan.parse::<toml::Table>().is_ok(), "{}", imported.plan);
+    loaded("nat64", &imported.recipe);
+    insta::assert_snapshot!(notes(&imported));
+}
+
+#[test]
+fn a_path_cannot_break_out_of_its_comment() {
+    let imported = import("a\nb\"c", STATELESS, &Options::default()).expect("a plan");
+    assert!(imported.plan.starts_with("# What siitperf measures with a b\"c,"));
+    assert_eq!(toml::from_str::<Recipe>(&understood(&imported.recipe)).expect("a recipe").source, "a\nb\"c");
+}

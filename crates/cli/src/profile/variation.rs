@@ -1,0 +1,179 @@
+//! Addresses and networks that vary: do they stay where the device sends them back to the tester, and are they each other's translation
+//! on both sides?
+
+use super::Translator;
+use sixbench_method::plan::{AddressPart, Test};
+use sixbench_testbed::recipe::{Recipe, Traffic};
+use sixbench_wire::template::with_part;
+use std::net::IpAddr;
+
+/// At which octets the 16 bits with the network's octet begin: octet 3 of IPv4 (RFC 2544 appendix C.2.2), octet 8 of IPv6 addresses.
+const NETWORK_AT: (usize, usize) = (2, 6);
+
+/// Addresses on one side of the device, as seen from either link.
+struct Side<'a> {
+    /// For messages: `left` or `right`.
+    name: &'static str,
+    part: Option<AddressPart>,
+    networks: u16,
+    /// The address as it is on the link of this side, and on the other.
+    near: IpAddr,
+    far: IpAddr,
+    link: &'a sixbench_testbed::recipe::Link,
+}
+
+impl Side<'_> {
+    fn of<'a>(recipe: &'a Recipe, test: &Test, traffic: &Traffic) -> [Side<'a>; 2] {
+        let own = &test.traffic;
+        [
+            Side {
+                name: "left",
+                part: own.left_addresses,
+                networks: own.left_networks,
+                near: traffic.left.source,
+                far: traffic.right.source,
+                link: &recipe.left,
+            },
+            Side {
+                name: "right",
+                part: own.right_addresses,
+                networks: own.right_networks,
+                near: traffic.right.destination,
+                far: traffic.left.destination,
+                link: &recipe.right,
+            },
+        ]
+    }
+
+    /// Every address beside the path's own, as (near, far): at most 65,536.
+    fn all(&self) -> Vec<(IpAddr, IpAddr)> {
+        match self.part {
+            Some(part) => {
+                let at = |address: IpAddr| usize::from(if address.is_ipv4() { part.ipv4_offset } else { part.ipv6_offset });
+                let last = if part.range.count() == 1 { part.range.first } else { part.range.last };
+                let with = |address: IpAddr, value| with_part(address, at(address), value);
+                (part.range.first..=last).map(|value| (with(self.near, value), with(self.far, value))).collect()
+            }
+            None if self.networks > 1 => {
+                (0..self.networks).map(|place| (in_network(self.near, place), in_network(self.far, place))).collect()
+            }
+            None => Vec::new(),
+        }
+    }
+}
+
+/// The address in the network so many further on.
+fn in_network(address: IpAddr, place: u16) -> IpAddr {
+    match address {
+        IpAddr::V4(four) => {
+            let own = u16::from_be_bytes([four.octets()[2], four.octets()[3]]);
+            with_part(address, NETWORK_AT.0, own.wrapping_add(place << 8))
+        }
+        IpAddr::V6(six) => with_part(address, NETWORK_AT.1, six.segments()[3].wrapping_add(place)),
+    }
+}
+
+/// Addresses beside the recipe's that the test's frames bear.
+pub(crate) fn addresses(recipe: &Recipe, test: &Test) -> Vec<IpAddr> {
+    let traffic = std::iter::once(&recipe.foreground).chain(&recipe.background);
+    let sides = traffic.flat_map(|traffic| Side::of(recipe, test, traffic));
+    sides.flat_map(|side| side.all()).flat_map(|(near, far)| [near, far]).collect()
+}
+
+/// Refuses addresses that would not come back to the tester, or not as the translation of what was sent.
+pub(super) fn check(recipe: &Recipe, test: &Test) -> Result<(), String> {
+    for traffic in std::iter::once(&recipe.foreground).chain(&recipe.background) {
+        for side in Side::of(recipe, test, traffic) {
+            check_reached(recipe, test, &side)?;
+            check_translated(recipe, test, &side)?;
+        }
+    }
+    Ok(())
+}
+
+fn check_reached(recipe: &Recipe, test: &Test, side: &Side<'_>) -> Result<(), String> {
+    let astray = side.all().into_iter().map(|(near, _)| near).find(|near| !side.link.leads_to(*near));
+    astray.map_or(Ok(()), |address| {
+        Err(format!(
+            "test {}: {address} is among the addresses that vary on the {}, but the device of recipe {} does not reach it by way of \
+             the tester: it must lie in the `routes` of [{}] and outside the link's own prefix",
+            test.name, side.name, recipe.name, side.name
+        ))
+    })
+}
+
+fn check_translated(recipe: &Recipe, test: &Test, side: &Side<'_>) -> Result<(), String> {
+    let Some(translation) = recipe.translation.as_ref().filter(|_| side.near != side.far) else { return Ok(()) };
+    let translator = Translator::new(translation).map_err(|e| format!("recipe {}: [translation]: {e}", recipe.name))?;
+    for (near, far) in side.all() {
+        let translated = translator.translate(near);
+        if translated != Some(far) {
+            let to = translated.map_or("nothing".to_owned(), |address| address.to_string());
+            return Err(format!(
+                "test {}: on the {} {near} varies together with {far}, but recipe {} translates it to {to}; choose offsets and a \
+                 range that its [translation] covers",
+                test.name, side.name, recipe.name
+            ));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sixbench_method::plan::{Order, Range};
+    use sixbench_testbed::Library;
+
+    fn recipe(name: &str) -> Recipe {
+        Library::load::<&std::path::Path>(&[]).expect("recipes").get(name).expect("the recipe").clone()
+    }
+
+    fn varying(first: u16, last: u16, ipv6_offset: u8) -> Test {
+        let mut test = Test::of("t", "d");
+        let range = Range { first, last, order: Order::Pseudorandom };
+        test.traffic.left_addresses = Some(AddressPart { range, ipv4_offset: 2, ipv6_offset });
+        test
+    }
+
+    #[test]
+    fn a_router_with_routes_takes_many_addresses_and_networks() {
+        check(&recipe("linux-ipv4"), &varying(4, 65534, 12)).expect("all of 198.18.0.0/16");
+        let error = check(&recipe("linux-ipv4"), &varying(2, 65534, 12)).expect_err("the link's broadcast address");
+        assert!(error.contains("198.18.0.3 "), "{error}");
+        let mut test = Test::of("t", "d");
+        (test.traffic.left_networks, test.traffic.right_networks) = (256, 256);
+        check(&recipe("linux-ipv4"), &test).expect("256 networks");
+        check(&recipe("linux-ipv6"), &test).expect("256 networks");
+        let all = addresses(&recipe("linux-ipv6"), &test);
+        assert!(all.contains(&"2001:2:0:80ff::2".parse().expect("address")), "{all:?}");
+    }
+
+    #[test]
+    fn a_translator_by_prefix_takes_many_addresses_on_both_sides() {
+        let mut test = varying(4, 65534, 14);
+        test.traffic.right_addresses = test.traffic.left_addresses;
+        check(&recipe("tayga-siit-prefix"), &test).expect("all but those of the links");
+        let error = check(&recipe("tayga-siit-prefix"), &varying(3, 9, 14)).expect_err("refused");
+        assert!(error.contains("2001:2:0:6464::c612:3 is among the addresses that vary on the left"), "{error}");
+    }
+
+    #[test]
+    fn addresses_without_a_way_back_are_refused() {
+        let mut recipe = recipe("linux-ipv4");
+        recipe.left.routes.clear();
+        let error = check(&recipe, &varying(4, 65534, 12)).expect_err("refused");
+        assert!(error.contains("must lie in the `routes` of [left]"), "{error}");
+    }
+
+    #[test]
+    fn addresses_that_are_not_translated_alike_are_refused() {
+        let error = check(&recipe("tayga-siit"), &varying(2, 2, 14)).err();
+        assert_eq!(error, None, "the recipe's own address");
+        let mut tayga = recipe("tayga-siit");
+        tayga.left.dut = vec!["2001:2::1/112".parse().expect("a prefix")];
+        tayga.left.routes.push("2001:2::/64".parse().expect("a prefix"));
+        let error = check(&tayga, &varying(2, 9, 12)).expect_err("refused");
+        assert!(error.contains("translates it to nothing"), "{error}");
+    }
+}

@@ -1,0 +1,256 @@
+//! Delays of the frames of one direction: histograms of constant size, whatever the rate and the duration.
+
+use crate::flow::mix;
+use hdrhistogram::Histogram;
+use sixbench_method::trial::{Bucket, Delay, Ipdv};
+
+/// Delays above this are recorded as this: 100 s.
+const LONGEST_NS: u64 = 100_000_000_000;
+
+/// Frames between a frame and its predecessor that may arrive in another order without their pair being missed.
+const WINDOW: usize = 4096;
+
+/// Parts of an octave that records tell apart: a bucket is less than 1 % wide.
+const PARTS_LOG2: u32 = 7;
+
+/// What the frames of a direction took on their way.
+pub(crate) struct Delays {
+    /// Received in time.
+    in_time: Histogram<u64>,
+    /// The smallest and the largest of them, to the nanosecond.
+    extremes: (u64, u64),
+    /// Right, but after the frame timeout.
+    late: Histogram<u64>,
+    tagged: Option<Tagged>,
+    variation: Option<Variation>,
+}
+
+/// The tagged frames of RFC 8219 section 7.2: from `first` on, one of every `stride`, at a pseudorandom place in it. A fixed place would
+/// meet the rhythm of mixed traffic or of flows, and tag one kind of frame only.
+struct Tagged {
+    first: u64,
+    stride: u64,
+    delays: Histogram<u64>,
+}
+
+/// Differences between neighbours (RFC 8219 section 7.3.2).
+struct Variation {
+    /// Number and delay of the frames seen last, by number modulo the window.
+    recent: Box<[(u64, u64)]>,
+    rising: Histogram<u64>,
+    /// Of falls, how far.
+    falling: Histogram<u64>,
+}
+
+/// Digits of delays: PDV is the difference of two of them, and an error of 0.1 % of a delay can be all of it.
+const DELAY_DIGITS: u8 = 4;
+/// Digits of what is far from its origin already, or is not looked at so closely.
+const OTHER_DIGITS: u8 = 3;
+
+fn histogram(digits: u8) -> Histogram<u64> {
+    Histogram::new_with_bounds(1, LONGEST_NS, digits).expect("constant bounds are valid")
+}
+
+impl Delays {
+    /// `tagged`: the first frame to be tagged and the distance to the next.
+    pub(crate) fn new(tagged: Option<(u64, u64)>, ipdv: bool) -> Self {
+        Self {
+            in_time: histogram(DELAY_DIGITS),
+            extremes: (u64::MAX, 0),
+            late: histogram(OTHER_DIGITS),
+            tagged: tagged.map(|(first, stride)| Tagged { first, stride: stride.max(1), delays: histogram(DELAY_DIGITS) }),
+            variation: ipdv.then(Variation::new),
+        }
+    }
+
+    /// A frame received in time.
+    #[inline]
+    pub(crate) fn take(&mut self, sequence: u64, delay_ns: u64) {
+        self.in_time.saturating_record(delay_ns.max(1));
+        self.extremes = (self.extremes.0.min(delay_ns), self.extremes.1.max(delay_ns));
+        if let Some(tagged) = &mut self.tagged {
+            tagged.take(sequence, delay_ns);
+        }
+        if let Some(variation) = &mut self.variation {
+            variation.take(sequence, delay_ns);
+        }
+    }
+
+    /// A right frame after its timeout.
+    #[inline]
+    pub(crate) fn take_late(&mut self, delay_ns: u64) {
+        self.late.saturating_record(delay_ns.max(1));
+    }
+
+    /// Of the frames received in time.
+    pub(crate) fn summary(&self) -> Option<Delay> {
+        summary(&self.in_time).map(|delay| Delay { min_ns: self.extremes.0, max_ns: self.extremes.1, ..delay })
+    }
+
+    /// Of the tagged ones among them.
+    pub(crate) fn tagged(&self) -> Option<Delay> {
+        self.tagged.as_ref().and_then(|tagged| summary(&tagged.delays))
+    }
+
+    /// Of neighbours among them.
+    pub(crate) fn ipdv(&self) -> Option<Ipdv> {
+        self.variation.as_ref()?.summary()
+    }
+
+    /// All right frames, late ones included, by delay.
+    pub(crate) fn buckets(mut self) -> Vec<Bucket> {
+        // Same bounds on both sides: it cannot fail.
+        let _ = self.in_time.add(&self.late);
+        let mut buckets: Vec<Bucket> = Vec::new();
+        for value in self.in_time.iter_recorded() {
+            let up_to_ns = upper_edge(value.value_iterated_to());
+            let frames = value.count_at_value();
+            match buckets.last_mut().filter(|last| last.up_to_ns == up_to_ns) {
+                Some(last) => last.frames += frames,
+                None => buckets.push(Bucket { up_to_ns, frames }),
+            }
+        }
+        buckets
+    }
+}
+
+/// The largest value of the bucket this one falls into.
+fn upper_edge(value: u64) -> u64 {
+    let shift = (u64::BITS - value.leading_zeros()).saturating_sub(PARTS_LOG2 + 1);
+    (((value >> shift) + 1) << shift) - 1
+}
+
+fn summary(delays: &Histogram<u64>) -> Option<Delay> {
+    (!delays.is_empty()).then(|| Delay {
+        count: delays.len(),
+        min_ns: delays.min(),
+        median_ns: delays.value_at_quantile(0.5),
+        p999_ns: delays.value_at_quantile(0.999),
+        max_ns: delays.max(),
+    })
+}
+
+impl Tagged {
+    #[inline]
+    fn take(&mut self, sequence: u64, delay_ns: u64) {
+        let Some(since) = sequence.checked_sub(self.first) else { return };
+        let (group, place) = (since / self.stride, since % self.stride);
+        if place == mix(group) % self.stride {
+            self.delays.saturating_record(delay_ns.max(1));
+        }
+    }
+}
+
+impl Variation {
+    fn new() -> Self {
+        Self {
+            recent: vec![(u64::MAX, 0); WINDOW].into_boxed_slice(),
+            rising: histogram(OTHER_DIGITS),
+            falling: histogram(OTHER_DIGITS),
+        }
+    }
+
+    /// Pairs the frame with both neighbours: after a change of order the later one of a pair may have come first.
+    #[inline]
+    fn take(&mut self, sequence: u64, delay_ns: u64) {
+        if let Some(before_ns) = sequence.checked_sub(1).and_then(|before| self.recent(before)) {
+            self.record(before_ns, delay_ns);
+        }
+        if let Some(after_ns) = self.recent(sequence + 1) {
+            self.record(delay_ns, after_ns);
+        }
+        self.recent[sequence as usize % WINDOW] = (sequence, delay_ns);
+    }
+
+    #[inline]
+    fn recent(&self, sequence: u64) -> Option<u64> {
+        let (number, delay_ns) = self.recent[sequence as usize % WINDOW];
+        (number == sequence).then_some(delay_ns)
+    }
+
+    #[inline]
+    fn record(&mut self, first_ns: u64, second_ns: u64) {
+        if second_ns >= first_ns {
+            self.rising.saturating_record(second_ns - first_ns);
+        } else {
+            self.falling.saturating_record(first_ns - second_ns);
+        }
+    }
+
+    fn summary(&self) -> Option<Ipdv> {
+        let (falls, rises) = (self.falling.len(), self.rising.len());
+        let pairs = falls + rises;
+        (pairs > 0).then(|| Ipdv {
+            pairs,
+            min_ns: if falls > 0 { -(self.falling.max() as i64) } else { self.rising.min() as i64 },
+            median_ns: self.median_ns(),
+            max_ns: if rises > 0 { self.rising.max() as i64 } else { -(self.falling.min() as i64) },
+        })
+    }
+
+    /// Of all differences: falls count down from the largest, then come the rises.
+    fn median_ns(&self) -> i64 {
+        let (falls, rises) = (self.falling.len(), self.rising.len());
+        let rank = (falls + rises).div_ceil(2);
+        if rank <= falls {
+            let from_below = falls - rank + 1;
+            -(self.falling.value_at_quantile(from_below as f64 / falls as f64) as i64)
+        } else {
+            self.rising.value_at_quantile((rank - falls) as f64 / rises as f64) as i64
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn buckets_hold_every_frame_and_are_less_than_a_hundredth_wide() {
+        let mut delays = Delays::new(None, false);
+        (1..=10_000u64).for_each(|i| delays.take(i, i * 997));
+        delays.take_late(5_000_000_000);
+        let buckets = delays.buckets();
+        assert_eq!(buckets.iter().map(|b| b.frames).sum::<u64>(), 10_001);
+        assert!(buckets.windows(2).all(|pair| pair[0].up_to_ns < pair[1].up_to_ns));
+        for value in [1u64, 255, 256, 257, 1000, 123_456_789] {
+            let edge = upper_edge(value);
+            assert!(edge >= value && (edge - value) as f64 <= value as f64 / 100.0, "{value} {edge}");
+            assert_eq!(upper_edge(edge), edge);
+        }
+    }
+
+    #[test]
+    fn one_frame_of_every_stride_is_tagged_and_none_before_the_first() {
+        let mut delays = Delays::new(Some((100, 10)), false);
+        (0..1000u64).for_each(|i| delays.take(i, if i < 100 { 50_000 } else { 2_000 }));
+        let tagged = delays.tagged().expect("tagged frames");
+        assert_eq!((tagged.count, tagged.min_ns, tagged.max_ns), (90, 2_000, 2_000));
+        assert_eq!(delays.summary().expect("delays").count, 1000);
+    }
+
+    #[test]
+    fn tags_do_not_keep_time_with_mixed_traffic() {
+        let share = sixbench_method::terms::Share { foreground: 9, of: 10 };
+        let mut delays = Delays::new(Some((0, 120)), false);
+        (0..1_200_000u64).for_each(|i| delays.take(i, if share.is_foreground(i) { 1_000 } else { 9_000 }));
+        let tagged = delays.tagged.expect("tags").delays;
+        let foreground = tagged.count_between(1, 2_000) as f64 / tagged.len() as f64;
+        assert!((0.88..0.92).contains(&foreground), "{foreground}");
+    }
+
+    #[test]
+    fn ipdv_is_the_difference_to_the_frame_before() {
+        let mut delays = Delays::new(None, true);
+        [100, 300, 200, 200].into_iter().zip(0..).for_each(|(delay, i)| delays.take(i, delay));
+        assert_eq!(delays.ipdv(), Some(Ipdv { pairs: 3, min_ns: -100, median_ns: 0, max_ns: 200 }));
+    }
+
+    #[test]
+    fn a_pair_counts_once_whichever_came_first_and_a_lost_frame_breaks_it() {
+        let mut delays = Delays::new(None, true);
+        [(0, 100), (2, 500), (1, 200), (4, 100)].into_iter().for_each(|(i, delay)| delays.take(i, delay));
+        // 0-1 and 1-2; 3 is missing.
+        assert_eq!(delays.ipdv(), Some(Ipdv { pairs: 2, min_ns: 100, median_ns: 100, max_ns: 300 }));
+    }
+}

@@ -1,0 +1,83 @@
+//! A reference device of known delay: a wire that keeps every frame for a set time. The tester is held against it; it is nobody's product.
+
+use sixbench_io::clock::Clock;
+use sixbench_io::{Halves, Port, PortError, Receive, Transmit};
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Octets kept of a frame: more than any but jumbo frames have.
+const FRAME_OCTETS: usize = 1600;
+
+/// Frames that may be on their way in one direction at once.
+const HELD: usize = 8192;
+
+/// Both directions between two ports.
+pub struct DelayLine {
+    left: Halves,
+    right: Halves,
+    delay_ns: u64,
+    clock: Clock,
+}
+
+/// Frames of one direction, oldest first, in memory that is reused.
+struct Queue {
+    due: VecDeque<(u64, usize, usize)>,
+    memory: Box<[u8]>,
+    next: usize,
+}
+
+impl DelayLine {
+    /// Frames from either port leave by the other `delay_ns` after they were seen.
+    pub fn new(left: Box<dyn Port>, right: Box<dyn Port>, delay_ns: u64, clock: Clock) -> Self {
+        Self { left: left.split(), right: right.split(), delay_ns, clock }
+    }
+
+    /// Works until `stop` is set: busy, as a device should be, on the calling thread.
+    ///
+    /// # Errors
+    /// When a port fails.
+    pub fn run(mut self, stop: &AtomicBool) -> Result<(), PortError> {
+        let (mut forward, mut reverse) = (Queue::new(), Queue::new());
+        while !stop.load(Ordering::Relaxed) {
+            forward.take(&mut *self.left.receive, self.clock.now_ns() + self.delay_ns)?;
+            forward.give(&mut *self.right.transmit, &self.clock)?;
+            reverse.take(&mut *self.right.receive, self.clock.now_ns() + self.delay_ns)?;
+            reverse.give(&mut *self.left.transmit, &self.clock)?;
+        }
+        Ok(())
+    }
+}
+
+impl Queue {
+    fn new() -> Self {
+        Self { due: VecDeque::with_capacity(HELD), memory: vec![0; HELD * FRAME_OCTETS].into_boxed_slice(), next: 0 }
+    }
+
+    /// What does not fit is lost, as by any device.
+    fn take(&mut self, port: &mut dyn Receive, due_ns: u64) -> Result<(), PortError> {
+        port.receive(&mut |frame| {
+            if self.due.len() < HELD && frame.len() <= FRAME_OCTETS {
+                let at = self.next * FRAME_OCTETS;
+                self.memory[at..at + frame.len()].copy_from_slice(frame);
+                self.due.push_back((due_ns, at, frame.len()));
+                self.next = (self.next + 1) % HELD;
+            }
+        })
+        .map(drop)
+    }
+
+    fn give(&mut self, port: &mut dyn Transmit, clock: &Clock) -> Result<(), PortError> {
+        let now_ns = clock.now_ns();
+        let due = self.due.iter().take_while(|(due_ns, ..)| *due_ns <= now_ns).count();
+        if due == 0 {
+            return Ok(());
+        }
+        let (frames, memory) = (&mut self.due, &self.memory);
+        port.transmit(due, &mut |_, buffer| {
+            let (_, at, length) = frames.pop_front().expect("no more are filled than were due");
+            buffer[..length].copy_from_slice(&memory[at..at + length]);
+            length
+        })?;
+        port.flush().map(drop)
+    }
+}

@@ -1,0 +1,81 @@
+//! Profiles and devices in memory, shared by the tests of the whole tester.
+#![allow(dead_code, reason = "each test file uses its own part")]
+
+use sixbench_engine::profile::{Ends, Path, Paths, Profile};
+use sixbench_engine::{FrameTester, Layout};
+use sixbench_io::loopback::{Device, pair_with};
+use sixbench_method::plan::TrialSettings;
+use sixbench_method::terms::{FrameRate, FrameSize, Share};
+use sixbench_method::trial::{Measurer, TrialResult, TrialSpec};
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+pub(crate) const FRAMES: u64 = 1000;
+
+pub(crate) fn ends(source: &str, destination: &str) -> Ends {
+    Ends { source: source.parse().expect("address"), destination: destination.parse().expect("address") }
+}
+
+/// Frames come back as they were sent: what a wire does.
+pub(crate) fn unchanged(source: &str, destination: &str) -> Path {
+    Path { sent: ends(source, destination), expected: ends(source, destination), hops: 0 }
+}
+
+pub(crate) fn ipv4() -> Profile {
+    let address = |text: &str| text.parse().expect("address");
+    Profile::of_a_wire(address("198.18.0.2"), address("198.19.0.2"), FrameSize(84))
+}
+
+pub(crate) fn ipv6_with_background(share: Share) -> Profile {
+    let paths =
+        |a: [&str; 2], b: [&str; 2]| Paths { foreground: unchanged(a[0], b[0]), background: Some(unchanged(a[1], b[1])) };
+    let (left, right) = (["2001:2::2", "2001:2::3"], ["2001:2:0:8000::2", "2001:2:0:8000::3"]);
+    let base = ipv4();
+    Profile { forward: paths(left, right), reverse: paths(right, left), share, ..base }
+}
+
+/// One trial of a fifth of a second through `device`.
+pub(crate) fn trial(profile: Profile, device: Device) -> TrialResult {
+    trial_of(profile, device, TrialSpec::constant(FrameRate(FRAMES * 5), 200_000_000))
+}
+
+pub(crate) fn trial_of(profile: Profile, device: Device, spec: TrialSpec) -> TrialResult {
+    measure(profile, device, spec, 0)
+}
+
+/// As [`trial`], and a frame later than `timeout` is not received.
+pub(crate) fn trial_with_timeout(profile: Profile, device: Device, timeout: Duration) -> TrialResult {
+    measure(profile, device, TrialSpec::constant(FrameRate(FRAMES * 5), 200_000_000), timeout.as_nanos() as u64)
+}
+
+/// Every trial keeps a core busy: side by side they would starve each other on a small machine, and a tester half a second behind gives up.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+fn measure(profile: Profile, device: Device, spec: TrialSpec, frame_timeout_ns: u64) -> TrialResult {
+    let _guard = ONE_AT_A_TIME.lock();
+    let (left, right) = pair_with(device);
+    // Counts are what is tested here, not timing: a stall of this busy machine must not get into the way.
+    let settings = TrialSettings {
+        duration_ns: spec.duration_ns,
+        residual_ns: 500_000_000,
+        rest_ns: 0,
+        frame_timeout_ns,
+        stall_ns: 1_000_000_000,
+    };
+    let stop = Arc::new(AtomicBool::new(false));
+    let ports = (Box::new(left) as _, Box::new(right) as _);
+    let mut tester = FrameTester::new(ports, profile, settings, Layout::default(), stop);
+    tester.measure(&spec).expect("a trial")
+}
+
+/// Passes every frame through `change`, which gets the frame's number among those of its direction, and leaves all of what it returns
+/// on the far side.
+pub(crate) fn each(mut change: impl FnMut(u64, Vec<u8>) -> Vec<Vec<u8>> + Send + 'static) -> Device {
+    let mut counts = [0, 0];
+    Box::new(move |frame, from_left, out| {
+        let count: &mut u64 = &mut counts[usize::from(from_left)];
+        out.extend(change(*count, frame.to_vec()).into_iter().map(|frame| (from_left, frame)));
+        *count += 1;
+    })
+}

@@ -1,0 +1,155 @@
+//! What the frames look like on the wire, and what the shapes of a trial make of them, over devices in memory.
+
+mod common;
+
+use common::*;
+use sixbench_engine::profile::{Profile, Variation};
+use sixbench_io::loopback::Device;
+use sixbench_method::plan::{AddressPart, Flows, Order, Ports, Range};
+use sixbench_method::terms::{Directions, FrameRate, Share};
+use sixbench_method::trial::{Shape, Tagging, TrialSpec};
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+/// A wire that keeps a copy of what left on the left.
+fn tapped() -> (Device, Arc<Mutex<Vec<Vec<u8>>>>) {
+    let frames = Arc::new(Mutex::new(Vec::new()));
+    let kept = frames.clone();
+    let device: Device = Box::new(move |frame, from_left, out| {
+        if from_left {
+            kept.lock().expect("no panic").push(frame.to_vec());
+        }
+        out.push((from_left, frame.to_vec()));
+    });
+    (device, frames)
+}
+
+/// The frames that leave on the left, all of which must come back right.
+fn sent(profile: Profile) -> Vec<Vec<u8>> {
+    let (device, frames) = tapped();
+    let result = trial(profile, device);
+    result.directions.iter().for_each(|d| assert_eq!((d.received, d.foreign), (FRAMES, 0), "{d:?}"));
+    frames.lock().expect("no panic").clone()
+}
+
+fn part(first: u16, last: u16, order: Order) -> Variation {
+    Variation::Part(AddressPart { range: Range { first, last, order }, ipv4_offset: 2, ipv6_offset: 12 })
+}
+
+fn word(frame: &[u8], at: usize) -> u16 {
+    u16::from_be_bytes([frame[at], frame[at + 1]])
+}
+
+#[test]
+fn two_hundred_and_fifty_six_networks_are_all_sent_to_and_sources_stay() {
+    let networks = Variation::Networks(256);
+    let frames = sent(Profile { left_variation: networks, right_variation: networks, ..ipv4() });
+    let third: BTreeSet<u8> = frames.iter().map(|f| f[32]).collect();
+    assert!(third.len() > 200, "{}", third.len());
+    assert!(frames.iter().all(|f| f[26..30] == [198, 18, 0, 2] && f[33] == 2));
+    let six = Profile { right_variation: networks, ..ipv6_with_background(Share::ALL) };
+    let frames = sent(six);
+    let eighth: BTreeSet<u8> = frames.iter().map(|f| f[14 + 24 + 7]).collect();
+    assert!(eighth.len() > 200, "{}", eighth.len());
+    assert!(frames.iter().all(|f| f[14 + 24 + 6] == 0x80));
+}
+
+#[test]
+fn addresses_count_up_and_down_within_their_range() {
+    let (left, right) = (part(2, 5, Order::Increasing), part(10, 12, Order::Decreasing));
+    let frames = sent(Profile { left_variation: left, right_variation: right, ..ipv4() });
+    let pairs: Vec<_> = frames[..5].iter().map(|f| (word(f, 28), word(f, 32))).collect();
+    assert_eq!(pairs, [(2, 12), (3, 11), (4, 10), (5, 12), (2, 11)]);
+}
+
+#[test]
+fn ports_of_the_directions_are_their_own() {
+    let range = |first, last, order| Range { first, last, order };
+    let forward = Ports { source: range(5000, 5001, Order::Increasing), destination: range(9, 9, Order::Fixed) };
+    let frames = sent(Profile { forward_ports: forward, ..ipv4() });
+    let ports: BTreeSet<_> = frames.iter().map(|f| (word(f, 34), word(f, 36))).collect();
+    assert_eq!(ports.into_iter().collect::<Vec<_>>(), [(5000, 9), (5001, 9)]);
+}
+
+#[test]
+fn mixed_traffic_uses_up_the_whole_range_of_each_kind() {
+    // Every second frame is foreground: counted by the frames of the stream, an even range would be used by half.
+    let forward = Ports::of(Order::Increasing);
+    let share = Share { foreground: 1, of: 2 };
+    let frames = sent(Profile { forward_ports: forward, ..ipv6_with_background(share) });
+    let sources: BTreeSet<u16> = frames.iter().map(|f| word(f, 54)).collect();
+    assert_eq!(sources, (1024..1024 + FRAMES as u16 / 2).collect());
+}
+
+#[test]
+fn frames_take_turns_among_ten_flows() {
+    let frames = sent(Profile { flows: Some(Flows { count: 10, step_ns: 0 }), ..ipv4() });
+    let flows: BTreeSet<_> = frames.iter().map(|f| (word(f, 34), word(f, 36))).collect();
+    assert_eq!(flows.len(), 10);
+}
+
+#[test]
+fn flows_that_start_one_after_the_other_are_told_apart_in_time() {
+    let (device, frames) = tapped();
+    let shape = Shape::Ramp { flows: 4, step_ns: 50_000_000 };
+    let spec = TrialSpec { shape, ..TrialSpec::constant(FrameRate(4000), 200_000_000) };
+    let flows = Some(Flows { count: 4, step_ns: 50_000_000 });
+    let result = trial_of(Profile { flows, directions: Directions::Forward, ..ipv4() }, device, spec);
+    assert_eq!((result.directions[0].offered, result.directions[0].received), (500, 500));
+    let frames = frames.lock().expect("no panic");
+    let flows = |from: usize, to: usize| frames[from..to].iter().map(|f| word(f, 34)).collect::<BTreeSet<_>>().len();
+    assert_eq!((flows(0, 50), flows(50, 150), flows(300, 500)), (1, 2, 4));
+}
+
+#[test]
+fn tagged_frames_are_spread_over_the_time_after_the_wait() {
+    let tagging = Some(Tagging { after_ns: 100_000_000, frames: 100 });
+    let spec = TrialSpec { tagging, ..TrialSpec::constant(FrameRate(5000), 200_000_000) };
+    let result = trial_of(ipv4(), each(|_, frame| vec![frame]), spec);
+    for direction in &result.directions {
+        assert_eq!(direction.tagged.as_ref().map(|t| t.count), Some(100));
+        assert_eq!(direction.delay.as_ref().map(|d| d.count), Some(1000));
+        assert_eq!(direction.delays.iter().map(|b| b.frames).sum::<u64>(), 1000);
+    }
+}
+
+#[test]
+fn neighbours_are_paired_for_ipdv_only_where_it_is_asked_for() {
+    let lossy = || each(|number, frame| if number == 500 { vec![] } else { vec![frame] });
+    assert!(trial(ipv4(), lossy()).directions[0].ipdv.is_none());
+    let result = trial(Profile { ipdv: true, ..ipv4() }, lossy());
+    assert_eq!(result.directions[0].ipdv.map(|v| v.pairs), Some(FRAMES - 3));
+}
+
+#[test]
+fn an_outage_is_the_longest_silence_and_its_last_frame_is_known() {
+    let result = trial(ipv4(), each(|number, frame| if (300..700).contains(&number) { vec![] } else { vec![frame] }));
+    let forward = &result.directions[0];
+    assert_eq!(forward.last_missing_ns, Some(699 * 200_000));
+    let silence = forward.silence.expect("a silence");
+    let length_ns = silence.to_ns - silence.from_ns;
+    // 400 frames at 5000 frames/s; generous, since this machine may pause.
+    assert!((70_000_000..150_000_000).contains(&length_ns), "{silence:?}");
+    assert!(silence.from_ns < 100_000_000, "{silence:?}");
+}
+
+#[test]
+fn late_frames_are_not_received_and_still_have_a_delay() {
+    let mut kept: Vec<Vec<u8>> = Vec::new();
+    let device = each(move |number, frame| match number {
+        100..110 => {
+            kept.push(frame);
+            vec![]
+        }
+        999 => kept.drain(..).chain([frame]).collect(),
+        _ => vec![frame],
+    });
+    let profile = Profile { directions: Directions::Forward, ..ipv4() };
+    let result = trial_with_timeout(profile, device, Duration::from_millis(50));
+    let forward = &result.directions[0];
+    assert_eq!((forward.received, forward.late, forward.lost()), (FRAMES - 10, 10, 0));
+    assert_eq!(forward.delays.iter().map(|b| b.frames).sum::<u64>(), FRAMES);
+    assert_eq!(forward.loss_ratio_at(50_000_000).0, 0.01);
+    assert_eq!(forward.loss_ratio_at(10_000_000_000).0, 0.0, "with a longer timeout nothing would have been lost");
+}

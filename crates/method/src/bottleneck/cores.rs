@@ -1,0 +1,121 @@
+//! How busy the DUT's cores were during trials.
+
+use crate::record::{CoreWatch, CpuSample, TrialRecord};
+use std::collections::BTreeMap;
+
+/// One core of the DUT over several trials. There is at least one sample.
+pub(super) struct Core {
+    pub(super) number: u32,
+    samples: Vec<CpuSample>,
+}
+
+/// Per mille of a sample a full core may be idle: nobody's samples begin and end with the load exactly.
+const FULL: u16 = 100;
+
+/// The DUT's cores, by number.
+pub(super) fn dut_cores(trials: &[&TrialRecord]) -> Vec<Core> {
+    let mut samples: BTreeMap<u32, Vec<CpuSample>> = BTreeMap::new();
+    for core in trials.iter().flat_map(|record| of_dut(record)) {
+        samples.entry(core.core).or_default().extend(inner(&core.samples));
+    }
+    let cores = samples.into_iter().filter(|(_, samples)| !samples.is_empty());
+    cores.map(|(number, samples)| Core { number, samples }).collect()
+}
+
+/// User and system time of all cores of the DUT together in each sample of a trial, per mille of one core.
+pub(super) fn process_time(record: &TrialRecord) -> Vec<u32> {
+    let cores: Vec<&[CpuSample]> = of_dut(record).map(|core| inner(&core.samples)).collect();
+    let length = cores.iter().map(|samples| samples.len()).min().unwrap_or(0);
+    (0..length).map(|at| cores.iter().map(|samples| u32::from(process(&samples[at]))).sum()).collect()
+}
+
+/// Two in three, and at least one.
+pub(super) fn is_most(some: usize, of: usize) -> bool {
+    some > 0 && 3 * some >= 2 * of
+}
+
+/// "core 1", "cores 2, 3".
+pub(super) fn list(cores: &[&Core]) -> String {
+    let numbers: Vec<String> = cores.iter().map(|core| core.number.to_string()).collect();
+    format!("{} {}", if cores.len() == 1 { "core" } else { "cores" }, numbers.join(", "))
+}
+
+/// How busy these cores were on average, per cent.
+pub(super) fn busy_percent(cores: &[&Core]) -> f64 {
+    let idle: f64 = cores.iter().map(|core| core.percent(|sample| sample.idle)).sum();
+    100.0 - idle / cores.len().max(1) as f64
+}
+
+fn of_dut(record: &TrialRecord) -> impl Iterator<Item = &CoreWatch> {
+    let cores = record.watch.iter().flat_map(|watch| &watch.cores);
+    cores.filter(|core| core.role == "dut")
+}
+
+/// Without the first and the last sample, which the load does not fill.
+fn inner(samples: &[CpuSample]) -> &[CpuSample] {
+    match samples {
+        [_, inner @ .., _] if !inner.is_empty() => inner,
+        few => few,
+    }
+}
+
+fn process(sample: &CpuSample) -> u16 {
+    sample.user + sample.system
+}
+
+impl Core {
+    /// Whether it was full most of the time.
+    pub(super) fn is_saturated(&self) -> bool {
+        is_most(self.full_samples(), self.samples.len())
+    }
+
+    /// Whether the host took much of its time: a twentieth of all, or nearly a third of a sample.
+    pub(super) fn is_robbed(&self) -> bool {
+        self.steal_percent() >= 5.0 || self.steal_peak_percent() >= 30.0
+    }
+
+    /// "core 1: 98 % softirq in 12 of 14 samples".
+    pub(super) fn describe(&self) -> String {
+        let (process, softirq) = (self.process_percent(), self.softirq_percent());
+        let most = if process > softirq { "user and system" } else { "softirq" };
+        let (full, all) = (self.full_samples(), self.samples.len());
+        format!("core {}: {:.0} % {most} in {full} of {all} samples", self.number, process.max(softirq))
+    }
+
+    /// User and system time, per cent of the samples in which the core was full.
+    pub(super) fn process_percent(&self) -> f64 {
+        mean_percent(self.full(), process)
+    }
+
+    /// Softirq time, per cent of the samples in which the core was full.
+    pub(super) fn softirq_percent(&self) -> f64 {
+        mean_percent(self.full(), |sample| sample.softirq)
+    }
+
+    /// Time taken by the host, per cent.
+    pub(super) fn steal_percent(&self) -> f64 {
+        self.percent(|sample| sample.steal)
+    }
+
+    /// Time taken by the host in the worst sample, per cent of it.
+    pub(super) fn steal_peak_percent(&self) -> f64 {
+        f64::from(self.samples.iter().map(|sample| sample.steal).max().unwrap_or(0)) / 10.0
+    }
+
+    fn percent(&self, of: fn(&CpuSample) -> u16) -> f64 {
+        mean_percent(self.samples.iter(), of)
+    }
+
+    fn full(&self) -> impl Iterator<Item = &CpuSample> {
+        self.samples.iter().filter(|sample| sample.idle <= FULL)
+    }
+
+    fn full_samples(&self) -> usize {
+        self.full().count()
+    }
+}
+
+fn mean_percent<'a>(samples: impl Iterator<Item = &'a CpuSample>, of: fn(&CpuSample) -> u16) -> f64 {
+    let (sum, count) = samples.fold((0u64, 0u64), |(sum, count), sample| (sum + u64::from(of(sample)), count + 1));
+    sum as f64 / count.max(1) as f64 / 10.0
+}

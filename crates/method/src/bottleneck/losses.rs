@@ -1,0 +1,86 @@
+//! Where and when frames were lost.
+
+use super::{Bottleneck, Cause};
+use crate::record::TrialRecord;
+use crate::trial::LOSS_BIN_NS;
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// Drops that the DUT's kernel counted, beside the frames missing in the same trials.
+pub(super) struct Dropped {
+    /// By interface and way, most first.
+    places: Vec<(String, u64)>,
+    missing: u64,
+}
+
+/// Drops of these trials; `None` when none were counted.
+pub(super) fn drops(trials: &[&TrialRecord]) -> Option<Dropped> {
+    let mut places: BTreeMap<String, u64> = BTreeMap::new();
+    for drops in trials.iter().filter_map(|record| record.watch.as_ref()).flat_map(|watch| &watch.drops) {
+        *places.entry(format!("{} ({})", drops.place, drops.way)).or_default() += drops.samples.iter().sum::<u64>();
+    }
+    let mut places: Vec<(String, u64)> = places.into_iter().filter(|(_, frames)| *frames > 0).collect();
+    places.sort_by_key(|(_, frames)| std::cmp::Reverse(*frames));
+    let missing = trials.iter().map(|record| record.result.not_received()).sum();
+    (!places.is_empty()).then_some(Dropped { places, missing })
+}
+
+impl Dropped {
+    /// Whether they explain at least half of what is missing.
+    pub(super) fn are_most_of_the_missing(&self) -> bool {
+        2 * self.places.iter().map(|(_, frames)| frames).sum::<u64>() >= self.missing
+    }
+}
+
+impl fmt::Display for Dropped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let places: Vec<String> = self.places.iter().map(|(place, frames)| format!("{frames} dropped at {place}")).collect();
+        write!(f, "{}, of {} missing", places.join(", "), self.missing)
+    }
+}
+
+/// Whether nearly all losses of most trials stand in one or two bins each.
+pub(super) fn event(trials: &[&TrialRecord]) -> Option<Bottleneck> {
+    let moments: Vec<Moment> = trials.iter().filter_map(|record| moment(record)).collect();
+    let first = moments.first().filter(|_| 2 * moments.len() > trials.len())?;
+    let Moment { lost, missing, at_ns, of_ns } = first;
+    let evidence = format!(
+        "in {} of {} trials; in the first, {lost} of {missing} missing frames were due around {:.1} s of {:.1} s",
+        moments.len(),
+        trials.len(),
+        *at_ns as f64 / 1e9,
+        *of_ns as f64 / 1e9
+    );
+    Some(Bottleneck { cause: Cause::Event, evidence })
+}
+
+/// The moment of a trial in which nearly everything that is missing was due.
+struct Moment {
+    lost: u64,
+    missing: u64,
+    at_ns: u64,
+    of_ns: u64,
+}
+
+fn moment(record: &TrialRecord) -> Option<Moment> {
+    /// In fewer bins two of them are no moment.
+    const BINS: usize = 8;
+    let bins = bins(record);
+    let missing: u64 = bins.iter().sum();
+    let mut by_loss: Vec<usize> = (0..bins.len()).collect();
+    by_loss.sort_by_key(|bin| std::cmp::Reverse(bins[*bin]));
+    let lost: u64 = by_loss.iter().take(2).map(|bin| bins[*bin]).sum();
+    let is_moment = bins.len() >= BINS && missing > 0 && lost as f64 >= 0.95 * missing as f64;
+    let at_ns = *by_loss.first()? as u64 * LOSS_BIN_NS;
+    is_moment.then_some(Moment { lost, missing, at_ns, of_ns: record.result.spec.duration_ns })
+}
+
+/// Frames missing by the time they were due, both directions together.
+fn bins(record: &TrialRecord) -> Vec<u64> {
+    let directions = record.result.directions.iter().map(|direction| &direction.lost_by_bin);
+    directions.fold(Vec::new(), |mut sums, bins| {
+        sums.resize(sums.len().max(bins.len()), 0);
+        sums.iter_mut().zip(bins).for_each(|(sum, lost)| *sum += lost);
+        sums
+    })
+}

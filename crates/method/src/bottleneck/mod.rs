@@ -1,0 +1,203 @@
+//! Why a DUT loses: which part of the machine under it was at its end when frames began to be missing. Reads records, never the machine.
+
+mod cores;
+mod losses;
+#[cfg(test)]
+mod tests;
+
+use crate::record::TrialRecord;
+use crate::terms::{FrameRate, LossRatio};
+use crate::trial::Verdict;
+use cores::{Core, busy_percent, dut_cores, list};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// What limits a DUT, as far as it can be seen.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Bottleneck {
+    /// The part at its end.
+    pub cause: Cause,
+    /// What was seen, with numbers.
+    pub evidence: String,
+}
+
+/// Parts of the machine that can be at their end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Cause {
+    /// Softirqs fill a core, and others have time to spare.
+    OneCoreSoftirq,
+    /// User and system time of a process come to one core, and others have time to spare.
+    OneProcess,
+    /// Every core of the DUT is busy.
+    AllCores,
+    /// Frames were dropped at an interface while the cores had time to spare.
+    QueueOverflow,
+    /// The losses stand in one or two bins of 100 ms.
+    Event,
+    /// The host of the virtual machine took time from the DUT.
+    HostSteal,
+    /// The tester could not offer more.
+    Tester,
+    /// Cores have time to spare, and no interface counted drops.
+    Unexplained,
+}
+
+impl fmt::Display for Cause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::OneCoreSoftirq => {
+                "softirqs fill a core while others have time to spare: the flows do not spread over the cores"
+            }
+            Self::OneProcess => "a process fills a core while others have time to spare: a daemon of a single thread",
+            Self::AllCores => "the DUT's processor time is used up",
+            Self::QueueOverflow => {
+                "frames are dropped at an interface while the cores have time to spare: a burst or too short a queue"
+            }
+            Self::Event => "the losses stand in a moment of the trial: an accident on the machine rather than its limit",
+            Self::HostSteal => "the host of this virtual machine takes processor time away from the DUT",
+            Self::Tester => "the tester cannot offer more: the DUT may be better than this",
+            Self::Unexplained => {
+                "the cores have time to spare and no interface counts drops: look elsewhere, at the memory bus or the NIC"
+            }
+        })
+    }
+}
+
+impl fmt::Display for Bottleneck {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({})", self.cause, self.evidence)
+    }
+}
+
+/// So many trials on either side of the limit are looked at: one alone may be an accident.
+const TRIALS: usize = 3;
+
+/// Losing trials at more than this, as a multiple of the lowest losing load, show an overload and not the limit.
+const NEAR: f64 = 1.2;
+
+/// What limits the DUT that `records`, of one point, are of: from the losing trials at the lowest loads and the passing ones at the
+/// highest. `None` when nothing was lost, or when nobody watched.
+pub fn explain(records: &[&TrialRecord], goal: LossRatio) -> Option<Bottleneck> {
+    if let Some(found) = tester(records, goal) {
+        return Some(found);
+    }
+    let (lost, passed) = (lowest_lost(records, goal), highest_passed(records, goal));
+    if lost.is_empty() {
+        return None;
+    }
+    let (cores, before) = (dut_cores(&lost), dut_cores(&passed));
+    let drops = losses::drops(&lost);
+    let mut found = steal(&cores, &before)
+        .or_else(|| saturation(&cores, &before))
+        .or_else(|| one_process_on_the_move(&lost, &cores))
+        .or_else(|| losses::event(&lost))
+        .or_else(|| (!cores.is_empty()).then(|| idle(&cores, drops.as_ref())))?;
+    if let Some(drops) = drops.filter(|_| found.cause != Cause::QueueOverflow) {
+        found.evidence = format!("{}; {drops}", found.evidence);
+    }
+    Some(found)
+}
+
+fn rate(record: &TrialRecord) -> FrameRate {
+    record.result.spec.rate
+}
+
+/// The trials with this verdict, by ascending load.
+fn with<'a>(records: &[&'a TrialRecord], goal: LossRatio, verdict: Verdict) -> Vec<&'a TrialRecord> {
+    let mut trials: Vec<_> = records.iter().copied().filter(|record| record.result.verdict(goal) == verdict).collect();
+    trials.sort_by_key(|record| rate(record));
+    trials
+}
+
+fn lowest_lost<'a>(records: &[&'a TrialRecord], goal: LossRatio) -> Vec<&'a TrialRecord> {
+    let lost = with(records, goal, Verdict::Lost);
+    let near = lost.first().map_or(0.0, |lowest| NEAR * rate(lowest).0 as f64);
+    lost.into_iter().take(TRIALS).filter(|record| rate(record).0 as f64 <= near).collect()
+}
+
+fn highest_passed<'a>(records: &[&'a TrialRecord], goal: LossRatio) -> Vec<&'a TrialRecord> {
+    with(records, goal, Verdict::Passed).into_iter().rev().take(TRIALS).collect()
+}
+
+/// The tester is the limit when between the highest passing load and the lowest losing one there is a load without a valid trial.
+fn tester(records: &[&TrialRecord], goal: LossRatio) -> Option<Bottleneck> {
+    let passed = with(records, goal, Verdict::Passed).last().map_or(FrameRate(0), |highest| rate(highest));
+    let lost = with(records, goal, Verdict::Lost).first().map_or(FrameRate(u64::MAX), |lowest| rate(lowest));
+    let mut invalid = with(records, goal, Verdict::Invalid);
+    invalid.retain(|record| passed < rate(record) && rate(record) < lost);
+    let load = rate(invalid.first()?);
+    invalid.retain(|record| rate(record) == load);
+    let fault = invalid.iter().flat_map(|record| &record.result.faults).next();
+    let fault = fault.map_or_else(String::new, |fault| format!(": {fault}"));
+    let evidence = match invalid.len() {
+        1 => format!("the only trial at {load} was invalid{fault}"),
+        count => format!("all {count} trials at {load} were invalid{fault}"),
+    };
+    Some(Bottleneck { cause: Cause::Tester, evidence })
+}
+
+/// Time taken by the host counts when it is more than while frames still passed.
+fn steal(cores: &[Core], before: &[Core]) -> Option<Bottleneck> {
+    let worst = cores.iter().max_by(|a, b| a.steal_percent().total_cmp(&b.steal_percent()))?;
+    let usual = before.iter().map(Core::steal_percent).fold(0.0, f64::max);
+    if !worst.is_robbed() || worst.steal_percent() < 2.0 * usual {
+        return None;
+    }
+    let (mean, peak) = (worst.steal_percent(), worst.steal_peak_percent());
+    let passed = if before.is_empty() { String::new() } else { format!("; {usual:.0} % while frames passed") };
+    let evidence = format!("{}: {mean:.0} % of its time, up to {peak:.0} % of a sample{passed}", list(&[worst]));
+    Some(Bottleneck { cause: Cause::HostSteal, evidence })
+}
+
+/// One core full, or several, or all of them.
+fn saturation(cores: &[Core], before: &[Core]) -> Option<Bottleneck> {
+    /// Cores busier than this on average, per cent, have no time to spare for what does not fit on another.
+    const NOTHING_TO_SPARE: f64 = 80.0;
+    let (full, others): (Vec<&Core>, Vec<&Core>) = cores.iter().partition(|core| core.is_saturated());
+    if full.is_empty() {
+        return None;
+    }
+    let of_process: f64 = full.iter().map(|core| core.process_percent()).sum();
+    let of_softirq: f64 = full.iter().map(|core| core.softirq_percent()).sum();
+    let cause = match () {
+        () if others.is_empty() || busy_percent(&others) >= NOTHING_TO_SPARE => Cause::AllCores,
+        () if of_process > of_softirq => Cause::OneProcess,
+        () => Cause::OneCoreSoftirq,
+    };
+    let mut evidence: Vec<String> = full.iter().map(|core| core.describe()).collect();
+    if !others.is_empty() {
+        evidence.push(format!("{} at {:.0} %", list(&others), busy_percent(&others)));
+    }
+    let same: Vec<&Core> = before.iter().filter(|core| full.iter().any(|full| full.number == core.number)).collect();
+    if !same.is_empty() {
+        evidence.push(format!("{} at {:.0} % while frames passed", list(&same), busy_percent(&same)));
+    }
+    Some(Bottleneck { cause, evidence: evidence.join("; ") })
+}
+
+/// A thread that the scheduler moves about fills no core, but the process time of all cores together is that of one, sample by sample.
+fn one_process_on_the_move(trials: &[&TrialRecord], cores: &[Core]) -> Option<Bottleneck> {
+    const ONE_CORE: std::ops::RangeInclusive<u32> = 950..=1050;
+    let sums: Vec<u32> = trials.iter().flat_map(|record| cores::process_time(record)).collect();
+    let ones = sums.iter().filter(|sum| ONE_CORE.contains(sum)).count();
+    if cores.len() < 2 || !cores::is_most(ones, sums.len()) {
+        return None;
+    }
+    let all: Vec<&Core> = cores.iter().collect();
+    let evidence = format!(
+        "user and system time of {} add up to one core in {ones} of {} samples, and none of them is full",
+        list(&all),
+        sums.len()
+    );
+    Some(Bottleneck { cause: Cause::OneProcess, evidence })
+}
+
+fn idle(cores: &[Core], drops: Option<&losses::Dropped>) -> Bottleneck {
+    let all: Vec<&Core> = cores.iter().collect();
+    let at = format!("{} at {:.0} %", list(&all), busy_percent(&all));
+    match drops.filter(|drops| drops.are_most_of_the_missing()) {
+        Some(drops) => Bottleneck { cause: Cause::QueueOverflow, evidence: format!("{drops}; {at}") },
+        None => Bottleneck { cause: Cause::Unexplained, evidence: at },
+    }
+}

@@ -1,0 +1,203 @@
+//! A made-up record for each cause.
+
+use super::*;
+use crate::plan::Point;
+use crate::record::{CoreWatch, CpuSample, Drops, FORMAT, Watch};
+use crate::terms::{Direction, FrameSize};
+use crate::trial::{DirectionResult, Fault, TrialResult, TrialSpec};
+
+const SECOND: u64 = 1_000_000_000;
+
+/// A trial of 1.6 s at this load with these losses, 16 samples.
+fn trial(rate: u64, lost: u64, watch: Option<Watch>) -> TrialRecord {
+    let spec = TrialSpec::constant(FrameRate(rate), 16 * SECOND / 10);
+    let forward = DirectionResult::counted(Direction::Forward, spec.frames(), spec.frames() - lost);
+    TrialRecord {
+        format: FORMAT,
+        point: Point { test: "siit".into(), frame_size: FrameSize(84) },
+        repetition: 1,
+        trial: 1,
+        started: String::new(),
+        result: TrialResult { spec, directions: vec![forward], faults: vec![] },
+        watch,
+    }
+}
+
+fn sample(process: u16, softirq: u16, steal: u16) -> CpuSample {
+    CpuSample { user: process / 2, system: process - process / 2, softirq, steal, idle: 1000 - process - softirq - steal }
+}
+
+/// A core of the DUT that does this in all samples but the first and the last, in which it is idle.
+fn core(core: u32, of: impl Fn(usize) -> CpuSample) -> CoreWatch {
+    let at = |i: usize| if i == 0 || i == 15 { sample(0, 0, 0) } else { of(i) };
+    CoreWatch { core, role: "dut".into(), samples: (0..16).map(at).collect() }
+}
+
+fn watch(mut cores: Vec<CoreWatch>) -> Watch {
+    let busy = CoreWatch { core: 0, role: "tester".into(), samples: vec![sample(1000, 0, 0); 16] };
+    cores.push(busy);
+    Watch { interval_ns: SECOND / 10, cores, memory: vec![], process_ms: None, drops: vec![] }
+}
+
+/// Four cores, numbered from 1, that do this.
+fn cores(of: [fn(usize) -> CpuSample; 4]) -> Watch {
+    watch((1..).zip(of).map(|(number, of)| core(number, of)).collect())
+}
+
+fn idle_cores() -> Watch {
+    cores([|_| sample(20, 280, 0); 4])
+}
+
+fn explain_all(trials: &[TrialRecord]) -> Option<Bottleneck> {
+    explain(&trials.iter().collect::<Vec<_>>(), LossRatio::ZERO)
+}
+
+#[track_caller]
+fn assert_cause(trials: &[TrialRecord], cause: Cause, evidence: &str) {
+    let found = explain_all(trials).unwrap();
+    assert_eq!((found.cause, found.evidence.as_str()), (cause, evidence));
+}
+
+#[test]
+fn one_core_full_of_softirqs_and_the_others_idle() {
+    let softirq = cores([
+        |i| if i < 3 { sample(10, 600, 0) } else { sample(0, 980, 0) },
+        |_| sample(20, 20, 0),
+        |_| sample(0, 40, 0),
+        |_| sample(40, 0, 0),
+    ]);
+    let before = cores([|_| sample(0, 850, 0), |_| sample(0, 0, 0), |_| sample(0, 0, 0), |_| sample(0, 0, 0)]);
+    let trials = [trial(700_000, 0, Some(before)), trial(800_000, 500, Some(softirq))];
+    let evidence = "core 1: 98 % softirq in 12 of 14 samples; cores 2, 3, 4 at 4 %; core 1 at 85 % while frames passed";
+    assert_cause(&trials, Cause::OneCoreSoftirq, evidence);
+}
+
+#[test]
+fn a_process_that_fills_one_core() {
+    let daemon = cores([|_| sample(20, 30, 0), |_| sample(700, 290, 0), |_| sample(0, 0, 0), |_| sample(0, 0, 0)]);
+    let evidence = "core 2: 70 % user and system in 14 of 14 samples; cores 1, 3, 4 at 2 %";
+    assert_cause(&[trial(100_000, 9, Some(daemon))], Cause::OneProcess, evidence);
+}
+
+#[test]
+fn a_process_that_the_scheduler_moves_from_core_to_core() {
+    let wandering = cores([
+        |i| sample(if i % 3 == 0 { 990 } else { 10 }, 0, 0),
+        |i| sample(if i % 3 == 1 { 980 } else { 0 }, 0, 0),
+        |i| sample(if i % 3 == 2 { 995 } else { 0 }, 0, 0),
+        |_| sample(0, 0, 0),
+    ]);
+    let evidence = "user and system time of cores 1, 2, 3, 4 add up to one core in 14 of 14 samples, and none of them is full";
+    assert_cause(&[trial(100_000, 9, Some(wandering))], Cause::OneProcess, evidence);
+}
+
+#[test]
+fn every_core_full_is_a_dut_at_its_end() {
+    let all = cores([|_| sample(0, 990, 0), |_| sample(0, 970, 0), |_| sample(0, 950, 0), |_| sample(0, 960, 0)]);
+    assert_eq!(explain_all(&[trial(9, 1, Some(all))]).unwrap().cause, Cause::AllCores);
+    let nearly = cores([|_| sample(0, 990, 0), |_| sample(0, 850, 0), |_| sample(0, 850, 0), |_| sample(0, 820, 0)]);
+    assert_eq!(explain_all(&[trial(9, 1, Some(nearly))]).unwrap().cause, Cause::AllCores);
+    let only = watch(vec![core(1, |_| sample(0, 1000, 0))]);
+    assert_cause(&[trial(9, 1, Some(only))], Cause::AllCores, "core 1: 100 % softirq in 14 of 14 samples");
+}
+
+#[test]
+fn drops_at_an_interface_while_cores_are_idle() {
+    let mut watch = idle_cores();
+    watch.drops = vec![Drops { place: "backlog".into(), way: "received".into(), samples: vec![0, 300, 150] }];
+    let evidence = "450 dropped at backlog (received), of 500 missing; cores 1, 2, 3, 4 at 30 %";
+    assert_cause(&[trial(800_000, 500, Some(watch))], Cause::QueueOverflow, evidence);
+}
+
+#[test]
+fn a_few_drops_do_not_explain_the_losses() {
+    let mut watch = idle_cores();
+    watch.drops = vec![Drops { place: "veth0".into(), way: "sent".into(), samples: vec![3] }];
+    let evidence = "cores 1, 2, 3, 4 at 30 %; 3 dropped at veth0 (sent), of 500 missing";
+    assert_cause(&[trial(800_000, 500, Some(watch))], Cause::Unexplained, evidence);
+}
+
+#[test]
+fn losses_in_two_bins_are_an_accident() {
+    let mut lost = trial(800_000, 100, Some(idle_cores()));
+    lost.result.directions[0].lost_by_bin = vec![0, 0, 0, 0, 2, 0, 0, 0, 0, 50, 48, 0, 0, 0, 0, 0];
+    let evidence = "in 1 of 1 trials; in the first, 98 of 100 missing frames were due around 0.9 s of 1.6 s";
+    assert_cause(std::slice::from_ref(&lost), Cause::Event, evidence);
+    lost.result.directions[0].lost_by_bin = vec![10; 16];
+    assert_eq!(explain_all(&[lost]).unwrap().cause, Cause::Unexplained);
+}
+
+#[test]
+fn one_accident_among_three_losing_trials_is_not_the_limit() {
+    let mut trials = [801_000, 802_000, 803_000].map(|rate| trial(rate, 160, Some(idle_cores())));
+    trials[0].result.directions[0].lost_by_bin = vec![0, 160, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+    trials[1..].iter_mut().for_each(|trial| trial.result.directions[0].lost_by_bin = vec![10; 16]);
+    assert_eq!(explain_all(&trials).unwrap().cause, Cause::Unexplained);
+}
+
+#[test]
+fn a_full_core_is_no_accident_even_when_its_queue_overflows_only_at_the_end() {
+    let mut lost = trial(800_000, 100, Some(watch(vec![core(1, |_| sample(0, 1000, 0))])));
+    lost.result.directions[0].lost_by_bin = [vec![0; 15], vec![100]].concat();
+    assert_eq!(explain_all(&[lost]).unwrap().cause, Cause::AllCores);
+}
+
+#[test]
+fn time_taken_by_the_host_comes_before_everything_seen_in_what_is_left() {
+    let robbed = cores([
+        |_| sample(0, 300, 0),
+        |i| sample(0, 300, if i == 7 { 700 } else { 0 }),
+        |_| sample(0, 0, 0),
+        |_| sample(0, 0, 0),
+    ]);
+    let trials = [trial(700_000, 0, Some(idle_cores())), trial(800_000, 500, Some(robbed))];
+    let evidence = "core 2: 5 % of its time, up to 70 % of a sample; 0 % while frames passed";
+    assert_cause(&trials, Cause::HostSteal, evidence);
+}
+
+#[test]
+fn a_host_that_takes_as_much_while_frames_pass_is_not_the_cause() {
+    let robbed = || watch(vec![core(1, |_| sample(0, 940, 60))]);
+    let trials = [trial(700_000, 0, Some(robbed())), trial(800_000, 500, Some(robbed()))];
+    assert_eq!(explain_all(&trials).unwrap().cause, Cause::AllCores);
+}
+
+#[test]
+fn a_load_at_which_no_trial_was_valid_is_the_testers_end() {
+    let slow = Fault::SentTooSlowly { direction: Direction::Forward, nominal_ns: SECOND, took_ns: 2 * SECOND };
+    let invalid = |rate| {
+        let mut record = trial(rate, 0, Some(idle_cores()));
+        record.result.faults = vec![slow.clone()];
+        record
+    };
+    let evidence = "all 2 trials at 900000 frames/s were invalid: forward: sending took 2000.000 ms instead of 1000.000 ms";
+    assert_cause(&[trial(800_000, 0, None), invalid(900_000), invalid(900_000)], Cause::Tester, evidence);
+    let overcome = [trial(800_000, 0, None), invalid(800_000), trial(850_000, 5, Some(idle_cores())), invalid(900_000)];
+    assert_eq!(explain_all(&overcome).unwrap().cause, Cause::Unexplained);
+    assert_eq!(explain_all(&[trial(800_000, 0, None), invalid(500_000)]), None, "a higher load passed");
+}
+
+#[test]
+fn idle_cores_without_drops_are_unexplained() {
+    let found = explain_all(&[trial(800_000, 500, Some(idle_cores()))]).unwrap();
+    let sentence = "the cores have time to spare and no interface counts drops: look elsewhere, at the memory bus or the NIC \
+                    (cores 1, 2, 3, 4 at 30 %)";
+    assert_eq!((found.cause, found.to_string().as_str()), (Cause::Unexplained, sentence));
+}
+
+#[test]
+fn only_the_losing_trials_next_to_the_limit_are_looked_at() {
+    let overload = || Some(watch(vec![core(1, |_| sample(0, 1000, 0))]));
+    let at_limit = || Some(watch(vec![core(1, |_| sample(0, 300, 0))]));
+    let trials = [trial(10_000_000, 99, overload()), trial(2_000_000, 99, overload()), trial(800_000, 5, at_limit())];
+    assert_eq!(explain_all(&trials).unwrap().cause, Cause::Unexplained);
+}
+
+#[test]
+fn nothing_lost_or_nobody_watching_explains_nothing() {
+    assert_eq!(explain_all(&[]), None);
+    assert_eq!(explain_all(&[trial(800_000, 0, Some(idle_cores()))]), None);
+    assert_eq!(explain_all(&[trial(800_000, 500, None)]), None);
+    let trials = [trial(800_000, 500, Some(idle_cores()))];
+    assert_eq!(explain(&[&trials[0]], LossRatio(0.01)), None, "the goal accepts this loss");
+}

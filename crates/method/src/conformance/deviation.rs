@@ -1,0 +1,74 @@
+//! What sixbench itself cannot do, or does otherwise: `docs/deviations.toml`, read once.
+
+use super::{Clause, Level, Standing};
+use crate::plan::Measure;
+use serde::Deserialize;
+use std::sync::LazyLock;
+
+static DEVIATIONS: LazyLock<Vec<Deviation>> = LazyLock::new(|| {
+    let text = include_str!("../../../../docs/deviations.toml");
+    let file: File = toml::from_str(text).expect("docs/deviations.toml is part of the program and tested");
+    file.deviation
+});
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    deviation: Vec<Deviation>,
+}
+
+/// An entry of the file.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Deviation {
+    /// RFC and section.
+    pub(super) clause: String,
+    pub(super) level: Word,
+    /// The RFC's own words.
+    pub(super) quote: String,
+    /// What sixbench does instead.
+    pub(super) here: String,
+    pub(super) reason: String,
+    pub(super) standing: Departure,
+    /// Names of the measures it is about; all where there are none.
+    #[serde(default)]
+    pub(super) measures: Vec<String>,
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Word {
+    Must,
+    Should,
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Departure {
+    Bent,
+    Broken,
+}
+
+/// All entries.
+pub(super) fn all() -> &'static [Deviation] {
+    &DEVIATIONS
+}
+
+/// The entries that concern this measure, as clauses.
+pub(super) fn clauses(measure: &Measure) -> Vec<Clause> {
+    let concerns = |entry: &&Deviation| entry.measures.is_empty() || entry.measures.iter().any(|name| name == measure.name());
+    all().iter().filter(concerns).map(clause).collect()
+}
+
+fn clause(entry: &'static Deviation) -> Clause {
+    let level = match entry.level {
+        Word::Must => Level::Must,
+        Word::Should => Level::Should,
+    };
+    let standing = match entry.standing {
+        Departure::Bent => Standing::Bent,
+        Departure::Broken => Standing::Broken,
+    };
+    let here = format!("{} ({})", entry.here, entry.reason);
+    Clause { clause: &entry.clause, level, asks: &entry.quote, here, standing }
+}

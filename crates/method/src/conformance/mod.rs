@@ -1,0 +1,196 @@
+//! Which requirements of the RFCs a test meets, bends or breaks: known from the plan, before anything runs.
+//! Judges plans, never results.
+//!
+//! One table in code for what a plan decides (a file for each theme), one in `docs/deviations.toml` for what no plan
+//! can change.
+//! Three rules give a requirement its level where the text is loose:
+//!
+//! - A key word in lower case (RFC 2544 has some) counts as if it were written in capitals; "are recommended" is a SHOULD.
+//! - A procedure told in the imperative, with no key word, is a MUST: another procedure is another test.
+//! - The phases of a trial in RFC 2544 section 23 are a SHOULD: RFC 8219 section 4 calls them recommendations.
+
+mod burst;
+mod delay;
+mod deviation;
+mod interruption;
+mod order;
+mod overload;
+mod rate;
+mod report;
+#[cfg(test)]
+mod tests;
+mod traffic;
+mod trial;
+mod words;
+
+use crate::plan::{Measure, Plan, Test};
+use std::fmt;
+
+/// How strong a requirement is: the capitalised words of RFC 2544 section 5 and BCP 14.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Level {
+    /// MUST, REQUIRED, SHALL.
+    Must,
+    /// SHOULD, RECOMMENDED.
+    Should,
+    /// MAY, OPTIONAL.
+    May,
+}
+
+/// How a test stands to a requirement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Standing {
+    /// As asked; of a MAY: made use of.
+    Met,
+    /// A SHOULD not met, or a requirement met in part.
+    Bent,
+    /// A MUST not met.
+    Broken,
+}
+
+/// One requirement, and how a test stands to it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Clause {
+    /// RFC and section, `RFC 8219 section 7.2`.
+    pub clause: &'static str,
+    /// How strong it is.
+    pub level: Level,
+    /// What it asks for.
+    pub asks: &'static str,
+    /// What this test does, with numbers.
+    pub here: String,
+    /// How that compares.
+    pub standing: Standing,
+}
+
+/// The word of RFC 2544 section 5 for a list of clauses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Compliance {
+    /// All MUST and all SHOULD requirements are met.
+    Unconditional,
+    /// All MUST requirements are met, but not all SHOULD requirements.
+    Conditional,
+    /// A MUST requirement is not met, or only in part.
+    No,
+}
+
+/// Every clause that concerns this test: the plan's and the instrument's, in the order of [`of_plan`].
+pub fn clauses(plan: &Plan, test: &Test) -> Vec<Clause> {
+    let mut clauses = of_the_test(plan, test);
+    clauses.extend(of_the_instrument(&test.measure));
+    order::sort(&mut clauses);
+    clauses
+}
+
+/// The clauses that another plan could meet or break.
+pub fn of_the_test(plan: &Plan, test: &Test) -> Vec<Clause> {
+    let mut clauses = trial::clauses(plan, test);
+    clauses.extend(traffic::clauses(plan, test));
+    clauses.extend(of_the_measure(plan, test));
+    clauses.extend(overload::clauses(plan, test));
+    clauses.extend(report::clauses());
+    order::sort(&mut clauses);
+    clauses
+}
+
+/// The clauses that sixbench meets in part or not at all, whatever the plan says: `docs/deviations.toml`.
+pub fn of_the_instrument(measure: &Measure) -> Vec<Clause> {
+    let mut clauses = deviation::clauses(measure);
+    order::sort(&mut clauses);
+    clauses
+}
+
+/// All clauses of a plan with the names of the tests each is about: RFC by RFC, the worst standing first.
+/// Tests that stand alike share a row.
+pub fn of_plan(plan: &Plan) -> Vec<(Clause, Vec<String>)> {
+    let mut rows: Vec<(Clause, Vec<String>)> = Vec::new();
+    for test in &plan.tests {
+        for clause in clauses(plan, test) {
+            match rows.iter_mut().find(|(row, _)| *row == clause) {
+                Some((_, tests)) => tests.push(test.name.clone()),
+                None => rows.push((clause, vec![test.name.clone()])),
+            }
+        }
+    }
+    rows.sort_by(|(a, _), (b, _)| order::compare(a, b));
+    rows
+}
+
+/// What RFC 2544 section 5 calls a test with these clauses.
+pub fn compliance(clauses: &[Clause]) -> Compliance {
+    let fails = |level: Level| clauses.iter().any(|c| c.level == level && c.standing != Standing::Met);
+    match (fails(Level::Must), fails(Level::Should)) {
+        (true, _) => Compliance::No,
+        (false, true) => Compliance::Conditional,
+        (false, false) => Compliance::Unconditional,
+    }
+}
+
+/// The requirements of the measure's own sections.
+fn of_the_measure(plan: &Plan, test: &Test) -> Vec<Clause> {
+    match &test.measure {
+        Measure::Throughput => rate::throughput(plan, test),
+        Measure::FrameLossRate(scan) => rate::frame_loss_rate(plan, test, scan),
+        Measure::Latency(latency) => delay::latency(plan, test, latency),
+        Measure::Pdv(at) => delay::pdv(plan, test, at),
+        Measure::Ipdv(at) => delay::ipdv(plan, test, at),
+        Measure::BackToBack(settings) => burst::clauses(plan, test, settings),
+        Measure::Recovery(recovery) => interruption::recovery(plan, test, recovery),
+        Measure::Reset(reset) => interruption::reset(plan, test, reset),
+    }
+}
+
+impl Clause {
+    fn must(clause: &'static str, asks: &'static str, here: impl Into<String>, is_met: bool) -> Self {
+        let standing = if is_met { Standing::Met } else { Standing::Broken };
+        Self { clause, level: Level::Must, asks, here: here.into(), standing }
+    }
+
+    fn should(clause: &'static str, asks: &'static str, here: impl Into<String>, is_met: bool) -> Self {
+        let standing = if is_met { Standing::Met } else { Standing::Bent };
+        Self { clause, level: Level::Should, asks, here: here.into(), standing }
+    }
+
+    /// What may be done and is done here; what is not done is not listed.
+    fn may(clause: &'static str, asks: &'static str, here: impl Into<String>) -> Self {
+        Self { clause, level: Level::May, asks, here: here.into(), standing: Standing::Met }
+    }
+
+    /// Something of what is asked is done: not met, but not broken either.
+    fn or_in_part(self, does_a_part: bool) -> Self {
+        match self.standing {
+            Standing::Broken if does_a_part => Self { standing: Standing::Bent, ..self },
+            _ => self,
+        }
+    }
+}
+
+impl fmt::Display for Level {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Must => "MUST",
+            Self::Should => "SHOULD",
+            Self::May => "MAY",
+        })
+    }
+}
+
+impl fmt::Display for Standing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Met => "met",
+            Self::Bent => "bent",
+            Self::Broken => "broken",
+        })
+    }
+}
+
+impl fmt::Display for Compliance {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Unconditional => "unconditionally compliant",
+            Self::Conditional => "conditionally compliant",
+            Self::No => "not compliant",
+        })
+    }
+}

@@ -1,0 +1,30 @@
+//! The order clauses are read in. Decides nothing about them.
+
+use super::Clause;
+use std::cmp::{Ordering, Reverse};
+
+/// The RFCs of the table: the methodology itself first, then what it builds on.
+pub(super) const RFCS: [u32; 8] = [8219, 2544, 9004, 6201, 5180, 4814, 2330, 1242];
+
+/// RFC by RFC, the worst standing first, then section by section.
+pub(super) fn compare(a: &Clause, b: &Clause) -> Ordering {
+    key(a).cmp(&key(b))
+}
+
+/// Stable: what is equal here stays as the table has it.
+pub(super) fn sort(clauses: &mut [Clause]) {
+    clauses.sort_by(compare);
+}
+
+/// The RFC of a clause and the numbers of its section: `RFC 8219 section 7.3.1` is 8219 and 7, 3, 1.
+pub(super) fn place(clause: &str) -> Option<(u32, Vec<u32>)> {
+    let (rfc, section) = clause.strip_prefix("RFC ")?.split_once(" section ")?;
+    let numbers = section.split('.').map(str::parse).collect::<Result<_, _>>().ok()?;
+    Some((rfc.parse().ok()?, numbers))
+}
+
+fn key(clause: &Clause) -> impl Ord + use<> {
+    let (rfc, section) = place(clause.clause).unwrap_or_default();
+    let rank = RFCS.iter().position(|&known| known == rfc).unwrap_or(RFCS.len());
+    (rank, Reverse(clause.standing), section)
+}

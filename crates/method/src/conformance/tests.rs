@@ -1,0 +1,366 @@
+//! Plans with one thing wrong, and what the table says of it.
+
+use super::words::SECOND;
+use super::*;
+use crate::plan::*;
+use crate::repeat::Repetition;
+use crate::terms::*;
+
+/// All sizes of RFC 8219 section 5.1.1, 84 for 64.
+const SIZES: [u16; 13] = [84, 128, 256, 512, 768, 1024, 1280, 1518, 1522, 2048, 4096, 8192, 9216];
+
+fn test(name: &str, measure: Measure) -> Test {
+    Test {
+        name: name.into(),
+        title: name.into(),
+        dut: "tayga".into(),
+        measure,
+        frame_sizes: SIZES.into_iter().map(FrameSize).collect(),
+        directions: Directions::Both,
+        foreground: Share::ALL,
+        traffic: Traffic::RFC_4814,
+        repetitions: Repetition::Fixed(20),
+        frame_timeout_ns: None,
+        cores: None,
+        ipv4_only: false,
+        series: None,
+        expect: None,
+    }
+}
+
+fn with_256_networks(test: Test) -> Test {
+    let traffic = Traffic { left_networks: 256, right_networks: 256, ..test.traffic };
+    Test { name: format!("{}-networks", test.name), traffic, ..test }
+}
+
+/// Every setting as the RFCs have it, on gigabit Ethernet.
+fn plan(tests: Vec<Test>) -> Plan {
+    Plan {
+        name: "conformance".into(),
+        profile: Profile::Rfc,
+        seed: 42,
+        trial: TrialSettings {
+            duration_ns: 60 * SECOND,
+            residual_ns: 2 * SECOND,
+            rest_ns: 5 * SECOND,
+            frame_timeout_ns: 0,
+            stall_ns: 1_000_000,
+        },
+        search: SearchSettings {
+            method: SearchMethod::Binary,
+            minimum: FrameRate(1_000),
+            maximum: FrameRate(2_000_000),
+            width: 0.005,
+            goals: vec![LossRatio::ZERO],
+            max_invalid: 4,
+        },
+        link_rate: Some(1_000_000_000),
+        interleave: false,
+        tests,
+    }
+}
+
+/// The measurement in question, first with one pair of addresses, then with 256 networks.
+fn plan_of(measure: Measure) -> Plan {
+    let one = test(measure.name(), measure);
+    plan(vec![one.clone(), with_256_networks(one)])
+}
+
+fn latency() -> Latency {
+    Latency { load: Load::OfThroughput(1.0), duration_ns: 120 * SECOND, tag_after_ns: 60 * SECOND, tagged: 50_000 }
+}
+
+fn at_throughput(seconds: u64) -> AtRate {
+    AtRate { load: Load::OfThroughput(1.0), duration_ns: seconds * SECOND }
+}
+
+fn scan(percents: &[u64]) -> LossScan {
+    LossScan { rates: percents.iter().map(|percent| FrameRate(1_201_923 * percent / 100)).collect(), until_lossless: true }
+}
+
+fn bursts() -> BackToBack {
+    BackToBack { rate: FrameRate(2_000_000), longest_ns: 2 * SECOND, step_frames: 16 }
+}
+
+fn overload() -> Recovery {
+    Recovery { overload: 1.1, duration_ns: 60 * SECOND, after_ns: 30 * SECOND }
+}
+
+fn restart() -> Reset {
+    Reset { load: Load::OfThroughput(1.0), before_ns: 15 * SECOND, after_ns: 15 * SECOND }
+}
+
+fn measures() -> Vec<Measure> {
+    vec![
+        Measure::Throughput,
+        Measure::FrameLossRate(scan(&[100, 90, 80, 70, 60, 50, 40, 30, 20, 10])),
+        Measure::Latency(latency()),
+        Measure::Pdv(at_throughput(60)),
+        Measure::Ipdv(at_throughput(60)),
+        Measure::BackToBack(bursts()),
+        Measure::Recovery(overload()),
+        Measure::Reset(restart()),
+    ]
+}
+
+/// What the first test's plan leaves to be wished for: level, clause, what it does.
+fn departures(plan: &Plan) -> Vec<String> {
+    let clauses = of_the_test(plan, &plan.tests[0]);
+    let departed = clauses.iter().filter(|clause| clause.standing != Standing::Met);
+    departed.map(|c| format!("{} {} {}: {}", c.standing, c.level, c.clause, c.here)).collect()
+}
+
+fn verdict(plan: &Plan) -> Compliance {
+    compliance(&of_the_test(plan, &plan.tests[0]))
+}
+
+#[test]
+fn a_fully_conformant_latency_test_is_unconditionally_compliant_apart_from_the_instrument() {
+    let plan = plan_of(Measure::Latency(latency()));
+    assert_eq!(departures(&plan), [""; 0]);
+    assert_eq!(verdict(&plan), Compliance::Unconditional);
+    let all = clauses(&plan, &plan.tests[0]);
+    assert_eq!(all.len(), of_the_test(&plan, &plan.tests[0]).len() + of_the_instrument(&plan.tests[0].measure).len());
+    assert_eq!(compliance(&all), Compliance::No, "no routing update is sent: RFC 2544 section 13");
+}
+
+#[test]
+fn so_are_the_others_where_they_can_be() {
+    for measure in measures() {
+        let name = measure.name();
+        let mut plan = plan_of(measure);
+        plan.tests.push(test("rate", Measure::Throughput));
+        plan.tests[0].repetitions = Repetition::Fixed(50);
+        match name {
+            // The same absolute rates are not 100 % of the medium at every size.
+            "frame-loss-rate" => plan.tests[0].frame_sizes = vec![FrameSize(84)],
+            "reset" => plan.tests[0].frame_sizes = vec![FrameSize(84)],
+            _ => {}
+        }
+        match name {
+            "frame-loss-rate" => assert_eq!(verdict(&plan), Compliance::Conditional, "{:?}", departures(&plan)),
+            _ => assert_eq!(verdict(&plan), Compliance::Unconditional, "{name}: {:?}", departures(&plan)),
+        }
+    }
+}
+
+#[test]
+fn ten_seconds_bend_what_should_be_longer_and_break_what_must() {
+    let at = |measure: Measure| {
+        let mut plan = plan_of(measure);
+        plan.trial.duration_ns = 10 * SECOND;
+        departures(&plan)
+    };
+    assert_eq!(at(Measure::Throughput), ["bent SHOULD RFC 2544 section 24: 10 s"]);
+    let short = Latency { duration_ns: 10 * SECOND, tag_after_ns: 5 * SECOND, ..latency() };
+    assert_eq!(
+        at(Measure::Latency(short)),
+        [
+            "bent SHOULD RFC 8219 section 7.2: 10 s",
+            "bent SHOULD RFC 8219 section 7.2: 50000 tags after 5 s",
+            "bent SHOULD RFC 2544 section 24: 10 s",
+        ]
+    );
+    assert!(at(Measure::Pdv(at_throughput(10))).contains(&"bent SHOULD RFC 8219 section 7.3.1: 10 s".to_owned()));
+    let short = Recovery { duration_ns: 10 * SECOND, ..overload() };
+    assert!(at(Measure::Recovery(short)).contains(&"broken MUST RFC 2544 section 26.5: 10 s".to_owned()));
+    let short = Reset { before_ns: 10 * SECOND, ..restart() };
+    assert!(at(Measure::Reset(short)).contains(&"broken MUST RFC 6201 section 4.2.2: 10 s".to_owned()));
+}
+
+#[test]
+fn nineteen_repetitions_break_latency_and_pdv_but_not_throughput() {
+    let with = |measure, repetitions| {
+        let mut plan = plan_of(measure);
+        plan.tests[0].repetitions = repetitions;
+        departures(&plan)
+    };
+    let nineteen = Repetition::Fixed(19);
+    assert_eq!(with(Measure::Latency(latency()), nineteen), ["broken MUST RFC 8219 section 7.2: 19 repetitions"]);
+    assert_eq!(with(Measure::Pdv(at_throughput(60)), nineteen), ["broken MUST RFC 8219 section 7.3.1: 19 repetitions"]);
+    assert_eq!(with(Measure::Throughput, nineteen), [""; 0]);
+    assert_eq!(with(Measure::Throughput, Repetition::Fixed(1)), ["bent SHOULD RFC 8219 section 12: 1 repetition"]);
+    let adaptive = with(Measure::Ipdv(at_throughput(60)), Repetition::ADAPTIVE);
+    let until = "6 to 20 repetitions, until the median is known within 1 %";
+    assert_eq!(adaptive, [format!("broken MUST RFC 8219 section 7.3.2: {until}")]);
+}
+
+#[test]
+fn a_rate_with_loss_is_no_throughput() {
+    let mut plan = plan_of(Measure::Throughput);
+    plan.search.goals = vec![LossRatio(0.001)];
+    assert_eq!(departures(&plan), ["broken MUST RFC 2544 section 26.1: goal: 0.1 % of loss"]);
+    plan.search.goals.push(LossRatio::ZERO);
+    assert_eq!(departures(&plan), [""; 0], "the goal of zero loss is among them");
+}
+
+#[test]
+fn delays_at_another_load_than_the_throughput_are_not_the_rfcs() {
+    let mut plan = plan_of(Measure::Latency(Latency { load: Load::OfThroughput(0.9), ..latency() }));
+    assert_eq!(departures(&plan), ["broken MUST RFC 8219 section 7.2: 90 % of it"]);
+    plan.tests[0].measure = Measure::Latency(Latency { load: Load::Rate(FrameRate(1000)), ..latency() });
+    let says = [
+        "broken MUST RFC 8219 section 7.2: 1000 frames/s, as the plan says",
+        "bent SHOULD RFC 8219 section 7.2: not determined",
+    ];
+    assert_eq!(departures(&plan), says);
+}
+
+#[test]
+fn steps_of_twenty_per_cent_break_the_loss_scan() {
+    let mut plan = plan_of(Measure::FrameLossRate(scan(&[100, 80, 60, 40, 20, 10])));
+    plan.tests[0].frame_sizes = vec![FrameSize(84)];
+    let broken: Vec<String> = departures(&plan).into_iter().filter(|line| line.starts_with("broken")).collect();
+    assert_eq!(broken, ["broken MUST RFC 2544 section 26.3: steps of at most 20.0 % of 1201923 frames/s"]);
+}
+
+#[test]
+fn without_the_rate_of_the_medium_bursts_have_no_maximum_rate() {
+    let mut plan = plan_of(Measure::BackToBack(bursts()));
+    plan.tests[0].repetitions = Repetition::Fixed(50);
+    plan.tests.push(test("rate", Measure::Throughput));
+    plan.link_rate = None;
+    assert_eq!(
+        departures(&plan),
+        [
+            "broken MUST RFC 9004 section 5: the plan does not know the rate of the medium",
+            "bent MUST RFC 9004 section 6.2: at 2000000 frames/s; whether the medium carries more is not known",
+            "bent SHOULD RFC 9004 section 7: not without the rate of the medium",
+        ]
+    );
+}
+
+#[test]
+fn bursts_without_a_throughput_of_the_same_traffic_are_broken() {
+    let mut plan = plan_of(Measure::BackToBack(bursts()));
+    plan.tests[0].repetitions = Repetition::Fixed(50);
+    assert_eq!(departures(&plan), ["broken MUST RFC 9004 section 5: the plan measures no throughput of this device"]);
+    plan.tests.push(Test { directions: Directions::Forward, ..test("rate", Measure::Throughput) });
+    assert_eq!(departures(&plan), ["broken MUST RFC 9004 section 5: other directions or other traffic"]);
+}
+
+#[test]
+fn one_direction_is_an_addition_to_both_and_no_substitute() {
+    let forward = Test { directions: Directions::Forward, ..test("forward", Measure::Throughput) };
+    let alone = plan(vec![forward.clone(), with_256_networks(forward.clone())]);
+    assert_eq!(departures(&alone), ["bent SHOULD RFC 8219 section 5.3: forward only"]);
+    let added = plan(vec![forward.clone(), with_256_networks(forward), test("both", Measure::Throughput)]);
+    assert_eq!(departures(&added), [""; 0]);
+}
+
+#[test]
+fn n_flows_are_compared_with_one() {
+    let with = |count: u32, step_ns| {
+        let traffic = Traffic { flows: Some(Flows { count, step_ns }), ..Traffic::RFC_4814 };
+        let series = Some(Series { name: "flows".into(), by: SeriesBy::Flows, at: f64::from(count) });
+        Test { traffic, series, ..test(&format!("flows-{count}"), Measure::Throughput) }
+    };
+    let many = plan(vec![with(100, 0), with_256_networks(with(100, 0))]);
+    assert_eq!(
+        departures(&many),
+        [
+            "broken MUST RFC 8219 section 10.2.1: measured with 100 flows",
+            "bent SHOULD RFC 8219 section 10.2.1: not without the result of one flow",
+        ]
+    );
+    let series = plan(
+        [100, 1, 25, 50, 75].map(|count| with(count, SECOND)).into_iter().chain([with_256_networks(with(1, SECOND))]).collect(),
+    );
+    assert_eq!(departures(&series), [""; 0]);
+    let quarters = of_the_test(&series, &series.tests[0]).into_iter().find(|clause| clause.here == "of n = 100");
+    assert_eq!(quarters.map(|clause| (clause.level, clause.standing)), Some((Level::May, Standing::Met)));
+}
+
+#[test]
+fn a_series_of_mixes_has_all_four() {
+    let with = |percent: u32| {
+        let series = Some(Series { name: "mix".into(), by: SeriesBy::Background, at: f64::from(percent) });
+        let foreground = Share { foreground: 100 - percent, of: 100 };
+        Test { series, foreground, ..test(&format!("mix-{percent}"), Measure::Throughput) }
+    };
+    let networks = with_256_networks(test("all", Measure::Throughput));
+    let all = plan([0, 10, 50, 90].map(with).into_iter().chain([networks.clone()]).collect());
+    assert_eq!(departures(&all), [""; 0]);
+    let two = plan([0, 50].map(with).into_iter().chain([networks]).collect());
+    assert_eq!(departures(&two), ["bent SHOULD RFC 8219 section 5.3: 0, 50 % native"]);
+}
+
+#[test]
+fn fixed_ports_and_a_frame_timeout_are_bent() {
+    let mut plan = plan_of(Measure::Throughput);
+    plan.tests[0].traffic.forward_ports = Ports::FIXED;
+    plan.tests[0].frame_timeout_ns = Some(SECOND);
+    assert_eq!(
+        departures(&plan),
+        [
+            "bent SHOULD RFC 2544 section 23: 2 s; a frame later than 1 s is not received",
+            "bent SHOULD RFC 4814 section 4.5: fixed, pseudorandom, seed 42",
+            "bent SHOULD RFC 4814 section 4.5: 1 alone, 1 to 49151",
+            "bent SHOULD RFC 4814 section 4.5: 1024 alone, 1024 to 65535",
+        ]
+    );
+}
+
+#[test]
+fn every_measure_has_a_clause_of_its_own() {
+    let of = |measure: Measure| {
+        let plan = plan_of(measure);
+        of_the_measure(&plan, &plan.tests[0]).into_iter().map(|clause| (clause.clause, clause.asks)).collect::<Vec<_>>()
+    };
+    let all: Vec<_> = measures().into_iter().map(of).collect();
+    for (at, own) in all.iter().enumerate() {
+        let others = || all.iter().enumerate().filter(|(other, _)| *other != at).flat_map(|(_, clauses)| clauses);
+        assert!(own.iter().any(|clause| others().all(|other| other != clause)), "{:?}", measures()[at].name());
+    }
+}
+
+#[test]
+fn every_clause_names_a_section_of_an_rfc_of_the_table() {
+    for measure in measures() {
+        let plan = plan_of(measure);
+        for clause in clauses(&plan, &plan.tests[0]) {
+            let rfc = order::place(clause.clause).map(|(rfc, _)| rfc);
+            assert!(rfc.is_some_and(|rfc| order::RFCS.contains(&rfc)), "{}", clause.clause);
+        }
+    }
+}
+
+#[test]
+fn deviations_have_words_name_measures_and_break_only_a_must() {
+    let names: Vec<&str> = measures().iter().map(Measure::name).collect();
+    for entry in deviation::all() {
+        assert!(!entry.quote.is_empty() && !entry.here.is_empty() && !entry.reason.is_empty(), "{}", entry.clause);
+        assert!(entry.measures.iter().all(|name| names.contains(&name.as_str())), "{}", entry.clause);
+    }
+    for measure in measures() {
+        for clause in of_the_instrument(&measure) {
+            assert!(clause.standing != Standing::Broken || clause.level == Level::Must, "{}", clause.clause);
+        }
+    }
+}
+
+#[test]
+fn compliance_takes_the_words_of_rfc_2544_section_5() {
+    let must = |is_met| Clause::must("RFC 2544 section 5", "", "", is_met);
+    let should = |is_met| Clause::should("RFC 2544 section 5", "", "", is_met);
+    assert_eq!(compliance(&[must(true), should(true)]).to_string(), "unconditionally compliant");
+    assert_eq!(compliance(&[must(true), should(false)]).to_string(), "conditionally compliant");
+    assert_eq!(compliance(&[must(false), should(true)]).to_string(), "not compliant");
+    assert_eq!(compliance(&[must(false).or_in_part(true)]), Compliance::No, "a MUST met in part is not met");
+}
+
+#[test]
+fn the_table_of_a_plan_merges_what_its_tests_share() {
+    let mut plan = plan(vec![
+        test("rate", Measure::Throughput),
+        Test { repetitions: Repetition::Fixed(7), ..test("delay", Measure::Latency(latency())) },
+    ]);
+    plan.tests.iter_mut().for_each(|test| test.frame_sizes.truncate(8));
+    plan.trial.duration_ns = 10 * SECOND;
+    plan.link_rate = None;
+    let line = |(clause, tests): (Clause, Vec<String>)| {
+        let Clause { clause, level, asks, here, standing } = clause;
+        format!("{standing:<6} {level:<6} {clause}: {asks}\n       here: {here} [{}]\n", tests.join(", "))
+    };
+    insta::assert_snapshot!(of_plan(&plan).into_iter().map(line).collect::<String>());
+}

@@ -1,0 +1,210 @@
+//! What the test frames are: sizes, directions, mixes, ports and addresses.
+
+use super::Clause;
+use super::words::{count, list, missing_sizes};
+use crate::plan::{AddressPart, Measure, Order, Plan, Ports, Range, SeriesBy, Test};
+use crate::terms::{Direction, Directions, FrameSize};
+
+/// Sizes of RFC 5180 section 5.1.1; RFC 8219 section 5.1.1 puts 84 in the place of 64.
+pub(super) const ETHERNET: [FrameSize; 7] =
+    [FrameSize(84), FrameSize(128), FrameSize(256), FrameSize(512), FrameSize(1024), FrameSize(1280), FrameSize(1518)];
+
+/// What RFC 8219 section 5.1.1 has beyond these.
+const TRANSITION: [FrameSize; 6] =
+    [FrameSize(768), FrameSize(1522), FrameSize(2048), FrameSize(4096), FrameSize(8192), FrameSize(9216)];
+
+/// The clauses on the traffic of a test.
+pub(super) fn clauses(plan: &Plan, test: &Test) -> Vec<Clause> {
+    let mut clauses = directions(plan, test);
+    // A reset is measured at the smallest size alone: RFC 6201 section 4.2.
+    if !matches!(test.measure, Measure::Reset(_)) {
+        clauses.extend(sizes(test));
+    }
+    clauses.extend(mixes(plan, test));
+    clauses.extend(ports(plan, test));
+    clauses.extend(addresses(plan, test));
+    clauses
+}
+
+fn sizes(test: &Test) -> Vec<Clause> {
+    let all: Vec<FrameSize> = ETHERNET.into_iter().chain(TRANSITION).collect();
+    let standing = |wanted: &[FrameSize]| {
+        let missing = missing_sizes(test, wanted);
+        let without = if missing.is_empty() { String::new() } else { format!("; without {}", list(&missing)) };
+        (format!("{}{without}", list(&test.frame_sizes)), missing.is_empty())
+    };
+    let ((transition, has_all), (ethernet, has_ethernet)) = (standing(&all), standing(&ETHERNET));
+    let overhead = "a size names the IPv6 frame, the IPv4 frame is 20 octets shorter; rates are reckoned with the larger";
+    vec![
+        Clause::must(
+            "RFC 8219 section 5.1",
+            "the frame overhead of translation or encapsulation is considered",
+            overhead,
+            true,
+        ),
+        Clause::should(
+            "RFC 8219 section 5.1.1",
+            "sizes 64 (84 where IPv6 becomes IPv4), 128, 256, 512, 768, 1024, 1280, 1518, 1522, 2048, 4096, 8192 and 9216",
+            transition,
+            has_all,
+        ),
+        Clause::should("RFC 5180 section 5.1.1", "sizes 64, 128, 256, 512, 1024, 1280 and 1518", ethernet, has_ethernet),
+        Clause::should("RFC 2544 section 9", "at least five frame sizes", list(&test.frame_sizes), test.frame_sizes.len() >= 5),
+    ]
+}
+
+fn directions(plan: &Plan, test: &Test) -> Vec<Clause> {
+    let udp = Clause::should("RFC 8219 section 5.3", "UDP traffic", "every frame", true);
+    if test.directions == Directions::Both {
+        let (here, asks) = ("both directions at once", "bidirectional traffic");
+        let rate = "the same rate each way";
+        return vec![
+            udp,
+            Clause::should("RFC 8219 section 5.3", asks, here, true),
+            Clause::should("RFC 5180 section 5.4", asks, here, true),
+            Clause::should("RFC 2544 section 14", "the same data rate from each direction", rate, true),
+        ];
+    }
+    let way = test.directions.each().first().map(Direction::to_string).unwrap_or_default();
+    vec![udp, one_way(plan, test, &way)]
+}
+
+/// One direction alone may be measured as well, but not instead.
+fn one_way(plan: &Plan, test: &Test, way: &str) -> Clause {
+    match siblings(plan, test).find(|other| other.directions == Directions::Both) {
+        Some(both) => {
+            let here = format!("{way} only; {} loads both", both.name);
+            Clause::may("RFC 8219 section 5.3", "unidirectional traffic as well", here)
+        }
+        None => Clause::should("RFC 8219 section 5.3", "bidirectional traffic", format!("{way} only"), false),
+    }
+}
+
+/// Tests of the same device by the same measure, this one among them.
+pub(super) fn siblings<'a>(plan: &'a Plan, test: &'a Test) -> impl Iterator<Item = &'a Test> {
+    let is_sibling = |other: &&Test| other.dut == test.dut && other.measure.name() == test.measure.name();
+    plan.tests.iter().filter(is_sibling)
+}
+
+/// The steps of the series this test belongs to.
+pub(super) fn series<'a>(plan: &'a Plan, test: &'a Test, by: SeriesBy) -> Option<Vec<&'a Test>> {
+    let name = &test.series.as_ref().filter(|series| series.by == by)?.name;
+    let is_step = |other: &&Test| other.series.as_ref().is_some_and(|series| series.by == by && series.name == *name);
+    Some(plan.tests.iter().filter(is_step).collect())
+}
+
+fn mixes(plan: &Plan, test: &Test) -> Option<Clause> {
+    let steps = series(plan, test, SeriesBy::Background)?;
+    let percents: Vec<f64> = steps.iter().map(|step| step.foreground.background_percent()).collect();
+    let has = |wanted: f64| percents.iter().any(|percent| (percent - wanted).abs() < 0.01);
+    let here = format!("{} % native", list(&percents));
+    let asks = "mixes with 0, 10, 50 and 90 % of native IPvY traffic";
+    Some(Clause::should("RFC 8219 section 5.3", asks, here, [0.0, 10.0, 50.0, 90.0].into_iter().all(has)))
+}
+
+fn ports(plan: &Plan, test: &Test) -> Vec<Clause> {
+    const SECTION: &str = "RFC 4814 section 4.5";
+    let loaded: Vec<Ports> = test.directions.each().iter().map(|&direction| ports_of(test, direction)).collect();
+    let ranges = |of: fn(&Ports) -> Range| list(deduplicated(loaded.iter().map(|ports| range(of(ports)))));
+    let is_random = loaded.iter().all(|ports| is_random(ports.source) && is_random(ports.destination));
+    let orders = loaded.iter().flat_map(|ports| [word(ports.source.order), word(ports.destination.order)]);
+    let mut orders = format!("{}, seed {}", list(deduplicated(orders)), plan.seed);
+    if let Some(flows) = test.traffic.flows {
+        // The section makes an exception where a test requires specific numbers; a number of flows is such a requirement.
+        orders += &format!("; drawn once for each of {}", count(u64::from(flows.count), "flow"));
+    }
+    let are = |of: fn(&Ports) -> Range| loaded.iter().all(|ports| covers(of(ports), of(&Ports::RFC_4814)));
+    vec![
+        Clause::should(SECTION, "pseudorandom, uniformly distributed ports", orders, is_random),
+        Clause::should(SECTION, "destination ports from 1 to 49151", ranges(|p| p.destination), are(|p| p.destination)),
+        Clause::should(SECTION, "source ports from 1024 to 65535", ranges(|p| p.source), are(|p| p.source)),
+    ]
+}
+
+fn ports_of(test: &Test, direction: Direction) -> Ports {
+    match direction {
+        Direction::Forward => test.traffic.forward_ports,
+        Direction::Reverse => test.traffic.reverse_ports,
+    }
+}
+
+fn is_random(range: Range) -> bool {
+    range.order == Order::Pseudorandom
+}
+
+/// Whether `range` varies over all of `wanted` and nothing else.
+fn covers(range: Range, wanted: Range) -> bool {
+    range.order != Order::Fixed && (range.first, range.last) == (wanted.first, wanted.last)
+}
+
+fn range(range: Range) -> String {
+    match range.order {
+        Order::Fixed => format!("{} alone", range.first),
+        _ => format!("{} to {}", range.first, range.last),
+    }
+}
+
+fn word(order: Order) -> &'static str {
+    match order {
+        Order::Fixed => "fixed",
+        Order::Increasing => "increasing",
+        Order::Decreasing => "decreasing",
+        Order::Pseudorandom => "pseudorandom",
+    }
+}
+
+fn deduplicated<T: PartialEq>(items: impl Iterator<Item = T>) -> Vec<T> {
+    items.fold(Vec::new(), |mut seen, item| {
+        if !seen.contains(&item) {
+            seen.push(item);
+        }
+        seen
+    })
+}
+
+fn addresses(plan: &Plan, test: &Test) -> Vec<Clause> {
+    let here = format!("the same in all trials, from seed {}", plan.seed);
+    let asks = "the same MAC and IP addresses in all trials";
+    let mut clauses = vec![Clause::must("RFC 4814 section 4.2.1", asks, here, true)];
+    clauses.extend(pairs(plan, test));
+    clauses.extend(random_addresses(test));
+    clauses
+}
+
+/// First one pair of addresses, then 256 networks: two runs of a measurement, so two tests of a plan.
+fn pairs(plan: &Plan, test: &Test) -> Vec<Clause> {
+    let single = siblings(plan, test).find(|other| other.traffic.has_one_address_pair());
+    let many = siblings(plan, test).find(|other| networks(other) == 256);
+    let first = single.map_or("more than one".to_owned(), |other| where_else(test, other, "one pair"));
+    let then = many.map_or(count(u64::from(networks(test)), "network"), |other| where_else(test, other, "256 networks"));
+    let one = "first a single pair of source and destination address";
+    let asks = "then random destination addresses in 256 networks";
+    vec![
+        Clause::should("RFC 2544 section 12", one, first.clone(), single.is_some()),
+        Clause::should("RFC 2544 section 12", asks, then, many.is_some()),
+        Clause::should("RFC 5180 section 5.2.2", one, first, single.is_some()),
+    ]
+}
+
+fn where_else(test: &Test, other: &Test, what: &str) -> String {
+    if test.name == other.name { what.to_owned() } else { format!("{what} in {}", other.name) }
+}
+
+/// The fewest destination networks of the directions that are loaded.
+fn networks(test: &Test) -> u16 {
+    let of = |direction: &Direction| match direction {
+        Direction::Forward => test.traffic.right_networks,
+        Direction::Reverse => test.traffic.left_networks,
+    };
+    test.directions.each().iter().map(of).min().unwrap_or(1)
+}
+
+/// Asked where a device hashes addresses; a plan that lets addresses vary thinks it does.
+fn random_addresses(test: &Test) -> Option<Clause> {
+    let parts: Vec<AddressPart> = [test.traffic.left_addresses, test.traffic.right_addresses].into_iter().flatten().collect();
+    let varying: Vec<Range> = parts.iter().map(|part| part.range).filter(|range| range.count() > 1).collect();
+    let here = list(deduplicated(varying.iter().map(|range| word(range.order))));
+    let is_met = varying.iter().copied().all(is_random);
+    let asks = "randomly distributed IP addresses where the DUT may hash them";
+    (!varying.is_empty()).then(|| Clause::should("RFC 4814 section 4.4", asks, here, is_met))
+}

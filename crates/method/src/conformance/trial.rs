@@ -1,0 +1,119 @@
+//! How a trial is made: RFC 2544 sections 10, 20, 23 and 24.
+
+use super::Clause;
+use super::words::{SECOND, repetitions, seconds};
+use crate::measure::theoretical;
+use crate::plan::{Load, Measure, Plan, SearchMethod, Test};
+use crate::search::Goal;
+use crate::terms::FrameRate;
+
+/// The clauses every kind of trial has to face, and those of a search where there is one.
+pub(super) fn clauses(plan: &Plan, test: &Test) -> Vec<Clause> {
+    let mut clauses = pauses(plan, test);
+    clauses.extend(verification());
+    if is_searched(test) || matches!(test.measure, Measure::FrameLossRate(_)) {
+        clauses.push(duration(plan));
+    }
+    if is_searched(test) {
+        clauses.push(maximum_rate(plan, test));
+        clauses.extend(shorter_trials(plan));
+    }
+    clauses
+}
+
+/// Whether the measurement rests on a search for the throughput, its own or that of the load it is made at.
+pub(super) fn is_searched(test: &Test) -> bool {
+    match &test.measure {
+        Measure::Throughput | Measure::Recovery(_) => true,
+        Measure::FrameLossRate(_) | Measure::BackToBack(_) => false,
+        Measure::Latency(latency) => is_of_throughput(latency.load),
+        Measure::Pdv(at) | Measure::Ipdv(at) => is_of_throughput(at.load),
+        Measure::Reset(reset) => is_of_throughput(reset.load),
+    }
+}
+
+fn is_of_throughput(load: Load) -> bool {
+    matches!(load, Load::OfThroughput(_))
+}
+
+fn pauses(plan: &Plan, test: &Test) -> Vec<Clause> {
+    let trial = test.trial_settings(plan);
+    let timeout = trial.frame_timeout_ns;
+    // A frame that comes after its timeout, but before the wait is over, is received by RFC 2544 and late here.
+    let is_residual = trial.residual_ns >= 2 * SECOND && (timeout == 0 || timeout >= 2 * SECOND);
+    let residual = match timeout {
+        0 => seconds(trial.residual_ns),
+        _ => format!("{}; a frame later than {} is not received", seconds(trial.residual_ns), seconds(timeout)),
+    };
+    let is_rested = trial.rest_ns >= 5 * SECOND;
+    vec![
+        Clause::should("RFC 2544 section 23", "residual frames are waited for: 2 s", residual, is_residual),
+        Clause::should("RFC 2544 section 23", "at least 5 s for the DUT to restabilise", seconds(trial.rest_ns), is_rested),
+    ]
+}
+
+fn duration(plan: &Plan) -> Clause {
+    let duration_ns = plan.trial.duration_ns;
+    Clause::should("RFC 2544 section 24", "trials of at least 60 s", seconds(duration_ns), duration_ns >= 60 * SECOND)
+}
+
+/// Only MLRsearch has shorter trials on its way.
+fn shorter_trials(plan: &Plan) -> Option<Clause> {
+    let goal = Goal::rfc2544(plan.search.width, plan.trial.duration_ns);
+    let is_shorter = goal.initial_duration_ns < goal.final_duration_ns;
+    let here = || {
+        format!("from {} on; bounds come from trials of {}", seconds(goal.initial_duration_ns), seconds(goal.final_duration_ns))
+    };
+    let asks = "a search may use shorter trials, if the final value comes from full ones";
+    (plan.search.method == SearchMethod::Mlrsearch && is_shorter).then(|| Clause::may("RFC 2544 section 24", asks, here()))
+}
+
+fn maximum_rate(plan: &Plan, test: &Test) -> Clause {
+    let maximum = plan.search.maximum;
+    let asks = "the highest rate tried is the theoretical maximum of the medium";
+    let (here, is_met) = match highest_theoretical(plan, test) {
+        None => (format!("{maximum}; the plan does not know the rate of the medium"), false),
+        Some(most) => (format!("{maximum}; the medium carries {most} at the smallest size"), maximum >= most),
+    };
+    Clause::should("RFC 2544 section 20", asks, here, is_met)
+}
+
+/// The theoretical maximum at the smallest frame size of the test.
+pub(super) fn highest_theoretical(plan: &Plan, test: &Test) -> Option<FrameRate> {
+    test.frame_sizes.iter().filter_map(|&size| theoretical(plan, test, size)).max()
+}
+
+fn verification() -> Vec<Clause> {
+    const SECTION: &str = "RFC 2544 section 10";
+    vec![
+        Clause::should(
+            SECTION,
+            "frames that are no forwarded test frames are not counted as received",
+            "told apart by their tag, counted as foreign",
+            true,
+        ),
+        Clause::should(
+            SECTION,
+            "the length of received frames is verified",
+            "length and every field, against the frame expected",
+            true,
+        ),
+        Clause::should(
+            SECTION,
+            "sequence numbers are sent and checked; lost, reordered and duplicate frames are reported",
+            "one bit for each number, all three counts in every trial",
+            true,
+        ),
+    ]
+}
+
+/// What RFC 8219 section 7 requires of latency and of delay variation.
+pub(super) fn twenty_times(test: &Test, section: &'static str, asks: &'static str) -> Clause {
+    Clause::must(section, asks, repetitions(test), test.repetitions.least() >= 20)
+}
+
+/// Where no number is given, more than one is what is asked.
+pub(super) fn several_times(test: &Test, section: &'static str) -> Clause {
+    let is_met = test.repetitions.least() >= 2;
+    Clause::should(section, "the measurement is repeated", repetitions(test), is_met)
+}

@@ -1,0 +1,149 @@
+//! The measurements of RFC 8219 section 7: which trials each asks for and what it makes of them. Like a search, a procedure only decides;
+//! so resuming a run, and every report, is feeding recorded results to `learn` again.
+
+mod back_to_back;
+mod loss_scan;
+mod read;
+mod single;
+mod staged;
+#[cfg(test)]
+mod tests;
+mod value;
+
+pub use value::{Outcome, Quantity, Unit, Value};
+
+use crate::plan::{Flows, Latency, Load, Measure, Plan, Test};
+use crate::replay::start_for;
+use crate::search::{Bracket, Start, new_search};
+use crate::terms::{FrameRate, FrameSize, IpVersion, LossRatio};
+use crate::trial::{Shape, Tagging, TrialResult, TrialSpec, Verdict};
+use back_to_back::BackToBackSearch;
+use loss_scan::Scan;
+use single::Single;
+use staged::{Searching, Staged};
+
+/// One repetition of a measurement.
+pub trait Procedure {
+    /// The trial wanted next, `None` when the measurement has ended. The same until `learn` is called.
+    fn next_trial(&self) -> Option<TrialSpec>;
+
+    /// What the result of the trial that was wanted says to this measurement. Loss is a failure to a search for the throughput and a result
+    /// to all others; late looks of the tester spoil delays and nothing else.
+    fn verdict(&self, result: &TrialResult) -> Verdict;
+
+    /// Takes in the result of the trial that was wanted.
+    fn learn(&mut self, result: &TrialResult);
+
+    /// What is known by now.
+    fn findings(&self) -> Findings;
+}
+
+/// What a measurement has found.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Findings {
+    /// Of the search for the load, one for each loss goal.
+    pub brackets: Vec<Bracket>,
+    /// Everything else.
+    pub values: Vec<Value>,
+}
+
+/// The next repetition of a measurement, given the outcomes of the earlier ones of the same point.
+///
+/// The throughput that a measurement is to be made at is searched for in the first repetition, and kept for the later ones.
+pub fn procedure(plan: &Plan, test: &Test, frame_size: FrameSize, earlier: &[Outcome]) -> Box<dyn Procedure> {
+    let tries = plan.search.max_invalid;
+    let loaded = |load: Load, then: Then| at_load(plan, test, load, earlier, then);
+    match &test.measure {
+        Measure::Throughput => Box::new(searching(plan, test, start_for(earlier))),
+        Measure::FrameLossRate(scan) => {
+            let maximum = theoretical(plan, test, frame_size).unwrap_or(plan.search.maximum);
+            Box::new(Scan::new(scan, maximum, plan.trial.duration_ns, tries, test.traffic.flows))
+        }
+        Measure::Latency(latency) => {
+            let (latency, flows) = (*latency, test.traffic.flows);
+            let then = move |rate| boxed(Single::new(tagged(&latency, rate, flows), tries, read::latency));
+            loaded(latency.load, Box::new(then))
+        }
+        Measure::Pdv(at) => loaded(at.load, single(at.duration_ns, test.traffic.flows, tries, read::pdv)),
+        Measure::Ipdv(at) => loaded(at.load, single(at.duration_ns, test.traffic.flows, tries, read::ipdv)),
+        Measure::BackToBack(settings) => {
+            let rate = theoretical(plan, test, frame_size).map_or(settings.rate, |most| settings.rate.min(most));
+            Box::new(BackToBackSearch::new(settings, rate, tries))
+        }
+        Measure::Recovery(recovery) => {
+            let recovery = *recovery;
+            // "110 % of the recorded throughput rate or the maximum rate for the media, whichever is lower".
+            let most = theoretical(plan, test, frame_size).unwrap_or(FrameRate(u64::MAX));
+            let then = move |rate: FrameRate| {
+                let overload = FrameRate((rate.0 as f64 * recovery.overload) as u64).min(most);
+                let shape = Shape::Drop { at_ns: recovery.duration_ns, to: FrameRate((overload.0 / 2).max(1)) };
+                let spec = TrialSpec::constant(overload, recovery.duration_ns + recovery.after_ns);
+                boxed(Single::new(TrialSpec { shape, ..spec }, tries, read::recovery))
+            };
+            loaded(Load::OfThroughput(1.0), Box::new(then))
+        }
+        Measure::Reset(reset) => {
+            let reset = *reset;
+            let then = move |rate| {
+                let spec = TrialSpec::constant(rate, reset.before_ns + reset.after_ns);
+                let shape = Shape::Reset { at_ns: reset.before_ns };
+                boxed(Single::new(TrialSpec { shape, ..spec }, tries, read::reset))
+            };
+            loaded(reset.load, Box::new(then))
+        }
+    }
+}
+
+/// What follows once the load is known.
+type Then = Box<dyn Fn(FrameRate) -> Box<dyn Procedure>>;
+
+fn boxed(procedure: impl Procedure + 'static) -> Box<dyn Procedure> {
+    Box::new(procedure)
+}
+
+fn single(duration_ns: u64, flows: Option<Flows>, tries: u32, read: single::Read) -> Then {
+    Box::new(move |rate| boxed(Single::new(ramped(TrialSpec::constant(rate, duration_ns), flows), tries, read)))
+}
+
+fn at_load(plan: &Plan, test: &Test, load: Load, earlier: &[Outcome], then: Then) -> Box<dyn Procedure> {
+    let share = match load {
+        Load::Rate(rate) => return then(rate),
+        Load::OfThroughput(share) => share,
+    };
+    let scaled = move |rate: FrameRate| then(FrameRate(((rate.0 as f64 * share) as u64).max(1)));
+    // A repetition in which nothing passed without loss determines nothing: the next one searches again.
+    match earlier.iter().find_map(Outcome::throughput) {
+        Some(rate) => scaled(rate),
+        None => Box::new(Staged::new(searching(plan, test, Start::Cold), Box::new(scaled))),
+    }
+}
+
+fn searching(plan: &Plan, test: &Test, start: Start) -> Searching {
+    let goal = plan.search.goals.first().copied().unwrap_or(LossRatio::ZERO);
+    Searching::new(new_search(&plan.search, &test.trial_settings(plan), start), goal, test.traffic.flows)
+}
+
+/// The highest rate of the medium for the largest frames that a test has on either link, where the plan knows the medium.
+pub fn theoretical(plan: &Plan, test: &Test, frame_size: FrameSize) -> Option<FrameRate> {
+    let version = if test.ipv4_only { IpVersion::Ipv4 } else { IpVersion::Ipv6 };
+    Some(FrameRate::theoretical_maximum(plan.link_rate?, frame_size.with_fcs(version)))
+}
+
+/// The wait before the first tagged frame begins when the last flow has started: before that the load is not the one asked for.
+fn tagged(latency: &Latency, rate: FrameRate, flows: Option<Flows>) -> TrialSpec {
+    let spec = ramped(TrialSpec::constant(rate, latency.duration_ns), flows);
+    let after_ns = latency.tag_after_ns + (spec.duration_ns - latency.duration_ns);
+    TrialSpec { tagging: Some(Tagging { after_ns, frames: latency.tagged }), ..spec }
+}
+
+/// A trial whose flows start one after the other is longer by the time that takes (RFC 8219 section 10.2.2).
+fn ramped(spec: TrialSpec, flows: Option<Flows>) -> TrialSpec {
+    match flows {
+        Some(Flows { count, step_ns }) if step_ns > 0 => TrialSpec {
+            shape: Shape::Ramp { flows: count, step_ns },
+            duration_ns: spec.duration_ns + u64::from(count.saturating_sub(1)) * step_ns,
+            ..spec
+        },
+        _ => spec,
+    }
+}

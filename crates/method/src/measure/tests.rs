@@ -1,0 +1,426 @@
+//! Every measurement finds the truth of a simulated DUT.
+
+use super::*;
+use crate::plan::*;
+use crate::repeat::Repetition;
+use crate::replay::outcomes;
+use crate::search::Limit;
+use crate::simulated::{Behaviour, SimulatedDut};
+use crate::terms::{Direction, Directions, LossRatio, Share};
+use crate::trial::{DirectionResult, Fault, Measurer};
+
+const SECOND: u64 = 1_000_000_000;
+const AT_THROUGHPUT: Load = Load::OfThroughput(1.0);
+
+/// One test of this measurement: up to 2 M frames/s, width 0.1 %, 1 s trials.
+fn plan(measure: Measure) -> Plan {
+    Plan {
+        name: "simulated".into(),
+        profile: Profile::Custom,
+        seed: 1,
+        trial: TrialSettings { duration_ns: SECOND, residual_ns: 0, rest_ns: 0, frame_timeout_ns: 0, stall_ns: 1_000_000 },
+        search: SearchSettings {
+            method: SearchMethod::Binary,
+            minimum: FrameRate(1_000),
+            maximum: FrameRate(2_000_000),
+            width: 0.001,
+            goals: vec![LossRatio::ZERO],
+            max_invalid: 3,
+        },
+        link_rate: None,
+        interleave: false,
+        tests: vec![Test {
+            name: "siit".into(),
+            title: "SIIT".into(),
+            dut: "simulated".into(),
+            measure,
+            frame_sizes: vec![FrameSize(84)],
+            directions: Directions::Both,
+            foreground: Share::ALL,
+            traffic: Traffic::RFC_4814,
+            repetitions: Repetition::Fixed(2),
+            frame_timeout_ns: None,
+            cores: None,
+            ipv4_only: false,
+            series: None,
+            expect: None,
+        }],
+    }
+}
+
+/// A DUT that forwards so much.
+fn dut(capacity: u64) -> SimulatedDut {
+    SimulatedDut::new(Behaviour::HardLimit, FrameRate(capacity), 1)
+}
+
+/// A DUT of 400,000 frames/s within a tester that cannot offer `ceiling` of it.
+fn behind_slow_tester(ceiling: f64) -> SimulatedDut {
+    SimulatedDut::new(Behaviour::SlowTester { ceiling }, FrameRate(400_000), 1)
+}
+
+/// The trials of one repetition, and what it found.
+fn repeat(
+    plan: &Plan,
+    earlier: &[Outcome],
+    measurer: &mut dyn Measurer<Error = std::convert::Infallible>,
+) -> (Vec<TrialSpec>, Outcome) {
+    let point = plan.tests[0].points().next().unwrap();
+    let mut procedure = procedure(plan, &plan.tests[0], point.frame_size, earlier);
+    let (mut specs, mut invalid) = (Vec::new(), 0);
+    while let Some(spec) = procedure.next_trial() {
+        let Ok(result) = measurer.measure(&spec);
+        invalid += u32::from(procedure.verdict(&result) == Verdict::Invalid);
+        procedure.learn(&result);
+        specs.push(spec);
+        assert!(specs.len() < 200, "it does not end: {spec:?}");
+    }
+    let Findings { brackets, values } = procedure.findings();
+    let (repetition, trials) = (earlier.len() as u32 + 1, specs.len() as u32);
+    (specs, Outcome { point, repetition, trials, invalid, brackets, values })
+}
+
+fn once(measure: Measure, mut dut: SimulatedDut) -> Outcome {
+    repeat(&plan(measure), &[], &mut dut).1
+}
+
+/// The values of a quantity, one for each direction.
+fn values(outcome: &Outcome, quantity: Quantity) -> Vec<f64> {
+    outcome.values.iter().filter(|value| value.quantity == quantity).map(|value| value.value).collect()
+}
+
+#[track_caller]
+fn assert_both_within(outcome: &Outcome, quantity: Quantity, truth: f64, tolerance: f64) {
+    let found = values(outcome, quantity);
+    assert_eq!(found.len(), 2, "{quantity:?}: {outcome:?}");
+    assert!(found.iter().all(|value| (value - truth).abs() <= tolerance), "{quantity:?}: {found:?} are not {truth}");
+}
+
+/// Every measurement made at a load.
+fn at_load(load: Load) -> [Measure; 5] {
+    let at = AtRate { load, duration_ns: SECOND };
+    [
+        Measure::Latency(Latency { load, duration_ns: 2 * SECOND, tag_after_ns: SECOND, tagged: 10_000 }),
+        Measure::Pdv(at),
+        Measure::Ipdv(at),
+        Measure::Reset(Reset { load, before_ns: SECOND, after_ns: 2 * SECOND }),
+        recovery(),
+    ]
+}
+
+fn recovery() -> Measure {
+    Measure::Recovery(Recovery { overload: 1.1, duration_ns: SECOND, after_ns: 2 * SECOND })
+}
+
+fn reset() -> Measure {
+    Measure::Reset(Reset { load: AT_THROUGHPUT, before_ns: SECOND, after_ns: 2 * SECOND })
+}
+
+fn back_to_back() -> Measure {
+    Measure::BackToBack(BackToBack { rate: FrameRate(1_488_095), longest_ns: 2 * SECOND, step_frames: 10 })
+}
+
+fn scan(until_lossless: bool) -> Measure {
+    let rates = (1..=10).rev().map(|tenth| FrameRate(tenth * 100_000)).collect();
+    Measure::FrameLossRate(LossScan { rates, until_lossless })
+}
+
+/// Rates and loss in per cent of the forward direction.
+fn curve(outcome: &Outcome) -> Vec<(u64, f64)> {
+    let forward = outcome.values.iter().filter(|value| value.direction == Direction::Forward);
+    forward.map(|value| (value.load.0, value.value)).collect()
+}
+
+#[test]
+fn throughput_is_the_capacity_whether_frames_may_wait_or_not() {
+    for buffer in [0, 1_000] {
+        let found = once(Measure::Throughput, dut(700_000).with_buffer(buffer)).throughput().unwrap();
+        assert!(found.0.abs_diff(700_000) < 7_000, "{found}");
+    }
+}
+
+#[test]
+fn the_loss_scan_ends_after_two_rates_without_loss() {
+    let measured = curve(&once(scan(true), dut(800_000)));
+    assert_eq!(measured.iter().map(|point| point.0).collect::<Vec<_>>(), [1_000_000, 900_000, 800_000, 700_000]);
+    assert!((measured[0].1 - 20.0).abs() < 1e-9 && (measured[1].1 - 100.0 / 9.0).abs() < 1e-9, "{measured:?}");
+    assert_eq!((measured[2].1, measured[3].1), (0.0, 0.0));
+}
+
+#[test]
+fn two_rates_without_loss_end_the_scan_only_in_succession() {
+    let band = Behaviour::LossInversion { from: 0.85, to: 0.95, loss: 0.01 };
+    let measured = curve(&once(scan(true), SimulatedDut::new(band, FrameRate(1_000_000), 1)));
+    assert_eq!(measured, [(1_000_000, 0.0), (900_000, 1.0), (800_000, 0.0), (700_000, 0.0)]);
+}
+
+#[test]
+fn a_known_loss_is_found_exactly_at_every_rate() {
+    let measured = curve(&once(scan(false), dut(2_000_000).with_base_loss(0.0025)));
+    assert_eq!(measured.len(), 10);
+    assert!(measured.iter().all(|(_, percent)| (percent - 0.25).abs() < 1e-12), "{measured:?}");
+}
+
+#[test]
+fn a_rate_beyond_the_tester_has_no_loss() {
+    let measured = curve(&once(scan(false), behind_slow_tester(1.01)));
+    assert_eq!(measured.iter().map(|point| point.0).collect::<Vec<_>>(), [400_000, 300_000, 200_000, 100_000]);
+}
+
+#[test]
+fn latency_is_that_of_the_delay_line() {
+    let [latency, ..] = at_load(AT_THROUGHPUT);
+    let outcome = once(latency, dut(100_000).with_delay(80_000, 40_000));
+    assert_both_within(&outcome, Quantity::TypicalLatency, 100_000.0, 1_000.0);
+    assert_both_within(&outcome, Quantity::WorstCaseLatency, 119_960.0, 40.0);
+    assert_eq!(values(&outcome, Quantity::Pdv), []);
+}
+
+#[test]
+fn pdv_is_that_of_the_delay_line() {
+    let [_, pdv, ..] = at_load(AT_THROUGHPUT);
+    let outcome = once(pdv, dut(100_000).with_delay(80_000, 40_000));
+    assert_both_within(&outcome, Quantity::Pdv, 39_960.0, 40.0);
+    assert_both_within(&outcome, Quantity::MinimumDelay, 80_000.0, 10.0);
+    assert_both_within(&outcome, Quantity::HighDelay, 119_960.0, 40.0);
+}
+
+#[test]
+fn ipdv_is_that_of_the_delay_line() {
+    let [_, _, ipdv, ..] = at_load(AT_THROUGHPUT);
+    let outcome = once(ipdv, dut(100_000).with_delay(80_000, 40_000));
+    assert_both_within(&outcome, Quantity::IpdvMinimum, -40_000.0, 1_000.0);
+    assert_both_within(&outcome, Quantity::IpdvMedian, 0.0, 400.0);
+    assert_both_within(&outcome, Quantity::IpdvMaximum, 40_000.0, 1_000.0);
+}
+
+#[test]
+fn a_lossy_dut_has_delays_all_the_same() {
+    for measure in &at_load(Load::Rate(FrameRate(200_000)))[..3] {
+        let outcome = once(measure.clone(), dut(100_000).with_delay(80_000, 40_000));
+        assert!(outcome.headline(measure).is_some(), "{measure:?}");
+    }
+}
+
+#[test]
+fn back_to_back_frames_are_as_many_as_the_queue_and_the_capacity_take() {
+    for (capacity, buffer) in [(1_000_000, 10_000), (100_000, 500), (1_400_000, 64)] {
+        let truth = buffer as f64 / (1.0 - capacity as f64 / 1_488_095.0);
+        let outcome = once(back_to_back(), dut(capacity).with_buffer(buffer));
+        assert_both_within(&outcome, Quantity::BackToBackFrames, truth - 5.0, 5.0);
+        assert!(outcome.values.iter().all(|value| !value.is_at_least));
+    }
+}
+
+#[test]
+fn a_dut_that_never_fills_its_queue_takes_one_burst() {
+    let outcome = once(back_to_back(), dut(1_500_000));
+    assert_both_within(&outcome, Quantity::BackToBackFrames, 2_976_190.0, 0.0);
+    assert!(outcome.values.iter().all(|value| value.is_at_least) && outcome.trials == 1, "{outcome:?}");
+}
+
+#[test]
+fn bursts_are_no_faster_than_the_medium() {
+    let mut plan = plan(back_to_back());
+    plan.link_rate = Some(1_000_000_000);
+    let (specs, _) = repeat(&plan, &[], &mut dut(2_000_000));
+    assert_eq!(specs[0].rate, FrameRate::theoretical_maximum(1_000_000_000, 84));
+}
+
+#[test]
+fn recovery_takes_as_long_as_losses_go_on() {
+    let outcome = once(recovery(), dut(500_000).with_recovery(300_000_000));
+    assert_both_within(&outcome, Quantity::RecoveryTime, 0.3e9, 1e4);
+    assert!(outcome.values.iter().all(|value| !value.is_at_least));
+    let at_once = once(recovery(), dut(500_000));
+    assert_both_within(&at_once, Quantity::RecoveryTime, 0.0, 0.0);
+    let never = once(recovery(), dut(500_000).with_recovery(u64::MAX));
+    assert!(never.values.iter().all(|value| value.is_at_least), "{never:?}");
+}
+
+#[test]
+fn an_overload_is_no_faster_than_the_medium() {
+    let mut plan = plan(recovery());
+    plan.link_rate = Some(1_000_000_000);
+    let medium = FrameRate::theoretical_maximum(1_000_000_000, 84);
+    plan.search.maximum = medium;
+    let (specs, outcome) = repeat(&plan, &[], &mut dut(medium.0 - 20_000));
+    assert!(outcome.throughput() < Some(medium));
+    assert_eq!(specs.last().unwrap().rate, medium);
+}
+
+#[test]
+fn a_reset_takes_as_long_by_loss_as_by_timestamps() {
+    let outcome = once(reset(), dut(500_000).with_outage(700_000_000));
+    assert_both_within(&outcome, Quantity::ResetTimeByLoss, 0.7e9, 1e4);
+    assert_both_within(&outcome, Quantity::ResetTimeByTimestamps, 0.7e9, 1e4);
+    assert!(outcome.values.iter().all(|value| !value.is_at_least));
+    let unimpressed = once(reset(), dut(500_000));
+    assert_both_within(&unimpressed, Quantity::ResetTimeByLoss, 0.0, 0.0);
+    assert_both_within(&unimpressed, Quantity::ResetTimeByTimestamps, 0.0, 0.0);
+}
+
+#[test]
+fn a_dut_that_does_not_come_back_has_only_a_bound_by_loss() {
+    let outcome = once(reset(), dut(500_000).with_outage(u64::MAX));
+    assert_both_within(&outcome, Quantity::ResetTimeByLoss, 2e9, 1e4);
+    assert!(outcome.values.iter().all(|value| value.is_at_least), "{outcome:?}");
+    assert_eq!(values(&outcome, Quantity::ResetTimeByTimestamps), [], "no frame came after the silence");
+}
+
+#[test]
+fn a_stray_loss_at_the_end_is_no_dut_that_stays_away() {
+    let settings = Reset { load: Load::Rate(FrameRate(100_000)), before_ns: SECOND, after_ns: 2 * SECOND };
+    let outcome = once(Measure::Reset(settings), dut(500_000).with_outage(700_000_000).with_base_loss(0.0001));
+    assert_both_within(&outcome, Quantity::ResetTimeByLoss, 0.7e9 + 3e9 * 0.0001, 1e5);
+    assert_both_within(&outcome, Quantity::ResetTimeByTimestamps, 0.7e9, 1e5);
+    assert!(outcome.values.iter().all(|value| !value.is_at_least), "{outcome:?}");
+}
+
+#[test]
+fn the_throughput_is_searched_for_once_and_kept() {
+    for measure in at_load(AT_THROUGHPUT) {
+        let plan = plan(measure);
+        let mut dut = dut(500_000);
+        let (searched, first) = repeat(&plan, &[], &mut dut);
+        assert!(searched.len() > 8 && first.throughput().is_some(), "{first:?}");
+        let (again, second) = repeat(&plan, std::slice::from_ref(&first), &mut dut);
+        assert_eq!(again, [*searched.last().unwrap()], "the same trial");
+        assert_eq!(second.brackets, []);
+        let (third, _) = repeat(&plan, &[first, second], &mut dut);
+        assert_eq!(third, again);
+    }
+}
+
+#[test]
+fn a_share_of_the_throughput_is_that_share() {
+    let [latency, ..] = at_load(Load::OfThroughput(0.5));
+    let (specs, outcome) = repeat(&plan(latency), &[], &mut dut(500_000));
+    assert_eq!(specs.last().unwrap().rate.0, outcome.throughput().unwrap().0 / 2);
+}
+
+#[test]
+fn a_rate_of_the_plan_needs_no_search() {
+    for measure in &at_load(Load::Rate(FrameRate(123_456)))[..4] {
+        let (specs, outcome) = repeat(&plan(measure.clone()), &[], &mut dut(500_000));
+        assert_eq!((specs.len(), specs[0].rate, outcome.brackets.len()), (1, FrameRate(123_456), 0));
+    }
+}
+
+#[test]
+fn a_repetition_without_throughput_has_no_load_to_measure_at_and_the_next_one_searches_again() {
+    for measure in at_load(AT_THROUGHPUT) {
+        let plan = plan(measure.clone());
+        let (_, first) = repeat(&plan, &[], &mut dut(10));
+        assert_eq!((first.throughput(), first.values.len()), (None, 0));
+        let (_, second) = repeat(&plan, &[first], &mut dut(500_000).with_delay(50_000, 100).with_outage(SECOND / 10));
+        assert!(second.throughput().is_some() && second.headline(&measure).is_some(), "{second:?}");
+    }
+}
+
+#[test]
+fn an_unfit_tester_ends_every_measurement_without_a_value() {
+    for measure in at_load(Load::Rate(FrameRate(100_000))).into_iter().chain([scan(true), scan(false), back_to_back()]) {
+        let outcome = once(measure, behind_slow_tester(0.0));
+        assert_eq!((outcome.throughput(), outcome.values.len()), (None, 0), "{outcome:?}");
+        assert!(outcome.trials > 0);
+    }
+    let throughput = once(Measure::Throughput, behind_slow_tester(0.0));
+    assert_eq!((throughput.throughput(), throughput.brackets[0].limit), (None, Limit::Tester));
+}
+
+/// A DUT within a tester whose receiver looks too late in the first trials.
+struct LateLooks {
+    dut: SimulatedDut,
+    trials: u32,
+    /// Frames due while it was away, beyond those missing: what it does not excuse, it cannot.
+    frames: i64,
+}
+
+impl Measurer for LateLooks {
+    type Error = std::convert::Infallible;
+
+    fn measure(&mut self, spec: &TrialSpec) -> Result<TrialResult, Self::Error> {
+        let mut result = self.dut.measure(spec)?;
+        if self.trials > 0 {
+            self.trials -= 1;
+            let missing = result.directions.iter().map(DirectionResult::not_received).sum::<u64>();
+            let frames = missing.saturating_add_signed(self.frames);
+            result.faults.push(Fault::ReceiverStalled { direction: Direction::Forward, worst_gap_ns: 10_000_000, frames });
+        }
+        Ok(result)
+    }
+}
+
+#[test]
+fn delays_that_the_tester_spoilt_are_measured_anew() {
+    for measure in &at_load(Load::Rate(FrameRate(100_000)))[..3] {
+        let tried = |trials| {
+            let mut tester = LateLooks { dut: dut(500_000).with_delay(50_000, 100), trials, frames: 1_000 };
+            let (specs, outcome) = repeat(&plan(measure.clone()), &[], &mut tester);
+            (specs.len(), outcome.invalid, outcome.headline(measure).is_some())
+        };
+        assert_eq!([0, 1, 2, 3].map(tried), [(1, 0, true), (2, 1, true), (3, 2, true), (3, 3, false)], "{measure:?}");
+    }
+}
+
+#[test]
+fn losses_at_an_overload_or_a_reset_are_the_result_and_a_small_hiccup_of_the_tester_does_not_spoil_it() {
+    for measure in &at_load(AT_THROUGHPUT)[3..] {
+        let dut = || dut(500_000).with_outage(SECOND / 10).with_recovery(SECOND / 10);
+        let (specs, outcome) = repeat(&plan(measure.clone()), &[], &mut LateLooks { dut: dut(), trials: 0, frames: 0 });
+        let last = *specs.last().unwrap();
+        let mut late = LateLooks { dut: dut(), trials: 1, frames: i64::MIN };
+        let (again, second) = repeat(&plan(measure.clone()), &[outcome], &mut late);
+        assert_eq!((again, second.invalid, second.headline(measure).is_some()), (vec![last], 0, true), "{measure:?}");
+    }
+}
+
+#[test]
+fn a_reset_whose_losses_may_be_the_testers_is_measured_anew() {
+    let [.., reset, _] = at_load(Load::Rate(FrameRate(100_000)));
+    let mut late = LateLooks { dut: dut(500_000).with_outage(SECOND / 10), trials: 1, frames: 0 };
+    let (specs, outcome) = repeat(&plan(reset), &[], &mut late);
+    assert_eq!((specs.len(), outcome.invalid), (2, 1));
+}
+
+#[test]
+fn flows_that_start_one_after_the_other_make_longer_trials_and_the_same_throughput() {
+    let mut plan = plan(Measure::Throughput);
+    plan.tests[0].traffic.flows = Some(Flows { count: 4, step_ns: SECOND });
+    let (specs, outcome) = repeat(&plan, &[], &mut dut(700_000));
+    assert!(specs.iter().all(|spec| spec.shape == Shape::Ramp { flows: 4, step_ns: SECOND }));
+    assert!(specs.iter().all(|spec| spec.duration_ns == 4 * SECOND), "{specs:?}");
+    let found = outcome.throughput().unwrap();
+    assert!(found.0.abs_diff(700_000) < 7_000, "{found}");
+}
+
+#[test]
+fn no_frame_is_tagged_before_all_flows_have_run_for_the_wait() {
+    let [latency, ..] = at_load(Load::Rate(FrameRate(100_000)));
+    let mut plan = plan(latency);
+    plan.tests[0].traffic.flows = Some(Flows { count: 4, step_ns: SECOND });
+    let (specs, outcome) = repeat(&plan, &[], &mut dut(700_000).with_delay(50_000, 100));
+    assert_eq!((specs[0].duration_ns, specs[0].tagging.unwrap().after_ns), (5 * SECOND, 4 * SECOND));
+    assert_both_within(&outcome, Quantity::TypicalLatency, 50_050.0, 10.0);
+}
+
+#[test]
+fn flows_that_start_at_once_need_no_ramp() {
+    let mut plan = plan(Measure::Throughput);
+    plan.tests[0].traffic.flows = Some(Flows { count: 4, step_ns: 0 });
+    let (specs, _) = repeat(&plan, &[], &mut dut(700_000));
+    assert!(specs.iter().all(|spec| spec.shape == Shape::Constant && spec.duration_ns == SECOND));
+}
+
+#[test]
+fn the_headline_is_the_worse_direction() {
+    let value = |direction, value| Value { quantity: Quantity::Pdv, direction, load: FrameRate(1), value, is_at_least: false };
+    let mut outcome = once(back_to_back(), dut(1_000_000).with_buffer(100));
+    let burst = outcome.headline(&back_to_back()).unwrap();
+    outcome.values[0].value = burst / 2.0;
+    assert_eq!(outcome.headline(&back_to_back()), Some(burst / 2.0));
+    outcome.values = vec![value(Direction::Forward, 3.0), value(Direction::Reverse, 7.0)];
+    let [_, pdv, ..] = at_load(AT_THROUGHPUT);
+    assert_eq!((outcome.headline(&pdv), outcome.headline(&scan(true))), (Some(7.0), None));
+    assert_eq!(outcomes(&plan(pdv), &[]), []);
+}

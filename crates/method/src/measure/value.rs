@@ -1,0 +1,150 @@
+//! What a measurement finds: quantities with their unit and direction, and the outcome of one repetition.
+
+use crate::plan::{Measure, Point};
+use crate::search::Bracket;
+use crate::terms::{Direction, FrameRate};
+use serde::{Deserialize, Serialize};
+
+/// A quantity the RFCs define. Times are nanoseconds here and milliseconds or seconds in reports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Quantity {
+    /// Frames not received over frames offered, per cent (RFC 2544 section 26.3).
+    FrameLossRate,
+    /// TL: the median latency of the tagged frames (RFC 8219 section 7.2), ns.
+    TypicalLatency,
+    /// WCL: the 99.9th percentile of their latencies (RFC 8219 section 7.2), ns.
+    WorstCaseLatency,
+    /// D99.9 - Dmin (RFC 8219 section 7.3.1), ns.
+    Pdv,
+    /// Dmin of the stream, ns.
+    MinimumDelay,
+    /// D99.9 of the stream, ns.
+    HighDelay,
+    /// The smallest IPDV of the stream (RFC 8219 section 7.3.2), ns.
+    IpdvMinimum,
+    /// The median IPDV of the stream, ns.
+    IpdvMedian,
+    /// The largest IPDV of the stream, ns.
+    IpdvMaximum,
+    /// The longest burst without loss, frames (RFC 9004 section 6.2).
+    BackToBackFrames,
+    /// From the drop of the rate to the last frame lost (RFC 2544 section 26.5), ns.
+    RecoveryTime,
+    /// Frames lost over the offered rate (RFC 6201 section 1.3), ns.
+    ResetTimeByLoss,
+    /// From the last frame before to the first frame after (RFC 6201 section 1.3), ns.
+    ResetTimeByTimestamps,
+}
+
+impl Quantity {
+    /// The quantity that repetitions of a measure are judged by. `None` of the throughput, which is a rate, and of the frame loss rate,
+    /// which is a curve.
+    pub fn headline_of(measure: &Measure) -> Option<Self> {
+        match measure {
+            Measure::Throughput | Measure::FrameLossRate(_) => None,
+            Measure::Latency(_) => Some(Self::TypicalLatency),
+            Measure::Pdv(_) => Some(Self::Pdv),
+            Measure::Ipdv(_) => Some(Self::IpdvMaximum),
+            Measure::BackToBack(_) => Some(Self::BackToBackFrames),
+            Measure::Recovery(_) => Some(Self::RecoveryTime),
+            Measure::Reset(_) => Some(Self::ResetTimeByLoss),
+        }
+    }
+
+    /// As reports call it.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::FrameLossRate => "Frame loss rate",
+            Self::TypicalLatency => "Typical latency (TL)",
+            Self::WorstCaseLatency => "Worst-case latency (WCL)",
+            Self::Pdv => "PDV",
+            Self::MinimumDelay => "Dmin",
+            Self::HighDelay => "D99.9",
+            Self::IpdvMinimum => "IPDV Dmin",
+            Self::IpdvMedian => "IPDV Dmed",
+            Self::IpdvMaximum => "IPDV Dmax",
+            Self::BackToBackFrames => "Back-to-back frames",
+            Self::RecoveryTime => "System recovery time",
+            Self::ResetTimeByLoss => "Reset time (frame loss)",
+            Self::ResetTimeByTimestamps => "Reset time (timestamps)",
+        }
+    }
+
+    /// The unit values are stored in.
+    pub fn unit(self) -> Unit {
+        match self {
+            Self::FrameLossRate => Unit::Percent,
+            Self::BackToBackFrames => Unit::Frames,
+            _ => Unit::Nanoseconds,
+        }
+    }
+
+    /// Whether a higher value is the better one: it decides the formula of degradation (RFC 8219 section 10.2.1).
+    pub fn is_higher_better(self) -> bool {
+        self == Self::BackToBackFrames
+    }
+}
+
+/// The unit of a stored value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// Nanoseconds; reports print milliseconds (RFC 5481) or seconds.
+    Nanoseconds,
+    /// Per cent.
+    Percent,
+    /// Frames.
+    Frames,
+}
+
+/// One number a repetition came to.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Value {
+    /// What it is.
+    pub quantity: Quantity,
+    /// Of which direction.
+    pub direction: Direction,
+    /// The load it was measured at, frames per second per direction.
+    pub load: FrameRate,
+    /// In the quantity's unit.
+    pub value: f64,
+    /// Whether the true value may be higher: the trial ended before the DUT had recovered, the burst was as long as the plan allows.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_at_least: bool,
+}
+
+/// What one repetition of one point came to. Derived from the trials by replaying them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// Which test and frame size.
+    pub point: Point,
+    /// Which repetition, from 1.
+    pub repetition: u32,
+    /// Trials performed, invalid ones included.
+    pub trials: u32,
+    /// Invalid trials among them.
+    pub invalid: u32,
+    /// What a search of the load found, one for each loss goal; empty where this repetition searched none.
+    pub brackets: Vec<Bracket>,
+    /// What else was measured.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub values: Vec<Value>,
+}
+
+impl Outcome {
+    /// The throughput this repetition determined, for the first loss goal.
+    pub fn throughput(&self) -> Option<FrameRate> {
+        self.brackets.first()?.lower
+    }
+
+    /// The one number repetitions are judged by: the throughput, or the measure's first quantity in its worst direction.
+    /// `None` where the repetition came to nothing, and for the frame loss rate, which is a curve.
+    pub fn headline(&self, measure: &Measure) -> Option<f64> {
+        if *measure == Measure::Throughput {
+            return self.throughput().map(|rate| rate.0 as f64);
+        }
+        let quantity = Quantity::headline_of(measure)?;
+        let values = self.values.iter().filter(|value| value.quantity == quantity).map(|value| value.value);
+        values.reduce(|a, b| if quantity.is_higher_better() { a.min(b) } else { a.max(b) })
+    }
+}

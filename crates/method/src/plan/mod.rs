@@ -1,0 +1,214 @@
+//! A plan, resolved: every default filled in, every test spelled out. What a plan file becomes, and what `resolved.toml` keeps.
+
+mod measure;
+mod traffic;
+
+pub use measure::{AtRate, BackToBack, Latency, Load, LossScan, Measure, Recovery, Reset};
+pub use traffic::{AddressPart, Flows, Order, Ports, Range, Traffic};
+
+use crate::repeat::Repetition;
+use crate::terms::{Directions, FrameRate, FrameSize, LossRatio, Share};
+use serde::{Deserialize, Serialize};
+
+/// Everything a run does, in order.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Plan {
+    /// A short name: letters, digits, `-`.
+    pub name: String,
+    /// How far the run goes towards the RFC's durations and repetitions.
+    pub profile: Profile,
+    /// The seed of every pseudorandom sequence of the run (RFC 4814: the same pattern in every trial of a comparison).
+    pub seed: u64,
+    /// How trials are run.
+    pub trial: TrialSettings,
+    /// How loads are searched.
+    pub search: SearchSettings,
+    /// The rate of the medium, bit/s, where it is known: the theoretical maximum of every frame size follows from it (RFC 5180).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub link_rate: Option<u64>,
+    /// Whether repetitions go round all devices, which are up at once, rather than device by device.
+    #[serde(default)]
+    pub interleave: bool,
+    /// The tests.
+    #[serde(rename = "test")]
+    pub tests: Vec<Test>,
+}
+
+/// How near a run is to the RFCs' durations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Profile {
+    /// Less than a second a trial: shows that everything works and ranks roughly. Not conformant.
+    Smoke,
+    /// 10 s a trial: for work in progress. Not conformant.
+    Draft,
+    /// 60 s a trial, 20 repetitions: RFC 2544 section 24, RFC 8219 section 7.
+    Rfc,
+    /// Durations and repetitions as the plan file says.
+    Custom,
+}
+
+/// One test: a DUT, its traffic, the frame sizes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Test {
+    /// Unique in the plan: letters, digits, `-`.
+    pub name: String,
+    /// One line for people.
+    pub title: String,
+    /// Name of the DUT's recipe.
+    pub dut: String,
+    /// What is measured.
+    pub measure: Measure,
+    /// The frame sizes, each a point of its own.
+    pub frame_sizes: Vec<FrameSize>,
+    /// Which directions are loaded.
+    pub directions: Directions,
+    /// Foreground frames among all.
+    pub foreground: Share,
+    /// Ports, addresses and flows of the test frames.
+    pub traffic: Traffic,
+    /// How often the measurement is repeated.
+    pub repetitions: Repetition,
+    /// A frame later than this is not received, nanoseconds; where it is not given the plan's setting holds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub frame_timeout_ns: Option<u64>,
+    /// Cores the DUT may use; all of its own where it is not given. Not for devices set up by somebody else.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cores: Option<u32>,
+    /// Whether every frame is IPv4 on both links. Then the frames of a size are 20 octets shorter than it on either, and more of them
+    /// fit into a second of the medium.
+    #[serde(default)]
+    pub ipv4_only: bool,
+    /// The series this test is a step of, if it is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub series: Option<Series>,
+    /// The median that is expected at least, at every frame size, for the first loss goal: a run that misses it says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expect: Option<FrameRate>,
+}
+
+/// Tests that differ in one thing only, written as one test with a list.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Series {
+    /// Name of the test they were written as.
+    pub name: String,
+    /// In what they differ.
+    pub by: SeriesBy,
+    /// This step's place on the axis: per cent, flows, cores.
+    pub at: f64,
+}
+
+/// In what the steps of a series differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SeriesBy {
+    /// Native IPv6 background traffic, per cent of all frames (RFC 8219 section 5.3).
+    Background,
+    /// Network flows (RFC 8219 section 10).
+    Flows,
+    /// The DUT's cores.
+    Cores,
+}
+
+/// How trials are run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct TrialSettings {
+    /// Time of sending, nanoseconds. RFC 2544 section 24: at least 60 s.
+    pub duration_ns: u64,
+    /// The longest wait for residual frames, nanoseconds. RFC 2544 section 23: 2 s. Ends early once every frame is accounted for.
+    pub residual_ns: u64,
+    /// Rest between trials, nanoseconds. RFC 2544 section 23: at least 5 s.
+    pub rest_ns: u64,
+    /// A frame later than this is not received; 0: the end of the residual wait decides (RFC 2544).
+    pub frame_timeout_ns: u64,
+    /// A tester's thread away for longer than this has stalled, nanoseconds.
+    pub stall_ns: u64,
+}
+
+/// How loads are searched.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct SearchSettings {
+    /// The algorithm.
+    pub method: SearchMethod,
+    /// The lowest load tried, frames per second per direction.
+    pub minimum: FrameRate,
+    /// The highest load tried, frames per second per direction.
+    pub maximum: FrameRate,
+    /// The search ends when upper and lower bound are no further apart than this share of the upper bound.
+    pub width: f64,
+    /// The loss goals. The first is the one headlines quote.
+    pub goals: Vec<LossRatio>,
+    /// So many invalid trials in a row at one load, and the load counts as beyond the tester.
+    pub max_invalid: u32,
+}
+
+/// The algorithm of a search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SearchMethod {
+    /// Halving the interval; one goal.
+    Binary,
+    /// Multiple Loss Ratio search, draft-ietf-bmwg-mlrsearch; several goals at once.
+    Mlrsearch,
+}
+
+/// One point of a plan: a test at one frame size.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Point {
+    /// Name of the test.
+    pub test: String,
+    /// The frame size.
+    pub frame_size: FrameSize,
+}
+
+impl std::fmt::Display for Point {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}/{}", self.test, self.frame_size)
+    }
+}
+
+impl Test {
+    /// A throughput test of `dut` as the RFCs want it, but of 84-octet frames only and not repeated.
+    pub fn of(name: &str, dut: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            title: name.to_owned(),
+            dut: dut.to_owned(),
+            measure: Measure::Throughput,
+            frame_sizes: vec![FrameSize::MINIMUM],
+            directions: Directions::Both,
+            foreground: Share::ALL,
+            traffic: Traffic::RFC_4814,
+            repetitions: Repetition::Fixed(1),
+            frame_timeout_ns: None,
+            cores: None,
+            ipv4_only: false,
+            series: None,
+            expect: None,
+        }
+    }
+
+    /// How trials of this test are run.
+    pub fn trial_settings(&self, plan: &Plan) -> TrialSettings {
+        let frame_timeout_ns = self.frame_timeout_ns.unwrap_or(plan.trial.frame_timeout_ns);
+        TrialSettings { frame_timeout_ns, ..plan.trial }
+    }
+
+    /// The points of this test, in the plan's order.
+    pub fn points(&self) -> impl Iterator<Item = Point> + '_ {
+        self.frame_sizes.iter().map(|&frame_size| Point { test: self.name.clone(), frame_size })
+    }
+}
+
+impl Plan {
+    /// The test of this name.
+    pub fn test(&self, name: &str) -> Option<&Test> {
+        self.tests.iter().find(|t| t.name == name)
+    }
+}

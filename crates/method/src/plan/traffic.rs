@@ -1,0 +1,158 @@
+//! What the test frames of a test look like beside their size: ports, addresses, networks, flows.
+
+use serde::{Deserialize, Serialize};
+
+/// Ports, addresses and flows of a test.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Traffic {
+    /// UDP ports of the frames from left to right.
+    pub forward_ports: Ports,
+    /// UDP ports of the frames from right to left.
+    pub reverse_ports: Ports,
+    /// How the addresses on the left vary: sources of forward frames, destinations of reverse ones.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub left_addresses: Option<AddressPart>,
+    /// How the addresses on the right vary: destinations of forward frames, sources of reverse ones.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub right_addresses: Option<AddressPart>,
+    /// Networks on the left that reverse frames are sent to, 1..=256 (RFC 2544 section 12).
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub left_networks: u16,
+    /// Networks on the right that forward frames are sent to, 1..=256 (RFC 2544 section 12).
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub right_networks: u16,
+    /// A bounded number of network flows (RFC 8219 section 10); otherwise every frame draws anew from the ranges.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flows: Option<Flows>,
+}
+
+fn one() -> u16 {
+    1
+}
+
+fn is_one(networks: &u16) -> bool {
+    *networks == 1
+}
+
+impl Traffic {
+    /// RFC 4814 section 4.5: pseudorandom ports; one address pair.
+    pub const RFC_4814: Self = Self::with_ports(Ports::RFC_4814);
+
+    /// These ports in both directions, one address pair.
+    pub const fn with_ports(ports: Ports) -> Self {
+        Self {
+            forward_ports: ports,
+            reverse_ports: ports,
+            left_addresses: None,
+            right_addresses: None,
+            left_networks: 1,
+            right_networks: 1,
+            flows: None,
+        }
+    }
+
+    /// Combinations of ports and addresses that the poorer direction has.
+    pub fn tuples(&self) -> u64 {
+        let ports = |ports: &Ports| u64::from(ports.source.count()) * u64::from(ports.destination.count());
+        let addresses = |part: Option<AddressPart>| part.map_or(1, |part| u64::from(part.range.count()));
+        let both = addresses(self.left_addresses).saturating_mul(addresses(self.right_addresses));
+        let forward = ports(&self.forward_ports).saturating_mul(u64::from(self.right_networks));
+        let reverse = ports(&self.reverse_ports).saturating_mul(u64::from(self.left_networks));
+        forward.min(reverse).saturating_mul(both)
+    }
+
+    /// Whether only ports vary.
+    pub fn has_one_address_pair(&self) -> bool {
+        let varies = |part: Option<AddressPart>| part.is_some_and(|part| part.range.count() > 1);
+        !varies(self.left_addresses) && !varies(self.right_addresses) && self.left_networks == 1 && self.right_networks == 1
+    }
+}
+
+/// UDP ports of the test frames of one direction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Ports {
+    /// Source ports.
+    pub source: Range,
+    /// Destination ports.
+    pub destination: Range,
+}
+
+impl Ports {
+    /// RFC 4814 section 4.5: source 1024-65535, destination 1-49151, pseudorandom, uniform.
+    pub const RFC_4814: Self = Self::of(Order::Pseudorandom);
+    /// One flow: the first ports of RFC 4814's ranges.
+    pub const FIXED: Self = Self::of(Order::Fixed);
+
+    /// RFC 4814's ranges in another order.
+    pub const fn of(order: Order) -> Self {
+        Self { source: Range { first: 1024, last: 65535, order }, destination: Range { first: 1, last: 49151, order } }
+    }
+}
+
+/// A range of 16-bit values and how they follow each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Range {
+    /// The first value.
+    pub first: u16,
+    /// The last value, not below the first.
+    pub last: u16,
+    /// How they follow each other.
+    pub order: Order,
+}
+
+impl Range {
+    /// How many different values there are, 1..=65536.
+    pub fn count(&self) -> u32 {
+        match self.order {
+            Order::Fixed => 1,
+            _ => u32::from(self.last.max(self.first) - self.first) + 1,
+        }
+    }
+}
+
+/// How the values of a range follow each other from frame to frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Order {
+    /// Always the first.
+    Fixed,
+    /// From the first to the last, and again.
+    Increasing,
+    /// From the last to the first, and again.
+    Decreasing,
+    /// Pseudorandom and uniform, from the plan's seed.
+    Pseudorandom,
+}
+
+/// 16 bits of an address that vary (draft-lencse-bmwg-multiple-ip-addresses).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct AddressPart {
+    /// The values.
+    pub range: Range,
+    /// At which octet of an IPv4 address the 16 bits begin: 0 or 2.
+    pub ipv4_offset: u8,
+    /// At which octet of an IPv6 address the 16 bits begin: even, 0..=14.
+    pub ipv6_offset: u8,
+}
+
+impl AddressPart {
+    /// Where the draft lets IPv4 addresses vary: the last 16 bits.
+    pub const IPV4_OFFSET: u8 = 2;
+    /// Where the draft lets IPv6 addresses vary: bits 96 to 111.
+    pub const IPV6_OFFSET: u8 = 12;
+}
+
+/// A bounded number of network flows (RFC 8219 section 10): frames take turns among `count` combinations of ports and addresses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Flows {
+    /// How many.
+    pub count: u32,
+    /// Time between the starts of two flows, nanoseconds; 0: all at once (section 10.2.1), else one after the other (10.2.2).
+    #[serde(default)]
+    pub step_ns: u64,
+}

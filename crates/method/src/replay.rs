@@ -1,0 +1,174 @@
+//! From recorded trials back to searches: what a run found, and where a killed run goes on. Reads records, never files.
+//!
+//! A procedure is a function of its start and of the results it learned, so the records of a run hold all its decisions.
+
+use crate::measure::{Findings, Outcome, Procedure, procedure};
+use crate::plan::{Plan, Point, Test};
+use crate::record::TrialRecord;
+use crate::search::Start;
+use crate::stats;
+use crate::terms::FrameRate;
+use crate::trial::{TrialSpec, Verdict};
+use std::collections::BTreeMap;
+
+/// What the records of a run come to, in the order of the plan, repetitions ascending.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Replay {
+    /// Measurements that ended.
+    pub finished: Vec<Outcome>,
+    /// Measurements that want further trials; what is known by now.
+    pub unfinished: Vec<Outcome>,
+    /// Measurements whose records this plan did not ask for. They are in neither of the lists above.
+    pub mismatches: Vec<Mismatch>,
+}
+
+/// A recorded trial that the plan's search would not have asked for.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error(
+    "{point}, repetition {repetition}: trial {trial} was at {} for {} s, which this plan does not ask for there; \
+     was the plan changed since? (resume with the resolved.toml of these results)",
+    recorded.rate, recorded.duration_ns as f64 / 1e9
+)]
+pub struct Mismatch {
+    /// Which test and frame size.
+    pub point: Point,
+    /// Which repetition, from 1.
+    pub repetition: u32,
+    /// Which trial of the search, from 1.
+    pub trial: u32,
+    /// What the search asks for there; `None` when it had ended.
+    pub wanted: Option<TrialSpec>,
+    /// What was recorded.
+    pub recorded: TrialSpec,
+}
+
+/// Replays `records` against `plan`. The order of the records does not matter.
+pub fn replay(plan: &Plan, records: &[TrialRecord]) -> Replay {
+    let groups = by_measurement(records);
+    let mut replay = Replay::default();
+    for point in plan.tests.iter().flat_map(|test| test.points()) {
+        replay_point(plan, &point, &groups, &mut replay);
+    }
+    replay
+}
+
+/// What the finished measurements among `records` came to.
+pub fn outcomes(plan: &Plan, records: &[TrialRecord]) -> Vec<Outcome> {
+    replay(plan, records).finished
+}
+
+/// What the finished repetitions of one point came to.
+pub fn outcomes_of(plan: &Plan, point: &Point, records: &[TrialRecord]) -> Vec<Outcome> {
+    let mut replay = Replay::default();
+    replay_point(plan, point, &by_measurement(records.iter().filter(|record| record.point == *point)), &mut replay);
+    replay.finished
+}
+
+/// Whether a point needs a further repetition, given the outcomes of those made. One that came to nothing counts as made: a hopeless
+/// point must end, too.
+pub fn wants_more(test: &Test, made: &[Outcome]) -> bool {
+    let values: Vec<f64> = made.iter().filter_map(|outcome| outcome.headline(&test.measure)).collect();
+    (made.len() as u32) < test.repetitions.most() && !test.repetitions.is_enough(&values)
+}
+
+/// Whether every point of the plan has all its repetitions.
+pub fn is_complete(plan: &Plan, outcomes: &[Outcome]) -> bool {
+    let mut points = plan.tests.iter().flat_map(|test| test.points().map(move |point| (test, point)));
+    points.all(|(test, point)| {
+        let made: Vec<Outcome> = outcomes.iter().filter(|outcome| outcome.point == point).cloned().collect();
+        !wants_more(test, &made)
+    })
+}
+
+/// How the next repetition of a point starts, given the outcomes of the earlier ones of the same point: cold at first,
+/// then near the median of the lower bounds (of the first goal) found so far.
+pub fn start_for(earlier: &[Outcome]) -> Start {
+    let lower = |outcome: &Outcome| Some(outcome.brackets.first()?.lower?.0 as f64);
+    let found: Vec<f64> = earlier.iter().filter_map(lower).collect();
+    stats::median(&found).map_or(Start::Cold, |rate| Start::Near(FrameRate(rate as u64)))
+}
+
+/// The procedure of this measurement as the recorded trials left it, and how many they were. Without records it is the
+/// one a live run begins with.
+///
+/// # Errors
+///
+/// [`Mismatch`] when the records are not those of `plan`: to go on would mix two measurements.
+pub fn resume(
+    plan: &Plan,
+    point: &Point,
+    repetition: u32,
+    records: &[TrialRecord],
+) -> Result<(Box<dyn Procedure>, u32), Box<Mismatch>> {
+    let groups = by_measurement(records);
+    let mut earlier = Replay::default();
+    let before = groups.range(..(point.clone(), repetition));
+    replay_point(plan, point, &before.map(|(k, v)| (k.clone(), v.clone())).collect(), &mut earlier);
+    let trials = groups.get(&(point.clone(), repetition)).map_or(&[][..], Vec::as_slice);
+    let fed = feed(plan, point, &earlier.finished, trials)?;
+    Ok((fed.procedure, trials.len() as u32))
+}
+
+/// The trials of each repetition of each point, in the order they were made.
+type Groups<'a> = BTreeMap<(Point, u32), Vec<&'a TrialRecord>>;
+
+fn by_measurement<'r>(records: impl IntoIterator<Item = &'r TrialRecord>) -> Groups<'r> {
+    let mut groups = Groups::new();
+    for record in records {
+        groups.entry((record.point.clone(), record.repetition)).or_default().push(record);
+    }
+    groups.values_mut().for_each(|trials| trials.sort_by_key(|record| record.trial));
+    groups
+}
+
+/// Replays the repetitions of one point, each started from the finished ones before it.
+fn replay_point(plan: &Plan, point: &Point, groups: &Groups, into: &mut Replay) {
+    let first = into.finished.len();
+    for ((_, repetition), trials) in groups.range((point.clone(), 0)..=(point.clone(), u32::MAX)) {
+        match feed(plan, point, &into.finished[first..], trials) {
+            Err(mismatch) => into.mismatches.push(*mismatch),
+            Ok(fed) => {
+                let outcome = outcome(point, *repetition, trials.len() as u32, &fed);
+                let ended = fed.procedure.next_trial().is_none();
+                let list = if ended { &mut into.finished } else { &mut into.unfinished };
+                list.push(outcome);
+            }
+        }
+    }
+}
+
+/// A procedure with the recorded trials taken in.
+struct Fed {
+    procedure: Box<dyn Procedure>,
+    /// Trials that said nothing to it.
+    invalid: u32,
+}
+
+fn feed(plan: &Plan, point: &Point, earlier: &[Outcome], trials: &[&TrialRecord]) -> Result<Fed, Box<Mismatch>> {
+    let test = plan.test(&point.test).expect("points are of the plan's tests");
+    let mut fed = Fed { procedure: procedure(plan, test, point.frame_size, earlier), invalid: 0 };
+    for record in trials {
+        let wanted = fed.procedure.next_trial();
+        if wanted != Some(record.result.spec) {
+            return Err(mismatch(record, wanted));
+        }
+        fed.invalid += u32::from(fed.procedure.verdict(&record.result) == Verdict::Invalid);
+        fed.procedure.learn(&record.result);
+    }
+    Ok(fed)
+}
+
+fn mismatch(record: &TrialRecord, wanted: Option<TrialSpec>) -> Box<Mismatch> {
+    Box::new(Mismatch {
+        point: record.point.clone(),
+        repetition: record.repetition,
+        trial: record.trial,
+        wanted,
+        recorded: record.result.spec,
+    })
+}
+
+fn outcome(point: &Point, repetition: u32, trials: u32, fed: &Fed) -> Outcome {
+    let Findings { brackets, values } = fed.procedure.findings();
+    Outcome { point: point.clone(), repetition, trials, invalid: fed.invalid, brackets, values }
+}

@@ -1,0 +1,69 @@
+//! In which way a simulated device is imperfect: what its capacity is from trial to trial, and where it loses with capacity to spare.
+
+use super::SplitMix64;
+use crate::terms::FrameRate;
+
+/// In which way a simulated device is imperfect.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Behaviour {
+    /// Forwards up to its capacity and loses the rest.
+    HardLimit,
+    /// The capacity of each trial is drawn anew: Gaussian, with this standard deviation as a share of the capacity.
+    Noisy {
+        /// 0.02 is a noisy software DUT.
+        deviation: f64,
+    },
+    /// Now and then a trial has a lower capacity: a thread on the wrong core, a hash collision.
+    Bimodal {
+        /// Share of the trials, 0..=1.
+        often: f64,
+        /// Capacity in these trials as a share of the usual one.
+        at: f64,
+    },
+    /// Loses at a band of loads although higher ones pass, as power saving and interrupt moderation do.
+    LossInversion {
+        /// Lower end of the band as a share of the capacity.
+        from: f64,
+        /// Upper end of the band as a share of the capacity.
+        to: f64,
+        /// Loss ratio inside the band, 0..=1.
+        loss: f64,
+    },
+    /// The device is well, but the tester cannot offer more than this.
+    SlowTester {
+        /// As a share of the device's capacity.
+        ceiling: f64,
+    },
+}
+
+impl Behaviour {
+    /// The capacity of one trial as a share of the usual one.
+    pub(super) fn capacity_share(self, random: &mut SplitMix64) -> f64 {
+        match self {
+            Self::Noisy { deviation } => 1.0 + deviation * random.gaussian(),
+            Self::Bimodal { often, at } if random.uniform() < often => at,
+            _ => 1.0,
+        }
+    }
+
+    /// The highest load the tester around a device of this capacity can offer.
+    pub(super) fn tester_ceiling(self, capacity: FrameRate) -> FrameRate {
+        match self {
+            Self::SlowTester { ceiling } => scaled(capacity, ceiling),
+            _ => FrameRate(u64::MAX),
+        }
+    }
+
+    /// The loss ratio at this load, a share of the capacity, even with capacity to spare.
+    pub(super) fn loss_at(self, load: f64) -> f64 {
+        match self {
+            Self::LossInversion { from, to, loss } if from <= load && load <= to => loss,
+            _ => 0.0,
+        }
+    }
+}
+
+/// A share of a rate.
+pub(super) fn scaled(rate: FrameRate, share: f64) -> FrameRate {
+    FrameRate((rate.0 as f64 * share.max(0.0)).round() as u64)
+}

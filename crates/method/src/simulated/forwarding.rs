@@ -1,0 +1,175 @@
+//! What becomes of the frames of a schedule in a device of a known capacity, queue and weakness. Frames are a fluid here: no frame is
+//! simulated, so a trial of a minute takes as long as one of a millisecond.
+
+use crate::terms::FrameRate;
+use crate::trial::{Schedule, Segment, Shape, Silence, TrialSpec};
+
+/// What the device of one trial is like.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Device {
+    /// Frames per second.
+    pub(super) capacity: FrameRate,
+    /// Frames that may wait.
+    pub(super) buffer: u64,
+    /// How long losses go on after an overload, nanoseconds.
+    pub(super) recovery_ns: u64,
+    /// How long nothing is forwarded after a reset, nanoseconds.
+    pub(super) outage_ns: u64,
+}
+
+/// What came of the frames of one direction.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Fate {
+    pub(super) offered: u64,
+    pub(super) received: u64,
+    /// When the last frame not received was due.
+    pub(super) last_missing_ns: Option<u64>,
+    /// The time without a received frame, as seen by a receiver without delay.
+    pub(super) silence: Option<Silence>,
+}
+
+impl Device {
+    /// Forwards the schedule of `spec`, of which the tester offers no more than `ceiling` and the device loses `loss(rate)` at every load.
+    pub(super) fn forward(&self, spec: &TrialSpec, ceiling: FrameRate, loss: impl Fn(FrameRate) -> f64) -> Fate {
+        let schedule = spec.schedule();
+        let (mut fate, mut queue) = (Fate::default(), 0);
+        for segment in schedule.segments() {
+            let length_ns = end_ns(&schedule, segment, spec) - segment.start_ns;
+            let offered = segment.frames.min(ceiling.frames_in(length_ns));
+            let arriving = offered - (offered as f64 * loss(segment.rate)).round() as u64;
+            let waiting = (queue + arriving).saturating_sub(self.capacity.frames_in(length_ns));
+            let overflow = waiting.saturating_sub(self.buffer).min(arriving);
+            queue = waiting.min(self.buffer);
+            fate.offered += offered;
+            fate.received += arriving - overflow;
+            if offered > arriving - overflow {
+                fate.last_missing_ns = Some(schedule.due_ns(segment.first + segment.frames - 1));
+            }
+        }
+        match spec.shape {
+            Shape::Drop { at_ns, .. } if fate.last_missing_ns.is_some() => self.recover(&schedule, at_ns, &mut fate),
+            Shape::Reset { at_ns } => self.restart(&schedule, at_ns, &mut fate),
+            _ => {}
+        }
+        fate
+    }
+
+    /// After the drop of the rate every second frame is lost for as long as the recovery takes, the last one in it among them.
+    fn recover(&self, schedule: &Schedule, at_ns: u64, fate: &mut Fate) {
+        let until_ns = at_ns.saturating_add(self.recovery_ns);
+        let (first, end) = (schedule.first_due_from(at_ns), schedule.first_due_from(until_ns));
+        if first < end {
+            fate.received = fate.received.saturating_sub((end - first).div_ceil(2));
+            fate.last_missing_ns = fate.last_missing_ns.max(Some(schedule.due_ns(end - 1)));
+        }
+    }
+
+    /// Every frame due in the outage is lost. Without a frame after it there is no silence between two frames.
+    fn restart(&self, schedule: &Schedule, at_ns: u64, fate: &mut Fate) {
+        let until_ns = at_ns.saturating_add(self.outage_ns);
+        let (first, end) = (schedule.first_due_from(at_ns), schedule.first_due_from(until_ns));
+        if first >= end {
+            return;
+        }
+        fate.received = fate.received.saturating_sub(end - first);
+        fate.last_missing_ns = fate.last_missing_ns.max(Some(schedule.due_ns(end - 1)));
+        let is_between = first > 0 && end < schedule.frames();
+        fate.silence = is_between.then(|| Silence { from_ns: schedule.due_ns(first - 1), to_ns: schedule.due_ns(end) });
+    }
+}
+
+/// When the next segment begins, or the trial ends.
+fn end_ns(schedule: &Schedule, segment: &Segment, spec: &TrialSpec) -> u64 {
+    let next = schedule.segments().iter().find(|next| next.start_ns > segment.start_ns);
+    next.map_or(spec.duration_ns, |next| next.start_ns)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: u64 = 1_000_000_000;
+    const DEVICE: Device = Device { capacity: FrameRate(1_000), buffer: 0, recovery_ns: 0, outage_ns: 0 };
+
+    fn forward(device: Device, spec: TrialSpec) -> Fate {
+        device.forward(&spec, FrameRate(u64::MAX), |_| 0.0)
+    }
+
+    fn shaped(rate: u64, seconds: u64, shape: Shape) -> TrialSpec {
+        TrialSpec { shape, ..TrialSpec::constant(FrameRate(rate), seconds * SECOND) }
+    }
+
+    #[test]
+    fn a_burst_passes_exactly_when_the_queue_holds_what_the_capacity_leaves() {
+        // Of frames at four times the capacity three in four have to wait.
+        for (buffer, longest) in [(0, 1), (3, 5), (300, 401), (30_000, 40_001)] {
+            let device = Device { buffer, ..DEVICE };
+            let lost = |frames| frames - forward(device, TrialSpec::burst(FrameRate(4_000), frames)).received;
+            let passes = |frames: u64| (frames * 3).div_ceil(4) <= buffer;
+            for frames in longest - 1..longest + 3 {
+                assert_eq!(lost(frames) == 0, passes(frames), "{frames} frames, {buffer} may wait");
+            }
+        }
+    }
+
+    #[test]
+    fn every_frame_of_every_schedule_is_offered_and_only_as_fast_as_the_tester_can() {
+        let shapes = [
+            Shape::Constant,
+            Shape::Burst,
+            Shape::Drop { at_ns: SECOND, to: FrameRate(300) },
+            Shape::Ramp { flows: 3, step_ns: SECOND / 2 },
+            Shape::Reset { at_ns: SECOND },
+        ];
+        for spec in shapes.map(|shape| shaped(600, 3, shape)) {
+            let fate = forward(DEVICE, spec);
+            assert_eq!((fate.offered, fate.received, fate.last_missing_ns), (spec.frames(), spec.frames(), None), "{spec:?}");
+            let slow = DEVICE.forward(&spec, FrameRate(100), |_| 0.0);
+            assert_eq!(slow.offered, 300, "{spec:?}");
+        }
+    }
+
+    #[test]
+    fn a_queue_drains_while_the_load_is_low_and_no_further_than_empty() {
+        // Two seconds of overload leave 1000 waiting, of which the third second takes 500.
+        let device = Device { buffer: 1_000, ..DEVICE };
+        let drop = Shape::Drop { at_ns: 2 * SECOND, to: FrameRate(500) };
+        assert_eq!(forward(device, shaped(1_500, 3, drop)).received, 3_500);
+        let full = forward(Device { buffer: 900, ..DEVICE }, shaped(1_500, 3, drop));
+        assert_eq!((full.received, full.last_missing_ns.map(|ns| ns / SECOND)), (3_400, Some(1)));
+    }
+
+    #[test]
+    fn only_the_steps_of_a_ramp_above_the_capacity_lose() {
+        let ramp = Shape::Ramp { flows: 4, step_ns: SECOND };
+        let fate = forward(DEVICE, shaped(1_600, 5, ramp));
+        assert_eq!((fate.offered, fate.received), (400 + 800 + 1_200 + 3_200, 400 + 800 + 1_000 + 2_000));
+    }
+
+    #[test]
+    fn losses_go_on_for_the_recovery_after_an_overload_only() {
+        let device = Device { recovery_ns: SECOND / 2, ..DEVICE };
+        let drop = Shape::Drop { at_ns: 2 * SECOND, to: FrameRate(600) };
+        let fate = forward(device, shaped(1_200, 4, drop));
+        assert_eq!(fate.received, 2_000 + 1_200 - 150);
+        assert_eq!(fate.last_missing_ns, Some(2 * SECOND + 299 * SECOND / 600));
+        assert_eq!(forward(device, shaped(1_000, 4, drop)).last_missing_ns, None, "no overload");
+    }
+
+    #[test]
+    fn an_outage_takes_every_frame_due_in_it() {
+        let device = Device { outage_ns: SECOND, ..DEVICE };
+        let fate = forward(device, shaped(1_000, 4, Shape::Reset { at_ns: SECOND }));
+        assert_eq!((fate.offered, fate.received), (4_000, 3_000));
+        assert_eq!(fate.last_missing_ns, Some(2 * SECOND - SECOND / 1_000));
+        assert_eq!(fate.silence, Some(Silence { from_ns: SECOND - SECOND / 1_000, to_ns: 2 * SECOND }));
+    }
+
+    #[test]
+    fn a_device_that_does_not_come_back_is_not_silent_between_two_frames() {
+        let device = Device { outage_ns: u64::MAX, ..DEVICE };
+        let fate = forward(device, shaped(1_000, 4, Shape::Reset { at_ns: SECOND }));
+        assert_eq!((fate.received, fate.silence), (1_000, None));
+        assert_eq!(fate.last_missing_ns, Some(4 * SECOND - SECOND / 1_000));
+    }
+}

@@ -1,0 +1,245 @@
+//! Simulated devices: what methods are tested on, in milliseconds and without root. Time is virtual, chance is seeded.
+
+mod behaviour;
+mod delay_line;
+mod forwarding;
+mod random;
+
+pub use behaviour::Behaviour;
+pub use random::SplitMix64;
+
+use crate::terms::{Direction, Directions, FrameRate};
+use crate::trial::{DirectionResult, Fault, Measurer, TrialResult, TrialSpec};
+use behaviour::scaled;
+use delay_line::DelayLine;
+use forwarding::Device;
+use std::convert::Infallible;
+
+/// A device under test with the tester around it, made of arithmetic.
+#[derive(Clone, Debug)]
+pub struct SimulatedDut {
+    behaviour: Behaviour,
+    capacity: FrameRate,
+    directions: Directions,
+    base_loss: f64,
+    stalls: f64,
+    buffer: u64,
+    recovery_ns: u64,
+    outage_ns: u64,
+    delay_line: Option<DelayLine>,
+    overhead_ns: u64,
+    elapsed_ns: u64,
+    random: SplitMix64,
+}
+
+impl SimulatedDut {
+    /// A bidirectional device of this capacity, frames per second per direction. Equal seeds give equal devices.
+    pub fn new(behaviour: Behaviour, capacity: FrameRate, seed: u64) -> Self {
+        Self {
+            behaviour,
+            capacity,
+            directions: Directions::Both,
+            base_loss: 0.0,
+            stalls: 0.0,
+            buffer: 0,
+            recovery_ns: 0,
+            outage_ns: 0,
+            delay_line: None,
+            overhead_ns: 9_000_000_000,
+            elapsed_ns: 0,
+            random: SplitMix64::new(seed),
+        }
+    }
+
+    /// Loads these directions.
+    pub fn with_directions(self, directions: Directions) -> Self {
+        Self { directions, ..self }
+    }
+
+    /// Loses this ratio of the offered frames at every load, 0..=1.
+    pub fn with_base_loss(self, base_loss: f64) -> Self {
+        Self { base_loss, ..self }
+    }
+
+    /// In this share of the trials, 0..=1, the sender stalls for 5 ms and half of the frames that leave late are lost.
+    pub fn with_stalls(self, stalls: f64) -> Self {
+        Self { stalls, ..self }
+    }
+
+    /// Lets so many frames wait: a burst of n frames at rate r passes a capacity of c exactly when `n * (1 - c / r)` is no more.
+    pub fn with_buffer(self, frames: u64) -> Self {
+        Self { buffer: frames, ..self }
+    }
+
+    /// Delays every frame by `base_ns` and a time drawn anew, uniform over `0..jitter_ns`, nanoseconds. Hence TL is
+    /// base + jitter / 2, WCL base + 0.999 jitter, PDV 0.999 jitter, and IPDV lies within +-jitter with a median of 0.
+    pub fn with_delay(self, base_ns: u64, jitter_ns: u64) -> Self {
+        Self { delay_line: Some(DelayLine { base_ns, jitter_ns, samples: DelayLine::SAMPLES }), ..self }
+    }
+
+    /// Goes on losing frames for so long after an overload, nanoseconds.
+    pub fn with_recovery(self, recovery_ns: u64) -> Self {
+        Self { recovery_ns, ..self }
+    }
+
+    /// Forwards nothing for so long after a reset, nanoseconds.
+    pub fn with_outage(self, outage_ns: u64) -> Self {
+        Self { outage_ns, ..self }
+    }
+
+    /// Virtual time each trial takes besides sending, nanoseconds. By default the 9 s that RFC 2544 section 23 comes to:
+    /// 2 s after the learning frames, 2 s for residual frames, 5 s of rest.
+    pub fn with_overhead(self, overhead_ns: u64) -> Self {
+        Self { overhead_ns, ..self }
+    }
+
+    /// Virtual time spent in trials so far, nanoseconds.
+    pub fn elapsed_ns(&self) -> u64 {
+        self.elapsed_ns
+    }
+
+    /// The highest load a perfect method finds: the usual capacity, or the tester's ceiling below it.
+    pub fn truth(&self) -> FrameRate {
+        match self.behaviour {
+            Behaviour::SlowTester { ceiling } => scaled(self.capacity, ceiling.min(1.0)),
+            _ => self.capacity,
+        }
+    }
+
+    /// What the device is like in this trial.
+    fn device(&mut self) -> Device {
+        let capacity = scaled(self.capacity, self.behaviour.capacity_share(&mut self.random));
+        let Self { buffer, recovery_ns, outage_ns, .. } = *self;
+        Device { capacity, buffer, recovery_ns, outage_ns }
+    }
+
+    fn direction(&mut self, direction: Direction, spec: &TrialSpec, device: Device) -> DirectionResult {
+        let (usual, base_loss, behaviour) = (self.capacity, self.base_loss, self.behaviour);
+        let loss = |rate: FrameRate| behaviour.loss_at(rate.0 as f64 / usual.0 as f64).max(base_loss);
+        let fate = device.forward(spec, behaviour.tester_ceiling(usual), loss);
+        let mut result = DirectionResult {
+            intended: spec.frames(),
+            last_missing_ns: fate.last_missing_ns,
+            silence: fate.silence,
+            ..DirectionResult::counted(direction, fate.offered, fate.received)
+        };
+        if let Some(line) = self.delay_line {
+            line.delay(&mut result, spec, &mut self.random);
+        }
+        result
+    }
+}
+
+impl Measurer for SimulatedDut {
+    type Error = Infallible;
+
+    fn measure(&mut self, spec: &TrialSpec) -> Result<TrialResult, Infallible> {
+        self.elapsed_ns += spec.duration_ns + self.overhead_ns;
+        let device = self.device();
+        let each = self.directions.each().iter();
+        let mut directions: Vec<_> = each.map(|&d| self.direction(d, spec, device)).collect();
+        let mut faults: Vec<_> = directions.iter().filter_map(|d| slow(d, spec)).collect();
+        if self.random.uniform() < self.stalls {
+            faults.push(stall(&mut directions[0], spec));
+        }
+        Ok(TrialResult { spec: *spec, directions, faults })
+    }
+}
+
+/// The fault of a sender that could not offer what was intended.
+fn slow(result: &DirectionResult, spec: &TrialSpec) -> Option<Fault> {
+    let slowness = result.intended as f64 / result.offered.max(1) as f64;
+    (result.offered < result.intended).then_some(Fault::SentTooSlowly {
+        direction: result.direction,
+        nominal_ns: spec.duration_ns,
+        took_ns: (spec.duration_ns as f64 * slowness) as u64,
+    })
+}
+
+/// Makes the sender stall: its catching up costs some frames that the device would have forwarded.
+fn stall(result: &mut DirectionResult, spec: &TrialSpec) -> Fault {
+    const AWAY_NS: u64 = 5_000_000;
+    let frames = spec.rate.frames_in(AWAY_NS);
+    result.received = result.received.saturating_sub(frames / 2);
+    Fault::SenderStalled { direction: result.direction, worst_lateness_ns: AWAY_NS, frames }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::terms::LossRatio;
+    use crate::trial::Verdict;
+
+    const SECOND: u64 = 1_000_000_000;
+
+    fn measure(dut: &mut SimulatedDut, rate: u64) -> TrialResult {
+        let Ok(result) = dut.measure(&TrialSpec::constant(FrameRate(rate), SECOND));
+        result
+    }
+
+    #[test]
+    fn a_hard_limit_forwards_its_capacity_in_both_directions() {
+        let mut dut = SimulatedDut::new(Behaviour::HardLimit, FrameRate(1000), 1);
+        assert_eq!(measure(&mut dut, 1000).verdict(LossRatio::ZERO), Verdict::Passed);
+        let over = measure(&mut dut, 1250);
+        let received: Vec<u64> = over.directions.iter().map(|d| d.received).collect();
+        assert_eq!(received, [1000, 1000]);
+        assert_eq!(dut.elapsed_ns(), 20 * SECOND);
+    }
+
+    #[test]
+    fn a_slow_tester_offers_less_than_intended_and_says_so() {
+        let slow = Behaviour::SlowTester { ceiling: 0.5 };
+        let mut dut = SimulatedDut::new(slow, FrameRate(1000), 1);
+        let result = measure(&mut dut, 800);
+        assert_eq!((result.directions[0].intended, result.directions[0].offered), (800, 500));
+        assert_eq!(result.verdict(LossRatio::ZERO), Verdict::Invalid);
+        assert_eq!(dut.truth(), FrameRate(500));
+    }
+
+    #[test]
+    fn a_stall_that_loses_a_little_is_invalid() {
+        let mut dut = SimulatedDut::new(Behaviour::HardLimit, FrameRate(1000), 1).with_stalls(1.0);
+        assert_eq!(measure(&mut dut, 900).verdict(LossRatio::ZERO), Verdict::Invalid);
+    }
+
+    #[test]
+    fn a_bimodal_device_is_slow_as_often_as_it_says() {
+        let often = Behaviour::Bimodal { often: 0.08, at: 0.7 };
+        let mut dut = SimulatedDut::new(often, FrameRate(1000), 1);
+        let lossy = (0..10_000).filter(|_| measure(&mut dut, 1000).not_received() > 0).count();
+        assert!((700..900).contains(&lossy), "{lossy}");
+    }
+
+    #[test]
+    fn a_noisy_device_has_the_standard_deviation_it_says() {
+        let mut dut = SimulatedDut::new(Behaviour::Noisy { deviation: 0.02 }, FrameRate(1_000_000), 1);
+        let shares = (0..10_000).map(|_| measure(&mut dut, 2_000_000).directions[0].received as f64 / 1e6 - 1.0);
+        let deviation = (shares.map(|share| share * share).sum::<f64>() / 10_000.0).sqrt();
+        assert!((deviation / 0.02 - 1.0).abs() < 0.03, "{deviation}");
+    }
+
+    #[test]
+    fn a_base_loss_is_exact_at_every_load() {
+        let mut dut = SimulatedDut::new(Behaviour::HardLimit, FrameRate(1_000_000), 1).with_base_loss(0.001);
+        let lost = [1_000, 500_000, 1_000_000].map(|rate| measure(&mut dut, rate).directions[0].not_received());
+        assert_eq!(lost, [1, 500, 1_000]);
+    }
+
+    #[test]
+    fn both_directions_have_delays_of_their_own() {
+        let mut dut = SimulatedDut::new(Behaviour::HardLimit, FrameRate(100_000), 1).with_delay(50_000, 10_000);
+        let result = measure(&mut dut, 50_000);
+        let delays: Vec<_> = result.directions.iter().map(|d| d.delay.clone().unwrap()).collect();
+        assert!(delays[0] != delays[1] && delays.iter().all(|delay| (50_000..51_000).contains(&delay.min_ns)));
+        assert_eq!(result.verdict(LossRatio::ZERO), Verdict::Passed, "delay is no loss");
+    }
+
+    #[test]
+    fn a_band_of_loss_lies_below_loads_that_pass() {
+        let band = Behaviour::LossInversion { from: 0.4, to: 0.6, loss: 0.01 };
+        let mut dut = SimulatedDut::new(band, FrameRate(1000), 1);
+        let lost = [300, 500, 900, 1100].map(|rate| measure(&mut dut, rate).not_received() > 0);
+        assert_eq!(lost, [false, true, false, true]);
+    }
+}

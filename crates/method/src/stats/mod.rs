@@ -1,0 +1,18 @@
+//! What repeated measurements say: of one sample, of two, and of the order they came in. Every number goes with its sample size.
+
+mod drift;
+mod inversions;
+mod modes;
+mod shift;
+mod summary;
+
+pub use drift::{Drift, drift};
+pub use modes::{Mode, TwoModes, modes};
+pub use shift::{Comparison, Shift, difference, shift};
+pub use summary::{Summary, median, median_interval_95, percentile};
+
+fn sort(sample: &[f64]) -> Vec<f64> {
+    let mut sorted = sample.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    sorted
+}

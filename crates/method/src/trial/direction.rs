@@ -1,0 +1,175 @@
+//! The counts of one direction of a trial.
+
+use super::delay::{Bucket, Delay, Ipdv};
+use crate::terms::{Direction, LossRatio};
+use serde::{Deserialize, Serialize};
+
+/// The counts of one direction. Every offered frame has one fate: `received`, `late`, `mistranslated`, `corrupt`, or lost.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DirectionResult {
+    /// Which way these frames went.
+    pub direction: Direction,
+    /// Frames the schedule held.
+    pub intended: u64,
+    /// Frames that left the tester: the offered load of RFC 2285 section 3.5.2, as a count.
+    pub offered: u64,
+    /// Distinct frames that came back right in every field and within the frame timeout.
+    pub received: u64,
+    /// Distinct frames that came back right, but after the frame timeout.
+    #[serde(default)]
+    pub late: u64,
+    /// Distinct frames that came back with a wrong header field: not the translation of what was sent.
+    #[serde(default)]
+    pub mistranslated: u64,
+    /// Distinct frames whose header was right and whose payload was damaged.
+    #[serde(default)]
+    pub corrupt: u64,
+    /// Extra copies of frames already counted. They never make up for a lost one.
+    #[serde(default)]
+    pub duplicate: u64,
+    /// Frames that arrived after one with a higher sequence number of the same direction.
+    #[serde(default)]
+    pub reordered: u64,
+    /// Received frames with a known defect of the DUT, named in its recipe: complete and in time, so they count as received, but said.
+    #[serde(default)]
+    pub defective: u64,
+    /// Frames on the receiving port that are no test frames of this trial (RFC 2544 section 10: to be ignored).
+    #[serde(default)]
+    pub foreign: u64,
+    /// Of the foreign frames, ICMP and ICMPv6 messages other than those of neighbour discovery: what a device says when it refuses to forward.
+    #[serde(default)]
+    pub icmp: u64,
+    /// Of the foreign frames, fragments of datagrams (test frames are never to be fragmented).
+    #[serde(default)]
+    pub fragments: u64,
+    /// Frames of the other direction, back at the port they were sent from.
+    #[serde(default)]
+    pub misdirected: u64,
+    /// Offered frames that the link refused because the DUT's receive queue was full (a subset of the lost).
+    #[serde(default)]
+    pub refused: u64,
+    /// How the sender kept its schedule.
+    pub sending: Sending,
+    /// How the receiver kept up.
+    pub receiving: Receiving,
+    /// Frames not received, by the time they were due to be sent; equal bins over the trial (see [`LOSS_BIN_NS`]).
+    /// Empty when nothing was lost.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lost_by_bin: Vec<u64>,
+    /// When the last frame not received was due, nanoseconds from the first frame's due time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_missing_ns: Option<u64>,
+    /// The longest time without a received frame between two of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub silence: Option<Silence>,
+    /// One-way delay of the received frames.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delay: Option<Delay>,
+    /// One-way delay of the tagged frames among them, where the trial tags some.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tagged: Option<Delay>,
+    /// Inter packet delay variation over pairs of received neighbours.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ipdv: Option<Ipdv>,
+    /// How the delays of the right frames are distributed, late ones included: the loss at every timeout follows from it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub delays: Vec<Bucket>,
+    /// The first wrong frames, one line each: "expected ..., got ...".
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub examples: Vec<String>,
+}
+
+/// Width of a bin of [`DirectionResult::lost_by_bin`]: 100 ms.
+pub const LOSS_BIN_NS: u64 = 100_000_000;
+
+/// How a sender kept its schedule.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sending {
+    /// From the first to the last frame by the schedule, nanoseconds.
+    pub nominal_ns: u64,
+    /// From the first to the last frame as it happened, nanoseconds.
+    pub took_ns: u64,
+    /// The worst delay of a frame behind its own due time, nanoseconds.
+    pub worst_lateness_ns: u64,
+    /// Frames sent later than the stall bound behind their due time.
+    pub late_frames: u64,
+}
+
+/// How a receiver kept up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Receiving {
+    /// The longest time between two looks at the port while frames were due, nanoseconds.
+    pub worst_gap_ns: u64,
+    /// Frames the tester's own receive ring had no room for.
+    pub overruns: u64,
+}
+
+/// A time in which nothing was received: the timestamp method of RFC 6201 section 1.3.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Silence {
+    /// The last arrival before it, nanoseconds from the first frame's due time.
+    pub from_ns: u64,
+    /// The first arrival after it, likewise.
+    pub to_ns: u64,
+}
+
+impl DirectionResult {
+    /// A direction of which only these counts are known: the rest is zero (simulated devices, tests).
+    pub fn counted(direction: Direction, offered: u64, received: u64) -> Self {
+        Self {
+            direction,
+            intended: offered,
+            offered,
+            received,
+            late: 0,
+            mistranslated: 0,
+            corrupt: 0,
+            duplicate: 0,
+            reordered: 0,
+            defective: 0,
+            foreign: 0,
+            icmp: 0,
+            fragments: 0,
+            misdirected: 0,
+            refused: 0,
+            sending: Sending::default(),
+            receiving: Receiving::default(),
+            lost_by_bin: Vec::new(),
+            last_missing_ns: None,
+            silence: None,
+            delay: None,
+            tagged: None,
+            ipdv: None,
+            delays: Vec::new(),
+            examples: Vec::new(),
+        }
+    }
+
+    /// Frames offered and not received in time and in good order of fields.
+    pub fn not_received(&self) -> u64 {
+        self.offered.saturating_sub(self.received)
+    }
+
+    /// Frames of which nothing was ever seen.
+    pub fn lost(&self) -> u64 {
+        self.not_received().saturating_sub(self.late + self.mistranslated + self.corrupt)
+    }
+
+    /// Frames not received over frames offered, 0..=1; 1 when nothing was offered.
+    pub fn loss_ratio(&self) -> LossRatio {
+        if self.offered == 0 {
+            return LossRatio(1.0);
+        }
+        LossRatio(self.not_received() as f64 / self.offered as f64)
+    }
+
+    /// The loss ratio had the frame timeout been `timeout_ns`: one trial yields the loss at every timeout. Exact to the width of a bucket
+    /// (below 1 %), and never below [`Self::loss_ratio`] without a timeout.
+    pub fn loss_ratio_at(&self, timeout_ns: u64) -> LossRatio {
+        if self.offered == 0 {
+            return LossRatio(1.0);
+        }
+        let in_time: u64 = self.delays.iter().filter(|bucket| bucket.up_to_ns <= timeout_ns).map(|bucket| bucket.frames).sum();
+        LossRatio(self.offered.saturating_sub(in_time) as f64 / self.offered as f64)
+    }
+}

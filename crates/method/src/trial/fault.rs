@@ -1,0 +1,96 @@
+//! In what the tester itself fell short during a trial.
+
+use crate::terms::Direction;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// A way in which the tester, not the DUT, fell short.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "fault", rename_all = "kebab-case")]
+pub enum Fault {
+    /// Sending took longer than 1.00001 of its nominal time: the offered load was not the intended load.
+    SentTooSlowly {
+        /// The direction concerned.
+        direction: Direction,
+        /// By the schedule, nanoseconds.
+        nominal_ns: u64,
+        /// As it happened, nanoseconds.
+        took_ns: u64,
+    },
+    /// The sender was away and then caught up by a burst.
+    SenderStalled {
+        /// The direction concerned.
+        direction: Direction,
+        /// Worst lateness of a frame, nanoseconds.
+        worst_lateness_ns: u64,
+        /// Frames that left in catching up: at most so many losses can be the tester's doing.
+        frames: u64,
+    },
+    /// The receiver did not look at its port for too long.
+    ReceiverStalled {
+        /// The direction concerned.
+        direction: Direction,
+        /// The longest gap, nanoseconds.
+        worst_gap_ns: u64,
+        /// Frames due in the gaps above the bound: at most so many losses can be the tester's doing.
+        frames: u64,
+    },
+    /// The receive ring was full: these frames reached the tester and were not counted.
+    ReceiveRingOverrun {
+        /// The direction concerned.
+        direction: Direction,
+        /// Frames without room.
+        frames: u64,
+    },
+    /// The DUT had lost the tester's hardware address and asked for it anew during the trial.
+    NeighbourWentStale {
+        /// The direction whose frames had to wait for the answer.
+        direction: Direction,
+        /// The address asked for.
+        address: String,
+    },
+    /// The host of this virtual machine took processor time away from the DUT, as the kernel counts it (steal).
+    CpuStolen {
+        /// Milliseconds taken on the DUT's worst core: what was due meanwhile may be missing without the DUT's doing.
+        milliseconds: u64,
+    },
+    /// Other processes ran on the DUT's cores for longer than goes unnoticed.
+    CpuTaken {
+        /// Milliseconds, all of the DUT's cores together.
+        milliseconds: u64,
+    },
+}
+
+impl Fault {
+    /// Of the DUT's time others may have so many parts in a thousand unnoticed: a kernel has housekeeping to do, and the counters tick slowly.
+    pub const UNNOTICED_PER_MILLE: u64 = 50;
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ms = |ns: u64| ns as f64 / 1e6;
+        match self {
+            Self::SentTooSlowly { direction, nominal_ns, took_ns } => {
+                write!(f, "{direction}: sending took {:.3} ms instead of {:.3} ms", ms(*took_ns), ms(*nominal_ns))
+            }
+            Self::SenderStalled { direction, worst_lateness_ns, frames } => {
+                write!(f, "{direction}: the sender was away for {:.2} ms; {frames} frames left late", ms(*worst_lateness_ns))
+            }
+            Self::ReceiverStalled { direction, worst_gap_ns, frames } => write!(
+                f,
+                "{direction}: the receiver was away for {:.2} ms, in which {frames} frames were due",
+                ms(*worst_gap_ns)
+            ),
+            Self::ReceiveRingOverrun { direction, frames } => {
+                write!(f, "{direction}: the tester's receive ring was full; {frames} frames not counted")
+            }
+            Self::NeighbourWentStale { direction, address } => {
+                write!(f, "{direction}: the DUT asked for the hardware address of {address} during the trial")
+            }
+            Self::CpuStolen { milliseconds } => {
+                write!(f, "the host of this virtual machine took {milliseconds} ms from the DUT's core")
+            }
+            Self::CpuTaken { milliseconds } => write!(f, "other processes had the DUT's cores for {milliseconds} ms"),
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! One trial: what is asked of a measurer, what it counted, and what that means.
+//! A `TrialResult` never holds a ratio: counts are stored, ratios are derived.
+
+mod delay;
+mod direction;
+mod fault;
+mod spec;
+
+pub use delay::{Bucket, Delay, Ipdv};
+pub use direction::{DirectionResult, LOSS_BIN_NS, Receiving, Sending, Silence};
+pub use fault::Fault;
+pub use spec::{Schedule, Segment, Shape, Tagging, TrialSpec};
+
+use crate::terms::{Direction, LossRatio};
+use serde::{Deserialize, Serialize};
+
+/// Whatever can perform a trial: the frame engine, a DNS client, a simulated device.
+pub trait Measurer {
+    /// Why no trial could be performed at all. Loss is a result, not an error.
+    type Error;
+
+    /// Performs one trial, from the first frame to the end of the wait for residual frames.
+    fn measure(&mut self, spec: &TrialSpec) -> Result<TrialResult, Self::Error>;
+}
+
+/// What a measurer counted in one trial.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TrialResult {
+    /// What was asked.
+    pub spec: TrialSpec,
+    /// One entry for each direction that was loaded.
+    pub directions: Vec<DirectionResult>,
+    /// In what the tester itself fell short. Empty in a clean trial.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub faults: Vec<Fault>,
+}
+
+/// What a trial says about a load.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// The loss was within the goal.
+    Passed,
+    /// More was lost than the goal allows, by the DUT.
+    Lost,
+    /// The tester fell short; the trial says nothing about the DUT.
+    Invalid,
+}
+
+impl TrialResult {
+    /// The verdict for a goal of at most `goal` loss in every direction.
+    ///
+    /// A sender that took too long always invalidates: the intended load was not offered. The other faults matter only
+    /// where frames are missing, and only as far as they can explain it: a stall excuses no more losses than the frames
+    /// that left late, so a plainly overloaded DUT is not acquitted by a hiccup of the tester.
+    pub fn verdict(&self, goal: LossRatio) -> Verdict {
+        if self.faults.iter().any(|f| matches!(f, Fault::SentTooSlowly { .. })) {
+            return Verdict::Invalid;
+        }
+        let verdicts = self.directions.iter().map(|d| self.direction_verdict(d, goal));
+        verdicts.fold(Verdict::Passed, |worst, v| match (worst, v) {
+            (Verdict::Lost, _) | (_, Verdict::Lost) => Verdict::Lost,
+            (Verdict::Invalid, _) | (_, Verdict::Invalid) => Verdict::Invalid,
+            _ => Verdict::Passed,
+        })
+    }
+
+    fn direction_verdict(&self, result: &DirectionResult, goal: LossRatio) -> Verdict {
+        let allowed = |missing: u64| missing as f64 <= goal.0 * result.offered as f64;
+        let missing = result.not_received();
+        if allowed(missing) {
+            return Verdict::Passed;
+        }
+        if allowed(missing.saturating_sub(self.excusable(result.direction))) {
+            return Verdict::Invalid;
+        }
+        Verdict::Lost
+    }
+
+    /// Whether what is missing in a direction is the DUT's doing, but for a share of it at most: the tester's own faults cannot explain
+    /// more. Where the loss itself is the result, that result is good to this share.
+    pub fn is_loss_of_the_dut(&self, share: f64) -> bool {
+        let is_good = |d: &DirectionResult| self.excusable(d.direction) as f64 <= share * d.not_received() as f64;
+        self.directions.iter().all(|d| d.not_received() == 0 || is_good(d))
+    }
+
+    /// The most missing frames of `of` that the tester's own faults can explain.
+    pub(crate) fn excusable(&self, of: Direction) -> u64 {
+        let excuse = |fault: &Fault| match fault {
+            Fault::SenderStalled { direction, frames, .. }
+            | Fault::ReceiverStalled { direction, frames, .. }
+            | Fault::ReceiveRingOverrun { direction, frames }
+                if *direction == of =>
+            {
+                *frames
+            }
+            Fault::CpuStolen { milliseconds } | Fault::CpuTaken { milliseconds } => {
+                self.spec.rate.frames_in(milliseconds * 1_000_000)
+            }
+            Fault::NeighbourWentStale { direction, .. } if *direction == of => u64::MAX,
+            _ => 0,
+        };
+        self.faults.iter().map(excuse).fold(0, u64::saturating_add)
+    }
+
+    /// The verdict for a measurement of delays. Loss is part of the result there, not a failure; but delays of frames that the tester
+    /// itself took in late are the tester's, and those of frames it sent in a burst to catch up are of a load nobody asked for. With more of them than `share` of the frames the trial says nothing (0: with a single one).
+    pub fn delay_verdict(&self, share: f64) -> Verdict {
+        if self.verdict(LossRatio::ZERO) == Verdict::Invalid {
+            return Verdict::Invalid;
+        }
+        let spoilt = |fault: &Fault| match fault {
+            Fault::ReceiverStalled { direction, frames, .. } | Fault::SenderStalled { direction, frames, .. } => {
+                let of = self.directions.iter().find(|d| d.direction == *direction);
+                *frames as f64 > share * of.map_or(0.0, |d| d.received as f64)
+            }
+            Fault::NeighbourWentStale { .. } => true,
+            _ => false,
+        };
+        if self.faults.iter().any(spoilt) { Verdict::Invalid } else { Verdict::Passed }
+    }
+
+    /// Whether the tester was plainly not able to offer this load: frames were left over, or sending took more than a hundredth longer
+    /// than nominal. A stall passes; this does not, so it takes fewer repetitions to believe it.
+    pub fn is_beyond_tester(&self) -> bool {
+        let is_short = self.directions.iter().any(|d| d.offered < d.intended);
+        let is_slow = |fault: &Fault| matches!(fault, Fault::SentTooSlowly { nominal_ns, took_ns, .. } if *took_ns > nominal_ns + nominal_ns / 100);
+        is_short || self.faults.iter().any(is_slow)
+    }
+
+    /// The largest loss ratio of the directions: what a goal is held against.
+    pub fn loss_ratio(&self) -> LossRatio {
+        let worst = self.directions.iter().map(|d| d.loss_ratio().0).fold(0.0, f64::max);
+        LossRatio(worst)
+    }
+
+    /// Frames not received, all directions.
+    pub fn not_received(&self) -> u64 {
+        self.directions.iter().map(DirectionResult::not_received).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::terms::FrameRate;
+
+    fn result(offered: u64, received: u64, faults: Vec<Fault>) -> TrialResult {
+        TrialResult {
+            spec: TrialSpec::constant(FrameRate(1000), 1_000_000_000),
+            directions: vec![DirectionResult::counted(Direction::Forward, offered, received)],
+            faults,
+        }
+    }
+
+    fn stall(frames: u64) -> Fault {
+        Fault::SenderStalled { direction: Direction::Forward, worst_lateness_ns: 5_000_000, frames }
+    }
+
+    #[test]
+    fn one_missing_frame_fails_the_goal_of_rfc_2544() {
+        assert_eq!(result(1000, 999, vec![]).verdict(LossRatio::ZERO), Verdict::Lost);
+        assert_eq!(result(1000, 999, vec![]).verdict(LossRatio(0.001)), Verdict::Passed);
+    }
+
+    #[test]
+    fn a_duplicate_does_not_make_up_for_a_lost_frame() {
+        let mut trial = result(1000, 999, vec![]);
+        trial.directions[0].duplicate = 1;
+        assert_eq!(trial.verdict(LossRatio::ZERO), Verdict::Lost);
+    }
+
+    #[test]
+    fn a_stall_without_loss_passes_and_with_a_little_loss_is_invalid() {
+        assert_eq!(result(1000, 1000, vec![stall(50)]).verdict(LossRatio::ZERO), Verdict::Passed);
+        assert_eq!(result(1000, 960, vec![stall(50)]).verdict(LossRatio::ZERO), Verdict::Invalid);
+    }
+
+    #[test]
+    fn a_stall_does_not_excuse_more_than_the_frames_it_delayed() {
+        assert_eq!(result(1000, 500, vec![stall(50)]).verdict(LossRatio::ZERO), Verdict::Lost);
+    }
+
+    #[test]
+    fn time_stolen_from_the_dut_excuses_the_frames_due_in_it() {
+        let stolen = |milliseconds| vec![Fault::CpuStolen { milliseconds }];
+        assert_eq!(result(1000, 990, stolen(10)).verdict(LossRatio::ZERO), Verdict::Invalid);
+        assert_eq!(result(1000, 989, stolen(10)).verdict(LossRatio::ZERO), Verdict::Lost);
+    }
+
+    #[test]
+    fn sending_too_slowly_is_invalid_even_without_loss() {
+        let slow = Fault::SentTooSlowly { direction: Direction::Forward, nominal_ns: 1, took_ns: 2 };
+        assert_eq!(result(1000, 1000, vec![slow]).verdict(LossRatio::ZERO), Verdict::Invalid);
+    }
+
+    #[test]
+    fn a_receiver_that_looked_late_spoils_delays_although_nothing_is_missing() {
+        let away = |frames| vec![Fault::ReceiverStalled { direction: Direction::Forward, worst_gap_ns: 2_000_000, frames }];
+        assert_eq!(result(1000, 1000, away(1)).verdict(LossRatio::ZERO), Verdict::Passed);
+        assert_eq!(result(1000, 1000, away(1)).delay_verdict(0.001), Verdict::Passed);
+        assert_eq!(result(1000, 1000, away(2)).delay_verdict(0.001), Verdict::Invalid);
+        assert_eq!(result(1000, 1000, away(1)).delay_verdict(0.0), Verdict::Invalid);
+        assert_eq!(result(1000, 600, vec![]).delay_verdict(0.0), Verdict::Passed, "a lossy DUT still has delays");
+    }
+}

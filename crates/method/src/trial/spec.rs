@@ -1,0 +1,213 @@
+//! What a measurement asks of a trial, and when each of its frames is due.
+
+use crate::terms::FrameRate;
+use serde::{Deserialize, Serialize};
+
+/// What is asked of one trial.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TrialSpec {
+    /// The intended load of RFC 2285 section 3.5.1: frames per second, per direction.
+    pub rate: FrameRate,
+    /// Nominal time of sending, nanoseconds.
+    pub duration_ns: u64,
+    /// How the load runs over that time.
+    #[serde(default, skip_serializing_if = "Shape::is_constant")]
+    pub shape: Shape,
+    /// Which frames are tagged, if some are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tagging: Option<Tagging>,
+}
+
+/// How the load of a trial runs over its time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Shape {
+    /// The same from the first to the last frame.
+    #[default]
+    Constant,
+    /// A burst (RFC 9004): the wait for residual frames begins anew with every frame received.
+    Burst,
+    /// Another rate from a moment on (system recovery, RFC 2544 section 26.5).
+    Drop {
+        /// The moment, nanoseconds from the first frame.
+        at_ns: u64,
+        /// The rate from then on.
+        to: FrameRate,
+    },
+    /// Flows that start one after the other, each with an equal part of the rate (RFC 8219 section 10.2.2).
+    Ramp {
+        /// Flows in the end.
+        flows: u32,
+        /// Time between two starts, nanoseconds.
+        step_ns: u64,
+    },
+    /// The DUT is reset at a moment (RFC 6201); the load does not change.
+    Reset {
+        /// The moment, nanoseconds from the first frame.
+        at_ns: u64,
+    },
+}
+
+impl Shape {
+    fn is_constant(&self) -> bool {
+        *self == Self::Constant
+    }
+}
+
+/// Which frames are tagged (RFC 8219 section 7.2): evenly spread over the time from `after_ns` on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tagging {
+    /// No frame due before this is tagged, nanoseconds from the first frame.
+    pub after_ns: u64,
+    /// Frames to be tagged in each direction; all there are, if they are fewer.
+    pub frames: u64,
+}
+
+impl TrialSpec {
+    /// A constant load.
+    pub fn constant(rate: FrameRate, duration_ns: u64) -> Self {
+        Self { rate, duration_ns, shape: Shape::Constant, tagging: None }
+    }
+
+    /// A burst of exactly `frames` frames.
+    pub fn burst(rate: FrameRate, frames: u64) -> Self {
+        let duration_ns = (u128::from(frames) * 1_000_000_000).div_ceil(u128::from(rate.0.max(1))) as u64;
+        Self { shape: Shape::Burst, ..Self::constant(rate, duration_ns) }
+    }
+
+    /// The schedule this asks for.
+    pub fn schedule(&self) -> Schedule {
+        Schedule::of(self)
+    }
+
+    /// Frames the schedule holds, per direction.
+    pub fn frames(&self) -> u64 {
+        match self.shape {
+            Shape::Constant | Shape::Burst | Shape::Reset { .. } => self.rate.frames_in(self.duration_ns),
+            Shape::Drop { .. } | Shape::Ramp { .. } => self.schedule().frames(),
+        }
+    }
+}
+
+/// A stretch of a schedule at one rate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Segment {
+    /// Its first frame's number.
+    pub first: u64,
+    /// Its frames.
+    pub frames: u64,
+    /// When its first frame is due, nanoseconds from the start of the trial.
+    pub start_ns: u64,
+    /// Its rate, frames per second.
+    pub rate: FrameRate,
+    /// Network flows under way in it; 0: as many as the traffic has.
+    pub flows: u32,
+}
+
+/// When each frame of one direction is due: stretches of constant rate, always counted from their start, so that no error adds up.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Schedule(Vec<Segment>);
+
+impl Schedule {
+    fn of(spec: &TrialSpec) -> Self {
+        let mut schedule = Self(Vec::new());
+        match spec.shape {
+            Shape::Constant | Shape::Burst | Shape::Reset { .. } => schedule.append(spec.rate, spec.duration_ns, 0, 0),
+            Shape::Drop { at_ns, to } => {
+                schedule.append(spec.rate, at_ns.min(spec.duration_ns), 0, 0);
+                schedule.append(to, spec.duration_ns.saturating_sub(at_ns), at_ns, 0);
+            }
+            Shape::Ramp { flows, step_ns } => schedule.ramp(spec, flows.max(1), step_ns),
+        }
+        schedule
+    }
+
+    fn ramp(&mut self, spec: &TrialSpec, flows: u32, step_ns: u64) {
+        for active in 1..=flows {
+            let start_ns = u64::from(active - 1) * step_ns;
+            let left_ns = spec.duration_ns.saturating_sub(start_ns);
+            let length_ns = if active == flows { left_ns } else { step_ns.min(left_ns) };
+            let rate = FrameRate((spec.rate.0 * u64::from(active) / u64::from(flows)).max(1));
+            self.append(rate, length_ns, start_ns, active);
+        }
+    }
+
+    fn append(&mut self, rate: FrameRate, length_ns: u64, start_ns: u64, flows: u32) {
+        let frames = rate.frames_in(length_ns);
+        if frames > 0 || self.0.is_empty() {
+            self.0.push(Segment { first: self.frames(), frames, start_ns, rate, flows });
+        }
+    }
+
+    /// The stretches, in order; at least one.
+    pub fn segments(&self) -> &[Segment] {
+        &self.0
+    }
+
+    /// Frames in all.
+    pub fn frames(&self) -> u64 {
+        self.0.last().map_or(0, |segment| segment.first + segment.frames)
+    }
+
+    /// The stretch frame `sequence` belongs to.
+    ///
+    /// # Panics
+    /// If the schedule is the default one, which has no frames.
+    #[inline]
+    pub fn segment_of(&self, sequence: u64) -> &Segment {
+        let after = self.0.partition_point(|segment| segment.first <= sequence);
+        &self.0[after.saturating_sub(1)]
+    }
+
+    /// When frame `sequence` is due, nanoseconds from the start of the trial.
+    #[inline]
+    pub fn due_ns(&self, sequence: u64) -> u64 {
+        let segment = self.segment_of(sequence);
+        let since = u128::from(sequence - segment.first) * 1_000_000_000 / u128::from(segment.rate.0.max(1));
+        segment.start_ns + since as u64
+    }
+
+    /// The first frame due at `at_ns` or later.
+    pub fn first_due_from(&self, at_ns: u64) -> u64 {
+        let after = self.0.partition_point(|segment| segment.start_ns <= at_ns);
+        let segment = &self.0[after.saturating_sub(1)];
+        let since = u128::from(at_ns.saturating_sub(segment.start_ns)) * u128::from(segment.rate.0);
+        (segment.first + since.div_ceil(1_000_000_000) as u64).min(segment.first + segment.frames)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: u64 = 1_000_000_000;
+
+    #[test]
+    fn a_burst_has_exactly_its_frames() {
+        for (rate, frames) in [(3, 1), (1_488_095, 26_000), (999_999_937, 12_345), (7, 1_000_003)] {
+            assert_eq!(TrialSpec::burst(FrameRate(rate), frames).frames(), frames);
+        }
+    }
+
+    #[test]
+    fn an_overload_of_110_of_100_frames_drops_to_half_of_it() {
+        let shape = Shape::Drop { at_ns: 60 * SECOND, to: FrameRate(55) };
+        let spec = TrialSpec { shape, ..TrialSpec::constant(FrameRate(110), 70 * SECOND) };
+        let schedule = spec.schedule();
+        assert_eq!(schedule.frames(), 6600 + 550);
+        assert_eq!(schedule.due_ns(6600), 60 * SECOND);
+        assert_eq!(schedule.due_ns(6655), 61 * SECOND);
+        assert_eq!(schedule.first_due_from(60 * SECOND), 6600);
+        assert_eq!(schedule.first_due_from(0), 0);
+        assert_eq!(schedule.first_due_from(u64::MAX / 2), 7150);
+    }
+
+    #[test]
+    fn flows_that_start_one_after_the_other_add_their_parts_of_the_rate() {
+        let shape = Shape::Ramp { flows: 4, step_ns: SECOND };
+        let spec = TrialSpec { shape, ..TrialSpec::constant(FrameRate(400), 13 * SECOND) };
+        let rates: Vec<u64> = spec.schedule().segments().iter().map(|s| s.rate.0).collect();
+        assert_eq!(rates, [100, 200, 300, 400]);
+        assert_eq!(spec.frames(), 100 + 200 + 300 + 10 * 400);
+    }
+}

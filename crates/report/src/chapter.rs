@@ -1,0 +1,71 @@
+//! The parts of a report: what is shown, in which order. Whatever a run has no data for is left out.
+
+use crate::digest::Digest;
+use crate::plot::{self, Figure};
+use crate::table::Table;
+use crate::tables::{burst, degradation, loss, mix, repeated, throughput, trial};
+use serde::Serialize;
+
+/// Tables and figures under one heading.
+#[derive(Serialize)]
+pub(crate) struct Chapter {
+    pub(crate) id: &'static str,
+    pub(crate) title: String,
+    pub(crate) tables: Vec<Table>,
+    pub(crate) figures: Vec<Figure>,
+    /// Whether the clause asks for the graph first.
+    pub(crate) is_graph_first: bool,
+}
+
+impl Chapter {
+    fn new(id: &'static str, title: impl Into<String>, tables: Vec<Table>, figures: Vec<Figure>) -> Self {
+        let tables = tables.into_iter().filter(|table| !table.rows.is_empty()).collect();
+        let figures = figures.into_iter().filter(|figure| !figure.panels.is_empty()).collect();
+        Self { id, title: title.into(), tables, figures, is_graph_first: false }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.tables.is_empty() && self.figures.is_empty()
+    }
+}
+
+/// What was measured, measure by measure.
+pub(crate) fn results(digest: &Digest) -> Vec<Chapter> {
+    let mut chapters = vec![
+        Chapter::new(
+            "headline",
+            "Results",
+            vec![throughput::headline(digest), throughput::goals(digest)],
+            vec![plot::throughput::figure(digest)],
+        ),
+        Chapter { is_graph_first: true, ..of_table("loss-rate", loss::table(digest), vec![plot::loss_rate::figure(digest)]) },
+    ];
+    chapters.extend(repeated::tables(digest).into_iter().map(|(id, table)| of_table(id, table, vec![])));
+    chapters.extend([
+        of_table("back-to-back", burst::table(digest), vec![]),
+        Chapter::new("overload", "Overload: more flows", degradation::tables(digest), vec![plot::degradation::figure(digest)]),
+        Chapter::new("mixed", "Mixed traffic", mix::mixed(digest), vec![plot::mix::mixed(digest)]),
+        Chapter::new("cores", "More cores", mix::scaling(digest), vec![plot::mix::scaling(digest)]),
+    ]);
+    chapters.retain(|chapter| !chapter.is_empty());
+    chapters
+}
+
+/// A chapter whose heading is that of its only table.
+fn of_table(id: &'static str, table: Table, figures: Vec<Figure>) -> Chapter {
+    Chapter::new(id, table.title.clone(), vec![table], figures)
+}
+
+/// What the results rest on.
+pub(crate) fn evidence(digest: &Digest) -> Vec<Chapter> {
+    let figures = plot::evidence(digest);
+    let mut chapters = vec![
+        Chapter::new("by-size", "By frame size, in the reporting format of RFC 2544", throughput::by_size(digest), vec![]),
+        Chapter::new("summaries", "Summaries by RFC 2330", vec![repeated::summaries(digest)], vec![]),
+        Chapter::new("evidence", "Behind the numbers", vec![], figures),
+        of_table("delays", trial::delays(digest), vec![]),
+        of_table("anomalies", trial::anomalies(digest), vec![]),
+    ];
+    chapters.retain(|chapter| !chapter.is_empty());
+    chapters
+}

@@ -1,0 +1,84 @@
+//! The repetitions of one point for one loss goal: what a search of the load came to.
+
+use sixbench_method::search::{Bracket, Limit};
+use sixbench_method::stats::Summary;
+use sixbench_method::terms::LossRatio;
+
+/// The repetitions of one point for one goal.
+pub(crate) struct GoalDigest {
+    pub(crate) goal: LossRatio,
+    /// Of the relevant lower bounds, frames per second per direction. A repetition in which the DUT lost frames even at
+    /// the lowest load counts as 0: leaving it out would flatter the DUT. `None` when no repetition came to a result.
+    pub(crate) summary: Option<Summary>,
+    /// The lowest lower bound and the highest upper bound: where the true values lie.
+    pub(crate) span: (u64, u64),
+    /// Repetitions that count as 0.
+    pub(crate) below_minimum: u32,
+    /// Repetitions that are no result, since the tester fell short at every load.
+    pub(crate) unmeasured: u32,
+    pub(crate) limits: Limits,
+}
+
+/// How many repetitions were limited by what.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Limits {
+    pub(crate) dut: u32,
+    pub(crate) tester: u32,
+    pub(crate) maximum: u32,
+}
+
+impl GoalDigest {
+    pub(super) fn new(goal: LossRatio, brackets: impl Iterator<Item = Bracket>) -> Self {
+        let mut digest =
+            Self { goal, summary: None, span: (u64::MAX, 0), below_minimum: 0, unmeasured: 0, limits: Limits::default() };
+        let values: Vec<f64> = brackets.filter_map(|bracket| digest.add(bracket)).map(|rate| rate as f64).collect();
+        digest.summary = Summary::of(&values);
+        digest
+    }
+
+    /// Takes a repetition into account; the value it adds to the sample.
+    fn add(&mut self, bracket: Bracket) -> Option<u64> {
+        let lower = match (bracket.lower, bracket.limit) {
+            (Some(rate), _) => rate.0,
+            (None, Limit::Tester) => {
+                self.unmeasured += 1;
+                return None;
+            }
+            (None, _) => {
+                self.below_minimum += 1;
+                0
+            }
+        };
+        let upper = bracket.upper.map_or(lower, |rate| rate.0);
+        self.span = (self.span.0.min(lower), self.span.1.max(upper));
+        match bracket.limit {
+            Limit::Dut => self.limits.dut += 1,
+            Limit::Tester => self.limits.tester += 1,
+            Limit::Maximum => self.limits.maximum += 1,
+        }
+        Some(lower)
+    }
+}
+
+impl Limits {
+    /// Whether the DUT may be better than the number: something else ended a search.
+    pub(crate) fn open_above(self) -> bool {
+        self.tester + self.maximum > 0
+    }
+
+    /// The sign before a number that may be higher in truth.
+    pub(crate) fn sign(self) -> &'static str {
+        if self.open_above() { "≥\u{a0}" } else { "" }
+    }
+
+    /// What limited the result, in words for a table cell.
+    pub(crate) fn words(self) -> String {
+        let kinds = [(self.dut, "DUT"), (self.tester, "tester"), (self.maximum, "maximum of the plan")];
+        let present: Vec<_> = kinds.iter().filter(|(n, _)| *n > 0).collect();
+        match present.as_slice() {
+            [] => "–".to_owned(),
+            [(_, name)] => (*name).to_owned(),
+            several => several.iter().map(|(n, name)| format!("{name} {n}×")).collect::<Vec<_>>().join(", "),
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! Records and outcomes, gathered by point: what every view of a run draws from.
+
+mod goal;
+mod point;
+mod sample;
+
+pub(crate) use goal::{GoalDigest, Limits};
+pub(crate) use point::PointDigest;
+pub(crate) use sample::Sample;
+
+use crate::{Input, ReportError};
+use sixbench_method::plan::{Measure, Test};
+use sixbench_method::record::{FORMAT, TrialRecord};
+use sixbench_method::repeat::Repetition;
+use sixbench_method::terms::{FrameRate, FrameSize, LossRatio};
+use sixbench_method::trial::Verdict;
+use std::collections::BTreeSet;
+
+/// A run, by point, in the order of the plan.
+pub(crate) struct Digest<'a> {
+    pub(crate) input: &'a Input<'a>,
+    pub(crate) points: Vec<PointDigest<'a>>,
+}
+
+impl<'a> Digest<'a> {
+    pub(crate) fn new(input: &'a Input<'a>) -> Self {
+        let points = input.plan.tests.iter().flat_map(|test| test.points().map(move |point| (test, point)));
+        Self { input, points: points.map(|(test, point)| PointDigest::new(input, test, point)).collect() }
+    }
+
+    /// The first goal of the plan: the one headlines quote.
+    pub(crate) fn goal(&self) -> LossRatio {
+        self.input.plan.search.goals.first().copied().unwrap_or(LossRatio::ZERO)
+    }
+
+    /// The verdict of a trial for the first goal.
+    pub(crate) fn verdict(&self, record: &TrialRecord) -> Verdict {
+        record.result.verdict(self.goal())
+    }
+
+    /// Measurements the plan asks for: repetitions of points. An adaptive test that ended by itself has as many as it needed.
+    pub(crate) fn planned(&self) -> u32 {
+        let of = |p: &PointDigest| match p.test.repetitions {
+            Repetition::Fixed(count) => count,
+            Repetition::Adaptive { most, .. } if self.input.interrupted => most,
+            Repetition::Adaptive { least, .. } => least.max(p.outcomes.len() as u32),
+        };
+        self.points.iter().map(of).sum()
+    }
+
+    /// The title of the DUT of a test; the name of its recipe where the facts have none.
+    pub(crate) fn dut_title(&self, test: &'a Test) -> &'a str {
+        let title = self.input.facts.duts.get(&test.dut).map(|d| d.title.as_str());
+        title.filter(|t| !t.is_empty()).unwrap_or(&test.dut)
+    }
+
+    /// The points of the throughput tests: those that headlines are about.
+    pub(crate) fn throughput_points(&self) -> impl Iterator<Item = &PointDigest<'a>> {
+        self.points.iter().filter(|p| p.is_throughput())
+    }
+
+    /// The points of the throughput tests that are compared with each other.
+    pub(crate) fn compared_points(&self) -> impl Iterator<Item = &PointDigest<'a>> {
+        self.throughput_points().filter(|p| self.is_compared(p.test))
+    }
+
+    /// Whether a test is compared with others: of a series only the first step is, since the series has a chapter of its own.
+    pub(crate) fn is_compared(&self, test: &Test) -> bool {
+        let Some(series) = &test.series else { return true };
+        let steps = self.input.plan.tests.iter().filter_map(|t| t.series.as_ref()).filter(|s| s.name == series.name);
+        steps.map(|s| s.at).fold(f64::MAX, f64::min) == series.at
+    }
+
+    /// The points of tests of one measure.
+    pub(crate) fn points_of(&self, measure: fn(&Measure) -> bool) -> impl Iterator<Item = &PointDigest<'a>> {
+        self.points.iter().filter(move |p| measure(&p.test.measure))
+    }
+
+    /// The point of this test at this size.
+    pub(crate) fn point(&self, test: &Test, size: FrameSize) -> Option<&PointDigest<'a>> {
+        self.points.iter().find(|p| p.test.name == test.name && p.point.frame_size == size)
+    }
+
+    /// Every test's place in the plan: the colour of its lines.
+    pub(crate) fn place(&self, test: &Test) -> usize {
+        self.input.plan.tests.iter().position(|t| t.name == test.name).unwrap_or(0)
+    }
+
+    /// What 100 % of the load is at this size: the theoretical rate of the medium, or the highest rate of the plan where no medium is
+    /// known.
+    pub(crate) fn full_rate(&self, size: FrameSize) -> FrameRate {
+        let scanned = self.input.plan.tests.iter().filter_map(|test| match &test.measure {
+            Measure::FrameLossRate(scan) => scan.rates.iter().max().copied(),
+            _ => None,
+        });
+        let highest = scanned.fold(self.input.plan.search.maximum, FrameRate::max);
+        self.theoretical(size).unwrap_or(highest)
+    }
+
+    /// What the medium carries at this size, of the largest frames that any test has on a link.
+    pub(crate) fn theoretical(&self, size: FrameSize) -> Option<FrameRate> {
+        let tests = self.input.plan.tests.iter();
+        tests.filter_map(|test| sixbench_method::measure::theoretical(self.input.plan, test, size)).min()
+    }
+}
+
+/// The frame sizes among points, ascending.
+pub(crate) fn sizes<'d, 'a: 'd>(points: impl Iterator<Item = &'d PointDigest<'a>>) -> Vec<FrameSize> {
+    points.map(|p| p.point.frame_size).collect::<BTreeSet<_>>().into_iter().collect()
+}
+
+/// A record of a newer format is refused rather than misread.
+pub(crate) fn check_formats(records: &[TrialRecord]) -> Result<(), ReportError> {
+    match records.iter().map(|r| r.format).find(|&f| f > FORMAT) {
+        Some(found) => Err(ReportError::Format { found, known: FORMAT }),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,170 @@
+//! What is known of one point: its trials, its repetitions, and what they sum up to.
+
+use super::{GoalDigest, Limits, Sample};
+use crate::Input;
+use sixbench_method::measure::{Outcome, Quantity};
+use sixbench_method::plan::{Measure, Point, Test};
+use sixbench_method::record::TrialRecord;
+use sixbench_method::search::Bracket;
+use sixbench_method::stats::Summary;
+use sixbench_method::terms::{Direction, FrameRate, LossRatio};
+use sixbench_method::trial::{Shape, Verdict};
+use std::collections::BTreeMap;
+
+/// What is known of one point.
+pub(crate) struct PointDigest<'a> {
+    pub(crate) test: &'a Test,
+    pub(crate) point: Point,
+    pub(crate) records: Vec<&'a TrialRecord>,
+    pub(crate) outcomes: Vec<&'a Outcome>,
+    /// One for each goal of the plan, in its order. Of a test that is no throughput test: of the search for its load.
+    pub(crate) goals: Vec<GoalDigest>,
+    /// Every quantity measured beside the throughput, by direction and load.
+    pub(crate) samples: Vec<Sample>,
+}
+
+impl<'a> PointDigest<'a> {
+    pub(super) fn new(input: &'a Input<'a>, test: &'a Test, point: Point) -> Self {
+        let records = input.records.iter().filter(|r| r.point == point).collect();
+        let outcomes: Vec<&Outcome> = input.outcomes.iter().filter(|o| o.point == point).collect();
+        let goals = input.plan.search.goals.iter().enumerate();
+        let goals = goals.map(|(i, &goal)| GoalDigest::new(goal, brackets(&outcomes, i))).collect();
+        let samples = samples(&outcomes);
+        Self { test, point, records, outcomes, goals, samples }
+    }
+
+    pub(crate) fn is_throughput(&self) -> bool {
+        self.test.measure == Measure::Throughput
+    }
+
+    /// The summary of a throughput test for the first goal, if there is a result.
+    pub(crate) fn headline(&self) -> Option<&Summary> {
+        self.goals.first().filter(|_| self.is_throughput()).and_then(|g| g.summary.as_ref())
+    }
+
+    /// The sign before a throughput that may be higher in truth.
+    pub(crate) fn sign(&self) -> &'static str {
+        self.limits().sign()
+    }
+
+    /// What ended the searches for the first goal.
+    pub(crate) fn limits(&self) -> Limits {
+        self.goals.first().map(|g| g.limits).unwrap_or_default()
+    }
+
+    /// Trials that were invalid and had to be repeated.
+    pub(crate) fn invalid(&self) -> u32 {
+        self.outcomes.iter().map(|o| o.invalid).sum()
+    }
+
+    /// The throughput that a measurement of another kind was made at, or relative to.
+    pub(crate) fn determined(&self) -> Option<FrameRate> {
+        self.outcomes.iter().find_map(|o| o.throughput())
+    }
+
+    /// The sample of a quantity in one direction; of several loads, at the lowest.
+    pub(crate) fn sample(&self, quantity: Quantity, direction: Direction) -> Option<&Sample> {
+        self.samples.iter().find(|s| s.quantity == quantity && s.direction == direction)
+    }
+
+    /// The sample of a quantity in its worse direction.
+    pub(crate) fn worst(&self, quantity: Quantity) -> Option<&Sample> {
+        let samples = self.samples.iter().filter(|s| s.quantity == quantity);
+        match quantity.is_higher_better() {
+            true => samples.min_by(|a, b| a.summary.median.total_cmp(&b.summary.median)),
+            false => samples.max_by(|a, b| a.summary.median.total_cmp(&b.summary.median)),
+        }
+    }
+
+    /// The directions that have values, in order.
+    pub(crate) fn directions(&self) -> Vec<Direction> {
+        let measured = |direction: &&Direction| self.samples.iter().any(|s| s.direction == **direction);
+        self.test.directions.each().iter().filter(measured).copied().collect()
+    }
+
+    /// The frame loss rate in the worse direction at every rate, ascending, per cent.
+    pub(crate) fn losses(&self) -> Vec<(FrameRate, Summary)> {
+        let mut worst: BTreeMap<(FrameRate, u32), f64> = BTreeMap::new();
+        let values = self.outcomes.iter().flat_map(|o| o.values.iter().map(|v| (o.repetition, v)));
+        for (repetition, value) in values.filter(|(_, v)| v.quantity == Quantity::FrameLossRate) {
+            let loss = worst.entry((value.load, repetition)).or_default();
+            *loss = loss.max(value.value);
+        }
+        let mut rates: BTreeMap<FrameRate, Vec<f64>> = BTreeMap::new();
+        worst.into_iter().for_each(|((rate, _), loss)| rates.entry(rate).or_default().push(loss));
+        rates.into_iter().filter_map(|(rate, losses)| Some((rate, Summary::of(&losses)?))).collect()
+    }
+
+    /// The one number of each repetition that has one: throughput, or the measure's first quantity.
+    pub(crate) fn headlines(&self) -> Vec<(u32, f64)> {
+        let headline = |o: &&Outcome| Some((o.repetition, o.headline(&self.test.measure)?));
+        self.outcomes.iter().filter_map(headline).collect()
+    }
+
+    /// The passing trial at the highest load: where the DUT worked hardest without losing.
+    pub(crate) fn highest_passing(&self, goal: LossRatio) -> Option<&'a TrialRecord> {
+        let passing = self.records.iter().filter(|r| r.result.verdict(goal) == Verdict::Passed);
+        passing.max_by_key(|r| r.result.spec.rate).copied()
+    }
+
+    /// The losing trial at the lowest load whose losses have a place in time.
+    pub(crate) fn lowest_losing(&self, goal: LossRatio) -> Option<&'a TrialRecord> {
+        let placed = |r: &TrialRecord| r.result.directions.iter().any(|d| !d.lost_by_bin.is_empty());
+        let losing = self.records.iter().filter(|r| r.result.verdict(goal) == Verdict::Lost && placed(r));
+        losing.min_by_key(|r| r.result.spec.rate).copied()
+    }
+
+    /// The trial whose losses are looked at in time. Bursts are over before that is worth a look.
+    pub(crate) fn losing_trial(&self, goal: LossRatio) -> Option<&'a TrialRecord> {
+        match self.test.measure {
+            Measure::BackToBack(_) => None,
+            Measure::Recovery(_) | Measure::Reset(_) => {
+                let is_outage = |r: &TrialRecord| matches!(r.result.spec.shape, Shape::Drop { .. } | Shape::Reset { .. });
+                let placed = |r: &TrialRecord| r.result.directions.iter().any(|d| !d.lost_by_bin.is_empty());
+                self.records.iter().rev().find(|r| is_outage(r) && placed(r)).copied()
+            }
+            _ => self.lowest_losing(goal),
+        }
+    }
+
+    /// The trial in which the DUT's processor is looked at. Bursts and outages are no steady load.
+    pub(crate) fn busiest_trial(&self, goal: LossRatio) -> Option<&'a TrialRecord> {
+        let is_steady = !matches!(self.test.measure, Measure::BackToBack(_) | Measure::Recovery(_) | Measure::Reset(_));
+        self.highest_passing(goal).filter(|_| is_steady)
+    }
+
+    /// The trial whose delays stand for the point: of throughput the passing one at the highest load, of delays that of the repetition
+    /// nearest the median. None of other measures, whose loads are not meant to be forwarded.
+    pub(crate) fn delay_trial(&self, goal: LossRatio) -> Option<&'a TrialRecord> {
+        let record = match self.test.measure {
+            Measure::Throughput => self.highest_passing(goal),
+            _ if self.test.measure.is_of_delay() => self.trial_of_the_median(),
+            _ => None,
+        };
+        record.filter(|r| r.result.directions.iter().any(|d| !d.delays.is_empty()))
+    }
+
+    /// The measuring trial of the repetition whose headline is nearest the median: the last one, since it ended the repetition.
+    fn trial_of_the_median(&self) -> Option<&'a TrialRecord> {
+        let headlines = self.headlines();
+        let values: Vec<f64> = headlines.iter().map(|(_, value)| *value).collect();
+        let median = Summary::of(&values)?.median;
+        let nearest = headlines.iter().min_by(|a, b| (a.1 - median).abs().total_cmp(&(b.1 - median).abs()))?;
+        self.records.iter().filter(|r| r.repetition == nearest.0).max_by_key(|r| r.trial).copied()
+    }
+}
+
+fn brackets(outcomes: &[&Outcome], goal: usize) -> impl Iterator<Item = Bracket> {
+    outcomes.iter().filter_map(move |o| o.brackets.get(goal).copied())
+}
+
+fn samples(outcomes: &[&Outcome]) -> Vec<Sample> {
+    let mut found: BTreeMap<(Quantity, Direction, FrameRate), Vec<(f64, bool)>> = BTreeMap::new();
+    for value in outcomes.iter().flat_map(|o| &o.values) {
+        found.entry((value.quantity, value.direction, value.load)).or_default().push((value.value, value.is_at_least));
+    }
+    found
+        .into_iter()
+        .filter_map(|((quantity, direction, load), values)| Sample::new(quantity, direction, load, &values))
+        .collect()
+}

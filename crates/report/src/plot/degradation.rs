@@ -1,0 +1,79 @@
+//! Degradation over the number of flows, RFC 8219 section 10.
+
+use super::Figure;
+use super::style::{self, Axis, Key};
+use crate::digest::Digest;
+use crate::series::{Curve, Steps, curves, quantities, series};
+use kuva::prelude::{Layout, Plot};
+use sixbench_method::plan::SeriesBy;
+use sixbench_method::terms::{Direction, FrameSize};
+
+/// More than this between fewest and most flows, and the axis is logarithmic.
+const LINEAR_UP_TO: f64 = 16.0;
+
+pub(crate) fn figure(digest: &Digest) -> Figure {
+    let all = series(digest, SeriesBy::Flows);
+    let sizes: std::collections::BTreeSet<FrameSize> = all.iter().flat_map(Steps::sizes).collect();
+    let sizes: Vec<FrameSize> = sizes.into_iter().collect();
+    let keys = sizes.iter().enumerate().map(|(i, size)| style::key(i, format!("{size}\u{a0}bytes")));
+    Figure {
+        id: "degradation",
+        title: "Degradation over the number of flows",
+        caption: "Against the fewest flows, per cent of the median; above 0 is worse.".to_owned(),
+        keys: keys.chain([Key::new("╌╌", style::INK, "reverse direction, where directions differ")]).collect(),
+        panels: all.iter().flat_map(|steps| panels(digest, steps, &sizes)).collect(),
+        ..Figure::default()
+    }
+}
+
+/// One panel for each quantity of a series.
+fn panels(digest: &Digest, steps: &Steps, sizes: &[FrameSize]) -> Vec<String> {
+    let curves: Vec<Curve> = curves(digest, steps).into_iter().filter(has_line).collect();
+    let of = |quantity: &str| curves.iter().filter(|c| c.subject.quantity == quantity).collect::<Vec<_>>();
+    quantities(&curves)
+        .into_iter()
+        .map(|quantity| panel(&format!("{quantity}: {}", steps.name), &of(quantity), sizes))
+        .collect()
+}
+
+/// Loss rates are curves over the rate already: they have their table.
+fn has_line(curve: &Curve) -> bool {
+    curve.subject.rate.is_none() && line(curve).len() > 1
+}
+
+fn line(curve: &Curve) -> Vec<(f64, f64)> {
+    curve.steps.iter().filter_map(|step| Some((step.at, curve.degradation(step)?))).collect()
+}
+
+fn panel(title: &str, curves: &[&Curve], sizes: &[FrameSize]) -> String {
+    let plots: Vec<Plot> = curves.iter().flat_map(|curve| plots(curve, sizes)).collect();
+    let points = || curves.iter().flat_map(|curve| line(curve));
+    let (lowest, highest) = points().fold((0.0f64, 1.0f64), |(low, high), (_, y)| (low.min(y), high.max(y)));
+    let layout = style::panel(&plots, title, "network flows n", "degradation (%)").with_y_tick_format(style::plain_numbers());
+    let layout = over_flows(layout, points().map(|(x, _)| x));
+    let y = Axis::up_to(highest - lowest, 5.0);
+    let bottom = (lowest / y.step).floor() * y.step;
+    let top = ((highest / y.step).floor() + 1.0) * y.step;
+    style::draw(plots, layout.with_y_axis_min(bottom).with_y_axis_max(top).with_y_tick_step(y.step))
+}
+
+fn over_flows(layout: Layout, flows: impl Iterator<Item = f64>) -> Layout {
+    let (fewest, most) = flows.fold((f64::MAX, 1.0f64), |(low, high), x| (low.min(x), high.max(x)));
+    match most / fewest > LINEAR_UP_TO {
+        true => style::log_x(layout, style::decades(fewest, most)).with_x_tick_format(style::thousands()),
+        false => {
+            let x = Axis::counting(most, 8.0);
+            layout.with_x_axis_min(0.0).with_x_axis_max(x.end).with_x_tick_step(x.step)
+        }
+    }
+}
+
+/// Colour by size, reverse dashed.
+fn plots(curve: &Curve, sizes: &[FrameSize]) -> [Plot; 2] {
+    let i = sizes.iter().position(|&size| size == curve.size).unwrap_or(0);
+    let is_reverse = curve.subject.direction == Some(Direction::Reverse);
+    let joined = if is_reverse { style::dashed } else { style::line };
+    let points = line(curve);
+    let labels = points.iter().map(|(at, d)| format!("{at} flows, {} bytes: {d:.2} %", curve.size)).collect();
+    [joined(points.clone(), style::color(i), 1.5), style::dots(points, style::color(i), style::marker(i), labels)]
+}

@@ -1,0 +1,88 @@
+//! The distribution of delays on a log tail: what a 99.9th percentile hides.
+
+use super::Figure;
+use super::loss::DIRECTIONS;
+use super::style::{self, Key};
+use crate::digest::{Digest, PointDigest};
+use crate::words::short;
+use kuva::prelude::Plot;
+use sixbench_method::record::TrialRecord;
+use sixbench_method::trial::{Bucket, DirectionResult};
+
+/// The smallest share that is drawn: one frame in a million.
+const FLOOR: f64 = 1e-6;
+
+pub(super) fn figure(digest: &Digest) -> Figure {
+    let panels = digest.points.iter().filter_map(|p| p.delay_trial(digest.goal()).map(|r| panel(p, r)));
+    Figure {
+        id: "delay",
+        title: "Distribution of delays",
+        caption: "The share of the received frames with a larger delay than the one below, both axes logarithmic: the 99.9th \
+                  percentile is \
+                  where a line crosses 10⁻³. One trial for each point: of delay measurements that of the repetition nearest \
+                  the median, of \
+                  throughput the passing one at the highest load."
+            .to_owned(),
+        keys: DIRECTIONS.map(|(_, i, name)| Key::new("▬", style::color(i), name)).to_vec(),
+        panels: panels.collect(),
+        ..Figure::default()
+    }
+}
+
+fn panel(point: &PointDigest, record: &TrialRecord) -> String {
+    let measured = || record.result.directions.iter().filter(|d| !d.delays.is_empty());
+    let plots: Vec<Plot> = measured().map(series).collect();
+    let delays = || measured().flat_map(|d| &d.delays).map(|bucket| bucket.up_to_ns as f64 / 1e6);
+    let ends = style::decades(delays().fold(f64::MAX, f64::min), delays().fold(0.0, f64::max));
+    let layout = style::panel(&plots, &style::point_title(point), "delay (ms)", "share of frames with more");
+    let layout = style::log_y(style::log_x(layout, ends), (FLOOR, 1.0)).with_y_tick_format(style::powers());
+    let note = format!("{} at {} frames/s", point.test.measure.name(), short(record.result.spec.rate.0 as f64));
+    style::draw(plots, style::with_note(layout, &note))
+}
+
+fn series(direction: &DirectionResult) -> Plot {
+    let color = DIRECTIONS.iter().find(|(d, ..)| *d == direction.direction).map_or(0, |(_, i, _)| *i);
+    style::line(tail(&direction.delays), style::color(color), 1.5)
+}
+
+/// The complementary distribution as a staircase: delay in milliseconds, share of frames with a larger one. Past the largest delay
+/// there is none, which is drawn as a fall to the floor.
+fn tail(buckets: &[Bucket]) -> Vec<(f64, f64)> {
+    let all: u64 = buckets.iter().map(|bucket| bucket.frames).sum();
+    let mut larger = all;
+    let mut corners = Vec::with_capacity(2 * buckets.len());
+    for bucket in buckets {
+        let (delay, before) = (bucket.up_to_ns.max(1) as f64 / 1e6, share(larger, all));
+        larger -= bucket.frames;
+        corners.extend([(delay, before), (delay, share(larger, all))]);
+        // What is below the floor is the frame of the panel.
+        if share(larger, all) <= FLOOR {
+            break;
+        }
+    }
+    corners
+}
+
+fn share(frames: u64, of: u64) -> f64 {
+    (frames as f64 / of.max(1) as f64).max(FLOOR)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_tail_never_rises_and_ends_at_the_floor() {
+        let buckets = [(10_000, 900), (20_000, 90), (50_000, 9), (900_000, 1)].map(Bucket::from);
+        let tail = tail(&buckets);
+        assert!(tail.windows(2).all(|pair| pair[0].0 <= pair[1].0 && pair[0].1 >= pair[1].1), "{tail:?}");
+        assert_eq!(tail[0], (0.01, 1.0));
+        assert_eq!(tail[tail.len() - 1], (0.9, FLOOR));
+    }
+
+    #[test]
+    fn the_99_9th_percentile_is_where_the_tail_falls_to_a_thousandth() {
+        let tail = tail(&[(10_000, 999), (70_000, 1)].map(Bucket::from));
+        assert!(tail.contains(&(0.01, 0.001)), "{tail:?}");
+    }
+}

@@ -1,0 +1,169 @@
+//! Tests that are steps of a series: what changes from step to step, and what that does to the result.
+
+use crate::digest::{Digest, PointDigest, Sample};
+use crate::words::quantity;
+use sixbench_method::measure::Quantity;
+use sixbench_method::mix::degradation_percent;
+use sixbench_method::plan::{SeriesBy, Test};
+use sixbench_method::terms::{Direction, FrameRate, FrameSize};
+
+/// The tests of one series, by their place on its axis, ascending.
+pub(crate) struct Steps<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) steps: Vec<(f64, &'a Test)>,
+}
+
+/// The series of a plan that differ in this, in its order.
+pub(crate) fn series<'a>(digest: &Digest<'a>, by: SeriesBy) -> Vec<Steps<'a>> {
+    let mut found: Vec<Steps> = Vec::new();
+    for test in &digest.input.plan.tests {
+        let Some(series) = test.series.as_ref().filter(|s| s.by == by) else {
+            continue;
+        };
+        match found.iter_mut().find(|steps| steps.name == series.name) {
+            Some(steps) => steps.steps.push((series.at, test)),
+            None => found.push(Steps { name: &series.name, steps: vec![(series.at, test)] }),
+        }
+    }
+    found.iter_mut().for_each(|steps| steps.steps.sort_by(|a, b| a.0.total_cmp(&b.0)));
+    found
+}
+
+impl<'a> Steps<'a> {
+    /// The steps at one size, each with its point.
+    pub(crate) fn at<'d>(&self, digest: &'d Digest<'a>, size: FrameSize) -> Vec<(f64, &'d PointDigest<'a>)> {
+        self.steps.iter().filter_map(|&(at, test)| Some((at, digest.point(test, size)?))).collect()
+    }
+
+    /// The steps at one size that have a throughput, each with its point.
+    pub(crate) fn with_throughput<'d>(&self, digest: &'d Digest<'a>, size: FrameSize) -> Vec<(f64, &'d PointDigest<'a>)> {
+        self.at(digest, size).into_iter().filter(|(_, p)| p.headline().is_some()).collect()
+    }
+
+    /// The frame sizes of the series, ascending.
+    pub(crate) fn sizes(&self) -> Vec<FrameSize> {
+        let sizes: std::collections::BTreeSet<_> = self.steps.iter().flat_map(|(_, test)| test.frame_sizes.clone()).collect();
+        sizes.into_iter().collect()
+    }
+}
+
+/// One quantity over the steps of a series, at one size, in one direction.
+pub(crate) struct Curve {
+    pub(crate) subject: Subject,
+    pub(crate) size: FrameSize,
+    pub(crate) steps: Vec<Step>,
+}
+
+/// What a curve is of.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Subject {
+    pub(crate) quantity: String,
+    /// The rate of a frame loss rate, which is one of many.
+    pub(crate) rate: Option<FrameRate>,
+    /// `None` of throughput, which is that of all loaded directions.
+    pub(crate) direction: Option<Direction>,
+    /// Whether a higher value is the better one.
+    pub(crate) is_higher_better: bool,
+}
+
+/// One step of a curve.
+pub(crate) struct Step {
+    pub(crate) at: f64,
+    pub(crate) value: f64,
+    /// The load a value was measured at; `None` of a throughput, which is one.
+    pub(crate) load: Option<FrameRate>,
+}
+
+impl Curve {
+    /// Degradation against the first step, per cent, worse above 0 (RFC 8219 section 10.2.1). `None` where the first step is 0.
+    pub(crate) fn degradation(&self, step: &Step) -> Option<f64> {
+        degradation_percent(self.steps.first()?.value, step.value, self.subject.is_higher_better)
+    }
+}
+
+/// Every quantity of a series as a curve, where it was measured at the first step, which the others are compared with.
+pub(crate) fn curves(digest: &Digest, steps: &Steps) -> Vec<Curve> {
+    let at_size = |size| {
+        let points = steps.at(digest, size);
+        let goals = digest.input.plan.search.goals.len();
+        let throughput = (0..goals).filter_map(|goal| of_goal(&points, goal, size)).collect::<Vec<_>>();
+        let values = points.first().map(|(_, first)| of_values(&points, first, size)).unwrap_or_default();
+        throughput.into_iter().chain(values).collect::<Vec<_>>()
+    };
+    let first = steps.steps.first().map(|(at, _)| *at);
+    let is_whole = |curve: &Curve| curve.steps.len() > 1 && curve.steps.first().map(|s| s.at) == first;
+    steps.sizes().into_iter().flat_map(at_size).filter(is_whole).collect()
+}
+
+fn of_goal(points: &[(f64, &PointDigest)], goal: usize, size: FrameSize) -> Option<Curve> {
+    let name = quantity(points.iter().find_map(|(_, p)| p.goals.get(goal))?.goal);
+    let subject = Subject { quantity: name, rate: None, direction: None, is_higher_better: true };
+    let measured = points.iter().filter(|(_, p)| p.is_throughput());
+    let step =
+        |(at, p): &(f64, &PointDigest)| Some(Step { at: *at, value: p.goals.get(goal)?.summary.as_ref()?.median, load: None });
+    Some(Curve { subject, size, steps: measured.filter_map(step).collect() })
+}
+
+fn of_values(points: &[(f64, &PointDigest)], first: &PointDigest, size: FrameSize) -> Vec<Curve> {
+    let curve = |base: &Sample| {
+        let step = |(at, p): &(f64, &PointDigest)| {
+            let sample = p.samples.iter().find(|s| is_same(s, base))?;
+            Some(Step { at: *at, value: sample.summary.median, load: Some(sample.load) })
+        };
+        Curve { subject: subject(base), size, steps: points.iter().filter_map(step).collect() }
+    };
+    first.samples.iter().map(curve).collect()
+}
+
+/// Loads of measurements at the throughput differ from step to step; a loss rate is one at its rate.
+fn is_same(sample: &Sample, base: &Sample) -> bool {
+    sample.quantity == base.quantity && sample.direction == base.direction && own_rate(sample) == own_rate(base)
+}
+
+fn own_rate(sample: &Sample) -> Option<FrameRate> {
+    (sample.quantity == Quantity::FrameLossRate).then_some(sample.load)
+}
+
+fn subject(sample: &Sample) -> Subject {
+    Subject {
+        quantity: sample.quantity.title().to_owned(),
+        rate: own_rate(sample),
+        direction: Some(sample.direction),
+        is_higher_better: sample.quantity.is_higher_better(),
+    }
+}
+
+/// The quantities of curves, each once, in their order.
+pub(crate) fn quantities(curves: &[Curve]) -> Vec<&str> {
+    let mut found: Vec<&str> = Vec::new();
+    for curve in curves {
+        if !found.contains(&curve.subject.quantity.as_str()) {
+            found.push(&curve.subject.quantity);
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn curve(is_higher_better: bool, values: [f64; 2]) -> Curve {
+        let subject = Subject { quantity: String::new(), rate: None, direction: None, is_higher_better };
+        let step = |(at, value): (f64, f64)| Step { at, value, load: None };
+        Curve { subject, size: FrameSize(84), steps: [1.0, 16.0].into_iter().zip(values).map(step).collect() }
+    }
+
+    #[test]
+    fn a_fifth_less_throughput_and_a_fifth_more_latency_are_both_a_degradation_of_20_per_cent() {
+        let (throughput, latency) = (curve(true, [1000.0, 800.0]), curve(false, [50.0, 60.0]));
+        assert_eq!(throughput.degradation(&throughput.steps[1]), Some(20.0));
+        assert_eq!(latency.degradation(&latency.steps[1]), Some(20.0));
+    }
+
+    #[test]
+    fn nothing_degrades_in_per_cent_of_nothing() {
+        let lossless = curve(false, [0.0, 3.0]);
+        assert_eq!(lossless.degradation(&lossless.steps[1]), None);
+    }
+}

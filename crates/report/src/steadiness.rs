@@ -1,0 +1,42 @@
+//! Repetitions that go up or down, or fall into two heaps: what a median alone would hide, in sentences.
+
+use crate::digest::{Digest, PointDigest};
+use crate::words::{short, short_ms, three_digits, title};
+use sixbench_method::measure::{Quantity, Unit};
+use sixbench_method::stats::{Drift, TwoModes, drift, modes};
+
+/// One sentence for each finding.
+pub(crate) fn findings(digest: &Digest) -> Vec<String> {
+    digest.points.iter().flat_map(of_point).collect()
+}
+
+fn of_point(point: &PointDigest) -> Vec<String> {
+    let values: Vec<f64> = point.headlines().iter().map(|(_, value)| *value).collect();
+    let name = format!("{} at {}\u{a0}bytes", title(point.test), point.point.frame_size);
+    let drifting = drift(&values).map(|drift| drift_sentence(&name, &drift));
+    let bimodal = modes(&values).map(|modes| modes_sentence(&name, point, &modes));
+    drifting.into_iter().chain(bimodal).collect()
+}
+
+fn drift_sentence(name: &str, drift: &Drift) -> String {
+    format!(
+        "{name} drifts: by {} % of the median from one repetition to the next (p = {}, n = {}); the median is no property of a steady DUT.",
+        three_digits(drift.slope * 100.0),
+        three_digits(drift.p),
+        drift.n
+    )
+}
+
+fn modes_sentence(name: &str, point: &PointDigest, modes: &TwoModes) -> String {
+    let shown = |value: f64| match Quantity::headline_of(&point.test.measure).map(Quantity::unit) {
+        Some(Unit::Nanoseconds) => short_ms(value),
+        _ => short(value),
+    };
+    format!(
+        "{name} is bimodal: {} repetitions about {}, {} about {}; the median tells which heap is larger, and little else.",
+        modes.low.count,
+        shown(modes.low.centre),
+        modes.high.count,
+        shown(modes.high.centre)
+    )
+}

@@ -1,0 +1,107 @@
+//! Back-to-back frames: table 1 of RFC 9004 section 7.
+
+use super::AT_LEAST;
+use crate::digest::{Digest, PointDigest, Sample};
+use crate::table::Table;
+use crate::words::{grouped, three_digits, title};
+use sixbench_method::measure::{Quantity, theoretical};
+use sixbench_method::plan::{BackToBack, Measure};
+use sixbench_method::stats::Summary;
+
+/// A row for each test and frame size. Both directions burst at once, and a loss in either ends the burst of both: one row for both.
+pub(crate) fn table(digest: &Digest) -> Table {
+    let columns = [
+        "Test",
+        "#Size",
+        "#Burst (frames)|Average",
+        "#Burst (frames)|Min",
+        "#Burst (frames)|Max",
+        "#Burst (frames)|StdDev",
+        "#N",
+        "#Buffer time (s)|Implied",
+        "#Buffer time (s)|Corrected",
+        "#Rate in the burst",
+        "#Throughput",
+        "#Step (frames)",
+        "#Longest (frames)",
+    ];
+    let rows = digest.points.iter().filter_map(|p| row(digest, p));
+    let table = Table::new("Back-to-back frames (RFC 9004 section 7)", columns).with_rows(rows).with_note(
+        "Implied: average burst over the maximum rate. Corrected: implied - implied * throughput / maximum rate (section 6.4). \
+         Throughput: median of the throughput test of the same DUT, directions and size; where the run has none, the time \
+         cannot be corrected. \
+         Rates: frames/s per direction.",
+    );
+    let table = match digest.input.plan.link_rate {
+        Some(_) => table.with_note("Maximum rate: the theoretical one of the medium."),
+        None => table.with_note("Maximum rate: the rate within the burst, since the rate of the medium is not known."),
+    };
+    let is_open = digest.points.iter().filter_map(|p| burst(p)).any(|s| s.at_least > 0);
+    if is_open { table.with_note(AT_LEAST) } else { table }
+}
+
+fn burst<'p>(point: &'p PointDigest) -> Option<&'p Sample> {
+    point.worst(Quantity::BackToBackFrames)
+}
+
+fn row(digest: &Digest, point: &PointDigest) -> Option<Vec<String>> {
+    let Measure::BackToBack(settings) = &point.test.measure else {
+        return None;
+    };
+    let sample = burst(point)?;
+    let maximum = theoretical(digest.input.plan, point.test, point.point.frame_size).unwrap_or(sample.load).0 as f64;
+    let throughput = throughput(digest, point).map(|s| s.median);
+    let implied = sample.mean / maximum;
+    let frames = |v: f64| grouped(v.round());
+    let mut row =
+        vec![title(point.test), point.point.frame_size.to_string(), format!("{}{}", sample.sign(), frames(sample.mean))];
+    row.extend([sample.summary.min, sample.summary.max].map(grouped));
+    row.push(sample.deviation.map_or("–".to_owned(), three_digits));
+    row.push(sample.summary.n.to_string());
+    row.push(seconds(implied));
+    row.push(throughput.map_or("not corrected".to_owned(), |rate| seconds(corrected(implied, rate, maximum))));
+    row.push(frames(sample.load.0 as f64));
+    row.push(throughput.map_or("not measured".to_owned(), frames));
+    row.extend(limits(settings, sample).map(|v| grouped(v as f64)));
+    Some(row)
+}
+
+/// RFC 9004 section 6.4: what the DUT forwarded meanwhile needed no buffer.
+fn corrected(implied: f64, throughput: f64, maximum: f64) -> f64 {
+    implied - implied * throughput / maximum
+}
+
+/// The step of the search and the longest burst it could make.
+fn limits(settings: &BackToBack, sample: &Sample) -> [u64; 2] {
+    [settings.step_frames.max(1), sample.load.frames_in(settings.longest_ns).max(1)]
+}
+
+fn seconds(value: f64) -> String {
+    format!("{value:.6}")
+}
+
+fn throughput<'d>(digest: &'d Digest, of: &PointDigest) -> Option<&'d Summary> {
+    let is_same = |p: &&PointDigest| {
+        let (a, b) = (p.test, of.test);
+        let (traffic, place) = (a.foreground == b.foreground && a.cores == b.cores, p.point.frame_size == of.point.frame_size);
+        a.dut == b.dut && a.directions == b.directions && traffic && place
+    };
+    digest.throughput_points().find(is_same)?.headline()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_buffer_of_26_000_frames_corrected_for_what_was_forwarded() {
+        let implied = 26_000.0 / 14_880_952.0;
+        assert_eq!(seconds(implied), "0.001747");
+        assert_eq!(seconds(corrected(implied, 14_540_000.0, 14_880_952.0)), "0.000040");
+    }
+
+    #[test]
+    fn a_dut_at_the_rate_of_the_medium_needs_no_buffer() {
+        assert_eq!(corrected(0.002, 1000.0, 1000.0), 0.0);
+    }
+}

@@ -1,0 +1,82 @@
+//! Network performance degradation, RFC 8219 section 10: a table for each benchmark, a column for each frame size.
+
+use crate::digest::Digest;
+use crate::series::{Curve, Steps, Subject, curves, quantities, series};
+use crate::table::Table;
+use crate::words::{grouped, in_a_sentence, seconds, short, three_digits};
+use sixbench_method::plan::{SeriesBy, Test};
+use sixbench_method::terms::Directions;
+
+/// One table for each series by flows and quantity.
+pub(crate) fn tables(digest: &Digest) -> Vec<Table> {
+    series(digest, SeriesBy::Flows).iter().flat_map(|steps| of_series(digest, steps)).collect()
+}
+
+fn of_series(digest: &Digest, steps: &Steps) -> Vec<Table> {
+    let curves = curves(digest, steps);
+    let of = |quantity: &str| curves.iter().filter(|c| c.subject.quantity == quantity).collect::<Vec<_>>();
+    quantities(&curves).into_iter().map(|quantity| table(steps, quantity, &of(quantity))).collect()
+}
+
+fn table(steps: &Steps, quantity: &str, curves: &[&Curve]) -> Table {
+    let mut subjects: Vec<&Subject> = Vec::new();
+    curves.iter().for_each(|c| {
+        if !subjects.contains(&&c.subject) {
+            subjects.push(&c.subject)
+        }
+    });
+    let with_rates = subjects.iter().any(|s| s.rate.is_some());
+    let sizes = steps.sizes();
+    let head = ["#Flows n", "Direction"].into_iter().chain(with_rates.then_some("#Rate")).map(str::to_owned);
+    let columns = head.chain(sizes.iter().map(|s| format!("#{s}")));
+    let row = |at: f64, test: &Test, subject: &Subject| {
+        let curve = |size| curves.iter().find(|c| c.size == size && c.subject == *subject);
+        let cells = sizes.iter().map(|&size| curve(size).map_or("–".to_owned(), |c| cell(c, at)));
+        let rate = with_rates.then(|| subject.rate.map_or("–".to_owned(), |rate| grouped(rate.0 as f64)));
+        [three_digits(at), direction(test, subject)].into_iter().chain(rate).chain(cells).collect::<Vec<_>>()
+    };
+    let first = steps.steps.first().map_or(1.0, |(at, _)| *at);
+    let later = steps.steps.iter().filter(|(at, _)| *at > first);
+    let rows = later.flat_map(|(at, test)| subjects.iter().map(|subject| row(*at, test, subject)).collect::<Vec<_>>());
+    let table = Table::new(format!("Degradation of {}: {}", in_a_sentence(quantity), steps.name), columns).with_rows(rows);
+    let formula = subjects.first().map(|subject| formula(first, subject)).unwrap_or_default();
+    table.with_note(format!("{formula} {} –: not measured, or nothing to compare with.", start(steps)))
+}
+
+fn cell(curve: &Curve, at: f64) -> String {
+    let Some(step) = curve.steps.iter().find(|s| s.at == at) else {
+        return "–".to_owned();
+    };
+    let load = step
+        .load
+        .filter(|_| curve.subject.rate.is_none())
+        .map(|rate| format!(" ({})", short(rate.0 as f64)))
+        .unwrap_or_default();
+    curve.degradation(step).map_or("–".to_owned(), |d| format!("{}\u{a0}%{load}", three_digits(d)))
+}
+
+fn direction(test: &Test, subject: &Subject) -> String {
+    subject.direction.map(|d| d.to_string()).unwrap_or_else(|| match test.directions {
+        Directions::Both => "both".to_owned(),
+        single => single.each().iter().map(ToString::to_string).collect(),
+    })
+}
+
+fn formula(first: f64, subject: &Subject) -> String {
+    let n = three_digits(first);
+    let (formula, load) = match subject.is_higher_better {
+        true => (format!("(X{n} - Xn) / X{n} * 100"), ""),
+        false => (format!("(Xn - X{n}) / X{n} * 100"), " In brackets: the applied frame rate, frames/s per direction."),
+    };
+    let load = if subject.direction.is_some() && subject.rate.is_none() { load } else { "" };
+    format!("RFC 8219 section 10.2: {formula} of the medians at {n} and n flows; above 0 is worse.{load}")
+}
+
+/// How the flows of the series start.
+fn start(steps: &Steps) -> String {
+    let step_ns = steps.steps.iter().filter_map(|(_, test)| test.traffic.flows).map(|f| f.step_ns).max().unwrap_or(0);
+    match step_ns {
+        0 => "All flows start at once (section 10.2.1).".to_owned(),
+        ns => format!("Flows start one after the other, T = {} apart (section 10.2.2).", seconds(ns)),
+    }
+}

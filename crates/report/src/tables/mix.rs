@@ -1,0 +1,95 @@
+//! Tables of series over the share of translated traffic and over the DUT's cores.
+
+use crate::digest::{Digest, PointDigest};
+use crate::series::{Steps, series};
+use crate::table::Table;
+use crate::words::{grouped, three_digits};
+use sixbench_method::mix;
+use sixbench_method::plan::SeriesBy;
+use sixbench_method::terms::FrameSize;
+
+/// The throughput with all frames and with none translated, where both were measured.
+pub(crate) fn ends(steps: &[(f64, &PointDigest)]) -> Option<(f64, f64)> {
+    let median = |point: &PointDigest| point.headline().map(|s| s.median).filter(|&rate| rate > 0.0);
+    let at = |background: f64| median(steps.iter().find(|(at, _)| *at == background)?.1);
+    Some((at(0.0)?, at(100.0)?))
+}
+
+/// Throughput over the share of translated frames, with the models beside it.
+pub(crate) fn mixed(digest: &Digest) -> Vec<Table> {
+    let all = series(digest, SeriesBy::Background);
+    all.iter().map(|steps| mixed_table(digest, steps)).filter(|table| !table.rows.is_empty()).collect()
+}
+
+fn mixed_table(digest: &Digest, steps: &Steps) -> Table {
+    let columns = ["#Size", "#Translated (%)", "#Median", "#P1", "#P99", "#n", "#Model|separate cores", "#Model|one core"];
+    let rows = steps.sizes().into_iter().flat_map(|size| mixed_rows(digest, steps, size));
+    Table::new(format!("Mixed traffic: {}", steps.name), columns).with_rows(rows).with_note(
+        "Throughput, frames/s per direction, of translated and native frames together (RFC 8219 section 5.3). Models, \
+             from the measured ends \
+             Tt (all translated) and Tn (none): min(Tt/a, Tn/(1-a)) on separate cores, 1/(a/Tt + (1-a)/Tn) on one core or \
+             with many flows. \
+             Without both ends there is no model.",
+    )
+}
+
+fn mixed_rows(digest: &Digest, steps: &Steps, size: FrameSize) -> Vec<Vec<String>> {
+    let points = steps.with_throughput(digest, size);
+    let ends = ends(&points);
+    let row = |&(background, point): &(f64, &PointDigest)| {
+        let share = 1.0 - background / 100.0;
+        let model = |of: fn(f64, f64, f64) -> f64| ends.map_or("–".to_owned(), |(tt, tn)| grouped(of(share, tt, tn).round()));
+        let mut row = vec![size.to_string(), three_digits(100.0 - background)];
+        row.extend(cells(point).into_iter().flatten());
+        row.extend([model(mix::separate_cores), model(mix::one_core)]);
+        row
+    };
+    points.iter().rev().map(row).collect()
+}
+
+fn cells(point: &PointDigest) -> Option<[String; 4]> {
+    let summary = point.headline()?;
+    Some([
+        format!("{}{}", point.sign(), grouped(summary.median)),
+        grouped(summary.p1),
+        grouped(summary.p99),
+        summary.n.to_string(),
+    ])
+}
+
+/// The ideal throughput per core: that of the step with the fewest cores, shared among them.
+pub(crate) fn per_core(points: &[(f64, &PointDigest)]) -> Option<f64> {
+    let (cores, first) = points.first().filter(|(cores, _)| *cores > 0.0)?;
+    Some(first.headline()?.median / cores)
+}
+
+/// Throughput over cores, against the ideal line.
+pub(crate) fn scaling(digest: &Digest) -> Vec<Table> {
+    let all = series(digest, SeriesBy::Cores);
+    all.iter().map(|steps| scaling_table(digest, steps)).filter(|table| !table.rows.is_empty()).collect()
+}
+
+fn scaling_table(digest: &Digest, steps: &Steps) -> Table {
+    let columns = ["#Size", "#Cores", "#Median", "#P1", "#P99", "#n", "#Ideal", "#Of the ideal (%)"];
+    let rows = steps.sizes().into_iter().flat_map(|size| scaling_rows(digest, steps, size));
+    Table::new(format!("Over the DUT's cores: {}", steps.name), columns)
+        .with_rows(rows)
+        .with_note("Throughput, frames/s per direction. Ideal: in proportion to the cores, from the step with the fewest.")
+}
+
+fn scaling_rows(digest: &Digest, steps: &Steps, size: FrameSize) -> Vec<Vec<String>> {
+    let points = steps.with_throughput(digest, size);
+    let per_core = per_core(&points).unwrap_or(0.0);
+    let row = |&(cores, point): &(f64, &PointDigest)| {
+        let ideal = per_core * cores;
+        let share = point
+            .headline()
+            .filter(|_| ideal > 0.0)
+            .map(|s| format!("{}{}", point.sign(), three_digits(100.0 * s.median / ideal)));
+        let mut row = vec![size.to_string(), three_digits(cores)];
+        row.extend(cells(point).into_iter().flatten());
+        row.extend([grouped(ideal.round()), share.unwrap_or("–".to_owned())]);
+        row
+    };
+    points.iter().map(row).collect()
+}

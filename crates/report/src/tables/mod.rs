@@ -1,0 +1,51 @@
+//! The tables of a report.
+
+pub(crate) mod burst;
+pub(crate) mod degradation;
+pub(crate) mod loss;
+pub(crate) mod mix;
+pub(crate) mod repeated;
+pub(crate) mod throughput;
+pub(crate) mod trial;
+
+use crate::digest::Sample;
+use crate::words;
+use sixbench_method::stats::Summary;
+use sixbench_method::terms::FrameSize;
+use std::collections::BTreeSet;
+
+/// Layer 2, per direction, FCS included, preamble and gap not.
+pub(crate) fn mbit(rate: f64, size: FrameSize) -> f64 {
+    rate * f64::from(size.0) * 8.0 / 1e6
+}
+
+/// What the percentiles of these summaries are worth.
+pub(crate) fn percentile_note<'s>(summaries: impl Iterator<Item = &'s Summary>) -> String {
+    let sizes: BTreeSet<usize> = summaries.map(|s| s.n).filter(|&n| n < 100).collect();
+    let sizes: Vec<String> = sizes.iter().map(usize::to_string).collect();
+    match sizes.is_empty() {
+        true => "P1 and P99: 1st and 99th percentile by RFC 2330 section 11.3; n: size of the sample.".to_owned(),
+        false => format!("With n = {} the 1st/99th percentiles are the minimum and maximum.", sizes.join(", ")),
+    }
+}
+
+/// How far the repetitions are apart: `(max - min) / median`, per cent.
+fn dispersion(summary: &Summary) -> String {
+    summary.dispersion_percent().map_or("–".to_owned(), |d| format!("{}\u{a0}%", words::three_digits(d.abs())))
+}
+
+/// The sub-columns of a quantity's spread, and their cells.
+const SPREAD: [&str; 3] = ["Median", "P1", "P99"];
+
+fn spread(sample: Option<&Sample>) -> [String; 3] {
+    let Some(sample) = sample else {
+        return ["–"; 3].map(str::to_owned);
+    };
+    let Summary { median, p1, p99, .. } = sample.summary;
+    let [median, p1, p99] = [median, p1, p99].map(|v| words::value(sample.quantity, v));
+    [format!("{}{median}", sample.sign()), p1, p99]
+}
+
+/// Said below every table that has the sign.
+const AT_LEAST: &str = "≥: the true value may be higher: the trial ended before the DUT had recovered, or the burst was as \
+                        long as the plan allows.";

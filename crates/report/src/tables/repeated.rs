@@ -1,0 +1,180 @@
+//! Tables of quantities that are measured in one trial a repetition: latency, delay variation, recovery, reset.
+
+use super::{AT_LEAST, SPREAD, dispersion, percentile_note, spread};
+use crate::digest::{Digest, PointDigest, Sample};
+use crate::table::Table;
+use crate::words::{self, grouped, title};
+use sixbench_method::measure::Quantity;
+use sixbench_method::plan::Measure;
+use sixbench_method::terms::Direction;
+
+/// The reporting format of a measure: a row for each test, frame size and direction, a group of columns for each quantity.
+struct Format {
+    id: &'static str,
+    title: &'static str,
+    measure: fn(&Measure) -> bool,
+    /// What the load of the trial is called.
+    load: &'static str,
+    /// A column of its own after the load.
+    extra: Option<Extra>,
+    quantities: &'static [(Quantity, &'static str)],
+    /// Whether the clause asks for the average.
+    is_averaged: bool,
+    note: &'static str,
+}
+
+/// A column that only one format has, and what stands in it.
+type Extra = (&'static str, fn(&PointDigest, &Sample) -> String);
+
+const FORMATS: [Format; 5] = [
+    Format {
+        id: "latency",
+        title: "Latency (RFC 8219 section 7.2)",
+        measure: |m| matches!(m, Measure::Latency(_)),
+        load: "#Load",
+        extra: None,
+        quantities: &[(Quantity::TypicalLatency, "TL (ms)"), (Quantity::WorstCaseLatency, "WCL (ms)")],
+        is_averaged: false,
+        note: "TL: typical latency, the median of the tagged frames; WCL: worst-case latency, their 99.9th percentile. \
+               Load: frames/s per direction.",
+    },
+    Format {
+        id: "pdv",
+        title: "Packet delay variation (RFC 8219 section 7.3.1)",
+        measure: |m| matches!(m, Measure::Pdv(_)),
+        load: "#Load",
+        extra: None,
+        quantities: &[(Quantity::Pdv, "PDV (ms)"), (Quantity::MinimumDelay, "Dmin (ms)"), (Quantity::HighDelay, "D99.9 (ms)")],
+        is_averaged: false,
+        note: "PDV = D99.9 - Dmin of the received frames of a stream; loss is reported, never turned into delay. \
+               Load: frames/s per direction.",
+    },
+    Format {
+        id: "ipdv",
+        title: "Inter packet delay variation (RFC 8219 section 7.3.2)",
+        measure: |m| matches!(m, Measure::Ipdv(_)),
+        load: "#Load",
+        extra: None,
+        quantities: &[
+            (Quantity::IpdvMinimum, "Dmin (ms)"),
+            (Quantity::IpdvMedian, "Dmed (ms)"),
+            (Quantity::IpdvMaximum, "Dmax (ms)"),
+        ],
+        is_averaged: false,
+        note: "Difference of the delays of two successive frames: smallest, median and largest of a stream. Load: frames/s \
+               per direction.",
+    },
+    Format {
+        id: "recovery",
+        title: "System recovery (RFC 2544 section 26.5)",
+        measure: |m| matches!(m, Measure::Recovery(_)),
+        load: "#Overload",
+        extra: Some(("#Throughput", |p, _| p.determined().map_or("–".to_owned(), |rate| grouped(rate.0 as f64)))),
+        quantities: &[(Quantity::RecoveryTime, "Recovery time (ms)")],
+        is_averaged: true,
+        note: "From the drop to half of the overload until the last lost frame was due; 0 where none was lost after it. \
+               Rates: frames/s per direction.",
+    },
+    Format {
+        id: "reset",
+        title: "Reset (RFC 6201)",
+        measure: |m| matches!(m, Measure::Reset(_)),
+        load: "#Load",
+        extra: Some(("#Loss (frames)", average_loss)),
+        quantities: &[
+            (Quantity::ResetTimeByLoss, "By frame loss (ms)"),
+            (Quantity::ResetTimeByTimestamps, "By timestamps (ms)"),
+        ],
+        is_averaged: true,
+        note: "Both methods of RFC 6201 section 1.3: frames lost over the load, and the longest time without a frame. Loss: \
+               average per trial. \
+               Load: frames/s per direction.",
+    },
+];
+
+/// The tables of all these measures, each with a name for its place in the page.
+pub(crate) fn tables(digest: &Digest) -> Vec<(&'static str, Table)> {
+    FORMATS.iter().map(|format| (format.id, format.table(digest))).collect()
+}
+
+impl Format {
+    fn table(&self, digest: &Digest) -> Table {
+        let points: Vec<&PointDigest> = digest.points_of(self.measure).filter(|p| !p.samples.is_empty()).collect();
+        let rows = points.iter().flat_map(|p| p.directions().into_iter().filter_map(|d| self.row(p, d)));
+        let table = Table::new(self.title, self.columns()).with_rows(rows).with_note(self.note);
+        let samples = || points.iter().flat_map(|p| &p.samples);
+        let table = table.with_note(percentile_note(samples().map(|s| &s.summary)));
+        match samples().any(|s| s.at_least > 0) {
+            true => table.with_note(AT_LEAST),
+            false => table,
+        }
+    }
+
+    fn columns(&self) -> Vec<String> {
+        let mut columns = ["Test", "#Size", "Direction"].map(str::to_owned).to_vec();
+        columns.extend(self.extra.map(|(name, _)| name.to_owned()));
+        columns.push(self.load.to_owned());
+        for (_, group) in self.quantities {
+            let names = self.is_averaged.then_some("Mean").into_iter().chain(SPREAD);
+            columns.extend(names.map(|name| format!("#{group}|{name}")));
+        }
+        columns.push("#n".to_owned());
+        columns
+    }
+
+    fn row(&self, point: &PointDigest, direction: Direction) -> Option<Vec<String>> {
+        let first = point.sample(self.quantities.first()?.0, direction)?;
+        let mut row = vec![title(point.test), point.point.frame_size.to_string(), direction.to_string()];
+        row.extend(self.extra.map(|(_, cell)| cell(point, first)));
+        row.push(grouped(first.load.0 as f64));
+        for (quantity, _) in self.quantities {
+            let sample = point.sample(*quantity, direction);
+            let mean = sample.map_or("–".to_owned(), |s| format!("{}{}", s.sign(), words::value(s.quantity, s.mean)));
+            row.extend(self.is_averaged.then_some(mean));
+            row.extend(spread(sample));
+        }
+        row.push(first.summary.n.to_string());
+        Some(row)
+    }
+}
+
+/// The loss method's time is frames lost over the load, so the frames follow from it.
+fn average_loss(_: &PointDigest, by_loss: &Sample) -> String {
+    grouped((by_loss.mean * by_loss.load.0 as f64 / 1e9).round())
+}
+
+/// Every quantity with every statistic; the loss rates have a table of this kind of their own.
+pub(crate) fn summaries(digest: &Digest) -> Table {
+    let columns = [
+        "Test",
+        "#Size",
+        "Direction",
+        "Quantity",
+        "Unit",
+        "#Load",
+        "#Median",
+        "#P1",
+        "#P99",
+        "#Min",
+        "#Max",
+        "#Mean",
+        "#Dispersion",
+        "#n",
+    ];
+    let samples = || digest.points.iter().flat_map(|p| p.samples.iter().map(move |s| (p, s)));
+    let samples = || samples().filter(|(_, s)| s.quantity != Quantity::FrameLossRate);
+    Table::new("Every quantity with every statistic", columns)
+        .with_rows(samples().map(|(p, s)| summary_row(p, s)))
+        .with_note("Dispersion: (max - min) / median. Load: frames/s per direction.")
+        .with_note(percentile_note(samples().map(|(_, s)| &s.summary)))
+}
+
+fn summary_row(point: &PointDigest, sample: &Sample) -> Vec<String> {
+    let value = |v| words::value(sample.quantity, v);
+    let [median, p1, p99] = spread(Some(sample));
+    let unit = words::unit(sample.quantity).to_owned();
+    let head = [title(point.test), point.point.frame_size.to_string(), sample.direction.to_string()];
+    let what = [sample.quantity.title().to_owned(), unit, grouped(sample.load.0 as f64), median, p1, p99];
+    let rest = [value(sample.summary.min), value(sample.summary.max), value(sample.mean), dispersion(&sample.summary)];
+    head.into_iter().chain(what).chain(rest).chain([sample.summary.n.to_string()]).collect()
+}

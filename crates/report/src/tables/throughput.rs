@@ -1,0 +1,135 @@
+//! The tables of throughput: headline, every loss goal, and the reporting format of RFC 2544.
+
+use super::{dispersion, mbit, percentile_note};
+use crate::digest::{Digest, GoalDigest, Limits, PointDigest, sizes};
+use crate::table::Table;
+use crate::words::{grouped, quantity, title};
+use sixbench_method::plan::{Measure, Test};
+use sixbench_method::stats::Summary;
+use sixbench_method::terms::FrameSize;
+
+/// The headline numbers: the first goal at every point.
+pub(crate) fn headline(digest: &Digest) -> Table {
+    let columns = [
+        "Test",
+        "DUT",
+        "#Size",
+        "#Median",
+        "#P1",
+        "#P99",
+        "#Min",
+        "#Max",
+        "#n",
+        "#Dispersion",
+        "#Mbit/s",
+        "Limited by",
+        "#Invalid",
+    ];
+    let rows = digest.throughput_points().map(|p| headline_row(digest, p));
+    Table::new(quantity(digest.goal()), columns)
+        .with_rows(rows)
+        .with_note(format!(
+            "{}: frames/s per direction. Size: octets of the IPv6 frame with FCS; the IPv4 frame of the same name is 20 \
+             shorter. \
+             Mbit/s: layer 2, per direction, of the median and the nominal size.",
+            quantity(digest.goal())
+        ))
+        .with_note(sample_note(digest))
+}
+
+/// A percentile never stands without the size of its sample.
+pub(crate) fn sample_note(digest: &Digest) -> String {
+    percentile_note(digest.throughput_points().filter_map(PointDigest::headline))
+}
+
+fn headline_row(digest: &Digest, point: &PointDigest) -> Vec<String> {
+    let size = point.point.frame_size;
+    let mut row = vec![title(point.test), digest.dut_title(point.test).to_owned(), size.to_string()];
+    match point.headline() {
+        Some(summary) => row.extend(summary_cells(summary, point.limits())),
+        None => row.extend(["no result"].into_iter().chain(["–"; 4]).chain(["0", "–"]).map(str::to_owned)),
+    }
+    row.push(point.headline().map_or("–".to_owned(), |s| grouped(mbit(s.median, size).round())));
+    row.push(point.goals.first().map_or("–".to_owned(), limit_words));
+    row.push(point.invalid().to_string());
+    row
+}
+
+/// What limited a result, with the repetitions that need a word of their own.
+pub(crate) fn limit_words(goal: &GoalDigest) -> String {
+    let mut words = vec![goal.limits.words()];
+    if goal.unmeasured > 0 {
+        words.push(format!("tester, no result {}×", goal.unmeasured));
+    }
+    if goal.below_minimum > 0 {
+        words.push(format!("below the lowest load {}×", goal.below_minimum));
+    }
+    words.retain(|w| w != "–" || goal.unmeasured == 0);
+    words.join("; ")
+}
+
+fn summary_cells(summary: &Summary, limits: Limits) -> [String; 7] {
+    let at_least = limits.sign();
+    [
+        format!("{at_least}{}", grouped(summary.median)),
+        grouped(summary.p1),
+        grouped(summary.p99),
+        grouped(summary.min),
+        grouped(summary.max),
+        summary.n.to_string(),
+        dispersion(summary),
+    ]
+}
+
+/// The reporting format of RFC 2544 section 26.1, one table for each goal: frame sizes across, frame rates below.
+pub(crate) fn by_size(digest: &Digest) -> Vec<Table> {
+    let goals = digest.throughput_points().next().map_or(0, |p| p.goals.len());
+    (0..goals).map(|goal| size_table(digest, goal)).collect()
+}
+
+fn size_table(digest: &Digest, goal: usize) -> Table {
+    let sizes = sizes(digest.throughput_points());
+    let columns = std::iter::once("Frame size".to_owned()).chain(sizes.iter().map(|s| format!("#{s}")));
+    let row = |test: &Test| {
+        let cells = sizes.iter().map(|&size| size_cell(digest, test, size, goal));
+        std::iter::once(title(test)).chain(cells).collect()
+    };
+    let tests = digest.input.plan.tests.iter().filter(|test| test.measure == Measure::Throughput);
+    let name = quantity(digest.input.plan.search.goals[goal]);
+    Table::new(format!("{name} by frame size, frames/s per direction (RFC 2544 section 26.1)"), columns)
+        .with_rows(theoretical_row(digest, &sizes))
+        .with_rows(tests.map(row))
+        .with_note("Median [P1–P99] (n).")
+        .with_note(sample_note(digest))
+}
+
+/// The first line of the format: what the medium carries.
+fn theoretical_row(digest: &Digest, sizes: &[FrameSize]) -> Option<Vec<String>> {
+    let rates: Option<Vec<String>> = sizes.iter().map(|&size| Some(grouped(digest.theoretical(size)?.0 as f64))).collect();
+    Some(std::iter::once("Theoretical maximum of the medium".to_owned()).chain(rates?).collect())
+}
+
+fn size_cell(digest: &Digest, test: &Test, size: FrameSize, goal: usize) -> String {
+    let goal = digest.point(test, size).and_then(|p| p.goals.get(goal));
+    goal.and_then(|g| Some((g.summary.as_ref()?, g.limits))).map_or("–".to_owned(), |(summary, limits)| {
+        let [median, p1, p99, _, _, n, _] = summary_cells(summary, limits);
+        format!("{median} [{p1}–{p99}] ({n})")
+    })
+}
+
+/// Every loss goal of a search side by side.
+pub(crate) fn goals(digest: &Digest) -> Table {
+    let goals = &digest.input.plan.search.goals;
+    let columns = ["Test".to_owned(), "#Size".to_owned()].into_iter().chain(goals.iter().map(|&g| format!("#{}", quantity(g))));
+    let row = |p: &PointDigest| {
+        let cells = (0..goals.len()).map(|goal| size_cell(digest, p.test, p.point.frame_size, goal));
+        [title(p.test), p.point.frame_size.to_string()].into_iter().chain(cells).collect()
+    };
+    let wanted = goals.len() > 1;
+    Table::new("Every loss goal, frames/s per direction", columns)
+        .with_rows(digest.throughput_points().filter(|_| wanted).map(row))
+        .with_note(
+            "Median [P1–P99] (n). Only the rate without loss is the throughput of RFC 2544 section 26.1; the others \
+                    accept loss, and say how much.",
+        )
+}

@@ -1,0 +1,115 @@
+//! Tables of what happened inside of trials: delays, frames with an odd fate, faults of the tester.
+
+use crate::digest::{Digest, PointDigest};
+use crate::table::Table;
+use crate::words::{grouped, ms, short, title};
+use sixbench_method::plan::Test;
+use sixbench_method::trial::{Delay, DirectionResult, Fault};
+use std::collections::BTreeMap;
+
+/// Delays in the passing trial at the highest load of each point.
+pub(crate) fn delays(digest: &Digest) -> Table {
+    let times = ["#Delay (ms)|Min", "#Delay (ms)|Median", "#Delay (ms)|P99.9", "#Delay (ms)|Max"];
+    let columns = ["Test", "#Size", "#Load", "Direction", "#Frames"].into_iter().chain(times);
+    let rows = digest.throughput_points().flat_map(|p| delay_rows(digest, p));
+    Table::new("Delay in the throughput trials", columns).with_rows(rows).with_note(
+        "One-way delay as observed in the passing trial at the highest load of each point: a by-product of the throughput \
+         trials, \
+         not latency by RFC 8219 section 7.2, which wants 120 s and at least 500 tagged frames after the first 60 s.",
+    )
+}
+
+fn delay_rows(digest: &Digest, point: &PointDigest) -> Vec<Vec<String>> {
+    let Some(record) = point.highest_passing(digest.goal()) else {
+        return Vec::new();
+    };
+    let row = |direction: &DirectionResult, delay: &Delay| {
+        let head = [title(point.test), point.point.frame_size.to_string(), short(record.result.spec.rate.0 as f64)];
+        let counts = [direction.direction.to_string(), grouped(delay.count as f64)];
+        let times = [delay.min_ns, delay.median_ns, delay.p999_ns, delay.max_ns].map(|ns| ms(ns as f64));
+        head.into_iter().chain(counts).chain(times).collect()
+    };
+    let directions = record.result.directions.iter();
+    directions.filter_map(|d| d.delay.as_ref().map(|delay| row(d, delay))).collect()
+}
+
+/// A column of the anomalies: its name and the count behind it.
+type Anomaly = (&'static str, fn(&DirectionResult) -> u64);
+
+/// Frames whose fate was neither right nor plainly lost.
+const ANOMALIES: [Anomaly; 11] = [
+    ("#Late", |d| d.late),
+    ("#Mistranslated", |d| d.mistranslated),
+    ("#Defective", |d| d.defective),
+    ("#Corrupt", |d| d.corrupt),
+    ("#Duplicate", |d| d.duplicate),
+    ("#Reordered", |d| d.reordered),
+    ("#Misdirected", |d| d.misdirected),
+    ("#ICMP", |d| d.icmp),
+    ("#Fragments", |d| d.fragments),
+    ("#Refused", |d| d.refused),
+    ("#Foreign", |d| d.foreign),
+];
+
+/// Totals of the anomalies over all trials of a test.
+pub(crate) fn anomalies(digest: &Digest) -> Table {
+    let columns = std::iter::once("Test").chain(ANOMALIES.iter().map(|(name, _)| *name));
+    let total = |test: &Test, of: fn(&DirectionResult) -> u64| grouped(directions(digest, test).map(of).sum::<u64>() as f64);
+    let row = |test: &Test| std::iter::once(title(test)).chain(ANOMALIES.iter().map(|(_, of)| total(test, *of))).collect();
+    let tests = digest.input.plan.tests.iter().filter(|test| directions(digest, test).next().is_some());
+    Table::new("Frames that were neither right nor plainly lost", columns).with_rows(tests.map(row)).with_note(
+        "Frames in all trials, losing ones included. Defective: with a defect that the recipe names, else right; counted as \
+         received. \
+         Refused: the link had no room because the DUT's receive queue was full. \
+         Foreign: no test frames, ignored (RFC 2544 section 10).",
+    )
+}
+
+fn directions<'d>(digest: &'d Digest, test: &Test) -> impl Iterator<Item = &'d DirectionResult> {
+    let name = test.name.clone();
+    let records = digest.input.records.iter().filter(move |r| r.point.test == name);
+    records.flat_map(|r| r.result.directions.iter())
+}
+
+/// The first wrong frames of each test.
+pub(crate) fn examples(digest: &Digest) -> Vec<String> {
+    let of = |test| {
+        let examples = directions(digest, test).flat_map(|d| d.examples.iter().map(move |e| (d.direction, e)));
+        // The same wrong frame comes in every trial: each kind is told once.
+        let mut told = std::collections::BTreeSet::new();
+        let fresh = examples.filter(move |&(direction, e)| told.insert((direction, e)));
+        fresh.take(3).map(move |(direction, e)| format!("{}, {direction}: {e}", title(test)))
+    };
+    digest.input.plan.tests.iter().flat_map(of).collect()
+}
+
+/// Faults of the tester, by point and kind, each with its first words.
+pub(crate) fn faults(digest: &Digest) -> Table {
+    let rows = digest.points.iter().flat_map(fault_rows);
+    Table::new("Where the tester fell short", ["Test", "#Size", "Fault", "#Times", "First of them"])
+        .with_rows(rows)
+        .with_note("A fault invalidates a trial only where it can explain what is missing; sending too slowly always does.")
+}
+
+fn fault_rows(point: &PointDigest) -> Vec<Vec<String>> {
+    let mut kinds: BTreeMap<&str, (u64, String)> = BTreeMap::new();
+    for fault in point.records.iter().flat_map(|r| &r.result.faults) {
+        kinds.entry(kind(fault)).or_insert_with(|| (0, fault.to_string())).0 += 1;
+    }
+    let row = |(kind, (times, first)): (&str, (u64, String))| {
+        vec![title(point.test), point.point.frame_size.to_string(), kind.to_owned(), times.to_string(), first]
+    };
+    kinds.into_iter().map(row).collect()
+}
+
+fn kind(fault: &Fault) -> &'static str {
+    match fault {
+        Fault::SentTooSlowly { .. } => "sent too slowly",
+        Fault::SenderStalled { .. } => "sender stalled",
+        Fault::ReceiverStalled { .. } => "receiver stalled",
+        Fault::ReceiveRingOverrun { .. } => "receive ring overrun",
+        Fault::NeighbourWentStale { .. } => "neighbour went stale",
+        Fault::CpuStolen { .. } => "processor time stolen",
+        Fault::CpuTaken { .. } => "processor time taken by others",
+    }
+}

@@ -1,0 +1,56 @@
+//! What a series shows in sentences: one for each, at its smallest frame size with results.
+
+use crate::digest::{Digest, PointDigest};
+use crate::series::{Steps, curves, series};
+use crate::words::{in_a_sentence, short, three_digits};
+use sixbench_method::plan::SeriesBy;
+use sixbench_method::terms::FrameSize;
+
+pub(super) fn sentences(digest: &Digest) -> Vec<String> {
+    let of = |by: SeriesBy, say: fn(&Digest, &Steps) -> Option<String>| {
+        let all = series(digest, by);
+        all.iter().filter_map(|steps| say(digest, steps)).collect::<Vec<_>>()
+    };
+    let flows = of(SeriesBy::Flows, degradation);
+    flows.into_iter().chain(of(SeriesBy::Background, mixed)).chain(of(SeriesBy::Cores, scaling)).collect()
+}
+
+/// `flows: throughput at 84 bytes degrades by 19 % from 1 to 64 network flows.`
+fn degradation(digest: &Digest, steps: &Steps) -> Option<String> {
+    let curves = curves(digest, steps);
+    let (curve, last, change) = curves.iter().find_map(|c| Some((c, c.steps.last()?, c.degradation(c.steps.last()?)?)))?;
+    let verb = if change < 0.0 { "improves" } else { "degrades" };
+    let (name, size) = (in_a_sentence(&curve.subject.quantity), curve.size);
+    let [from, to, change] = [curve.steps.first()?.at, last.at, change.abs()].map(three_digits);
+    Some(format!("{}: {name} at {size}\u{a0}bytes {verb} by {change}\u{a0}% from {from} to {to} network flows.", steps.name))
+}
+
+/// `mix: at 84 bytes 100 % translated 356 k, 50 % 711 k, 0 % 458 k frames/s.`
+fn mixed(digest: &Digest, steps: &Steps) -> Option<String> {
+    let (size, points) = smallest(digest, steps)?;
+    let step = |(background, p): &(f64, &PointDigest)| {
+        let rate = p.headline().map_or(String::new(), |s| short(s.median));
+        format!("{}{rate} at {}\u{a0}%", p.sign(), three_digits(100.0 - background))
+    };
+    let list: Vec<String> = points.iter().map(step).collect();
+    Some(format!("{}: throughput by the share of translated frames, at {size}\u{a0}bytes: {}.", steps.name, list.join(", ")))
+}
+
+/// `cores: at 84 bytes 4 cores pass 2.8 times as much as 1.`
+fn scaling(digest: &Digest, steps: &Steps) -> Option<String> {
+    let (size, points) = smallest(digest, steps)?;
+    let ((few, first), (many, last)) = (points.first()?, points.last()?);
+    let gain = last.headline()?.median / first.headline().filter(|s| s.median > 0.0)?.median;
+    let at_least = if last.limits().open_above() { "at least " } else { "" };
+    let [few, many, gain] = [*few, *many, gain].map(three_digits);
+    Some(format!(
+        "{}: with {many} of the DUT's cores {at_least}{gain} times the throughput of {few}, at {size}\u{a0}bytes.",
+        steps.name
+    ))
+}
+
+/// The smallest size at which at least two steps have a throughput.
+fn smallest<'d, 'a>(digest: &'d Digest<'a>, steps: &Steps<'a>) -> Option<(FrameSize, Vec<(f64, &'d PointDigest<'a>)>)> {
+    let sizes = steps.sizes().into_iter();
+    sizes.map(|size| (size, steps.with_throughput(digest, size))).find(|(_, points)| points.len() > 1)
+}

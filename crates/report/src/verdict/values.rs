@@ -1,0 +1,76 @@
+//! What the other measures came to in sentences: one for each test, at its smallest frame size with a result, in the worse direction.
+
+use crate::digest::{Digest, PointDigest, Sample};
+use crate::words::{grouped, percentage, short, short_ms, three_digits, title};
+use sixbench_method::measure::Quantity;
+use sixbench_method::plan::{Measure, Recovery};
+
+pub(super) fn sentences(digest: &Digest) -> Vec<String> {
+    let tests = digest.input.plan.tests.iter().filter(|test| digest.is_compared(test));
+    tests.filter_map(|test| digest.points.iter().filter(|p| p.test.name == test.name).find_map(sentence)).collect()
+}
+
+/// `TAYGA, SIIT: typical latency 0.085 ms, worst-case 0.9 ms at 84 bytes and 20 k frames/s.`
+pub(crate) fn sentence(point: &PointDigest) -> Option<String> {
+    let result = match &point.test.measure {
+        Measure::Throughput => return None,
+        Measure::FrameLossRate(_) => return losses(point),
+        Measure::Latency(_) => latency(point)?,
+        Measure::Pdv(_) => format!("packet delay variation {}", time(point.worst(Quantity::Pdv)?)),
+        Measure::Ipdv(_) => ipdv(point)?,
+        Measure::BackToBack(_) => burst(point.worst(Quantity::BackToBackFrames)?),
+        Measure::Recovery(recovery) => recovered(point.worst(Quantity::RecoveryTime)?, recovery),
+        Measure::Reset(_) => format!("forwarded nothing for {} after a reset", mean(point.worst(Quantity::ResetTimeByLoss)?)),
+    };
+    let rate = short(point.samples.first()?.load.0 as f64);
+    Some(format!("{}: {result} at {}\u{a0}bytes and {rate} frames/s.", title(point.test), point.point.frame_size))
+}
+
+fn latency(point: &PointDigest) -> Option<String> {
+    let (typical, worst) = (point.worst(Quantity::TypicalLatency)?, point.worst(Quantity::WorstCaseLatency)?);
+    Some(format!("typical latency {}, worst-case {}", time(typical), time(worst)))
+}
+
+fn ipdv(point: &PointDigest) -> Option<String> {
+    let most = point.worst(Quantity::IpdvMaximum)?;
+    let minima = point.samples.iter().filter(|sample| sample.quantity == Quantity::IpdvMinimum);
+    let least = minima.min_by(|a, b| a.summary.median.total_cmp(&b.summary.median))?;
+    Some(format!("inter packet delay variation {} to {}", time(least), time(most)))
+}
+
+fn burst(sample: &Sample) -> String {
+    format!("bursts of {}{} frames without loss", sample.sign(), grouped(sample.mean.round()))
+}
+
+fn recovered(sample: &Sample, recovery: &Recovery) -> String {
+    let overload = three_digits(recovery.overload * 100.0);
+    match sample.summary.max == 0.0 {
+        true => format!("lost nothing more after an overload of {overload}\u{a0}% of its throughput"),
+        false => format!("recovered within {} from an overload of {overload}\u{a0}% of its throughput", mean(sample)),
+    }
+}
+
+fn time(sample: &Sample) -> String {
+    format!("{}{}", sample.sign(), short_ms(sample.summary.median))
+}
+
+/// The clauses on recovery and reset ask for the average.
+fn mean(sample: &Sample) -> String {
+    format!("{}{}", sample.sign(), short_ms(sample.mean))
+}
+
+/// The loss at the highest rate, and how far up there was none.
+fn losses(point: &PointDigest) -> Option<String> {
+    let losses = point.losses();
+    let (rate, most) = losses.last()?;
+    let lossless = losses.iter().take_while(|(_, s)| s.median == 0.0).last();
+    let up_to = lossless.filter(|(r, _)| r != rate).map(|(r, _)| format!(", none at {} and below", short(r.0 as f64)));
+    Some(format!(
+        "{}: lost {}\u{a0}% of the frames at {} frames/s and {}\u{a0}bytes{}.",
+        title(point.test),
+        percentage(most.median),
+        short(rate.0 as f64),
+        point.point.frame_size,
+        up_to.unwrap_or_default()
+    ))
+}

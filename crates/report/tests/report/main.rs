@@ -1,0 +1,6 @@
+//! The views of runs that are built in code.
+#![allow(missing_docs, reason = "tests")]
+
+mod measures;
+mod sample;
+mod views;

@@ -1,0 +1,210 @@
+//! The views of a run of every measure.
+
+use crate::sample::Sample;
+use sixbench_method::plan::{Measure, SearchMethod};
+use sixbench_method::repeat::Repetition;
+use sixbench_method::search::{Bracket, Limit};
+use sixbench_method::terms::{FrameRate, LossRatio};
+use sixbench_report::{figures, html, json, latex, markdown, terminal, values_csv};
+
+#[test]
+fn the_tables_of_every_measure() {
+    let sample = Sample::of_every_measure();
+    insta::assert_snapshot!("markdown", markdown(&sample.input()));
+    insta::assert_snapshot!("terminal", terminal(&sample.input(), 100, false));
+}
+
+#[test]
+fn a_run_is_the_same_in_latex_and_in_rows_of_values() {
+    let sample = Sample::of_every_measure().only(&["latency", "burst"]);
+    insta::assert_snapshot!("latex", latex(&sample.input()));
+    insta::assert_snapshot!("values-csv", values_csv(&sample.input()));
+    insta::assert_snapshot!("json", json(&sample.input()));
+}
+
+#[test]
+fn every_row_of_a_latex_table_has_all_its_columns() {
+    let text = latex(&Sample::of_every_measure().input());
+    let tables: Vec<&str> = text.split("\\begin{tabular}{").skip(1).collect();
+    assert!(tables.len() > 15);
+    for table in tables {
+        let (layout, rest) = table.split_once('}').expect("a layout");
+        let (body, _) = rest.split_once("\\end{tabular}").expect("an end");
+        let rows = body.lines().filter(|line| line.ends_with("\\\\") && !line.contains("\\multicolumn"));
+        rows.for_each(|row| assert_eq!(row.replace("\\&", "").matches('&').count() + 1, layout.len(), "{row}"));
+    }
+}
+
+#[test]
+fn the_axes_of_the_loss_graph_run_from_0_to_100_per_cent() {
+    let svg = figure(&Sample::of_every_measure(), "loss-rate").expect("a graph");
+    let graph = panels(&svg).remove(0);
+    for tick in ["0", "20", "40", "60", "80", "100"] {
+        assert_eq!(graph.matches(&format!(">{tick}<")).count(), 2, "the tick {tick} on both axes");
+    }
+    assert!(!graph.contains(">120<"));
+    assert!(graph.contains("input rate (% of the theoretical rate)"));
+}
+
+#[test]
+fn without_a_known_medium_per_cent_are_of_the_plan_and_that_is_said() {
+    let mut sample = Sample::of_every_measure().only(&["loss"]);
+    sample.plan.link_rate = None;
+    assert!(figure(&sample, "loss-rate").expect("a graph").contains("input rate (% of the highest of the plan)"));
+    assert!(markdown(&sample.input()).contains("of the highest rate of the plan, since the rate of the medium is not known"));
+}
+
+#[test]
+fn the_theoretical_line_is_drawn_where_the_medium_is_known() {
+    let mut sample = Sample::of_every_measure().only(&["rate"]);
+    let panels_of = |sample: &Sample| panels(&figure(sample, "throughput").expect("a graph")).len();
+    assert_eq!(panels_of(&sample), 3);
+    assert!(page(&sample).contains("<td class=\"n\">1,201,923</td>"), "1 Gbit/s in frames of 84 octets");
+    sample.plan.link_rate = None;
+    assert_eq!(panels_of(&sample), 2);
+    let page = page(&sample);
+    assert!(!page.contains("Theoretical maximum of the medium") && !page.contains("╌╌"));
+}
+
+#[test]
+fn both_models_are_drawn_between_measured_ends_and_none_without() {
+    let sample = Sample::of_every_measure();
+    let models = |sample: &Sample| {
+        let svg = figure(sample, "mixed").expect("a graph");
+        let panel = panels(&svg).remove(0);
+        [panel.contains("stroke=\"#d55e00\""), panel.contains("stroke=\"#009e73\"")]
+    };
+    assert_eq!(models(&sample), [true, true]);
+    let without = sample.only(&["mix-0", "mix-10", "mix-50", "mix-90"]);
+    assert_eq!(models(&without), [false, false]);
+    let text = markdown(&without.input());
+    assert!(text.contains("| 84 | 50 | 711,226 | 704,218 | 725,520 | 3 | – | – |"), "{text}");
+}
+
+#[test]
+fn degradation_names_its_formula_its_flows_and_how_they_start() {
+    let text = markdown(&Sample::of_every_measure().input());
+    for words in [
+        "(X1 - Xn) / X1",
+        "(Xn - X1) / X1",
+        "| 64 | both |",
+        "T = 0.1\u{a0}s apart (section 10.2.2)",
+        "(section 10.2.1)",
+        "| 16 | forward | 480,000 |",
+    ] {
+        assert!(text.contains(words), "{words}: {text}");
+    }
+}
+
+#[test]
+fn a_run_of_latency_alone_speaks_of_nothing_else() {
+    let sample = Sample::of_every_measure().only(&["latency"]);
+    let page = page(&sample);
+    for absent in
+        ["<h2>Results", "id=\"loss-rate\"", "id=\"pdv\"", "id=\"mixed\"", "id=\"cores\"", "id=\"by-size\"", "no result"]
+    {
+        assert!(!page.contains(absent), "{absent}");
+    }
+    let verdict = "Jool, SIIT, latency: typical latency";
+    assert!(markdown(&sample.input()).contains(&format!("- {verdict}")));
+    let terminal = terminal(&sample.input(), 100, false);
+    assert!(terminal.trim_start().starts_with(verdict), "{terminal}");
+}
+
+#[test]
+fn what_may_be_more_in_truth_is_said_to_be_at_least_so_much() {
+    let mut sample = Sample::of_every_measure().only(&["reset"]);
+    sample.outcomes[0].values.iter_mut().for_each(|value| value.is_at_least = true);
+    let text = markdown(&sample.input());
+    assert!(text.contains("forwarded nothing for ≥\u{a0}1240\u{a0}ms after a reset"), "{text}");
+    assert!(text.contains("≥: the true value may be higher"), "{text}");
+}
+
+#[test]
+fn a_burst_without_a_throughput_test_beside_it_is_not_corrected() {
+    let sample = Sample::of_every_measure();
+    assert!(markdown(&sample.input()).contains("| not corrected | 1,000,000 | not measured |"));
+    let row = |text: &str| text.lines().find(|l| l.contains("Jool, SIIT, bursts | 84")).map(str::to_owned);
+    let corrected = row(&markdown(&sample.input())).expect("a row");
+    assert!(corrected.contains("| 356,112 |") && !corrected.contains("not corrected"), "{corrected}");
+}
+
+#[test]
+fn several_loss_goals_stand_side_by_side_under_their_names() {
+    let mut sample = Sample::of_every_measure().only(&["rate"]);
+    sample.plan.search.method = SearchMethod::Mlrsearch;
+    let lossy = LossRatio(0.000_01);
+    sample.plan.search.goals.push(lossy);
+    for outcome in &mut sample.outcomes {
+        let lower = outcome.brackets[0].lower.map(|rate| FrameRate(rate.0 + 1_000));
+        outcome.brackets.push(Bracket { goal: lossy, lower, upper: None, limit: Limit::Dut });
+    }
+    let text = markdown(&sample.input());
+    assert!(text.contains("| Test | Size | Throughput | Rate at 0.001\u{a0}% loss or less |"), "{text}");
+    assert!(text.contains("356,112 \\[352,602–363,269] (3) | 357,112 \\[353,602–364,269] (3)"), "{text}");
+}
+
+#[test]
+fn the_frame_timeout_of_the_plan_is_drawn_into_the_loss_against_it() {
+    let mut sample = Sample::of_every_measure().only(&["latency"]);
+    assert!(!figure(&sample, "timeout").expect("a graph").contains("dashed: the frame timeout"));
+    sample.plan.trial.frame_timeout_ns = 10_000_000;
+    assert!(figure(&sample, "timeout").expect("a graph").contains("dashed: the frame timeout, 10\u{a0}ms"));
+}
+
+#[test]
+fn memory_and_drops_of_the_dut_are_told_below_its_processor() {
+    let page = page(&Sample::of_every_measure().only(&["rate"]));
+    assert!(page.contains("resident memory of the DUT's processes 12\u{a0}MiB at first, 13\u{a0}MiB at most"));
+    assert!(page.contains("at backlog (received)"));
+}
+
+#[test]
+fn an_adaptive_test_that_stopped_early_is_complete() {
+    let mut sample = Sample::of_every_measure().only(&["rate"]);
+    sample.plan.tests[0].repetitions = Repetition::Adaptive { least: 2, most: 20, within: 0.1 };
+    assert!(page(&sample).contains("6 of 6\u{a0}measurements"));
+    assert!(page(&sample).contains("a measurement was made 2 to 20 times"));
+    sample.interrupted = true;
+    assert!(markdown(&sample.input()).contains("6 of 40 measurements were completed"));
+}
+
+#[test]
+fn each_measure_has_a_part_of_the_page_and_no_part_is_empty() {
+    let sample = Sample::of_every_measure();
+    keep(&sample);
+    let page = page(&sample);
+    let ids =
+        ["headline", "loss-rate", "latency", "pdv", "ipdv", "back-to-back", "recovery", "reset", "overload", "mixed", "cores"];
+    for id in ids.into_iter().chain(["by-size", "summaries", "evidence", "delays", "anomalies", "faults", "method", "facts"]) {
+        assert_eq!(page.matches(&format!("<section id=\"{id}\">")).count(), 1, "{id}");
+    }
+    assert!(!page.contains("<tbody>\n</tbody>"));
+    assert!(sample.plan.tests.iter().any(|t| matches!(t.measure, Measure::Reset(_))));
+}
+
+fn page(sample: &Sample) -> String {
+    html(&sample.input()).expect("a page").replace("&#x27;", "'").replace("&#x2f;", "/")
+}
+
+fn figure(sample: &Sample, id: &str) -> Option<String> {
+    figures(&sample.input()).into_iter().find(|(name, _)| *name == format!("{id}.svg")).map(|(_, svg)| svg)
+}
+
+/// The panels of a figure, each an SVG inside of the sheet.
+fn panels(svg: &str) -> Vec<String> {
+    svg.split("<svg ").skip(2).map(str::to_owned).collect()
+}
+
+/// Writes page and figures to where `SIXBENCH_SAMPLE` says, to be looked at.
+fn keep(sample: &Sample) {
+    let Ok(directory) = std::env::var("SIXBENCH_SAMPLE") else {
+        return;
+    };
+    let directory = format!("{directory}/measures");
+    std::fs::create_dir_all(&directory).expect("a directory");
+    std::fs::write(format!("{directory}/report.html"), html(&sample.input()).expect("a page")).expect("report.html");
+    for (name, svg) in figures(&sample.input()) {
+        std::fs::write(format!("{directory}/{name}"), svg).expect("a figure");
+    }
+}

@@ -1,0 +1,151 @@
+//! The views of one sample run, and of a run without results.
+
+use crate::sample::Sample;
+use sixbench_method::search::Limit;
+use sixbench_method::terms::FrameRate;
+use sixbench_report::{ReportError, csv, figures, html, json, markdown, terminal};
+
+#[test]
+fn the_views_of_a_run() {
+    let sample = Sample::complete();
+    insta::assert_snapshot!("csv", csv(&sample.input()));
+    insta::assert_snapshot!("markdown", markdown(&sample.input()));
+    insta::assert_snapshot!("json", json(&sample.input()));
+    insta::assert_snapshot!("terminal", terminal(&sample.input(), 100, false));
+    insta::assert_snapshot!("terminal-narrow", terminal(&sample.input(), 50, false));
+}
+
+#[test]
+fn a_run_interrupted_before_its_first_result_says_so() {
+    let sample = Sample::empty();
+    for text in [html(&sample.input()).unwrap(), markdown(&sample.input()), terminal(&sample.input(), 80, true)] {
+        assert!(text.contains("interrupted before its first result"), "{text}");
+    }
+    assert_eq!(csv(&sample.input()).lines().count(), 1);
+    assert!(json(&sample.input()).contains("\"summary\": null"));
+    assert!(figures(&sample.input()).is_empty());
+}
+
+#[test]
+fn a_run_interrupted_between_records_and_outcomes_still_draws_them() {
+    let mut sample = Sample::complete();
+    sample.outcomes.clear();
+    sample.interrupted = true;
+    assert!(html(&sample.input()).unwrap().contains("interrupted before its first result"));
+    assert!(figures(&sample.input()).iter().any(|(name, _)| name == "search.svg"));
+}
+
+#[test]
+fn the_page_is_whole_and_needs_nothing_from_elsewhere() {
+    let page = page();
+    assert!(page.starts_with("<!DOCTYPE html>"), "{}", &page[..40]);
+    assert!(!page.contains("{{") && !page.contains("{%"));
+    for load in ["src=", "@import", "url(http", "<script", "<link", "href=\"http"] {
+        assert!(!page.contains(load), "the page loads something: {load}");
+    }
+    for tag in ["table", "section", "figure", "div", "svg", "details", "tr", "dl", "aside"] {
+        let opened = page.matches(&format!("<{tag}>")).count() + page.matches(&format!("<{tag} ")).count();
+        assert_eq!(opened, page.matches(&format!("</{tag}>")).count(), "<{tag}> is not closed as often as opened");
+    }
+}
+
+#[test]
+fn the_page_begins_with_the_verdict_and_the_limits_of_its_numbers() {
+    let page = as_read(&page());
+    let verdict = page.find("frames/s per direction without loss at a frame size of 84\u{a0}bytes").expect("a verdict");
+    let notice = page.find("The conformant run would need").expect("a notice");
+    assert!(verdict < notice && notice < page.find("<h2>Results").expect("a headline table"));
+    assert!(page.contains("2240\u{a0}trials, 42.9\u{a0}h"));
+}
+
+#[test]
+fn markup_in_a_title_is_shown_and_not_obeyed() {
+    let page = page();
+    assert!(!page.contains("<b>"));
+    assert!(page.contains("&lt;b&gt;"));
+    let sample = Sample::complete();
+    assert!(figures(&sample.input()).iter().all(|(_, svg)| !svg.contains("<b>")));
+}
+
+#[test]
+fn a_percentile_never_stands_without_the_size_of_its_sample() {
+    let sample = Sample::complete();
+    for text in [as_read(&page()), markdown(&sample.input()), terminal(&sample.input(), 100, false)] {
+        assert!(text.contains("With n = 3 the 1st/99th percentiles are the minimum and maximum."), "{text}");
+    }
+}
+
+/// The sample with only its first two tests, whose results at both sizes lie between these bounds.
+fn duel(bounds: [(Option<u64>, u64, Limit); 2]) -> Sample {
+    let mut sample = Sample::complete();
+    sample.plan.tests.truncate(2);
+    sample.outcomes.retain(|o| sample.plan.test(&o.point.test).is_some());
+    for outcome in &mut sample.outcomes {
+        let (lower, upper, limit) = bounds[usize::from(outcome.point.test != "linux-ipv4")];
+        let bracket = &mut outcome.brackets[0];
+        (bracket.lower, bracket.upper, bracket.limit) = (lower.map(FrameRate), Some(FrameRate(upper)), limit);
+    }
+    sample
+}
+
+#[test]
+fn overlapping_ranges_show_no_difference() {
+    let close = duel([(Some(400_000), 404_000, Limit::Dut), (Some(398_000), 402_000, Limit::Dut)]);
+    let text = markdown(&close.input());
+    assert!(text.contains("(no difference shown to Linux IPv4 forwarding)"), "{text}");
+    let apart = duel([(Some(400_000), 404_000, Limit::Dut), (Some(40_000), 40_400, Limit::Dut)]);
+    let text = markdown(&apart.input());
+    assert!(text.contains("reached 10\u{a0}% of that: 40\u{a0}k."), "{text}");
+    assert!(!text.contains("no difference"), "{text}");
+}
+
+#[test]
+fn two_results_limited_by_the_tester_are_not_ranked() {
+    let both = duel([(Some(400_000), 404_000, Limit::Tester), (Some(390_000), 394_000, Limit::Tester)]);
+    let text = markdown(&both.input());
+    assert!(text.contains("which of the two is faster is not shown"), "{text}");
+}
+
+#[test]
+fn a_dut_that_loses_at_the_lowest_load_counts_as_zero() {
+    let hopeless = duel([(Some(400_000), 404_000, Limit::Dut), (None, 1_000, Limit::Dut)]);
+    let text = markdown(&hopeless.input());
+    assert!(text.contains("passed not even the lowest load of the plan"), "{text}");
+    assert!(text.contains("below the lowest load 3×"), "{text}");
+    html(&hopeless.input()).expect("a page");
+}
+
+#[test]
+fn what_the_tester_could_not_measure_is_no_result() {
+    let blocked = duel([(Some(400_000), 404_000, Limit::Dut), (None, 1_000, Limit::Tester)]);
+    let text = markdown(&blocked.input());
+    assert!(text.contains("the tester fell short at every load that was tried"), "{text}");
+    assert!(text.contains("no result"), "{text}");
+    html(&blocked.input()).expect("a page");
+}
+
+#[test]
+fn records_of_a_newer_format_are_refused() {
+    let mut sample = Sample::complete();
+    sample.records[0].format = 99;
+    assert!(matches!(html(&sample.input()), Err(ReportError::Format { found: 99, .. })));
+}
+
+/// The escape that plain words contain, undone.
+fn as_read(page: &str) -> String {
+    page.replace("&#x2f;", "/")
+}
+
+/// The page; also written to where `SIXBENCH_SAMPLE` says, to be looked at.
+fn page() -> String {
+    let sample = Sample::complete();
+    let page = html(&sample.input()).expect("a page");
+    if let Ok(directory) = std::env::var("SIXBENCH_SAMPLE") {
+        std::fs::create_dir_all(&directory).expect("a directory");
+        std::fs::write(format!("{directory}/report.html"), &page).expect("report.html");
+        for (name, svg) in figures(&sample.input()) {
+            std::fs::write(format!("{directory}/{name}"), svg).expect("a figure");
+        }
+    }
+    page
+}

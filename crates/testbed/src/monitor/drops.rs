@@ -1,0 +1,80 @@
+//! Where the DUT's kernel drops frames: the counters of its interfaces, and of the queue between an interface and the core that works
+//! for it.
+
+use sixbench_method::record::Drops;
+use std::collections::BTreeMap;
+
+/// Name of the queue between an interface and a core in records.
+const BACKLOG: &str = "backlog";
+
+/// Drop counters by place and way.
+pub(super) type Snapshot = BTreeMap<(String, &'static str), u64>;
+
+/// The counters now, of the network namespace the process `anchor` lives in.
+pub(super) fn snapshot(anchor: u32) -> Snapshot {
+    let interfaces = std::fs::read_to_string(format!("/proc/{anchor}/net/dev")).unwrap_or_default();
+    let queues = std::fs::read_to_string("/proc/net/softnet_stat").unwrap_or_default();
+    let mut counters = parse_interfaces(&interfaces);
+    counters.insert((BACKLOG.to_owned(), "received"), parse_queues(&queues));
+    counters
+}
+
+/// Lines `name: bytes packets errs drop fifo frame compressed multicast | bytes packets errs drop fifo colls carrier compressed`.
+fn parse_interfaces(text: &str) -> Snapshot {
+    let lines = text.lines().filter_map(|line| line.split_once(':'));
+    lines.flat_map(|(name, counters)| parse_interface(name.trim(), counters)).collect()
+}
+
+fn parse_interface(name: &str, counters: &str) -> Vec<((String, &'static str), u64)> {
+    let fields: Vec<u64> = counters.split_whitespace().filter_map(|word| word.parse().ok()).collect();
+    let [_, _, receive_errors, receive_drops, receive_fifo, _, _, _, _, _, send_errors, send_drops, send_fifo, ..] = fields[..]
+    else {
+        return Vec::new();
+    };
+    vec![
+        ((name.to_owned(), "received"), receive_errors + receive_drops + receive_fifo),
+        ((name.to_owned(), "sent"), send_errors + send_drops + send_fifo),
+    ]
+}
+
+/// The second column, hexadecimal: frames dropped because a core's queue was full. All cores: the tester's own queues stay empty.
+fn parse_queues(text: &str) -> u64 {
+    let dropped = |line: &str| u64::from_str_radix(line.split_whitespace().nth(1)?, 16).ok();
+    text.lines().filter_map(dropped).sum()
+}
+
+/// The counters that moved, interval by interval.
+pub(super) fn watched(snapshots: &[Snapshot]) -> Vec<Drops> {
+    let Some(last) = snapshots.last() else { return Vec::new() };
+    let series = |(key, _): (&(String, &'static str), &u64)| {
+        let at = |snapshot: &Snapshot| snapshot.get(key).copied().unwrap_or(0);
+        let samples: Vec<u64> = snapshots.windows(2).map(|pair| at(&pair[1]).saturating_sub(at(&pair[0]))).collect();
+        let (place, way) = (key.0.clone(), key.1.to_owned());
+        samples.iter().any(|frames| *frames > 0).then_some(Drops { place, way, samples })
+    };
+    last.iter().filter_map(series).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BEFORE: &str = "Inter-|   Receive |  Transmit\n face |bytes packets\n  left: 90 5 0 2 0 0 0 0 90 5 0 0 0 0 0 0\n";
+
+    #[test]
+    fn only_counters_that_moved_are_kept() {
+        let after = BEFORE.replace("90 5 0 2", "99 6 0 9");
+        let drops = watched(&[parse_interfaces(BEFORE), parse_interfaces(&after), parse_interfaces(&after)]);
+        assert_eq!(drops, [Drops { place: "left".to_owned(), way: "received".to_owned(), samples: vec![7, 0] }]);
+    }
+
+    #[test]
+    fn full_queues_of_all_cores_are_one_counter() {
+        assert_eq!(parse_queues("0000ffff 00000010 0 0\n00000001 00000001 0 0\n"), 17);
+    }
+
+    #[test]
+    fn this_machine_has_interfaces() {
+        assert!(snapshot(std::process::id()).keys().any(|(place, _)| place == "lo"));
+    }
+}

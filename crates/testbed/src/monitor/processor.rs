@@ -1,0 +1,119 @@
+//! What every core spends its time on: /proc/stat.
+
+use crate::topology::Cores;
+use sixbench_method::record::{CoreWatch, CpuSample};
+
+/// The kernel's counters of every core, in ticks.
+pub(super) type Snapshot = Vec<Ticks>;
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Ticks {
+    core: u32,
+    user: u64,
+    system: u64,
+    softirq: u64,
+    idle: u64,
+    steal: u64,
+}
+
+/// The counters now.
+pub(super) fn snapshot() -> Snapshot {
+    std::fs::read_to_string("/proc/stat").map(|text| parse(&text)).unwrap_or_default()
+}
+
+/// The lines `cpuN user nice system idle iowait irq softirq steal ...` of /proc/stat.
+fn parse(text: &str) -> Snapshot {
+    text.lines().filter_map(parse_line).collect()
+}
+
+fn parse_line(line: &str) -> Option<Ticks> {
+    // The line `cpu ` with a blank is the sum of all.
+    let numbered = line.strip_prefix("cpu").filter(|rest| !rest.starts_with(' '))?;
+    let mut words = numbered.split_whitespace();
+    let core = words.next()?.parse().ok()?;
+    let fields: Vec<u64> = words.filter_map(|w| w.parse().ok()).collect();
+    let [user, nice, system, idle, waiting, interrupt, softirq, steal, ..] = fields[..] else { return None };
+    Some(Ticks { core, user: user + nice, system, softirq: interrupt + softirq, idle: idle + waiting, steal })
+}
+
+/// The shares between the snapshots.
+pub(super) fn watched(snapshots: &[Snapshot], cores: &Cores) -> Vec<CoreWatch> {
+    let first = snapshots.first().map_or(&[][..], Vec::as_slice);
+    let watch = |(index, ticks): (usize, &Ticks)| CoreWatch {
+        core: ticks.core,
+        role: role(ticks.core, cores).to_owned(),
+        samples: snapshots.windows(2).filter_map(|pair| share(pair[0].get(index)?, pair[1].get(index)?)).collect(),
+    };
+    first.iter().enumerate().map(watch).collect()
+}
+
+/// Processor time a process and its threads have used, milliseconds: fields 14 and 15 of /proc/PID/stat, in ticks of 10 ms.
+pub(super) fn time_of(process: u32) -> Option<u64> {
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    // The name, in parentheses, may hold blanks.
+    let mut fields = stat.rsplit_once(')')?.1.split_whitespace().skip(11);
+    let mut next = || fields.next()?.parse::<u64>().ok();
+    Some((next()? + next()?) * 10)
+}
+
+fn role(core: u32, cores: &Cores) -> &'static str {
+    match (cores.dut.contains(&core), cores.tester.contains(&core)) {
+        (true, _) => "dut",
+        (false, true) => "tester",
+        (false, false) => "other",
+    }
+}
+
+/// What part of the time between two snapshots went where; `None` where the clock did not tick.
+fn share(before: &Ticks, after: &Ticks) -> Option<CpuSample> {
+    // Saturating: the kernel's counters are known to step back now and then.
+    let spent = [
+        after.user.saturating_sub(before.user),
+        after.system.saturating_sub(before.system),
+        after.softirq.saturating_sub(before.softirq),
+        after.idle.saturating_sub(before.idle),
+        after.steal.saturating_sub(before.steal),
+    ];
+    let all: u64 = spent.iter().sum();
+    let per_mille = |ticks: u64| (ticks * 1000).checked_div(all).map(|share| share as u16);
+    Some(CpuSample {
+        user: per_mille(spent[0])?,
+        system: per_mille(spent[1])?,
+        softirq: per_mille(spent[2])?,
+        idle: per_mille(spent[3])?,
+        steal: per_mille(spent[4])?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BEFORE: &str = "cpu  9 9 9 9 9 9 9 9 0 0\ncpu0 10 0 20 100 0 0 5 0 0 0\ncpu1 0 0 0 100 0 0 0 0 0 0\nintr 5\n";
+    const AFTER: &str = "cpu  9 9 9 9 9 9 9 9 0 0\ncpu0 12 0 22 104 0 1 6 0 0 0\ncpu1 0 0 0 100 0 0 9 1 0 0\nintr 9\n";
+
+    #[test]
+    fn shares_are_of_the_time_between_two_snapshots() {
+        let cores = Cores { tester: vec![0], dut: vec![1] };
+        let watched = watched(&[parse(BEFORE), parse(AFTER)], &cores);
+        assert_eq!(watched[0].role, "tester");
+        assert_eq!(watched[0].samples, [CpuSample { user: 200, system: 200, softirq: 200, idle: 400, steal: 0 }]);
+        assert_eq!(watched[1].role, "dut");
+        assert_eq!(watched[1].samples, [CpuSample { user: 0, system: 0, softirq: 900, idle: 0, steal: 100 }]);
+    }
+
+    #[test]
+    fn a_counter_that_steps_back_counts_as_standing_still() {
+        let cores = Cores { tester: vec![0], dut: vec![1] };
+        let watched = watched(&[parse(AFTER), parse(BEFORE)], &cores);
+        assert!(watched.iter().all(|core| core.samples.is_empty()));
+    }
+
+    #[test]
+    fn this_process_has_used_some_time_and_a_missing_one_none() {
+        let spin = std::time::Instant::now();
+        while spin.elapsed() < std::time::Duration::from_millis(100) {}
+        assert!(time_of(std::process::id()).expect("our own") >= 10);
+        assert_eq!(time_of(u32::MAX), None);
+    }
+}
