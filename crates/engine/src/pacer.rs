@@ -37,10 +37,16 @@ impl Stretch {
 }
 
 impl Pacer {
-    /// The frames of `schedule`, the first at `start_ns`.
-    pub(crate) fn new(schedule: &Schedule, start_ns: u64) -> Self {
+    /// The frames of `schedule`, the first at 0 until it is told when to [`Pacer::begin`].
+    pub(crate) fn new(schedule: &Schedule) -> Self {
         let stretches = schedule.segments().iter().map(Stretch::new).collect();
-        Self { start_ns, stretches, at: 0, next: 0, frames: schedule.frames() }
+        Self { start_ns: 0, stretches, at: 0, next: 0, frames: schedule.frames() }
+    }
+
+    /// Moves the first frame to `start_ns`; before any was sent.
+    pub(crate) fn begin(&mut self, start_ns: u64) {
+        debug_assert_eq!(self.next, 0);
+        self.start_ns = start_ns;
     }
 
     /// When frame `sequence` is due, nanoseconds.
@@ -105,13 +111,15 @@ mod tests {
     use sixbench_method::trial::{Shape, TrialSpec};
 
     fn pacer(rate: u64, frames: u64, start_ns: u64) -> Pacer {
-        Pacer::new(&TrialSpec::burst(FrameRate(rate), frames).schedule(), start_ns)
+        let mut pacer = Pacer::new(&TrialSpec::burst(FrameRate(rate), frames).schedule());
+        pacer.begin(start_ns);
+        pacer
     }
 
     #[test]
     fn the_last_frame_of_a_minute_at_line_rate_is_due_to_the_nanosecond() {
         let spec = TrialSpec::constant(FrameRate(14_880_952), 60_000_000_000);
-        let (frames, pacer) = (spec.frames(), Pacer::new(&spec.schedule(), 0));
+        let (frames, pacer) = (spec.frames(), Pacer::new(&spec.schedule()));
         let exact = u128::from(frames - 1) * 1_000_000_000 / 14_880_952;
         assert!(u128::from(pacer.due_time(frames - 1)).abs_diff(exact) <= 1);
     }
@@ -144,7 +152,8 @@ mod tests {
     fn a_drop_of_the_rate_is_a_stretch_of_its_own() {
         let shape = Shape::Drop { at_ns: 1_000_000_000, to: FrameRate(10) };
         let spec = TrialSpec { shape, ..TrialSpec::constant(FrameRate(1000), 2_000_000_000) };
-        let mut pacer = Pacer::new(&spec.schedule(), 5);
+        let mut pacer = Pacer::new(&spec.schedule());
+        pacer.begin(5);
         assert_eq!(pacer.frames(), 1010);
         assert_eq!(pacer.due(1_000_000_004, 2000), 1000);
         pacer.advance(1000);

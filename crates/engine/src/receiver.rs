@@ -24,8 +24,6 @@ pub(crate) struct Expected {
     pub(crate) verifier: Verifier,
     /// When each frame is due; empty where nothing is.
     pub(crate) schedule: Schedule,
-    /// When the first one is, nanoseconds.
-    pub(crate) start_ns: u64,
     /// Time of sending by the schedule, nanoseconds.
     pub(crate) duration_ns: u64,
     /// A frame later than this is not received; 0: no limit.
@@ -59,6 +57,8 @@ struct Tally {
     last_arrival_ns: u64,
     /// The longest time without one, from arrival to arrival.
     silence: (u64, u64),
+    /// When the first frame is due, nanoseconds.
+    start_ns: u64,
     examples: Vec<Example>,
     /// The examples' octets, one after the other, in memory taken before the trial.
     kept: Vec<u8>,
@@ -99,10 +99,15 @@ struct Example {
 }
 
 impl<'a> Receiver<'a> {
-    /// Ready to receive; gaps between looks count as stalls above `stall_ns` from `start_ns` on.
+    /// Ready to receive; gaps between looks count as stalls above `stall_ns`.
     pub(crate) fn new(port: &'a mut dyn Receive, answerer: Answerer, expected: Expected, stall_ns: u64) -> Self {
-        let gaps = Gaps::new(stall_ns, expected.start_ns);
-        Self { port, answerer, tally: Tally::new(expected), gaps }
+        Self { port, answerer, tally: Tally::new(expected), gaps: Gaps::new(stall_ns, 0) }
+    }
+
+    /// The first frame is due at `start_ns`.
+    pub(crate) fn begin(&mut self, start_ns: u64) {
+        self.gaps.begin(start_ns);
+        self.tally.start_ns = start_ns;
     }
 
     /// Takes in what has arrived; `is_sending` while frames are still being sent.
@@ -174,6 +179,7 @@ impl Tally {
             last_missing: None,
             last_arrival_ns: 0,
             silence: (0, 0),
+            start_ns: 0,
             examples: Vec::with_capacity(EXAMPLES),
             kept: Vec::with_capacity(EXAMPLES * EXAMPLE_OCTETS),
             expected,
@@ -295,7 +301,7 @@ impl Tally {
             seen.clear_bits(result.offered).for_each(|sequence| self.miss(sequence));
             result.lost_by_bin = std::mem::take(&mut self.bins);
         }
-        let since_start = |ns: u64| ns.saturating_sub(self.expected.start_ns);
+        let since_start = |ns: u64| ns.saturating_sub(self.start_ns);
         result.last_missing_ns = self.last_missing.map(|sequence| self.expected.schedule.due_ns(sequence));
         let (from_ns, to_ns) = (since_start(self.silence.0), since_start(self.silence.1));
         result.silence = (to_ns > 0).then_some(Silence { from_ns, to_ns });

@@ -35,6 +35,11 @@ impl<'a> Sender<'a> {
         Self { port, stream, pacer, writer, stall_ns, last_ns: 0, gave_up: false, is_flushed: false, sending, refused: 0 }
     }
 
+    /// The first frame is due at `start_ns`.
+    pub(crate) fn begin(&mut self, start_ns: u64) {
+        self.pacer.begin(start_ns);
+    }
+
     /// Sends what is due at `now_ns`, at most a batch.
     #[inline]
     pub(crate) fn poll(&mut self, now_ns: u64) -> Result<(), PortError> {

@@ -17,6 +17,11 @@ impl Gaps {
         Self { bound_ns, last_ns: start_ns, worst_ns: 0, stalled_ns: 0 }
     }
 
+    /// The first gap is counted from `start_ns`.
+    pub(crate) fn begin(&mut self, start_ns: u64) {
+        self.last_ns = start_ns;
+    }
+
     /// The loop is here at `now_ns`.
     #[inline]
     pub(crate) fn look(&mut self, now_ns: u64) {

@@ -21,9 +21,6 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// Time between making everything ready and the first frame.
-const HEAD_START_NS: u64 = 2_000_000;
-
 /// Where the tester's threads run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Layout {
@@ -149,19 +146,17 @@ impl FrameTester {
 
     /// Sends and receives: the trial itself.
     fn exchange(&mut self, spec: &TrialSpec, peers: (MacAddress, MacAddress)) -> Result<TrialResult, MeasureError> {
-        let start_ns = self.clock.now_ns() + HEAD_START_NS;
+        let loaded = self.profile.directions.each().len();
+        let run = Run::new(&self.clock, &self.stop, spec, self.settings.residual_ns, loaded);
         let context = Context {
             spec,
             profile: &self.profile,
             settings: &self.settings,
             macs: [(self.left.mac, peers.0), (self.right.mac, peers.1)],
             trial: self.trial,
-            start_ns,
         };
         let tasks = context.tasks(&mut self.left.halves, &mut self.right.halves)?;
-        let loaded = self.profile.directions.each().len();
-        let run = Run::new(&self.clock, &self.stop, spec, self.settings.residual_ns, loaded);
-        context.collect(run.perform(tasks, &self.layout)?)
+        context.collect(run.perform(tasks, &self.layout, |direction| context.offset_ns(direction))?)
     }
 }
 
@@ -185,7 +180,6 @@ struct Context<'a> {
     /// Own and peer's hardware address: left, right.
     macs: [(MacAddress, MacAddress); 2],
     trial: u8,
-    start_ns: u64,
 }
 
 impl Context<'_> {
@@ -221,7 +215,7 @@ impl Context<'_> {
     fn sender<'p>(&self, port: &'p mut dyn Transmit, direction: Direction) -> Result<Sender<'p>, MeasureError> {
         let (own, peer) = self.macs[direction as usize];
         let stream = Stream::sent(self.profile, self.spec, direction, self.trial, (own, peer))?;
-        let pacer = Pacer::new(&self.spec.schedule(), self.start_ns + self.offset_ns(direction));
+        let pacer = Pacer::new(&self.spec.schedule());
         Ok(Sender::new(port, stream, pacer, self.settings.stall_ns))
     }
 
@@ -233,7 +227,6 @@ impl Context<'_> {
             verifier: Verifier::new(stream, schedule.frames(), self.profile.zero_checksum_is_known),
             delays: Delays::new(self.tagged(&schedule), self.profile.ipdv),
             schedule,
-            start_ns: self.start_ns + self.offset_ns(direction),
             duration_ns: self.spec.duration_ns,
             timeout_ns: self.settings.frame_timeout_ns,
         };

@@ -9,6 +9,10 @@ use sixbench_io::{PortError, thread};
 use sixbench_method::terms::Direction;
 use sixbench_method::trial::{Shape, TrialSpec};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::mpsc;
+
+/// Time between choosing the moment of the first frame and that moment: the threads only have to be handed their tasks.
+const HEAD_START_NS: u64 = 2_000_000;
 
 /// A burst is not waited for longer than this after it was sent, whatever still trickles in.
 const LONGEST_SILENCE_NS: u64 = 60_000_000_000;
@@ -59,29 +63,49 @@ impl<'a> Run<'a> {
     }
 
     /// Runs the tasks to the end of the trial and gives them back.
-    pub(crate) fn perform(&self, tasks: Vec<Task<'a>>, layout: &Layout) -> Result<Vec<Task<'a>>, MeasureError> {
-        let groups = spread(tasks, layout.cores.len());
+    ///
+    /// The threads take their places first: a new one may begin on a core that the DUT keeps busy, and wait there for a tick of the
+    /// scheduler or many. Only then is the moment of the first frame chosen, and nothing that takes time comes between.
+    pub(crate) fn perform(
+        &self,
+        mut tasks: Vec<Task<'a>>,
+        layout: &Layout,
+        offset_ns: impl Fn(Direction) -> u64,
+    ) -> Result<Vec<Task<'a>>, MeasureError> {
+        let threads = layout.cores.len().clamp(1, tasks.len().max(1));
         std::thread::scope(|scope| {
-            let workers: Vec<_> = groups
-                .into_iter()
-                .enumerate()
-                .map(|(index, tasks)| {
-                    let core = layout.cores.get(index).copied();
-                    scope.spawn(move || self.work(tasks, core))
+            let (ready, all_ready) = mpsc::channel();
+            let crew: Vec<_> = (0..threads)
+                .map(|index| {
+                    let (core, ready) = (layout.cores.get(index).copied(), ready.clone());
+                    let (hand_over, tasks) = mpsc::channel();
+                    let worker = scope.spawn(move || {
+                        take_place(core);
+                        let _ = ready.send(());
+                        tasks.recv().map_or(Ok(Vec::new()), |tasks| self.work(tasks))
+                    });
+                    (hand_over, worker)
                 })
                 .collect();
+            for _ in &crew {
+                let _ = all_ready.recv();
+            }
+            let start_ns = self.clock.now_ns() + HEAD_START_NS;
+            tasks.iter_mut().for_each(|task| task.begin(start_ns, &offset_ns));
+            let groups = spread(tasks, threads);
+            let workers = crew.into_iter().zip(groups).map(|((hand_over, worker), tasks)| {
+                let _ = hand_over.send(tasks);
+                worker
+            });
             let mut all = Vec::with_capacity(4);
-            for worker in workers {
+            for worker in workers.collect::<Vec<_>>() {
                 all.extend(worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?);
             }
             Ok(all)
         })
     }
 
-    fn work(&self, mut tasks: Vec<Task<'a>>, core: Option<u32>) -> Result<Vec<Task<'a>>, MeasureError> {
-        // What cannot be had here was told once, by `FrameTester::layout_warnings`.
-        let _ = core.map(thread::pin_to);
-        let _ = thread::raise_priority();
+    fn work(&self, mut tasks: Vec<Task<'a>>) -> Result<Vec<Task<'a>>, MeasureError> {
         while self.pending.load(Ordering::Acquire) > 0 {
             if self.stop.load(Ordering::Relaxed) {
                 return Err(MeasureError::Interrupted);
@@ -99,9 +123,14 @@ impl<'a> Run<'a> {
     }
 }
 
+/// What cannot be had of it was told once, by `Layout::warnings`.
+fn take_place(core: Option<u32>) {
+    let _ = core.map(thread::pin_to);
+    let _ = thread::raise_priority();
+}
+
 /// Distributes the tasks (senders first) over threads. With two, each direction has its own.
-fn spread(tasks: Vec<Task<'_>>, cores: usize) -> Vec<Vec<Task<'_>>> {
-    let threads = cores.clamp(1, tasks.len().max(1));
+fn spread(tasks: Vec<Task<'_>>, threads: usize) -> Vec<Vec<Task<'_>>> {
     let mut groups: Vec<Vec<Task<'_>>> = (0..threads).map(|_| Vec::with_capacity(4)).collect();
     for (index, task) in tasks.into_iter().enumerate() {
         groups[index % threads].push(task);
@@ -110,6 +139,13 @@ fn spread(tasks: Vec<Task<'_>>, cores: usize) -> Vec<Vec<Task<'_>>> {
 }
 
 impl<'a> Task<'a> {
+    fn begin(&mut self, start_ns: u64, offset_ns: impl Fn(Direction) -> u64) {
+        match self {
+            Self::Send(direction, sender) => sender.begin(start_ns + offset_ns(*direction)),
+            Self::Receive(direction, receiver, _) => receiver.begin(start_ns + offset_ns(*direction)),
+        }
+    }
+
     #[inline]
     fn poll(&mut self, run: &Run<'a>) -> Result<(), PortError> {
         match self {

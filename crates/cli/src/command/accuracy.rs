@@ -9,7 +9,7 @@ use sixbench_engine::delay_line::DelayLine;
 use sixbench_engine::profile::Profile;
 use sixbench_engine::{FrameTester, Layout};
 use sixbench_io::clock::Clock;
-use sixbench_io::thread::{allowed_cores, pin_to};
+use sixbench_io::thread::{allowed_cores, pin_to, raise_priority};
 use sixbench_method::plan::TrialSettings;
 use sixbench_method::terms::{Directions, FrameRate};
 use sixbench_method::trial::{Delay, Measurer, Tagging, TrialSpec, Verdict};
@@ -19,12 +19,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Delays of the reference device, nanoseconds.
-const DELAYS_NS: [u64; 3] = [100_000, 1_000_000, 10_000_000];
+const DELAYS_NS: [u64; 3] = [1_000_000, 100_000, 10_000_000];
 /// A load at which nothing queues.
 const RATE: FrameRate = FrameRate(5_000);
-const DURATION_NS: u64 = 2_000_000_000;
+const DURATION_NS: u64 = 500_000_000;
 /// Trials of each delay.
-const TRIALS: usize = 7;
+const TRIALS: usize = 20;
 
 /// What came of one delay: the quietest trial, by the tester's own longest absence.
 #[derive(Serialize)]
@@ -77,17 +77,28 @@ fn of_delay(arguments: &args::Selftest, namespace: &Namespace, delay_ns: u64, st
         let device = scope.spawn(|| {
             // The tester's core is the first; on a machine of one core the two share it, and the row says what that does.
             let _ = last.map(pin_to);
+            let _ = raise_priority();
             line.run(&over)
         });
+        let until_here = SetWhenDropped(&over);
         let row = trials(&mut tester, delay_ns);
-        over.store(true, Ordering::Relaxed);
+        drop(until_here);
         let ended = device.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         ended.map_err(|e| Failed::new(Exit::Testbed, e)).and(row)
     })
 }
 
+/// Ends the device also when the tester panics: its thread is waited for.
+struct SetWhenDropped<'a>(&'a AtomicBool);
+
+impl Drop for SetWhenDropped<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
 fn trials(tester: &mut FrameTester, delay_ns: u64) -> Result<Row, Failed> {
-    let tagging = Some(Tagging { after_ns: DURATION_NS / 4, frames: 5_000 });
+    let tagging = Some(Tagging { after_ns: DURATION_NS / 4, frames: 2_000 });
     let spec = TrialSpec { tagging, ..TrialSpec::constant(RATE, DURATION_NS) };
     let mut row = Row { delay_ns, quiet: 0, made: 0, result: None };
     for _ in 0..TRIALS {
