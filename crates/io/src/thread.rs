@@ -18,10 +18,15 @@ pub fn allowed_cores() -> io::Result<Vec<u32>> {
 
 /// Pins the calling thread to one core.
 pub fn pin_to(core: u32) -> io::Result<()> {
+    keep_to(&[core])
+}
+
+/// Keeps the calling thread to these cores, and what it starts from now on.
+pub fn keep_to(cores: &[u32]) -> io::Result<()> {
     // SAFETY: as in `allowed_cores`; CPU_SET writes inside the set and asserts its bound.
     unsafe {
         let mut set: libc::cpu_set_t = std::mem::zeroed();
-        libc::CPU_SET(core as usize, &mut set);
+        cores.iter().for_each(|core| libc::CPU_SET(*core as usize, &mut set));
         check(libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &raw const set))?;
     }
     Ok(())

@@ -111,17 +111,16 @@ impl Dut {
             // Asked here: of a program that setpriv cannot find only the log would tell.
             line.split_whitespace().next().map_or(Ok(()), require)?;
         }
-        let pinned = format!("taskset -c {} {line}", self.cores);
-        let words: Vec<String> = pinned.split_whitespace().map(str::to_owned).collect();
+        let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
         self.facts.title = self.recipe.title.clone();
-        self.daemon = self.shell.start(&words, &self.log())?;
+        self.daemon = self.shell.start(&self.cores, &words, &self.log())?;
         Ok(())
     }
 
     fn lay_anchor(&self) -> Result<Option<Child>, TestbedError> {
         self.shell.transcript().comment("a process in the namespace, by which its drop counters are read");
         let words = ["sleep", "infinity"].map(str::to_owned);
-        self.shell.start(&words, &self.directory.join("anchor.log"))
+        self.shell.start(&self.cores, &words, &self.directory.join("anchor.log"))
     }
 
     fn wait_until_ready(&mut self) -> Result<(), TestbedError> {

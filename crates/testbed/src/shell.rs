@@ -141,8 +141,10 @@ impl Shell {
 
     /// Starts a command that is to stay; its output goes to `log`. It dies with the thread that started it, also by kill -9.
     /// Only in its first milliseconds, before setpriv has asked for that, it would outlive us; then the next sweep finds it.
-    pub fn start(&self, words: &[String], log: &Path) -> Result<Option<Child>, TestbedError> {
-        let mut full = vec!["setpriv".to_owned(), "--pdeathsig".to_owned(), "KILL".to_owned()];
+    pub fn start(&self, cores: &str, words: &[String], log: &Path) -> Result<Option<Child>, TestbedError> {
+        // Pinned first of all: in the middle of a trial even the way to the program must not cross the tester's core.
+        let prefix = ["taskset", "-c", cores, "setpriv", "--pdeathsig", "KILL"];
+        let mut full: Vec<String> = prefix.into_iter().map(str::to_owned).collect();
         full.extend(self.full(words));
         self.transcript.line(&format!("{} > {} 2>&1 &", quoted(&full), log.display()));
         if self.is_rehearsal {

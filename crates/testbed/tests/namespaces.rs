@@ -87,7 +87,7 @@ fn a_daemon_dies_with_the_thread_that_started_it() {
     let log = std::env::temp_dir().join(format!("sb-{}-thread.log", std::process::id()));
     let words = ["sleep", "60"].map(str::to_owned);
     let start = || {
-        let child = Shell::new().start(&words, &log).expect("started").expect("a child");
+        let child = Shell::new().start("0", &words, &log).expect("started").expect("a child");
         // Not before it has passed setpriv, which asks for its death.
         while std::fs::read_to_string(format!("/proc/{}/comm", child.id())).expect("a name").trim() != "sleep" {
             std::thread::yield_now();

@@ -5,7 +5,7 @@ use crate::config::{Backend, Links};
 use crate::exit::{Exit, Failed};
 use sixbench_engine::profile::Profile;
 use sixbench_engine::{FrameTester, Layout, MeasureError};
-use sixbench_io::thread::allowed_cores;
+use sixbench_io::thread::{allowed_cores, keep_to};
 use sixbench_method::plan::{Plan, TrialSettings};
 use sixbench_method::record::{DutFacts, Watch};
 use sixbench_method::terms::FrameSize;
@@ -146,7 +146,7 @@ impl Session {
         let (Shape::Reset { at_ns }, Some(dut)) = (spec.shape, self.dut.as_mut()) else {
             return (self.tester.measure(spec), Ok(()));
         };
-        let (tester, stop) = (&mut self.tester, &self.stop);
+        let (tester, stop, dut_cores) = (&mut self.tester, &self.stop, &self.cores.dut);
         std::thread::scope(|scope| {
             let measuring = scope.spawn(move || tester.measure(spec));
             // The device is started anew from this thread, which outlives it: its process ends with the thread that started it.
@@ -155,7 +155,11 @@ impl Session {
                 std::thread::sleep(Duration::from_millis(5).min(moment.saturating_duration_since(Instant::now())));
             }
             let is_due = Instant::now() >= moment && !stop.load(Ordering::Relaxed);
+            // Not on the tester's core, which is in the middle of a trial. Where cores cannot be chosen the trial may be invalid, no more.
+            let everywhere = allowed_cores().unwrap_or_default();
+            let _ = keep_to(dut_cores);
             let reset = if is_due { dut.reset() } else { Ok(()) };
+            let _ = keep_to(&everywhere);
             (measuring.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), reset)
         })
     }
