@@ -1,6 +1,10 @@
 //! From a recipe and a test to the frames of the engine: what leaves, and what must come back.
 
+mod gateway;
+mod job;
 pub(crate) mod variation;
+
+pub(crate) use job::{Job, of as job};
 
 use sixbench_engine::profile::{Ends, Neighbours, Path, Paths, Profile, Variation};
 use sixbench_method::plan::{AddressPart, Measure, Test};
@@ -17,6 +21,7 @@ pub(crate) fn of(recipe: &Recipe, test: &Test, frame_size: FrameSize, seed: u64)
     }
     check_translation(recipe)?;
     check_reset(recipe, test)?;
+    let gateway = gateway::of(recipe, test)?;
     variation::check(recipe, test)?;
     let paths = |view: fn(&Traffic) -> Path| Paths { foreground: view(&recipe.foreground), background: background.map(view) };
     Ok(Profile {
@@ -30,6 +35,7 @@ pub(crate) fn of(recipe: &Recipe, test: &Test, frame_size: FrameSize, seed: u64)
         left_variation: variation(test.traffic.left_addresses, test.traffic.left_networks),
         right_variation: variation(test.traffic.right_addresses, test.traffic.right_networks),
         flows: test.traffic.flows,
+        gateway,
         ipdv: matches!(test.measure, Measure::Ipdv(_)),
         zero_checksum_is_known: recipe.known_defects.contains(&KnownDefect::ZeroUdpChecksum),
         seed,
@@ -84,7 +90,13 @@ fn check_translation(recipe: &Recipe) -> Result<(), String> {
     let in_recipe = |e: WireError| format!("recipe {}: [translation]: {e}", recipe.name);
     let translator = Translator::new(translation).map_err(in_recipe)?;
     let (left, right) = (recipe.foreground.left, recipe.foreground.right);
-    for (what, from, to) in [("source", left.source, right.source), ("destination", left.destination, right.destination)] {
+    let pooled = recipe.state.as_ref().map(|state| state.initiator);
+    let ends = [
+        ("source", left.source, right.source, pooled != Some(recipe::Side::Left)),
+        ("destination", left.destination, right.destination, pooled != Some(recipe::Side::Right)),
+    ];
+    // What comes from the pool of a stateful device is no function of the address.
+    for (what, from, to, _) in ends.into_iter().filter(|(_, _, _, is_translated)| *is_translated) {
         match translator.translate(from) {
             Some(translated) if translated == to => {}
             Some(translated) => {

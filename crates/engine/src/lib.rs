@@ -13,10 +13,13 @@ pub mod profile;
 mod receiver;
 pub mod selftest;
 mod sender;
+mod side;
 mod stall;
+pub mod stateful;
 mod stream;
+pub mod tcp;
 pub mod tester;
 mod trial;
 mod verify;
 
-pub use tester::{FrameTester, Layout, MeasureError};
+pub use tester::{Counter, FrameTester, Layout, MeasureError};

@@ -1,6 +1,7 @@
 //! What the frames of a test look like on either side of the DUT, and who the neighbours are.
 //! The engine knows no technologies: a translator, a tunnel, a router are all "sent like this, must come back like that".
 
+use crate::stateful::Gateway;
 use sixbench_method::plan::{AddressPart, Flows, Ports};
 use sixbench_method::terms::{Direction, Directions, FrameSize, IpVersion, Share};
 use std::net::IpAddr;
@@ -57,6 +58,14 @@ pub enum Variation {
 }
 
 impl Variation {
+    /// How many values the 16 bits take in a stateful test, which has no networks.
+    pub(crate) fn count(self) -> u32 {
+        match self {
+            Self::Part(part) => part.range.count(),
+            Self::None | Self::Networks(_) => 1,
+        }
+    }
+
     /// At which octet of an address of this version the 16 bits begin.
     pub(crate) fn offset(self, version: IpVersion) -> usize {
         match (self, version) {
@@ -95,6 +104,8 @@ pub struct Profile {
     pub right_variation: Variation,
     /// A bounded number of flows.
     pub flows: Option<Flows>,
+    /// The two phases of a stateful gateway (RFC 9693): trials that open connections need it.
+    pub gateway: Option<Gateway>,
     /// Whether inter packet delay variation is measured.
     pub ipdv: bool,
     /// Whether the DUT is known to write a UDP checksum of zero where all ones is due: such frames count as received, and are said.
@@ -125,6 +136,7 @@ impl Profile {
             left_variation: Variation::None,
             right_variation: Variation::None,
             flows: None,
+            gateway: None,
             ipdv: false,
             zero_checksum_is_known: false,
             seed: 42,

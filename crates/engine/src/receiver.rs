@@ -296,9 +296,12 @@ impl Tally {
         result.fragments = counts.fragments;
         result.misdirected = counts.misdirected;
         result.defective = counts.defective;
+        let mut lost = Vec::new();
         if result.not_received() > 0 {
             let seen = std::mem::replace(&mut self.seen, Bitmap::new(0));
             seen.clear_bits(result.offered).for_each(|sequence| self.miss(sequence));
+            let missing = seen.clear_bits(result.offered).take(EXAMPLES);
+            lost.extend(missing.filter_map(|sequence| self.expected.verifier.explain_missing(sequence)));
             result.lost_by_bin = std::mem::take(&mut self.bins);
         }
         let since_start = |ns: u64| ns.saturating_sub(self.start_ns);
@@ -307,7 +310,7 @@ impl Tally {
         result.silence = (to_ns > 0).then_some(Silence { from_ns, to_ns });
         let verifier = &self.expected.verifier;
         result.examples =
-            self.examples.iter().map(|e| verifier.explain(&self.kept[e.octets.clone()], e.tag, e.wrong)).collect();
+            self.examples.iter().map(|e| verifier.explain(&self.kept[e.octets.clone()], e.tag, e.wrong)).chain(lost).collect();
         let delays = self.expected.delays;
         (result.delay, result.tagged, result.ipdv) = (delays.summary(), delays.tagged(), delays.ipdv());
         result.delays = delays.buckets();

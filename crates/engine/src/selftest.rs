@@ -2,7 +2,8 @@
 
 use crate::profile::Profile;
 use crate::sender::Writer;
-use crate::stream::Stream;
+use crate::stateful::{Conversation, Mapped, Step, View};
+use crate::stream::{Source, Stream};
 use sixbench_io::clock::Clock;
 use sixbench_io::loopback::Discard;
 use sixbench_io::{BATCH, Transmit};
@@ -14,10 +15,83 @@ use sixbench_wire::{MacAddress, WireError};
 /// Generates `frames` frames of the profile's forward direction through the very code that sends them, into nothing.
 /// Returns the rate reached on the calling thread.
 pub fn generate(profile: &Profile, frames: u64, clock: &Clock) -> Result<FrameRate, WireError> {
+    into_nothing(profile, Direction::Forward, None, frames, clock)
+}
+
+/// The rate at which the Initiator goes through its four-tuples, `count` of them and again from the first.
+///
+/// # Panics
+/// If the profile has no gateway, or no combinations for one connection.
+pub fn enumerate(profile: &Profile, count: u64, clock: &Clock) -> FrameRate {
+    let conversation = conversation(profile, 1);
+    let size = conversation.combinations();
+    let start_ns = clock.now_ns();
+    let mut next = 0;
+    for _ in 0..count {
+        std::hint::black_box(conversation.tuple(next));
+        next = if next + 1 == size { 0 } else { next + 1 };
+    }
+    rate_of(count, clock.now_ns() - start_ns)
+}
+
+/// The rate at which the Initiator generates the frames of phase 1.
+///
+/// # Panics
+/// If the profile has no gateway, or not as many combinations.
+pub fn open(profile: &Profile, connections: u64, clock: &Clock) -> Result<FrameRate, WireError> {
+    into_nothing(profile, Direction::Forward, Some(&conversation(profile, connections)), connections, clock)
+}
+
+/// What the Responder does in phase 2, from a full state table.
+#[derive(Clone, Copy, Debug)]
+pub struct Responding {
+    /// Octets of the table.
+    pub table_octets: u64,
+    /// Entries read in the test's order.
+    pub reads: FrameRate,
+    /// Frames generated.
+    pub frames: FrameRate,
+}
+
+/// Fills the state table and has the Responder read it, and generate frames from it.
+///
+/// # Panics
+/// If the profile has no gateway, or not as many combinations.
+pub fn respond(profile: &Profile, connections: u64, clock: &Clock) -> Result<Responding, WireError> {
+    let conversation = conversation(profile, connections).at(Step::Use);
+    let table = &conversation.table;
+    (0..connections).for_each(|connection| table.learn(connection, Mapped { part: 1, port: connection as u16 }));
+    let view = View { at_initiator: false, of_initiator: false };
+    let start_ns = clock.now_ns();
+    for index in 0..connections {
+        std::hint::black_box(table.get(conversation.connection(view, index)));
+    }
+    let reads = rate_of(connections, clock.now_ns() - start_ns);
+    let frames = into_nothing(profile, Direction::Reverse, Some(&conversation), connections, clock)?;
+    Ok(Responding { table_octets: table.octets(), reads, frames })
+}
+
+fn conversation(profile: &Profile, connections: u64) -> Conversation {
+    let gateway = profile.gateway.as_ref().expect("a stateful profile");
+    Conversation::new(profile, gateway, connections).expect("enough combinations")
+}
+
+fn rate_of(count: u64, took_ns: u64) -> FrameRate {
+    FrameRate((u128::from(count) * 1_000_000_000 / u128::from(took_ns.max(1))) as u64)
+}
+
+fn into_nothing(
+    profile: &Profile,
+    direction: Direction,
+    conversation: Option<&Conversation>,
+    frames: u64,
+    clock: &Clock,
+) -> Result<FrameRate, WireError> {
     let (own, peer) = (MacAddress([2, 0, 0, 0, 0, 1]), MacAddress([2, 0, 0, 0, 0, 2]));
     // The load does not matter: nothing is paced here.
     let spec = TrialSpec::burst(FrameRate(1), frames);
-    let stream = Stream::sent(profile, &spec, Direction::Forward, 0, (own, peer))?;
+    let source = Source { profile, spec: &spec, direction, trial: 0, conversation };
+    let stream = Stream::sent(source, (own, peer))?;
     let mut port = Discard::new(usize::from(profile.frame_size.0));
     let mut writer = Writer::new(port.slots());
     let start_ns = clock.now_ns();
@@ -25,13 +99,13 @@ pub fn generate(profile: &Profile, frames: u64, clock: &Clock) -> Result<FrameRa
     while next < frames {
         let time = StampedTime::new(clock.now_ns());
         let mut fill = |slot: usize, buffer: &mut [u8]| {
-            let length = writer.write(&stream, next, time, slot, buffer);
+            // A batch may go past the last frame: connections begin again.
+            let length = writer.write(&stream, next % frames, time, slot, buffer);
             next += 1;
             length
         };
         // Into memory: it cannot fail.
         let _ = port.transmit(BATCH, &mut fill);
     }
-    let took_ns = (clock.now_ns() - start_ns).max(1);
-    Ok(FrameRate((u128::from(next) * 1_000_000_000 / u128::from(took_ns)) as u64))
+    Ok(rate_of(next, clock.now_ns() - start_ns))
 }

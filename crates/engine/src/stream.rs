@@ -1,7 +1,9 @@
 //! The frames of one direction: templates for foreground and background, and which frame comes next.
 
-use crate::flow::{Counter, Flow};
-use crate::profile::{Ends, Path, Profile, Variation};
+use crate::flow::Flow;
+use crate::profile::{Ends, Path, Profile};
+use crate::side::{Word, counters, sides};
+use crate::stateful::{Conversation, Mapped, View};
 use sixbench_method::terms::{Direction, IpVersion, Share};
 use sixbench_method::trial::{Schedule, Shape, TrialSpec};
 use sixbench_wire::template::{Description, StampedTime, Template, Variable};
@@ -31,43 +33,19 @@ impl StreamId {
     }
 }
 
-/// From a place in a range to the 16 bits of an address on one side of the DUT.
-#[derive(Clone, Copy, Debug)]
-struct Word {
-    first: u16,
-    step: u16,
-}
-
-impl Word {
-    /// `own` are the 16 bits of the path's own address.
-    fn new(variation: Variation, version: IpVersion, own: u16) -> Self {
-        match variation {
-            Variation::None => Self { first: own, step: 0 },
-            Variation::Part(part) => Self { first: part.range.first, step: 1 },
-            Variation::Networks(_) if version == IpVersion::Ipv4 => Self { first: own, step: 1 << 8 },
-            Variation::Networks(_) => Self { first: own, step: 1 },
-        }
-    }
-
-    #[inline]
-    fn at(self, place: u16) -> u16 {
-        self.first.wrapping_add(place.wrapping_mul(self.step))
-    }
-}
-
-fn counter(variation: Variation) -> Option<Counter> {
-    match variation {
-        Variation::None => None,
-        Variation::Part(part) => Some(Counter::new(part.range)),
-        Variation::Networks(count) => Some(Counter::random(count)),
-    }
-}
-
 /// One kind of frame: its template, its ports and its addresses.
 pub(crate) struct Kind {
     pub(crate) template: Template,
-    flow: Flow,
+    pattern: Pattern,
     words: (Word, Word),
+}
+
+/// What the ports and addresses of a frame follow from.
+enum Pattern {
+    /// Its number.
+    Flow(Flow),
+    /// The connection it belongs to.
+    Conversation(Box<Conversation>, View),
 }
 
 /// What both kinds of frames of a direction have in common.
@@ -76,13 +54,33 @@ struct Common<'a> {
     direction: Direction,
     trial: u8,
     macs: (MacAddress, MacAddress),
+    conversation: Option<&'a Conversation>,
+    /// As the frames arrive, not as they leave.
+    is_arrival: bool,
+}
+
+impl Common<'_> {
+    /// The connections that foreground frames are of, if they are of some, and how they are seen.
+    fn conversation(&self) -> Option<(Conversation, View)> {
+        let opens = self.profile.gateway.as_ref()?.opens;
+        let of_initiator = self.direction == opens;
+        Some((self.conversation?.clone(), View { at_initiator: of_initiator != self.is_arrival, of_initiator }))
+    }
+}
+
+impl<'a> Source<'a> {
+    fn common(self, macs: (MacAddress, MacAddress), is_arrival: bool) -> Common<'a> {
+        let Self { profile, direction, trial, conversation, .. } = self;
+        Common { profile, direction, trial, macs, conversation, is_arrival }
+    }
 }
 
 impl Kind {
     fn new(ends: &Ends, hop_limit: u8, is_background: bool, common: &Common<'_>) -> Result<Self, WireError> {
-        let Common { profile, direction, trial, macs } = *common;
+        let Common { profile, direction, trial, macs, .. } = *common;
         let (id, version) = (StreamId::new(direction, is_background, trial), version(ends));
-        let (source, destination) = profile.variations(direction);
+        let conversation = if is_background { None } else { common.conversation() };
+        let sides = sides(profile.variations(direction), version, conversation.as_ref().map(|(_, view)| *view));
         let template = Template::new(&Description {
             src_mac: macs.0,
             dst_mac: macs.1,
@@ -91,25 +89,30 @@ impl Kind {
             hop_limit,
             frame_octets: usize::from(profile.frame_size.without_fcs(version)),
             stream: id.0,
-            variable_at: (source.offset(version), destination.offset(version)),
+            variable_at: (sides.0.at, sides.1.at),
         })?;
         let own = template.own_parts();
-        let words = (Word::new(source, version, own.0), Word::new(destination, version, own.1));
-        let counters = match (counter(source), counter(destination)) {
-            (None, None) => None,
-            (source, destination) => Some((source.unwrap_or(Counter::random(1)), destination.unwrap_or(Counter::random(1)))),
+        let words = (sides.0.word(version, own.0), sides.1.word(version, own.1));
+        let pattern = match conversation {
+            Some((conversation, view)) => Pattern::Conversation(Box::new(conversation), view),
+            // The trial's number stays out of ports and addresses: every trial has the same pattern.
+            None => Pattern::Flow(Flow::new(profile.ports(direction), counters(profile, direction), profile.seed, id.0 & 3)),
         };
-        // The trial's number stays out of ports and addresses: every trial has the same pattern.
-        let flow = Flow::new(profile.ports(direction), counters, profile.seed, id.0 & 3);
-        Ok(Self { template, flow, words })
+        Ok(Self { template, pattern, words })
     }
 
     /// The variable fields of frame `sequence`, the `index`-th of its flow pattern.
     #[inline]
-    fn variable(&self, sequence: u64, index: u64, time: StampedTime) -> Variable {
-        let (source_port, destination_port) = self.flow.ports(index);
-        let addresses = self.flow.address_places(index).map(|(s, d)| (self.words.0.at(s), self.words.1.at(d)));
-        Variable { source_port, destination_port, sequence, time, addresses }
+    fn variable(&self, sequence: u64, index: u64, time: StampedTime, seen: Option<Mapped>) -> Variable {
+        let (ports, places) = match &self.pattern {
+            Pattern::Flow(flow) => (flow.ports(index), flow.address_places(index)),
+            Pattern::Conversation(conversation, view) => {
+                let fields = conversation.fields(*view, conversation.connection(*view, index), seen);
+                (fields.ports, Some(fields.places))
+            }
+        };
+        let addresses = places.map(|(s, d)| (self.words.0.at(s), self.words.1.at(d)));
+        Variable { source_port: ports.0, destination_port: ports.1, sequence, time, addresses }
     }
 }
 
@@ -147,29 +150,26 @@ pub(crate) struct Stream {
     turns: Turns,
 }
 
+/// Whose frames a stream is made of.
+#[derive(Clone, Copy)]
+pub(crate) struct Source<'a> {
+    pub(crate) profile: &'a Profile,
+    pub(crate) spec: &'a TrialSpec,
+    pub(crate) direction: Direction,
+    pub(crate) trial: u8,
+    /// Connections the foreground frames are of.
+    pub(crate) conversation: Option<&'a Conversation>,
+}
+
 impl Stream {
     /// As the frames leave the tester: from `own` to the DUT's `peer` hardware address.
-    pub(crate) fn sent(
-        profile: &Profile,
-        spec: &TrialSpec,
-        direction: Direction,
-        trial: u8,
-        (own, peer): (MacAddress, MacAddress),
-    ) -> Result<Self, WireError> {
-        let common = Common { profile, direction, trial, macs: (own, peer) };
-        Self::new(&common, spec, |path| (path.sent, HOP_LIMIT))
+    pub(crate) fn sent(of: Source<'_>, (own, peer): (MacAddress, MacAddress)) -> Result<Self, WireError> {
+        Self::new(&of.common((own, peer), false), of.spec, |path| (path.sent, HOP_LIMIT))
     }
 
     /// As the frames must arrive at the tester: from the DUT's `peer` to `own`.
-    pub(crate) fn expected(
-        profile: &Profile,
-        spec: &TrialSpec,
-        direction: Direction,
-        trial: u8,
-        (own, peer): (MacAddress, MacAddress),
-    ) -> Result<Self, WireError> {
-        let common = Common { profile, direction, trial, macs: (peer, own) };
-        Self::new(&common, spec, |path| (path.expected, HOP_LIMIT.saturating_sub(path.hops)))
+    pub(crate) fn expected(of: Source<'_>, (own, peer): (MacAddress, MacAddress)) -> Result<Self, WireError> {
+        Self::new(&of.common((peer, own), true), of.spec, |path| (path.expected, HOP_LIMIT.saturating_sub(path.hops)))
     }
 
     fn new(common: &Common<'_>, spec: &TrialSpec, view: impl Fn(&Path) -> (Ends, u8)) -> Result<Self, WireError> {
@@ -200,12 +200,41 @@ impl Stream {
     /// The variable fields of frame `sequence`, which is of this `kind`.
     #[inline]
     pub(crate) fn variable(&self, kind: &Kind, sequence: u64, time: StampedTime) -> Variable {
-        let index = match &self.turns {
+        kind.variable(sequence, self.turn(sequence), time, None)
+    }
+
+    /// The same of a frame that arrived from `seen`, which counts where nobody can know the source before.
+    #[inline]
+    pub(crate) fn variable_of_arrival(&self, kind: &Kind, sequence: u64, time: StampedTime, seen: Mapped) -> Variable {
+        kind.variable(sequence, self.turn(sequence), time, Some(seen))
+    }
+
+    /// Takes note of the source of a right frame where it opens a connection.
+    #[inline]
+    pub(crate) fn learn(&self, kind: &Kind, sequence: u64, source: Mapped) {
+        if let Pattern::Conversation(conversation, view) = &kind.pattern {
+            conversation.learn(*view, conversation.connection(*view, self.turn(sequence)), source);
+        }
+    }
+
+    /// The connection of a frame, if it is of one, and how it is known.
+    pub(crate) fn connection(&self, sequence: u64) -> Option<(&Conversation, u64)> {
+        let Pattern::Conversation(conversation, view) = &self.kind(sequence).0.pattern else { return None };
+        Some((&**conversation, conversation.connection(*view, self.turn(sequence))))
+    }
+
+    /// Whether the foreground frames arrive with sources out of a pool.
+    pub(crate) fn has_translated_sources(&self) -> bool {
+        matches!(&self.foreground.pattern, Pattern::Conversation(_, view) if view.is_translated())
+    }
+
+    #[inline]
+    fn turn(&self, sequence: u64) -> u64 {
+        match &self.turns {
             Turns::Unbounded => self.index(sequence),
             Turns::Among(flows) => self.index(sequence) % flows,
             Turns::Started(schedule) => self.index(sequence) % u64::from(schedule.segment_of(sequence).flows.max(1)),
-        };
-        kind.variable(sequence, index, time)
+        }
     }
 
     #[inline]

@@ -7,8 +7,9 @@ use crate::pacer::Pacer;
 use crate::profile::Profile;
 use crate::receiver::{Expected, Receiver};
 use crate::sender::Sender;
-use crate::stream::Stream;
-use crate::trial::{Phase, Run, Task};
+use crate::stateful::Conversation;
+use crate::stream::{Source, Stream};
+use crate::trial::{Run, Task, Waiting};
 use crate::verify::Verifier;
 use sixbench_io::clock::Clock;
 use sixbench_io::{Halves, Port, PortError, Receive, Transmit, thread};
@@ -50,6 +51,30 @@ fn try_layout(cores: &[u32]) -> Vec<String> {
 /// Why no trial could be performed.
 #[derive(Debug, thiserror::Error)]
 pub enum MeasureError {
+    /// The ranges of ports and addresses do not fit the connections asked for.
+    #[error(
+        "{connections} connections need as many combinations of ports and addresses, and no more than 2^63; \
+         the test's ranges have {combinations}: widen `ports`, `left-addresses` or `right-addresses`, or lower `connections`"
+    )]
+    Combinations {
+        /// N.
+        connections: u64,
+        /// What the ranges have.
+        combinations: u128,
+    },
+    /// A trial that opens connections through a device that is not said to be stateful.
+    #[error("the trial opens connections, but the device's recipe has no [state]")]
+    Stateless,
+    /// The Responder saw nothing in phase 1.
+    #[error(
+        "the Responder saw none of the {connections} frames of phase 1; does the device translate and forward from the Initiator's side to \
+         the other, has it routes to both, and are the addresses of [foreground] in its recipe those it is set up for? \
+         (sixbench trial --pcap DIR keeps the frames of both ports)"
+    )]
+    NothingArrived {
+        /// Frames sent.
+        connections: u64,
+    },
     /// A port failed.
     #[error(transparent)]
     Port(#[from] PortError),
@@ -97,13 +122,18 @@ impl End {
 pub struct FrameTester {
     left: End,
     right: End,
-    profile: Profile,
+    pub(crate) profile: Profile,
     settings: TrialSettings,
     layout: Layout,
-    clock: Clock,
-    stop: Arc<AtomicBool>,
+    pub(crate) clock: Clock,
+    pub(crate) stop: Arc<AtomicBool>,
     trial: u8,
+    /// Asks the DUT how many connections it has.
+    pub(crate) counter: Option<Counter>,
 }
+
+/// Asks the DUT how many connections it has; `None` where it does not say.
+pub type Counter = Box<dyn FnMut() -> Option<u64> + Send>;
 
 impl FrameTester {
     /// A tester between two open ports. `stop` ends a trial early.
@@ -115,13 +145,24 @@ impl FrameTester {
         stop: Arc<AtomicBool>,
     ) -> Self {
         let (left, right) = (End::new(ports.0), End::new(ports.1));
-        Self { left, right, profile, settings, layout, clock: Clock::new(), stop, trial: 0 }
+        Self { left, right, profile, settings, layout, clock: Clock::new(), stop, trial: 0, counter: None }
     }
 
     /// Measures other traffic from now on, over the same ports.
     pub fn set_profile(&mut self, profile: Profile, settings: TrialSettings) {
         self.profile = profile;
         self.settings = settings;
+    }
+
+    /// Asks `counter` between the phases of a stateful trial, and at its end, how many connections the DUT has.
+    pub fn set_counter(&mut self, counter: Option<Counter>) {
+        self.counter = counter;
+    }
+
+    /// A trial with everything the profile loads.
+    pub(crate) fn whole<'a>(&self, spec: &'a TrialSpec, conversation: Option<&'a Conversation>) -> Phase<'a> {
+        let TrialSettings { residual_ns, frame_timeout_ns, .. } = self.settings;
+        Phase { spec, loaded: self.profile.directions.each(), residual_ns, frame_timeout_ns, conversation }
     }
 
     /// Asks both sides of the DUT for their hardware addresses, which also tells it ours (learning frames of RFC 2544 section 23).
@@ -144,12 +185,15 @@ impl FrameTester {
         }
     }
 
-    /// Sends and receives: the trial itself.
-    fn exchange(&mut self, spec: &TrialSpec, peers: (MacAddress, MacAddress)) -> Result<TrialResult, MeasureError> {
-        let loaded = self.profile.directions.each().len();
-        let run = Run::new(&self.clock, &self.stop, spec, self.settings.residual_ns, loaded);
+    /// Sends and receives: the trial itself, or a phase of it.
+    pub(crate) fn exchange(&mut self, phase: &Phase<'_>) -> Result<TrialResult, MeasureError> {
+        self.trial = (self.trial + 1) % 64;
+        let peers = self.resolve()?;
+        self.left.drain()?;
+        self.right.drain()?;
+        let run = Run::new(&self.clock, &self.stop, phase.spec, phase.residual_ns, phase.loaded.len());
         let context = Context {
-            spec,
+            phase,
             profile: &self.profile,
             settings: &self.settings,
             macs: [(self.left.mac, peers.0), (self.right.mac, peers.1)],
@@ -160,21 +204,33 @@ impl FrameTester {
     }
 }
 
+/// What is sent at a time: a whole stateless trial, or a phase of a stateful one.
+pub(crate) struct Phase<'a> {
+    pub(crate) spec: &'a TrialSpec,
+    /// The directions in which frames are sent.
+    pub(crate) loaded: &'a [Direction],
+    /// The longest wait for residual frames, nanoseconds.
+    pub(crate) residual_ns: u64,
+    /// A frame later than this is not received; 0: no limit.
+    pub(crate) frame_timeout_ns: u64,
+    /// Connections the foreground frames are of.
+    pub(crate) conversation: Option<&'a Conversation>,
+}
+
 impl Measurer for FrameTester {
     type Error = MeasureError;
 
     fn measure(&mut self, spec: &TrialSpec) -> Result<TrialResult, MeasureError> {
-        self.trial = (self.trial + 1) % 64;
-        let peers = self.resolve()?;
-        self.left.drain()?;
-        self.right.drain()?;
-        self.exchange(spec, peers)
+        match spec.opens() {
+            Some(opening) => self.converse(spec, opening),
+            None => self.exchange(&self.whole(spec, None)),
+        }
     }
 }
 
 /// Everything a trial's tasks are made from.
 struct Context<'a> {
-    spec: &'a TrialSpec,
+    phase: &'a Phase<'a>,
     profile: &'a Profile,
     settings: &'a TrialSettings,
     /// Own and peer's hardware address: left, right.
@@ -184,14 +240,14 @@ struct Context<'a> {
 
 impl Context<'_> {
     fn is_loaded(&self, direction: Direction) -> bool {
-        self.profile.directions.each().contains(&direction)
+        self.phase.loaded.contains(&direction)
     }
 
     /// The reverse direction starts half a frame's time later, so that on one core the two do not come due at the same moment.
     fn offset_ns(&self, direction: Direction) -> u64 {
         match direction {
             Direction::Forward => 0,
-            Direction::Reverse => 500_000_000 / self.spec.rate.0.max(1),
+            Direction::Reverse => 500_000_000 / self.phase.spec.rate.0.max(1),
         }
     }
 
@@ -206,29 +262,34 @@ impl Context<'_> {
         }
         for (direction, port) in [(Forward, &mut right.receive), (Reverse, &mut left.receive)] {
             let receiver = Box::new(self.receiver(&mut **port, direction)?);
-            let phase = if self.is_loaded(direction) { Phase::Waiting } else { Phase::Idle };
-            tasks.push(Task::Receive(direction, receiver, phase));
+            let waiting = if self.is_loaded(direction) { Waiting::Due } else { Waiting::Idle };
+            tasks.push(Task::Receive(direction, receiver, waiting));
         }
         Ok(tasks)
     }
 
+    fn source(&self, direction: Direction) -> Source<'_> {
+        let Phase { spec, conversation, .. } = *self.phase;
+        Source { profile: self.profile, spec, direction, trial: self.trial, conversation }
+    }
+
     fn sender<'p>(&self, port: &'p mut dyn Transmit, direction: Direction) -> Result<Sender<'p>, MeasureError> {
         let (own, peer) = self.macs[direction as usize];
-        let stream = Stream::sent(self.profile, self.spec, direction, self.trial, (own, peer))?;
-        let pacer = Pacer::new(&self.spec.schedule());
+        let stream = Stream::sent(self.source(direction), (own, peer))?;
+        let pacer = Pacer::new(&self.phase.spec.schedule());
         Ok(Sender::new(port, stream, pacer, self.settings.stall_ns))
     }
 
     fn receiver<'p>(&self, port: &'p mut dyn Receive, direction: Direction) -> Result<Receiver<'p>, MeasureError> {
         let (own, peer) = self.macs[1 - direction as usize];
-        let stream = Stream::expected(self.profile, self.spec, direction, self.trial, (own, peer))?;
-        let schedule = if self.is_loaded(direction) { self.spec.schedule() } else { Schedule::default() };
+        let stream = Stream::expected(self.source(direction), (own, peer))?;
+        let schedule = if self.is_loaded(direction) { self.phase.spec.schedule() } else { Schedule::default() };
         let expected = Expected {
             verifier: Verifier::new(stream, schedule.frames(), self.profile.zero_checksum_is_known),
             delays: Delays::new(self.tagged(&schedule), self.profile.ipdv),
             schedule,
-            duration_ns: self.spec.duration_ns,
-            timeout_ns: self.settings.frame_timeout_ns,
+            duration_ns: self.phase.spec.duration_ns,
+            timeout_ns: self.phase.frame_timeout_ns,
         };
         let neighbours = match direction {
             Direction::Forward => &self.profile.right,
@@ -240,7 +301,7 @@ impl Context<'_> {
 
     /// The first frame to be tagged and the distance to the next, so that they are spread evenly.
     fn tagged(&self, schedule: &Schedule) -> Option<(u64, u64)> {
-        let tagging = self.spec.tagging.filter(|_| schedule.frames() > 0)?;
+        let tagging = self.phase.spec.tagging.filter(|_| schedule.frames() > 0)?;
         let first = schedule.first_due_from(tagging.after_ns);
         Some((first, (schedule.frames() - first) / tagging.frames.max(1)))
     }
@@ -260,9 +321,9 @@ impl Context<'_> {
             if let Some(result) = directions.iter_mut().find(|r| r.direction == direction) {
                 let (gaps, lost) = (receiver.gaps(), receiver.lost_neighbours().to_vec());
                 receiver.finish(result)?;
-                faults.extend(fault::of_direction(result, self.spec.rate, self.settings.stall_ns, gaps, &lost));
+                faults.extend(fault::of_direction(result, self.phase.spec.rate, self.settings.stall_ns, gaps, &lost));
             }
         }
-        Ok(TrialResult { spec: *self.spec, directions, faults })
+        Ok(TrialResult { spec: *self.phase.spec, directions, connections: None, tcp: None, faults })
     }
 }

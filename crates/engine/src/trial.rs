@@ -35,16 +35,16 @@ pub(crate) struct Run<'a> {
 /// One of the up to four parts of a trial.
 pub(crate) enum Task<'a> {
     Send(Direction, Box<Sender<'a>>),
-    Receive(Direction, Box<Receiver<'a>>, Phase),
+    Receive(Direction, Box<Receiver<'a>>, Waiting),
 }
 
 /// Where a receiver is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Phase {
+pub(crate) enum Waiting {
     /// Nothing is due here: only neighbours are answered.
     Idle,
     /// Frames are due or may still come.
-    Waiting,
+    Due,
     /// Everything came, or the wait for residual frames is over.
     Over,
 }
@@ -124,7 +124,7 @@ impl<'a> Run<'a> {
 }
 
 /// What cannot be had of it was told once, by `Layout::warnings`.
-fn take_place(core: Option<u32>) {
+pub(crate) fn take_place(core: Option<u32>) {
     let _ = core.map(thread::pin_to);
     let _ = thread::raise_priority();
 }
@@ -150,7 +150,7 @@ impl<'a> Task<'a> {
     fn poll(&mut self, run: &Run<'a>) -> Result<(), PortError> {
         match self {
             Self::Send(direction, sender) => poll_sender(*direction, sender, run),
-            Self::Receive(direction, receiver, phase) => poll_receiver(*direction, receiver, phase, run),
+            Self::Receive(direction, receiver, waiting) => poll_receiver(*direction, receiver, waiting, run),
         }
     }
 }
@@ -168,11 +168,16 @@ fn poll_sender(direction: Direction, sender: &mut Sender<'_>, run: &Run<'_>) -> 
 }
 
 #[inline]
-fn poll_receiver(direction: Direction, receiver: &mut Receiver<'_>, phase: &mut Phase, run: &Run<'_>) -> Result<(), PortError> {
+fn poll_receiver(
+    direction: Direction,
+    receiver: &mut Receiver<'_>,
+    waiting: &mut Waiting,
+    run: &Run<'_>,
+) -> Result<(), PortError> {
     let sent_at_ns = run.sent_at_ns[direction as usize].load(Ordering::Acquire);
-    let is_sending = sent_at_ns == 0 && *phase != Phase::Idle;
+    let is_sending = sent_at_ns == 0 && *waiting != Waiting::Idle;
     receiver.poll(run.clock, is_sending)?;
-    if *phase != Phase::Waiting {
+    if *waiting != Waiting::Due {
         return Ok(());
     }
     let (now_ns, last_arrival_ns) = (run.clock.now_ns(), receiver.last_arrival_ns());
@@ -180,7 +185,7 @@ fn poll_receiver(direction: Direction, receiver: &mut Receiver<'_>, phase: &mut 
     let latest_ns = sent_at_ns + LONGEST_SILENCE_NS;
     let since_ns = if run.waits_for_silence { sent_at_ns.max(last_arrival_ns).min(latest_ns) } else { sent_at_ns };
     if sent_at_ns > 0 && (has_all || now_ns > since_ns + run.residual_ns) {
-        *phase = Phase::Over;
+        *waiting = Waiting::Over;
         run.pending.fetch_sub(1, Ordering::AcqRel);
     }
     Ok(())

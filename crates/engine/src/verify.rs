@@ -3,6 +3,7 @@
 //! The tag names the frame; everything else about it is then known: addresses from the profile, ports from the seed, checksum from
 //! both. Nothing is allocated here until a wrong frame is put into words, after the trial.
 
+use crate::stateful::{Mapped, mapped};
 use crate::stream::{Kind, Stream, StreamId};
 use sixbench_wire::ethernet::{EtherType, EthernetView};
 use sixbench_wire::protocol;
@@ -93,6 +94,12 @@ impl<'a> Seen<'a> {
         }
     }
 
+    /// The source as a state table keeps it.
+    #[inline]
+    fn mapped(&self) -> Mapped {
+        mapped(self.source, self.udp.source_port())
+    }
+
     fn read_ipv4(ip: Ipv4View<'a>) -> Option<Self> {
         if ip.protocol() != protocol::UDP || ip.fragment_offset() != 0 {
             return None;
@@ -163,12 +170,15 @@ pub(crate) struct Verifier {
     expected: Stream,
     frames: u64,
     zero_checksum_is_known: bool,
+    /// Zero was written for all ones, and then addresses were changed: what is due by now is not known, and may be anything.
+    is_changed_after: bool,
 }
 
 impl Verifier {
     /// Expects the first `frames` frames of `expected`.
     pub(crate) fn new(expected: Stream, frames: u64, zero_checksum_is_known: bool) -> Self {
-        Self { expected, frames, zero_checksum_is_known }
+        let is_changed_after = expected.has_translated_sources();
+        Self { expected, frames, zero_checksum_is_known, is_changed_after }
     }
 
     /// What `frame` is.
@@ -188,12 +198,22 @@ impl Verifier {
         if id.0 & 1 != self.expected.id.0 & 1 || id.is_background() != is_background {
             return Fate::Misdirected;
         }
-        let variable = self.expected.variable(kind, tag.sequence, StampedTime::new(tag.time_ns));
+        let variable = self.variable(&seen, kind, tag);
         match first_wrong(&seen, kind, &variable) {
-            Some(wrong) => Fate::Mistranslated(tag, wrong),
-            None if !is_payload_whole(&seen) => Fate::Corrupt(tag),
-            None => self.judge_checksum(tag, seen.udp.checksum(), kind.template.expected_udp_checksum(&variable)),
+            Some(wrong) => return Fate::Mistranslated(tag, wrong),
+            None if !is_payload_whole(&seen) => return Fate::Corrupt(tag),
+            None => {}
         }
+        let fate = self.judge_checksum(tag, seen.udp.checksum(), kind.template.expected_udp_checksum(&variable));
+        if !matches!(fate, Fate::Mistranslated(..)) {
+            self.expected.learn(kind, tag.sequence, seen.mapped());
+        }
+        fate
+    }
+
+    #[inline]
+    fn variable(&self, seen: &Seen<'_>, kind: &Kind, tag: Tag) -> Variable {
+        self.expected.variable_of_arrival(kind, tag.sequence, StampedTime::new(tag.time_ns), seen.mapped())
     }
 
     /// A computed checksum of zero is to be sent as all ones (RFC 768, RFC 8200 section 8.1); a translator that updates checksums
@@ -202,7 +222,9 @@ impl Verifier {
     fn judge_checksum(&self, tag: Tag, seen: u16, expected: u16) -> Fate {
         match seen {
             seen if seen == expected => Fate::Right(tag),
-            0 if expected == 0xffff && self.zero_checksum_is_known => Fate::Defective(tag, Wrong::UdpChecksum),
+            0 if self.zero_checksum_is_known && (expected == 0xffff || self.is_changed_after) => {
+                Fate::Defective(tag, Wrong::UdpChecksum)
+            }
             _ => Fate::Mistranslated(tag, Wrong::UdpChecksum),
         }
     }
@@ -213,6 +235,12 @@ impl Verifier {
         StreamId(tag.stream).is_background()
     }
 
+    /// A frame of which nothing was seen, in one line, where it was the only one of its connection.
+    pub(crate) fn explain_missing(&self, sequence: u64) -> Option<String> {
+        let (conversation, connection) = self.expected.connection(sequence)?;
+        conversation.explain_missing(connection)
+    }
+
     /// A wrong frame in one line.
     pub(crate) fn explain(&self, frame: &[u8], tag: Tag, wrong: Wrong) -> String {
         let number = format!("{} frame {}", self.expected.direction, tag.sequence);
@@ -220,7 +248,7 @@ impl Verifier {
             return format!("{number}: unreadable");
         };
         let (kind, _) = self.expected.kind(tag.sequence);
-        let variable = self.expected.variable(kind, tag.sequence, StampedTime::new(tag.time_ns));
+        let variable = self.variable(&seen, kind, tag);
         let (expected, got) = in_words(wrong, &seen, kind, &variable);
         format!("{number}: {wrong}: expected {expected}, got {got}")
     }
@@ -282,6 +310,7 @@ fn in_words(wrong: Wrong, seen: &Seen<'_>, kind: &Kind, variable: &Variable) -> 
 mod tests {
     use super::*;
     use crate::profile::Profile;
+    use crate::stream::Source;
     use sixbench_method::terms::{Direction, FrameRate, FrameSize};
     use sixbench_method::trial::TrialSpec;
     use sixbench_wire::MacAddress;
@@ -290,7 +319,8 @@ mod tests {
         let address = |text: &str| text.parse().expect("address");
         let profile = Profile::of_a_wire(address("2001:2::2"), address("2001:2:0:8000::2"), FrameSize(84));
         let spec = TrialSpec::constant(FrameRate(1), 1_000_000_000);
-        Stream::sent(&profile, &spec, Direction::Forward, 0, (MacAddress([2; 6]), MacAddress([4; 6]))).expect("a stream")
+        let source = Source { profile: &profile, spec: &spec, direction: Direction::Forward, trial: 0, conversation: None };
+        Stream::sent(source, (MacAddress([2; 6]), MacAddress([4; 6]))).expect("a stream")
     }
 
     /// A frame whose UDP checksum, all ones, was written as zero; with its time of sending, which decides the checksum.

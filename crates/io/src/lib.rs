@@ -4,6 +4,7 @@
 //! No half allocates, locks or logs once it is open.
 
 pub mod clock;
+pub mod limit;
 pub mod loopback;
 pub mod packet;
 pub mod pcap;

@@ -46,7 +46,7 @@ pub fn estimate(plan: &Plan) -> Budget {
         budget.measurements += points * repetitions;
         let (cold, warm) = (f64::from(points), f64::from(points * (repetitions - 1)));
         let (first, later) = match test.measure {
-            Measure::Throughput => (first, later),
+            Measure::Throughput if test.stateful.is_none() => (first, later),
             _ => rehearsed_procedure(plan, test),
         };
         sum.trials += cold * first.trials + warm * later.trials;
@@ -81,6 +81,8 @@ fn lengthen(test: &mut Test) {
         // RFC 2544 section 26.4; RFC 9004 leaves the number to the tester.
         Measure::BackToBack(_) => test.repetitions = Repetition::Fixed(50),
         Measure::Throughput | Measure::FrameLossRate(_) => {}
+        Measure::EstablishmentRate | Measure::TearDownRate | Measure::TableCapacity(_) => {}
+        Measure::TcpEstablishmentRate(_) | Measure::TcpCapacity(_) => {}
     }
 }
 

@@ -44,15 +44,19 @@ pub struct Watch {
     /// Where frames were dropped, as the DUT's kernel counts it; only counters that moved.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub drops: Vec<Drops>,
+    /// Entries of the DUT's connection tracking table at each sample, where its kernel has one and it was not empty all the time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub connections: Vec<u64>,
 }
 
 /// A drop counter of the DUT over a trial.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Drops {
-    /// The interface, as in the DUT; `backlog` for the kernel's queue between an interface and the core that works for it.
+    /// The interface, as in the DUT; `backlog` for the kernel's queue between an interface and the core that works for it; `conntrack` for
+    /// its connection tracking table.
     #[serde(rename = "where")]
     pub place: String,
-    /// `received` or `sent`.
+    /// `received` or `sent`; of `conntrack` the kernel's name of the counter, such as `early_drop`.
     pub way: String,
     /// Frames dropped in each interval, oldest first.
     pub samples: Vec<u64>,
@@ -146,7 +150,8 @@ mod tests {
     #[test]
     fn stolen_time_is_that_of_the_worst_core_of_the_role() {
         let cores = vec![core("tester", &[900]), core("dut", &[100, 0]), core("dut", &[0, 200])];
-        let watch = Watch { interval_ns: 100_000_000, cores, memory: vec![], process_ms: None, drops: vec![] };
+        let watch =
+            Watch { interval_ns: 100_000_000, cores, memory: vec![], process_ms: None, drops: vec![], connections: vec![] };
         assert_eq!(watch.stolen_ms("dut"), 20);
         assert_eq!(watch.stolen_ms("other"), 0);
     }
@@ -161,6 +166,7 @@ mod tests {
             memory: vec![],
             process_ms,
             drops: vec![],
+            connections: vec![],
         };
         assert_eq!([Some(0), Some(70), Some(200), None].map(|own| watch(own).taken_ms()), [Some(100), Some(30), Some(0), None]);
     }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// Frames per second, **per direction** (RFC 2544 section 14: bidirectional traffic has the same rate each way).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct FrameRate(pub u64);
 
@@ -80,6 +80,16 @@ pub enum Direction {
     Forward,
     /// Right to left.
     Reverse,
+}
+
+impl Direction {
+    /// The other one.
+    pub fn opposite(self) -> Self {
+        match self {
+            Self::Forward => Self::Reverse,
+            Self::Reverse => Self::Forward,
+        }
+    }
 }
 
 impl fmt::Display for Direction {

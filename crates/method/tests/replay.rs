@@ -65,6 +65,8 @@ fn measures() -> Vec<Measure> {
     let (load, duration_ns) = (Load::OfThroughput(1.0), 60 * SECOND);
     let at = AtRate { load, duration_ns };
     let rates = (1..=20).rev().map(|tenth| FrameRate(tenth * 100_000)).collect();
+    let close = sixbench_method::trial::tcp::Close::ServerFirst;
+    let tcp = Tcp { object_octets: 64, time_limit_ns: SECOND, close, server_ports: (80, 80) };
     let all = vec![
         Measure::Throughput,
         Measure::FrameLossRate(LossScan { rates, until_lossless: true }),
@@ -74,6 +76,17 @@ fn measures() -> Vec<Measure> {
         Measure::BackToBack(BackToBack { rate: FrameRate(1_488_095), longest_ns: 2 * SECOND, step_frames: 10 }),
         Measure::Recovery(Recovery { overload: 1.1, duration_ns, after_ns: 10 * SECOND }),
         Measure::Reset(Reset { load, before_ns: 15 * SECOND, after_ns: 30 * SECOND }),
+        Measure::EstablishmentRate,
+        Measure::TearDownRate,
+        Measure::TableCapacity(Capacity {
+            start: 1_000,
+            most: 1_000_000,
+            exponential_share: 0.2,
+            binary_share: 0.5,
+            error: 100,
+        }),
+        Measure::TcpEstablishmentRate(tcp),
+        Measure::TcpCapacity(TcpCapacity { tcp, start: 1_000, most: 100_000, error: 100, rate: FrameRate(5_000) }),
     ];
     all.iter().for_each(is_listed);
     all
@@ -85,6 +98,8 @@ fn is_listed(measure: &Measure) {
         Measure::Throughput | Measure::FrameLossRate(_) | Measure::BackToBack(_) => {}
         Measure::Latency(_) | Measure::Pdv(_) | Measure::Ipdv(_) => {}
         Measure::Recovery(_) | Measure::Reset(_) => {}
+        Measure::EstablishmentRate | Measure::TearDownRate | Measure::TableCapacity(_) => {}
+        Measure::TcpEstablishmentRate(_) | Measure::TcpCapacity(_) => {}
     }
 }
 

@@ -81,6 +81,8 @@ pub(crate) fn unit_name(quantity: Quantity) -> &'static str {
         Unit::Nanoseconds => "ns",
         Unit::Percent => "percent",
         Unit::Frames => "frames",
+        Unit::Connections => "connections",
+        Unit::ConnectionsPerSecond => "connections/s",
     }
 }
 

@@ -123,6 +123,8 @@ fn own_durations(plan: &Plan) -> String {
         Measure::Recovery(recovery) => Some(recovery.duration_ns + recovery.after_ns),
         Measure::Reset(reset) => Some(reset.before_ns + reset.after_ns),
         Measure::Throughput | Measure::FrameLossRate(_) | Measure::BackToBack(_) => None,
+        Measure::EstablishmentRate | Measure::TearDownRate | Measure::TableCapacity(_) => None,
+        Measure::TcpEstablishmentRate(_) | Measure::TcpCapacity(_) => None,
     };
     let of = |t: &Test| duration(&t.measure).map(|ns| format!(", of {} {}", t.measure.name(), seconds(ns)));
     let mut told: Vec<String> = Vec::new();

@@ -88,6 +88,7 @@ pub(crate) fn value(quantity: Quantity, value: f64) -> String {
         Unit::Nanoseconds => ms(value),
         Unit::Percent => percentage(value),
         Unit::Frames => grouped(value),
+        Unit::Connections | Unit::ConnectionsPerSecond => grouped(value.round()),
     }
 }
 
@@ -97,6 +98,8 @@ pub(crate) fn unit(quantity: Quantity) -> &'static str {
         Unit::Nanoseconds => "ms",
         Unit::Percent => "%",
         Unit::Frames => "frames",
+        Unit::Connections => "connections",
+        Unit::ConnectionsPerSecond => "connections/s",
     }
 }
 

@@ -1,12 +1,13 @@
 //! A device under test, brought up by its recipe.
 
+use crate::connections::{ConnectionTable, HostSwitches};
 use crate::monitor::Watched;
 use crate::namespace;
 use crate::recipe::{Recipe, Step};
 use crate::shell::{Shell, TestbedError, require};
 use crate::topology::{LINKS, Topology};
 use sixbench_method::record::DutFacts;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Child;
 use std::time::{Duration, Instant};
 
@@ -19,7 +20,10 @@ pub struct Dut {
     facts: DutFacts,
     recipe: Recipe,
     directory: PathBuf,
+    filling: Filling,
     shell: Shell,
+    /// Switches of this machine, set back when the device is gone.
+    _host: Option<HostSwitches>,
     /// The DUT's cores, as `taskset -c` reads a list.
     cores: String,
     daemon: Option<Child>,
@@ -30,6 +34,11 @@ pub struct Dut {
 impl Dut {
     /// Brings the device up in the DUT's namespace of `topology`.
     pub fn bring_up(recipe: &Recipe, topology: &Topology) -> Result<Self, TestbedError> {
+        Self::bring_up_with_table(recipe, topology, None)
+    }
+
+    /// As [`Self::bring_up`], with a connection tracking table of so many entries where its recipe can set that.
+    pub fn bring_up_with_table(recipe: &Recipe, topology: &Topology, table_size: Option<u64>) -> Result<Self, TestbedError> {
         let shell = topology.dut().shell();
         // A rehearsal runs nothing, and so needs nothing.
         if let Some(need) = recipe.missing().first().filter(|_| !shell.is_rehearsal()) {
@@ -38,9 +47,15 @@ impl Dut {
         shell.transcript().comment(&format!("the device: {}", recipe.title));
         add_addresses(recipe, &shell)?;
         let directory = make_directory(topology.dut().name(), &shell)?;
+        let state = recipe.state.as_ref();
+        let filling = Filling {
+            directory: directory.display().to_string(),
+            table_size: table_size.or(state.and_then(|state| state.table_size)),
+        };
+        let host = state.map(|state| HostSwitches::write(state, &shell.outside(), &filling)).transpose()?;
         let cores = topology.cores().dut_list();
         let (facts, recipe) = (DutFacts::default(), recipe.clone());
-        let mut dut = Self { facts, recipe, directory, shell, cores, daemon: None, anchor: None };
+        let mut dut = Self { facts, recipe, directory, filling, shell, _host: host, cores, daemon: None, anchor: None };
         dut.write_files()?;
         dut.run_all(&dut.recipe.setup)?;
         dut.start()?;
@@ -49,7 +64,7 @@ impl Dut {
         dut.anchor = dut.lay_anchor()?;
         dut.facts.title = dut.recipe.title.clone();
         dut.facts.technology = dut.recipe.technology.title().to_owned();
-        dut.facts.version = version(&dut.recipe, &dut.directory, &dut.shell)?;
+        dut.facts.version = version(&dut.recipe, &dut.filling, &dut.shell)?;
         Ok(dut)
     }
 
@@ -69,6 +84,12 @@ impl Dut {
 
     fn log(&self) -> PathBuf {
         self.directory.join("daemon.log")
+    }
+
+    /// Its connections, where it is stateful.
+    pub fn connections(&self) -> Option<ConnectionTable> {
+        let state = self.recipe.state.as_ref()?;
+        Some(ConnectionTable::new(state, self.shell.clone(), self.filling.clone()))
     }
 
     /// Whom a monitor can watch.
@@ -93,7 +114,7 @@ impl Dut {
 
     fn write_files(&mut self) -> Result<(), TestbedError> {
         for file in &self.recipe.files {
-            let content = filled(&file.content, &self.directory);
+            let content = self.filling.fill(&file.content);
             self.shell.write(&self.directory.join(&file.path), &content)?;
             self.facts.files.insert(file.path.clone(), content);
         }
@@ -101,12 +122,12 @@ impl Dut {
     }
 
     fn run_all(&self, steps: &[Step]) -> Result<(), TestbedError> {
-        steps.iter().try_for_each(|step| self.shell.line(&filled(&step.run, &self.directory)).map(drop))
+        steps.iter().try_for_each(|step| self.shell.line(&self.filling.fill(&step.run)).map(drop))
     }
 
     fn start(&mut self) -> Result<(), TestbedError> {
         let Some(daemon) = &self.recipe.daemon else { return Ok(()) };
-        let line = filled(&daemon.run, &self.directory);
+        let line = self.filling.fill(&daemon.run);
         if !self.shell.is_rehearsal() {
             // Asked here: of a program that setpriv cannot find only the log would tell.
             line.split_whitespace().next().map_or(Ok(()), require)?;
@@ -128,7 +149,7 @@ impl Dut {
             return Ok(());
         }
         let Some(ready) = &self.recipe.ready else { return Ok(()) };
-        let line = filled(&ready.run, &self.directory);
+        let line = self.filling.fill(&ready.run);
         let end = Instant::now() + PATIENCE;
         loop {
             self.check_alive()?;
@@ -155,8 +176,8 @@ impl Drop for Dut {
 }
 
 /// The version as the implementation prints it: the first line that is not empty.
-fn version(recipe: &Recipe, directory: &Path, shell: &Shell) -> Result<String, TestbedError> {
-    let line = filled(&recipe.version.run, directory);
+fn version(recipe: &Recipe, filling: &Filling, shell: &Shell) -> Result<String, TestbedError> {
+    let line = filling.fill(&recipe.version.run);
     let printed =
         if shell.is_rehearsal() { String::new() } else { shell.look(&line.split_whitespace().collect::<Vec<_>>())? };
     Ok(printed.lines().map(str::trim).find(|l| !l.is_empty()).unwrap_or_default().to_owned())
@@ -183,7 +204,18 @@ fn make_directory(name: &str, shell: &Shell) -> Result<PathBuf, TestbedError> {
     Ok(path)
 }
 
-fn filled(text: &str, directory: &Path) -> String {
-    let directory = directory.display().to_string();
-    text.replace("{dir}", &directory).replace("{left}", LINKS[0]).replace("{right}", LINKS[1])
+/// What the words in braces of a recipe stand for.
+#[derive(Clone, Debug)]
+pub(crate) struct Filling {
+    pub(crate) directory: String,
+    /// Entries of the connection tracking table.
+    pub(crate) table_size: Option<u64>,
+}
+
+impl Filling {
+    pub(crate) fn fill(&self, text: &str) -> String {
+        let size = self.table_size.map(|size| size.to_string()).unwrap_or_default();
+        let text = text.replace("{dir}", &self.directory).replace("{table-size}", &size);
+        text.replace("{left}", LINKS[0]).replace("{right}", LINKS[1])
+    }
 }

@@ -4,10 +4,12 @@
 #![forbid(unsafe_code)]
 
 pub mod addresses;
+mod connections;
 pub mod doctor;
 pub mod dut;
 pub mod existing;
 pub mod facts;
+mod hosts;
 pub mod monitor;
 pub mod namespace;
 mod process;
@@ -15,7 +17,9 @@ pub mod recipe;
 pub mod shell;
 pub mod topology;
 
+pub use connections::ConnectionTable;
 pub use dut::Dut;
+pub use hosts::Hosts;
 pub use recipe::{Library, Recipe};
 pub use shell::{Shell, TestbedError};
 pub use topology::{Cores, Topology};

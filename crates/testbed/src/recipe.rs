@@ -1,5 +1,9 @@
 //! Recipes: devices under test as TOML data. A new DUT needs no Rust: `recipes/README.md` tells how to write one.
 
+mod state;
+
+pub use state::{HostSwitch, Pool, PoolPorts, Side, State};
+
 use crate::addresses;
 use crate::shell::TestbedError;
 use ipnet::IpNet;
@@ -9,11 +13,18 @@ use std::net::IpAddr;
 use std::path::Path;
 
 /// The recipes that come with sixbench.
-const BUILT_IN: [(&str, &str); 7] = [
+const BUILT_IN: [(&str, &str); 14] = [
+    ("iptables-nat44.toml", include_str!("../../../recipes/iptables-nat44.toml")),
     ("linux-ipv4.toml", include_str!("../../../recipes/linux-ipv4.toml")),
     ("linux-ipv6.toml", include_str!("../../../recipes/linux-ipv6.toml")),
     ("linux-tbf.toml", include_str!("../../../recipes/linux-tbf.toml")),
     ("map646.toml", include_str!("../../../recipes/map646.toml")),
+    ("nft-nat44-pool.toml", include_str!("../../../recipes/nft-nat44-pool.toml")),
+    ("nft-nat44-random.toml", include_str!("../../../recipes/nft-nat44-random.toml")),
+    ("nft-nat44.toml", include_str!("../../../recipes/nft-nat44.toml")),
+    ("nft-nat66.toml", include_str!("../../../recipes/nft-nat66.toml")),
+    ("tayga-nat46.toml", include_str!("../../../recipes/tayga-nat46.toml")),
+    ("tayga-nat64.toml", include_str!("../../../recipes/tayga-nat64.toml")),
     ("tayga-siit-46.toml", include_str!("../../../recipes/tayga-siit-46.toml")),
     ("tayga-siit-prefix.toml", include_str!("../../../recipes/tayga-siit-prefix.toml")),
     ("tayga-siit.toml", include_str!("../../../recipes/tayga-siit.toml")),
@@ -52,6 +63,9 @@ pub struct Recipe {
     /// How addresses are translated: checked against the foreground traffic.
     #[serde(default)]
     pub translation: Option<Translation>,
+    /// What makes the device stateful, if it is.
+    #[serde(default)]
+    pub state: Option<State>,
     /// Configuration files.
     #[serde(default, rename = "file")]
     pub files: Vec<ConfigFile>,
@@ -84,6 +98,14 @@ pub enum Technology {
     Ipv6Router,
     /// Stateless IP/ICMP translation (RFC 7915), by explicit maps (RFC 7757) or a prefix (RFC 6052).
     Siit,
+    /// Network address and port translation between IPv4 networks (RFC 3022).
+    Nat44,
+    /// From IPv6 clients to IPv4 servers (RFC 6146).
+    Nat64,
+    /// Between IPv6 networks, with state.
+    Nat66,
+    /// From IPv4 clients to IPv6 servers, with state.
+    Nat46,
 }
 
 impl Technology {
@@ -93,6 +115,10 @@ impl Technology {
             Self::Ipv4Router => "IPv4 router",
             Self::Ipv6Router => "IPv6 router",
             Self::Siit => "SIIT",
+            Self::Nat44 => "stateful NAT44",
+            Self::Nat64 => "stateful NAT64",
+            Self::Nat66 => "stateful NAT66",
+            Self::Nat46 => "stateful NAT46",
         }
     }
 }
@@ -210,6 +236,9 @@ pub struct Step {
     pub run: String,
 }
 
+/// What may stand in braces in a step.
+const PLACEHOLDERS: [&str; 4] = ["dir", "left", "right", "table-size"];
+
 /// All recipes by name.
 #[derive(Clone, Debug, Default)]
 pub struct Library(BTreeMap<String, Recipe>);
@@ -310,14 +339,26 @@ impl Recipe {
         check_link("left", &self.left, &mut problems);
         check_link("right", &self.right, &mut problems);
         self.check_overlap(&mut problems);
-        if self.translation.is_none() && self.foreground.left != self.foreground.right {
+        let is_translated = self.translation.is_some() || self.state.is_some();
+        if !is_translated && self.foreground.left != self.foreground.right {
             problems.push("foreground: the addresses differ left and right, but there is no [translation]".to_owned());
+        }
+        if let Some(state) = &self.state {
+            problems.extend(state.problems(self.translated_source(state)));
         }
         self.check_steps(&mut problems);
         for need in self.needs.iter().filter(|need| need.package.is_none() && need.source.is_none()) {
             problems.push(format!("needs: where is {} to be had? Name its `package` or its `source`", need.program));
         }
         problems
+    }
+
+    /// What the foreground frames of the Initiator have as their source behind the device.
+    pub fn translated_source(&self, state: &State) -> IpAddr {
+        match state.initiator {
+            Side::Left => self.foreground.right.source,
+            Side::Right => self.foreground.left.destination,
+        }
     }
 
     fn check_traffic(&self, name: &str, traffic: &Traffic, problems: &mut Vec<String>) {
@@ -355,12 +396,14 @@ impl Recipe {
         let single = [&self.daemon, &self.ready];
         let steps =
             self.setup.iter().chain(&self.after).chain(&self.reset).chain(single.into_iter().flatten()).chain([&self.version]);
+        let steps = steps.chain(self.state.iter().flat_map(State::steps));
         for step in steps {
             if step.run.trim().is_empty() {
                 problems.push("a step has an empty `run`".to_owned());
             }
-            for name in placeholders(&step.run).filter(|name| !["dir", "left", "right"].contains(name)) {
-                problems.push(format!("`{}`: unknown placeholder {{{name}}} (known: {{dir}}, {{left}}, {{right}})", step.run));
+            for name in placeholders(&step.run).filter(|name| !PLACEHOLDERS.contains(name)) {
+                let known = PLACEHOLDERS.map(|name| format!("{{{name}}}")).join(", ");
+                problems.push(format!("`{}`: unknown placeholder {{{name}}} (known: {known})", step.run));
             }
         }
         for file in self.files.iter().filter(|f| f.path.starts_with('/') || f.path.contains("..")) {

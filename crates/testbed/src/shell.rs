@@ -93,6 +93,11 @@ impl Shell {
         Self { namespace: Some(namespace.to_owned()), ..self.clone() }
     }
 
+    /// A shell outside of every namespace of ours, with the same transcript.
+    pub fn outside(&self) -> Self {
+        Self { namespace: None, ..self.clone() }
+    }
+
     /// What was run so far.
     pub fn transcript(&self) -> &Transcript {
         &self.transcript

@@ -141,12 +141,12 @@ impl Topology {
 }
 
 /// Where the kernel is told which cores work on what an interface receives.
-fn receive_queue(link: &str) -> String {
+pub(crate) fn receive_queue(link: &str) -> String {
     format!("/sys/class/net/{link}/queues/rx-0/rps_cpus")
 }
 
 /// Cores as the kernel reads a CPU mask.
-fn mask(cores: &[u32]) -> String {
+pub(crate) fn mask(cores: &[u32]) -> String {
     let mut words = vec![0u32; cores.iter().max().map_or(1, |core| *core as usize / 32 + 1)];
     for core in cores {
         words[*core as usize / 32] |= 1 << (core % 32);

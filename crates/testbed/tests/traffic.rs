@@ -7,16 +7,15 @@
 mod common;
 
 use common::{library, tried_here};
-use sixbench_testbed::namespace::{Namespace, name};
-use sixbench_testbed::recipe::{Link, Recipe, Traffic};
-use sixbench_testbed::{Cores, Dut, Shell, Topology};
+use sixbench_testbed::recipe::{Recipe, Side, Traffic};
+use sixbench_testbed::{Cores, Dut, Hosts, Shell, Topology};
 use std::net::IpAddr;
 use std::time::{Duration, Instant};
 
 /// A device between two hosts. What is dropped first comes first.
 struct Rig {
     _dut: Dut,
-    far: Namespace,
+    hosts: Hosts,
     topology: Topology,
 }
 
@@ -32,12 +31,8 @@ impl Rig {
         let cores = Cores { tester: vec![0], dut: vec![1] };
         let topology = Topology::build(&shell, run, cores, 1500).expect("a testbed (these tests need root)");
         let dut = Dut::bring_up(recipe, &topology).expect("a device");
-        let far = Namespace::new(&shell, &name(run, "far")).expect("a namespace");
-        topology.tester().shell().line(&format!("ip link set right netns {}", far.name())).expect("moved");
-        let rig = Self { _dut: dut, far, topology };
-        rig.left().settle(&recipe.left);
-        rig.right().settle(&recipe.right);
-        rig
+        let hosts = Hosts::settle(&topology, recipe, run, (&[], &[]), &shell).expect("hosts");
+        Self { _dut: dut, hosts, topology }
     }
 
     fn left(&self) -> Host {
@@ -45,15 +40,19 @@ impl Rig {
     }
 
     fn right(&self) -> Host {
-        Host { shell: self.far.shell(), link: "right" }
+        Host { shell: Shell::new().within(&self.hosts.namespaces().1), link: "right" }
     }
 
-    /// Both directions must pass, and need exactly the hops that the recipe says.
-    fn check(&self, what: &str, traffic: &Traffic) {
+    /// Both directions must pass, and need exactly the hops that the recipe says. Through a stateful device only what its Initiator
+    /// sends: an answer takes a connection, which is tried in `cli` with the tester's own frames.
+    fn check(&self, what: &str, traffic: &Traffic, initiator: Option<Side>) {
         let (left, right) = (self.left(), self.right());
         let forward = (&left, traffic.left.destination, &right, traffic.right.destination);
         let reverse = (&right, traffic.right.source, &left, traffic.left.source);
-        for (direction, (from, to, receiver, seen_as)) in [("forward", forward), ("reverse", reverse)] {
+        let ways = [("forward", forward, Side::Left), ("reverse", reverse, Side::Right)];
+        for (direction, (from, to, receiver, seen_as), _) in
+            ways.into_iter().filter(|(_, _, side)| initiator.is_none_or(|initiator| initiator == *side))
+        {
             let passes = |limit: u8| from.passes(to, limit, receiver, seen_as);
             // The first one may be spent on finding the neighbours.
             assert!((0..3).any(|_| passes(64)), "{what}, {direction}: nothing arrives");
@@ -64,24 +63,6 @@ impl Rig {
 }
 
 impl Host {
-    fn settle(&self, link: &Link) {
-        let name = self.link;
-        self.shell.set(&format!("/proc/sys/net/ipv6/conf/{name}/disable_ipv6"), "0").expect("IPv6");
-        self.line(&format!("ip link set {name} arp on up"));
-        self.line(&format!("ip address add fe80::2/64 dev {name} nodad"));
-        for tester in &link.tester {
-            let dut = link.dut.iter().find(|prefix| prefix.contains(tester)).expect("a neighbour");
-            let no_dad = if tester.is_ipv6() { "nodad" } else { "" };
-            self.line(&format!("ip address add {tester}/{} dev {name} {no_dad}", dut.prefix_len()));
-            // Two addresses of one family have one way out.
-            self.line(&format!("ip route replace default via {}", dut.addr()));
-        }
-    }
-
-    fn line(&self, line: &str) -> String {
-        self.shell.line(line).expect("a command")
-    }
-
     fn passes(&self, to: IpAddr, hop_limit: u8, receiver: &Host, seen_as: IpAddr) -> bool {
         let limit = hop_limit.to_string();
         self.shell.set("/proc/sys/net/ipv4/ip_default_ttl", &limit).expect("a switch");
@@ -113,9 +94,13 @@ fn every_recipe_passes_its_traffic_both_ways_with_the_hops_it_says() {
     let library = library();
     for recipe in tried_here(&library) {
         let rig = Rig::build(recipe, &format!("t-{}", recipe.name));
-        rig.check(&format!("{}, foreground", recipe.name), &recipe.foreground);
+        rig.check(
+            &format!("{}, foreground", recipe.name),
+            &recipe.foreground,
+            recipe.state.as_ref().map(|state| state.initiator),
+        );
         if let Some(background) = &recipe.background {
-            rig.check(&format!("{}, background", recipe.name), background);
+            rig.check(&format!("{}, background", recipe.name), background, None);
         }
     }
 }
@@ -127,8 +112,8 @@ fn the_device_can_ask_its_neighbours_again() {
     let library = library();
     let recipe = library.get("linux-ipv6").expect("a recipe");
     let rig = Rig::build(recipe, "nd");
-    rig.check("before", &recipe.foreground);
-    let mac = rig.right().line("cat /sys/class/net/right/address");
+    rig.check("before", &recipe.foreground, None);
+    let mac = rig.right().shell.line("cat /sys/class/net/right/address").expect("an address");
     let dut = rig.topology.dut().shell();
     let neighbour = recipe.right.tester[0];
     dut.line(&format!("ip neigh replace {neighbour} lladdr {} dev right nud probe", mac.trim())).expect("probing");

@@ -200,6 +200,8 @@ fn show(subject: &Subject, value: f64) -> String {
             Unit::Nanoseconds => format!("{:.3} ms", value / 1e6),
             Unit::Percent => format!("{value:.4} %"),
             Unit::Frames => format!("{value:.0} frames"),
+            Unit::Connections => format!("{value:.0} connections"),
+            Unit::ConnectionsPerSecond => format!("{value:.0} connections/s"),
         },
     }
 }

@@ -76,7 +76,7 @@ pub(crate) fn check_traffic(plan: &Plan, library: &Library, force: bool) -> Resu
     for test in &plan.tests {
         let recipe = library.get(&test.dut).ok_or_else(|| Failed::usage(format!("no recipe is named {}", test.dut)))?;
         for size in &test.frame_sizes {
-            crate::profile::of(recipe, test, *size, plan.seed).map_err(Failed::usage)?;
+            crate::profile::job(recipe, test, *size, plan.seed, plan.trial).map_err(Failed::usage)?;
         }
     }
     match forbidden(plan, library).filter(|_| !force) {

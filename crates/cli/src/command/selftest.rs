@@ -1,5 +1,7 @@
 //! `sixbench selftest`: what the tester itself can do, first in memory, then over a veth pair with no DUT between its ports.
 
+mod connections;
+
 use crate::args;
 use crate::config::units::show_rate;
 use crate::config::{standard_search, standard_trial};
@@ -24,7 +26,8 @@ const FRAMES: u64 = 50_000_000;
 #[derive(Serialize)]
 struct Figure {
     what: String,
-    frames_per_second: u64,
+    per_second: u64,
+    unit: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     offered_load_error: Option<f64>,
 }
@@ -35,6 +38,7 @@ pub(crate) fn selftest(arguments: &args::Selftest) -> Result<Exit, Failed> {
         return accuracy(arguments);
     }
     let mut figures = generation()?;
+    figures.extend(connections::figures(&Clock::new())?);
     if !arguments.generate {
         figures.extend(over_veth(arguments)?);
     }
@@ -44,7 +48,7 @@ pub(crate) fn selftest(arguments: &args::Selftest) -> Result<Exit, Failed> {
     }
     for figure in &figures {
         let error = figure.offered_load_error.map_or(String::new(), |e| format!("  (offered load off by {e:.1e})"));
-        println!("{:<52} {:>10} frames/s{error}", figure.what, show_rate(FrameRate(figure.frames_per_second)));
+        println!("{:<60} {:>8} {}{error}", figure.what, show_rate(FrameRate(figure.per_second)), figure.unit);
     }
     Ok(Exit::Done)
 }
@@ -67,7 +71,7 @@ fn generation() -> Result<Vec<Figure>, Failed> {
             let profile = Profile { forward_ports, left_variation: variation, right_variation: variation, ..base };
             let rate = selftest::generate(&profile, FRAMES, &clock).map_err(anyhow::Error::from)?;
             let what = format!("generation, one core: {name}, {kind}");
-            figures.push(Figure { what, frames_per_second: rate.0, offered_load_error: None });
+            figures.push(Figure { what, per_second: rate.0, unit: "frames/s", offered_load_error: None });
         }
     }
     Ok(figures)
@@ -102,7 +106,7 @@ fn over_veth(arguments: &args::Selftest) -> Result<Vec<Figure>, Failed> {
         let tester = FrameTester::new((left.port, right.port), profile, trial_settings(), layout, stop.clone());
         let (rate, error) = highest(tester)?;
         let what = format!("veth, no DUT, {name}, {how}");
-        figures.push(Figure { what, frames_per_second: rate.0, offered_load_error: error });
+        figures.push(Figure { what, per_second: rate.0, unit: "frames/s", offered_load_error: error });
     }
     Ok(figures)
 }

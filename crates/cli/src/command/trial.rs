@@ -29,8 +29,8 @@ pub(crate) fn trial(arguments: &args::Trial) -> Result<Exit, Failed> {
         std::fs::create_dir_all(directory)?;
     }
     let site = Site { shell: shell.clone(), links: &loaded.links, stop: stop::install()?, pcap };
-    let profile = profile::of(recipe, &plan.tests[0], arguments.size, plan.seed).map_err(Failed::usage)?;
-    let mut session = Session::open(&site, &Wanted::alone(recipe, arguments.size), (profile, plan.trial))?;
+    let job = profile::job(recipe, &plan.tests[0], arguments.size, plan.seed, plan.trial).map_err(Failed::usage)?;
+    let mut session = Session::open(&site, &Wanted::alone(recipe, arguments.size), job)?;
     session.warnings().iter().for_each(|warning| eprintln!("warning: {warning}"));
     let spec = TrialSpec::constant(arguments.rate, arguments.duration_ns);
     let (result, _) = session.measure(&spec)?;

@@ -58,6 +58,9 @@ pub(crate) fn apply_profile(plan: &mut Plan, profile: Profile) {
     plan.search.method = if plan.search.goals.len() > 1 { SearchMethod::Mlrsearch } else { search.method };
     for test in &mut plan.tests {
         test.repetitions = Repetition::Fixed(standard_repetitions(profile));
+        if let Some(stateful) = &mut test.stateful {
+            stateful.timeout_ns = plan.trial.residual_ns;
+        }
         apply_durations(&mut test.measure, plan.trial.duration_ns, profile);
     }
 }
@@ -74,5 +77,7 @@ fn apply_durations(measure: &mut Measure, trial_ns: u64, profile: Profile) {
             (reset.before_ns, reset.after_ns) = (before_ns, before_ns.max(2 * SECOND));
         }
         Measure::Throughput | Measure::FrameLossRate(_) | Measure::BackToBack(_) => {}
+        Measure::EstablishmentRate | Measure::TearDownRate | Measure::TableCapacity(_) => {}
+        Measure::TcpEstablishmentRate(_) | Measure::TcpCapacity(_) => {}
     }
 }

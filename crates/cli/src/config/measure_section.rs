@@ -1,11 +1,16 @@
 //! What a `[[test]]` measures, with the settings of that measure.
 
 use super::reader::Section;
+use super::stateful_section::connections;
 use super::test_section::Surroundings;
+use super::traffic_section::range;
 use super::units;
 use super::words::word;
-use sixbench_method::plan::{AtRate, BackToBack, Latency, Load, LossScan, Measure, Profile, Recovery, Reset};
+use sixbench_method::plan::{
+    AtRate, BackToBack, Capacity, Latency, Load, LossScan, Measure, Profile, Recovery, Reset, Tcp, TcpCapacity,
+};
 use sixbench_method::terms::FrameRate;
+use sixbench_method::trial::tcp::Close;
 
 /// Frames tagged where nothing is said: the RFC's 500 would make the 99.9th percentile a maximum.
 const TAGGED: u64 = 50_000;
@@ -26,9 +31,14 @@ enum Kind {
     BackToBack,
     Recovery,
     Reset,
+    EstablishmentRate,
+    TearDownRate,
+    TableCapacity,
+    TcpEstablishmentRate,
+    TcpCapacity,
 }
 
-const KINDS: [(&str, Kind); 8] = [
+const KINDS: [(&str, Kind); 13] = [
     ("throughput", Kind::Throughput),
     ("frame-loss-rate", Kind::FrameLossRate),
     ("latency", Kind::Latency),
@@ -37,6 +47,11 @@ const KINDS: [(&str, Kind); 8] = [
     ("back-to-back", Kind::BackToBack),
     ("recovery", Kind::Recovery),
     ("reset", Kind::Reset),
+    ("establishment-rate", Kind::EstablishmentRate),
+    ("tear-down-rate", Kind::TearDownRate),
+    ("table-capacity", Kind::TableCapacity),
+    ("tcp-establishment-rate", Kind::TcpEstablishmentRate),
+    ("tcp-capacity", Kind::TcpCapacity),
 ];
 
 /// Reads `measure` and the keys that belong to it; those of other measures stay unknown.
@@ -51,6 +66,11 @@ pub(super) fn read_measure(section: &Section<'_>, around: &Surroundings<'_>) -> 
         Kind::BackToBack => Measure::BackToBack(read_back_to_back(section, around)),
         Kind::Recovery => Measure::Recovery(read_recovery(section, trial_ns)),
         Kind::Reset => Measure::Reset(read_reset(section, around)),
+        Kind::EstablishmentRate => Measure::EstablishmentRate,
+        Kind::TearDownRate => Measure::TearDownRate,
+        Kind::TableCapacity => Measure::TableCapacity(read_capacity(section)),
+        Kind::TcpEstablishmentRate => Measure::TcpEstablishmentRate(read_tcp(section)),
+        Kind::TcpCapacity => Measure::TcpCapacity(read_tcp_capacity(section)),
     }
 }
 
@@ -152,5 +172,58 @@ fn read_reset(section: &Section<'_>, around: &Surroundings<'_>) -> Reset {
         load: read_load(section),
         before_ns: time(section, "before", otherwise),
         after_ns: time(section, "after", otherwise.max(2_000_000_000)),
+    }
+}
+
+/// RFC 9693: from 1 M on, doubling; up to what a gateway of a provider holds.
+fn read_capacity(section: &Section<'_>) -> Capacity {
+    let start = section.value("start", connections).unwrap_or(1_000_000);
+    let capacity = Capacity {
+        start,
+        most: section.value("most", connections).unwrap_or(64_000_000.max(start)),
+        exponential_share: section.value("beta", units::ratio).unwrap_or(0.1),
+        binary_share: section.value("gamma", units::ratio).unwrap_or(0.5),
+        error: section.value("error", connections).unwrap_or((start / 100).max(1)),
+    };
+    if capacity.most < capacity.start {
+        section.mistake("most", "`most` connections are fewer than those of `start`");
+    }
+    for (key, share) in [("beta", capacity.exponential_share), ("gamma", capacity.binary_share)] {
+        if share <= 0.0 || share >= 1.0 {
+            section.mistake(key, format!("`{key}` is a share between 0% and 100%"));
+        }
+    }
+    capacity
+}
+
+/// RFC 3511: a small object, closed as most connections of HTTP are. Linux repeats a lost SYN after one second: a connection that needs that
+/// was lost.
+fn read_tcp(section: &Section<'_>) -> Tcp {
+    let closes = [("server-first", Close::ServerFirst), ("client-first", Close::ClientFirst), ("reset", Close::Reset)];
+    Tcp {
+        object_octets: section.value("object-size", object_octets).unwrap_or(64),
+        time_limit_ns: time(section, "time-limit", 900_000_000),
+        close: section.value("close", |text| word(text, "who closes", &closes)).unwrap_or_default(),
+        server_ports: section.value("server-ports", range).unwrap_or((80, 80)),
+    }
+}
+
+fn object_octets(text: &str) -> Result<u32, String> {
+    let octets = text.replace('_', "").parse().ok().filter(|octets| (1..=1_000_000).contains(octets));
+    octets.ok_or_else(|| format!("expected octets from 1 to 1000000, not `{text}`"))
+}
+
+fn read_tcp_capacity(section: &Section<'_>) -> TcpCapacity {
+    let start = section.value("start", connections).unwrap_or(1_000);
+    let most = section.value("most", connections).unwrap_or(1_000_000.max(start));
+    if most < start {
+        section.mistake("most", "`most` connections are fewer than those of `start`");
+    }
+    TcpCapacity {
+        tcp: read_tcp(section),
+        start,
+        most,
+        error: section.value("error", connections).unwrap_or((start / 100).max(1)),
+        rate: section.value("rate", units::rate).unwrap_or(FrameRate(1_000)),
     }
 }

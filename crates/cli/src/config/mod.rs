@@ -5,6 +5,7 @@ mod diagnostic;
 mod measure_section;
 mod plan_file;
 mod reader;
+mod stateful_section;
 mod test_section;
 mod traffic_section;
 pub(crate) mod units;

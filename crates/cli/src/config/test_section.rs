@@ -3,10 +3,11 @@
 use super::defaults::standard_repetitions;
 use super::measure_section::read_measure;
 use super::reader::Section;
+use super::stateful_section::{self, check_combinations, read_stateful};
 use super::traffic_section::read_traffic;
 use super::units;
 use super::words::{count, directions, identifier, known_dut};
-use sixbench_method::plan::{Flows, Profile, SearchSettings, Series, SeriesBy, Test, Traffic, TrialSettings};
+use sixbench_method::plan::{Flows, Measure, Profile, SearchSettings, Series, SeriesBy, Test, Traffic, TrialSettings};
 use sixbench_method::repeat::Repetition;
 use sixbench_method::terms::{Directions, FrameSize, Share};
 use std::collections::BTreeSet;
@@ -52,18 +53,21 @@ fn read_test(section: Section<'_>, around: &Surroundings<'_>, names: &mut BTreeS
     let repetitions = read_repetitions(&section, around.profile);
     let frame_timeout_ns = section.value("frame-timeout", units::duration_ns);
     let expect = section.value("expect", units::rate);
-    let steps = read_steps(&section);
+    let state = read_stateful(&section, around, &measure);
+    check_combinations(&section, &state, &traffic, &measure);
+    let steps = read_steps(&section, state);
     check_flows(&section, &steps, &traffic);
     section.finish();
     let test = Test {
         title: title.or_else(|| name.clone())?,
         name: name?,
         dut: dut?,
+        frame_sizes: frame_sizes.unwrap_or_else(|| standard_sizes(&measure)),
         measure,
-        frame_sizes: frame_sizes.unwrap_or_else(|| STANDARD_SIZES.map(FrameSize).to_vec()),
         directions,
         foreground: Share::ALL,
         traffic,
+        stateful: steps.state.stateful,
         repetitions,
         frame_timeout_ns,
         cores: None,
@@ -72,6 +76,12 @@ fn read_test(section: Section<'_>, around: &Surroundings<'_>, names: &mut BTreeS
         expect,
     };
     Some(steps.into_tests(&test))
+}
+
+/// Opening connections costs a DUT the same whatever the size of the frames.
+fn standard_sizes(measure: &Measure) -> Vec<FrameSize> {
+    let is_of_connections = measure.is_of_connections() || measure.tcp().is_some();
+    if is_of_connections { vec![FrameSize::MINIMUM] } else { STANDARD_SIZES.map(FrameSize).to_vec() }
 }
 
 /// A number, `"adaptive"`, or the bounds of an adaptive number.
@@ -98,9 +108,10 @@ struct Steps {
     background: Vec<Share>,
     flows: Vec<Flows>,
     cores: Vec<u32>,
+    state: stateful_section::Read,
 }
 
-fn read_steps(section: &Section<'_>) -> Steps {
+fn read_steps(section: &Section<'_>, state: stateful_section::Read) -> Steps {
     let step_ns = section.value("flow-step", units::duration_ns).unwrap_or(0);
     let flows = section.list("flows", flow_count).unwrap_or_default();
     if step_ns > 0 && flows.is_empty() {
@@ -110,8 +121,18 @@ fn read_steps(section: &Section<'_>) -> Steps {
         background: section.list("background", units::background).unwrap_or_default(),
         flows: flows.into_iter().map(|count| Flows { count, step_ns }).collect(),
         cores: section.list("cores", count).unwrap_or_default(),
+        state,
     };
-    let lists = [("background", steps.background.len()), ("flows", steps.flows.len()), ("cores", steps.cores.len())];
+    if steps.state.stateful.is_some() && !steps.flows.is_empty() {
+        section.mistake("flows", "the flows of a stateful test are its `connections`");
+    }
+    let lists = [
+        ("background", steps.background.len()),
+        ("flows", steps.flows.len()),
+        ("cores", steps.cores.len()),
+        ("connections", steps.state.connections.len()),
+        ("table-size", steps.state.table_sizes.len()),
+    ];
     let mut long = lists.iter().filter(|(_, length)| *length > 1);
     if let (Some((first, _)), Some((second, _))) = (long.next(), long.next()) {
         section.mistake(second, format!("`{first}` is a list already: a series differs in one thing only"));
@@ -161,6 +182,28 @@ impl Steps {
             let test = step(SeriesBy::Cores, f64::from(cores), format!("cores{cores}"), plural(cores, "core"));
             Test { cores: Some(cores), ..test }
         };
+        let own_table = self.state.has_own_state_table;
+        let of_connections = |&connections: &u64| {
+            let long = format!("{connections} connections");
+            let mut test = step(SeriesBy::Connections, connections as f64, format!("connections{connections}"), long);
+            if let Some(stateful) = &mut test.stateful {
+                stateful.connections = connections;
+                stateful.state_table = if own_table { stateful.state_table.min(connections) } else { connections };
+            }
+            test
+        };
+        let of_table_size = |&size: &u64| {
+            let mut test = step(SeriesBy::TableSize, size as f64, format!("table{size}"), format!("a table of {size}"));
+            test.stateful.iter_mut().for_each(|stateful| stateful.table_size = Some(size));
+            test
+        };
+        let (connections, sizes) = (&self.state.connections, &self.state.table_sizes);
+        if connections.len() > 1 {
+            return connections.iter().map(of_connections).collect();
+        }
+        if sizes.len() > 1 {
+            return sizes.iter().map(of_table_size).collect();
+        }
         match self {
             Self { background, .. } if background.len() > 1 => background.iter().map(of_background).collect(),
             Self { flows, .. } if flows.len() > 1 => flows.iter().map(of_flows).collect(),

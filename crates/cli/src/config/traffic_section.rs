@@ -54,7 +54,7 @@ fn read_addresses(section: Section<'_>) -> AddressPart {
 }
 
 /// `1024-65535`, or one value.
-fn range(text: &str) -> Result<(u16, u16), String> {
+pub(super) fn range(text: &str) -> Result<(u16, u16), String> {
     let wrong = || format!("expected a range of 16-bit values such as 1024-65535, not `{text}`");
     let (first, last) = text.split_once('-').unwrap_or((text, text));
     let number = |text: &str| text.trim().parse::<u16>().map_err(|_| wrong());

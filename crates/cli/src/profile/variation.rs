@@ -3,7 +3,7 @@
 
 use super::Translator;
 use sixbench_method::plan::{AddressPart, Test};
-use sixbench_testbed::recipe::{Recipe, Traffic};
+use sixbench_testbed::recipe::{self, Recipe, Traffic};
 use sixbench_wire::template::with_part;
 use std::net::IpAddr;
 
@@ -20,11 +20,15 @@ struct Side<'a> {
     near: IpAddr,
     far: IpAddr,
     link: &'a sixbench_testbed::recipe::Link,
+    /// Behind the device these addresses are its pool's, whatever they are here.
+    is_pooled: bool,
 }
 
 impl Side<'_> {
     fn of<'a>(recipe: &'a Recipe, test: &Test, traffic: &Traffic) -> [Side<'a>; 2] {
         let own = &test.traffic;
+        // The background of a stateful device is forwarded as it is.
+        let pooled = recipe.state.as_ref().filter(|_| *traffic == recipe.foreground).map(|state| state.initiator);
         [
             Side {
                 name: "left",
@@ -33,6 +37,7 @@ impl Side<'_> {
                 near: traffic.left.source,
                 far: traffic.right.source,
                 link: &recipe.left,
+                is_pooled: pooled == Some(recipe::Side::Left),
             },
             Side {
                 name: "right",
@@ -41,6 +46,7 @@ impl Side<'_> {
                 near: traffic.right.destination,
                 far: traffic.left.destination,
                 link: &recipe.right,
+                is_pooled: pooled == Some(recipe::Side::Right),
             },
         ]
     }
@@ -52,7 +58,8 @@ impl Side<'_> {
                 let at = |address: IpAddr| usize::from(if address.is_ipv4() { part.ipv4_offset } else { part.ipv6_offset });
                 let last = if part.range.count() == 1 { part.range.first } else { part.range.last };
                 let with = |address: IpAddr, value| with_part(address, at(address), value);
-                (part.range.first..=last).map(|value| (with(self.near, value), with(self.far, value))).collect()
+                let far = |value| if self.is_pooled { self.far } else { with(self.far, value) };
+                (part.range.first..=last).map(|value| (with(self.near, value), far(value))).collect()
             }
             None if self.networks > 1 => {
                 (0..self.networks).map(|place| (in_network(self.near, place), in_network(self.far, place))).collect()
@@ -103,7 +110,9 @@ fn check_reached(recipe: &Recipe, test: &Test, side: &Side<'_>) -> Result<(), St
 }
 
 fn check_translated(recipe: &Recipe, test: &Test, side: &Side<'_>) -> Result<(), String> {
-    let Some(translation) = recipe.translation.as_ref().filter(|_| side.near != side.far) else { return Ok(()) };
+    let Some(translation) = recipe.translation.as_ref().filter(|_| side.near != side.far && !side.is_pooled) else {
+        return Ok(());
+    };
     let translator = Translator::new(translation).map_err(|e| format!("recipe {}: [translation]: {e}", recipe.name))?;
     for (near, far) in side.all() {
         let translated = translator.translate(near);

@@ -9,7 +9,7 @@ use crate::view::View;
 use sixbench_method::budget;
 use sixbench_method::event::Event;
 use sixbench_method::measure::{Outcome, Procedure};
-use sixbench_method::plan::{Measure, Plan, Point, Test};
+use sixbench_method::plan::{Plan, Point, Test};
 use sixbench_method::record::{FORMAT, Facts, TrialRecord};
 use sixbench_method::replay;
 use sixbench_method::search::{Bracket, Limit};
@@ -152,21 +152,21 @@ impl Manager<'_> {
         let plan = self.order.plan;
         let library = self.order.library;
         let recipe = library.get(&test.dut).ok_or_else(|| Failed::usage(format!("no recipe is named {}", test.dut)))?;
-        let profile = profile::of(recipe, test, point.frame_size, plan.seed).map_err(Failed::usage)?;
-        let settings = test.trial_settings(plan);
+        let job = profile::job(recipe, test, point.frame_size, plan.seed, test.trial_settings(plan)).map_err(Failed::usage)?;
         let key = device_of(test);
         if !sessions.contains_key(&key) {
             self.check_stop()?;
             let same = plan.tests.iter().filter(|other| device_of(other) == key);
             let largest = same.flat_map(|test| test.frame_sizes.iter().copied()).max().unwrap_or(point.frame_size);
             let name = if plan.interleave { sessions.len().to_string() } else { String::new() };
-            let wanted = Wanted { recipe, name, cores: test.cores, largest };
-            let opened = Session::open(&self.order.site, &wanted, (profile.clone(), settings))?;
+            let wanted = Wanted { recipe, name, cores: test.cores, table_size: table_size(test), largest };
+            let opened = Session::open(&self.order.site, &wanted, job.clone())?;
             self.note(&opened, recipe)?;
             sessions.insert(key.clone(), opened);
         }
         let session = sessions.get_mut(&key).expect("just opened");
-        session.set_profile(profile, settings);
+        session.check_state(test, plan)?;
+        session.set_job(job);
         Ok(session)
     }
 
@@ -272,7 +272,7 @@ impl Manager<'_> {
             let bracket = outcome.brackets.first();
             let searched_in_vain = bracket.is_some_and(|b| b.lower.is_none() && b.limit == Limit::Tester);
             let has_a_load = bracket.is_none_or(|b| b.lower.is_some());
-            let is_of_values = plan.test(&outcome.point.test).is_some_and(|test| test.measure != Measure::Throughput);
+            let is_of_values = plan.test(&outcome.point.test).is_some_and(|test| !test.measure.is_searched_rate());
             searched_in_vain || (is_of_values && has_a_load && outcome.invalid > 0 && outcome.values.is_empty())
         })
     }
@@ -291,11 +291,16 @@ fn expectable(bracket: &Bracket) -> Option<f64> {
 /// The sessions that are open, by what they serve.
 type Sessions = BTreeMap<Device, Session>;
 
-/// A device as a testbed has it: the recipe and the cores it may use.
-type Device = (String, Option<u32>);
+/// A device as a testbed has it: the recipe, the cores it may use, the size of its connection tracking table, and whether the
+/// tester's ends are hosts.
+type Device = (String, Option<u32>, Option<u64>, bool);
 
 fn device_of(test: &Test) -> Device {
-    (test.dut.clone(), test.cores)
+    (test.dut.clone(), test.cores, table_size(test), test.measure.tcp().is_some())
+}
+
+fn table_size(test: &Test) -> Option<u64> {
+    test.stateful.and_then(|stateful| stateful.table_size)
 }
 
 /// Tests whose repetitions go round together: those of one device, or all.

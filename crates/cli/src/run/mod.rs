@@ -5,11 +5,15 @@ mod manager;
 mod ports;
 pub(crate) mod reporting;
 mod session;
+mod state;
 pub(crate) mod stop;
 pub(crate) mod store;
+mod tester;
 
 #[cfg(test)]
 mod rigged_tests;
+#[cfg(test)]
+mod stateful_tests;
 
 pub(crate) use manager::{Order, perform};
 pub(crate) use ports::open as open_port;

@@ -15,12 +15,12 @@ use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 
 /// The testbed of a process has one name: one test at a time.
-static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+pub(super) static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 /// So few that a whole trial of them fits into any queue on the way: no machine is too slow for them.
 const RATE: FrameRate = FrameRate(1_000);
 
-fn recipe(name: &str, rules: &[&str]) -> Recipe {
+pub(super) fn recipe(name: &str, rules: &[&str]) -> Recipe {
     let mut recipe = Library::load::<&Path>(&[]).expect("recipes").get(name).expect("the recipe").clone();
     let mut lines = vec!["nft add table netdev rig".to_owned()];
     lines.extend(rules.iter().map(|rule| format!("nft {rule}")));
@@ -30,14 +30,22 @@ fn recipe(name: &str, rules: &[&str]) -> Recipe {
 
 /// One trial of `test` through a recipe at `rate`, and what `look` sees in the device's namespace afterwards.
 fn through<T>(recipe: &Recipe, test: &Test, rate: FrameRate, look: impl Fn(&Shell) -> T) -> (TrialResult, Watch, T) {
+    perform(recipe, test, &TrialSpec::constant(rate, 1_000_000_000), look)
+}
+
+pub(super) fn perform<T>(
+    recipe: &Recipe,
+    test: &Test,
+    spec: &TrialSpec,
+    look: impl Fn(&Shell) -> T,
+) -> (TrialResult, Watch, T) {
     let (shell, links) = (Shell::new(), Links::default());
     let stop = Arc::new(AtomicBool::new(false));
     let site = Site { shell: shell.clone(), links: &links, stop, pcap: None };
     let size = test.frame_sizes[0];
-    let profile = profile::of(recipe, test, size, 42).expect("a profile");
-    let traffic = (profile, standard_trial(Profile::Smoke));
-    let mut session = Session::open(&site, &Wanted::alone(recipe, size), traffic).expect("a session (these tests need root)");
-    let (result, watch) = session.measure(&TrialSpec::constant(rate, 1_000_000_000)).expect("a trial");
+    let job = profile::job(recipe, test, size, 42, standard_trial(Profile::Smoke)).expect("a job");
+    let mut session = Session::open(&site, &Wanted::alone(recipe, size), job).expect("a session (these tests need root)");
+    let (result, watch) = session.measure(spec).expect("a trial");
     let seen = look(&session.dut_shell().expect("a namespace"));
     (result, watch, seen)
 }

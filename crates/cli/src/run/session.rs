@@ -1,15 +1,16 @@
 //! One device with the tester at its two links, ready for trials.
 
-use super::ports;
-use crate::config::{Backend, Links};
+use super::state::State;
+use super::tester::{Tester, TrialError};
+use crate::config::Links;
 use crate::exit::{Exit, Failed};
-use sixbench_engine::profile::Profile;
-use sixbench_engine::{FrameTester, Layout, MeasureError};
+use crate::profile::Job;
+use sixbench_engine::Layout;
 use sixbench_io::thread::{allowed_cores, keep_to};
-use sixbench_method::plan::{Plan, TrialSettings};
+use sixbench_method::plan::{Plan, Test};
 use sixbench_method::record::{DutFacts, Watch};
 use sixbench_method::terms::FrameSize;
-use sixbench_method::trial::{Fault, Measurer, Shape, TrialResult, TrialSpec};
+use sixbench_method::trial::{Fault, Shape, TrialResult, TrialSpec};
 use sixbench_testbed::monitor::Monitor;
 use sixbench_testbed::{Cores, Dut, Recipe, Shell, TestbedError, Topology, existing};
 use std::sync::Arc;
@@ -35,6 +36,8 @@ pub(crate) struct Wanted<'a> {
     pub(crate) name: String,
     /// Cores of the device; all of its own where it is not given.
     pub(crate) cores: Option<u32>,
+    /// Entries of its connection tracking table, where its recipe can set that.
+    pub(crate) table_size: Option<u64>,
     /// The links carry frames of up to this size.
     pub(crate) largest: FrameSize,
 }
@@ -42,7 +45,7 @@ pub(crate) struct Wanted<'a> {
 impl<'a> Wanted<'a> {
     /// The only testbed of this process.
     pub(crate) fn alone(recipe: &'a Recipe, largest: FrameSize) -> Self {
-        Self { recipe, name: String::new(), cores: None, largest }
+        Self { recipe, name: String::new(), cores: None, table_size: None, largest }
     }
 }
 
@@ -72,23 +75,21 @@ fn fewer(cores: Cores, wanted: Option<u32>) -> Result<Cores, Failed> {
 
 /// A device and its tester. What is dropped first comes first: ports, then the device, then its links.
 pub(crate) struct Session {
-    tester: FrameTester,
+    tester: Tester,
     dut: Option<Dut>,
     /// Held for its drop.
     _topology: Option<Topology>,
     cores: Cores,
+    /// Of a stateful device.
+    state: Option<State>,
     stop: Arc<AtomicBool>,
     layout: Vec<String>,
     warnings: Vec<String>,
 }
 
 impl Session {
-    /// Builds the testbed for a device, brings it up and opens the ports for `traffic`.
-    pub(crate) fn open(
-        site: &Site<'_>,
-        wanted: &Wanted<'_>,
-        (profile, settings): (Profile, TrialSettings),
-    ) -> Result<Self, Failed> {
+    /// Builds the testbed for a device, brings it up and places the tester at its links, ready for `job`.
+    pub(crate) fn open(site: &Site<'_>, wanted: &Wanted<'_>, job: Job) -> Result<Self, Failed> {
         let recipe = wanted.recipe;
         let cores = fewer(cores(site.links)?, wanted.cores)?;
         let broken = |e| Failed::new(Exit::Testbed, e);
@@ -100,27 +101,55 @@ impl Session {
             None => {
                 let mtu = ORDINARY_MTU.max(u32::from(wanted.largest.0).saturating_sub(18));
                 let topology = Topology::build(&site.shell, &wanted.name, cores.clone(), mtu).map_err(broken)?;
-                let dut = Dut::bring_up(recipe, &topology).map_err(broken)?;
+                let dut = Dut::bring_up_with_table(recipe, &topology, wanted.table_size).map_err(broken)?;
                 (Some(topology), Some(dut))
             }
         };
         let mut layout = topology.as_ref().map(Topology::layout).unwrap_or_else(|| on_interfaces(site.links));
-        let (ports, how) = open_ports(site, topology.as_ref())?;
-        layout.push(format!("frames are sent and received by {how}"));
         let threads = Layout { cores: cores.tester.clone() };
         let warnings = threads.warnings();
-        let tester = FrameTester::new(ports, profile, settings, threads, site.stop.clone());
-        let stop = site.stop.clone();
-        Ok(Self { tester, dut, _topology: topology, cores, stop, layout, warnings })
+        let state = State::of(wanted, dut.as_ref(), &site.shell);
+        let (tester, how) = Tester::place(site, wanted, topology.as_ref(), job, threads)?;
+        layout.push(how);
+        let mut session = Self { tester, dut, _topology: topology, cores, state, stop: site.stop.clone(), layout, warnings };
+        let counter = session.state.as_ref().map(State::counter);
+        session.tester.set_counter(counter);
+        Ok(session)
     }
 
-    /// Changes the traffic.
-    pub(crate) fn set_profile(&mut self, profile: Profile, settings: TrialSettings) {
-        self.tester.set_profile(profile, settings);
+    /// Changes the traffic, which must be of the kind the session was opened for.
+    pub(crate) fn set_job(&mut self, job: Job) {
+        self.tester.set_job(job, &self.cores, &self.stop);
+    }
+
+    /// Refuses a test that the device's connection tracking table cannot hold, or not for long enough.
+    pub(crate) fn check_state(&self, test: &Test, plan: &Plan) -> Result<(), Failed> {
+        self.state.as_ref().map_or(Ok(()), |state| state.check(test, plan))
     }
 
     /// One trial, with the processors watched.
     pub(crate) fn measure(&mut self, spec: &TrialSpec) -> Result<(TrialResult, Watch), Failed> {
+        let before = match &self.state {
+            Some(state) => self.on_dut_cores(|| state.empty())?,
+            None => None,
+        };
+        let (mut result, watch) = self.watched(spec)?;
+        if let Some(state) = &self.state {
+            self.on_dut_cores(|| state.settle(&mut result, before))?;
+        }
+        Ok((result, watch))
+    }
+
+    /// Runs commands on the device's cores and not on the tester's. Where cores cannot be chosen a trial may be invalid, no more.
+    fn on_dut_cores<T>(&self, run: impl FnOnce() -> T) -> T {
+        let everywhere = allowed_cores().unwrap_or_default();
+        let _ = keep_to(&self.cores.dut);
+        let done = run();
+        let _ = keep_to(&everywhere);
+        done
+    }
+
+    fn watched(&mut self, spec: &TrialSpec) -> Result<(TrialResult, Watch), Failed> {
         let watched = self.dut.as_ref().map(Dut::watched).unwrap_or_default();
         let monitor = Monitor::start(&self.cores, watched);
         let (result, reset) = self.send(spec);
@@ -135,14 +164,14 @@ impl Session {
                 result.faults.extend(taken(&watch, self.cores.dut.len()));
                 self.check_alive().map(|()| (result, watch))
             }
-            Err(MeasureError::Interrupted) => Err(Failed::new(Exit::Interrupted, MeasureError::Interrupted)),
+            Err(TrialError::Interrupted) => Err(Failed::new(Exit::Interrupted, TrialError::Interrupted)),
             // A silent device may be a dead one: that is the better message.
             Err(error) => self.check_alive().and(Err(Failed::new(Exit::Testbed, error))),
         }
     }
 
     /// The trial itself; a device that is to be reset in the middle of it is, from a thread beside.
-    fn send(&mut self, spec: &TrialSpec) -> (Result<TrialResult, MeasureError>, Result<(), TestbedError>) {
+    fn send(&mut self, spec: &TrialSpec) -> (Result<TrialResult, TrialError>, Result<(), TestbedError>) {
         let (Shape::Reset { at_ns }, Some(dut)) = (spec.shape, self.dut.as_mut()) else {
             return (self.tester.measure(spec), Ok(()));
         };
@@ -224,29 +253,4 @@ pub(crate) fn cores(links: &Links) -> Result<Cores, Failed> {
 fn on_interfaces(links: &Links) -> Vec<String> {
     let (left, right) = links.interfaces.clone().unwrap_or_default();
     vec![format!("the DUT is cabled to this machine's interfaces {left} and {right}; it was set up by somebody else")]
-}
-
-type Ports = (Box<dyn sixbench_io::Port>, Box<dyn sixbench_io::Port>);
-
-fn open_ports(site: &Site<'_>, topology: Option<&Topology>) -> Result<(Ports, String), Failed> {
-    let namespace = topology.map(|t| t.tester().name().to_owned());
-    let ours = || ("left".to_owned(), "right".to_owned());
-    let (left, right) = site.links.interfaces.clone().unwrap_or_else(ours);
-    let open = |interface: &str, backend: Backend| {
-        ports::open(namespace.as_deref(), interface, backend).map_err(|error| Failed::new(Exit::Testbed, error))
-    };
-    let (left, right) = (open(&left, site.links.io)?, open(&right, site.links.io)?);
-    let how = if left.how == right.how { left.how.clone() } else { format!("{} and {}", left.how, right.how) };
-    Ok(((tee(site, left.port, "left")?, tee(site, right.port, "right")?), how))
-}
-
-/// Frames kept of each port.
-const TEE_FRAMES: usize = 10_000;
-
-fn tee(site: &Site<'_>, port: Box<dyn sixbench_io::Port>, name: &str) -> Result<Box<dyn sixbench_io::Port>, Failed> {
-    let Some(directory) = site.pcap else { return Ok(port) };
-    let path = directory.join(format!("{name}.pcap"));
-    let tee = sixbench_io::pcap::Tee::new(port, &path, TEE_FRAMES);
-    let tee = tee.map_err(|e| Failed::usage(format!("cannot write {}: {e}", path.display())))?;
-    Ok(Box::new(tee))
 }

@@ -177,6 +177,8 @@ mod tests {
             result: TrialResult {
                 spec: TrialSpec::constant(FrameRate(1000), 1_000_000_000),
                 directions: vec![DirectionResult::counted(Direction::Forward, 1000, 1000)],
+                connections: None,
+                tcp: None,
                 faults: vec![],
             },
             watch: None,

@@ -6,7 +6,7 @@ use sixbench_method::measure::{Outcome, Quantity, Unit, Value};
 use sixbench_method::record::TrialRecord;
 use sixbench_method::search::{Bracket, Limit};
 use sixbench_method::terms::FrameRate;
-use sixbench_method::trial::{DirectionResult, Verdict};
+use sixbench_method::trial::{Connections, DirectionResult, TrialSpec, Verdict};
 
 /// What a doubting expert asks of a trial: did the tester keep up, in both directions, and what was lost?
 pub(crate) fn trial(record: &TrialRecord, verdict: Verdict) -> String {
@@ -26,12 +26,24 @@ pub(crate) fn trial(record: &TrialRecord, verdict: Verdict) -> String {
             text += &format!("  {frames} {what}");
         }
     }
+    if let Some(connections) = &result.connections {
+        text += &opened(connections, &result.spec);
+    }
     if verdict == Verdict::Invalid
         && let Some(fault) = result.faults.first()
     {
         text += &format!("  ({fault})");
     }
     text
+}
+
+/// What phase 1 came to, as the tester and as the DUT counts it.
+fn opened(connections: &Connections, spec: &TrialSpec) -> String {
+    let Connections { established, offered, .. } = connections;
+    let counted = connections.opened_by_the_dut().map(|counted| format!(", the DUT counts {counted}")).unwrap_or_default();
+    let at = if spec.opening.is_some() { format!(" at {}/s", show_rate(connections.rate)) } else { String::new() };
+    let example = connections.examples.first().map(|example| format!(" ({example})")).unwrap_or_default();
+    format!("  {established} of {offered} connections{at}{counted}{example}")
 }
 
 /// Of both directions.
@@ -80,8 +92,8 @@ fn values(values: &[Value]) -> Vec<String> {
     let numbers = |(quantity, load): (Quantity, u64)| {
         let of = values.iter().filter(|v| v.quantity == quantity && v.load.0 == load);
         let numbers: Vec<String> = of.map(number).collect();
-        let at =
-            if quantity == Quantity::FrameLossRate { format!(" at {}/s", show_rate(FrameRate(load))) } else { String::new() };
+        let is_at_a_load = matches!(quantity, Quantity::FrameLossRate | Quantity::ConnectionsHeld);
+        let at = if is_at_a_load { format!(" at {}/s", show_rate(FrameRate(load))) } else { String::new() };
         format!("{} {}{at}", quantity.title(), numbers.join(" / "))
     };
     seen.into_iter().map(numbers).collect()
@@ -92,7 +104,8 @@ fn number(value: &Value) -> String {
     let number = match value.quantity.unit() {
         Unit::Nanoseconds => format!("{:.3} ms", value.value / 1e6),
         Unit::Percent => format!("{:.4} %", value.value),
-        Unit::Frames => format!("{:.0}", value.value),
+        Unit::Frames | Unit::Connections => format!("{:.0}", value.value),
+        Unit::ConnectionsPerSecond => format!("{}/s", show_rate(FrameRate(value.value as u64))),
     };
     format!("{at_least}{number}")
 }

@@ -18,7 +18,7 @@ fn trial(rate: u64, lost: u64, watch: Option<Watch>) -> TrialRecord {
         repetition: 1,
         trial: 1,
         started: String::new(),
-        result: TrialResult { spec, directions: vec![forward], faults: vec![] },
+        result: TrialResult { spec, directions: vec![forward], connections: None, tcp: None, faults: vec![] },
         watch,
     }
 }
@@ -36,7 +36,7 @@ fn core(core: u32, of: impl Fn(usize) -> CpuSample) -> CoreWatch {
 fn watch(mut cores: Vec<CoreWatch>) -> Watch {
     let busy = CoreWatch { core: 0, role: "tester".into(), samples: vec![sample(1000, 0, 0); 16] };
     cores.push(busy);
-    Watch { interval_ns: SECOND / 10, cores, memory: vec![], process_ms: None, drops: vec![] }
+    Watch { interval_ns: SECOND / 10, cores, memory: vec![], process_ms: None, drops: vec![], connections: vec![] }
 }
 
 /// Four cores, numbered from 1, that do this.

@@ -17,6 +17,8 @@ mod order;
 mod overload;
 mod rate;
 mod report;
+mod stateful;
+mod tcp;
 #[cfg(test)]
 mod tests;
 mod traffic;
@@ -87,6 +89,7 @@ pub fn of_the_test(plan: &Plan, test: &Test) -> Vec<Clause> {
     let mut clauses = trial::clauses(plan, test);
     clauses.extend(traffic::clauses(plan, test));
     clauses.extend(of_the_measure(plan, test));
+    clauses.extend(stateful::clauses(plan, test));
     clauses.extend(overload::clauses(plan, test));
     clauses.extend(report::clauses());
     order::sort(&mut clauses);
@@ -137,6 +140,10 @@ fn of_the_measure(plan: &Plan, test: &Test) -> Vec<Clause> {
         Measure::BackToBack(settings) => burst::clauses(plan, test, settings),
         Measure::Recovery(recovery) => interruption::recovery(plan, test, recovery),
         Measure::Reset(reset) => interruption::reset(plan, test, reset),
+        // RFC 9693's, with those of phase 1.
+        Measure::EstablishmentRate | Measure::TearDownRate | Measure::TableCapacity(_) => Vec::new(),
+        Measure::TcpEstablishmentRate(tcp) => tcp::rate(plan, tcp),
+        Measure::TcpCapacity(capacity) => tcp::capacity(capacity),
     }
 }
 

@@ -19,6 +19,7 @@ fn test(name: &str, measure: Measure) -> Test {
         directions: Directions::Both,
         foreground: Share::ALL,
         traffic: Traffic::RFC_4814,
+        stateful: None,
         repetitions: Repetition::Fixed(20),
         frame_timeout_ns: None,
         cores: None,

@@ -15,7 +15,16 @@ const TRANSITION: [FrameSize; 6] =
 
 /// The clauses on the traffic of a test.
 pub(super) fn clauses(plan: &Plan, test: &Test) -> Vec<Clause> {
-    let mut clauses = directions(plan, test);
+    let mut clauses = Vec::new();
+    // Phase 1 of a stateful test has one direction, and none of the sizes is asked for.
+    if test.measure.tcp().is_some() {
+        return Vec::new();
+    }
+    if test.measure.is_of_connections() {
+        clauses.extend(addresses(plan, test));
+        return clauses;
+    }
+    clauses.extend(directions(plan, test));
     // A reset is measured at the smallest size alone: RFC 6201 section 4.2.
     if !matches!(test.measure, Measure::Reset(_)) {
         clauses.extend(sizes(test));

@@ -1,5 +1,6 @@
 //! Back-to-back frames, RFC 9004 section 6.2: the longest burst without loss, by binary search over its length.
 
+use super::conditions::Conditions;
 use super::{Findings, Procedure, Quantity, Value};
 use crate::plan::BackToBack;
 use crate::terms::{FrameRate, LossRatio};
@@ -12,6 +13,7 @@ pub(super) struct BackToBackSearch {
     step: u64,
     longest: u64,
     tries: u32,
+    conditions: Conditions,
     invalid: u32,
     /// The longest burst without loss and the shortest with, frames.
     lower: u64,
@@ -21,10 +23,10 @@ pub(super) struct BackToBackSearch {
 
 impl BackToBackSearch {
     /// Bursts at `rate`, which is the settings' or the medium's maximum below it.
-    pub(super) fn new(settings: &BackToBack, rate: FrameRate, tries: u32) -> Self {
+    pub(super) fn new(settings: &BackToBack, rate: FrameRate, tries: u32, conditions: Conditions) -> Self {
         let longest = rate.frames_in(settings.longest_ns).max(1);
         let (step, tries) = (settings.step_frames.max(1), tries.max(1));
-        Self { rate, step, longest, tries, invalid: 0, lower: 0, upper: None, last: None }
+        Self { rate, step, longest, tries, conditions, invalid: 0, lower: 0, upper: None, last: None }
     }
 
     /// The longest first, so that a DUT which never fills its buffer is told apart in one trial.
@@ -39,7 +41,7 @@ impl BackToBackSearch {
 impl Procedure for BackToBackSearch {
     fn next_trial(&self) -> Option<TrialSpec> {
         let burst = self.next_burst().filter(|_| self.invalid < self.tries)?;
-        Some(TrialSpec::burst(self.rate, burst))
+        Some(self.conditions.apply(TrialSpec::burst(self.rate, burst)))
     }
 
     fn verdict(&self, result: &TrialResult) -> Verdict {

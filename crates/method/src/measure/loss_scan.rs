@@ -1,8 +1,9 @@
 //! Frame loss rate, RFC 2544 section 26.3: from the highest rate down, each as long as a trial lasts.
 
+use super::conditions::Conditions;
 use super::read::EXCUSABLE_SHARE;
-use super::{Findings, Procedure, Quantity, Value, ramped};
-use crate::plan::{Flows, LossScan};
+use super::{Findings, Procedure, Quantity, Value};
+use crate::plan::LossScan;
 use crate::terms::{FrameRate, LossRatio};
 use crate::trial::{TrialResult, TrialSpec, Verdict};
 
@@ -13,7 +14,7 @@ pub(super) struct Scan {
     until_lossless: bool,
     duration_ns: u64,
     tries: u32,
-    flows: Option<Flows>,
+    conditions: Conditions,
     /// Which rate is next.
     at: usize,
     /// Invalid trials at this rate so far.
@@ -25,13 +26,13 @@ pub(super) struct Scan {
 
 impl Scan {
     /// Trials of `duration_ns` at the rates below `maximum`; after `tries` invalid ones the next rate is tried.
-    pub(super) fn new(settings: &LossScan, maximum: FrameRate, duration_ns: u64, tries: u32, flows: Option<Flows>) -> Self {
+    pub(super) fn new(settings: &LossScan, maximum: FrameRate, duration_ns: u64, tries: u32, conditions: Conditions) -> Self {
         Self {
             rates: settings.rates_from(maximum),
             until_lossless: settings.until_lossless,
             duration_ns,
             tries: tries.max(1),
-            flows,
+            conditions,
             at: 0,
             invalid: 0,
             lossless: 0,
@@ -62,7 +63,7 @@ impl Procedure for Scan {
     fn next_trial(&self) -> Option<TrialSpec> {
         let is_over = self.until_lossless && self.lossless >= 2;
         let rate = self.rates.get(self.at).filter(|_| !is_over)?;
-        Some(ramped(TrialSpec::constant(*rate, self.duration_ns), self.flows))
+        Some(self.conditions.apply(TrialSpec::constant(*rate, self.duration_ns)))
     }
 
     fn verdict(&self, result: &TrialResult) -> Verdict {

@@ -2,25 +2,31 @@
 //! so resuming a run, and every report, is feeding recorded results to `learn` again.
 
 mod back_to_back;
+mod capacity;
+mod conditions;
 mod loss_scan;
 mod read;
 mod single;
 mod staged;
+mod tcp_capacity;
 #[cfg(test)]
 mod tests;
 mod value;
 
 pub use value::{Outcome, Quantity, Unit, Value};
 
-use crate::plan::{Flows, Latency, Load, Measure, Plan, Test};
+use crate::plan::{Latency, Load, Measure, Plan, Stateful, Test};
 use crate::replay::start_for;
 use crate::search::{Bracket, Start, new_search};
 use crate::terms::{FrameRate, FrameSize, IpVersion, LossRatio};
 use crate::trial::{Shape, Tagging, TrialResult, TrialSpec, Verdict};
 use back_to_back::BackToBackSearch;
+use capacity::CapacitySearch;
+use conditions::Conditions;
 use loss_scan::Scan;
 use single::Single;
-use staged::{Searching, Staged};
+use staged::{Dress, Searching, Staged};
+use tcp_capacity::TcpCapacitySearch;
 
 /// One repetition of a measurement.
 pub trait Procedure {
@@ -52,23 +58,24 @@ pub struct Findings {
 /// The throughput that a measurement is to be made at is searched for in the first repetition, and kept for the later ones.
 pub fn procedure(plan: &Plan, test: &Test, frame_size: FrameSize, earlier: &[Outcome]) -> Box<dyn Procedure> {
     let tries = plan.search.max_invalid;
+    let conditions = Conditions::of(test);
     let loaded = |load: Load, then: Then| at_load(plan, test, load, earlier, then);
     match &test.measure {
         Measure::Throughput => Box::new(searching(plan, test, start_for(earlier))),
         Measure::FrameLossRate(scan) => {
             let maximum = theoretical(plan, test, frame_size).unwrap_or(plan.search.maximum);
-            Box::new(Scan::new(scan, maximum, plan.trial.duration_ns, tries, test.traffic.flows))
+            Box::new(Scan::new(scan, maximum, plan.trial.duration_ns, tries, conditions))
         }
         Measure::Latency(latency) => {
-            let (latency, flows) = (*latency, test.traffic.flows);
-            let then = move |rate| boxed(Single::new(tagged(&latency, rate, flows), tries, read::latency));
+            let latency = *latency;
+            let then = move |rate| boxed(Single::new(tagged(&latency, rate, conditions), tries, read::latency));
             loaded(latency.load, Box::new(then))
         }
-        Measure::Pdv(at) => loaded(at.load, single(at.duration_ns, test.traffic.flows, tries, read::pdv)),
-        Measure::Ipdv(at) => loaded(at.load, single(at.duration_ns, test.traffic.flows, tries, read::ipdv)),
+        Measure::Pdv(at) => loaded(at.load, single(at.duration_ns, conditions, tries, read::pdv)),
+        Measure::Ipdv(at) => loaded(at.load, single(at.duration_ns, conditions, tries, read::ipdv)),
         Measure::BackToBack(settings) => {
             let rate = theoretical(plan, test, frame_size).map_or(settings.rate, |most| settings.rate.min(most));
-            Box::new(BackToBackSearch::new(settings, rate, tries))
+            Box::new(BackToBackSearch::new(settings, rate, tries, conditions))
         }
         Measure::Recovery(recovery) => {
             let recovery = *recovery;
@@ -78,7 +85,7 @@ pub fn procedure(plan: &Plan, test: &Test, frame_size: FrameSize, earlier: &[Out
                 let overload = FrameRate((rate.0 as f64 * recovery.overload) as u64).min(most);
                 let shape = Shape::Drop { at_ns: recovery.duration_ns, to: FrameRate((overload.0 / 2).max(1)) };
                 let spec = TrialSpec::constant(overload, recovery.duration_ns + recovery.after_ns);
-                boxed(Single::new(TrialSpec { shape, ..spec }, tries, read::recovery))
+                boxed(Single::new(conditions.apply(TrialSpec { shape, ..spec }), tries, read::recovery))
             };
             loaded(Load::OfThroughput(1.0), Box::new(then))
         }
@@ -87,11 +94,26 @@ pub fn procedure(plan: &Plan, test: &Test, frame_size: FrameSize, earlier: &[Out
             let then = move |rate| {
                 let spec = TrialSpec::constant(rate, reset.before_ns + reset.after_ns);
                 let shape = Shape::Reset { at_ns: reset.before_ns };
-                boxed(Single::new(TrialSpec { shape, ..spec }, tries, read::reset))
+                boxed(Single::new(conditions.apply(TrialSpec { shape, ..spec }), tries, read::reset))
             };
             loaded(reset.load, Box::new(then))
         }
+        Measure::EstablishmentRate => Box::new(establishing(plan, test, start_for(earlier))),
+        Measure::TearDownRate => Box::new(Single::new(stateful(plan, test).tearing_down(), tries, read::tear_down)),
+        Measure::TableCapacity(capacity) => {
+            Box::new(CapacitySearch::new(*capacity, stateful(plan, test), plan.search.clone(), plan.trial))
+        }
+        Measure::TcpEstablishmentRate(_) => {
+            let dress = |spec| TrialSpec { shape: Shape::TcpRate, ..spec };
+            Box::new(search_of(plan, test, start_for(earlier), Box::new(dress)))
+        }
+        Measure::TcpCapacity(capacity) => Box::new(TcpCapacitySearch::new(capacity, tries)),
     }
+}
+
+/// The two phases as the test has them. A test of connections without them, which no plan file makes, has one connection.
+fn stateful(plan: &Plan, test: &Test) -> Stateful {
+    test.stateful.unwrap_or_else(|| Stateful::new(1, plan.search.minimum, plan.trial.residual_ns))
 }
 
 /// What follows once the load is known.
@@ -101,8 +123,8 @@ fn boxed(procedure: impl Procedure + 'static) -> Box<dyn Procedure> {
     Box::new(procedure)
 }
 
-fn single(duration_ns: u64, flows: Option<Flows>, tries: u32, read: single::Read) -> Then {
-    Box::new(move |rate| boxed(Single::new(ramped(TrialSpec::constant(rate, duration_ns), flows), tries, read)))
+fn single(duration_ns: u64, conditions: Conditions, tries: u32, read: single::Read) -> Then {
+    Box::new(move |rate| boxed(Single::new(conditions.apply(TrialSpec::constant(rate, duration_ns)), tries, read)))
 }
 
 fn at_load(plan: &Plan, test: &Test, load: Load, earlier: &[Outcome], then: Then) -> Box<dyn Procedure> {
@@ -119,8 +141,19 @@ fn at_load(plan: &Plan, test: &Test, load: Load, earlier: &[Outcome], then: Then
 }
 
 fn searching(plan: &Plan, test: &Test, start: Start) -> Searching {
+    let conditions = Conditions::of(test);
+    search_of(plan, test, start, Box::new(move |spec| conditions.apply(spec)))
+}
+
+/// The search for the highest rate at which all connections are established.
+fn establishing(plan: &Plan, test: &Test, start: Start) -> Searching {
+    let stateful = stateful(plan, test);
+    search_of(plan, test, start, Box::new(move |spec| stateful.establishing(stateful.connections, spec.rate)))
+}
+
+fn search_of(plan: &Plan, test: &Test, start: Start, dress: Dress) -> Searching {
     let goal = plan.search.goals.first().copied().unwrap_or(LossRatio::ZERO);
-    Searching::new(new_search(&plan.search, &test.trial_settings(plan), start), goal, test.traffic.flows)
+    Searching::new(new_search(&plan.search, &test.trial_settings(plan), start), goal, dress)
 }
 
 /// The highest rate of the medium for the largest frames that a test has on either link, where the plan knows the medium.
@@ -130,20 +163,8 @@ pub fn theoretical(plan: &Plan, test: &Test, frame_size: FrameSize) -> Option<Fr
 }
 
 /// The wait before the first tagged frame begins when the last flow has started: before that the load is not the one asked for.
-fn tagged(latency: &Latency, rate: FrameRate, flows: Option<Flows>) -> TrialSpec {
-    let spec = ramped(TrialSpec::constant(rate, latency.duration_ns), flows);
+fn tagged(latency: &Latency, rate: FrameRate, conditions: Conditions) -> TrialSpec {
+    let spec = conditions.apply(TrialSpec::constant(rate, latency.duration_ns));
     let after_ns = latency.tag_after_ns + (spec.duration_ns - latency.duration_ns);
     TrialSpec { tagging: Some(Tagging { after_ns, frames: latency.tagged }), ..spec }
-}
-
-/// A trial whose flows start one after the other is longer by the time that takes (RFC 8219 section 10.2.2).
-fn ramped(spec: TrialSpec, flows: Option<Flows>) -> TrialSpec {
-    match flows {
-        Some(Flows { count, step_ns }) if step_ns > 0 => TrialSpec {
-            shape: Shape::Ramp { flows: count, step_ns },
-            duration_ns: spec.duration_ns + u64::from(count.saturating_sub(1)) * step_ns,
-            ..spec
-        },
-        _ => spec,
-    }
 }

@@ -1,7 +1,7 @@
 //! From the counts and delays of a trial to the quantities of the RFCs.
 
 use super::{Quantity, Value};
-use crate::terms::LossRatio;
+use crate::terms::{Direction, LossRatio};
 use crate::trial::{DirectionResult, LOSS_BIN_NS, Shape, TrialResult, Verdict};
 
 /// Of the frames of a stream so many may be late by the tester's own doing before its 99.9th percentile is: half of what lies above it.
@@ -102,6 +102,22 @@ fn is_gone_to_the_end(direction: &DirectionResult, result: &TrialResult) -> bool
     let end_ns = result.spec.duration_ns as f64 * 0.999;
     let is_lossy_at_the_end = direction.last_missing_ns.is_some_and(|last_ns| last_ns as f64 > end_ns);
     is_lossy_at_the_end && by_timestamps_ns(direction) < by_loss_ns(direction, result) / 2.0
+}
+
+/// Connections over the time the DUT took to delete them all (RFC 9693).
+pub(super) fn tear_down(result: &TrialResult) -> (Verdict, Vec<Value>) {
+    let connections = result.connections.as_ref().filter(|connections| connections.lost() == 0);
+    let Some((opened, took_ns)) = connections.and_then(|c| Some((c.established, c.torn_down_ns?))) else {
+        return (Verdict::Invalid, Vec::new());
+    };
+    let value = Value {
+        quantity: Quantity::TearDownRate,
+        direction: result.directions.first().map_or(Direction::Forward, |first| first.direction),
+        load: result.spec.rate,
+        value: opened as f64 * 1e9 / took_ns.max(1) as f64,
+        is_at_least: false,
+    };
+    (sent_as_asked(result), vec![value])
 }
 
 /// Loss is the result here: only a tester that did not offer the load is unfit.

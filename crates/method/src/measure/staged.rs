@@ -1,7 +1,6 @@
 //! First the load, then the measurement at it.
 
-use super::{Findings, Procedure, ramped};
-use crate::plan::Flows;
+use super::{Findings, Procedure};
 use crate::search::Search;
 use crate::terms::{FrameRate, LossRatio};
 use crate::trial::{TrialResult, TrialSpec, Verdict};
@@ -10,19 +9,22 @@ use crate::trial::{TrialResult, TrialSpec, Verdict};
 pub(super) struct Searching {
     search: Box<dyn Search>,
     goal: LossRatio,
-    flows: Option<Flows>,
+    dress: Dress,
 }
 
+/// From the load a search asks for to the whole trial: to the search it remains a constant load.
+pub(super) type Dress = Box<dyn Fn(TrialSpec) -> TrialSpec>;
+
 impl Searching {
-    /// `search`, the first of whose goals is `goal`; its trials are ramped up if the flows start one after the other.
-    pub(super) fn new(search: Box<dyn Search>, goal: LossRatio, flows: Option<Flows>) -> Self {
-        Self { search, goal, flows }
+    /// `search`, the first of whose goals is `goal`; each of its trials becomes what `dress` makes of it.
+    pub(super) fn new(search: Box<dyn Search>, goal: LossRatio, dress: Dress) -> Self {
+        Self { search, goal, dress }
     }
 }
 
 impl Procedure for Searching {
     fn next_trial(&self) -> Option<TrialSpec> {
-        Some(ramped(self.search.next_trial()?, self.flows))
+        Some((self.dress)(self.search.next_trial()?))
     }
 
     fn verdict(&self, result: &TrialResult) -> Verdict {
@@ -31,7 +33,6 @@ impl Procedure for Searching {
 
     fn learn(&mut self, result: &TrialResult) {
         match self.search.next_trial() {
-            // To the search a ramp is a trial at its final rate.
             Some(spec) if spec != result.spec => self.search.learn(&TrialResult { spec, ..result.clone() }),
             _ => self.search.learn(result),
         }

@@ -1,5 +1,7 @@
 //! Every measurement finds the truth of a simulated DUT.
 
+mod stateful;
+
 use super::*;
 use crate::plan::*;
 use crate::repeat::Repetition;
@@ -38,6 +40,7 @@ fn plan(measure: Measure) -> Plan {
             directions: Directions::Both,
             foreground: Share::ALL,
             traffic: Traffic::RFC_4814,
+            stateful: None,
             repetitions: Repetition::Fixed(2),
             frame_timeout_ns: None,
             cores: None,

@@ -35,20 +35,32 @@ pub enum Quantity {
     ResetTimeByLoss,
     /// From the last frame before to the first frame after (RFC 6201 section 1.3), ns.
     ResetTimeByTimestamps,
+    /// Connections over the time their deletion took (RFC 9693), connections per second.
+    TearDownRate,
+    /// The largest number of connections that was held (RFC 9693).
+    TableCapacity,
+    /// A number of connections that was held on the way there; its load is their establishment rate.
+    ConnectionsHeld,
+    /// The largest number of TCP connections that were all open and alive at once (RFC 3511 section 5.2).
+    TcpConnections,
 }
 
 impl Quantity {
-    /// The quantity that repetitions of a measure are judged by. `None` of the throughput, which is a rate, and of the frame loss rate,
+    /// The quantity that repetitions of a measure are judged by. `None` of the throughput and the establishment rate, which are searched, and of the frame loss rate,
     /// which is a curve.
     pub fn headline_of(measure: &Measure) -> Option<Self> {
         match measure {
-            Measure::Throughput | Measure::FrameLossRate(_) => None,
+            Measure::Throughput | Measure::EstablishmentRate | Measure::TcpEstablishmentRate(_) => None,
+            Measure::FrameLossRate(_) => None,
             Measure::Latency(_) => Some(Self::TypicalLatency),
             Measure::Pdv(_) => Some(Self::Pdv),
             Measure::Ipdv(_) => Some(Self::IpdvMaximum),
             Measure::BackToBack(_) => Some(Self::BackToBackFrames),
             Measure::Recovery(_) => Some(Self::RecoveryTime),
             Measure::Reset(_) => Some(Self::ResetTimeByLoss),
+            Measure::TearDownRate => Some(Self::TearDownRate),
+            Measure::TableCapacity(_) => Some(Self::TableCapacity),
+            Measure::TcpCapacity(_) => Some(Self::TcpConnections),
         }
     }
 
@@ -68,6 +80,10 @@ impl Quantity {
             Self::RecoveryTime => "System recovery time",
             Self::ResetTimeByLoss => "Reset time (frame loss)",
             Self::ResetTimeByTimestamps => "Reset time (timestamps)",
+            Self::TearDownRate => "Connection tear-down rate",
+            Self::TableCapacity => "Capacity of the connection tracking table",
+            Self::ConnectionsHeld => "Connections held",
+            Self::TcpConnections => "Concurrent TCP connections",
         }
     }
 
@@ -76,13 +92,16 @@ impl Quantity {
         match self {
             Self::FrameLossRate => Unit::Percent,
             Self::BackToBackFrames => Unit::Frames,
+            Self::TearDownRate => Unit::ConnectionsPerSecond,
+            Self::TableCapacity | Self::ConnectionsHeld | Self::TcpConnections => Unit::Connections,
             _ => Unit::Nanoseconds,
         }
     }
 
     /// Whether a higher value is the better one: it decides the formula of degradation (RFC 8219 section 10.2.1).
     pub fn is_higher_better(self) -> bool {
-        self == Self::BackToBackFrames
+        let is_of_connections = matches!(self.unit(), Unit::Connections | Unit::ConnectionsPerSecond);
+        is_of_connections || self == Self::BackToBackFrames
     }
 }
 
@@ -95,6 +114,10 @@ pub enum Unit {
     Percent,
     /// Frames.
     Frames,
+    /// Connections.
+    Connections,
+    /// Connections per second.
+    ConnectionsPerSecond,
 }
 
 /// One number a repetition came to.
@@ -132,7 +155,7 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// The throughput this repetition determined, for the first loss goal.
+    /// The throughput, or the establishment rate, this repetition determined, for the first loss goal.
     pub fn throughput(&self) -> Option<FrameRate> {
         self.brackets.first()?.lower
     }
@@ -140,7 +163,7 @@ impl Outcome {
     /// The one number repetitions are judged by: the throughput, or the measure's first quantity in its worst direction.
     /// `None` where the repetition came to nothing, and for the frame loss rate, which is a curve.
     pub fn headline(&self, measure: &Measure) -> Option<f64> {
-        if *measure == Measure::Throughput {
+        if measure.is_searched_rate() {
             return self.throughput().map(|rate| rate.0 as f64);
         }
         let quantity = Quantity::headline_of(measure)?;

@@ -1,6 +1,7 @@
 //! What a test measures, with the settings each measurement has of its own.
 
 use crate::terms::FrameRate;
+use crate::trial::tcp::Close;
 use serde::{Deserialize, Serialize};
 
 /// What a test measures.
@@ -23,6 +24,16 @@ pub enum Measure {
     Recovery(Recovery),
     /// RFC 6201, RFC 8219 section 7.7: how long the DUT forwards nothing around a reset.
     Reset(Reset),
+    /// RFC 9693: the highest rate at which every frame of phase 1 opens a connection that works.
+    EstablishmentRate,
+    /// RFC 9693: how fast the DUT deletes its connections.
+    TearDownRate,
+    /// RFC 9693: how many connections the DUT's connection tracking table holds.
+    TableCapacity(Capacity),
+    /// RFC 3511 section 5.3, RFC 8219 section 8: the highest rate of TCP connections that all succeed.
+    TcpEstablishmentRate(Tcp),
+    /// RFC 3511 section 5.2, RFC 8219 section 8: how many TCP connections can be open at once.
+    TcpCapacity(TcpCapacity),
 }
 
 impl Measure {
@@ -37,12 +48,36 @@ impl Measure {
             Self::BackToBack(_) => "back-to-back",
             Self::Recovery(_) => "recovery",
             Self::Reset(_) => "reset",
+            Self::EstablishmentRate => "establishment-rate",
+            Self::TearDownRate => "tear-down-rate",
+            Self::TableCapacity(_) => "table-capacity",
+            Self::TcpEstablishmentRate(_) => "tcp-establishment-rate",
+            Self::TcpCapacity(_) => "tcp-capacity",
         }
     }
 
     /// Whether delays decide, so that a tester that looked late spoils the result even without loss.
     pub fn is_of_delay(&self) -> bool {
         matches!(self, Self::Latency(_) | Self::Pdv(_) | Self::Ipdv(_))
+    }
+
+    /// Whether the result is a rate that was searched: frames, or connections, per second.
+    pub fn is_searched_rate(&self) -> bool {
+        matches!(self, Self::Throughput | Self::EstablishmentRate | Self::TcpEstablishmentRate(_))
+    }
+
+    /// How TCP connections are made, where the test is one of those rather than of frames.
+    pub fn tcp(&self) -> Option<&Tcp> {
+        match self {
+            Self::TcpEstablishmentRate(tcp) => Some(tcp),
+            Self::TcpCapacity(capacity) => Some(&capacity.tcp),
+            _ => None,
+        }
+    }
+
+    /// Whether phase 1 of a stateful test is all there is of it: nothing is sent in phase 2.
+    pub fn is_of_connections(&self) -> bool {
+        matches!(self, Self::EstablishmentRate | Self::TearDownRate | Self::TableCapacity(_))
     }
 }
 
@@ -139,4 +174,50 @@ pub struct Reset {
     pub before_ns: u64,
     /// Time after the reset, nanoseconds: the DUT must be back within it.
     pub after_ns: u64,
+}
+
+/// RFC 9693: an exponential search for a number of connections that the table cannot hold, then a binary one.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Capacity {
+    /// C0: connections of the first step.
+    pub start: u64,
+    /// The largest number tried.
+    pub most: u64,
+    /// Beta: doubling ends where the establishment rate falls below this share of that of the step before; 0.1 to 0.2 by the RFC.
+    pub exponential_share: f64,
+    /// Gamma: in the binary phase a number is held where its rate is at least this share of that of the last number held; 0.4 to 0.5.
+    pub binary_share: f64,
+    /// The search ends when it knows the number to so many connections.
+    pub error: u64,
+}
+
+/// How TCP connections are made (RFC 3511 sections 5.2.2 and 5.3.2).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Tcp {
+    /// Octets of the object that each GET brings.
+    pub object_octets: u32,
+    /// The time limit of each connection, nanoseconds. Linux repeats a lost SYN after one second.
+    pub time_limit_ns: u64,
+    /// How connections are closed.
+    pub close: Close,
+    /// First and last port the server listens on.
+    pub server_ports: (u16, u16),
+}
+
+/// How many TCP connections can be open: doubling, then halving, each step a trial.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct TcpCapacity {
+    /// How they are made.
+    pub tcp: Tcp,
+    /// Connections of the first trial.
+    pub start: u64,
+    /// The largest number tried.
+    pub most: u64,
+    /// The search ends when it knows the number to so many connections.
+    pub error: u64,
+    /// The rate they are opened at, connections per second; below the establishment rate.
+    pub rate: FrameRate,
 }

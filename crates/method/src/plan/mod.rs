@@ -1,9 +1,11 @@
 //! A plan, resolved: every default filled in, every test spelled out. What a plan file becomes, and what `resolved.toml` keeps.
 
 mod measure;
+mod stateful;
 mod traffic;
 
-pub use measure::{AtRate, BackToBack, Latency, Load, LossScan, Measure, Recovery, Reset};
+pub use measure::{AtRate, BackToBack, Capacity, Latency, Load, LossScan, Measure, Recovery, Reset, Tcp, TcpCapacity};
+pub use stateful::Stateful;
 pub use traffic::{AddressPart, Flows, Order, Ports, Range, Traffic};
 
 use crate::repeat::Repetition;
@@ -69,6 +71,9 @@ pub struct Test {
     pub foreground: Share,
     /// Ports, addresses and flows of the test frames.
     pub traffic: Traffic,
+    /// The two phases of a test of a stateful gateway (RFC 9693).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stateful: Option<Stateful>,
     /// How often the measurement is repeated.
     pub repetitions: Repetition,
     /// A frame later than this is not received, nanoseconds; where it is not given the plan's setting holds.
@@ -111,6 +116,10 @@ pub enum SeriesBy {
     Flows,
     /// The DUT's cores.
     Cores,
+    /// Connections of phase 1 (RFC 9693).
+    Connections,
+    /// Entries of the DUT's connection tracking table.
+    TableSize,
 }
 
 /// How trials are run.
@@ -185,6 +194,7 @@ impl Test {
             directions: Directions::Both,
             foreground: Share::ALL,
             traffic: Traffic::RFC_4814,
+            stateful: None,
             repetitions: Repetition::Fixed(1),
             frame_timeout_ns: None,
             cores: None,

@@ -71,7 +71,7 @@ mod tests {
         let spec = TrialSpec::constant(FrameRate(rate), 1_000_000_000);
         let mut forward = DirectionResult::counted(Direction::Forward, offered, offered);
         forward.intended = spec.frames();
-        TrialResult { spec, directions: vec![forward], faults: vec![] }
+        TrialResult { spec, directions: vec![forward], connections: None, tcp: None, faults: vec![] }
     }
 
     #[test]

@@ -3,16 +3,18 @@
 mod behaviour;
 mod delay_line;
 mod forwarding;
+mod gateway;
 mod random;
 
 pub use behaviour::Behaviour;
 pub use random::SplitMix64;
 
 use crate::terms::{Direction, Directions, FrameRate};
-use crate::trial::{DirectionResult, Fault, Measurer, TrialResult, TrialSpec};
+use crate::trial::{DirectionResult, Fault, Measurer, Shape, TrialResult, TrialSpec};
 use behaviour::scaled;
 use delay_line::DelayLine;
 use forwarding::Device;
+use gateway::Gateway;
 use std::convert::Infallible;
 
 /// A device under test with the tester around it, made of arithmetic.
@@ -27,6 +29,7 @@ pub struct SimulatedDut {
     recovery_ns: u64,
     outage_ns: u64,
     delay_line: Option<DelayLine>,
+    gateway: Gateway,
     overhead_ns: u64,
     elapsed_ns: u64,
     random: SplitMix64,
@@ -45,6 +48,7 @@ impl SimulatedDut {
             recovery_ns: 0,
             outage_ns: 0,
             delay_line: None,
+            gateway: Gateway { opens: capacity, table: u64::MAX, deletes: FrameRate(1_000_000), half_open: 0 },
             overhead_ns: 9_000_000_000,
             elapsed_ns: 0,
             random: SplitMix64::new(seed),
@@ -85,6 +89,24 @@ impl SimulatedDut {
     /// Forwards nothing for so long after a reset, nanoseconds.
     pub fn with_outage(self, outage_ns: u64) -> Self {
         Self { outage_ns, ..self }
+    }
+
+    /// Opens so many connections per second, and holds no more than `table` of them.
+    pub fn with_connections(mut self, opens: FrameRate, table: u64) -> Self {
+        (self.gateway.opens, self.gateway.table) = (opens, table);
+        self
+    }
+
+    /// Deletes so many connections per second.
+    pub fn with_tear_down(mut self, deletes: FrameRate) -> Self {
+        self.gateway.deletes = deletes;
+        self
+    }
+
+    /// Of the connections it opens so many have no way back.
+    pub fn with_half_open(mut self, connections: u64) -> Self {
+        self.gateway.half_open = connections;
+        self
     }
 
     /// Virtual time each trial takes besides sending, nanoseconds. By default the 9 s that RFC 2544 section 23 comes to:
@@ -134,7 +156,20 @@ impl Measurer for SimulatedDut {
     type Error = Infallible;
 
     fn measure(&mut self, spec: &TrialSpec) -> Result<TrialResult, Infallible> {
-        self.elapsed_ns += spec.duration_ns + self.overhead_ns;
+        self.elapsed_ns += spec.duration_ns + self.overhead_ns + gateway::extra_ns(spec);
+        if let Shape::TcpCapacity { connections } = spec.shape {
+            return Ok(self.gateway.hold(spec, connections));
+        }
+        let opening = spec.opens();
+        if let Some(opening) = opening {
+            if spec.shape.connections().is_some() {
+                return Ok(self.gateway.trial(spec, opening));
+            }
+            if let Some(refusal) = self.gateway.refusal(spec, opening) {
+                return Ok(refusal);
+            }
+        }
+        let connections = opening.map(|opening| self.gateway.open(opening));
         let device = self.device();
         let each = self.directions.each().iter();
         let mut directions: Vec<_> = each.map(|&d| self.direction(d, spec, device)).collect();
@@ -142,7 +177,7 @@ impl Measurer for SimulatedDut {
         if self.random.uniform() < self.stalls {
             faults.push(stall(&mut directions[0], spec));
         }
-        Ok(TrialResult { spec: *spec, directions, faults })
+        Ok(TrialResult { spec: *spec, directions, connections, tcp: None, faults })
     }
 }
 

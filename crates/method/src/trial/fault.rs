@@ -59,11 +59,34 @@ pub enum Fault {
         /// Milliseconds, all of the DUT's cores together.
         milliseconds: u64,
     },
+    /// Phase 1 did not open all connections, so there was no phase 2 (RFC 9693: in phase 2 no frame opens one).
+    PhaseOneIncomplete {
+        /// Frames of phase 1 that did not arrive.
+        lost: u64,
+        /// N.
+        of: u64,
+        /// R, frames per second.
+        rate: u64,
+    },
+    /// The DUT has not opened as many connections as arrived: one of the two extremes of RFC 9693 does not hold.
+    ConnectionsDiffer {
+        /// What it should have, by the frames received.
+        expected: u64,
+        /// What it says it has.
+        counted: u64,
+        /// Whether this was after phase 2, in which none may come or go.
+        after_phase_2: bool,
+    },
 }
 
 impl Fault {
     /// Of the DUT's time others may have so many parts in a thousand unnoticed: a kernel has housekeeping to do, and the counters tick slowly.
     pub const UNNOTICED_PER_MILLE: u64 = 50;
+
+    /// Whether the trial was not the one that was asked for, whatever it counted.
+    pub fn always_invalidates(&self) -> bool {
+        matches!(self, Self::SentTooSlowly { .. } | Self::PhaseOneIncomplete { .. } | Self::ConnectionsDiffer { .. })
+    }
 }
 
 impl fmt::Display for Fault {
@@ -89,6 +112,22 @@ impl fmt::Display for Fault {
             }
             Self::CpuStolen { milliseconds } => {
                 write!(f, "the host of this virtual machine took {milliseconds} ms from the DUT's core")
+            }
+            Self::PhaseOneIncomplete { lost, of, rate } => write!(
+                f,
+                "{lost} of {of} frames of phase 1 were lost at {rate} frames/s, so there was no phase 2; \
+                 lower the plan's `phase-1-rate`, or look whether the DUT's table holds {of} connections"
+            ),
+            Self::ConnectionsDiffer { expected, counted, after_phase_2: false } => {
+                write!(f, "the DUT counts {counted} connections after phase 1, but {expected} were established")
+            }
+            Self::ConnectionsDiffer { expected, counted, after_phase_2: true } => {
+                let cause = if counted < expected {
+                    "some timed out: its timeout must be longer than phase 1, the delay and phase 2 together"
+                } else {
+                    "some were opened in phase 2"
+                };
+                write!(f, "the DUT counts {counted} connections at the end, but had {expected} after phase 1: {cause}")
             }
             Self::CpuTaken { milliseconds } => write!(f, "other processes had the DUT's cores for {milliseconds} ms"),
         }

@@ -1,18 +1,22 @@
 //! One trial: what is asked of a measurer, what it counted, and what that means.
 //! A `TrialResult` never holds a ratio: counts are stored, ratios are derived.
 
+mod connections;
 mod delay;
 mod direction;
 mod fault;
 mod spec;
+pub mod tcp;
 
+pub use connections::{Connections, Mapping};
 pub use delay::{Bucket, Delay, Ipdv};
 pub use direction::{DirectionResult, LOSS_BIN_NS, Receiving, Sending, Silence};
 pub use fault::Fault;
-pub use spec::{Schedule, Segment, Shape, Tagging, TrialSpec};
+pub use spec::{Opening, Schedule, Segment, Shape, Tagging, TrialSpec};
 
 use crate::terms::{Direction, LossRatio};
 use serde::{Deserialize, Serialize};
+use tcp::TcpResult;
 
 /// Whatever can perform a trial: the frame engine, a DNS client, a simulated device.
 pub trait Measurer {
@@ -30,6 +34,12 @@ pub struct TrialResult {
     pub spec: TrialSpec,
     /// One entry for each direction that was loaded.
     pub directions: Vec<DirectionResult>,
+    /// What phase 1 came to, in a trial of a stateful gateway (RFC 9693).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub connections: Option<Connections>,
+    /// What became of TCP connections, in a trial of those (RFC 3511).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tcp: Option<Box<TcpResult>>,
     /// In what the tester itself fell short. Empty in a clean trial.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub faults: Vec<Fault>,
@@ -54,7 +64,7 @@ impl TrialResult {
     /// where frames are missing, and only as far as they can explain it: a stall excuses no more losses than the frames
     /// that left late, so a plainly overloaded DUT is not acquitted by a hiccup of the tester.
     pub fn verdict(&self, goal: LossRatio) -> Verdict {
-        if self.faults.iter().any(|f| matches!(f, Fault::SentTooSlowly { .. })) {
+        if self.faults.iter().any(Fault::always_invalidates) {
             return Verdict::Invalid;
         }
         let verdicts = self.directions.iter().map(|d| self.direction_verdict(d, goal));
@@ -149,6 +159,8 @@ mod tests {
         TrialResult {
             spec: TrialSpec::constant(FrameRate(1000), 1_000_000_000),
             directions: vec![DirectionResult::counted(Direction::Forward, offered, received)],
+            connections: None,
+            tcp: None,
             faults,
         }
     }

@@ -16,6 +16,18 @@ pub struct TrialSpec {
     /// Which frames are tagged, if some are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tagging: Option<Tagging>,
+    /// Connections that are opened before: phase 1 of RFC 9693, where the trial is one of phase 2.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub opening: Option<Opening>,
+}
+
+/// Phase 1 of a stateful test (RFC 9693): one frame on each connection, none of them twice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Opening {
+    /// N.
+    pub connections: u64,
+    /// R, frames per second.
+    pub rate: FrameRate,
 }
 
 /// How the load of a trial runs over its time.
@@ -46,9 +58,37 @@ pub enum Shape {
         /// The moment, nanoseconds from the first frame.
         at_ns: u64,
     },
+    /// Phase 1 of RFC 9693: every frame of the Initiator opens a connection. If all arrive, the Responder sends one on each, and all must
+    /// come back.
+    Establish {
+        /// N.
+        connections: u64,
+        /// The rate of the Responder's frames.
+        validation: FrameRate,
+    },
+    /// Phase 1 of RFC 9693, then the DUT deletes all connections.
+    TearDown {
+        /// N.
+        connections: u64,
+    },
+    /// TCP connections at the rate of the trial, a GET of HTTP on each (RFC 3511 section 5.3).
+    TcpRate,
+    /// So many TCP connections open at once (RFC 3511 section 5.2).
+    TcpCapacity {
+        /// Connections.
+        connections: u64,
+    },
 }
 
 impl Shape {
+    /// Phase 1 where it is the trial itself.
+    pub fn connections(&self) -> Option<u64> {
+        match *self {
+            Self::Establish { connections, .. } | Self::TearDown { connections } => Some(connections),
+            _ => None,
+        }
+    }
+
     fn is_constant(&self) -> bool {
         *self == Self::Constant
     }
@@ -66,7 +106,7 @@ pub struct Tagging {
 impl TrialSpec {
     /// A constant load.
     pub fn constant(rate: FrameRate, duration_ns: u64) -> Self {
-        Self { rate, duration_ns, shape: Shape::Constant, tagging: None }
+        Self { rate, duration_ns, shape: Shape::Constant, tagging: None, opening: None }
     }
 
     /// A burst of exactly `frames` frames.
@@ -80,9 +120,18 @@ impl TrialSpec {
         Schedule::of(self)
     }
 
+    /// What this opens: phase 1, whether it is the trial itself or goes before it.
+    pub fn opens(&self) -> Option<Opening> {
+        let own = self.shape.connections().map(|connections| Opening { connections, rate: self.rate });
+        own.or(self.opening)
+    }
+
     /// Frames the schedule holds, per direction.
     pub fn frames(&self) -> u64 {
         match self.shape {
+            Shape::Establish { connections, .. } | Shape::TearDown { connections } => connections,
+            Shape::TcpCapacity { connections } => connections,
+            Shape::TcpRate => self.rate.frames_in(self.duration_ns),
             Shape::Constant | Shape::Burst | Shape::Reset { .. } => self.rate.frames_in(self.duration_ns),
             Shape::Drop { .. } | Shape::Ramp { .. } => self.schedule().frames(),
         }
@@ -112,7 +161,15 @@ impl Schedule {
     fn of(spec: &TrialSpec) -> Self {
         let mut schedule = Self(Vec::new());
         match spec.shape {
-            Shape::Constant | Shape::Burst | Shape::Reset { .. } => schedule.append(spec.rate, spec.duration_ns, 0, 0),
+            Shape::Constant
+            | Shape::Burst
+            | Shape::Reset { .. }
+            | Shape::Establish { .. }
+            | Shape::TearDown { .. }
+            | Shape::TcpRate
+            | Shape::TcpCapacity { .. } => {
+                schedule.append(spec.rate, spec.duration_ns, 0, 0);
+            }
             Shape::Drop { at_ns, to } => {
                 schedule.append(spec.rate, at_ns.min(spec.duration_ns), 0, 0);
                 schedule.append(to, spec.duration_ns.saturating_sub(at_ns), at_ns, 0);

@@ -41,6 +41,7 @@ fn throughput_test() -> Test {
         directions: Directions::Both,
         foreground: Share::ALL,
         traffic: Traffic::RFC_4814,
+        stateful: None,
         repetitions: Repetition::Fixed(3),
         frame_timeout_ns: None,
         cores: None,

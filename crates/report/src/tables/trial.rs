@@ -111,5 +111,7 @@ fn kind(fault: &Fault) -> &'static str {
         Fault::NeighbourWentStale { .. } => "neighbour went stale",
         Fault::CpuStolen { .. } => "processor time stolen",
         Fault::CpuTaken { .. } => "processor time taken by others",
+        Fault::PhaseOneIncomplete { .. } => "phase 1 incomplete",
+        Fault::ConnectionsDiffer { .. } => "connections differ",
     }
 }

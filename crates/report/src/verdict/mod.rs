@@ -1,6 +1,7 @@
 //! The result of a run in sentences. They say no more than the numbers do: "at least" where the plan ended the search, "limited
 //! by the tester" where it fell short, "no difference shown" where ranges overlap.
 
+mod connections;
 mod series;
 mod throughput;
 mod values;

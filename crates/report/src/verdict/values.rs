@@ -14,6 +14,13 @@ pub(super) fn sentences(digest: &Digest) -> Vec<String> {
 pub(crate) fn sentence(point: &PointDigest) -> Option<String> {
     let result = match &point.test.measure {
         Measure::Throughput => return None,
+        Measure::EstablishmentRate
+        | Measure::TearDownRate
+        | Measure::TableCapacity(_)
+        | Measure::TcpEstablishmentRate(_)
+        | Measure::TcpCapacity(_) => {
+            return super::connections::sentence(point);
+        }
         Measure::FrameLossRate(_) => return losses(point),
         Measure::Latency(_) => latency(point)?,
         Measure::Pdv(_) => format!("packet delay variation {}", time(point.worst(Quantity::Pdv)?)),

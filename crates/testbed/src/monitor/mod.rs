@@ -1,5 +1,6 @@
-//! The DUT during a trial, sampled out of band (RFC 5180 section 4) at 10 Hz: processors, memory, drops.
+//! The DUT during a trial, sampled out of band (RFC 5180 section 4) at 10 Hz: processors, memory, drops, connections.
 
+mod conntrack;
 mod drops;
 mod processor;
 
@@ -40,6 +41,7 @@ struct Snapshot {
     memory: u64,
     /// Processor time of the DUT's process so far, milliseconds.
     process_ms: u64,
+    conntrack: conntrack::Snapshot,
 }
 
 impl Snapshot {
@@ -49,6 +51,7 @@ impl Snapshot {
             drops: watched.anchor.map(drops::snapshot).unwrap_or_default(),
             memory: watched.process.and_then(resident_octets).unwrap_or(0),
             process_ms: watched.process.and_then(processor::time_of).unwrap_or(0),
+            conntrack: watched.anchor.map(conntrack::snapshot).unwrap_or_default(),
         }
     }
 }
@@ -77,7 +80,7 @@ impl Monitor {
     /// Stops; returns what was seen.
     pub fn stop(self) -> Watch {
         drop(self.stop);
-        let (mut processors, mut drops, mut memory) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut processors, mut drops, mut memory, mut conntrack) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let snapshots = self.thread.join().unwrap_or_default();
         // A process that was started anew in the middle begins again at zero.
         let used = snapshots.windows(2).map(|pair| pair[1].process_ms.saturating_sub(pair[0].process_ms)).sum();
@@ -85,6 +88,7 @@ impl Monitor {
             processors.push(snapshot.processors);
             drops.push(snapshot.drops);
             memory.push(snapshot.memory);
+            conntrack.push(snapshot.conntrack);
         }
         if memory.iter().all(|octets| *octets == 0) {
             memory.clear();
@@ -94,7 +98,8 @@ impl Monitor {
             cores: processor::watched(&processors, &self.cores),
             memory,
             process_ms: self.sees_dut.then_some(used),
-            drops: drops::watched(&drops),
+            drops: drops::watched(&drops).into_iter().chain(conntrack::watched(&conntrack)).collect(),
+            connections: conntrack::entries(&conntrack),
         }
     }
 }

@@ -118,7 +118,13 @@ fn trial_result(rate: u64, capacity: u64, repetition: u32) -> TrialResult {
         directions[0].mistranslated = 3;
         directions[0].examples = vec!["expected hop limit 63, got 64 <in the IPv6 header>".to_owned()];
     }
-    TrialResult { spec: TrialSpec::constant(FrameRate(rate), 3 * SECOND), directions, faults: vec![] }
+    TrialResult {
+        spec: TrialSpec::constant(FrameRate(rate), 3 * SECOND),
+        directions,
+        connections: None,
+        tcp: None,
+        faults: vec![],
+    }
 }
 
 fn stalled(rate: u64) -> TrialResult {
@@ -153,6 +159,7 @@ pub(super) fn watch(load: u16) -> Watch {
         memory: vec![],
         process_ms: None,
         drops: vec![],
+        connections: vec![],
     }
 }
 
@@ -198,6 +205,7 @@ pub(super) fn test(name: &str, title: &str, dut: &str) -> Test {
         directions: Directions::Both,
         foreground: Share::ALL,
         traffic: Traffic::RFC_4814,
+        stateful: None,
         repetitions: Repetition::Fixed(3),
         frame_timeout_ns: None,
         cores: None,

@@ -1,0 +1,63 @@
+//! What stateful tests cost the tester itself (RFC 9693): enumeration of four-tuples, phase 1, the state table, the Responder. Table 6 of
+//! the paper on siitperf measures its phase 1 with the same three enumerations.
+
+use super::{Figure, wire};
+use crate::exit::Failed;
+use sixbench_engine::profile::{Profile, Variation};
+use sixbench_engine::selftest;
+use sixbench_engine::stateful::{Gateway, Pool};
+use sixbench_io::clock::Clock;
+use sixbench_method::plan::{AddressPart, Order, Ports, Range, Stateful};
+use sixbench_method::terms::{Direction, FrameRate, FrameSize};
+
+/// N and M: the paper's.
+const CONNECTIONS: u64 = 4_000_000;
+
+/// Source and destination ports, source and destination addresses: first and last value.
+type Ranges = [(u16, u16); 4];
+
+const CASES: [(&str, Ranges); 3] = [
+    ("ports 40,000 x 100", [(1, 40_000), (1, 100), (2, 2), (2, 2)]),
+    ("addresses 4,000 x 1,000", [(4_000, 4_000), (80, 80), (2, 4_001), (2, 1_001)]),
+    ("ports 400 x 100, addresses 10 x 10", [(1, 400), (1, 100), (2, 11), (2, 11)]),
+];
+
+/// All figures, on one core.
+pub(super) fn figures(clock: &Clock) -> Result<Vec<Figure>, Failed> {
+    let mut figures = Vec::new();
+    for (name, ranges) in CASES {
+        let profile = profile(ranges);
+        let rate = selftest::enumerate(&profile, 10 * CONNECTIONS, clock);
+        figures.push(figure(format!("four-tuples, pseudorandom: {name}"), rate, "tuples/s"));
+    }
+    for (name, ranges) in CASES {
+        let opening = selftest::open(&profile(ranges), CONNECTIONS, clock).map_err(anyhow::Error::from)?;
+        figures.push(figure(format!("phase 1, IPv4, 64 octets: {name}"), opening, "frames/s"));
+    }
+    let responder = selftest::respond(&profile(CASES[0].1), CONNECTIONS, clock).map_err(anyhow::Error::from)?;
+    let mib = responder.table_octets as f64 / (1 << 20) as f64;
+    figures.push(figure(format!("state table of 4,000,000 ({mib:.1} MiB), pseudorandom reads"), responder.reads, "reads/s"));
+    figures.push(figure("Responder, phase 2, IPv4, 64 octets, 4,000,000 connections".to_owned(), responder.frames, "frames/s"));
+    Ok(figures)
+}
+
+fn figure(what: String, rate: FrameRate, unit: &'static str) -> Figure {
+    Figure { what, per_second: rate.0, unit, offered_load_error: None }
+}
+
+fn profile([source, destination, from, to]: Ranges) -> Profile {
+    let range = |(first, last)| Range { first, last, order: Order::Pseudorandom };
+    let part = |ends| Variation::Part(AddressPart { range: range(ends), ipv4_offset: 2, ipv6_offset: 14 });
+    let gateway = Gateway {
+        opens: Direction::Forward,
+        settings: Stateful::new(CONNECTIONS, FrameRate(1), 0),
+        pool: Pool { parts: vec![(1, 1)], ports: (1, 65_535) },
+    };
+    Profile {
+        forward_ports: Ports { source: range(source), destination: range(destination) },
+        left_variation: part(from),
+        right_variation: part(to),
+        gateway: Some(gateway),
+        ..wire("198.18.0.2", "198.19.0.2", FrameSize(84))
+    }
+}

@@ -1,0 +1,116 @@
+//! From a stateful recipe and a test to what the engine must know of both (RFC 9693).
+
+use sixbench_engine::stateful::{self, Gateway};
+use sixbench_method::plan::{Measure, Test};
+use sixbench_method::terms::Direction;
+use sixbench_testbed::recipe::{Pool, Recipe, Side, State};
+use std::net::IpAddr;
+
+/// `None` of a stateless device.
+pub(super) fn of(recipe: &Recipe, test: &Test) -> Result<Option<Gateway>, String> {
+    let (state, settings) = match (&recipe.state, test.stateful) {
+        (Some(state), Some(settings)) => (state, settings),
+        (None, None) => return Ok(None),
+        (Some(_), None) => {
+            return Err(format!(
+                "test {}: the device of recipe {} is stateful, so its test has two phases (RFC 9693): give it `connections`",
+                test.name, recipe.name
+            ));
+        }
+        (None, Some(_)) => {
+            return Err(format!(
+                "test {}: it has `connections`, but the recipe {} has no [state]: its device keeps none",
+                test.name, recipe.name
+            ));
+        }
+    };
+    let opens = match state.initiator {
+        Side::Left => Direction::Forward,
+        Side::Right => Direction::Reverse,
+    };
+    check_pool(recipe, state, test, opens)?;
+    let parts = state.pool.iter().map(|pool| pool.ends()).map(|(first, last)| (part(first), part(last))).collect();
+    Ok(Some(Gateway {
+        opens,
+        settings,
+        pool: stateful::Pool { parts, ports: (state.pool_ports.first, state.pool_ports.last) },
+    }))
+}
+
+/// Behind the device, connections to one destination differ in the source alone: in what the pool has.
+fn check_pool(recipe: &Recipe, state: &State, test: &Test, opens: Direction) -> Result<(), String> {
+    let ports = match opens {
+        Direction::Forward => test.traffic.forward_ports,
+        Direction::Reverse => test.traffic.reverse_ports,
+    };
+    let servers = match opens {
+        Direction::Forward => test.traffic.right_addresses,
+        Direction::Reverse => test.traffic.left_addresses,
+    };
+    let destinations = u64::from(ports.destination.count()) * servers.map_or(1, |part| u64::from(part.range.count()));
+    let each = |pool: &Pool| u64::from(part(pool.ends().1).abs_diff(part(pool.ends().0))) + 1;
+    let sources = state.pool.iter().map(each).sum::<u64>() * u64::from(state.pool_ports.last - state.pool_ports.first + 1);
+    let most = match &test.measure {
+        Measure::TableCapacity(capacity) => capacity.most,
+        _ => test.stateful.map_or(0, |stateful| stateful.connections),
+    };
+    let towards_each = most.div_ceil(destinations);
+    if towards_each <= sources {
+        return Ok(());
+    }
+    Err(format!(
+        "test {}: {most} connections to {destinations} destinations are {towards_each} to each, but the pool of {} has only {sources} \
+         sources (addresses times ports): they would collide; give the test more destination ports (`ports`) or addresses, or lower \
+         its connections",
+        test.name, recipe.name
+    ))
+}
+
+/// The last 16 bits.
+fn part(address: IpAddr) -> u16 {
+    match address {
+        IpAddr::V4(address) => u16::from_be_bytes([address.octets()[2], address.octets()[3]]),
+        IpAddr::V6(address) => address.segments()[7],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sixbench_method::plan::{Order, Ports, Range, Stateful};
+    use sixbench_method::terms::FrameRate;
+    use sixbench_testbed::Library;
+
+    fn recipe(name: &str) -> Recipe {
+        Library::load::<&std::path::Path>(&[]).expect("recipes").get(name).expect("the recipe").clone()
+    }
+
+    fn test(connections: u64, destination_ports: u16) -> Test {
+        let mut test = Test { stateful: Some(Stateful::new(connections, FrameRate(1), 0)), ..Test::of("t", "nft-nat44") };
+        let range = |last| Range { first: 1, last, order: Order::Pseudorandom };
+        test.traffic.forward_ports = Ports { source: range(u16::MAX), destination: range(destination_ports) };
+        test
+    }
+
+    #[test]
+    fn connections_that_would_collide_behind_the_device_are_refused() {
+        of(&recipe("nft-nat44"), &test(64_512 * 10, 10)).expect("just as many as the pool has ports");
+        let error = of(&recipe("nft-nat44"), &test(64_512 * 10 + 1, 10)).expect_err("refused");
+        assert!(error.contains("64513 to each, but the pool of nft-nat44 has only 64512 sources"), "{error}");
+        of(&recipe("nft-nat44-pool"), &test(64_512 * 40, 10)).expect("four addresses");
+    }
+
+    #[test]
+    fn a_stateful_device_needs_connections_and_a_stateless_one_has_none() {
+        let stateless = Test { stateful: None, ..test(1, 1) };
+        assert!(of(&recipe("nft-nat44"), &stateless).expect_err("refused").contains("give it `connections`"));
+        assert!(of(&recipe("linux-ipv4"), &test(1, 1)).expect_err("refused").contains("has no [state]"));
+        assert!(of(&recipe("linux-ipv4"), &stateless).expect("a router").is_none());
+    }
+
+    #[test]
+    fn a_pool_is_the_last_16_bits_of_its_addresses() {
+        let gateway = of(&recipe("nft-nat44-pool"), &test(1, 1)).expect("good").expect("stateful");
+        assert_eq!((gateway.opens, gateway.pool.parts), (Direction::Forward, vec![(4, 7)]));
+    }
+}

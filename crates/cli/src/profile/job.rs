@@ -1,0 +1,85 @@
+//! What a test sends at one point: frames, or TCP connections.
+
+use sixbench_engine::profile::Profile;
+use sixbench_engine::tcp::{TcpEnds, TcpSettings};
+use sixbench_method::plan::{AddressPart, Tcp, Test, TrialSettings};
+use sixbench_method::terms::{Direction, FrameSize};
+use sixbench_testbed::recipe::{Recipe, Side};
+use sixbench_wire::template::with_part;
+use std::net::IpAddr;
+use std::time::Duration;
+
+/// What is to be sent.
+#[derive(Clone, Debug)]
+pub(crate) enum Job {
+    /// Frames.
+    Frames(Box<Profile>, TrialSettings),
+    /// TCP connections. The namespaces of the ends are filled in by the session.
+    Tcp(TcpEnds, TcpSettings),
+}
+
+/// The job of one point of a test.
+pub(crate) fn of(
+    recipe: &Recipe,
+    test: &Test,
+    frame_size: FrameSize,
+    seed: u64,
+    settings: TrialSettings,
+) -> Result<Job, String> {
+    match test.measure.tcp() {
+        Some(tcp) => {
+            super::variation::check(recipe, test)?;
+            Ok(Job::Tcp(ends(recipe, test, tcp), tcp_settings(tcp, settings)))
+        }
+        None => Ok(Job::Frames(Box::new(super::of(recipe, test, frame_size, seed)?), settings)),
+    }
+}
+
+fn tcp_settings(tcp: &Tcp, settings: TrialSettings) -> TcpSettings {
+    TcpSettings {
+        object_octets: tcp.object_octets,
+        time_limit: Duration::from_nanos(tcp.time_limit_ns),
+        close: tcp.close,
+        stall: Duration::from_nanos(settings.stall_ns),
+    }
+}
+
+fn ends(recipe: &Recipe, test: &Test, tcp: &Tcp) -> TcpEnds {
+    let (left, right) = (recipe.foreground.left, recipe.foreground.right);
+    let initiator = recipe.state.as_ref().map(|state| state.initiator).unwrap_or_default();
+    let (opens, client, server, listen, part, ports) = match initiator {
+        Side::Left => {
+            let traffic = &test.traffic;
+            (
+                Direction::Forward,
+                left.source,
+                left.destination,
+                right.destination,
+                traffic.left_addresses,
+                traffic.forward_ports,
+            )
+        }
+        Side::Right => {
+            let traffic = &test.traffic;
+            (Direction::Reverse, right.destination, right.source, left.source, traffic.right_addresses, traffic.reverse_ports)
+        }
+    };
+    TcpEnds {
+        opens,
+        client_namespace: None,
+        server_namespace: None,
+        client_addresses: clients(client, part),
+        source_ports: ports.source.first..=ports.source.last.max(ports.source.first),
+        server,
+        server_ports: tcp.server_ports.0..=tcp.server_ports.1,
+        listen: Some(listen),
+        pool: recipe.state.iter().flat_map(|state| state.pool.iter().map(|pool| pool.net())).collect(),
+    }
+}
+
+/// The client's address, or all those that vary.
+fn clients(own: IpAddr, part: Option<AddressPart>) -> Vec<IpAddr> {
+    let Some(part) = part else { return vec![own] };
+    let at = usize::from(if own.is_ipv4() { part.ipv4_offset } else { part.ipv6_offset });
+    (part.range.first..=part.range.last).map(|value| with_part(own, at, value)).collect()
+}

@@ -1,0 +1,97 @@
+//! The connections of a stateful device around a trial (RFC 9693): none before it, counted in it, deleted after it where that is measured.
+
+use super::session::Wanted;
+use crate::exit::{Exit, Failed};
+use sixbench_engine::Counter;
+use sixbench_method::plan::{Measure, Plan, Test};
+use sixbench_method::trial::{Shape, TrialResult};
+use sixbench_testbed::{ConnectionTable, Dut, Shell, TestbedError};
+
+/// What is known of a device's connection tracking table.
+pub(super) struct State {
+    table: ConnectionTable,
+    /// Name of its recipe.
+    recipe: String,
+}
+
+fn broken(error: TestbedError) -> Failed {
+    Failed::new(Exit::Testbed, error)
+}
+
+impl State {
+    /// `None` of a stateless device.
+    pub(super) fn of(wanted: &Wanted<'_>, dut: Option<&Dut>, here: &Shell) -> Option<Self> {
+        let state = wanted.recipe.state.as_ref()?;
+        let of_dut = dut.and_then(Dut::connections);
+        let table = of_dut.unwrap_or_else(|| ConnectionTable::of_a_manual_device(state, here, wanted.table_size));
+        Some(Self { table, recipe: wanted.recipe.name.clone() })
+    }
+
+    /// What the tester asks in a trial. A count that cannot be had is none: the trial goes on.
+    pub(super) fn counter(&self) -> Counter {
+        let table = self.table.clone();
+        Box::new(move || table.count().ok().flatten())
+    }
+
+    /// Deletes whatever the trial before left; returns the connections counted then.
+    pub(super) fn empty(&self) -> Result<Option<u64>, Failed> {
+        self.table.empty().map_err(broken)
+    }
+
+    /// After the trial: the tear-down, if it is one, and whether the DUT counted what the tester did.
+    pub(super) fn settle(&self, result: &mut TrialResult, before: Option<u64>) -> Result<(), Failed> {
+        let is_tear_down = matches!(result.spec.shape, Shape::TearDown { .. });
+        if let Some(connections) = &mut result.connections {
+            connections.counted_before = before;
+            if is_tear_down && connections.lost() == 0 {
+                connections.torn_down_ns = Some(self.table.tear_down().map_err(broken)?.as_nanos() as u64);
+            }
+            // A connection that was lost again, by a table that is full and makes room, is the DUT's loss, and validation finds it.
+            let is_lost = result.spec.shape.connections().is_some() && result.directions.iter().any(|d| d.not_received() > 0);
+            if !is_lost {
+                result.faults.extend(connections.faults());
+            }
+        }
+        Ok(())
+    }
+
+    /// Table and timeout against what the test asks for, where the recipe can tell.
+    pub(super) fn check(&self, test: &Test, plan: &Plan) -> Result<(), Failed> {
+        let Some(stateful) = test.stateful else { return Ok(()) };
+        let limit = self.table.limit().map_err(broken)?;
+        let is_searched = matches!(test.measure, Measure::TableCapacity(_));
+        if let Some(limit) = limit.filter(|limit| *limit < stateful.connections && !is_searched) {
+            return Err(Failed::usage(format!(
+                "test {}: the table of {} holds {limit} connections, and the test opens {}; raise `table-size` or lower `connections`",
+                test.name, self.recipe, stateful.connections
+            )));
+        }
+        let timeout = self.table.timeout().map_err(broken)?;
+        let needed_ns = if test.measure.is_of_connections() { 0 } else { needed_ns(test, plan) };
+        match timeout.filter(|timeout| timeout.as_nanos() < u128::from(needed_ns)) {
+            Some(timeout) => Err(Failed::usage(format!(
+                "test {}: {} keeps an idle connection for {} s, but phase 1, the delay and phase 2 take up to {:.1} s together: \
+                 connections would be opened anew in phase 2; raise its timeout (in the setup of its recipe), or shorten the trial",
+                test.name,
+                self.recipe,
+                timeout.as_secs(),
+                needed_ns as f64 / 1e9
+            ))),
+            None => Ok(()),
+        }
+    }
+}
+
+/// From the first frame of phase 1 to the last of phase 2, nanoseconds.
+fn needed_ns(test: &Test, plan: &Plan) -> u64 {
+    let before_ns = test.stateful.map_or(0, |stateful| stateful.delay_ns(stateful.opening()));
+    let own_ns = match &test.measure {
+        Measure::Latency(latency) => latency.duration_ns,
+        Measure::Pdv(at) | Measure::Ipdv(at) => at.duration_ns,
+        Measure::BackToBack(settings) => settings.longest_ns,
+        Measure::Recovery(recovery) => recovery.duration_ns + recovery.after_ns,
+        Measure::Reset(reset) => reset.before_ns + reset.after_ns,
+        _ => plan.trial.duration_ns,
+    };
+    before_ns + own_ns + plan.trial.residual_ns
+}

@@ -1,0 +1,194 @@
+//! Real stateful gateways in namespaces: what they count and what sixbench counts must agree exactly, and every connection that a rule
+//! takes away is found. Needs root; without it these tests fail, they do not skip.
+
+use super::rigged_tests::{ONE_AT_A_TIME, perform, recipe};
+use super::session::{Session, Site, Wanted};
+use crate::config::{Links, standard_search, standard_trial};
+use crate::profile;
+use sixbench_method::plan::{Measure, Plan, Profile, Stateful, Tcp, Test};
+use sixbench_method::record::Watch;
+use sixbench_method::terms::{Direction, FrameRate, FrameSize, LossRatio};
+use sixbench_method::trial::{Connections, Opening, TrialResult, TrialSpec, Verdict};
+use sixbench_testbed::{Recipe, Shell};
+use std::sync::Arc;
+
+const CONNECTIONS: u64 = 1_000;
+
+/// So slow that no machine is slower, and so patient that it may stall.
+const RATE: FrameRate = FrameRate(1_000);
+
+fn stateful() -> Stateful {
+    Stateful { validation: 1.0, ..Stateful::new(CONNECTIONS, RATE, 1_000_000_000) }
+}
+
+fn test(dut: &str) -> Test {
+    Test { stateful: Some(stateful()), frame_sizes: vec![FrameSize(84)], ..Test::of("t", dut) }
+}
+
+fn establish(recipe: &Recipe) -> (TrialResult, Watch) {
+    let spec = stateful().establishing(CONNECTIONS, RATE);
+    let (result, watch, ()) = perform(recipe, &test(&recipe.name), &spec, |_| ());
+    (result, watch)
+}
+
+fn connections(result: &TrialResult) -> &Connections {
+    result.connections.as_ref().expect("phase 1")
+}
+
+/// Of a tester that kept its schedule and a machine that left the DUT alone: this one may not have.
+fn verdict(result: TrialResult) -> Verdict {
+    TrialResult { faults: vec![], ..result }.verdict(LossRatio::ZERO)
+}
+
+/// All gateways that can run here, each with whether it keeps source ports.
+const GATEWAYS: [(&str, bool); 7] = [
+    ("iptables-nat44", true),
+    ("nft-nat44", true),
+    ("nft-nat44-pool", true),
+    ("nft-nat44-random", false),
+    ("nft-nat66", true),
+    ("tayga-nat46", true),
+    ("tayga-nat64", true),
+];
+
+#[test]
+fn every_gateway_opens_as_many_connections_as_it_counts_and_answers_on_each() {
+    let _guard = ONE_AT_A_TIME.lock();
+    for (name, keeps_ports) in GATEWAYS {
+        let (result, watch) = establish(&recipe(name, &[]));
+        let connections = connections(&result);
+        // A stall of this machine may cost frames; a connection it never costs.
+        assert_eq!(connections.opened_by_the_dut(), Some(CONNECTIONS), "{name}: {connections:?}");
+        assert!(connections.established > CONNECTIONS * 9 / 10, "{name}: {connections:?}");
+        assert!(result.directions.iter().all(|d| d.mistranslated == 0), "{name}: {:?}", connections.examples);
+        assert_eq!(connections.mapping.collisions, 0, "{name}");
+        assert_eq!(
+            connections.mapping.ports_preserved * 10 > connections.mapping.seen * 9,
+            keeps_ports,
+            "{name}: {connections:?}"
+        );
+        assert!(watch.connections.iter().max().is_some_and(|most| *most >= CONNECTIONS * 9 / 10), "{name}: {watch:?}");
+        if connections.lost() == 0 {
+            assert_eq!(result.directions[1].direction, Direction::Reverse);
+            assert!(result.directions[1].received > CONNECTIONS * 9 / 10, "{name}: {connections:?}");
+        }
+    }
+}
+
+#[test]
+fn phase_2_opens_no_connection_and_its_frames_come_back_right() {
+    let _guard = ONE_AT_A_TIME.lock();
+    for name in ["nft-nat44", "tayga-nat64"] {
+        let opening = Some(Opening { connections: CONNECTIONS, rate: RATE });
+        let spec = TrialSpec { opening, ..TrialSpec::constant(RATE, 1_000_000_000) };
+        let (result, _, ()) = perform(&recipe(name, &[]), &test(name), &spec, |_| ());
+        let connections = connections(&result);
+        assert_eq!(connections.counted, Some(CONNECTIONS), "{name}");
+        if connections.lost() == 0 {
+            assert_eq!(connections.counted_after, Some(CONNECTIONS), "{name}");
+            assert!(result.directions.iter().all(|d| d.mistranslated == 0 && d.received > 900), "{name}: {connections:?}");
+        }
+    }
+}
+
+/// A chain on the frames that come in on the left.
+const CHAIN: &str = "add chain netdev rig in { type filter hook ingress device left priority 0 ; }";
+
+#[test]
+fn connections_whose_frame_a_rule_drops_are_lost_to_the_last_one_and_named() {
+    let _guard = ONE_AT_A_TIME.lock();
+    let rule = "add rule netdev rig in udp sport 1024-65535 numgen inc mod 100 0 counter drop";
+    let (result, _) = establish(&recipe("nft-nat44", &[CHAIN, rule]));
+    let connections = connections(&result);
+    assert_eq!((connections.lost(), connections.opened_by_the_dut()), (10, Some(990)));
+    assert_eq!(result.directions.len(), 1, "nothing is validated that was not opened");
+    assert_eq!(verdict(result.clone()), Verdict::Lost);
+    let is_named = |example: &String| example.starts_with("connection ") && example.contains(", 10.0.0.2:");
+    assert_eq!(connections.examples.iter().filter(|example| is_named(example)).count(), 5, "{:?}", connections.examples);
+}
+
+#[test]
+fn connections_without_a_way_back_are_found_by_their_validation() {
+    let _guard = ONE_AT_A_TIME.lock();
+    let chain = "add chain netdev rig back { type filter hook ingress device right priority 0 ; }";
+    let rule = "add rule netdev rig back udp dport 1024-65535 numgen inc mod 100 0 counter drop";
+    let (result, _) = establish(&recipe("nft-nat44", &[chain, rule]));
+    if connections(&result).lost() == 0 {
+        assert_eq!(result.directions[1].not_received(), 10);
+        assert!(connections(&result).examples[0].ends_with("did not come back"), "{:?}", connections(&result).examples);
+    }
+}
+
+#[test]
+fn a_full_table_that_makes_room_is_found_by_the_validation_and_its_reason_kept() {
+    let _guard = ONE_AT_A_TIME.lock();
+    let mut small = recipe("nft-nat44", &[]);
+    small.state.as_mut().expect("state").table_size = Some(500);
+    let (result, watch) = establish(&small);
+    // Every frame arrives: new connections take the place of old ones.
+    let counted = connections(&result).opened_by_the_dut().expect("a count");
+    assert!(counted <= 500, "{counted}");
+    assert_eq!(verdict(result), Verdict::Lost);
+    let early = watch.drops.iter().find(|drops| drops.place == "conntrack" && drops.way == "early_drop");
+    assert!(early.is_some_and(|drops| drops.samples.iter().sum::<u64>() >= 400), "{:?}", watch.drops);
+    let limit = std::fs::read_to_string("/proc/sys/net/netfilter/nf_conntrack_max").expect("a limit");
+    assert_ne!(limit.trim(), "500", "set back when the device is gone");
+}
+
+/// The error of a session that looks at the table before the first trial.
+fn refusal(recipe: &Recipe, test: &Test) -> String {
+    let (links, stop) = (Links::default(), Arc::default());
+    let site = Site { shell: Shell::new(), links: &links, stop, pcap: None };
+    let plan = Plan {
+        name: "p".to_owned(),
+        profile: Profile::Custom,
+        seed: 1,
+        trial: standard_trial(Profile::Draft),
+        search: standard_search(Profile::Draft),
+        link_rate: None,
+        interleave: false,
+        tests: vec![test.clone()],
+    };
+    let job = profile::job(recipe, test, FrameSize(84), 1, plan.trial).expect("a job");
+    let session = Session::open(&site, &Wanted::alone(recipe, FrameSize(84)), job).expect("a session");
+    session.check_state(test, &plan).expect_err("refused").error.to_string()
+}
+
+#[test]
+fn a_table_too_small_and_a_timeout_too_short_are_told_before_the_first_trial() {
+    let _guard = ONE_AT_A_TIME.lock();
+    let mut small = recipe("nft-nat44", &[]);
+    small.state.as_mut().expect("state").table_size = Some(500);
+    let error = refusal(&small, &test("nft-nat44"));
+    assert!(error.contains("holds 500 connections, and the test opens 1000; raise `table-size`"), "{error}");
+    let mut short = recipe("nft-nat44", &[]);
+    short.files.iter_mut().for_each(|file| file.content = file.content.replace("86400", "5"));
+    let error = refusal(&short, &test("nft-nat44"));
+    assert!(error.contains("keeps an idle connection for 5 s") && error.contains("raise its timeout"), "{error}");
+}
+
+#[test]
+fn a_tear_down_leaves_no_connection_and_is_timed() {
+    let _guard = ONE_AT_A_TIME.lock();
+    let count = |dut: &Shell| dut.line("conntrack -C").expect("a count").trim().to_owned();
+    let (result, _, left) = perform(&recipe("nft-nat44", &[]), &test("nft-nat44"), &stateful().tearing_down(), count);
+    assert_eq!(left, if connections(&result).lost() == 0 { "0".to_owned() } else { left.clone() });
+    assert!(connections(&result).lost() > 0 || connections(&result).torn_down_ns.is_some_and(|ns| ns > 0));
+}
+
+#[test]
+fn tcp_connections_pass_every_gateway_and_bring_their_object() {
+    let _guard = ONE_AT_A_TIME.lock();
+    for (name, _) in GATEWAYS {
+        // Patient: a busy machine must not get into the way.
+        let tcp = Tcp { object_octets: 64, time_limit_ns: 10_000_000_000, close: Default::default(), server_ports: (80, 80) };
+        let test = Test { measure: Measure::TcpEstablishmentRate(tcp), ..Test::of("t", name) };
+        let shape = sixbench_method::trial::Shape::TcpRate;
+        let spec = TrialSpec { shape, ..TrialSpec::constant(FrameRate(200), 1_000_000_000) };
+        let (result, _, ()) = perform(&recipe(name, &[]), &test, &spec, |_| ());
+        let tcp = result.tcp.as_ref().expect("TCP");
+        assert_eq!((tcp.connections.attempted, tcp.connections.completed), (200, 200), "{name}: {tcp:?}");
+        let server = tcp.server.as_ref().expect("our own server");
+        assert_eq!((server.outside_pool, server.source_addresses > 0), (0, true), "{name}: {server:?}");
+    }
+}

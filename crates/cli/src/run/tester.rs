@@ -1,0 +1,143 @@
+//! The tester at a device's links: of frames, or of TCP connections.
+
+use super::ports;
+use super::session::{Site, Wanted};
+use crate::config::Backend;
+use crate::exit::{Exit, Failed};
+use crate::profile::Job;
+use sixbench_engine::tcp::{TcpEnds, TcpError, TcpTester};
+use sixbench_engine::{Counter, FrameTester, Layout, MeasureError};
+use sixbench_method::terms::Direction;
+use sixbench_method::trial::{Measurer, TrialResult, TrialSpec};
+use sixbench_testbed::{Cores, Hosts, Topology};
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+/// Why there was no trial.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum TrialError {
+    /// Somebody asked to stop.
+    #[error("interrupted")]
+    Interrupted,
+    /// Of frames.
+    #[error(transparent)]
+    Frames(MeasureError),
+    /// Of connections.
+    #[error(transparent)]
+    Tcp(TcpError),
+}
+
+/// Either kind.
+pub(super) enum Tester {
+    Frames(Box<FrameTester>),
+    Tcp(Box<TcpTester>, Hosts),
+}
+
+impl Tester {
+    /// Opens the ports, or settles hosts at both ends; tells how in a sentence.
+    pub(super) fn place(
+        site: &Site<'_>,
+        wanted: &Wanted<'_>,
+        topology: Option<&Topology>,
+        job: Job,
+        threads: Layout,
+    ) -> Result<(Self, String), Failed> {
+        match job {
+            Job::Frames(profile, settings) => {
+                let (ports, how) = open_ports(site, topology)?;
+                let tester = FrameTester::new(ports, *profile, settings, threads, site.stop.clone());
+                Ok((Self::Frames(Box::new(tester)), format!("frames are sent and received by {how}")))
+            }
+            Job::Tcp(ends, settings) => {
+                let topology = topology.ok_or_else(only_in_namespaces)?;
+                let addresses = hosts_of(&ends);
+                let hosts = Hosts::settle(topology, wanted.recipe, &wanted.name, (&addresses.0, &addresses.1), &site.shell);
+                let hosts = hosts.map_err(|e| Failed::new(Exit::Testbed, e))?;
+                let tester = TcpTester::new(within(ends, &hosts), settings, threads, site.stop.clone());
+                let how = "TCP connections are made by the kernel's own sockets in a namespace at each end".to_owned();
+                Ok((Self::Tcp(Box::new(tester), hosts), how))
+            }
+        }
+    }
+
+    pub(super) fn set_counter(&mut self, counter: Option<Counter>) {
+        if let Self::Frames(tester) = self {
+            tester.set_counter(counter);
+        }
+    }
+
+    pub(super) fn set_job(&mut self, job: Job, cores: &Cores, stop: &Arc<AtomicBool>) {
+        match (self, job) {
+            (Self::Frames(tester), Job::Frames(profile, settings)) => tester.set_profile(*profile, settings),
+            (Self::Tcp(tester, hosts), Job::Tcp(ends, settings)) => {
+                let layout = Layout { cores: cores.tester.clone() };
+                **tester = TcpTester::new(within(ends, hosts), settings, layout, stop.clone());
+            }
+            _ => unreachable!("sessions are told apart by the kind of their job"),
+        }
+    }
+
+    pub(super) fn measure(&mut self, spec: &TrialSpec) -> Result<TrialResult, TrialError> {
+        match self {
+            Self::Frames(tester) => tester.measure(spec).map_err(|error| match error {
+                MeasureError::Interrupted => TrialError::Interrupted,
+                error => TrialError::Frames(error),
+            }),
+            Self::Tcp(tester, _) => tester.measure(spec).map_err(|error| match error {
+                TcpError::Interrupted => TrialError::Interrupted,
+                error => TrialError::Tcp(error),
+            }),
+        }
+    }
+}
+
+fn only_in_namespaces() -> Failed {
+    Failed::usage(
+        "tests of TCP connections run in namespaces only: on interfaces of this machine its kernel would need addresses there; \
+         leave out `left` and `right` of [testbed]",
+    )
+}
+
+/// The addresses the left and the right end need.
+fn hosts_of(ends: &TcpEnds) -> (Vec<IpAddr>, Vec<IpAddr>) {
+    let server: Vec<IpAddr> = ends.listen.into_iter().collect();
+    match ends.opens {
+        Direction::Forward => (ends.client_addresses.clone(), server),
+        Direction::Reverse => (server, ends.client_addresses.clone()),
+    }
+}
+
+fn within(ends: TcpEnds, hosts: &Hosts) -> TcpEnds {
+    let (left, right) = hosts.namespaces();
+    let (client, server) = match ends.opens {
+        Direction::Forward => (left, right),
+        Direction::Reverse => (right, left),
+    };
+    TcpEnds { client_namespace: Some(client), server_namespace: Some(server), ..ends }
+}
+
+type Ports = (Box<dyn sixbench_io::Port>, Box<dyn sixbench_io::Port>);
+
+fn open_ports(site: &Site<'_>, topology: Option<&Topology>) -> Result<(Ports, String), Failed> {
+    let namespace = topology.map(|t| t.tester().name().to_owned());
+    let ours = || ("left".to_owned(), "right".to_owned());
+    let (left, right) = site.links.interfaces.clone().unwrap_or_else(ours);
+    let open = |interface: &str, backend: Backend| {
+        ports::open(namespace.as_deref(), interface, backend).map_err(|error| Failed::new(Exit::Testbed, error))
+    };
+    let (left, right) = (open(&left, site.links.io)?, open(&right, site.links.io)?);
+    let how = if left.how == right.how { left.how.clone() } else { format!("{} and {}", left.how, right.how) };
+    Ok(((tee(site, left.port, "left")?, tee(site, right.port, "right")?), how))
+}
+
+/// Frames kept of each port.
+const TEE_FRAMES: usize = 10_000;
+
+fn tee(site: &Site<'_>, port: Box<dyn sixbench_io::Port>, name: &str) -> Result<Box<dyn sixbench_io::Port>, Failed> {
+    let Some(directory) = site.pcap else { return Ok(port) };
+    let path = directory.join(format!("{name}.pcap"));
+    let tee = sixbench_io::pcap::Tee::new(port, &path, TEE_FRAMES);
+    let tee = tee.map_err(|e| Failed::usage(format!("cannot write {}: {e}", path.display())))?;
+    Ok(Box::new(tee))
+}

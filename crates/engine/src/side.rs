@@ -1,0 +1,80 @@
+//! The variable 16 bits of the addresses on either side of the DUT: where they stand, and which values they take.
+
+use crate::flow::Counter;
+use crate::profile::{Profile, Variation};
+use crate::stateful::View;
+use sixbench_method::terms::{Direction, IpVersion};
+
+/// The addresses of a pool differ in their last 16 bits, which begin here.
+const POOL_AT_IPV4: usize = 2;
+/// Of IPv6.
+const POOL_AT_IPV6: usize = 14;
+
+/// From a place in a range to the 16 bits of an address on one side of the DUT.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Word {
+    first: u16,
+    step: u16,
+}
+
+impl Word {
+    /// `own` are the 16 bits of the path's own address.
+    pub(crate) fn new(variation: Variation, version: IpVersion, own: u16) -> Self {
+        match variation {
+            Variation::None => Self { first: own, step: 0 },
+            Variation::Part(part) => Self { first: part.range.first, step: 1 },
+            Variation::Networks(_) if version == IpVersion::Ipv4 => Self { first: own, step: 1 << 8 },
+            Variation::Networks(_) => Self { first: own, step: 1 },
+        }
+    }
+
+    #[inline]
+    pub(crate) fn at(self, place: u16) -> u16 {
+        self.first.wrapping_add(place.wrapping_mul(self.step))
+    }
+}
+
+fn counter(variation: Variation) -> Option<Counter> {
+    match variation {
+        Variation::None => None,
+        Variation::Part(part) => Some(Counter::new(part.range)),
+        Variation::Networks(count) => Some(Counter::random(count)),
+    }
+}
+
+/// The variable 16 bits of the addresses of one side.
+#[derive(Clone, Copy)]
+pub(crate) struct Side {
+    /// At which octet they begin.
+    pub(crate) at: usize,
+    variation: Variation,
+    /// The DUT makes them, from its pool.
+    is_pool: bool,
+}
+
+impl Side {
+    pub(crate) fn word(self, version: IpVersion, own: u16) -> Word {
+        if self.is_pool { Word { first: 0, step: 1 } } else { Word::new(self.variation, version, own) }
+    }
+}
+
+/// Source and destination.
+pub(crate) fn sides((source, destination): (Variation, Variation), version: IpVersion, view: Option<View>) -> (Side, Side) {
+    let own = |variation: Variation| Side { at: variation.offset(version), variation, is_pool: false };
+    let pool_at = if version == IpVersion::Ipv4 { POOL_AT_IPV4 } else { POOL_AT_IPV6 };
+    let pool = |variation| Side { at: pool_at, variation, is_pool: true };
+    match view {
+        Some(View { at_initiator: false, of_initiator: true }) => (pool(source), own(destination)),
+        Some(View { at_initiator: false, of_initiator: false }) => (own(source), pool(destination)),
+        _ => (own(source), own(destination)),
+    }
+}
+
+/// Of source and destination address, where one varies.
+pub(crate) fn counters(profile: &Profile, direction: Direction) -> Option<(Counter, Counter)> {
+    let (source, destination) = profile.variations(direction);
+    match (counter(source), counter(destination)) {
+        (None, None) => None,
+        (source, destination) => Some((source.unwrap_or(Counter::random(1)), destination.unwrap_or(Counter::random(1)))),
+    }
+}

@@ -1,0 +1,215 @@
+//! Which connection a frame belongs to, and which ports and addresses it bears on either side of the DUT.
+
+use super::table::place;
+use super::{Enumeration, FourTuple, Gateway, Mapped, Pool, StateTable};
+use crate::flow::mix;
+use crate::profile::{Profile, Variation};
+use crate::side::Word;
+use sixbench_method::plan::Order;
+use sixbench_method::terms::IpVersion;
+use sixbench_wire::template::with_part;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+
+/// What is being done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// Phase 1: frame i of the Initiator opens connection i.
+    Open,
+    /// The Responder sends one frame on each connection it knows.
+    Validate,
+    /// Phase 2: both send on connections they draw.
+    Use,
+}
+
+/// From which side a frame is seen, and who sent it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct View {
+    /// On the link of the Initiator, where its own addresses are seen; otherwise on that of the Responder.
+    pub(crate) at_initiator: bool,
+    /// Sent by the Initiator.
+    pub(crate) of_initiator: bool,
+}
+
+impl View {
+    /// Whether what the DUT made of the source is to be learned here rather than known.
+    pub(crate) fn is_translated(self) -> bool {
+        self.of_initiator && !self.at_initiator
+    }
+}
+
+/// The connections of a trial.
+#[derive(Clone, Debug)]
+pub(crate) struct Conversation {
+    pub(crate) step: Step,
+    pub(crate) table: Arc<StateTable>,
+    enumeration: Enumeration,
+    /// First source and destination port of the Initiator's frames.
+    first_ports: (u16, u16),
+    /// N.
+    connections: u64,
+    orders: Orders,
+    pub(crate) pool: Pool,
+    /// The Initiator's address and the one it speaks to, on its own link.
+    ends: [Located; 2],
+    key: u64,
+}
+
+/// An address with its variable 16 bits.
+#[derive(Clone, Copy, Debug)]
+struct Located {
+    address: IpAddr,
+    at: usize,
+    word: Word,
+}
+
+impl Located {
+    fn new(address: IpAddr, variation: Variation) -> Self {
+        let version = if address.is_ipv4() { IpVersion::Ipv4 } else { IpVersion::Ipv6 };
+        let at = variation.offset(version);
+        Self { address, at, word: Word::new(variation, version, part_of(address, at)) }
+    }
+
+    fn with(self, place: u16) -> IpAddr {
+        with_part(self.address, self.at, self.word.at(place))
+    }
+}
+
+fn part_of(address: IpAddr, at: usize) -> u16 {
+    let octets = match address {
+        IpAddr::V4(address) => address.octets().to_vec(),
+        IpAddr::V6(address) => address.octets().to_vec(),
+    };
+    u16::from_be_bytes([octets[at], octets[at + 1]])
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Orders {
+    initiator: Order,
+    responder: Order,
+}
+
+/// Places of source and destination address, and their ports. The place of a translated source is its 16 bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Fields {
+    pub(crate) places: (u16, u16),
+    pub(crate) ports: (u16, u16),
+}
+
+impl Conversation {
+    /// `None` where the ranges have fewer combinations than there are to be connections, or more than can be numbered.
+    pub(crate) fn new(profile: &Profile, gateway: &Gateway, connections: u64) -> Option<Self> {
+        let ports = profile.ports(gateway.opens);
+        let (source, destination) = profile.variations(gateway.opens);
+        let ends = profile.paths(gateway.opens).foreground.sent;
+        let order = gateway.enumeration();
+        let addresses = [source, destination].map(Variation::count);
+        let enumeration = Enumeration::new([ports.source, ports.destination], addresses, order, mix(profile.seed))?;
+        (connections <= enumeration.size()).then(|| Self {
+            step: Step::Open,
+            table: Arc::new(StateTable::new(gateway.entries(connections), connections)),
+            enumeration,
+            first_ports: (ports.source.first, ports.destination.first),
+            connections: connections.max(1),
+            orders: Orders { initiator: order, responder: gateway.settings.responder },
+            pool: gateway.pool.clone(),
+            ends: [Located::new(ends.source, source), Located::new(ends.destination, destination)],
+            key: mix(profile.seed ^ 0x5bd1_e995),
+        })
+    }
+
+    /// How many four-tuples the ranges have.
+    pub(crate) fn combinations(&self) -> u64 {
+        self.enumeration.size()
+    }
+
+    /// The same connections in another step.
+    pub(crate) fn at(&self, step: Step) -> Self {
+        Self { step, ..self.clone() }
+    }
+
+    /// The connection of frame `index` of its sender.
+    #[inline]
+    pub(crate) fn connection(&self, view: View, index: u64) -> u64 {
+        match (self.step, view.of_initiator) {
+            (Step::Open, _) => index,
+            (Step::Validate, _) => self.table.connection_at(index % self.table.len()),
+            (Step::Use, true) => place(self.connections, self.orders.initiator, index, self.random(index)),
+            (Step::Use, false) => self.table.connection_at(self.table.place(self.orders.responder, index, !self.random(index))),
+        }
+    }
+
+    #[inline]
+    fn random(&self, index: u64) -> u64 {
+        mix(self.key.wrapping_add(index.wrapping_mul(0x9e37_79b9_7f4a_7c15)))
+    }
+
+    /// What the Initiator's frames of a connection bear on its own link.
+    #[inline]
+    pub(crate) fn tuple(&self, connection: u64) -> FourTuple {
+        self.enumeration.tuple(connection)
+    }
+
+    /// Source and destination port of the Initiator's frames on its own link.
+    pub(crate) fn ports(&self, tuple: FourTuple) -> (u16, u16) {
+        (self.first_ports.0.wrapping_add(tuple.source_port), self.first_ports.1.wrapping_add(tuple.destination_port))
+    }
+
+    /// A connection as the Initiator has it.
+    pub(crate) fn describe(&self, connection: u64) -> String {
+        let tuple = self.tuple(connection);
+        let ports = self.ports(tuple);
+        let ends = [self.ends[0].with(tuple.source), self.ends[1].with(tuple.destination)];
+        let [source, destination] = [SocketAddr::new(ends[0], ports.0), SocketAddr::new(ends[1], ports.1)];
+        format!("connection {connection}, {source} to {destination}")
+    }
+
+    /// A connection whose only frame was lost, in one line; in phase 2 every connection has many.
+    pub(crate) fn explain_missing(&self, connection: u64) -> Option<String> {
+        let what = match self.step {
+            Step::Open => "its frame did not arrive",
+            Step::Validate => "the Responder's frame did not come back",
+            Step::Use => return None,
+        };
+        Some(format!("{}: {what}", self.describe(connection)))
+    }
+
+    /// What a frame of a connection bears. `seen` is the source of one that has arrived: where the table does not know the connection it
+    /// counts as right if it is of the pool. A frame whose source nobody knows has the pool's first.
+    #[inline]
+    pub(crate) fn fields(&self, view: View, connection: u64, seen: Option<Mapped>) -> Fields {
+        let tuple = self.tuple(connection);
+        let (own_port, other_port) = self.ports(tuple);
+        let own = match view.at_initiator {
+            true => Mapped { part: tuple.source, port: own_port },
+            false => self.source(connection, seen),
+        };
+        let other = Mapped { part: tuple.destination, port: other_port };
+        let (from, to) = if view.of_initiator { (own, other) } else { (other, own) };
+        Fields { places: (from.part, to.part), ports: (from.port, to.port) }
+    }
+
+    #[inline]
+    fn source(&self, connection: u64, seen: Option<Mapped>) -> Mapped {
+        let known = if self.step == Step::Open { None } else { self.table.get(connection) };
+        known.or(seen.filter(|seen| self.pool.contains(*seen))).unwrap_or_else(|| self.pool.first())
+    }
+
+    /// Takes note of the source of a frame that was right.
+    #[inline]
+    pub(crate) fn learn(&self, view: View, connection: u64, source: Mapped) {
+        if self.step == Step::Open && view.is_translated() {
+            self.table.learn(connection, source);
+        }
+    }
+}
+
+/// The source of an arrived frame as the table keeps it.
+#[inline]
+pub(crate) fn mapped(address: IpAddr, port: u16) -> Mapped {
+    let part = match address {
+        IpAddr::V4(address) => u16::from_be_bytes([address.octets()[2], address.octets()[3]]),
+        IpAddr::V6(address) => address.segments()[7],
+    };
+    Mapped { part, port }
+}

@@ -1,0 +1,147 @@
+//! A stateful trial: phase 1, then what follows it (RFC 9693). Phase 2 never begins unless phase 1 opened every connection.
+
+use super::Gateway;
+use super::conversation::{Conversation, Step};
+use super::mapping::mapping;
+use crate::profile::Profile;
+use crate::tester::{FrameTester, MeasureError, Phase};
+use sixbench_method::terms::{Direction, FrameRate};
+use sixbench_method::trial::{Connections, Fault, Opening, Shape, TrialResult, TrialSpec};
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+/// Pairs of mixed-up connections told of.
+const EXAMPLES: usize = 5;
+
+impl FrameTester {
+    /// Phase 1 with `opening`, and whatever of `spec` comes after it.
+    pub(crate) fn converse(&mut self, spec: &TrialSpec, opening: Opening) -> Result<TrialResult, MeasureError> {
+        let gateway = self.profile.gateway.clone().ok_or(MeasureError::Stateless)?;
+        let conversation = Conversation::new(&self.profile, &gateway, opening.connections)
+            .ok_or_else(|| combinations(&self.profile, &gateway, opening.connections))?;
+        let began_ns = self.clock.now_ns();
+        let opened = self.one_way(&conversation, &gateway, gateway.opens, opening)?;
+        if opened.directions.iter().all(|direction| direction.received + direction.mistranslated + direction.corrupt == 0) {
+            return Err(MeasureError::NothingArrived { connections: opening.connections });
+        }
+        let mut result = self.opened(spec, opening, &conversation, opened);
+        let is_whole = result.not_received() == 0;
+        match spec.shape {
+            Shape::TearDown { .. } => return Ok(result),
+            Shape::Establish { validation, .. } if is_whole => {
+                self.validate(&gateway, &conversation, validation, &mut result)?
+            }
+            Shape::Establish { .. } => {}
+            _ if is_whole => {
+                self.wait_until(began_ns + gateway.settings.delay_ns(opening))?;
+                let delay_ns = self.clock.now_ns() - began_ns;
+                let used = self.exchange(&self.whole(spec, Some(&conversation.at(Step::Use))))?;
+                (result.directions, result.faults) = (used.directions, used.faults);
+                result.connections.iter_mut().for_each(|connections| connections.delay_ns = delay_ns);
+            }
+            _ => {
+                let (lost, of) = (result.not_received(), opening.connections);
+                result.directions.clear();
+                result.faults = vec![Fault::PhaseOneIncomplete { lost, of, rate: opening.rate.0 }];
+            }
+        }
+        let counted_after = self.counted();
+        result.connections.iter_mut().for_each(|connections| connections.counted_after = counted_after);
+        Ok(result)
+    }
+
+    /// One frame for each connection, in one direction.
+    fn one_way(
+        &mut self,
+        conversation: &Conversation,
+        gateway: &Gateway,
+        direction: Direction,
+        Opening { connections, rate }: Opening,
+    ) -> Result<TrialResult, MeasureError> {
+        // Of a burst only the exact number of frames is wanted here.
+        let spec = TrialSpec { shape: Shape::Constant, ..TrialSpec::burst(rate, connections) };
+        let residual_ns = gateway.settings.timeout_ns;
+        let conversation = Some(conversation);
+        self.exchange(&Phase { spec: &spec, loaded: &[direction], residual_ns, frame_timeout_ns: 0, conversation })
+    }
+
+    /// The result as it stands after phase 1.
+    fn opened(
+        &mut self,
+        spec: &TrialSpec,
+        opening: Opening,
+        conversation: &Conversation,
+        mut opened: TrialResult,
+    ) -> TrialResult {
+        let counted = self.counted();
+        let (mapping, collisions) = mapping(conversation);
+        let mixed_up = |(one, other): &(u64, u64)| {
+            let [one, other] = [*one, *other].map(|connection| conversation.describe(connection));
+            format!("{one} and {other} have the same four-tuple behind the DUT")
+        };
+        let mut examples: Vec<String> = collisions.iter().take(EXAMPLES).map(mixed_up).collect();
+        if let Some(forward) = opened.directions.first_mut() {
+            examples.append(&mut forward.examples);
+            // A reply on it would reach the other: no connection was established.
+            let collided = mapping.collisions.min(forward.received);
+            forward.received -= collided;
+            forward.mistranslated += collided;
+        }
+        let (offered, established) = opened.directions.first().map_or((0, 0), |forward| (forward.offered, forward.received));
+        let connections = Connections {
+            offered,
+            established,
+            rate: opening.rate,
+            state_table: conversation.table.len(),
+            mapping,
+            counted,
+            examples,
+            ..Connections::default()
+        };
+        TrialResult { spec: *spec, connections: Some(connections), ..opened }
+    }
+
+    /// The Responder sends a frame on every connection it knows; the way back is the second direction of the result.
+    fn validate(
+        &mut self,
+        gateway: &Gateway,
+        conversation: &Conversation,
+        rate: FrameRate,
+        result: &mut TrialResult,
+    ) -> Result<(), MeasureError> {
+        let opening = Opening { connections: conversation.table.len(), rate };
+        let back = self.one_way(&conversation.at(Step::Validate), gateway, gateway.opens.opposite(), opening)?;
+        let lost = back.directions.iter().flat_map(|direction| direction.examples.iter().cloned());
+        if let Some(connections) = &mut result.connections {
+            connections.examples.extend(lost);
+        }
+        result.directions.extend(back.directions);
+        result.faults.extend(back.faults);
+        Ok(())
+    }
+
+    fn counted(&mut self) -> Option<u64> {
+        self.counter.as_mut().and_then(|counter| counter())
+    }
+
+    /// Rests until a moment of the clock; ends early when somebody asks to stop.
+    fn wait_until(&self, moment_ns: u64) -> Result<(), MeasureError> {
+        loop {
+            if self.stop.load(Ordering::Relaxed) {
+                return Err(MeasureError::Interrupted);
+            }
+            let left_ns = moment_ns.saturating_sub(self.clock.now_ns());
+            if left_ns == 0 {
+                return Ok(());
+            }
+            std::thread::sleep(Duration::from_nanos(left_ns.min(20_000_000)));
+        }
+    }
+}
+
+fn combinations(profile: &Profile, gateway: &Gateway, connections: u64) -> MeasureError {
+    let ports = profile.ports(gateway.opens);
+    let (source, destination) = profile.variations(gateway.opens);
+    let counts = [ports.source.count(), ports.destination.count(), source.count(), destination.count()];
+    MeasureError::Combinations { connections, combinations: counts.iter().map(|count| u128::from(*count)).product() }
+}

@@ -1,0 +1,134 @@
+//! The Responder's state table (RFC 9693): how the DUT translated the source of each connection. Eight octets a connection, whatever the
+//! IP version: a translated source differs from the pool's own address in 16 bits only.
+
+use sixbench_method::plan::Order;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// A source as the DUT made it: the variable 16 bits of its address, and its port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Mapped {
+    /// The last 16 bits of the address.
+    pub(crate) part: u16,
+    /// The port.
+    pub(crate) port: u16,
+}
+
+/// A ring of the last M connections that were opened. Written in phase 1 by one receiver, read in phase 2 by several threads.
+#[derive(Debug)]
+pub(crate) struct StateTable {
+    /// For connection c at c modulo M: which time round the ring it was (from 1; 0: nothing), then the source.
+    entries: Box<[AtomicU64]>,
+    /// N: connections there are.
+    connections: u64,
+}
+
+impl StateTable {
+    /// Room for `entries` of `connections` connections; both at least 1.
+    pub(crate) fn new(entries: u64, connections: u64) -> Self {
+        let entries = entries.clamp(1, connections.max(1));
+        Self { entries: (0..entries).map(|_| AtomicU64::new(0)).collect(), connections: connections.max(1) }
+    }
+
+    /// M.
+    pub(crate) fn len(&self) -> u64 {
+        self.entries.len() as u64
+    }
+
+    /// Octets it takes.
+    pub(crate) fn octets(&self) -> u64 {
+        self.len() * 8
+    }
+
+    /// Keeps the source of a connection, unless a later one has its place already.
+    #[inline]
+    pub(crate) fn learn(&self, connection: u64, source: Mapped) {
+        let (round, slot) = (connection / self.len() + 1, (connection % self.len()) as usize);
+        let Some(entry) = self.entries.get(slot) else { return };
+        if entry.load(Ordering::Relaxed) >> 32 <= round {
+            entry.store(round << 32 | u64::from(source.part) << 16 | u64::from(source.port), Ordering::Relaxed);
+        }
+    }
+
+    /// The source of a connection; `None` where it was not seen, or lost its place.
+    #[inline]
+    pub(crate) fn get(&self, connection: u64) -> Option<Mapped> {
+        let (round, slot) = (connection / self.len() + 1, (connection % self.len()) as usize);
+        let entry = self.entries.get(slot)?.load(Ordering::Relaxed);
+        (entry >> 32 == round).then_some(Mapped { part: (entry >> 16) as u16, port: entry as u16 })
+    }
+
+    /// The connection at a place of the ring, once all were opened: the last of those that share it.
+    #[inline]
+    pub(crate) fn connection_at(&self, place: u64) -> u64 {
+        place + (self.connections - 1 - place) / self.len() * self.len()
+    }
+
+    /// The place of the ring read for frame `index`, to which 64 uniform bits belong.
+    #[inline]
+    pub(crate) fn place(&self, order: Order, index: u64, random: u64) -> u64 {
+        place(self.len(), order, index, random)
+    }
+
+    /// Every connection kept, with its source.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, Mapped)> + '_ {
+        (0..self.len())
+            .map(|place| self.connection_at(place))
+            .filter_map(|connection| Some((connection, self.get(connection)?)))
+    }
+}
+
+/// One of `count` places in turn, or drawn from 64 uniform bits.
+#[inline]
+pub(crate) fn place(count: u64, order: Order, index: u64, random: u64) -> u64 {
+    match order {
+        Order::Fixed => 0,
+        Order::Increasing => index % count,
+        Order::Decreasing => count - 1 - index % count,
+        Order::Pseudorandom => ((u128::from(random) * u128::from(count)) >> 64) as u64,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn source(port: u16) -> Mapped {
+        Mapped { part: 7, port }
+    }
+
+    #[test]
+    fn what_was_learned_is_found_again_and_nothing_else() {
+        let table = StateTable::new(10, 10);
+        table.learn(3, source(99));
+        assert_eq!(table.get(3), Some(source(99)));
+        assert_eq!(table.get(4), None);
+        assert_eq!(table.iter().collect::<Vec<_>>(), [(3, source(99))]);
+    }
+
+    #[test]
+    fn a_ring_keeps_the_last_connections() {
+        let table = StateTable::new(4, 10);
+        (0..10).for_each(|connection| table.learn(connection, source(connection as u16)));
+        // A straggler of an earlier round does not take the place of a later connection.
+        table.learn(2, source(1000));
+        let kept: Vec<u64> = table.iter().map(|(connection, _)| connection).collect();
+        assert_eq!(kept, [8, 9, 6, 7]);
+        assert_eq!((table.get(2), table.get(6)), (None, Some(source(6))));
+    }
+
+    #[test]
+    fn a_table_is_no_larger_than_the_connections_there_are() {
+        assert_eq!(StateTable::new(100, 7).len(), 7);
+        assert_eq!(StateTable::new(0, 0).len(), 1);
+    }
+
+    #[test]
+    fn places_are_read_in_the_order_asked_for() {
+        let table = StateTable::new(3, 3);
+        let read = |order| (0..4).map(|index| table.place(order, index, u64::MAX)).collect::<Vec<_>>();
+        assert_eq!(read(Order::Fixed), [0, 0, 0, 0]);
+        assert_eq!(read(Order::Increasing), [0, 1, 2, 0]);
+        assert_eq!(read(Order::Decreasing), [2, 1, 0, 2]);
+        assert_eq!(read(Order::Pseudorandom), [2, 2, 2, 2]);
+    }
+}

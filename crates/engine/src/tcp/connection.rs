@@ -1,0 +1,101 @@
+//! The client's end of one connection: its socket and how far it has come. Decides nothing about the trial.
+
+use super::http::ResponseReader;
+use mio::net::TcpStream;
+use socket2::{Domain, Protocol, SockAddr, SockRef, Socket, Type};
+use std::io::{self, Read, Write};
+use std::net::SocketAddr;
+use std::time::Duration;
+
+/// How far a connection has come.
+#[derive(Debug)]
+pub(super) enum Step {
+    /// The SYN is out.
+    Connecting,
+    /// A request is out.
+    Waiting(ResponseReader),
+    /// Kept open.
+    Open,
+    /// The response is there, the other end's FIN is not.
+    Closing,
+}
+
+/// One connection.
+#[derive(Debug)]
+pub(super) struct Connection {
+    pub stream: TcpStream,
+    /// Its number in the trial.
+    pub number: u64,
+    /// When its SYN was sent.
+    pub started_ns: u64,
+    /// When whatever it waits for must have come; 0 while it waits for nothing.
+    pub deadline_ns: u64,
+    pub step: Step,
+}
+
+/// How a connection fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Failure {
+    Refused,
+    Reset,
+    Unreachable,
+    TimedOut,
+}
+
+impl Failure {
+    pub(super) fn of(error: &io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::ConnectionRefused => Self::Refused,
+            io::ErrorKind::ConnectionReset | io::ErrorKind::ConnectionAborted | io::ErrorKind::BrokenPipe => Self::Reset,
+            io::ErrorKind::TimedOut => Self::TimedOut,
+            _ => Self::Unreachable,
+        }
+    }
+}
+
+/// A socket that will connect from `own`, which another connection to another place may have, too.
+pub(super) fn socket(own: SocketAddr) -> io::Result<Socket> {
+    let socket = Socket::new(Domain::for_address(own), Type::STREAM.nonblocking(), Some(Protocol::TCP))?;
+    socket.set_reuse_address(true)?;
+    socket.bind(&SockAddr::from(own))?;
+    Ok(socket)
+}
+
+/// Sends the SYN. What becomes of it is told by events; an error means that none was sent.
+pub(super) fn connect(socket: Socket, peer: SocketAddr) -> io::Result<TcpStream> {
+    match socket.connect(&SockAddr::from(peer)) {
+        Err(error) if error.raw_os_error() != Some(libc::EINPROGRESS) => Err(error),
+        _ => Ok(TcpStream::from_std(socket.into())),
+    }
+}
+
+impl Connection {
+    /// Sends a request: its few octets fit into any socket that has sent all before.
+    pub(super) fn send(&mut self, request: &[u8]) -> io::Result<()> {
+        let sent = self.stream.write(request)?;
+        if sent == request.len() { Ok(()) } else { Err(io::ErrorKind::WriteZero.into()) }
+    }
+
+    /// Reads what is there; `None` when nothing is, 0 at the other end's FIN.
+    pub(super) fn read(&mut self, into: &mut [u8]) -> io::Result<Option<usize>> {
+        loop {
+            match self.stream.read(into) {
+                Ok(octets) => return Ok(Some(octets)),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(None),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// Makes the end of the socket a RST, where it is connected.
+    pub(super) fn reset(self) {
+        reset(self.stream);
+    }
+}
+
+/// Ends a connection by a RST.
+pub(super) fn reset(stream: TcpStream) {
+    // Where it fails the end is a FIN.
+    let _ = SockRef::from(&stream).set_linger(Some(Duration::ZERO));
+}

@@ -1,0 +1,195 @@
+//! The loops in which the two ends wait for events: one for both on one core, or one for each. Knows neither HTTP nor what is counted.
+
+use super::client::Client;
+use super::server::Server;
+use super::{TcpEnds, TcpError, try_within};
+use crate::tester::Layout;
+use crate::trial::take_place;
+use mio::event::Event;
+use mio::{Events, Poll, Registry, Token};
+use sixbench_io::clock::Clock;
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::ScopedJoinHandle;
+use std::time::Duration;
+
+/// Most events taken at once: between two batches the client looks at its schedule.
+const BATCH: usize = 32;
+
+/// A loop that waits for something later than this sleeps until shortly before; a sleep's end is only exact to a millisecond.
+const WORTH_SLEEPING_NS: u64 = 3_000_000;
+
+/// No sleep is longer: somebody may want the trial to stop.
+const LONGEST_SLEEP_NS: u64 = 20_000_000;
+
+/// Tokens with this bit are the server's.
+pub(super) const SERVER: usize = 1 << 62;
+
+/// One end: told when it is its turn, and of events at its sockets. Never waits.
+pub(super) trait End: Send {
+    /// Does what is due.
+    fn turn(&mut self, scene: &Scene<'_>) -> Result<(), TcpError>;
+
+    /// Something happened at one of its sockets.
+    fn event(&mut self, event: &Event, scene: &Scene<'_>);
+
+    /// When its next turn is due at the latest.
+    fn wake_ns(&self) -> u64;
+
+    /// Whether it keeps a schedule that others should be awake for.
+    fn is_pacing(&self) -> bool {
+        false
+    }
+
+    /// Whether it has nothing to do any more.
+    fn is_over(&self) -> bool;
+}
+
+/// What an end sees of its loop.
+pub(super) struct Scene<'a> {
+    pub registry: &'a Registry,
+    pub run: &'a Run<'a>,
+}
+
+impl Scene<'_> {
+    pub(super) fn now_ns(&self) -> u64 {
+        self.run.clock.now_ns()
+    }
+}
+
+/// What the loops of a trial share.
+pub(super) struct Run<'a> {
+    clock: &'a Clock,
+    stop: &'a AtomicBool,
+    is_server_ready: AtomicBool,
+    is_client_over: AtomicBool,
+    /// Something is due so soon that no loop should sleep: waking a core takes longer than an answer may.
+    is_busy: AtomicBool,
+    has_failed: AtomicBool,
+}
+
+impl<'a> Run<'a> {
+    /// `is_server_ready`: nobody needs to wait for a server of ours.
+    pub(super) fn new(clock: &'a Clock, stop: &'a AtomicBool, is_server_ready: bool) -> Self {
+        let flag = AtomicBool::new;
+        let [is_client_over, is_busy, has_failed] = [flag(false), flag(false), flag(false)];
+        Self { clock, stop, is_server_ready: flag(is_server_ready), is_client_over, is_busy, has_failed }
+    }
+
+    pub(super) fn is_server_ready(&self) -> bool {
+        self.is_server_ready.load(Ordering::Acquire)
+    }
+
+    pub(super) fn open_server(&self) {
+        self.is_server_ready.store(true, Ordering::Release);
+    }
+
+    pub(super) fn is_client_over(&self) -> bool {
+        self.is_client_over.load(Ordering::Acquire)
+    }
+
+    pub(super) fn end_client(&self) {
+        self.is_client_over.store(true, Ordering::Release);
+    }
+
+    /// Runs both ends to the end of the trial and gives them back.
+    pub(super) fn perform(
+        &self,
+        mut client: Client,
+        mut server: Option<Server>,
+        ends: &TcpEnds,
+        layout: &Layout,
+    ) -> Result<(Client, Option<Server>), TcpError> {
+        let (client_place, server_place) = (ends.client_namespace.as_deref(), ends.server_namespace.as_deref());
+        let (first, second) = (layout.cores.first().copied(), layout.cores.get(1).copied());
+        let worst_gap_ns = std::thread::scope(|scope| {
+            let mut together: Vec<&mut dyn End> = vec![&mut client];
+            let serving = match (server.as_mut(), second) {
+                (Some(server), Some(_)) => Some(scope.spawn(move || self.attend(server_place, second, &mut [server]))),
+                (Some(server), None) => {
+                    together.push(server);
+                    None
+                }
+                (None, _) => None,
+            };
+            let asked = join(scope.spawn(move || self.attend(client_place, first, &mut together)));
+            serving.map_or(Ok(0), join).and(asked)
+        })?;
+        client.note_gap(worst_gap_ns);
+        Ok((client, server))
+    }
+
+    /// Takes the place of a loop and turns it. Sockets made in the loop are the client's alone; the server's listeners came from their own
+    /// namespace, and what they accept stays there.
+    fn attend(&self, namespace: Option<&str>, core: Option<u32>, ends: &mut [&mut dyn End]) -> Result<u64, TcpError> {
+        let result = try_within(namespace, || {
+            take_place(core);
+            self.turn_round(ends)
+        });
+        result.inspect_err(|_| self.has_failed.store(true, Ordering::Relaxed))
+    }
+
+    /// Turns the loop until the ends are over; returns the longest work between two looks at the sockets.
+    fn turn_round(&self, ends: &mut [&mut dyn End]) -> Result<u64, TcpError> {
+        let (mut poll, mut events) = (Poll::new()?, Events::with_capacity(BATCH));
+        let (mut looked_ns, mut worst_gap_ns) = (self.clock.now_ns(), 0);
+        while !self.has_failed.load(Ordering::Relaxed) && !ends.iter().all(|end| end.is_over()) {
+            if self.stop.load(Ordering::Relaxed) {
+                return Err(TcpError::Interrupted);
+            }
+            let scene = Scene { registry: poll.registry(), run: self };
+            ends.iter_mut().try_for_each(|end| end.turn(&scene))?;
+            let wake_ns = ends.iter().map(|end| end.wake_ns()).min().unwrap_or(0);
+            let now_ns = self.clock.now_ns();
+            worst_gap_ns = worst_gap_ns.max(now_ns - looked_ns);
+            look(&mut poll, &mut events, self.patience(now_ns, wake_ns, ends[0].is_pacing()))?;
+            looked_ns = self.clock.now_ns();
+            let scene = Scene { registry: poll.registry(), run: self };
+            for event in &events {
+                let Token(token) = event.token();
+                let end = usize::from(token & SERVER != 0 && ends.len() > 1);
+                ends[end].event(event, &scene);
+            }
+        }
+        Ok(worst_gap_ns)
+    }
+
+    /// How long a loop may sleep. The one that keeps the schedule decides for both.
+    fn patience(&self, now_ns: u64, wake_ns: u64, is_pacing: bool) -> Duration {
+        let patience = patience(now_ns, wake_ns);
+        if is_pacing {
+            self.is_busy.store(patience.is_zero(), Ordering::Relaxed);
+        }
+        if self.is_busy.load(Ordering::Relaxed) { Duration::ZERO } else { patience }
+    }
+}
+
+fn join<T>(thread: ScopedJoinHandle<'_, T>) -> T {
+    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}
+
+fn look(poll: &mut Poll, events: &mut Events, patience: Duration) -> io::Result<()> {
+    match poll.poll(events, Some(patience)) {
+        Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(()),
+        result => result,
+    }
+}
+
+/// How long a loop may sleep that must be awake at `wake_ns`: not at all where that is near.
+fn patience(now_ns: u64, wake_ns: u64) -> Duration {
+    let left_ns = wake_ns.saturating_sub(now_ns).min(LONGEST_SLEEP_NS);
+    if left_ns < WORTH_SLEEPING_NS { Duration::ZERO } else { Duration::from_millis(left_ns / 1_000_000 - 2) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_loop_sleeps_only_until_well_before_its_next_turn() {
+        assert_eq!(patience(0, 2_999_999), Duration::ZERO);
+        assert_eq!(patience(10, 5), Duration::ZERO);
+        assert_eq!(patience(0, 10_000_000), Duration::from_millis(8));
+        assert_eq!(patience(0, u64::MAX), Duration::from_millis(18));
+    }
+}

@@ -1,0 +1,69 @@
+//! Whether the tester itself can hold what a trial asks for: told before the first SYN, not blamed on the DUT after it.
+
+use super::addresses::Need;
+use super::connection::socket;
+use super::{TcpEnds, TcpError, place, try_within};
+use sixbench_io::limit;
+use sixbench_method::trial::tcp::TcpSpec;
+use std::net::{IpAddr, SocketAddr};
+
+/// Descriptors besides the connections': listeners, epoll, namespaces, and what else the process may open meanwhile.
+const SPARE: u64 = 64;
+
+/// Checks what was asked, and what this process has for it.
+pub(super) fn check(ends: &TcpEnds, spec: &TcpSpec, need: Need) -> Result<(), TcpError> {
+    check_asked(ends, spec)?;
+    check_descriptors(need.at_once, ends.listen.is_some())
+}
+
+/// Checks that the client's namespace has every address, and that nobody there holds one of the ports. Takes half a second for all ports,
+/// so once is enough.
+pub(super) fn check_places(ends: &TcpEnds) -> Result<(), TcpError> {
+    let namespace = ends.client_namespace.as_deref();
+    let addresses = ends.client_addresses.iter().map(|&address| SocketAddr::new(address, 0));
+    // Who listens on a port mostly does so on all addresses.
+    let ports = ends.source_ports.clone().map(|port| SocketAddr::new(ends.client_addresses[0], port));
+    try_within(namespace, || {
+        addresses.chain(ports).try_for_each(|address| {
+            socket(address).map(drop).map_err(|source| TcpError::NotHere { address, place: place(namespace), source })
+        })
+    })
+}
+
+fn check_asked(ends: &TcpEnds, spec: &TcpSpec) -> Result<(), TcpError> {
+    let is_other_family = |address: &IpAddr| address.is_ipv4() != ends.server.is_ipv4();
+    let wrong = [
+        (spec.connections == 0, "no connections are asked for: rate and duration give less than one"),
+        (spec.rate == 0, "the rate is 0"),
+        (spec.time_limit_ns == 0, "the time limit is 0"),
+        (ends.client_addresses.is_empty(), "the client has no address"),
+        (ends.source_ports.is_empty() || ends.server_ports.is_empty(), "a range of ports is empty"),
+        (*ends.source_ports.start() == 0 || *ends.server_ports.start() == 0, "port 0 cannot be asked for"),
+        (
+            ends.client_addresses.iter().any(is_other_family),
+            "the client's addresses and the server's are of different IP versions",
+        ),
+    ];
+    wrong.into_iter().find(|(is_wrong, _)| *is_wrong).map_or(Ok(()), |(_, what)| Err(TcpError::Asked(what)))
+}
+
+/// Both ends are in this process, so that a connection takes two descriptors. The server may hold one as long as the client does.
+fn check_descriptors(at_once: u64, has_server: bool) -> Result<(), TcpError> {
+    let allowed = limit::raise_open_files()?;
+    let needed = at_once.saturating_mul(1 + u64::from(has_server)) + limit::open_files()? + SPARE;
+    if needed > allowed { Err(TcpError::Descriptors { needed, allowed }) } else { Ok(()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn more_sockets_than_the_process_may_have_are_an_error_with_both_numbers() {
+        let allowed = limit::raise_open_files().expect("limit");
+        let error = check_descriptors(allowed, false).expect_err("too many");
+        assert!(matches!(error, TcpError::Descriptors { needed, allowed: found } if found == allowed && needed > allowed));
+        assert!(check_descriptors(allowed / 2, true).is_err(), "both ends count");
+        assert!(check_descriptors(10, true).is_ok());
+    }
+}

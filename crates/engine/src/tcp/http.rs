@@ -1,0 +1,298 @@
+//! As much of HTTP/1.1 as RFC 3511 asks for: a GET, and an object of known octets in the response. Read in whatever pieces TCP delivers.
+//! Nothing here touches a socket.
+//!
+//! The path of a request is a number that no other request of the tester has, and the object's octets follow from it: a response that a
+//! DUT delivered to another connection is seen to be wrong.
+
+use crate::flow::mix;
+use std::fmt::Display;
+use std::io::Write as _;
+
+/// A head longer than this is nobody's of ours.
+const LONGEST_HEAD: usize = 1024;
+
+const HEAD_END: &[u8] = b"\r\n\r\n";
+
+/// What a client asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Request {
+    /// Names the object.
+    pub key: u64,
+    /// `Connection: close`: the server closes after the response.
+    pub closes: bool,
+}
+
+impl Request {
+    /// Writes the request in place of what `out` holds.
+    pub(super) fn write(&self, host: impl Display, out: &mut Vec<u8>) {
+        out.clear();
+        // Writing to memory cannot fail.
+        let _ = write!(out, "GET /{:016x} HTTP/1.1\r\nHost: {host}\r\n{}\r\n", self.key, connection(self.closes));
+    }
+
+    /// Writes the right response in place of what `out` holds; the object has `octets`.
+    pub(super) fn write_response(&self, octets: u32, out: &mut Vec<u8>) {
+        out.clear();
+        let _ = write!(
+            out,
+            "HTTP/1.1 200 OK\r\nContent-Type: application/octet-stream\r\nContent-Length: {octets}\r\n{}\r\n",
+            connection(self.closes)
+        );
+        out.extend((0..octets).map(|place| octet(self.key, place)));
+    }
+
+    /// Reads a whole head. `None`: not a request of ours.
+    fn parse(head: &[u8]) -> Option<Self> {
+        let head = std::str::from_utf8(head).ok()?;
+        let mut lines = head.split("\r\n");
+        let path = lines.next()?.strip_prefix("GET /")?.strip_suffix(" HTTP/1.1")?;
+        let closes = lines.any(|line| field(line, "connection").is_some_and(|value| value.eq_ignore_ascii_case("close")));
+        Some(Self { key: u64::from_str_radix(path, 16).ok()?, closes })
+    }
+}
+
+fn connection(closes: bool) -> &'static str {
+    if closes { "Connection: close\r\n" } else { "" }
+}
+
+/// One octet of the object of a key.
+fn octet(key: u64, place: u32) -> u8 {
+    mix(key ^ u64::from(place / 8)).to_le_bytes()[place as usize % 8]
+}
+
+/// The value of a header field, if the line is that field.
+fn field<'a>(line: &'a str, name: &str) -> Option<&'a str> {
+    let (found, value) = line.split_once(':')?;
+    found.trim().eq_ignore_ascii_case(name).then(|| value.trim())
+}
+
+/// Puts a head together. Costs no memory while heads arrive in one piece.
+#[derive(Debug, Default)]
+struct Head {
+    pieces: Vec<u8>,
+}
+
+/// Where a head ended.
+enum HeadEnd {
+    /// It has not ended; the octets are kept.
+    Open,
+    /// Before this many octets of the piece.
+    At(usize),
+    TooLong,
+}
+
+impl Head {
+    /// Takes a piece; where the head is whole, `with` gets it.
+    fn take<T>(&mut self, piece: &[u8], with: impl FnOnce(&[u8]) -> T) -> (HeadEnd, Option<T>) {
+        if self.pieces.is_empty()
+            && let Some(end) = end_of_head(piece)
+        {
+            return (HeadEnd::At(end), Some(with(&piece[..end])));
+        }
+        let before = self.pieces.len();
+        self.pieces.extend_from_slice(&piece[..piece.len().min(LONGEST_HEAD)]);
+        let Some(end) = end_of_head(&self.pieces) else {
+            return (if self.pieces.len() >= LONGEST_HEAD { HeadEnd::TooLong } else { HeadEnd::Open }, None);
+        };
+        let result = with(&self.pieces[..end]);
+        self.pieces = Vec::new();
+        (HeadEnd::At(end - before), Some(result))
+    }
+}
+
+/// Octets up to and with the empty line.
+fn end_of_head(octets: &[u8]) -> Option<usize> {
+    octets.windows(HEAD_END.len()).position(|window| window == HEAD_END).map(|at| at + HEAD_END.len())
+}
+
+/// The server's ear on one connection.
+#[derive(Debug, Default)]
+pub(super) struct RequestReader {
+    head: Head,
+}
+
+/// What a piece of a request came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Heard {
+    /// More is to come.
+    Part,
+    /// It is whole.
+    Whole(Request),
+    /// It is not what our client says: something on the way changed it.
+    Malformed,
+}
+
+impl RequestReader {
+    /// Takes a piece. Our clients wait for the response, so that nothing may follow a request.
+    pub(super) fn take(&mut self, piece: &[u8]) -> Heard {
+        match self.head.take(piece, Request::parse) {
+            (HeadEnd::Open, _) => Heard::Part,
+            (HeadEnd::At(end), Some(Some(request))) if end == piece.len() => Heard::Whole(request),
+            _ => Heard::Malformed,
+        }
+    }
+}
+
+/// The client's eye on one response: the status, the length, and every octet of the object.
+#[derive(Debug)]
+pub(super) struct ResponseReader {
+    key: u64,
+    octets: u32,
+    head: Head,
+    /// Octets of the object seen; `None` while the head is being read.
+    seen: Option<u32>,
+}
+
+/// What a piece of a response came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Seen {
+    /// Right so far.
+    Part,
+    /// Whole, and right in every octet.
+    Right,
+    /// Not the response to our request; why.
+    Wrong(&'static str),
+}
+
+impl ResponseReader {
+    /// Expects the object of `key`.
+    pub(super) fn new(key: u64, octets: u32) -> Self {
+        Self { key, octets, head: Head::default(), seen: None }
+    }
+
+    /// Takes a piece.
+    pub(super) fn take(&mut self, piece: &[u8]) -> Seen {
+        let Some(seen) = self.seen else { return self.take_head(piece) };
+        let left = self.octets - seen;
+        if piece.len() as u64 > u64::from(left) {
+            return Seen::Wrong("more octets than the object has");
+        }
+        if !piece.iter().zip(seen..).all(|(&found, place)| found == octet(self.key, place)) {
+            return Seen::Wrong("octets that are not the object's");
+        }
+        self.seen = Some(seen + piece.len() as u32);
+        if piece.len() as u32 == left { Seen::Right } else { Seen::Part }
+    }
+
+    fn take_head(&mut self, piece: &[u8]) -> Seen {
+        let octets = self.octets;
+        match self.head.take(piece, |head| check_head(head, octets)) {
+            (HeadEnd::Open, _) => Seen::Part,
+            (HeadEnd::At(end), Some(Ok(()))) => {
+                self.seen = Some(0);
+                self.take(&piece[end..])
+            }
+            (_, Some(Err(why))) => Seen::Wrong(why),
+            _ => Seen::Wrong("no end of its head"),
+        }
+    }
+}
+
+/// Whether a head announces the object.
+fn check_head(head: &[u8], octets: u32) -> Result<(), &'static str> {
+    let head = std::str::from_utf8(head).map_err(|_| "a head that is no text")?;
+    let mut lines = head.split("\r\n");
+    if !lines.next().is_some_and(|line| line.starts_with("HTTP/1.1 200 ")) {
+        return Err("another status than 200");
+    }
+    let length = lines.find_map(|line| field(line, "content-length")).ok_or("no length")?;
+    if length.parse() == Ok(octets) { Ok(()) } else { Err("another length than the object's") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GET: Request = Request { key: 0x5e7, closes: true };
+
+    fn request() -> Vec<u8> {
+        let mut octets = Vec::new();
+        GET.write("[64:ff9b::c612:2]:80", &mut octets);
+        octets
+    }
+
+    fn response(octets: u32) -> Vec<u8> {
+        let mut response = Vec::new();
+        GET.write_response(octets, &mut response);
+        response
+    }
+
+    /// What a reader says after the last of the pieces.
+    fn seen<'a>(mut pieces: impl Iterator<Item = &'a [u8]>, octets: u32) -> Seen {
+        let mut reader = ResponseReader::new(GET.key, octets);
+        pieces
+            .try_fold(Seen::Part, |_, piece| match reader.take(piece) {
+                Seen::Part => Ok(Seen::Part),
+                end => Err(end),
+            })
+            .unwrap_or_else(|end| end)
+    }
+
+    #[test]
+    fn a_request_is_plain_http_and_is_read_again_in_pieces_of_any_size() {
+        let octets = request();
+        assert!(
+            octets.starts_with(b"GET /00000000000005e7 HTTP/1.1\r\nHost: [64:ff9b::c612:2]:80\r\nConnection: close\r\n\r\n")
+        );
+        for size in 1..=octets.len() {
+            let mut reader = RequestReader::default();
+            let heard: Vec<_> = octets.chunks(size).map(|piece| reader.take(piece)).collect();
+            assert_eq!(heard.last(), Some(&Heard::Whole(GET)), "{size}");
+            assert!(heard[..heard.len() - 1].iter().all(|heard| *heard == Heard::Part));
+        }
+    }
+
+    #[test]
+    fn a_reader_is_ready_for_the_next_request() {
+        let mut reader = RequestReader::default();
+        for _ in 0..3 {
+            let octets = request();
+            assert_eq!(reader.take(&octets[..20]), Heard::Part);
+            assert_eq!(reader.take(&octets[20..]), Heard::Whole(GET));
+        }
+    }
+
+    #[test]
+    fn what_is_no_request_of_ours_is_malformed() {
+        for octets in
+            ["POST /1 HTTP/1.1\r\n\r\n", "GET /1 HTTP/1.0\r\n\r\n", "GET /x HTTP/1.1\r\n\r\n", "GET /1 HTTP/1.1\r\n\r\nmore"]
+        {
+            assert_eq!(RequestReader::default().take(octets.as_bytes()), Heard::Malformed, "{octets}");
+        }
+        assert_eq!(RequestReader::default().take(&[b'x'; 2000]), Heard::Malformed);
+    }
+
+    #[test]
+    fn a_right_response_is_right_in_pieces_of_any_size() {
+        for octets in [0, 1, 64, 1000] {
+            let response = response(octets);
+            for size in [1, 2, 3, 7, 64, response.len()] {
+                assert_eq!(seen(response.chunks(size), octets), Seen::Right, "{octets} octets in pieces of {size}");
+            }
+        }
+    }
+
+    #[test]
+    fn one_changed_octet_of_the_object_or_one_too_many_is_wrong() {
+        let right = response(64);
+        let head = right.len() - 64;
+        for place in head..right.len() {
+            let mut wrong = right.clone();
+            wrong[place] ^= 1;
+            assert_eq!(seen(wrong.chunks(50), 64), Seen::Wrong("octets that are not the object's"));
+        }
+        let longer = [&right[..], b"x"].concat();
+        assert_eq!(seen(longer.chunks(1000), 64), Seen::Wrong("more octets than the object has"));
+        assert_eq!(seen(right[..right.len() - 1].chunks(1000), 64), Seen::Part, "an octet is missing");
+    }
+
+    #[test]
+    fn another_objects_response_another_status_and_another_length_are_wrong() {
+        let mut other = Vec::new();
+        Request { key: 1, closes: true }.write_response(64, &mut other);
+        assert_eq!(seen(other.chunks(1000), 64), Seen::Wrong("octets that are not the object's"));
+        let gone = b"HTTP/1.1 404 Not Found\r\n\r\n";
+        assert_eq!(seen(gone.chunks(1000), 64), Seen::Wrong("another status than 200"));
+        assert_eq!(seen(response(63).chunks(1000), 64), Seen::Wrong("another length than the object's"));
+    }
+}

@@ -1,0 +1,209 @@
+//! The client's connections: sees each to its end or its time limit, and counts. Makes none and knows no schedule.
+
+use super::addresses::Addresses;
+use super::connection::{Connection, Failure, Step};
+use super::http::{Request, ResponseReader, Seen};
+use super::tally::{Loss, Phase, Tally};
+use crate::flow::mix;
+use sixbench_method::trial::tcp::{Close, TcpSpec, TcpTrial};
+use slab::Slab;
+use std::collections::VecDeque;
+use std::io;
+use std::net::Shutdown;
+
+/// Read at once.
+const PIECE: usize = 1 << 16;
+
+/// What the client is to do.
+pub(super) struct Plan {
+    pub spec: TcpSpec,
+    pub addresses: Addresses,
+    /// The pair of addresses of the first connection.
+    pub first_pair: u64,
+    pub stall_ns: u64,
+    /// Number of the trial: requests of two trials differ.
+    pub trial: u64,
+}
+
+/// The connections of a trial.
+pub(super) struct Lives {
+    pub plan: Plan,
+    pub phase: Phase,
+    pub connections: Slab<Connection>,
+    /// When which connection's time is up, in order: the limit is the same for all. An entry whose connection has another deadline by
+    /// then is of the past.
+    deadlines: VecDeque<(u64, usize)>,
+    /// Connections that wait for something.
+    pending: usize,
+    pub tally: Tally,
+    request: Vec<u8>,
+    piece: Box<[u8]>,
+}
+
+/// Names the object of one request: no two of a tester's trials are the same.
+fn key(trial: u64, connection: u64, phase: Phase) -> u64 {
+    mix(trial << 48 | connection << 2 | phase as u64)
+}
+
+impl Lives {
+    /// None yet. `nominal_ns`: from the first attempt to the last by the schedule.
+    pub(super) fn new(plan: Plan, nominal_ns: u64) -> Self {
+        let kept = if plan.spec.trial == TcpTrial::Capacity { plan.spec.connections as usize } else { 0 };
+        Self {
+            tally: Tally::new(plan.spec.connections, nominal_ns, plan.stall_ns),
+            phase: Phase::Waiting,
+            connections: Slab::with_capacity(kept),
+            deadlines: VecDeque::new(),
+            pending: 0,
+            request: Vec::new(),
+            piece: vec![0; PIECE].into_boxed_slice(),
+            plan,
+        }
+    }
+
+    /// Whether no connection waits for anything.
+    pub(super) fn are_settled(&self) -> bool {
+        self.pending == 0
+    }
+
+    /// When the next time limit is over.
+    pub(super) fn next_deadline_ns(&self) -> Option<u64> {
+        self.deadlines.front().map(|(deadline_ns, _)| *deadline_ns)
+    }
+
+    /// Sends a request on a connection; says whether it went out.
+    pub(super) fn ask(&mut self, slot: usize, closes: bool) -> bool {
+        let connection = &mut self.connections[slot];
+        let key = key(self.plan.trial, connection.number, self.phase);
+        let (_, peer) = self.plan.addresses.pair(self.plan.first_pair + connection.number);
+        Request { key, closes }.write(peer, &mut self.request);
+        match connection.send(&self.request) {
+            Ok(()) => {
+                connection.step = Step::Waiting(ResponseReader::new(key, self.plan.spec.object_octets));
+                return true;
+            }
+            // Not connected yet: an event will tell.
+            Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::NotConnected) => {}
+            Err(error) => self.lose(slot, Loss::Failed(Failure::of(&error))),
+        }
+        false
+    }
+
+    /// The socket of a connection can be written to: it is established, or will never be.
+    pub(super) fn establish(&mut self, slot: usize, now_ns: u64) {
+        let started_ns = self.connections[slot].started_ns;
+        let reset_before = self.tally.connections.reset;
+        let closes = self.plan.spec.trial == TcpTrial::Rate && self.plan.spec.close == Close::ServerFirst;
+        let is_out = self.ask(slot, closes);
+        // A RST that is no refusal came after the SYN/ACK.
+        if is_out || self.tally.connections.reset > reset_before {
+            self.tally.connections.established += 1;
+            self.tally.connect.take(now_ns - started_ns);
+        }
+    }
+
+    /// Reads until nothing is left: the next event comes only with something new.
+    pub(super) fn read(&mut self, slot: usize, now_ns: u64) {
+        while let Some(connection) = self.connections.get_mut(slot) {
+            match connection.read(&mut self.piece) {
+                Ok(None) => return,
+                Ok(Some(0)) => self.end(slot),
+                Ok(Some(octets)) => self.take(slot, octets, now_ns),
+                Err(error) => self.lose(slot, Loss::Failed(Failure::of(&error))),
+            }
+        }
+    }
+
+    fn take(&mut self, slot: usize, octets: usize, now_ns: u64) {
+        let seen = match &mut self.connections[slot].step {
+            Step::Waiting(reader) => reader.take(&self.piece[..octets]),
+            _ => Seen::Wrong("octets nobody asked for"),
+        };
+        match seen {
+            Seen::Part => {}
+            Seen::Right => self.answered(slot, now_ns),
+            Seen::Wrong(why) => self.lose(slot, Loss::Wrong(why)),
+        }
+    }
+
+    /// A response is whole and right.
+    fn answered(&mut self, slot: usize, now_ns: u64) {
+        match self.phase {
+            Phase::Opening => {
+                self.tally.connections.completed += 1;
+                self.tally.complete.take(now_ns - self.connections[slot].started_ns);
+            }
+            Phase::Checking => self.tally.check.alive += 1,
+            _ => {}
+        }
+        let is_kept = self.plan.spec.trial == TcpTrial::Capacity && self.phase != Phase::Closing;
+        if is_kept { self.keep(slot) } else { self.close(slot) }
+    }
+
+    fn keep(&mut self, slot: usize) {
+        let connection = &mut self.connections[slot];
+        connection.step = Step::Open;
+        connection.deadline_ns = 0;
+        self.pending -= 1;
+    }
+
+    /// Closes, or lets the server do it.
+    pub(super) fn close(&mut self, slot: usize) {
+        let connection = &mut self.connections[slot];
+        connection.step = Step::Closing;
+        match self.plan.spec.close {
+            Close::ServerFirst => {}
+            // Where it fails the end is seen when reading.
+            Close::ClientFirst => drop(connection.stream.shutdown(Shutdown::Write)),
+            Close::Reset => self.remove(slot).reset(),
+        }
+    }
+
+    /// The other end's FIN.
+    fn end(&mut self, slot: usize) {
+        if matches!(self.connections[slot].step, Step::Closing) {
+            drop(self.remove(slot));
+        } else {
+            self.lose(slot, Loss::Ended);
+        }
+    }
+
+    fn lose(&mut self, slot: usize, loss: Loss) {
+        let connection = self.remove(slot);
+        self.tally.lose(self.phase, &connection.step, loss);
+        let step = match connection.step {
+            Step::Connecting => "connecting",
+            Step::Waiting(_) => "waiting for a response",
+            Step::Open => "kept open",
+            Step::Closing => "closing",
+        };
+        self.note(connection.number, || format!("{loss:?} while {step}"));
+        connection.reset();
+    }
+
+    pub(super) fn note(&mut self, number: u64, what: impl FnOnce() -> String) {
+        let (own, peer) = self.plan.addresses.pair(self.plan.first_pair + number);
+        self.tally.note(|| format!("connection {number} from {own} to {peer}: {}", what()));
+    }
+
+    fn remove(&mut self, slot: usize) -> Connection {
+        let connection = self.connections.remove(slot);
+        self.pending -= usize::from(connection.deadline_ns != 0);
+        connection
+    }
+
+    pub(super) fn set_deadline(&mut self, slot: usize, now_ns: u64) {
+        let deadline_ns = now_ns + self.plan.spec.time_limit_ns;
+        self.connections[slot].deadline_ns = deadline_ns;
+        self.deadlines.push_back((deadline_ns, slot));
+        self.pending += 1;
+    }
+
+    pub(super) fn expire(&mut self, now_ns: u64) {
+        while let Some((deadline_ns, slot)) = self.deadlines.pop_front_if(|(deadline_ns, _)| *deadline_ns <= now_ns) {
+            if self.connections.get(slot).is_some_and(|connection| connection.deadline_ns == deadline_ns) {
+                self.lose(slot, Loss::Late);
+            }
+        }
+    }
+}

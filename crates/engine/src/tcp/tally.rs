@@ -1,0 +1,144 @@
+//! What the client counts of a trial, from events to the result. Knows no sockets.
+
+use super::connection::{Failure, Step};
+use super::times::Stopwatch;
+use sixbench_method::trial::tcp::{Check, Connections, KernelCounts, Pace, ServerCounts, TcpResult, TcpSpec, TcpTrial};
+
+/// Failed connections told one by one.
+const EXAMPLES: usize = 4;
+
+/// Where the client is in the trial. All but the last are paced; one begins when everything of the one before is settled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Phase {
+    /// For the server to be there.
+    Waiting,
+    Opening,
+    /// Capacity: the second GET on each connection.
+    Checking,
+    /// Capacity: the close of each.
+    Closing,
+    Over,
+}
+
+/// How a connection ends other than it should.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Loss {
+    /// By an error of the socket.
+    Failed(Failure),
+    /// By the other end's FIN.
+    Ended,
+    /// By the time limit.
+    Late,
+    /// By octets that are not those asked for.
+    Wrong(&'static str),
+}
+
+/// The counts.
+pub(super) struct Tally {
+    pub connections: Connections,
+    pub check: Check,
+    pub connect: Stopwatch,
+    pub complete: Stopwatch,
+    pub pace: Pace,
+    /// When the first attempt was made.
+    first_ns: Option<u64>,
+    examples: Vec<String>,
+}
+
+impl Tally {
+    pub(super) fn new(intended: u64, nominal_ns: u64, stall_ns: u64) -> Self {
+        Self {
+            connections: Connections { intended, ..Connections::default() },
+            check: Check::default(),
+            connect: Stopwatch::new(),
+            complete: Stopwatch::new(),
+            pace: Pace { nominal_ns, stall_ns, ..Pace::default() },
+            first_ns: None,
+            examples: Vec::with_capacity(EXAMPLES),
+        }
+    }
+
+    /// A SYN left the tester.
+    pub(super) fn attempt(&mut self, due_ns: u64, now_ns: u64) {
+        let lateness_ns = now_ns.saturating_sub(due_ns);
+        self.connections.attempted += 1;
+        self.pace.took_ns = now_ns - *self.first_ns.get_or_insert(now_ns);
+        self.pace.worst_lateness_ns = self.pace.worst_lateness_ns.max(lateness_ns);
+        self.pace.late += u64::from(lateness_ns > self.pace.stall_ns);
+    }
+
+    /// A connection was lost at this step.
+    pub(super) fn lose(&mut self, phase: Phase, step: &Step, loss: Loss) {
+        *self.counter(phase, step, loss) += 1;
+    }
+
+    fn counter(&mut self, phase: Phase, step: &Step, loss: Loss) -> &mut u64 {
+        let (connections, check) = (&mut self.connections, &mut self.check);
+        match (phase, step, loss) {
+            (Phase::Closing, ..) | (_, Step::Closing, _) => &mut connections.unclosed,
+            (_, Step::Open, _) => &mut check.ended,
+            (Phase::Checking, _, Loss::Late) => &mut check.timed_out,
+            (Phase::Checking, _, Loss::Wrong(_)) => &mut check.wrong,
+            (Phase::Checking, ..) => &mut check.ended,
+            (_, _, Loss::Failed(Failure::Refused)) => &mut connections.refused,
+            (_, _, Loss::Failed(Failure::Reset)) => &mut connections.reset,
+            (_, _, Loss::Failed(Failure::Unreachable)) => &mut connections.unreachable,
+            (_, Step::Connecting, Loss::Late | Loss::Failed(Failure::TimedOut)) => &mut connections.timed_out,
+            (_, _, Loss::Late | Loss::Failed(Failure::TimedOut)) => &mut connections.unverified,
+            (_, _, Loss::Wrong(_) | Loss::Ended) => &mut connections.wrong,
+        }
+    }
+
+    /// Keeps a line about a connection; only the first few, and only those are written.
+    pub(super) fn note(&mut self, line: impl FnOnce() -> String) {
+        if self.examples.len() < EXAMPLES {
+            self.examples.push(line());
+        }
+    }
+
+    pub(super) fn finish(self, spec: TcpSpec, server: Option<ServerCounts>, kernel: KernelCounts) -> TcpResult {
+        TcpResult {
+            spec,
+            connections: self.connections,
+            check: (spec.trial == TcpTrial::Capacity).then_some(self.check),
+            connect: self.connect.times(),
+            complete: self.complete.times(),
+            pace: self.pace,
+            server,
+            kernel,
+            examples: self.examples,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_attempt_behind_the_stall_bound_is_late_and_the_time_taken_is_from_first_to_last() {
+        let mut tally = Tally::new(3, 2_000, 500);
+        [(1_000, 1_100), (2_000, 2_501), (3_000, 3_050)].into_iter().for_each(|(due, now)| tally.attempt(due, now));
+        assert_eq!(
+            tally.pace,
+            Pace { nominal_ns: 2_000, took_ns: 1_950, worst_lateness_ns: 501, late: 1, stall_ns: 500, worst_gap_ns: 0 }
+        );
+        assert_eq!(tally.connections.attempted, 3);
+    }
+
+    #[test]
+    fn the_fate_of_a_connection_depends_on_how_far_it_had_come() {
+        let mut tally = Tally::new(9, 0, 0);
+        tally.lose(Phase::Opening, &Step::Connecting, Loss::Late);
+        tally.lose(Phase::Opening, &Step::Connecting, Loss::Failed(Failure::Refused));
+        tally.lose(Phase::Opening, &Step::Open, Loss::Ended);
+        tally.lose(Phase::Checking, &Step::Open, Loss::Failed(Failure::Reset));
+        tally.lose(Phase::Opening, &Step::Closing, Loss::Late);
+        tally.lose(Phase::Closing, &Step::Open, Loss::Ended);
+        assert_eq!(
+            tally.connections,
+            Connections { intended: 9, timed_out: 1, refused: 1, unclosed: 2, ..Connections::default() }
+        );
+        assert_eq!(tally.check, Check { ended: 2, ..Check::default() });
+    }
+}

@@ -1,0 +1,106 @@
+//! Stateful gateways: RFC 9693. Its text was not at hand when this was written: the sections are numbered from memory, what they ask for
+//! is what siitperf's authors tell of them in their papers.
+
+use super::Clause;
+use super::words::{count, percent, seconds};
+use crate::plan::{Capacity, Measure, Order, Plan, Stateful, Test};
+
+const FLOWS: &str = "RFC 9693 section 4.1";
+const PHASE_1: &str = "RFC 9693 section 4.2";
+const TABLE: &str = "RFC 9693 section 4.4";
+const RATE: &str = "RFC 9693 section 4.5";
+const VALIDATION: &str = "RFC 9693 section 4.6";
+const PHASE_2: &str = "RFC 9693 section 4.7";
+const TEAR_DOWN: &str = "RFC 9693 section 4.8";
+const CAPACITY: &str = "RFC 9693 section 4.9";
+const ORDER: &str = "RFC 9693 section 4.10";
+
+/// The clauses on both phases, and on the measures of connections.
+pub(super) fn clauses(plan: &Plan, test: &Test) -> Vec<Clause> {
+    let Some(stateful) = &test.stateful else { return Vec::new() };
+    let mut clauses = phase_1(test, stateful);
+    if !test.measure.is_of_connections() {
+        clauses.extend(phase_2(stateful));
+    }
+    clauses.extend(of_the_measure(plan, test, stateful));
+    clauses
+}
+
+fn phase_1(test: &Test, stateful: &Stateful) -> Vec<Clause> {
+    let tuples = test.traffic.tuples();
+    let ranges = format!("N = {} of {tuples} combinations", stateful.connections);
+    let is_random = stateful.enumeration == Order::Pseudorandom;
+    let order = if is_random { "a keyed permutation: every one once, none twice" } else { "in order" };
+    vec![
+        Clause::must(FLOWS, "the number of network flows is limited, so that the table is not exhausted", ranges, true),
+        Clause::must(PHASE_1, "every frame of phase 1 opens a new connection", order, true),
+        Clause::should(PHASE_1, "the four-tuples are enumerated pseudorandomly", order, is_random),
+        Clause::must(
+            TABLE,
+            "the connection tracking table is empty at first, and large enough",
+            "emptied before every trial, as the recipe says, and waited for; its size is asked for where the recipe can tell",
+            true,
+        ),
+    ]
+}
+
+fn phase_2(stateful: &Stateful) -> Vec<Clause> {
+    let delay = match stateful.delay_ns {
+        Some(delay_ns) => format!("D = {}", seconds(delay_ns)),
+        None => format!("D = N / R + 2 T, T = {}", seconds(stateful.timeout_ns)),
+    };
+    let rate = format!("R = {}, all frames must arrive: else there is no phase 2", stateful.rate);
+    let is_random = stateful.responder == Order::Pseudorandom;
+    let order = if is_random { "pseudorandomly" } else { "in the plan's order" };
+    vec![
+        Clause::must(
+            PHASE_2,
+            "no frame of phase 2 opens a connection",
+            "checked against the DUT's own count where there is one",
+            true,
+        ),
+        Clause::must(PHASE_2, "phase 1 goes before, at a rate safely below the maximum", rate, true),
+        Clause::must(PHASE_2, "a delay D between the beginnings of both phases", delay, true),
+        Clause::should(ORDER, "the state table is read pseudorandomly", order, is_random),
+    ]
+}
+
+fn of_the_measure(plan: &Plan, test: &Test, stateful: &Stateful) -> Vec<Clause> {
+    match &test.measure {
+        Measure::EstablishmentRate => {
+            let is_zero = plan.search.goals.first().is_some_and(|goal| goal.0 == 0.0);
+            let validation =
+                format!("at {} of the rate, in every trial whose frames all arrived", percent(stateful.validation));
+            vec![
+                Clause::must(
+                    RATE,
+                    "the highest rate at which all frames of phase 1 arrive",
+                    format!("{} connections", stateful.connections),
+                    is_zero,
+                ),
+                Clause::must(
+                    VALIDATION,
+                    "the Responder sends a frame on every connection, and all come back",
+                    validation,
+                    stateful.state_table >= stateful.connections,
+                ),
+            ]
+        }
+        Measure::TearDownRate => {
+            let here = format!("{}, by the recipe's command, its start included", count(stateful.connections, "connection"));
+            vec![Clause::must(TEAR_DOWN, "the time to delete N connections is measured", here, true)]
+        }
+        Measure::TableCapacity(capacity) => capacity_clauses(capacity),
+        _ => Vec::new(),
+    }
+}
+
+fn capacity_clauses(capacity: &Capacity) -> Vec<Clause> {
+    let (beta, gamma) = (capacity.exponential_share, capacity.binary_share);
+    let doubled = format!("from {} until the rate falls below {} of that before", capacity.start, percent(beta));
+    let halved = format!("held at {} of the rate of the last number held, known to {}", percent(gamma), capacity.error);
+    vec![
+        Clause::must(CAPACITY, "an exponential phase, beta 0.1 to 0.2", doubled, (0.1..=0.2).contains(&beta)),
+        Clause::must(CAPACITY, "a binary phase, gamma 0.4 to 0.5", halved, (0.4..=0.5).contains(&gamma)),
+    ]
+}

@@ -1,0 +1,82 @@
+//! Concurrent TCP connection capacity, RFC 3511 section 5.2: the largest number of connections that are all open and alive at once. An
+//! iterative search: doubling, then halving the interval between the last number that passed and the first that did not.
+
+use super::{Findings, Procedure, Quantity, Value};
+use crate::plan::TcpCapacity;
+use crate::terms::{Direction, LossRatio};
+use crate::trial::{Shape, TrialResult, TrialSpec, Verdict};
+
+/// The search of one repetition.
+#[derive(Clone, Debug)]
+pub(super) struct TcpCapacitySearch {
+    settings: TcpCapacity,
+    tries: u32,
+    invalid: u32,
+    /// The largest number held and the smallest not held.
+    lower: Option<u64>,
+    upper: Option<u64>,
+    direction: Direction,
+}
+
+impl TcpCapacitySearch {
+    /// After `tries` invalid trials of one number the tester is at its end.
+    pub(super) fn new(settings: &TcpCapacity, tries: u32) -> Self {
+        let tries = tries.max(1);
+        Self { settings: *settings, tries, invalid: 0, lower: None, upper: None, direction: Direction::Forward }
+    }
+
+    fn next_number(&self) -> Option<u64> {
+        let (most, error) = (self.settings.most, self.settings.error.max(1));
+        match (self.lower, self.upper) {
+            (None, None) => Some(self.settings.start.max(1)),
+            (Some(lower), None) => (lower < most).then(|| (lower * 2).min(most)),
+            (lower, Some(upper)) => {
+                let lower = lower.unwrap_or(0);
+                (upper - lower > error).then(|| lower.midpoint(upper))
+            }
+        }
+    }
+
+    fn is_unfit(&self) -> bool {
+        self.invalid >= self.tries
+    }
+}
+
+impl Procedure for TcpCapacitySearch {
+    fn next_trial(&self) -> Option<TrialSpec> {
+        let connections = self.next_number().filter(|_| !self.is_unfit())?;
+        Some(TrialSpec { shape: Shape::TcpCapacity { connections }, ..TrialSpec::burst(self.settings.rate, connections) })
+    }
+
+    fn verdict(&self, result: &TrialResult) -> Verdict {
+        result.verdict(LossRatio::ZERO)
+    }
+
+    fn learn(&mut self, result: &TrialResult) {
+        let Shape::TcpCapacity { connections } = result.spec.shape else { return };
+        match self.verdict(result) {
+            Verdict::Passed => self.lower = Some(connections),
+            Verdict::Lost => self.upper = Some(connections),
+            Verdict::Invalid => {
+                self.invalid += 1;
+                return;
+            }
+        }
+        self.invalid = 0;
+        self.direction = result.directions.first().map_or(self.direction, |first| first.direction);
+    }
+
+    fn findings(&self) -> Findings {
+        // Nothing more is wanted, or the tester can go no further: then the DUT may hold more.
+        let found = self.lower.filter(|_| self.next_trial().is_none());
+        let is_at_least = self.upper.is_none() || self.is_unfit();
+        let value = |connections: u64| Value {
+            quantity: Quantity::TcpConnections,
+            direction: self.direction,
+            load: self.settings.rate,
+            value: connections as f64,
+            is_at_least,
+        };
+        Findings { brackets: Vec::new(), values: found.map(value).into_iter().collect() }
+    }
+}

@@ -1,0 +1,95 @@
+//! What a test of a stateful gateway sets beside its traffic: the parameters of RFC 9693.
+
+use super::Order;
+use crate::terms::FrameRate;
+use crate::trial::{Opening, Shape, TrialSpec};
+use serde::{Deserialize, Serialize};
+
+/// The two phases of a test of a stateful NATxy gateway (RFC 9693). In phase 1 every frame opens a connection, in phase 2 none does.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Stateful {
+    /// N: frames of phase 1, each with a four-tuple of its own.
+    pub connections: u64,
+    /// M: four-tuples the Responder keeps, the last ones that arrived; at most N.
+    pub state_table: u64,
+    /// R: the rate of phase 1 where it is not what is searched, frames per second.
+    pub rate: FrameRate,
+    /// T: the wait for residual frames of phase 1, nanoseconds.
+    pub timeout_ns: u64,
+    /// D: from the first frame of phase 1 to the first of phase 2, nanoseconds; N / R + 2 T where it is not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delay_ns: Option<u64>,
+    /// How phase 1 goes through the four-tuples, and the Initiator draws from them in phase 2. The RFC's: pseudorandom.
+    pub enumeration: Order,
+    /// How the Responder reads its state table in phase 2. The RFC recommends: pseudorandom.
+    pub responder: Order,
+    /// The share of R at which the Responder validates the connections that were established: one frame on each.
+    pub validation: f64,
+    /// Entries of the DUT's connection tracking table, where the recipe can set it and the plan does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub table_size: Option<u64>,
+}
+
+impl Stateful {
+    /// So many connections, all kept by the Responder, opened at `rate`.
+    pub fn new(connections: u64, rate: FrameRate, timeout_ns: u64) -> Self {
+        Self {
+            connections,
+            state_table: connections,
+            rate,
+            timeout_ns,
+            delay_ns: None,
+            enumeration: Order::Pseudorandom,
+            responder: Order::Pseudorandom,
+            validation: 0.5,
+            table_size: None,
+        }
+    }
+
+    /// Phase 1 before a trial of phase 2.
+    pub fn opening(&self) -> Opening {
+        Opening { connections: self.connections, rate: self.rate }
+    }
+
+    /// D of an opening, nanoseconds: 1000 N / R + 2 T ms where nothing else is asked for.
+    pub fn delay_ns(&self, opening: Opening) -> u64 {
+        let sending_ns = u128::from(opening.connections) * 1_000_000_000 / u128::from(opening.rate.0.max(1));
+        self.delay_ns.unwrap_or(sending_ns as u64 + 2 * self.timeout_ns)
+    }
+
+    /// The trial that opens `connections` at `rate` and validates each.
+    pub fn establishing(&self, connections: u64, rate: FrameRate) -> TrialSpec {
+        let validation = FrameRate(((rate.0 as f64 * self.validation) as u64).max(1));
+        opening_trial(connections, rate, Shape::Establish { connections, validation })
+    }
+
+    /// The trial that opens all connections and lets the DUT delete them.
+    pub fn tearing_down(&self) -> TrialSpec {
+        opening_trial(self.connections, self.rate, Shape::TearDown { connections: self.connections })
+    }
+}
+
+fn opening_trial(connections: u64, rate: FrameRate, shape: Shape) -> TrialSpec {
+    TrialSpec { shape, ..TrialSpec::burst(rate, connections) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_delay_before_phase_2_is_that_of_the_rfc() {
+        let stateful = Stateful::new(4_000_000, FrameRate(400_000), 500_000_000);
+        assert_eq!(stateful.delay_ns(stateful.opening()), 11_000_000_000);
+        assert_eq!(Stateful { delay_ns: Some(7), ..stateful }.delay_ns(stateful.opening()), 7);
+    }
+
+    #[test]
+    fn a_trial_that_establishes_has_a_frame_for_each_connection() {
+        let stateful = Stateful::new(10_007, FrameRate(1), 0);
+        let spec = stateful.establishing(10_007, FrameRate(333_333));
+        assert_eq!(spec.frames(), 10_007);
+        assert_eq!(spec.shape, Shape::Establish { connections: 10_007, validation: FrameRate(166_666) });
+    }
+}

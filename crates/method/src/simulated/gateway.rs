@@ -1,0 +1,82 @@
+//! A stateful gateway: how fast it opens connections, how many it holds, how fast it deletes them.
+
+use crate::terms::{Direction, FrameRate};
+use crate::trial::{Connections, DirectionResult, Fault, Opening, Shape, TrialResult, TrialSpec};
+
+/// Time of sending that a trial takes beside its own: phase 1 before it, or the validation after it.
+pub(super) fn extra_ns(spec: &TrialSpec) -> u64 {
+    let sending_ns = |frames: u64, rate: FrameRate| u128::from(frames) * 1_000_000_000 / u128::from(rate.0.max(1));
+    let opening_ns = spec.opening.map_or(0, |opening| sending_ns(opening.connections, opening.rate));
+    let validating_ns = match spec.shape {
+        Shape::Establish { connections, validation } => sending_ns(connections, validation),
+        _ => 0,
+    };
+    (opening_ns + validating_ns) as u64
+}
+
+/// What it can do.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Gateway {
+    /// Connections per second.
+    pub(super) opens: FrameRate,
+    /// Entries of its table.
+    pub(super) table: u64,
+    /// Connections per second.
+    pub(super) deletes: FrameRate,
+    /// Opens connections whose way back is closed: validation loses this many.
+    pub(super) half_open: u64,
+}
+
+impl Gateway {
+    /// Phase 1.
+    pub(super) fn open(&self, opening: Opening) -> Connections {
+        let Opening { connections, rate } = opening;
+        let in_time = (u128::from(connections) * u128::from(self.opens.0.min(rate.0)) / u128::from(rate.0.max(1))) as u64;
+        let established = in_time.min(self.table);
+        Connections {
+            offered: connections,
+            established,
+            rate,
+            state_table: connections,
+            counted_before: Some(0),
+            counted: Some(established),
+            ..Connections::default()
+        }
+    }
+
+    /// The whole of a trial of connections.
+    pub(super) fn trial(&self, spec: &TrialSpec, opening: Opening) -> TrialResult {
+        let mut connections = self.open(opening);
+        let forward = DirectionResult::counted(Direction::Forward, connections.offered, connections.established);
+        let mut directions = vec![forward];
+        match spec.shape {
+            _ if connections.lost() > 0 => {}
+            Shape::Establish { .. } => {
+                let back = connections.established - self.half_open.min(connections.established);
+                directions.push(DirectionResult::counted(Direction::Reverse, connections.established, back));
+            }
+            _ => {
+                let took_ns = u128::from(connections.established) * 1_000_000_000 / u128::from(self.deletes.0.max(1));
+                connections.torn_down_ns = Some(took_ns as u64);
+            }
+        }
+        TrialResult { spec: *spec, directions, connections: Some(connections), tcp: None, faults: vec![] }
+    }
+
+    /// TCP connections that are all open at once.
+    pub(super) fn hold(&self, spec: &TrialSpec, connections: u64) -> TrialResult {
+        let held = DirectionResult::counted(Direction::Forward, connections, connections.min(self.table));
+        TrialResult { spec: *spec, directions: vec![held], connections: None, tcp: None, faults: vec![] }
+    }
+
+    /// A phase 1 that lost frames: there is no phase 2.
+    pub(super) fn refusal(&self, spec: &TrialSpec, opening: Opening) -> Option<TrialResult> {
+        let connections = self.open(opening);
+        let Opening { connections: of, rate } = opening;
+        let fault = Fault::PhaseOneIncomplete { lost: connections.lost(), of, rate: rate.0 };
+        let is_lossy = connections.lost() > 0;
+        let refused =
+            || TrialResult { spec: *spec, directions: vec![], connections: Some(connections), tcp: None, faults: vec![fault] };
+        is_lossy.then(refused)
+    }
+}

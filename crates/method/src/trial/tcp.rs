@@ -1,0 +1,292 @@
+//! What a trial of TCP connections counted (RFC 3511 sections 5.2 and 5.3), and what it is as a trial among others. Counts and times only,
+//! never a ratio.
+
+use super::{DirectionResult, Fault, Sending, TrialResult, TrialSpec};
+use crate::terms::Direction;
+use serde::{Deserialize, Serialize};
+use std::net::IpAddr;
+
+/// How connections are closed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Close {
+    /// The server sends the first FIN, after its response.
+    #[default]
+    ServerFirst,
+    /// The client sends the first FIN, after the response.
+    ClientFirst,
+    /// The client sends a RST after the response.
+    Reset,
+}
+
+/// Which of the two trials of RFC 3511.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TcpTrial {
+    /// Connections one after the other, each closed when its response is there (section 5.3).
+    Rate,
+    /// Connections that are all kept open (section 5.2).
+    Capacity,
+}
+
+/// What was asked of the tester.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TcpSpec {
+    /// Which trial.
+    pub trial: TcpTrial,
+    /// Connections tried per second.
+    pub rate: u64,
+    /// Connections.
+    pub connections: u64,
+    /// Octets of the object in each response, its head not counted.
+    pub object_octets: u32,
+    /// The time limit of each connection, nanoseconds.
+    pub time_limit_ns: u64,
+    /// How connections are closed.
+    pub close: Close,
+}
+
+/// What one trial counted.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TcpResult {
+    /// What was asked.
+    pub spec: TcpSpec,
+    /// What became of the connections, up to the first response.
+    pub connections: Connections,
+    /// Whether they were still alive when all were open (capacity only).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub check: Option<Check>,
+    /// From SYN to SYN/ACK, as the client's connect() sees it: of established connections.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub connect: Option<Times>,
+    /// From SYN to the last octet of the first response: of completed connections.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub complete: Option<Times>,
+    /// How the client kept its schedule.
+    pub pace: Pace,
+    /// What the server saw; nothing where it is somebody else's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server: Option<ServerCounts>,
+    /// What the tester's own kernel noted.
+    pub kernel: KernelCounts,
+    /// The first connections that failed, one line each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub examples: Vec<String>,
+}
+
+/// Connections by their fate. Every attempted one has exactly one: `completed`, `refused`, `reset`, `unreachable`, `timed_out`,
+/// `unverified` or `wrong`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Connections {
+    /// That the schedule held.
+    pub intended: u64,
+    /// Whose SYN left the tester.
+    pub attempted: u64,
+    /// Whose SYN/ACK came.
+    pub established: u64,
+    /// Whose first response came and was right in every octet.
+    pub completed: u64,
+    /// Answered by a RST instead of a SYN/ACK.
+    pub refused: u64,
+    /// Established, then ended by a RST.
+    pub reset: u64,
+    /// Ended by an ICMP or ICMPv6 error, or another error of the network.
+    pub unreachable: u64,
+    /// Without any answer within the time limit.
+    pub timed_out: u64,
+    /// Established, but without a whole response within the time limit.
+    pub unverified: u64,
+    /// Whose response was another one, or whose end came before its last octet.
+    pub wrong: u64,
+    /// Of the completed, those that were not closed in order and in time.
+    pub unclosed: u64,
+}
+
+/// Connections when all were open: each was asked once more.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Check {
+    /// Asked: completed before, and not seen to end since.
+    pub requested: u64,
+    /// Still alive: the second response was right in every octet.
+    pub alive: u64,
+    /// Completed before, and closed or reset before they were asked or instead of an answer.
+    pub ended: u64,
+    /// Without a whole response within the time limit.
+    pub timed_out: u64,
+    /// Whose response was another one.
+    pub wrong: u64,
+}
+
+/// Times of connections, nanoseconds (RFC 3511 sections 5.2.4.2 and 5.3.4.2 ask for minimum, maximum, average and aggregate).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Times {
+    /// Connections it is about.
+    pub count: u64,
+    /// The smallest.
+    pub min_ns: u64,
+    /// The median.
+    pub median_ns: u64,
+    /// The 99.9th percentile.
+    pub p999_ns: u64,
+    /// The largest.
+    pub max_ns: u64,
+    /// The sum of all: the aggregate; the average follows from it.
+    pub sum_ns: u64,
+}
+
+/// How the client kept its schedule. Capacity: that of opening.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Pace {
+    /// From the first to the last attempt by the schedule, nanoseconds.
+    pub nominal_ns: u64,
+    /// From the first to the last attempt as it happened, nanoseconds.
+    pub took_ns: u64,
+    /// The worst delay of an attempt behind its own due time, nanoseconds.
+    pub worst_lateness_ns: u64,
+    /// Attempts made later than `stall_ns` behind their due time.
+    pub late: u64,
+    /// The bound of the settings, nanoseconds.
+    pub stall_ns: u64,
+    /// The longest work between two looks at the client's sockets, nanoseconds: measured times are too long by up to this.
+    pub worst_gap_ns: u64,
+}
+
+/// What the server saw.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ServerCounts {
+    /// Connections accepted.
+    pub accepted: u64,
+    /// The most of them open at the same time.
+    pub most_open: u64,
+    /// Requests understood.
+    pub requests: u64,
+    /// What came instead of a request.
+    pub malformed: u64,
+    /// Responses written whole.
+    pub responses: u64,
+    /// Connections closed in order: the client's FIN came.
+    pub finished: u64,
+    /// Connections ended by a RST or another error.
+    pub reset: u64,
+    /// Connections given up after the time limit, or open when the trial was over.
+    pub abandoned: u64,
+    /// Distinct addresses connections came from: those the DUT translates to.
+    pub source_addresses: u64,
+    /// Connections from an address outside of the expected pool (0 where no pool is given).
+    pub outside_pool: u64,
+    /// The first such address.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outside_example: Option<IpAddr>,
+}
+
+/// What the kernel under the tester's ends counted in the meantime, with the traffic of others in the same namespaces.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KernelCounts {
+    /// SYNs and SYN/ACKs sent again from the client's namespace.
+    pub client_syn_retransmitted: u64,
+    /// Segments sent again from the client's namespace.
+    pub client_retransmitted: u64,
+    /// Segments sent again from the server's namespace.
+    pub server_retransmitted: u64,
+    /// Connections that found the server's queue full: the tester's doing, although it looks like loss.
+    pub server_queue_full: u64,
+}
+
+impl Connections {
+    /// Attempted, but without the right response.
+    pub fn failed(&self) -> u64 {
+        self.attempted - self.completed
+    }
+}
+
+impl TcpResult {
+    /// As a trial among others: a connection is what a frame is elsewhere. Offered is what was attempted; received is what was right in
+    /// every octet, and in a capacity trial still alive at the end (RFC 3511 section 5.3.4.2: "all connections successfully opened").
+    pub fn into_trial(self, spec: &TrialSpec, direction: Direction) -> TrialResult {
+        let alive = self.check.map_or(self.connections.completed, |check| check.alive);
+        let Pace { nominal_ns, took_ns, worst_lateness_ns, late, .. } = self.pace;
+        let counted = DirectionResult {
+            intended: self.connections.intended,
+            sending: Sending { nominal_ns, took_ns, worst_lateness_ns, late_frames: late },
+            ..DirectionResult::counted(direction, self.connections.attempted, alive)
+        };
+        let faults = self.faults(direction);
+        TrialResult { spec: *spec, directions: vec![counted], connections: None, tcp: Some(Box::new(self)), faults }
+    }
+
+    /// In what the tester fell short: a load that was not offered invalidates, lateness and full queues of its own excuse as many failures.
+    fn faults(&self, direction: Direction) -> Vec<Fault> {
+        let Pace { nominal_ns, took_ns, worst_lateness_ns, late, .. } = self.pace;
+        let slow = self.fell_short().then_some(Fault::SentTooSlowly { direction, nominal_ns, took_ns });
+        let stalled = (late > 0).then_some(Fault::SenderStalled { direction, worst_lateness_ns, frames: late });
+        let full = self.kernel.server_queue_full;
+        let overrun = (full > 0).then_some(Fault::ReceiveRingOverrun { direction, frames: full });
+        slow.into_iter().chain(stalled).chain(overrun).collect()
+    }
+
+    /// Whether the tester plainly did not offer the load: attempts were left out, or took longer in all than a thousandth and a stall.
+    fn fell_short(&self) -> bool {
+        let Pace { nominal_ns, took_ns, stall_ns, .. } = self.pace;
+        self.connections.attempted < self.connections.intended || took_ns > nominal_ns + nominal_ns / 1000 + stall_ns
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::terms::{FrameRate, LossRatio};
+    use crate::trial::Verdict;
+
+    fn verdict(result: &TcpResult) -> Verdict {
+        let spec = TrialSpec::constant(FrameRate(1000), 1_000_000_000);
+        result.clone().into_trial(&spec, Direction::Forward).verdict(LossRatio::ZERO)
+    }
+
+    fn result(attempted: u64, completed: u64) -> TcpResult {
+        let spec = TcpSpec {
+            trial: TcpTrial::Rate,
+            rate: 1000,
+            connections: 1000,
+            object_octets: 64,
+            time_limit_ns: 1_000_000_000,
+            close: Close::ServerFirst,
+        };
+        TcpResult {
+            spec,
+            connections: Connections { intended: 1000, attempted, completed, ..Connections::default() },
+            check: None,
+            connect: None,
+            complete: None,
+            pace: Pace { nominal_ns: 999_000_000, took_ns: 999_000_000, stall_ns: 1_000_000, ..Pace::default() },
+            server: None,
+            kernel: KernelCounts::default(),
+            examples: vec![],
+        }
+    }
+
+    #[test]
+    fn one_failed_connection_fails_a_trial_and_an_attempt_left_out_invalidates_it() {
+        assert_eq!(verdict(&result(1000, 1000)), Verdict::Passed);
+        assert_eq!(verdict(&result(1000, 999)), Verdict::Lost);
+        assert_eq!(verdict(&result(999, 999)), Verdict::Invalid);
+    }
+
+    #[test]
+    fn a_slow_client_invalidates_and_a_late_attempt_excuses_one_failure() {
+        let mut slow = result(1000, 1000);
+        slow.pace.took_ns += 2_000_000;
+        assert_eq!(verdict(&slow), Verdict::Invalid);
+        let mut late = result(1000, 999);
+        late.pace.late = 1;
+        assert_eq!(verdict(&late), Verdict::Invalid);
+        late.connections.completed = 998;
+        assert_eq!(verdict(&late), Verdict::Lost);
+    }
+
+    #[test]
+    fn what_is_no_longer_alive_does_not_count_for_capacity() {
+        let mut trial = result(1000, 1000);
+        trial.check = Some(Check { requested: 1000, alive: 999, ended: 1, ..Check::default() });
+        assert_eq!(verdict(&trial), Verdict::Lost);
+    }
+}

@@ -1,0 +1,83 @@
+//! The kernel's connection tracking table of the DUT's namespace: how many entries it has, and why connections were not made or were lost.
+//! Read from outside in some microseconds, where `conntrack -C` takes milliseconds of the DUT's core.
+
+use sixbench_method::record::Drops;
+
+/// Counters that say why a connection is not there; the others of the file count what went well.
+const LOSSES: [&str; 4] = ["invalid", "insert_failed", "drop", "early_drop"];
+
+/// The table at one moment. All zero where the kernel has none.
+#[derive(Debug, Default)]
+pub(super) struct Snapshot {
+    entries: u64,
+    losses: [u64; LOSSES.len()],
+}
+
+/// The table now, of the network namespace the process `anchor` lives in.
+pub(super) fn snapshot(anchor: u32) -> Snapshot {
+    parse(&std::fs::read_to_string(format!("/proc/{anchor}/net/stat/nf_conntrack")).unwrap_or_default())
+}
+
+/// A line of names, then one of hexadecimal numbers for each core. `entries` is the whole table's and the same in every line.
+fn parse(text: &str) -> Snapshot {
+    let mut lines = text.lines();
+    let names: Vec<&str> = lines.next().unwrap_or_default().split_whitespace().collect();
+    let mut snapshot = Snapshot::default();
+    for line in lines {
+        let numbers = line.split_whitespace().map(|number| u64::from_str_radix(number, 16).unwrap_or(0));
+        for (name, number) in names.iter().zip(numbers) {
+            if *name == "entries" {
+                snapshot.entries = number;
+            }
+            if let Some(at) = LOSSES.iter().position(|loss| loss == name) {
+                snapshot.losses[at] += number;
+            }
+        }
+    }
+    snapshot
+}
+
+/// Entries at each sample; empty where there never were any.
+pub(super) fn entries(snapshots: &[Snapshot]) -> Vec<u64> {
+    let entries: Vec<u64> = snapshots.iter().map(|snapshot| snapshot.entries).collect();
+    if entries.iter().all(|entries| *entries == 0) { Vec::new() } else { entries }
+}
+
+/// The counters that moved, interval by interval.
+pub(super) fn watched(snapshots: &[Snapshot]) -> Vec<Drops> {
+    let series = |(at, name): (usize, &&str)| {
+        let moved = |pair: &[Snapshot]| pair[1].losses[at].saturating_sub(pair[0].losses[at]);
+        let samples: Vec<u64> = snapshots.windows(2).map(moved).collect();
+        let is_moving = samples.iter().any(|count| *count > 0);
+        is_moving.then(|| Drops { place: "conntrack".to_owned(), way: (*name).to_owned(), samples })
+    };
+    LOSSES.iter().enumerate().filter_map(series).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TWO_CORES: &str =
+        "entries  clashres found new invalid ignore delete chainlength insert insert_failed drop early_drop icmp_error
+0000270c  00000000 00000000 00000000 00000001 00000000 00000000 00000000 00000000 00000002 00000003 00002714 00000000
+0000270c  00000000 00000000 00000000 00000001 00000000 00000000 00000000 00000000 00000000 00000000 00000001 00000000
+";
+
+    #[test]
+    fn counters_are_of_all_cores_and_entries_of_the_table() {
+        let snapshot = parse(TWO_CORES);
+        assert_eq!(snapshot.entries, 9_996);
+        assert_eq!(snapshot.losses, [2, 2, 3, 10_005]);
+    }
+
+    #[test]
+    fn only_counters_that_moved_are_kept() {
+        let snapshots = [parse(""), parse(TWO_CORES), parse(TWO_CORES)];
+        let drops = watched(&snapshots);
+        assert_eq!(drops.len(), 4);
+        assert_eq!((drops[3].way.as_str(), &drops[3].samples[..]), ("early_drop", &[10_005, 0][..]));
+        assert_eq!(entries(&snapshots), [0, 9_996, 9_996]);
+        assert!(entries(&[parse("")]).is_empty());
+    }
+}

@@ -1,0 +1,180 @@
+//! The `[state]` of a recipe: what makes a device stateful, and how its connections are counted and deleted.
+
+use super::Step;
+use ipnet::IpNet;
+use serde::{Deserialize, Serialize};
+use std::net::IpAddr;
+
+/// The connection tracking table of a device (RFC 9693), and what sources are translated to.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct State {
+    /// The side that opens connections: the Initiator's.
+    #[serde(default)]
+    pub initiator: Side,
+    /// Addresses that sources become, single ones or prefixes; they differ in their last 16 bits only.
+    pub pool: Vec<Pool>,
+    /// First and last port that source ports become.
+    #[serde(default)]
+    pub pool_ports: PoolPorts,
+    /// Prints how many entries the table has.
+    #[serde(default)]
+    pub count: Option<Step>,
+    /// Entries of the table for each connection.
+    #[serde(default = "one")]
+    pub entries: u64,
+    /// Empties the table before a trial.
+    pub flush: Vec<Step>,
+    /// Deletes all connections where that is measured; the same as `flush` where it is not given.
+    #[serde(default)]
+    pub tear_down: Vec<Step>,
+    /// Prints how many entries the table can hold.
+    #[serde(default)]
+    pub limit: Option<Step>,
+    /// Prints for how many seconds an idle UDP connection is kept at least.
+    #[serde(default)]
+    pub timeout: Option<Step>,
+    /// What `{table-size}` stands for where a plan says nothing: entries of the table.
+    #[serde(default)]
+    pub table_size: Option<u64>,
+    /// Switches of this machine, not of the device's namespace: written before the device is set up, and back after it is gone.
+    #[serde(default)]
+    pub host: Vec<HostSwitch>,
+}
+
+fn one() -> u64 {
+    1
+}
+
+/// `1024-65535`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct PoolPorts {
+    /// The first.
+    pub first: u16,
+    /// The last, not below the first.
+    pub last: u16,
+}
+
+impl Default for PoolPorts {
+    fn default() -> Self {
+        Self { first: 1, last: u16::MAX }
+    }
+}
+
+impl TryFrom<String> for PoolPorts {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        let ends = text.split_once('-').unwrap_or((&text, &text));
+        let ends = (ends.0.trim().parse().ok(), ends.1.trim().parse().ok());
+        match ends {
+            (Some(first), Some(last)) if first <= last => Ok(Self { first, last }),
+            _ => Err(format!("expected ports such as 1024-65535, not `{text}`")),
+        }
+    }
+}
+
+impl From<PoolPorts> for String {
+    fn from(ports: PoolPorts) -> Self {
+        format!("{}-{}", ports.first, ports.last)
+    }
+}
+
+/// A side of the device.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Side {
+    /// Left.
+    #[default]
+    Left,
+    /// Right.
+    Right,
+}
+
+/// An address, or a prefix of addresses that are all used, its first and last included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Pool(IpNet);
+
+impl TryFrom<String> for Pool {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        let address = || text.parse::<IpAddr>().map(IpNet::from).ok();
+        let net = text.parse::<IpNet>().ok().or_else(address);
+        net.map(Self).ok_or_else(|| format!("expected an address or a prefix, not `{text}`"))
+    }
+}
+
+impl From<Pool> for String {
+    fn from(pool: Pool) -> Self {
+        if pool.0.prefix_len() == pool.0.max_prefix_len() { pool.0.addr().to_string() } else { pool.0.to_string() }
+    }
+}
+
+impl Pool {
+    /// The first and the last address.
+    pub fn ends(self) -> (IpAddr, IpAddr) {
+        (self.0.network(), self.0.broadcast())
+    }
+
+    /// As a prefix.
+    pub fn net(self) -> IpNet {
+        self.0
+    }
+
+    fn is_within_16_bits(self) -> bool {
+        self.0.max_prefix_len() - self.0.prefix_len() <= 16
+    }
+}
+
+/// A switch of this machine.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct HostSwitch {
+    /// Under /proc/sys or /sys.
+    pub file: String,
+    /// What is written.
+    pub value: String,
+}
+
+impl State {
+    /// Every command of it.
+    pub(super) fn steps(&self) -> impl Iterator<Item = &Step> {
+        let single = [&self.count, &self.limit, &self.timeout];
+        self.flush.iter().chain(&self.tear_down).chain(single.into_iter().flatten())
+    }
+
+    /// What is wrong with it, each in one line; `source` is what the foreground frames bear behind the device.
+    pub(super) fn problems(&self, source: IpAddr) -> Vec<String> {
+        let mut problems = Vec::new();
+        let upper = |address: IpAddr| match address {
+            IpAddr::V4(address) => address.octets()[..2].to_vec(),
+            IpAddr::V6(address) => address.octets()[..14].to_vec(),
+        };
+        for pool in &self.pool {
+            if !pool.is_within_16_bits() || upper(pool.0.addr()) != upper(source) {
+                let text = String::from(*pool);
+                problems.push(format!(
+                    "[state]: the addresses of the pool {text} differ from {source} in more than their last 16 bits"
+                ));
+            }
+        }
+        let holds = |pool: &Pool| pool.0.contains(&source);
+        if !self.pool.iter().any(holds) {
+            problems.push(format!("[state]: the foreground's translated source {source} is not in the pool"));
+        }
+        if self.flush.is_empty() {
+            problems.push("[state]: `flush` must say how the table is emptied before a trial".to_owned());
+        }
+        if self.entries == 0 {
+            problems.push("[state]: `entries` of a connection must be at least 1".to_owned());
+        }
+        let is_switch = |file: &str| (file.starts_with("/proc/sys/") || file.starts_with("/sys/")) && !file.contains("..");
+        for switch in self.host.iter().filter(|switch| !is_switch(&switch.file)) {
+            problems.push(format!("[state]: {} is no switch under /proc/sys or /sys", switch.file));
+        }
+        problems
+    }
+}
