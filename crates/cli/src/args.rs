@@ -216,6 +216,15 @@ pub(crate) struct Trial {
     /// Native IPv6 background traffic, per cent of all frames
     #[arg(long, default_value = "0%")]
     pub(crate) background: String,
+    /// Of a stateful device: connections that phase 1 opens, each by one frame (RFC 9693): 1000, 100k, 4M
+    #[arg(long, value_name = "N", value_parser = crate::config::connections)]
+    pub(crate) connections: Option<u64>,
+    /// Connections opened per second
+    #[arg(long, value_name = "R", default_value = "20k", value_parser = units::rate, requires = "connections")]
+    pub(crate) phase_1_rate: FrameRate,
+    /// Phase 1 alone: open the connections at --rate, then try each of them
+    #[arg(long, requires = "connections", conflicts_with_all = ["phase_1_rate", "duration_ns", "directions"])]
+    pub(crate) establish: bool,
     /// Backend: auto, packet or xdp
     #[arg(long, default_value = "auto", value_parser = crate::config::backend)]
     pub(crate) io: crate::config::Backend,
@@ -260,6 +269,22 @@ mod tests {
             };
             compare
         }
+    }
+
+    #[test]
+    fn a_trial_of_phase_1_alone_needs_connections_and_no_time() {
+        let trial = |more: &[&str]| {
+            let words = ["sixbench", "trial", "nft-nat44", "--rate", "20k"].iter().chain(more);
+            match Arguments::try_parse_from(words).map(|arguments| arguments.command) {
+                Ok(Command::Trial(trial)) => Some((trial.connections, trial.phase_1_rate, trial.establish)),
+                _ => None,
+            }
+        };
+        assert_eq!(trial(&[]), Some((None, FrameRate(20_000), false)));
+        assert_eq!(trial(&["--connections", "4M", "--establish"]), Some((Some(4_000_000), FrameRate(20_000), true)));
+        assert_eq!(trial(&["--establish"]), None);
+        assert_eq!(trial(&["--phase-1-rate", "1k"]), None);
+        assert_eq!(trial(&["--connections", "1k", "--establish", "--for", "1s"]), None);
     }
 
     #[test]

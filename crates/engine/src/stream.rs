@@ -3,7 +3,7 @@
 use crate::flow::Flow;
 use crate::profile::{Ends, Path, Profile};
 use crate::side::{Word, counters, sides};
-use crate::stateful::{Conversation, Mapped, View};
+use crate::stateful::{Conversation, Mapped, Step, View};
 use sixbench_method::terms::{Direction, IpVersion, Share};
 use sixbench_method::trial::{Schedule, Shape, TrialSpec};
 use sixbench_wire::template::{Description, StampedTime, Template, Variable};
@@ -178,12 +178,15 @@ impl Stream {
             let (ends, hop_limit) = view(path);
             Kind::new(&ends, hop_limit, is_background, common)
         };
+        // A background frame would open no connection, nor try one.
+        let is_of_connections = common.conversation.is_some_and(|conversation| conversation.step != Step::Use);
+        let share = if is_of_connections { Share::ALL } else { common.profile.share };
         Ok(Self {
             direction: common.direction,
             id: StreamId::new(common.direction, false, common.trial),
             foreground: kind(&paths.foreground, false)?,
             background: paths.background.as_ref().map(|path| kind(path, true)).transpose()?,
-            share: common.profile.share,
+            share,
             turns: Turns::new(common.profile, spec),
         })
     }

@@ -93,6 +93,24 @@ fn phase_2_opens_no_connection_and_every_frame_of_it_is_verified() {
 }
 
 #[test]
+fn background_frames_keep_out_of_phase_1_and_open_nothing_in_phase_2() {
+    let share = sixbench_method::terms::Share { foreground: 4, of: 5 };
+    let native = |profile: Profile| {
+        let six = ipv6_with_background(share);
+        let (forward, reverse) = (six.forward.background, six.reverse.background);
+        let with = |paths: Paths, background| Paths { background, ..paths };
+        Profile { forward: with(profile.forward, forward), reverse: with(profile.reverse, reverse), share, ..profile }
+    };
+    let nat = Nat::default();
+    let opened = nat.opened.clone();
+    let result = use_them(native(nat44()), nat);
+    assert_eq!(result.not_received(), 0, "{result:?}");
+    assert_eq!((connections(&result).established, connections(&result).mapping.seen), (CONNECTIONS, CONNECTIONS));
+    assert_eq!(opened.load(std::sync::atomic::Ordering::Relaxed), CONNECTIONS);
+    assert_eq!(on_time(establish(native(nat44()), Nat::default())).verdict(LossRatio::ZERO), Verdict::Passed);
+}
+
+#[test]
 fn ports_that_change_are_learned_and_told() {
     let result = establish(nat44(), Nat { port_step: 777, ..Nat::default() });
     assert_eq!(result.verdict(LossRatio::ZERO), Verdict::Passed, "{result:?}");

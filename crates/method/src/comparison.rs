@@ -1,6 +1,7 @@
 //! Two measurements side by side, A and B: what B is to A, quantity by quantity, with the interval that the repetitions leave open.
 
 use crate::measure::{Outcome, Quantity};
+use crate::plan::Measure;
 use crate::search::Limit;
 use crate::stats::{Comparison, Shift, Summary, difference, shift};
 use crate::terms::{Direction, FrameRate, LossRatio};
@@ -14,15 +15,25 @@ use std::fmt;
 pub enum Subject {
     /// The highest rate at which no more than this is lost; with 0 the throughput of RFC 2544 section 26.1.
     Rate(LossRatio),
+    /// The same of connections: the highest rate at which no more than this share of them is not established (RFC 9693).
+    ConnectionRate(LossRatio),
     /// A quantity of one direction; with its load where values of several loads stand side by side.
     Value(Quantity, Direction, Option<FrameRate>),
 }
 
 impl Subject {
+    /// What was searched is told by the measure: outcomes hold a rate, whatever it is of.
+    pub fn of(self, measure: &Measure) -> Self {
+        match (self, measure) {
+            (Self::Rate(goal), Measure::EstablishmentRate) => Self::ConnectionRate(goal),
+            _ => self,
+        }
+    }
+
     /// Whether a higher value is the better one.
     pub fn is_higher_better(&self) -> bool {
         match self {
-            Self::Rate(_) => true,
+            Self::Rate(_) | Self::ConnectionRate(_) => true,
             Self::Value(quantity, ..) => quantity.is_higher_better(),
         }
     }
@@ -33,6 +44,8 @@ impl fmt::Display for Subject {
         match self {
             Self::Rate(LossRatio::ZERO) => f.write_str("Throughput"),
             Self::Rate(goal) => write!(f, "Rate at {goal} loss or less"),
+            Self::ConnectionRate(LossRatio::ZERO) => f.write_str("Connection establishment rate"),
+            Self::ConnectionRate(goal) => write!(f, "Connection establishment rate at {goal} loss or less"),
             Self::Value(quantity, direction, None) => write!(f, "{}, {direction}", quantity.title()),
             Self::Value(quantity, direction, Some(load)) => write!(f, "{}, {direction}, at {load}", quantity.title()),
         }
@@ -133,7 +146,8 @@ fn samples(outcomes: &[Outcome]) -> BTreeMap<Key, Sample> {
             let is_open = bracket.lower.is_some() && bracket.limit != Limit::Dut;
             add((bracket.goal.0.to_bits(), None), Subject::Rate(bracket.goal), rate, is_open);
         }
-        for value in &outcome.values {
+        // The numbers held on the way to a capacity are the steps of a search, no sample.
+        for value in outcome.values.iter().filter(|value| value.quantity != Quantity::ConnectionsHeld) {
             let load = (value.quantity == Quantity::FrameLossRate).then_some(value.load);
             let key = (u64::MAX, Some((value.quantity, value.direction, load.map_or(0, |load| load.0))));
             add(key, Subject::Value(value.quantity, value.direction, load), value.value, value.is_at_least);
@@ -181,6 +195,13 @@ mod tests {
         let latencies = |values: [f64; 4]| values.iter().zip(1..).map(|(v, i)| outcome(i, 0, *v)).collect::<Vec<_>>();
         let rows = compare(&latencies([5.0, 5.1, 4.9, 5.0]), &latencies([6.0, 6.1, 6.2, 6.0]), 0.0);
         assert_eq!((rows[0].verdict, rows[0].a.n), (Comparison::Worse, 4), "loads may differ from repetition to repetition");
+    }
+
+    #[test]
+    fn a_rate_of_connections_is_called_that() {
+        let goal = LossRatio::ZERO;
+        assert_eq!(Subject::Rate(goal).of(&Measure::Throughput).to_string(), "Throughput");
+        assert_eq!(Subject::Rate(goal).of(&Measure::EstablishmentRate).to_string(), "Connection establishment rate");
     }
 
     #[test]

@@ -53,6 +53,8 @@ pub enum Event {
     },
     /// One repetition of one point ended.
     MeasurementEnded {
+        /// What was measured, as plans name it.
+        measure: String,
         /// What it came to.
         outcome: Outcome,
     },

@@ -62,6 +62,13 @@ pub struct Drops {
     pub samples: Vec<u64>,
 }
 
+impl Drops {
+    /// Whether it counts connections that were not made or were lost, rather than frames at an interface.
+    pub fn is_of_the_connection_table(&self) -> bool {
+        self.place == "conntrack"
+    }
+}
+
 impl Watch {
     /// Milliseconds the host of this virtual machine took from the core of this role that lost most.
     pub fn stolen_ms(&self, role: &str) -> u64 {

@@ -1,17 +1,19 @@
 //! What held a DUT back, in sentences.
 
 use crate::digest::{Digest, PointDigest};
-use crate::words::title;
 use sixbench_method::bottleneck::explain;
 use sixbench_method::plan::Measure;
 
 /// One sentence for each point of which it is known.
 pub(crate) fn bottlenecks(digest: &Digest) -> Vec<String> {
     // Losses that a measurement makes on purpose say nothing of a limit.
-    let is_of_a_limit = |point: &&PointDigest| matches!(point.test.measure, Measure::Throughput | Measure::FrameLossRate(_));
+    let is_of_a_limit = |point: &&PointDigest| {
+        use Measure::{EstablishmentRate, FrameLossRate, TableCapacity, Throughput};
+        matches!(point.test.measure, Throughput | FrameLossRate(_) | EstablishmentRate | TableCapacity(_))
+    };
     let sentence = |point: &PointDigest| {
         let bottleneck = explain(&point.records, digest.goal())?;
-        Some(format!("{} at {}\u{a0}bytes: {bottleneck}.", title(point.test), point.point.frame_size))
+        Some(format!("{}: {bottleneck}.", point.name()))
     };
     digest.points.iter().filter(is_of_a_limit).filter_map(sentence).collect()
 }

@@ -3,8 +3,9 @@
 use crate::digest::Digest;
 use crate::plot::{self, Figure};
 use crate::table::Table;
-use crate::tables::{burst, degradation, loss, mix, repeated, throughput, trial};
+use crate::tables::{burst, degradation, loss, mix, repeated, stateful, tcp, throughput, trial};
 use serde::Serialize;
+use sixbench_method::plan::SeriesBy;
 
 /// Tables and figures under one heading.
 #[derive(Serialize)]
@@ -20,7 +21,7 @@ pub(crate) struct Chapter {
 impl Chapter {
     fn new(id: &'static str, title: impl Into<String>, tables: Vec<Table>, figures: Vec<Figure>) -> Self {
         let tables = tables.into_iter().filter(|table| !table.rows.is_empty()).collect();
-        let figures = figures.into_iter().filter(|figure| !figure.panels.is_empty()).collect();
+        let figures = figures.into_iter().filter(|figure| !figure.is_empty()).collect();
         Self { id, title: title.into(), tables, figures, is_graph_first: false }
     }
 
@@ -38,17 +39,38 @@ pub(crate) fn results(digest: &Digest) -> Vec<Chapter> {
             vec![throughput::headline(digest), throughput::goals(digest)],
             vec![plot::throughput::figure(digest)],
         ),
+        Chapter::new(
+            "stateful",
+            "Stateful gateways (RFC 9693)",
+            stateful::tables(digest),
+            vec![plot::connections::figure(digest), plot::capacity::figure(digest)],
+        ),
+        Chapter::new("tcp", "TCP connections (RFC 3511)", tcp::tables(digest), vec![]),
+        scalability(digest),
         Chapter { is_graph_first: true, ..of_table("loss-rate", loss::table(digest), vec![plot::loss_rate::figure(digest)]) },
     ];
     chapters.extend(repeated::tables(digest).into_iter().map(|(id, table)| of_table(id, table, vec![])));
     chapters.extend([
         of_table("back-to-back", burst::table(digest), vec![]),
-        Chapter::new("overload", "Overload: more flows", degradation::tables(digest), vec![plot::degradation::figure(digest)]),
+        Chapter::new(
+            "overload",
+            "Overload: more flows",
+            degradation::tables(digest, SeriesBy::Flows),
+            vec![plot::degradation::figure(digest)],
+        ),
         Chapter::new("mixed", "Mixed traffic", mix::mixed(digest), vec![plot::mix::mixed(digest)]),
         Chapter::new("cores", "More cores", mix::scaling(digest), vec![plot::mix::scaling(digest)]),
     ]);
     chapters.retain(|chapter| !chapter.is_empty());
     chapters
+}
+
+/// How a stateful gateway bears many connections, and large tables.
+fn scalability(digest: &Digest) -> Chapter {
+    let tables = [SeriesBy::Connections, SeriesBy::TableSize].into_iter().flat_map(|by| degradation::tables(digest, by));
+    let figures = vec![plot::scalability::figure(digest)];
+    let chapter = Chapter::new("scalability", "Scalability: connections and table size", tables.collect(), figures);
+    Chapter { is_graph_first: true, ..chapter }
 }
 
 /// A chapter whose heading is that of its only table.

@@ -1,20 +1,21 @@
 //! `results.csv` and its sister of values: one row for each number of a repetition, every digit, units in the header.
 
 use crate::Input;
-use crate::words::title;
+use crate::words::{full_rate_unit, title};
 use sixbench_method::measure::{Outcome, Quantity, Unit, Value};
+use sixbench_method::plan::Measure;
 use sixbench_method::search::{Bracket, Limit};
 use sixbench_method::terms::FrameRate;
 
 const POINT: &str = "plan,test,title,dut,frame_size_octets,directions,repetition";
-const BRACKET: &str =
-    "goal_loss_ratio,lower_bound_frames_per_s_per_direction,upper_bound_frames_per_s_per_direction,limit,trials,invalid_trials";
+const BRACKET: &str = "goal_loss_ratio,lower_bound_frames_per_s_per_direction,upper_bound_frames_per_s_per_direction,limit,trials,invalid_trials,\
+     measure,unit";
 const VALUE: &str = "measure,quantity,direction,load_frames_per_s_per_direction,value,unit,is_at_least";
 
 /// The completed searches as comma-separated values (RFC 4180, but with plain newlines). The lower bound of the goal 0 is the
-/// throughput; an empty bound is not known.
+/// throughput, or of the measure `establishment-rate` a rate of connections; an empty bound is not known.
 pub fn csv(input: &Input) -> String {
-    let rows = input.outcomes.iter().flat_map(|o| o.brackets.iter().map(move |b| (o, bracket(o, b))));
+    let rows = input.outcomes.iter().flat_map(|o| o.brackets.iter().map(move |b| (o, bracket(input, o, b))));
     file(input, BRACKET, rows)
 }
 
@@ -45,7 +46,8 @@ fn point(input: &Input, outcome: &Outcome) -> [String; 7] {
     ]
 }
 
-fn bracket(outcome: &Outcome, bracket: &Bracket) -> Vec<String> {
+fn bracket(input: &Input, outcome: &Outcome, bracket: &Bracket) -> Vec<String> {
+    let measure = input.plan.test(&outcome.point.test).map(|t| &t.measure);
     let bound = |rate: Option<FrameRate>| rate.map(|r| r.0.to_string()).unwrap_or_default();
     vec![
         bracket.goal.0.to_string(),
@@ -54,6 +56,8 @@ fn bracket(outcome: &Outcome, bracket: &Bracket) -> Vec<String> {
         limit_name(bracket.limit).to_owned(),
         outcome.trials.to_string(),
         outcome.invalid.to_string(),
+        measure.map(Measure::name).unwrap_or_default().to_owned(),
+        measure.map(full_rate_unit).unwrap_or_default().to_owned(),
     ]
 }
 

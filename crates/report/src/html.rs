@@ -107,7 +107,7 @@ fn notice(digest: &Digest) -> Vec<String> {
             .to_owned(),
         format!(
             "A trial lasted {} (RFC 2544 section 24: at least 60 s){} and a measurement was made {} times (RFC 8219: at \
-             least 20). Every rate is per direction.",
+             least 20). Every rate of frames is per direction.",
             seconds(plan.trial.duration_ns),
             own_durations(plan),
             repetitions.join(" or "),

@@ -64,6 +64,7 @@ fn escaped(text: &str) -> String {
             '\u{a0}' => plain.push('~'),
             '–' => plain += "--",
             '≥' => plain += "$\\geq$",
+            '≤' => plain += "$\\leq$",
             '×' => plain += "$\\times$",
             '\n' | '\r' => plain.push(' '),
             _ => plain.push(c),

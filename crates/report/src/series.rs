@@ -1,15 +1,27 @@
 //! Tests that are steps of a series: what changes from step to step, and what that does to the result.
 
 use crate::digest::{Digest, PointDigest, Sample};
-use crate::words::quantity;
+use crate::words::searched;
 use sixbench_method::measure::Quantity;
 use sixbench_method::mix::degradation_percent;
-use sixbench_method::plan::{SeriesBy, Test};
+use sixbench_method::plan::{Measure, SeriesBy, Test};
 use sixbench_method::terms::{Direction, FrameRate, FrameSize};
+
+/// What the steps of a series are counted in.
+pub(crate) fn unit_of(by: SeriesBy) -> &'static str {
+    match by {
+        SeriesBy::Background => "% native",
+        SeriesBy::Flows => "flows",
+        SeriesBy::Cores => "cores",
+        SeriesBy::Connections => "connections",
+        SeriesBy::TableSize => "entries",
+    }
+}
 
 /// The tests of one series, by their place on its axis, ascending.
 pub(crate) struct Steps<'a> {
     pub(crate) name: &'a str,
+    pub(crate) by: SeriesBy,
     pub(crate) steps: Vec<(f64, &'a Test)>,
 }
 
@@ -22,7 +34,7 @@ pub(crate) fn series<'a>(digest: &Digest<'a>, by: SeriesBy) -> Vec<Steps<'a>> {
         };
         match found.iter_mut().find(|steps| steps.name == series.name) {
             Some(steps) => steps.steps.push((series.at, test)),
-            None => found.push(Steps { name: &series.name, steps: vec![(series.at, test)] }),
+            None => found.push(Steps { name: &series.name, by, steps: vec![(series.at, test)] }),
         }
     }
     found.iter_mut().for_each(|steps| steps.steps.sort_by(|a, b| a.0.total_cmp(&b.0)));
@@ -35,8 +47,13 @@ impl<'a> Steps<'a> {
         self.steps.iter().filter_map(|&(at, test)| Some((at, digest.point(test, size)?))).collect()
     }
 
-    /// The steps at one size that have a throughput, each with its point.
-    pub(crate) fn with_throughput<'d>(&self, digest: &'d Digest<'a>, size: FrameSize) -> Vec<(f64, &'d PointDigest<'a>)> {
+    /// What all steps measure.
+    pub(crate) fn measure(&self) -> Option<&'a Measure> {
+        self.steps.first().map(|(_, test)| &test.measure)
+    }
+
+    /// The steps at one size that have a searched rate, each with its point.
+    pub(crate) fn with_rate<'d>(&self, digest: &'d Digest<'a>, size: FrameSize) -> Vec<(f64, &'d PointDigest<'a>)> {
         self.at(digest, size).into_iter().filter(|(_, p)| p.headline().is_some()).collect()
     }
 
@@ -96,9 +113,10 @@ pub(crate) fn curves(digest: &Digest, steps: &Steps) -> Vec<Curve> {
 }
 
 fn of_goal(points: &[(f64, &PointDigest)], goal: usize, size: FrameSize) -> Option<Curve> {
-    let name = quantity(points.iter().find_map(|(_, p)| p.goals.get(goal))?.goal);
+    let (_, first) = points.iter().find(|(_, p)| p.is_searched())?;
+    let name = searched(&first.test.measure, first.goals.get(goal)?.goal);
     let subject = Subject { quantity: name, rate: None, direction: None, is_higher_better: true };
-    let measured = points.iter().filter(|(_, p)| p.is_throughput());
+    let measured = points.iter().filter(|(_, p)| p.is_searched());
     let step =
         |(at, p): &(f64, &PointDigest)| Some(Step { at: *at, value: p.goals.get(goal)?.summary.as_ref()?.median, load: None });
     Some(Curve { subject, size, steps: measured.filter_map(step).collect() })

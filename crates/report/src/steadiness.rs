@@ -1,7 +1,7 @@
 //! Repetitions that go up or down, or fall into two heaps: what a median alone would hide, in sentences.
 
 use crate::digest::{Digest, PointDigest};
-use crate::words::{short, short_ms, three_digits, title};
+use crate::words::{short, short_ms, three_digits};
 use sixbench_method::measure::{Quantity, Unit};
 use sixbench_method::stats::{Drift, TwoModes, drift, modes};
 
@@ -12,7 +12,7 @@ pub(crate) fn findings(digest: &Digest) -> Vec<String> {
 
 fn of_point(point: &PointDigest) -> Vec<String> {
     let values: Vec<f64> = point.headlines().iter().map(|(_, value)| *value).collect();
-    let name = format!("{} at {}\u{a0}bytes", title(point.test), point.point.frame_size);
+    let name = point.name();
     let drifting = drift(&values).map(|drift| drift_sentence(&name, &drift));
     let bimodal = modes(&values).map(|modes| modes_sentence(&name, point, &modes));
     drifting.into_iter().chain(bimodal).collect()

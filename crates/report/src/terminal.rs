@@ -1,9 +1,12 @@
 //! The summary printed at the end of a run.
 
-use crate::digest::{Digest, PointDigest};
-use crate::tables::throughput::sample_note;
-use crate::words::{cut, grouped, share, title};
+use crate::digest::{Digest, PointDigest, Rated};
+use crate::tables::percentile_note;
+use crate::words::{cut, grouped_to_halves, searched, share, title};
 use crate::{Input, verdict};
+use sixbench_method::measure::Quantity;
+use sixbench_method::plan::Measure;
+use sixbench_method::stats::Summary;
 
 /// Narrower than this, a table is not worth trying for; the text is made for this width at least.
 const NARROWEST: usize = 40;
@@ -12,22 +15,68 @@ const WIDEST_BAR: usize = 24;
 /// Characters of the columns of numbers: size, median, P1, P99, n, invalid, with two spaces before each.
 const NUMBERS: usize = 7 + 15 + 13 + 13 + 5 + 9;
 
-/// The summary of a run for a terminal of `width` columns: a table, then the verdict.
+/// A kind of result that has a table: what it is of, and the unit of its numbers.
+struct Kind {
+    is_of: fn(&Measure) -> bool,
+    name: fn(&Digest) -> String,
+    unit: &'static str,
+}
+
+const KINDS: [Kind; 6] = [
+    Kind {
+        is_of: |m| matches!(m, Measure::Throughput),
+        name: |digest| searched(&Measure::Throughput, digest.goal()),
+        unit: "frames/s per direction",
+    },
+    Kind {
+        is_of: |m| matches!(m, Measure::EstablishmentRate),
+        name: |digest| searched(&Measure::EstablishmentRate, digest.goal()),
+        unit: "connections/s",
+    },
+    Kind {
+        is_of: |m| matches!(m, Measure::TearDownRate),
+        name: |_| Quantity::TearDownRate.title().to_owned(),
+        unit: "connections/s",
+    },
+    Kind {
+        is_of: |m| matches!(m, Measure::TableCapacity(_)),
+        name: |_| Quantity::TableCapacity.title().to_owned(),
+        unit: "connections",
+    },
+    Kind {
+        is_of: |m| matches!(m, Measure::TcpEstablishmentRate(_)),
+        name: |_| "TCP connection establishment rate".to_owned(),
+        unit: "connections/s",
+    },
+    Kind {
+        is_of: |m| matches!(m, Measure::TcpCapacity(_)),
+        name: |_| Quantity::TcpConnections.title().to_owned(),
+        unit: "connections",
+    },
+];
+
+/// The summary of a run for a terminal of `width` columns: tables, then the verdict.
 pub fn terminal(input: &Input, width: usize, color: bool) -> String {
     let digest = Digest::new(input);
     let paint = Paint { color };
     let width = width.max(NARROWEST);
-    let throughput = match width {
-        _ if digest.throughput_points().next().is_none() => String::new(),
-        72.. => full_table(&digest, width, &paint),
-        _ => short_table(&digest, width, &paint),
+    let table = |kind: &Kind| {
+        let points: Vec<&PointDigest> = digest.points_of(kind.is_of).collect();
+        match width {
+            _ if points.is_empty() => String::new(),
+            72.. => full_table(&digest, kind, &points, width, &paint),
+            _ => short_table(kind, &points, width, &paint),
+        }
     };
-    let notes = match digest.points.iter().any(|p| p.headline().is_some()) {
-        true => wrapped(&sample_note(&digest), width),
-        false => String::new(),
+    let tables: Vec<String> = KINDS.iter().map(table).filter(|table| !table.is_empty()).collect();
+    let tables = tables.join("\n");
+    let summaries: Vec<Summary> = digest.points.iter().filter_map(PointDigest::rated).map(|r| r.summary).collect();
+    let notes = match summaries.is_empty() {
+        true => String::new(),
+        false => wrapped(&percentile_note(summaries.iter()), width),
     };
     let verdict: String = said(&digest).iter().map(|s| wrapped(s, width)).collect();
-    format!("{throughput}{}\n{verdict}", paint.dim(&notes))
+    format!("{tables}{}\n{verdict}", paint.dim(&notes))
 }
 
 /// The verdict, but with every frame size of the measures that have no row in the table.
@@ -65,15 +114,15 @@ impl Paint {
     }
 }
 
-fn full_table(digest: &Digest, width: usize, paint: &Paint) -> String {
-    let longest = digest.throughput_points().map(|p| title(p.test).chars().count()).max().unwrap_or(4);
+fn full_table(digest: &Digest, kind: &Kind, points: &[&PointDigest], width: usize, paint: &Paint) -> String {
+    let longest = points.iter().map(|p| title(p.test).chars().count()).max().unwrap_or(4);
     let name = longest.clamp(4, width - NUMBERS);
     let bar = (width - NUMBERS - name).saturating_sub(2).min(WIDEST_BAR);
     let head =
         format!("{:name$}  {:>5}  {:>13}  {:>11}  {:>11}  {:>3}  {:>7}", "test", "size", "median", "P1", "P99", "n", "invalid");
-    let unit = format!("{}, frames/s per direction", crate::words::quantity(digest.goal()));
-    let highest = digest.points.iter().filter_map(PointDigest::headline).map(|s| s.median).fold(0.0, f64::max);
-    let rows = digest.throughput_points().map(|p| full_row(p, name, bar, highest, paint));
+    let unit = format!("{}, {}", (kind.name)(digest), kind.unit);
+    let highest = points.iter().filter_map(|p| p.rated()).map(|r| r.summary.median).fold(0.0, f64::max);
+    let rows = points.iter().map(|p| full_row(p, name, bar, highest, paint));
     let lines = [paint.dim(&unit), paint.bold(&head)].into_iter().chain(rows);
     lines.map(|line| line.trim_end().to_owned() + "\n").collect()
 }
@@ -81,29 +130,28 @@ fn full_table(digest: &Digest, width: usize, paint: &Paint) -> String {
 fn full_row(point: &PointDigest, name: usize, bar: usize, highest: f64, paint: &Paint) -> String {
     let title = cut(&title(point.test), name);
     let size = point.point.frame_size.0;
-    let Some(summary) = point.headline() else {
+    let Some(Rated { summary, limits, .. }) = point.rated() else {
         return format!("{title:name$}  {size:>5}  {}", paint.warn(&format!("{:>13}", "no result")));
     };
-    let limits = point.limits();
     let open = if limits.open_above() { "≥ " } else { "" };
-    let median = format!("{:>13}", format!("{open}{}", grouped(summary.median)));
-    let median = if limits.tester > 0 { paint.warn(&median) } else { median };
-    let (p1, p99) = (grouped(summary.p1), grouped(summary.p99));
+    let [median, p1, p99] = [summary.median, summary.p1, summary.p99].map(grouped_to_halves);
+    let shown = format!("{:>13}", format!("{open}{median}"));
+    let median = if limits.tester > 0 { paint.warn(&shown) } else { shown };
     let (n, invalid, bar) = (summary.n, point.invalid(), bar_of(summary.median, highest, bar));
     format!("{title:name$}  {size:>5}  {median}  {p1:>11}  {p99:>11}  {n:>3}  {invalid:>7}  {bar}")
 }
 
 /// One result on two lines, for a narrow terminal.
-fn short_table(digest: &Digest, width: usize, paint: &Paint) -> String {
-    let entry = |point: &PointDigest| {
+fn short_table(kind: &Kind, points: &[&PointDigest], width: usize, paint: &Paint) -> String {
+    let entry = |point: &&PointDigest| {
         let head = cut(&format!("{} at {}", title(point.test), point.point.frame_size), width);
-        let value = point.headline().map_or("no result".to_owned(), |s| {
-            let open = if point.limits().open_above() { "≥ " } else { "" };
-            format!("{open}{} frames/s per direction, n = {}", grouped(s.median), s.n)
+        let value = point.rated().map_or("no result".to_owned(), |r| {
+            let open = if r.limits.open_above() { "≥ " } else { "" };
+            format!("{open}{} {}, n = {}", grouped_to_halves(r.summary.median), kind.unit, r.summary.n)
         });
         format!("{}\n{}", paint.bold(&head), wrapped(&format!("  {value}"), width))
     };
-    digest.throughput_points().map(entry).collect()
+    points.iter().map(entry).collect()
 }
 
 /// A bar of eighths: its length against the highest is the value against the highest.

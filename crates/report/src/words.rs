@@ -1,8 +1,9 @@
 //! Numbers as people read them. All spaces inside a quantity are no-break spaces.
 
 use sixbench_method::measure::{Quantity, Unit};
-use sixbench_method::plan::Test;
+use sixbench_method::plan::{Measure, Test};
 use sixbench_method::terms::{Directions, LossRatio};
+use sixbench_method::trial::TrialSpec;
 
 /// Three significant digits and a prefix: `412 k`, `1.23 M`, `950`.
 pub(crate) fn short(value: f64) -> String {
@@ -35,6 +36,14 @@ pub(crate) fn three_digits(value: f64) -> String {
 pub(crate) fn grouped(value: f64) -> String {
     let decimals = usize::from(value.fract() != 0.0);
     with_decimals(value, decimals)
+}
+
+/// The same of what may have been divided: of other fractions than halves nothing is worth printing.
+pub(crate) fn grouped_to_halves(value: f64) -> String {
+    match (value * 2.0).fract() == 0.0 {
+        true => grouped(value),
+        false => grouped(value.round()),
+    }
 }
 
 /// So many decimals, and groups of three before the point: `-1,234.56`.
@@ -134,6 +143,34 @@ pub(crate) fn count(n: u64, noun: &str) -> String {
     format!("{n}\u{a0}{noun}{plural}")
 }
 
+/// Connections, without their unit: whole numbers.
+pub(crate) fn whole(value: u64) -> String {
+    grouped(value as f64)
+}
+
+/// The unit of a rate that a measure searches or is made at: in phase 1 of RFC 9693 every frame opens a connection.
+pub(crate) fn rate_unit(measure: &Measure) -> &'static str {
+    match measure.counts_connections() {
+        true => "connections/s",
+        false => "frames/s",
+    }
+}
+
+/// The same with the direction, which connections have none of: only the Initiator opens them.
+pub(crate) fn full_rate_unit(measure: &Measure) -> &'static str {
+    match measure.counts_connections() {
+        true => "connections/s",
+        false => "frames/s per direction",
+    }
+}
+
+/// The load of a trial with its unit: `412 k frames/s`, `95 k connections/s`.
+pub(crate) fn load(spec: &TrialSpec) -> String {
+    let is_of_connections = spec.shape.connections().is_some() || spec.shape.is_of_tcp();
+    let unit = if is_of_connections { "connections/s" } else { "frames/s" };
+    format!("{} {unit}", short(spec.rate.0 as f64))
+}
+
 /// The title of a test, with the direction where it is not the usual both.
 pub(crate) fn title(test: &Test) -> String {
     match test.directions {
@@ -156,6 +193,16 @@ pub(crate) fn quantity(goal: LossRatio) -> String {
     match goal == LossRatio::ZERO {
         true => "Throughput".to_owned(),
         false => format!("Rate at {} loss or less", percent(goal.0)),
+    }
+}
+
+/// The name of what a measure searched for a goal.
+pub(crate) fn searched(measure: &Measure, goal: LossRatio) -> String {
+    match (measure, goal == LossRatio::ZERO) {
+        (Measure::EstablishmentRate, true) => "Connection establishment rate".to_owned(),
+        (Measure::EstablishmentRate, false) => format!("Connection establishment rate at {} loss or less", percent(goal.0)),
+        (Measure::TcpEstablishmentRate(_), _) => "TCP connection establishment rate".to_owned(),
+        _ => quantity(goal),
     }
 }
 

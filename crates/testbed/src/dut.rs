@@ -104,12 +104,28 @@ impl Dut {
         if !self.recipe.reset.is_empty() {
             return self.run_all(&self.recipe.reset);
         }
+        self.kill_daemon();
+        self.start()
+    }
+
+    /// Starts the device's daemon anew and waits until it is ready, where its recipe wants that before every trial.
+    pub fn restart_for_trial(&mut self) -> Result<(), TestbedError> {
+        if !self.recipe.state.as_ref().is_some_and(|state| state.restart) {
+            return Ok(());
+        }
+        self.shell.transcript().comment("restart before a trial");
+        self.kill_daemon();
+        self.start()?;
+        self.run_all(&self.recipe.after)?;
+        self.wait_until_ready()
+    }
+
+    fn kill_daemon(&mut self) {
         if let Some(daemon) = &mut self.daemon {
             self.shell.transcript().line(&format!("kill -KILL {}", daemon.id()));
             let _ = daemon.kill();
             let _ = daemon.wait();
         }
-        self.start()
     }
 
     fn write_files(&mut self) -> Result<(), TestbedError> {

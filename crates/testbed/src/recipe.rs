@@ -345,6 +345,9 @@ impl Recipe {
         }
         if let Some(state) = &self.state {
             problems.extend(state.problems(self.translated_source(state)));
+            if state.restart && self.daemon.is_none() {
+                problems.push("[state]: `restart` needs a [daemon] that can be started anew".to_owned());
+            }
         }
         self.check_steps(&mut problems);
         for need in self.needs.iter().filter(|need| need.package.is_none() && need.source.is_none()) {

@@ -87,7 +87,8 @@ fn are_alike(a: &Plan, b: &Plan) -> Result<(), Failed> {
 /// Whether two tests ask the same of their devices.
 fn ask_the_same(a: &Test, b: &Test) -> bool {
     let timeouts = a.frame_timeout_ns == b.frame_timeout_ns;
-    a.measure == b.measure && a.directions == b.directions && a.foreground == b.foreground && a.traffic == b.traffic && timeouts
+    let traffic = a.directions == b.directions && a.foreground == b.foreground && a.traffic == b.traffic;
+    a.measure == b.measure && traffic && a.stateful == b.stateful && timeouts
 }
 
 /// Tests of the same name are compared; where each side has a single one, these, whatever their names.
@@ -111,7 +112,10 @@ fn pairs(a: &Side, b: &Side, of_a: impl Fn(&Test) -> bool, of_b: impl Fn(&Test) 
         a: name(a, x),
         b: name(b, y),
         frame_size: size,
-        rows: rows_of(&at(a, x, size), &at(b, y, size), tolerance),
+        rows: rows_of(&at(a, x, size), &at(b, y, size), tolerance)
+            .into_iter()
+            .map(|row| Row { subject: row.subject.of(&x.measure), ..row })
+            .collect(),
     });
     all.filter(|compared| !compared.rows.is_empty()).collect()
 }
@@ -196,6 +200,7 @@ fn describe(compared: &Compared) -> String {
 fn show(subject: &Subject, value: f64) -> String {
     match subject {
         Subject::Rate(_) => format!("{} frames/s", show_rate(FrameRate(value as u64))),
+        Subject::ConnectionRate(_) => format!("{} connections/s", show_rate(FrameRate(value as u64))),
         Subject::Value(quantity, ..) => match quantity.unit() {
             Unit::Nanoseconds => format!("{:.3} ms", value / 1e6),
             Unit::Percent => format!("{value:.4} %"),

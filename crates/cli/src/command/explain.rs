@@ -9,7 +9,7 @@ use terms::{MEASURES, TERMS};
 /// Explains a term, or lists all.
 pub(crate) fn explain(term: Option<&str>) -> Result<Exit, Failed> {
     let Some(wanted) = term else {
-        all().for_each(|term| println!("{:<16} {}", term.name, term.definition));
+        all().for_each(|term| println!("{:<28} {}", term.name, term.definition));
         return Ok(Exit::Done);
     };
     let Some(term) = all().find(|term| term.name == wanted) else {

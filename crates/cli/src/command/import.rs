@@ -1,7 +1,7 @@
 //! `sixbench import`: from the configuration of another tester to a plan.
 
 use crate::args;
-use crate::command::{parse_plan, tell};
+use crate::command::{check_traffic, parse_plan, tell};
 use crate::exit::{Exit, Failed};
 use crate::import::import as translate;
 use anyhow::Context;
@@ -20,12 +20,15 @@ pub(crate) fn import(arguments: &args::Import) -> Result<Exit, Failed> {
     write_new(&plan, &imported.plan)?;
     // Read back: a plan that cannot be run must not be handed out.
     let library = super::library(&[recipes])?;
-    parse_plan(&plan.display().to_string(), &imported.plan, &library)?;
+    let loaded = parse_plan(&plan.display().to_string(), &imported.plan, &library)?;
     for note in &imported.notes {
         match note.line {
             0 => eprintln!("note: {}", note.text),
             line => eprintln!("note: line {line}: {}", note.text),
         }
+    }
+    if let Err(refused) = check_traffic(&loaded.plan, &library, false) {
+        eprintln!("note: a run of it would be refused as it stands: {:#}", refused.error);
     }
     println!("{}", plan.display());
     Ok(Exit::Done)

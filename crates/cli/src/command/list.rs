@@ -6,19 +6,25 @@ use crate::exit::{Exit, Failed};
 use sixbench_testbed::recipe::Host;
 
 /// Plans that come with sixbench, as they are: the first comment of each says what it does.
-const PLANS: [(&str, &str); 8] = [
+const PLANS: [(&str, &str); 14] = [
     ("quickstart.toml", include_str!("../../../../plans/quickstart.toml")),
     ("kernel-forwarding.toml", include_str!("../../../../plans/kernel-forwarding.toml")),
     ("siit-paper-fig3-8.toml", include_str!("../../../../plans/siit-paper-fig3-8.toml")),
     ("siit-paper-fig10-12.toml", include_str!("../../../../plans/siit-paper-fig10-12.toml")),
     ("siit-paper-fig13-15.toml", include_str!("../../../../plans/siit-paper-fig13-15.toml")),
     ("siit-paper-table3.toml", include_str!("../../../../plans/siit-paper-table3.toml")),
+    ("siitperf-paper-table11-14.toml", include_str!("../../../../plans/siitperf-paper-table11-14.toml")),
     ("siitperf-paper-table7-8.toml", include_str!("../../../../plans/siitperf-paper-table7-8.toml")),
     ("siitperf-paper-table9-10.toml", include_str!("../../../../plans/siitperf-paper-table9-10.toml")),
+    ("stateful-compare.toml", include_str!("../../../../plans/stateful-compare.toml")),
+    ("stateful-nat44.toml", include_str!("../../../../plans/stateful-nat44.toml")),
+    ("stateful-scaling-connections.toml", include_str!("../../../../plans/stateful-scaling-connections.toml")),
+    ("stateful-scaling-cores.toml", include_str!("../../../../plans/stateful-scaling-cores.toml")),
+    ("stateful-scaling-table.toml", include_str!("../../../../plans/stateful-scaling-table.toml")),
 ];
 
 /// What a test may `measure`.
-const MEASURES: [(&str, &str); 8] = [
+const MEASURES: [(&str, &str); 11] = [
     ("throughput", "the highest rate without loss (RFC 2544 section 26.1, RFC 8219 section 7.1)"),
     ("frame-loss-rate", "the loss at each of several rates (RFC 2544 section 26.3, RFC 8219 section 7.4)"),
     ("latency", "typical and worst-case latency of tagged frames (RFC 8219 section 7.2)"),
@@ -27,15 +33,18 @@ const MEASURES: [(&str, &str); 8] = [
     ("back-to-back", "the longest burst at the minimum gap that is forwarded without loss (RFC 9004, RFC 8219 section 7.5)"),
     ("recovery", "how long losses go on after an overload (RFC 2544 section 26.5, RFC 8219 section 7.6)"),
     ("reset", "how long the DUT forwards nothing around a reset (RFC 6201, RFC 8219 section 7.7)"),
+    ("establishment-rate", "the highest rate at which a stateful device opens connections that work (RFC 9693)"),
+    ("tear-down-rate", "how fast a stateful device deletes its connections (RFC 9693)"),
+    ("table-capacity", "how many connections a stateful device holds (RFC 9693)"),
 ];
 
 /// Prints one of the lists.
 pub(crate) fn list(what: Listed) -> Result<Exit, Failed> {
     match what {
         Listed::Duts => duts()?,
-        Listed::Measures => MEASURES.iter().for_each(|(name, what)| println!("{name:<16} {what}")),
+        Listed::Measures => MEASURES.iter().for_each(|(name, what)| println!("{name:<18} {what}")),
         Listed::Plans => {
-            PLANS.iter().for_each(|(name, text)| println!("{:<38} {}", format!("plans/{name}"), first_comment(text)))
+            PLANS.iter().for_each(|(name, text)| println!("{:<42} {}", format!("plans/{name}"), first_comment(text)))
         }
     }
     Ok(Exit::Done)

@@ -1,5 +1,7 @@
 //! `sixbench trial`: one trial from the command line, everything it counted.
 
+mod connections;
+
 use super::{check_feasible, library};
 use crate::args;
 use crate::config::units::{self, show_ns, show_rate};
@@ -8,10 +10,13 @@ use crate::exit::{Exit, Failed};
 use crate::profile;
 use crate::run::{Session, Site, Wanted, stop};
 use crate::view::verdict_word;
-use sixbench_method::plan::{Plan, Profile, Test};
+use sixbench_method::plan::{Measure, Plan, Profile, Stateful, Test};
 use sixbench_method::terms::LossRatio;
-use sixbench_method::trial::{DirectionResult, TrialResult, TrialSpec, Verdict};
-use sixbench_testbed::{Shell, namespace};
+use sixbench_method::trial::{DirectionResult, Shape, TrialResult, TrialSpec, Verdict};
+use sixbench_testbed::{Recipe, Shell, namespace};
+
+/// T of phase 1, as siitperf's scripts have it.
+const PHASE_1_TIMEOUT_NS: u64 = 500_000_000;
 
 /// Performs the trial and prints its counts.
 pub(crate) fn trial(arguments: &args::Trial) -> Result<Exit, Failed> {
@@ -20,6 +25,7 @@ pub(crate) fn trial(arguments: &args::Trial) -> Result<Exit, Failed> {
         let known = library.names().join(", ");
         return Err(Failed::usage(format!("no recipe is named `{}`; known: {known}", arguments.dut)));
     };
+    check_state(arguments, recipe)?;
     let loaded = one_test(arguments)?;
     check_feasible(&loaded, &library, arguments.force)?;
     let (plan, shell) = (&loaded.plan, Shell::new());
@@ -32,7 +38,8 @@ pub(crate) fn trial(arguments: &args::Trial) -> Result<Exit, Failed> {
     let job = profile::job(recipe, &plan.tests[0], arguments.size, plan.seed, plan.trial).map_err(Failed::usage)?;
     let mut session = Session::open(&site, &Wanted::alone(recipe, arguments.size), job)?;
     session.warnings().iter().for_each(|warning| eprintln!("warning: {warning}"));
-    let spec = TrialSpec::constant(arguments.rate, arguments.duration_ns);
+    session.check_state(&plan.tests[0], plan)?;
+    let spec = spec(arguments, plan.tests[0].stateful);
     let (result, _) = session.measure(&spec)?;
     match arguments.json {
         true => println!("{}", serde_json::to_string_pretty(&result).map_err(anyhow::Error::from)?),
@@ -42,12 +49,37 @@ pub(crate) fn trial(arguments: &args::Trial) -> Result<Exit, Failed> {
     Ok(if is_invalid { Exit::TesterUnfit } else { Exit::Done })
 }
 
+/// A stateful device needs connections, and no other has them.
+fn check_state(arguments: &args::Trial, recipe: &Recipe) -> Result<(), Failed> {
+    match (&recipe.state, arguments.connections) {
+        (Some(_), None) => Err(Failed::usage(format!(
+            "the device {} is stateful: say how many connections phase 1 opens, such as --connections 10k",
+            recipe.name
+        ))),
+        (None, Some(_)) => {
+            Err(Failed::usage(format!("--connections is for stateful devices: the recipe {} has no [state]", recipe.name)))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Phase 1 alone, phase 1 and what follows it, or what there is of a stateless device.
+fn spec(arguments: &args::Trial, stateful: Option<Stateful>) -> TrialSpec {
+    let constant = TrialSpec::constant(arguments.rate, arguments.duration_ns);
+    match stateful {
+        Some(stateful) if arguments.establish => stateful.establishing(stateful.connections, arguments.rate),
+        stateful => TrialSpec { opening: stateful.map(|stateful| stateful.opening()), ..constant },
+    }
+}
+
 /// The arguments as a plan of one test.
 fn one_test(arguments: &args::Trial) -> Result<Loaded, Failed> {
     let test = Test {
         frame_sizes: vec![arguments.size],
         directions: arguments.directions,
         foreground: units::background(&arguments.background).map_err(Failed::usage)?,
+        measure: if arguments.establish { Measure::EstablishmentRate } else { Measure::Throughput },
+        stateful: arguments.connections.map(|n| Stateful::new(n, arguments.phase_1_rate, PHASE_1_TIMEOUT_NS)),
         ..Test::of("trial", &arguments.dut)
     };
     let trial = sixbench_method::plan::TrialSettings { residual_ns: 2_000_000_000, ..standard_trial(Profile::Smoke) };
@@ -77,7 +109,13 @@ fn describe(result: &TrialResult) -> String {
     let spec = result.spec;
     let verdict = verdict_word(result.verdict(LossRatio::ZERO));
     let (rate, time) = (show_rate(spec.rate), show_ns(spec.duration_ns));
-    let mut text = format!("{rate} frames/s per direction for {time}: {verdict}\n");
+    let mut text = match spec.shape {
+        Shape::Establish { connections, validation } => {
+            format!("{connections} connections opened at {rate}/s, then tried at {}/s: {verdict}\n", show_rate(validation))
+        }
+        _ => format!("{rate} frames/s per direction for {time}: {verdict}\n"),
+    };
+    text += &result.connections.as_ref().map_or(String::new(), connections::describe);
     result.directions.iter().for_each(|direction| text += &describe_direction(direction));
     result.faults.iter().for_each(|fault| text += &format!("  tester: {fault}\n"));
     text

@@ -64,6 +64,11 @@ impl<'a> Section<'a> {
         }
     }
 
+    /// Whether `key` is there at all.
+    pub(crate) fn is_given(&self, key: &str) -> bool {
+        self.table.contains_key(key)
+    }
+
     /// Whether `key` holds a list without a single item.
     pub(crate) fn is_empty_list(&self, key: &str) -> bool {
         self.table.get(key).is_some_and(|value| value.get_ref().as_array().is_some_and(|items| items.is_empty()))

@@ -5,7 +5,7 @@ use super::test_section::Surroundings;
 use super::units;
 use super::words::order;
 use sixbench_method::plan::{Measure, Order, Stateful, Traffic};
-use sixbench_method::terms::FrameRate;
+use sixbench_method::terms::{Direction, FrameRate};
 
 /// R where nothing is said: most software opens more.
 const RATE: FrameRate = FrameRate(20_000);
@@ -28,19 +28,33 @@ pub(super) struct Read {
 pub(super) fn read_stateful(section: &Section<'_>, around: &Surroundings<'_>, measure: &Measure) -> Read {
     let connections = section.list("connections", connections).unwrap_or_default();
     let table_sizes = section.list("table-size", self::connections).unwrap_or_default();
-    let first = connections.first().copied().or(match measure {
-        Measure::TableCapacity(capacity) => Some(capacity.start),
-        _ => None,
-    });
+    for key in ["connections", "table-size"].into_iter().filter(|key| section.is_empty_list(key)) {
+        section.mistake(key, format!("`{key}` needs at least one number"));
+    }
+    let first = match measure {
+        Measure::TableCapacity(capacity) => {
+            if !connections.is_empty() {
+                let title = "a search for the capacity of a table begins with `start` connections and goes up to `most`";
+                section.mistake_with_help("connections", title, "leave `connections` out");
+            }
+            Some(capacity.start)
+        }
+        _ => connections.first().copied(),
+    };
     let Some(first) = first else {
-        missing_connections(section, measure, !table_sizes.is_empty());
+        missing_connections(section, measure);
         return Read { stateful: None, connections, table_sizes, has_own_state_table: false };
     };
     let own_table = section.value("state-table", self::connections);
+    // The last step of a search for the capacity must be validated whole.
+    let most = match measure {
+        Measure::TableCapacity(capacity) => capacity.most,
+        _ => first,
+    };
     let rate = section.value("phase-1-rate", units::rate).unwrap_or(RATE);
     let timeout_ns = section.value("phase-1-timeout", units::duration_ns).unwrap_or(around.trial.residual_ns);
     let stateful = Stateful {
-        state_table: own_table.unwrap_or(first),
+        state_table: own_table.unwrap_or(most),
         delay_ns: section.value("phase-1-delay", units::duration_ns),
         enumeration: section.value("enumerate", enumeration).unwrap_or(Order::Pseudorandom),
         responder: section.value("responder-order", order).unwrap_or(Order::Pseudorandom),
@@ -48,24 +62,27 @@ pub(super) fn read_stateful(section: &Section<'_>, around: &Surroundings<'_>, me
         table_size: table_sizes.first().copied(),
         ..Stateful::new(first, rate, timeout_ns)
     };
-    check(section, &stateful, &connections);
+    check(section, &stateful, connections.iter().copied().fold(most, u64::max));
     Read { stateful: Some(stateful), connections, table_sizes, has_own_state_table: own_table.is_some() }
 }
 
-fn missing_connections(section: &Section<'_>, measure: &Measure, has_table_size: bool) {
+fn missing_connections(section: &Section<'_>, measure: &Measure) {
+    let table_size = section.is_given("table-size").then_some("table-size");
+    let given: Vec<_> = KEYS.into_iter().filter(|key| section.value(key, |_| Ok(())).is_some()).chain(table_size).collect();
+    if section.is_given("connections") {
+        // What is wrong with it was told.
+        return;
+    }
     let help = "`connections` is N of RFC 9693: how many connections phase 1 opens, such as \"100k\"";
     if measure.is_of_connections() {
         section.mistake_with_help("measure", format!("{} needs `connections`", measure.name()), help);
     }
-    let mut given = KEYS.into_iter().filter(|key| section.value(key, |_| Ok(())).is_some());
-    let given = given.next().or(has_table_size.then_some("table-size"));
-    if let Some(key) = given {
+    for key in given {
         section.mistake_with_help(key, format!("`{key}` belongs to a stateful test, which has `connections`"), help);
     }
 }
 
-fn check(section: &Section<'_>, stateful: &Stateful, connections: &[u64]) {
-    let most = connections.iter().copied().max().unwrap_or(stateful.connections);
+fn check(section: &Section<'_>, stateful: &Stateful, most: u64) {
     if stateful.state_table > most {
         section.mistake(
             "state-table",
@@ -76,7 +93,8 @@ fn check(section: &Section<'_>, stateful: &Stateful, connections: &[u64]) {
         section.mistake("validation-rate", "the connections are validated at a share of the rate above 0%");
     }
     if let Some(delay_ns) = stateful.delay_ns {
-        let needed_ns = Stateful { delay_ns: None, ..*stateful }.delay_ns(stateful.opening()) - stateful.timeout_ns;
+        let longest = Stateful { connections: most, delay_ns: None, ..*stateful };
+        let needed_ns = longest.delay_ns(longest.opening()) - stateful.timeout_ns;
         if delay_ns < needed_ns {
             let title = format!("phase 1 takes N / R + T = {} s, which is longer than this delay", needed_ns as f64 / 1e9);
             section.mistake_with_help("phase-1-delay", title, "leave it out: it is N / R + 2 T then");
@@ -94,7 +112,8 @@ pub(super) fn check_combinations(section: &Section<'_>, read: &Read, traffic: &T
         _ => 0,
     };
     let most = read.connections.iter().copied().max().unwrap_or(0).max(searched);
-    let tuples = traffic.tuples();
+    // Which direction is the Initiator's is the recipe's business, and checked with it.
+    let tuples = traffic.tuples_of(Direction::Forward).max(traffic.tuples_of(Direction::Reverse));
     let key = if searched > 0 { "most" } else { "connections" };
     if most > tuples {
         let title =
@@ -122,7 +141,87 @@ fn enumeration(text: &str) -> Result<Order, String> {
 }
 
 /// `100k`, `1M`, `65536`.
-pub(super) fn connections(text: &str) -> Result<u64, String> {
+pub(crate) fn connections(text: &str) -> Result<u64, String> {
     let number = units::rate(text).map(|rate| rate.0).ok().filter(|_| !text.contains("fps"));
-    number.ok_or_else(|| format!("expected a number of connections such as 1000, 100k or 4M, not `{text}`"))
+    number.ok_or_else(|| format!("expected a number of connections from 1 to 1000M such as 1000, 100k or 4M, not `{text}`"))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::config::{parse, render};
+
+    const DUTS: [&str; 1] = ["nft-nat44"];
+
+    /// A test of nft-nat44 for each set of lines.
+    fn plan(tests: &[&str]) -> String {
+        let test = |(number, lines): (usize, &&str)| format!("[[test]]\nname = \"t{number}\"\ndut = \"nft-nat44\"\n{lines}\n");
+        "name = \"p\"\n".to_owned() + &tests.iter().enumerate().map(test).collect::<String>()
+    }
+
+    fn mistakes(tests: &[&str]) -> String {
+        let source = plan(tests);
+        render("plan.toml", &source, &parse(&source, &DUTS).expect_err("mistakes"), false)
+    }
+
+    const FULL: &str = "{ source = \"0-65535\", destination = \"0-65535\" }";
+
+    #[test]
+    fn mistakes_of_the_phases_are_told_each_at_its_line() {
+        insta::assert_snapshot!(mistakes(&[
+            "connections = \"1M\"\nphase-1-delay = \"1s\"",
+            "connections = \"1k\"\nstate-table = 2000",
+            "connections = \"1k\"\nenumerate = \"fixed\"",
+            "connections = \"1k\"\nenumerate = \"sideways\"\nresponder-order = \"up\"",
+            "connections = \"many\"",
+            "connections = \"2000M\"",
+            "connections = []",
+            "connections = [\"1k\", \"100k\"]\nphase-1-delay = \"1s\"",
+            "connections = \"1k\"\nvalidation-rate = \"0%\"\nphase-1-rate = \"fast\"",
+        ]));
+    }
+
+    #[test]
+    fn mistakes_of_the_traffic_are_told_each_at_its_line() {
+        let full = format!(
+            "connections = \"1k\"\nforward-ports = {FULL}\nreverse-ports = {FULL}\nleft-addresses = {{ range = \"0-65535\" }}\n\
+             right-addresses = {{ range = \"0-65535\" }}"
+        );
+        insta::assert_snapshot!(mistakes(&[
+            "connections = [\"10k\", \"100k\"]\nforward-ports = { source = \"1-100\", destination = \"1-100\" }\nreverse-ports = { source = \"1-100\", destination = \"1-100\" }",
+            "connections = \"1k\"\nports = \"fixed\"",
+            &full,
+            "connections = \"1k\"\nright-networks = 16",
+            "connections = \"1k\"\nflows = 100",
+            "connections = [\"1k\", \"2k\"]\ntable-size = [\"4k\", \"8k\"]",
+            "connections = [\"1k\", \"2k\"]\ncores = [1, 2]",
+        ]));
+    }
+
+    #[test]
+    fn keys_of_stateful_tests_in_others_are_told_each_at_its_line() {
+        insta::assert_snapshot!(mistakes(&[
+            "phase-1-rate = \"50k\"\nstate-table = 1000",
+            "table-size = [\"1M\", \"2M\"]",
+            "measure = \"establishment-rate\"",
+            "measure = \"tear-down-rate\"\nvalidation-rate = \"50%\"",
+        ]));
+    }
+
+    #[test]
+    fn mistakes_of_a_search_for_the_capacity_are_told_each_at_its_line() {
+        insta::assert_snapshot!(mistakes(&[
+            "measure = \"table-capacity\"\nstart = \"1M\"\nmost = \"500k\"",
+            "measure = \"table-capacity\"\nstart = \"1k\"\nmost = \"2k\"\nforward-ports = { source = \"1-100\", destination = \"1-10\" }\nreverse-ports = { source = \"1\", destination = \"1-10\" }",
+            "measure = \"table-capacity\"\nbeta = \"0%\"\ngamma = \"100%\"",
+            "measure = \"table-capacity\"\nconnections = \"5M\"",
+            "measure = \"establishment-rate\"\nconnections = \"1k\"\nstart = \"1k\"",
+        ]));
+    }
+
+    #[test]
+    fn a_series_of_connections_fills_the_state_table_at_every_step() {
+        let tests = parse(&plan(&["connections = [\"1k\", \"10k\"]"]), &DUTS).expect("a plan").plan.tests;
+        let tables: Vec<u64> = tests.iter().filter_map(|test| Some(test.stateful?.state_table)).collect();
+        assert_eq!((tests[1].name.as_str(), tables), ("t0.connections10000", vec![1000, 10_000]));
+    }
 }

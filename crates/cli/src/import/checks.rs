@@ -39,9 +39,8 @@ fn port_range(config: &Config, direction: &Direction, ports: &Ports, findings: &
         return;
     }
     let title = format!("{} is above {}", ports.min, ports.max);
-    let is_enumerated = config.enumerate_ports.value != 0
-        && config.roles().is_some_and(|(_, _, opens)| opens.active.key == direction.active.key);
-    if is_enumerated || (ports.vary.value != 0 && config.is_used(direction)) {
+    let is_enumerated = config.enumerate_ports.value != 0 && config.roles().is_some();
+    if config.has_own_ports(direction) && (is_enumerated || ports.vary.value != 0) {
         findings.mistake(later(&ports.min, &ports.max).mistake(title).help("a range goes from the minimum up to the maximum"));
     } else {
         findings.note(later(&ports.min, &ports.max).line.unwrap_or(0), format!("{title}; the range is not used"));

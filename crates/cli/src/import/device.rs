@@ -10,15 +10,33 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// A device somebody else has set up.
 pub(super) struct Device {
-    /// `ipv4-router`, `ipv6-router` or `siit`.
+    /// As recipes name it.
     pub(super) technology: &'static str,
     pub(super) left: Link,
     pub(super) right: Link,
     pub(super) foreground: Endpoints,
     /// Source and destination of native IPv6 traffic.
     pub(super) background: Option<(IpAddr, IpAddr)>,
-    /// IPv4 and IPv6 prefixes, if the device translates.
-    pub(super) mappings: Vec<(String, String)>,
+    pub(super) translation: Translation,
+    pub(super) state: Option<State>,
+}
+
+/// What becomes of addresses that are not the Initiator's of a stateful test.
+pub(super) enum Translation {
+    /// They stay as they are.
+    None,
+    /// IPv4 and IPv6 prefixes (RFC 7757).
+    Explicit(Vec<(String, String)>),
+    /// IPv4 addresses are embedded in this IPv6 prefix (RFC 6052).
+    Prefix(String),
+}
+
+/// What makes the device stateful.
+pub(super) struct State {
+    /// The side of the Initiator: `left` or `right`.
+    pub(super) initiator: &'static str,
+    /// What its addresses become.
+    pub(super) pool: IpAddr,
 }
 
 /// One link between tester and device.
@@ -44,14 +62,14 @@ impl Device {
         };
         let lefts = of_both(foreground.left.real, background.map(|ends| ends.0));
         let rights = of_both(foreground.right.real, background.map(|ends| ends.1));
-        let mappings = if config.translates() { mappings(config, foreground) } else { Vec::new() };
         Some(Self {
             technology: technology(config),
             left: Link::of(&config.left, &lefts, &rights).map_err(|near| findings.mistake(too_near(config, near))).ok()?,
             right: Link::of(&config.right, &rights, &lefts).map_err(|near| findings.mistake(too_near(config, near))).ok()?,
             foreground,
             background,
-            mappings,
+            translation: Translation::of(config, foreground),
+            state: State::of(config, foreground),
         })
     }
 }
@@ -73,11 +91,53 @@ impl Link {
     }
 }
 
+impl State {
+    fn of(config: &Config, ends: Endpoints) -> Option<Self> {
+        let (initiator, ..) = config.roles()?;
+        let pool = if initiator.letter == 'L' { ends.left.alias } else { ends.right.alias };
+        Some(Self { initiator: initiator.name(), pool })
+    }
+}
+
+impl Translation {
+    /// The recipe's key that has it.
+    pub(super) fn key(&self) -> Option<&'static str> {
+        match self {
+            Self::None => None,
+            Self::Explicit(_) => Some("eam"),
+            Self::Prefix(_) => Some("prefix"),
+        }
+    }
+
+    fn of(config: &Config, ends: Endpoints) -> Self {
+        let both = [(&config.left, ends.left), (&config.right, ends.right)];
+        if !config.translates() {
+            return Self::None;
+        }
+        let translated = both.into_iter().filter(|(side, _)| !config.is_initiator(side));
+        let prefix = |(_, end): (&Side, Endpoint)| embedding(end);
+        match translated.clone().find_map(prefix).filter(|_| config.roles().is_some()) {
+            Some(prefix) => Self::Prefix(prefix),
+            None => Self::Explicit(translated.flat_map(|(side, end)| mappings(config, side, end, ends)).collect()),
+        }
+    }
+}
+
+/// The prefix of 96 bits that embeds the end's IPv4 address, if one does.
+fn embedding(end: Endpoint) -> Option<String> {
+    match both_versions(end) {
+        (IpAddr::V4(ipv4), IpAddr::V6(ipv6)) if ipv6.to_bits() as u32 == ipv4.to_bits() => Some(prefix(ipv6.into(), 96)),
+        _ => None,
+    }
+}
+
 fn technology(config: &Config) -> &'static str {
-    match (config.translates(), config.left.version.value) {
-        (true, _) => "siit",
-        (false, 4) => "ipv4-router",
-        (false, _) => "ipv6-router",
+    match (config.roles().is_some(), config.translates(), config.left.version.value) {
+        (true, true, _) => "nat64",
+        (true, false, _) => "nat44",
+        (false, true, _) => "siit",
+        (false, false, 4) => "ipv4-router",
+        (false, false, _) => "ipv6-router",
     }
 }
 
@@ -108,7 +168,7 @@ fn too_near(config: &Config, TooNear(one, other): TooNear) -> Diagnostic {
 }
 
 /// The conventional length, or so much more that the network of the other side is another one.
-fn prefix_length(own: IpAddr, other: Option<&IpAddr>) -> Option<u8> {
+pub(super) fn prefix_length(own: IpAddr, other: Option<&IpAddr>) -> Option<u8> {
     let (usual, longest) = if own.is_ipv4() { (24, 30) } else { (64, 126) };
     let common = match (own, other) {
         (IpAddr::V4(own), Some(IpAddr::V4(other))) => (own.to_bits() ^ other.to_bits()).leading_zeros(),
@@ -170,17 +230,14 @@ fn prefix(address: IpAddr, length: u8) -> String {
 }
 
 /// The explicit address mappings (RFC 7757) the device must have: one host for each network, or all values of the variable part.
-fn mappings(config: &Config, ends: Endpoints) -> Vec<(String, String)> {
-    let of = |side: &Side, end: Endpoint| {
-        let (ipv4, ipv6) = both_versions(end);
-        if has_one_mapping(config, side, ends) {
-            return vec![(prefix(ipv4, 16), prefix(ipv6, 112))];
-        }
-        let in_network = |address, network| if side.networks.value > 1 { in_network(address, network) } else { address };
-        let last = (side.networks.value - 1) as u8;
-        (0..=last).map(|n| (format!("{}/32", in_network(ipv4, n)), format!("{}/128", in_network(ipv6, n)))).collect()
-    };
-    [of(&config.left, ends.left), of(&config.right, ends.right)].concat()
+fn mappings(config: &Config, side: &Side, end: Endpoint, ends: Endpoints) -> Vec<(String, String)> {
+    let (ipv4, ipv6) = both_versions(end);
+    if has_one_mapping(config, side, ends) {
+        return vec![(prefix(ipv4, 16), prefix(ipv6, 112))];
+    }
+    let in_network = |address, network| if side.networks.value > 1 { in_network(address, network) } else { address };
+    let last = (side.networks.value - 1) as u8;
+    (0..=last).map(|n| (format!("{}/32", in_network(ipv4, n)), format!("{}/128", in_network(ipv6, n)))).collect()
 }
 
 /// The end's IPv4 and IPv6 address, if the device translates.
@@ -188,15 +245,33 @@ fn both_versions(end: Endpoint) -> (IpAddr, IpAddr) {
     if end.real.is_ipv4() { (end.real, end.alias) } else { (end.alias, end.real) }
 }
 
+/// Whether the recipe says what the device makes of all the addresses that vary on this side: where it has to say so.
+pub(super) fn translates_all(config: &Config, side: &Side, device: &Device) -> bool {
+    match device.translation {
+        _ if config.is_initiator(side) => true,
+        Translation::None => true,
+        Translation::Prefix(_) => varies_at_the_end(side),
+        Translation::Explicit(_) => has_one_mapping(config, side, device.foreground),
+    }
+}
+
+/// Whether it is the last 16 bits that vary, in both versions.
+fn varies_at_the_end(side: &Side) -> bool {
+    let is_last = |offset: &Option<Setting<u32>>, last: u32| offset.as_ref().is_some_and(|offset| offset.value == last);
+    is_last(&side.part.ipv4_offset, 2) && is_last(&side.part.ipv6_offset, 14)
+}
+
 /// Whether one mapping holds for all the addresses that vary on this side, and for none of the other side: their last 16 bits vary,
 /// and are the same in both versions.
-pub(super) fn has_one_mapping(config: &Config, side: &Side, ends: Endpoints) -> bool {
+fn has_one_mapping(config: &Config, side: &Side, ends: Endpoints) -> bool {
     let (end, other) = if side.letter == 'L' { (ends.left, ends.right) } else { (ends.right, ends.left) };
     let ((ipv4, ipv6), (other4, other6)) = (both_versions(end), both_versions(other));
-    let is_last = |offset: &Option<Setting<u32>>, last: u32| offset.as_ref().is_some_and(|offset| offset.value == last);
-    let is_whole = is_last(&side.part.ipv4_offset, 2) && is_last(&side.part.ipv6_offset, 14);
     let is_apart = prefix(ipv4, 16) != prefix(other4, 16) && prefix(ipv6, 112) != prefix(other6, 112);
-    config.translates() && side.part.vary.value != 0 && is_whole && is_apart && last_16_bits(ipv4) == last_16_bits(ipv6)
+    config.translates()
+        && side.part.vary.value != 0
+        && varies_at_the_end(side)
+        && is_apart
+        && last_16_bits(ipv4) == last_16_bits(ipv6)
 }
 
 fn last_16_bits(address: IpAddr) -> u16 {

@@ -1,9 +1,11 @@
 //! Which of siitperf's eight addresses the frames bear, by the IP versions of both sides.
 //!
 //! A sender has its `Real` address as source. The destination is the other side's `Real` address if both sides have one version,
-//! else the other side's `Virt` address: what stands for that side's `Real` one in the sender's version.
+//! else the other side's `Virt` address: what stands for that side's `Real` one in the sender's version. Behind a stateful device the
+//! Initiator has an address of the device's.
 
 use super::Findings;
+use super::device::prefix_length;
 use super::setting::Setting;
 use super::siitperf::{Config, Side, specified};
 use crate::config::Diagnostic;
@@ -14,7 +16,7 @@ use std::net::{IpAddr, Ipv4Addr};
 pub(super) struct Endpoint {
     /// The tester's own address.
     pub(super) real: IpAddr,
-    /// The same as the other side sees it: another one only where the device translates.
+    /// The same as the other side sees it: another one only where the device translates, or has state and this is the Initiator.
     pub(super) alias: IpAddr,
 }
 
@@ -32,10 +34,12 @@ impl Endpoints {
             return None;
         }
         let [left, right] = config.sides().map(|side| real(config, side, findings));
-        let aliases = match config.translates() {
-            true => config.sides().map(|side| alias(config, side, findings)),
-            false => [left, right],
+        let mut other = |side: &Side, real| match gateway(config, side) {
+            Some(gateway) => Some(gateway),
+            None if config.translates() => alias(config, side, findings),
+            None => real,
         };
+        let aliases = [other(&config.left, left), other(&config.right, right)];
         let mut end = |side: &Side, real: Option<IpAddr>, alias: Option<IpAddr>| {
             let (real, alias) = (real?, alias?);
             tell_first_network(side, real, findings);
@@ -94,13 +98,8 @@ fn alias(config: &Config, side: &Side, findings: &mut Findings) -> Option<IpAddr
     if let Some(address) = specified(setting) {
         return Some(address);
     }
-    if let Some(address) = gateway(config, side) {
-        let text = format!("{key} is not given: a stateful gateway uses an address of its own, taken to be {address}");
-        findings.note(config.stateful.line.unwrap_or(0), text);
-        return Some(address);
-    }
     // A derived address needs none, and then what it would derive from is missing, which is told already.
-    if !config.is_misread(&key) && !is_derived(config, side) {
+    if !config.is_misread(&key) && !config.is_initiator(side) {
         let title = format!("{} and {} need {key}", other.version, side.version);
         let help = format!(
             "it stands for the tester's address on the {}: where the {} sender sends to; both directions need it, for every frame \
@@ -134,19 +133,19 @@ fn embedded(config: &Config, side: &Side) -> Option<IpAddr> {
     }
 }
 
-/// Whether a NAT64's Initiator appears under an address of the gateway's choice.
-fn is_derived(config: &Config, side: &Side) -> bool {
-    config.roles().is_some_and(|(initiator, responder, _)| initiator.letter == side.letter && responder.version.value == 4)
-}
-
-/// The gateway's address on the Responder's side, by convention the first of that network.
+/// What the Initiator's source becomes, which siitperf learns from what arrives: by convention the device's address on the Responder's
+/// side. `None` of any other end.
 fn gateway(config: &Config, side: &Side) -> Option<IpAddr> {
-    if !is_derived(config, side) {
+    if !config.is_initiator(side) {
         return None;
     }
     let responder = config.other(side);
-    let tester = specified(&responder.addresses(4).real).or_else(|| embedded(config, responder))?;
-    Some(conventional(tester, 24))
+    let version = responder.version.value;
+    let tester = specified(&responder.addresses(version).real).or_else(|| embedded(config, responder))?;
+    let near = specified(&side.addresses(version).real).filter(|_| side.version.value == version);
+    // Without a length there are no two networks, which is told elsewhere.
+    let length = prefix_length(tester, near.as_ref()).unwrap_or(24);
+    Some(first_network(responder, conventional(tester, length)))
 }
 
 /// The device's address by RFC 2544 appendix C.2.2: the first one of the network, where the tester has the second.

@@ -6,6 +6,7 @@ mod device;
 mod endpoints;
 mod notes;
 mod options;
+mod phases;
 mod plan;
 mod recipe;
 mod setting;

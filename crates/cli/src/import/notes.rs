@@ -1,11 +1,11 @@
 //! What becomes of the keys that are not taken over as they stand.
 
 use super::Findings;
-use super::device::{Device, has_one_mapping};
+use super::device::{Device, translates_all};
 use super::options::Options;
+use super::phases;
 use super::setting::Setting;
 use super::siitperf::{Config, specified};
-use super::stateful;
 
 pub(super) fn tell(config: &Config, options: &Options, device: &Device, findings: &mut Findings) {
     missing_in_siitperf(config, device, findings);
@@ -29,7 +29,7 @@ pub(super) fn tell(config: &Config, options: &Options, device: &Device, findings
     unused_addresses(config, options, findings);
     variable_addresses(config, device, findings);
     background(config, options, findings);
-    stateful::tell(config, options, findings);
+    phases::tell(config, options, device, findings);
 }
 
 fn line<T>(setting: &Setting<T>) -> usize {
@@ -55,11 +55,11 @@ fn missing_in_siitperf(config: &Config, device: &Device, findings: &mut Findings
         "siitperf does not check the hop limit: the recipe's `hops = 1` is a router's or an in-kernel translator's; one in user space \
          takes more, often 3",
     );
-    if config.translates() {
-        findings.note(
-            0,
-            "siitperf does not check the translation: the recipe's `eam` says what the device must make of the addresses",
+    if let Some(key) = device.translation.key() {
+        let text = format!(
+            "siitperf does not check the translation: the recipe's `{key}` says what the device must make of the addresses"
         );
+        findings.note(0, text);
     }
 }
 
@@ -86,12 +86,15 @@ fn unused_addresses(config: &Config, options: &Options, findings: &mut Findings)
         for version in [4, 6] {
             let addresses = side.addresses(version);
             let is_own = side.version.value == version || (version == 6 && config.has_background(options));
-            let is_alias = config.translates() && config.other(side).version.value == version;
+            let is_alias = config.translates() && config.other(side).version.value == version && !config.is_initiator(side);
             let unused = [(&addresses.real, is_own), (&addresses.virt, is_alias)].into_iter().filter(|(_, is_used)| !is_used);
             for setting in
                 unused.filter(|(setting, _)| specified(setting).is_some()).filter_map(|(setting, _)| setting.as_ref())
             {
-                let versions = format!("{} and {}", config.left.version, config.right.version);
+                let versions = match config.roles() {
+                    Some(_) if config.is_initiator(side) && setting.key.ends_with("Virt") => config.stateful.to_string(),
+                    _ => format!("{} and {}", config.left.version, config.right.version),
+                };
                 let only = if setting.key == format!("IPv6-{}-Real", side.letter) { " and no background traffic" } else { "" };
                 findings.note(line(setting), format!("{}: not used with {versions}{only}", setting.key));
             }
@@ -108,8 +111,8 @@ fn variable_addresses(config: &Config, device: &Device, findings: &mut Findings)
         let text = "the recipe's `routes` name the addresses: the device must reach them by way of the tester, by such routes or by the \
                     static ARP and neighbour entries it has for siitperf";
         findings.note(line(vary), format!("{}: {text}", vary.key));
-        if config.translates() && !has_one_mapping(config, side, device.foreground) {
-            let text = "the recipe's `eam` has the first address only: the device must translate all of them";
+        if let Some(key) = device.translation.key().filter(|_| !translates_all(config, side, device)) {
+            let text = format!("the recipe's `{key}` has the first address only: the device must translate all of them");
             findings.note(line(vary), format!("{}: {text}", vary.key));
         }
     }

@@ -2,6 +2,7 @@
 
 use super::Note;
 use super::options::Options;
+use super::phases::Phases;
 use super::setting::Setting;
 use super::siitperf::{AddressPart, Config, Direction, Ports, Side, order};
 use crate::config::units::show_ns;
@@ -10,12 +11,11 @@ use crate::config::units::show_ns;
 const FIXED_SOURCE: u32 = 0xc020;
 const FIXED_DESTINATION: u32 = 7;
 
-/// What siitperf's four programs and scripts measure.
+/// What siitperf's programs and scripts measure of stateless devices, and in phase 2 of stateful ones.
 const MEASURES: [&str; 4] = ["throughput", "frame-loss-rate", "latency", "pdv"];
 
 pub(super) fn text(path: &str, config: &Config, options: &Options, notes: &[Note]) -> String {
     let mut text = comment(&format!("What siitperf measures with {path}, imported by sixbench."));
-    text += &stateful_warning(config);
     text += "#\n# Notes:\n";
     text += &notes.iter().map(|note| comment(&told(note))).collect::<String>();
     text += "\nname = \"siitperf\"\nprofile = \"rfc\"\nrecipes = [\"recipes\"]\n\n";
@@ -23,7 +23,16 @@ pub(super) fn text(path: &str, config: &Config, options: &Options, notes: &[Note
     text += &testbed(config);
     text +=
         "[search]\n# siitperf has it in its scripts, as `max`; loads above 2M are not tried without it.\n# maximum = \"2M\"\n";
-    let common = common(config, options);
+    let phases = Phases::of(config, options);
+    if let Some(phases) = &phases {
+        let both = traffic(config, options) + &phases.of_phase_1();
+        text +=
+            &format!("\n[[test]]\nname = \"establishment-rate\"\ndut = \"siitperf\"\nmeasure = \"establishment-rate\"\n{both}");
+    }
+    if config.is_phase_1_alone() {
+        return text;
+    }
+    let common = common(config, options) + &phases.map_or(String::new(), |phases| phases.of_both());
     for measure in MEASURES {
         text += &format!("\n[[test]]\nname = \"{measure}\"\ndut = \"siitperf\"\nmeasure = \"{measure}\"\n{common}");
     }
@@ -50,16 +59,6 @@ pub(super) fn quoted(text: &str) -> String {
     toml::Value::from(text).to_string()
 }
 
-fn stateful_warning(config: &Config) -> String {
-    let Some((initiator, ..)) = config.roles() else { return String::new() };
-    format!(
-        "#\n# THIS PLAN DOES NOT MEASURE A STATEFUL GATEWAY: the configuration is for stateful tests (Initiator on the {}), and these are\n\
-         # not in sixbench yet. The tests below are the stateless ones: a NAT would drop their reverse frames, and translate the forward\n\
-         # ones to ports of its own. The notes keep what the stateful keys mean.\n",
-        initiator.name()
-    )
-}
-
 fn trial(options: &Options) -> String {
     let lines = [("duration", options.duration_ns), ("residual", options.timeout_ns)];
     let lines: String = lines.iter().filter_map(|(key, value)| Some(format!("{key} = \"{}\"\n", show_ns((*value)?)))).collect();
@@ -81,13 +80,9 @@ fn testbed(config: &Config) -> String {
     text + "\n"
 }
 
-/// What all tests have in common.
+/// What all tests of frames in both directions have in common.
 fn common(config: &Config, options: &Options) -> String {
-    let sizes: Vec<u16> = options.frame_sizes.iter().map(|size| size.0).collect();
     let mut text = String::new();
-    if !sizes.is_empty() {
-        text += &format!("frame-sizes = {sizes:?}\n");
-    }
     text += match config.directions().map(|direction| config.is_used(direction)) {
         [true, false] => "directions = \"forward\"\n",
         [false, true] => "directions = \"reverse\"\n",
@@ -96,15 +91,25 @@ fn common(config: &Config, options: &Options) -> String {
     if config.has_background(options) {
         text += &format!("background = \"{}\"\n", percent(options));
     }
+    text + &traffic(config, options)
+}
+
+/// Frame sizes, ports and addresses.
+fn traffic(config: &Config, options: &Options) -> String {
+    let sizes: Vec<u16> = options.frame_sizes.iter().map(|size| size.0).collect();
+    let mut text = String::new();
+    if !sizes.is_empty() {
+        text += &format!("frame-sizes = {sizes:?}\n");
+    }
     // The range of a direction that is not used may be wrong.
     for (key, direction) in [("forward-ports", &config.forward), ("reverse-ports", &config.reverse)] {
-        if config.is_used(direction) {
-            text += &ports(key, direction);
+        if config.has_own_ports(direction) {
+            text += &ports(key, direction, config.enumerate_ports.value);
         }
     }
     for side in config.sides() {
         text += &addresses(side);
-        if side.networks.value > 1 {
+        if side.networks.value > 1 && config.roles().is_none() {
             text += &format!("{}-networks = {}\n", side.name(), side.networks.value);
         }
     }
@@ -119,13 +124,15 @@ fn percent(options: &Options) -> String {
     format!("{}%", hundredths as f64 / 100.0)
 }
 
-fn ports(key: &str, direction: &Direction) -> String {
-    let range = |ports: &Ports, fixed: u32| match ports.vary.value {
+/// Where phase 1 enumerates the ports, it does so whether or not they vary in phase 2.
+fn ports(key: &str, direction: &Direction, enumerate: u32) -> String {
+    let vary = |ports: &Ports| if enumerate == 0 { ports.vary.value } else { enumerate };
+    let range = |ports: &Ports, fixed: u32| match vary(ports) {
         0 => format!("{fixed}-{fixed}"),
         _ => format!("{}-{}", ports.min.value, ports.max.value),
     };
     let (source, destination) = (range(&direction.source, FIXED_SOURCE), range(&direction.destination, FIXED_DESTINATION));
-    let orders = (order(direction.source.vary.value), order(direction.destination.vary.value));
+    let orders = (order(vary(&direction.source)), order(vary(&direction.destination)));
     format!(
         "{key} = {{ source = \"{source}\", destination = \"{destination}\", source-order = \"{}\", destination-order = \"{}\" }}\n",
         orders.0, orders.1

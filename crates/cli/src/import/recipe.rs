@@ -1,8 +1,11 @@
 //! The text of the recipe.
 
-use super::device::{Device, Link};
+use super::device::{Device, Link, State, Translation};
 use super::plan::{comment, quoted};
 use std::net::IpAddr;
+
+/// What only the user can know.
+pub(super) const FLUSH: &str = "ssh -o BatchMode=yes DUT conntrack -F";
 
 /// The recipe of a device that somebody else has set up.
 pub(super) fn text(path: &str, device: &Device) -> String {
@@ -17,7 +20,8 @@ pub(super) fn text(path: &str, device: &Device) -> String {
     text += &link("right", &device.right);
     text += &foreground(device);
     text += &background(device);
-    text += &translation(device);
+    text += &translation(&device.translation);
+    text += &device.state.as_ref().map_or(String::new(), state);
     text += "# RFC 2544 section 7: the report needs the exact version. Put a command here that prints it, e.g. `ssh dut uname -sr`.\n";
     text += "[version]\nrun = \"true\"\n";
     text
@@ -55,11 +59,35 @@ fn background(device: &Device) -> String {
     })
 }
 
-fn translation(device: &Device) -> String {
-    if device.mappings.is_empty() {
-        return String::new();
-    }
+fn translation(translation: &Translation) -> String {
     let pair = |(ipv4, ipv6): &(String, String)| format!("    [\"{ipv4}\", \"{ipv6}\"],\n");
-    let pairs: String = device.mappings.iter().map(pair).collect();
-    format!("[translation]\neam = [\n{pairs}]\n\n")
+    match translation {
+        Translation::None => String::new(),
+        Translation::Prefix(prefix) => format!("[translation]\nprefix = \"{prefix}\"\n\n"),
+        Translation::Explicit(pairs) => {
+            format!("[translation]\neam = [\n{}]\n\n", pairs.iter().map(pair).collect::<String>())
+        }
+    }
+}
+
+fn state(state: &State) -> String {
+    let State { initiator, pool } = state;
+    format!(
+        "\
+# What sources become is guessed: siitperf takes whatever comes. Correct the addresses, and the ports if the device has fewer.
+[state]
+initiator = \"{initiator}\"
+pool = [\"{pool}\"]
+pool-ports = \"1-65535\"
+# Empties the device's connection tracking table before every trial; siitperf's scripts have it as `startcmd` and `stopcmd`. It runs on
+# this machine. Put the device's name for DUT, and its own command if it is not a Linux with conntrack-tools; until then every run stops
+# at this line.
+flush = [{{ run = \"{FLUSH}\" }}]
+# With these every trial is checked: phase 1 opened all connections and phase 2 none, the table has room for them, and keeps them.
+# count = {{ run = \"ssh -o BatchMode=yes DUT conntrack -C\" }}
+# limit = {{ run = \"ssh -o BatchMode=yes DUT cat /proc/sys/net/netfilter/nf_conntrack_max\" }}
+# timeout = {{ run = \"ssh -o BatchMode=yes DUT cat /proc/sys/net/netfilter/nf_conntrack_udp_timeout\" }}
+
+"
+    )
 }

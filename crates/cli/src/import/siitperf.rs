@@ -13,7 +13,7 @@ pub(super) struct Config {
     pub(super) forward: Direction,
     /// From right to left.
     pub(super) reverse: Direction,
-    /// Four-tuples: 0 stateless, 1 Initiator on the left, 2 on the right.
+    /// 0 stateless, 1 Initiator on the left, 2 on the right.
     pub(super) stateful: Setting<u32>,
     pub(super) enumerate_ports: Setting<u32>,
     pub(super) enumerate_ips: Setting<u32>,
@@ -135,6 +135,24 @@ impl Config {
             1 => Some((&self.left, &self.right, &self.forward)),
             2 => Some((&self.right, &self.left, &self.reverse)),
             _ => None,
+        }
+    }
+
+    /// Whether this side opens the connections of a stateful test.
+    pub(super) fn is_initiator(&self, side: &Side) -> bool {
+        self.roles().is_some_and(|(initiator, ..)| initiator.letter == side.letter)
+    }
+
+    /// Whether nothing is sent but phase 1: then it is the connection establishment rate that is measured.
+    pub(super) fn is_phase_1_alone(&self) -> bool {
+        self.roles().is_some() && self.directions().iter().all(|direction| direction.active.value == 0)
+    }
+
+    /// Whether the ports of this direction are chosen by the sender: those of a Responder come out of its state table.
+    pub(super) fn has_own_ports(&self, direction: &Direction) -> bool {
+        match self.roles() {
+            Some((_, _, opens)) => opens.active.key == direction.active.key,
+            None => self.is_used(direction),
         }
     }
 

@@ -1,22 +1,27 @@
-//! What belongs to stateful tests (RFC 9693): checked like everything else, and kept as notes.
+//! What belongs to stateful tests (RFC 9693), checked like everything else.
 
 use super::Findings;
 use super::options::{Options, Phase1};
 use super::setting::Setting;
-use super::siitperf::{Config, Direction, Ports, Side, order};
+use super::siitperf::{Config, Ports, Side};
+
+/// As many as a plan can ask for.
+const MOST_CONNECTIONS: u32 = 1_000_000_000;
+const DAY_MS: u32 = 86_400_000;
 
 pub(super) fn check(config: &Config, options: &Options, findings: &mut Findings) {
     match config.roles() {
         None => stateless(config, findings),
-        Some((initiator, responder, opens)) => {
+        Some((_, responder, _)) => {
             versions(config, responder, findings);
             networks(config, responder, findings);
             enumerations(config, findings);
             if let Some(phase_1) = options.phase_1 {
+                limits(config, phase_1, findings);
                 times(config, phase_1, findings);
                 state_table(config, options, phase_1, findings);
-                combinations(config, options, (initiator, responder, opens), phase_1, findings);
             }
+            enough(config, options, findings);
         }
     }
 }
@@ -73,6 +78,18 @@ fn enumerations(config: &Config, findings: &mut Findings) {
     }
 }
 
+/// What sixbench has no room for: more connections than its state table holds, a longer time than a day.
+fn limits(config: &Config, phase_1: Phase1, findings: &mut Findings) {
+    if phase_1.frames > MOST_CONNECTIONS {
+        let title = format!("N = {} connections are more than sixbench keeps: {MOST_CONNECTIONS}", phase_1.frames);
+        findings.mistake(config.stateful.mistake(title).help("lower N"));
+    }
+    if phase_1.delay_ms > DAY_MS {
+        let title = format!("D = {} ms is more than a day", phase_1.delay_ms);
+        findings.mistake(config.stateful.mistake(title).help("a safe choice is D = 1000 N / R + 2 T"));
+    }
+}
+
 fn times(config: &Config, phase_1: Phase1, findings: &mut Findings) {
     let needed = 1000 * u64::from(phase_1.frames) / u64::from(phase_1.rate) + u64::from(phase_1.timeout_ms);
     if needed > u64::from(phase_1.delay_ms) {
@@ -82,7 +99,7 @@ fn times(config: &Config, phase_1: Phase1, findings: &mut Findings) {
 }
 
 /// Frames of phase 1 that open connections: all but the background ones, rounded as siitperf does.
-fn foreground_frames(options: &Options, phase_1: Phase1) -> u64 {
+pub(super) fn foreground_frames(options: &Options, phase_1: Phase1) -> u64 {
     let (share, frames) = (options.share(), u64::from(phase_1.frames));
     frames - frames * u64::from(share.of - share.foreground) / u64::from(share.of)
 }
@@ -99,92 +116,38 @@ fn state_table(config: &Config, options: &Options, phase_1: Phase1, findings: &m
     }
 }
 
-/// In pseudorandom enumeration every frame needs a combination of its own.
-fn combinations(
-    config: &Config,
-    options: &Options,
-    (initiator, responder, opens): (&Side, &Side, &Direction),
-    phase_1: Phase1,
-    findings: &mut Findings,
-) {
-    let ports = |ports: &Ports| count(Some(&ports.min), Some(&ports.max));
-    let addresses = |side: &Side| count(side.part.min.as_ref(), side.part.max.as_ref());
-    let of_ports = ports(&opens.source) * ports(&opens.destination);
-    let of_addresses = addresses(initiator) * addresses(responder);
-    let (available, enumerate) = match (config.enumerate_ports.value, config.enumerate_ips.value) {
-        (3, 3) => (of_ports * of_addresses, &config.enumerate_ips),
-        (3, _) => (of_ports, &config.enumerate_ports),
-        (_, 3) => (of_addresses, &config.enumerate_ips),
-        _ => return,
-    };
-    let frames = foreground_frames(options, phase_1);
+/// Every frame of phase 1 needs a combination of its own.
+fn enough(config: &Config, options: &Options, findings: &mut Findings) {
+    let available = combinations(config);
+    let enumerate = [&config.enumerate_ips, &config.enumerate_ports, &config.stateful].into_iter().find(|key| key.value != 0);
+    let enumerate = enumerate.unwrap_or(&config.stateful);
+    if available >= 1 << 63 {
+        let title = format!("{enumerate} has {available} combinations, which cannot be enumerated");
+        findings.mistake(enumerate.mistake(title).help("narrow the ranges: connection tracking tables hold far fewer"));
+    }
+    let frames = options.phase_1.map_or(0, |phase_1| foreground_frames(options, phase_1));
     if available < u128::from(frames) {
         let title = format!("{enumerate} has {available} combinations for {frames} foreground frames of phase 1");
         findings.mistake(enumerate.mistake(title).help("widen the ranges or lower N"));
     }
 }
 
+/// How many four-tuples the Initiator has.
+pub(super) fn combinations(config: &Config) -> u128 {
+    let Some((_, _, opens)) = config.roles() else { return 0 };
+    let ports = |ports: &Ports| match config.enumerate_ports.value.max(ports.vary.value) {
+        0 => 1,
+        _ => count(Some(&ports.min), Some(&ports.max)),
+    };
+    let addresses = |side: &Side| match side.part.vary.value {
+        0 => 1,
+        _ => count(side.part.min.as_ref(), side.part.max.as_ref()),
+    };
+    let of_addresses: u128 = config.sides().map(addresses).into_iter().product();
+    ports(&opens.source) * ports(&opens.destination) * of_addresses
+}
+
 fn count(min: Option<&Setting<u32>>, max: Option<&Setting<u32>>) -> u128 {
     let (Some(min), Some(max)) = (min, max) else { return 1 };
     u128::from(max.value.saturating_sub(min.value)) + 1
-}
-
-/// What the keys of stateful tests mean, each as a note: the tests themselves have no counterpart yet.
-pub(super) fn tell(config: &Config, options: &Options, findings: &mut Findings) {
-    let Some((initiator, responder, _)) = config.roles() else {
-        not_used(config, options, findings);
-        return;
-    };
-    let mut keep = |setting: &Setting<u32>, meaning: String| {
-        let text = format!("{} {}: no counterpart yet: {meaning}", setting.key, setting.value);
-        findings.note(setting.line.unwrap_or(0), text);
-    };
-    let (opens, answers) = (initiator.name(), responder.name());
-    let plainly = "the plan has the stateless tests only and does not fit a stateful gateway";
-    keep(&config.stateful, format!("a stateful test, Initiator on the {opens}, Responder on the {answers}; {plainly}"));
-    if config.enumerate_ports.line.is_some() {
-        keep(&config.enumerate_ports, enumeration("port numbers", config.enumerate_ports.value));
-    }
-    if config.enumerate_ips.line.is_some() {
-        keep(&config.enumerate_ips, enumeration("IP addresses", config.enumerate_ips.value));
-    }
-    keep(&config.responder_tuples, responder_order(config.responder_tuples.value));
-    if let Some(phase_1) = options.phase_1 {
-        keep(&config.stateful, meaning(phase_1));
-    }
-    if config.directions().iter().all(|direction| direction.active.value == 0) {
-        keep(&config.forward.active, "phase 1 alone, a connection establishment rate; the plan has both directions".to_owned());
-    }
-}
-
-fn not_used(config: &Config, options: &Options, findings: &mut Findings) {
-    let tuples = &config.responder_tuples;
-    if tuples.value != 0 {
-        findings.note(tuples.line.unwrap_or(0), format!("{} {}: not used: {}", tuples.key, tuples.value, config.stateful));
-    }
-    if options.phase_1.is_some() {
-        findings.note(0, format!("N, M, R, T and D: not used: {}", config.stateful));
-    }
-}
-
-fn enumeration(what: &str, value: u32) -> String {
-    match value {
-        0 => format!("phase 1 does not enumerate the combinations of {what}"),
-        _ => format!("phase 1 enumerates the combinations of {what} in {} order", order(value)),
-    }
-}
-
-fn responder_order(value: u32) -> String {
-    match value {
-        0 => "the Responder uses one four-tuple of its state table".to_owned(),
-        _ => format!("the Responder reads its state table in {} order", order(value)),
-    }
-}
-
-fn meaning(phase_1: Phase1) -> String {
-    let Phase1 { frames, state_table, rate, timeout_ms, delay_ms } = phase_1;
-    format!(
-        "phase 1 sends N = {frames} frames at R = {rate} frames/s with a timeout of T = {timeout_ms} ms into a state table of \
-         M = {state_table} entries, and phase 2 begins after D = {delay_ms} ms"
-    )
 }

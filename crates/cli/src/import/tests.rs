@@ -2,6 +2,7 @@ use super::options::Phase1;
 use super::*;
 use crate::config::{render, units};
 use sixbench_method::terms::{FrameSize, Share};
+use sixbench_testbed::recipe::Side;
 use sixbench_testbed::{Library, Recipe};
 use sixbench_wire::{Eam, EamTable};
 use std::net::IpAddr;
@@ -237,14 +238,102 @@ fn one_direction_is_one_direction() {
     assert!(notes(&imported).contains("CPU-R-Send 6: not used: Reverse 0 at line 14"), "{}", notes(&imported));
 }
 
+const PHASE_1: Phase1 = Phase1 { frames: 4_000_000, state_table: 4_000_000, rate: 8_000_000, timeout_ms: 500, delay_ms: 1500 };
+
+fn with_phase_1(phase_1: Phase1) -> Options {
+    Options { phase_1: Some(phase_1), ..Options::default() }
+}
+
+/// The plan's tests as a run would have them.
+fn tests_of(imported: &Imported) -> Vec<sixbench_method::plan::Test> {
+    let parsed = crate::config::parse(&imported.plan, &["siitperf"]);
+    parsed.unwrap_or_else(|mistakes| panic!("{}", render("plan.toml", &imported.plan, &mistakes, false))).plan.tests
+}
+
 #[test]
-fn a_stateful_nat64_says_plainly_what_the_plan_is_not() {
-    let phase_1 = Phase1 { frames: 4_000_000, state_table: 4_000_000, rate: 8_000_000, timeout_ms: 500, delay_ms: 1500 };
-    let imported = imported(NAT64, &Options { phase_1: Some(phase_1), ..Options::default() });
-    assert!(imported.plan.contains("THIS PLAN DOES NOT MEASURE A STATEFUL GATEWAY"));
-    assert!(imported.plan.parse::<toml::Table>().is_ok(), "{}", imported.plan);
+fn a_stateful_nat64_becomes_a_plan_of_two_phases_and_a_recipe_with_state() {
+    let imported = imported(NAT64, &with_phase_1(PHASE_1));
     loaded("nat64", &imported.recipe);
-    insta::assert_snapshot!(notes(&imported));
+    let names: Vec<String> = tests_of(&imported).into_iter().map(|test| test.name).collect();
+    assert_eq!(names, ["establishment-rate", "throughput", "frame-loss-rate", "latency", "pdv"]);
+    let until = imported.plan.find("\n[[test]]\nname = \"frame-loss-rate\"").expect("a third test");
+    insta::assert_snapshot!(format!("{}{}\n{}", &imported.plan[..until], "-".repeat(20), imported.recipe));
+}
+
+#[test]
+fn a_stateful_nat44_has_the_devices_own_address_for_its_pool_on_either_side() {
+    for (stateful, initiator, pool) in [(1, Side::Left, "198.19.0.1"), (2, Side::Right, "198.18.0.1")] {
+        let source = format!("{}Stateful {stateful}\nEnumerate-ports 3\n", versions(4, 4));
+        let imported = imported(&source, &Options::default());
+        let recipe = loaded(&format!("nat44-{stateful}"), &imported.recipe);
+        let state = recipe.state.as_ref().expect("state");
+        assert_eq!((state.initiator, recipe.translated_source(state).to_string()), (initiator, pool.to_owned()));
+        let (forward, reverse) = (imported.plan.contains("forward-ports"), imported.plan.contains("reverse-ports"));
+        assert_eq!((forward, reverse), (stateful == 1, stateful == 2), "the Responder's ports are those of its state table");
+        let throughput = tests_of(&imported).remove(1);
+        crate::profile::of(&recipe, &throughput, FrameSize(84), 1).expect("a run would take it");
+    }
+}
+
+#[test]
+fn sides_in_one_network_have_a_pool_in_that_of_the_responder() {
+    let source = "IP-L-Vers 4\nIP-R-Vers 4\nIPv4-L-Real 10.0.0.2\nIPv4-R-Real 10.0.0.130\nStateful 1\nEnumerate-ports 3\n";
+    let imported = imported(source, &Options::default());
+    assert!(imported.recipe.contains("pool = [\"10.0.0.129\"]"), "{}", imported.recipe);
+}
+
+/// The documentation's example of many addresses: 4000 x 1000, fixed ports.
+const MANY: &str = "\
+Enumerate-ips 3
+Enumerate-ports 0
+Fwd-var-sport 0
+Fwd-var-dport 0
+IP-L-var 3
+IP-R-var 3
+IP-L-min 0
+IP-L-max 3999
+IP-R-min 2
+IP-R-max 1001
+IPv6-L-offset 12
+IPv6-R-offset 14
+IPv4-L-offset 2
+IPv4-R-offset 2
+";
+
+#[test]
+fn the_address_pairs_of_the_documentation_are_four_million_connections_that_a_run_takes() {
+    let rest = |line: &&str| !MANY.lines().any(|many| many.split(' ').next() == line.split(' ').next());
+    let source: String = NAT64.lines().filter(rest).map(|line| format!("{line}\n")).collect();
+    let imported = imported(&(source + MANY), &Options::default());
+    let recipe = loaded("many", &imported.recipe);
+    for test in tests_of(&imported) {
+        assert_eq!((test.stateful.expect("stateful").connections, test.traffic.tuples()), (4_000_000, 4_000_000));
+        crate::profile::of(&recipe, &test, FrameSize(84), 1).expect("a run would take it");
+    }
+}
+
+#[test]
+fn neither_direction_means_phase_1_alone() {
+    let imported = imported(&format!("{NAT64}Forward 0\nReverse 0\n"), &with_phase_1(PHASE_1));
+    let tests = tests_of(&imported);
+    assert_eq!((tests.len(), tests[0].measure.name()), (1, "establishment-rate"));
+    assert!(notes(&imported).contains("phase 1 alone"), "{}", notes(&imported));
+}
+
+#[test]
+fn background_frames_of_phase_1_open_no_connection() {
+    let source = NAT64.to_owned() + "IPv6-R-Real 2001:2:0:8000::2\n";
+    let phase_1 = Phase1 { state_table: 3_000_000, ..PHASE_1 };
+    let options = Options { foreground: Some(Share { foreground: 9, of: 10 }), ..with_phase_1(phase_1) };
+    let stateful = tests_of(&imported(&source, &options)).remove(1).stateful.expect("stateful");
+    assert_eq!((stateful.connections, stateful.state_table), (3_600_000, 3_000_000));
+}
+
+#[test]
+fn a_delay_that_siitperf_rounds_down_is_long_enough() {
+    let phase_1 = Phase1 { frames: 1000, state_table: 10, rate: 3000, timeout_ms: 100, delay_ms: 433 };
+    let stateful = tests_of(&imported(NAT64, &with_phase_1(phase_1))).remove(1).stateful.expect("stateful");
+    assert_eq!(stateful.delay_ns, Some(434_000_000));
 }
 
 #[test]

@@ -28,6 +28,7 @@ pub(super) fn of(recipe: &Recipe, test: &Test) -> Result<Option<Gateway>, String
         Side::Left => Direction::Forward,
         Side::Right => Direction::Reverse,
     };
+    check_combinations(recipe, test, opens)?;
     check_pool(recipe, state, test, opens)?;
     let parts = state.pool.iter().map(|pool| pool.ends()).map(|(first, last)| (part(first), part(last))).collect();
     Ok(Some(Gateway {
@@ -35,6 +36,28 @@ pub(super) fn of(recipe: &Recipe, test: &Test) -> Result<Option<Gateway>, String
         settings,
         pool: stateful::Pool { parts, ports: (state.pool_ports.first, state.pool_ports.last) },
     }))
+}
+
+/// Each connection is another combination of what the Initiator's ports and addresses can be.
+fn check_combinations(recipe: &Recipe, test: &Test, opens: Direction) -> Result<(), String> {
+    let (combinations, most) = (test.traffic.tuples_of(opens), most_connections(test));
+    if combinations >= most {
+        return Ok(());
+    }
+    Err(format!(
+        "test {}: {most} connections need as many combinations of ports and addresses, and those of the Initiator, which is on the {} of \
+         recipe {}, have {combinations}; widen `{opens}-ports` or the addresses that vary",
+        test.name,
+        if opens == Direction::Forward { "left" } else { "right" },
+        recipe.name
+    ))
+}
+
+fn most_connections(test: &Test) -> u64 {
+    match &test.measure {
+        Measure::TableCapacity(capacity) => capacity.most,
+        _ => test.stateful.map_or(0, |stateful| stateful.connections),
+    }
 }
 
 /// Behind the device, connections to one destination differ in the source alone: in what the pool has.
@@ -50,10 +73,7 @@ fn check_pool(recipe: &Recipe, state: &State, test: &Test, opens: Direction) -> 
     let destinations = u64::from(ports.destination.count()) * servers.map_or(1, |part| u64::from(part.range.count()));
     let each = |pool: &Pool| u64::from(part(pool.ends().1).abs_diff(part(pool.ends().0))) + 1;
     let sources = state.pool.iter().map(each).sum::<u64>() * u64::from(state.pool_ports.last - state.pool_ports.first + 1);
-    let most = match &test.measure {
-        Measure::TableCapacity(capacity) => capacity.most,
-        _ => test.stateful.map_or(0, |stateful| stateful.connections),
-    };
+    let most = most_connections(test);
     let towards_each = most.div_ceil(destinations);
     if towards_each <= sources {
         return Ok(());
@@ -97,7 +117,7 @@ mod tests {
         of(&recipe("nft-nat44"), &test(64_512 * 10, 10)).expect("just as many as the pool has ports");
         let error = of(&recipe("nft-nat44"), &test(64_512 * 10 + 1, 10)).expect_err("refused");
         assert!(error.contains("64513 to each, but the pool of nft-nat44 has only 64512 sources"), "{error}");
-        of(&recipe("nft-nat44-pool"), &test(64_512 * 40, 10)).expect("four addresses");
+        of(&recipe("nft-nat44-pool"), &test(64_512 * 10 + 1, 10)).expect("four addresses");
     }
 
     #[test]
@@ -106,6 +126,17 @@ mod tests {
         assert!(of(&recipe("nft-nat44"), &stateless).expect_err("refused").contains("give it `connections`"));
         assert!(of(&recipe("linux-ipv4"), &test(1, 1)).expect_err("refused").contains("has no [state]"));
         assert!(of(&recipe("linux-ipv4"), &stateless).expect("a router").is_none());
+    }
+
+    #[test]
+    fn more_connections_than_the_initiator_has_combinations_are_refused() {
+        let mut narrow = test(100, 1);
+        let one = Range { first: 1, last: 1, order: Order::Pseudorandom };
+        narrow.traffic.forward_ports = Ports { source: one, destination: one };
+        let error = of(&recipe("nft-nat44"), &narrow).expect_err("refused");
+        assert!(error.contains("on the left of recipe nft-nat44, have 1; widen `forward-ports`"), "{error}");
+        std::mem::swap(&mut narrow.traffic.forward_ports, &mut narrow.traffic.reverse_ports);
+        of(&recipe("nft-nat44"), &narrow).expect("the Responder's ports do not matter");
     }
 
     #[test]

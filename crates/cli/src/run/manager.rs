@@ -142,7 +142,8 @@ impl Manager<'_> {
             }
         }
         if let Some(outcome) = self.outcome(point, repetition) {
-            self.view.show(&Event::MeasurementEnded { outcome });
+            let measure = test.measure.name().to_owned();
+            self.view.show(&Event::MeasurementEnded { measure, outcome });
         }
         Ok(())
     }
@@ -254,13 +255,14 @@ impl Manager<'_> {
     fn missed(&self) -> Vec<String> {
         let outcomes = replay::outcomes(self.order.plan, &self.order.records);
         let expected = self.order.plan.tests.iter().filter_map(|test| Some((test, test.expect?)));
-        let points = expected.flat_map(|(test, expect)| test.points().map(move |point| (point, expect)));
+        let unit = |test: &Test| if test.measure.is_of_connections() { "connections/s" } else { "frames/s" };
+        let points = expected.flat_map(|(test, expect)| test.points().map(move |point| (point, expect, unit(test))));
         points
-            .filter_map(|(point, expect)| {
+            .filter_map(|(point, expect, unit)| {
                 let of_point = outcomes.iter().filter(|outcome| outcome.point == point);
                 let found: Vec<f64> = of_point.filter_map(|o| expectable(o.brackets.first()?)).collect();
                 let median = stats::median(&found).filter(|median| *median < expect.0 as f64)?;
-                Some(format!("missed: {point}: a median of {median} frames/s, expected at least {}\n", expect.0))
+                Some(format!("missed: {point}: a median of {median} {unit}, expected at least {}\n", expect.0))
             })
             .collect()
     }

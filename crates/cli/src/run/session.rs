@@ -129,15 +129,23 @@ impl Session {
 
     /// One trial, with the processors watched.
     pub(crate) fn measure(&mut self, spec: &TrialSpec) -> Result<(TrialResult, Watch), Failed> {
-        let before = match &self.state {
-            Some(state) => self.on_dut_cores(|| state.empty())?,
-            None => None,
-        };
+        let before = self.begin_empty()?;
         let (mut result, watch) = self.watched(spec)?;
         if let Some(state) = &self.state {
             self.on_dut_cores(|| state.settle(&mut result, before))?;
         }
         Ok((result, watch))
+    }
+
+    /// No trial finds connections of the one before. Returns what the device counts then.
+    fn begin_empty(&mut self) -> Result<Option<u64>, Failed> {
+        // Its process ends with the thread that started it, so the device is started anew from this one.
+        let restarted = self.dut.as_mut().map_or(Ok(()), Dut::restart_for_trial);
+        restarted.map_err(|error| Failed::new(Exit::Testbed, error))?;
+        match &self.state {
+            Some(state) => self.on_dut_cores(|| state.empty()),
+            None => Ok(None),
+        }
     }
 
     /// Runs commands on the device's cores and not on the tester's. Where cores cannot be chosen a trial may be invalid, no more.

@@ -168,6 +168,15 @@ fn a_table_too_small_and_a_timeout_too_short_are_told_before_the_first_trial() {
 }
 
 #[test]
+fn a_gateway_that_is_restarted_before_every_trial_is_ready_for_it() {
+    let _guard = ONE_AT_A_TIME.lock();
+    let mut restarted = recipe("tayga-nat64", &[]);
+    restarted.state.as_mut().expect("state").restart = true;
+    let (result, _) = establish(&restarted);
+    assert_eq!(connections(&result).opened_by_the_dut(), Some(CONNECTIONS), "{:?}", connections(&result));
+}
+
+#[test]
 fn a_tear_down_leaves_no_connection_and_is_timed() {
     let _guard = ONE_AT_A_TIME.lock();
     let count = |dut: &Shell| dut.line("conntrack -C").expect("a count").trim().to_owned();

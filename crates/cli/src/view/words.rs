@@ -68,8 +68,9 @@ pub(crate) fn word(verdict: Verdict) -> &'static str {
 }
 
 /// What one repetition came to.
-pub(crate) fn outcome(outcome: &Outcome) -> String {
-    let mut found: Vec<String> = outcome.brackets.iter().map(bracket).collect();
+pub(crate) fn outcome(measure: &str, outcome: &Outcome) -> String {
+    let unit = if measure.ends_with("establishment-rate") { "connections/s" } else { "frames/s per direction" };
+    let mut found: Vec<String> = outcome.brackets.iter().map(|found| bracket(found, unit)).collect();
     found.extend(values(&outcome.values));
     if found.is_empty() {
         found.push("no result: the tester fell short".to_owned());
@@ -110,7 +111,7 @@ fn number(value: &Value) -> String {
     format!("{at_least}{number}")
 }
 
-fn bracket(bracket: &Bracket) -> String {
+fn bracket(bracket: &Bracket, unit: &str) -> String {
     let goal = match bracket.goal.0 {
         0.0 => String::new(),
         _ => format!(" at {}", bracket.goal),
@@ -121,7 +122,7 @@ fn bracket(bracket: &Bracket) -> String {
         Limit::Maximum => " or more: the plan's maximum",
     };
     match bracket.lower {
-        Some(rate) => format!("{} frames/s per direction{goal}{limit}", show_rate(rate)),
+        Some(rate) => format!("{} {unit}{goal}{limit}", show_rate(rate)),
         None => format!("nothing passed{goal}"),
     }
 }
@@ -135,10 +136,11 @@ pub(crate) fn event(event: &Event) -> Option<String> {
         Event::DutReady { dut, version } => format!("{dut}: up ({version})"),
         Event::MeasurementStarted { point, repetition, of } => format!("{point}: repetition {repetition} of {of}"),
         Event::TrialStarted { point, spec } => {
-            format!("{point}: {} frames/s for {}", show_rate(spec.rate), show_ns(spec.duration_ns))
+            let unit = if spec.shape.connections().is_some() { "connections/s" } else { "frames/s" };
+            format!("{point}: {} {unit} for {}", show_rate(spec.rate), show_ns(spec.duration_ns))
         }
         Event::TrialEnded { record, verdict } => trial(record, *verdict),
-        Event::MeasurementEnded { outcome } => self::outcome(outcome),
+        Event::MeasurementEnded { measure, outcome } => self::outcome(measure, outcome),
         Event::Warning { text } => format!("warning: {text}"),
         Event::RunEnded { .. } => return None,
     })

@@ -42,7 +42,7 @@ impl StateTable {
     /// Keeps the source of a connection, unless a later one has its place already.
     #[inline]
     pub(crate) fn learn(&self, connection: u64, source: Mapped) {
-        let (round, slot) = (connection / self.len() + 1, (connection % self.len()) as usize);
+        let (round, slot) = self.place_of(connection);
         let Some(entry) = self.entries.get(slot) else { return };
         if entry.load(Ordering::Relaxed) >> 32 <= round {
             entry.store(round << 32 | u64::from(source.part) << 16 | u64::from(source.port), Ordering::Relaxed);
@@ -52,14 +52,26 @@ impl StateTable {
     /// The source of a connection; `None` where it was not seen, or lost its place.
     #[inline]
     pub(crate) fn get(&self, connection: u64) -> Option<Mapped> {
-        let (round, slot) = (connection / self.len() + 1, (connection % self.len()) as usize);
+        let (round, slot) = self.place_of(connection);
         let entry = self.entries.get(slot)?.load(Ordering::Relaxed);
         (entry >> 32 == round).then_some(Mapped { part: (entry >> 16) as u16, port: entry as u16 })
+    }
+
+    /// Which time round the ring, and where. Mostly there is room for all, and a division saved.
+    #[inline]
+    fn place_of(&self, connection: u64) -> (u64, usize) {
+        match connection < self.len() {
+            true => (1, connection as usize),
+            false => (connection / self.len() + 1, (connection % self.len()) as usize),
+        }
     }
 
     /// The connection at a place of the ring, once all were opened: the last of those that share it.
     #[inline]
     pub(crate) fn connection_at(&self, place: u64) -> u64 {
+        if self.len() == self.connections {
+            return place;
+        }
         place + (self.connections - 1 - place) / self.len() * self.len()
     }
 

@@ -38,7 +38,7 @@ use sixbench_io::clock::Clock;
 use sixbench_io::thread;
 use sixbench_method::terms::Direction;
 use sixbench_method::trial::tcp::{Close, KernelCounts, TcpResult, TcpSpec, TcpTrial};
-use sixbench_method::trial::{Measurer, Shape, TrialResult, TrialSpec};
+use sixbench_method::trial::{DirectionResult, Fault, Measurer, Shape, TrialResult, TrialSpec};
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::ops::RangeInclusive;
@@ -232,12 +232,23 @@ impl Measurer for TcpTester {
 
     fn measure(&mut self, spec: &TrialSpec) -> Result<TrialResult, TcpError> {
         let result = match spec.shape {
-            Shape::TcpRate => self.measure_rate(spec.rate.0, Duration::from_nanos(spec.duration_ns))?,
-            Shape::TcpCapacity { connections } => self.measure_capacity(connections, spec.rate.0)?,
-            _ => return Err(TcpError::Asked("this is a trial of frames")),
+            Shape::TcpRate => self.measure_rate(spec.rate.0, Duration::from_nanos(spec.duration_ns)),
+            Shape::TcpCapacity { connections } => self.measure_capacity(connections, spec.rate.0),
+            _ => Err(TcpError::Asked("this is a trial of frames")),
         };
-        Ok(result.into_trial(spec, self.ends.opens))
+        match result {
+            // A search that came this far has met the tester's end, not an error.
+            Err(TcpError::Descriptors { needed, allowed }) => Ok(not_sent(spec, self.ends.opens, needed, allowed)),
+            result => Ok(result?.into_trial(spec, self.ends.opens)),
+        }
     }
+}
+
+/// A trial of which nothing was sent.
+fn not_sent(spec: &TrialSpec, direction: Direction, needed: u64, allowed: u64) -> TrialResult {
+    let nothing = DirectionResult { intended: spec.frames(), ..DirectionResult::counted(direction, 0, 0) };
+    let faults = vec![Fault::TooFewDescriptors { needed, allowed }];
+    TrialResult { spec: *spec, directions: vec![nothing], connections: None, tcp: None, faults }
 }
 
 fn kernel_counts(client: KernelTcp, server: KernelTcp) -> KernelCounts {

@@ -1,4 +1,4 @@
-//! A NAT44 in memory, which can be told to do wrong.
+//! A NAT44 in memory, which can be told to do wrong. IPv6 passes as it is.
 
 use sixbench_io::loopback::Device;
 use std::collections::HashMap;
@@ -74,7 +74,8 @@ impl Nat {
         Box::new(move |octets, from_left, out| {
             let mut frame = octets.to_vec();
             let is_answer = from_left == table.nat.initiator_is_right;
-            let is_forwarded = if is_answer { table.answer(&mut frame) } else { table.open(&mut frame) };
+            let is_native = octets[12..14] == [0x86, 0xdd];
+            let is_forwarded = is_native || if is_answer { table.answer(&mut frame) } else { table.open(&mut frame) };
             if is_forwarded {
                 out.push((from_left, frame));
             }

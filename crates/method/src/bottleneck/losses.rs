@@ -13,10 +13,11 @@ pub(super) struct Dropped {
     missing: u64,
 }
 
-/// Drops of these trials; `None` when none were counted.
+/// Drops of these trials at interfaces; `None` when none were counted.
 pub(super) fn drops(trials: &[&TrialRecord]) -> Option<Dropped> {
     let mut places: BTreeMap<String, u64> = BTreeMap::new();
-    for drops in trials.iter().filter_map(|record| record.watch.as_ref()).flat_map(|watch| &watch.drops) {
+    let watched = trials.iter().filter_map(|record| record.watch.as_ref()).flat_map(|watch| &watch.drops);
+    for drops in watched.filter(|drops| !drops.is_of_the_connection_table()) {
         *places.entry(format!("{} ({})", drops.place, drops.way)).or_default() += drops.samples.iter().sum::<u64>();
     }
     let mut places: Vec<(String, u64)> = places.into_iter().filter(|(_, frames)| *frames > 0).collect();

@@ -2,15 +2,17 @@
 
 mod cores;
 mod losses;
+mod table;
 #[cfg(test)]
 mod tests;
 
 use crate::record::TrialRecord;
 use crate::terms::{FrameRate, LossRatio};
-use crate::trial::Verdict;
+use crate::trial::{Fault, Verdict};
 use cores::{Core, busy_percent, dut_cores, list};
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use table::Refusals;
 
 /// What limits a DUT, as far as it can be seen.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,6 +35,10 @@ pub enum Cause {
     AllCores,
     /// Frames were dropped at an interface while the cores had time to spare.
     QueueOverflow,
+    /// The connection tracking table was full, or had no place for a connection.
+    ConnectionTable,
+    /// Phase 1 did not open every connection, or phase 2 did not find it again (RFC 9693).
+    PhaseOne,
     /// The losses stand in one or two bins of 100 ms.
     Event,
     /// The host of the virtual machine took time from the DUT.
@@ -54,6 +60,8 @@ impl fmt::Display for Cause {
             Self::QueueOverflow => {
                 "frames are dropped at an interface while the cores have time to spare: a burst or too short a queue"
             }
+            Self::ConnectionTable => "the DUT's connection tracking table is at its end",
+            Self::PhaseOne => "the connections of phase 1 were not all opened, or not kept, so nothing was measured",
             Self::Event => "the losses stand in a moment of the trial: an accident on the machine rather than its limit",
             Self::HostSteal => "the host of this virtual machine takes processor time away from the DUT",
             Self::Tester => "the tester cannot offer more: the DUT may be better than this",
@@ -87,14 +95,18 @@ pub fn explain(records: &[&TrialRecord], goal: LossRatio) -> Option<Bottleneck> 
         return None;
     }
     let (cores, before) = (dut_cores(&lost), dut_cores(&passed));
-    let drops = losses::drops(&lost);
+    let (drops, refusals) = (losses::drops(&lost), table::refusals(&lost));
     let mut found = steal(&cores, &before)
+        .or_else(|| refusals.as_ref().and_then(Refusals::as_the_cause))
         .or_else(|| saturation(&cores, &before))
         .or_else(|| one_process_on_the_move(&lost, &cores))
         .or_else(|| losses::event(&lost))
         .or_else(|| (!cores.is_empty()).then(|| idle(&cores, drops.as_ref())))?;
     if let Some(drops) = drops.filter(|_| found.cause != Cause::QueueOverflow) {
         found.evidence = format!("{}; {drops}", found.evidence);
+    }
+    if let Some(refusals) = refusals.filter(|_| found.cause != Cause::ConnectionTable) {
+        found.evidence = format!("{}; {refusals}", found.evidence);
     }
     Some(found)
 }
@@ -120,7 +132,7 @@ fn highest_passed<'a>(records: &[&'a TrialRecord], goal: LossRatio) -> Vec<&'a T
     with(records, goal, Verdict::Passed).into_iter().rev().take(TRIALS).collect()
 }
 
-/// The tester is the limit when between the highest passing load and the lowest losing one there is a load without a valid trial.
+/// The tester, or phase 1, is the limit when between the highest passing load and the lowest losing one there is a load without a valid trial.
 fn tester(records: &[&TrialRecord], goal: LossRatio) -> Option<Bottleneck> {
     let passed = with(records, goal, Verdict::Passed).last().map_or(FrameRate(0), |highest| rate(highest));
     let lost = with(records, goal, Verdict::Lost).first().map_or(FrameRate(u64::MAX), |lowest| rate(lowest));
@@ -129,12 +141,23 @@ fn tester(records: &[&TrialRecord], goal: LossRatio) -> Option<Bottleneck> {
     let load = rate(invalid.first()?);
     invalid.retain(|record| rate(record) == load);
     let fault = invalid.iter().flat_map(|record| &record.result.faults).next();
+    let cause = if fault.is_some_and(Fault::is_of_connections) { Cause::PhaseOne } else { Cause::Tester };
     let fault = fault.map_or_else(String::new, |fault| format!(": {fault}"));
+    let refusals = table::refusals(&invalid).map_or_else(String::new, |refusals| format!("; {refusals}"));
+    let load = words_of(invalid[0]);
     let evidence = match invalid.len() {
-        1 => format!("the only trial at {load} was invalid{fault}"),
-        count => format!("all {count} trials at {load} were invalid{fault}"),
+        1 => format!("the only trial at {load} was invalid{fault}{refusals}"),
+        count => format!("all {count} trials at {load} were invalid{fault}{refusals}"),
     };
-    Some(Bottleneck { cause: Cause::Tester, evidence })
+    Some(Bottleneck { cause, evidence })
+}
+
+/// The load of a trial: where every frame opens a connection, it is one of connections.
+fn words_of(record: &TrialRecord) -> String {
+    match record.result.spec.shape.connections() {
+        Some(_) => format!("{} connections/s", rate(record).0),
+        None => rate(record).to_string(),
+    }
 }
 
 /// Time taken by the host counts when it is more than while frames still passed.

@@ -177,6 +177,46 @@ fn a_load_at_which_no_trial_was_valid_is_the_testers_end() {
     assert_eq!(explain_all(&[trial(800_000, 0, None), invalid(500_000)]), None, "a higher load passed");
 }
 
+/// A losing trial with these counters of the connection tracking table.
+fn refused(counters: &[(&str, u64)], of: Watch) -> [TrialRecord; 1] {
+    let drops = |&(way, count): &(&str, u64)| Drops { place: "conntrack".into(), way: way.into(), samples: vec![0, count] };
+    [trial(800_000, 500, Some(Watch { drops: counters.iter().map(drops).collect(), ..of }))]
+}
+
+#[test]
+fn a_full_connection_tracking_table_is_named_as_the_reason() {
+    let full = || watch(vec![core(1, |_| sample(0, 1000, 0))]);
+    let evidence = "the connection tracking table was full and made room by dropping others (early_drop): 480, frames of no \
+                    known connection (invalid): 20, of 500 missing";
+    assert_cause(&refused(&[("invalid", 20), ("early_drop", 480)], full()), Cause::ConnectionTable, evidence);
+    let evidence = "no free port or bucket (insert_failed): 500, of 500 missing";
+    assert_cause(&refused(&[("insert_failed", 500)], idle_cores()), Cause::ConnectionTable, evidence);
+    let evidence = "table full (drop): 300, of 500 missing";
+    assert_cause(&refused(&[("drop", 300)], idle_cores()), Cause::ConnectionTable, evidence);
+}
+
+#[test]
+fn a_few_refused_connections_are_told_and_not_the_reason() {
+    let full = watch(vec![core(1, |_| sample(0, 1000, 0))]);
+    let evidence = "core 1: 100 % softirq in 14 of 14 samples; no free port or bucket (insert_failed): 3";
+    assert_cause(&refused(&[("insert_failed", 3)], full), Cause::AllCores, evidence);
+    let unknown = refused(&[("invalid", 500)], idle_cores());
+    assert_eq!(explain_all(&unknown).unwrap().cause, Cause::Unexplained, "no reason for a loss");
+}
+
+#[test]
+fn a_phase_1_that_lost_frames_is_no_limit_of_the_tester() {
+    let mut record = trial(900_000, 0, Some(idle_cores()));
+    record.result.directions.clear();
+    record.result.faults = vec![Fault::PhaseOneIncomplete { lost: 7, of: 100, rate: 1000 }];
+    let counter = Drops { place: "conntrack".into(), way: "drop".into(), samples: vec![7] };
+    record.watch.iter_mut().for_each(|watch| watch.drops = vec![counter.clone()]);
+    let found = explain_all(&[record]).unwrap();
+    assert_eq!(found.cause, Cause::PhaseOne);
+    assert!(found.evidence.starts_with("the only trial at 900000 frames/s was invalid: 7 of 100 frames of phase 1"));
+    assert!(found.evidence.ends_with("; table full (drop): 7"), "{}", found.evidence);
+}
+
 #[test]
 fn idle_cores_without_drops_are_unexplained() {
     let found = explain_all(&[trial(800_000, 500, Some(idle_cores()))]).unwrap();

@@ -104,6 +104,23 @@ fn measures() -> Vec<Measure> {
     ]
 }
 
+/// Those of connections, which are of other RFCs.
+fn of_connections() -> Vec<Measure> {
+    let tcp = Tcp { object_octets: 64, time_limit_ns: SECOND, close: Default::default(), server_ports: (80, 80) };
+    let (start, most, error) = (1_000_000, 64_000_000, 10_000);
+    vec![
+        Measure::EstablishmentRate,
+        Measure::TearDownRate,
+        Measure::TableCapacity(Capacity { start, most, exponential_share: 0.1, binary_share: 0.5, error }),
+        Measure::TcpEstablishmentRate(tcp),
+        Measure::TcpCapacity(TcpCapacity { tcp, start, most, error, rate: FrameRate(1_000) }),
+    ]
+}
+
+fn every_measure() -> Vec<Measure> {
+    measures().into_iter().chain(of_connections()).collect()
+}
+
 /// What the first test's plan leaves to be wished for: level, clause, what it does.
 fn departures(plan: &Plan) -> Vec<String> {
     let clauses = of_the_test(plan, &plan.tests[0]);
@@ -317,8 +334,9 @@ fn every_measure_has_a_clause_of_its_own() {
 
 #[test]
 fn every_clause_names_a_section_of_an_rfc_of_the_table() {
-    for measure in measures() {
-        let plan = plan_of(measure);
+    for measure in every_measure() {
+        let mut plan = plan_of(measure);
+        plan.tests[0].stateful = Some(Stateful::new(1_000_000, FrameRate(100_000), SECOND));
         for clause in clauses(&plan, &plan.tests[0]) {
             let rfc = order::place(clause.clause).map(|(rfc, _)| rfc);
             assert!(rfc.is_some_and(|rfc| order::RFCS.contains(&rfc)), "{}", clause.clause);
@@ -328,12 +346,12 @@ fn every_clause_names_a_section_of_an_rfc_of_the_table() {
 
 #[test]
 fn deviations_have_words_name_measures_and_break_only_a_must() {
-    let names: Vec<&str> = measures().iter().map(Measure::name).collect();
+    let names: Vec<&str> = every_measure().iter().map(Measure::name).collect();
     for entry in deviation::all() {
         assert!(!entry.quote.is_empty() && !entry.here.is_empty() && !entry.reason.is_empty(), "{}", entry.clause);
         assert!(entry.measures.iter().all(|name| names.contains(&name.as_str())), "{}", entry.clause);
     }
-    for measure in measures() {
+    for measure in every_measure() {
         for clause in of_the_instrument(&measure) {
             assert!(clause.standing != Standing::Broken || clause.level == Level::Must, "{}", clause.clause);
         }
@@ -364,4 +382,35 @@ fn the_table_of_a_plan_merges_what_its_tests_share() {
         format!("{standing:<6} {level:<6} {clause}: {asks}\n       here: {here} [{}]\n", tests.join(", "))
     };
     insta::assert_snapshot!(of_plan(&plan).into_iter().map(line).collect::<String>());
+}
+
+#[test]
+fn a_plan_by_the_letter_of_rfc_9693_departs_from_nothing_of_it() {
+    for measure in every_measure() {
+        let mut plan = plan_of(measure);
+        plan.tests[0].stateful = Some(Stateful::new(1_000_000, FrameRate(100_000), 2 * SECOND));
+        let of_9693: Vec<String> = departures(&plan).into_iter().filter(|told| told.contains("RFC 9693")).collect();
+        assert!(of_9693.is_empty(), "{of_9693:?}");
+    }
+}
+
+#[test]
+fn orders_goals_and_shares_that_depart_from_rfc_9693_are_told() {
+    let depart = |measure, change: fn(&mut Plan)| {
+        let mut plan = plan_of(measure);
+        plan.tests[0].stateful = Some(Stateful::new(1_000, FrameRate(100), SECOND));
+        change(&mut plan);
+        departures(&plan).into_iter().filter(|told| told.contains("RFC 9693")).collect::<Vec<_>>()
+    };
+    let linear = |plan: &mut Plan| {
+        plan.tests[0].stateful.iter_mut().for_each(|s| (s.enumeration, s.responder) = (Order::Increasing, Order::Fixed))
+    };
+    let told = depart(Measure::Throughput, linear);
+    assert_eq!(told, ["bent SHOULD RFC 9693 section 4.2: in order", "bent SHOULD RFC 9693 section 4.10: in the plan's order"]);
+    let lossy = |plan: &mut Plan| plan.search.goals = vec![LossRatio(0.01)];
+    assert_eq!(depart(Measure::EstablishmentRate, lossy).len(), 1);
+    let small = |plan: &mut Plan| plan.tests[0].stateful.iter_mut().for_each(|s| s.state_table = 10);
+    assert!(depart(Measure::EstablishmentRate, small)[0].contains("RFC 9693 section 4.6"));
+    let capacity = Capacity { start: 1, most: 2, exponential_share: 0.5, binary_share: 0.9, error: 1 };
+    assert_eq!(depart(Measure::TableCapacity(capacity), |_| ()).len(), 2);
 }

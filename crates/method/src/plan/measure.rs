@@ -66,6 +66,11 @@ impl Measure {
         matches!(self, Self::Throughput | Self::EstablishmentRate | Self::TcpEstablishmentRate(_))
     }
 
+    /// Whether its rates are of connections, which have no direction: only the Initiator opens them.
+    pub fn counts_connections(&self) -> bool {
+        self.is_of_connections() || self.tcp().is_some()
+    }
+
     /// How TCP connections are made, where the test is one of those rather than of frames.
     pub fn tcp(&self) -> Option<&Tcp> {
         match self {

@@ -1,5 +1,6 @@
 //! What the test frames of a test look like beside their size: ports, addresses, networks, flows.
 
+use crate::terms::Direction;
 use serde::{Deserialize, Serialize};
 
 /// Ports, addresses and flows of a test.
@@ -54,12 +55,19 @@ impl Traffic {
 
     /// Combinations of ports and addresses that the poorer direction has.
     pub fn tuples(&self) -> u64 {
-        let ports = |ports: &Ports| u64::from(ports.source.count()) * u64::from(ports.destination.count());
+        self.tuples_of(Direction::Forward).min(self.tuples_of(Direction::Reverse))
+    }
+
+    /// Combinations of ports and addresses that a direction has.
+    pub fn tuples_of(&self, direction: Direction) -> u64 {
+        let (ports, networks) = match direction {
+            Direction::Forward => (&self.forward_ports, self.right_networks),
+            Direction::Reverse => (&self.reverse_ports, self.left_networks),
+        };
         let addresses = |part: Option<AddressPart>| part.map_or(1, |part| u64::from(part.range.count()));
         let both = addresses(self.left_addresses).saturating_mul(addresses(self.right_addresses));
-        let forward = ports(&self.forward_ports).saturating_mul(u64::from(self.right_networks));
-        let reverse = ports(&self.reverse_ports).saturating_mul(u64::from(self.left_networks));
-        forward.min(reverse).saturating_mul(both)
+        let ports = u64::from(ports.source.count()) * u64::from(ports.destination.count());
+        ports.saturating_mul(u64::from(networks)).saturating_mul(both)
     }
 
     /// Whether only ports vary.

@@ -59,6 +59,13 @@ pub enum Fault {
         /// Milliseconds, all of the DUT's cores together.
         milliseconds: u64,
     },
+    /// The trial needs more open sockets and files than this process may have: nothing was sent.
+    TooFewDescriptors {
+        /// At the worst.
+        needed: u64,
+        /// The hard limit.
+        allowed: u64,
+    },
     /// Phase 1 did not open all connections, so there was no phase 2 (RFC 9693: in phase 2 no frame opens one).
     PhaseOneIncomplete {
         /// Frames of phase 1 that did not arrive.
@@ -83,9 +90,20 @@ impl Fault {
     /// Of the DUT's time others may have so many parts in a thousand unnoticed: a kernel has housekeeping to do, and the counters tick slowly.
     pub const UNNOTICED_PER_MILLE: u64 = 50;
 
+    /// Whether it is the DUT's connections that were not as asked, rather than the tester that fell short.
+    pub fn is_of_connections(&self) -> bool {
+        matches!(self, Self::PhaseOneIncomplete { .. } | Self::ConnectionsDiffer { .. })
+    }
+
     /// Whether the trial was not the one that was asked for, whatever it counted.
     pub fn always_invalidates(&self) -> bool {
-        matches!(self, Self::SentTooSlowly { .. } | Self::PhaseOneIncomplete { .. } | Self::ConnectionsDiffer { .. })
+        matches!(
+            self,
+            Self::SentTooSlowly { .. }
+                | Self::TooFewDescriptors { .. }
+                | Self::PhaseOneIncomplete { .. }
+                | Self::ConnectionsDiffer { .. }
+        )
     }
 }
 
@@ -112,6 +130,9 @@ impl fmt::Display for Fault {
             }
             Self::CpuStolen { milliseconds } => {
                 write!(f, "the host of this virtual machine took {milliseconds} ms from the DUT's core")
+            }
+            Self::TooFewDescriptors { needed, allowed } => {
+                write!(f, "{needed} open sockets and files are needed and this process may have {allowed} (ulimit -Hn)")
             }
             Self::PhaseOneIncomplete { lost, of, rate } => write!(
                 f,

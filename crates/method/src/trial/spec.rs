@@ -89,6 +89,11 @@ impl Shape {
         }
     }
 
+    /// Whether connections are made, not frames sent.
+    pub fn is_of_tcp(&self) -> bool {
+        matches!(self, Self::TcpRate | Self::TcpCapacity { .. })
+    }
+
     fn is_constant(&self) -> bool {
         *self == Self::Constant
     }

@@ -1,19 +1,25 @@
 //! Records and outcomes, gathered by point: what every view of a run draws from.
 
+mod connections;
 mod goal;
 mod point;
+mod rated;
 mod sample;
+mod steps;
 
+pub(crate) use connections::{Losing, LostIn, phase_1_rate};
 pub(crate) use goal::{GoalDigest, Limits};
 pub(crate) use point::PointDigest;
+pub(crate) use rated::Rated;
 pub(crate) use sample::Sample;
+pub(crate) use steps::Step;
 
 use crate::{Input, ReportError};
-use sixbench_method::plan::{Measure, Test};
+use sixbench_method::plan::{Measure, Stateful, Test};
 use sixbench_method::record::{FORMAT, TrialRecord};
 use sixbench_method::repeat::Repetition;
 use sixbench_method::terms::{FrameRate, FrameSize, LossRatio};
-use sixbench_method::trial::Verdict;
+use sixbench_method::trial::{Fault, Verdict};
 use std::collections::BTreeSet;
 
 /// A run, by point, in the order of the plan.
@@ -38,6 +44,11 @@ impl<'a> Digest<'a> {
         record.result.verdict(self.goal())
     }
 
+    /// Whether trials are invalid for their connections rather than for the tester.
+    pub(crate) fn has_faults_of_connections(&self) -> bool {
+        self.input.records.iter().any(|r| r.result.faults.iter().any(Fault::is_of_connections))
+    }
+
     /// Measurements the plan asks for: repetitions of points. An adaptive test that ended by itself has as many as it needed.
     pub(crate) fn planned(&self) -> u32 {
         let of = |p: &PointDigest| match p.test.repetitions {
@@ -57,6 +68,16 @@ impl<'a> Digest<'a> {
     /// The points of the throughput tests: those that headlines are about.
     pub(crate) fn throughput_points(&self) -> impl Iterator<Item = &PointDigest<'a>> {
         self.points.iter().filter(|p| p.is_throughput())
+    }
+
+    /// The points of the tests that search a rate: of frames, or of connections.
+    pub(crate) fn searched_points(&self) -> impl Iterator<Item = &PointDigest<'a>> {
+        self.points.iter().filter(|p| p.is_searched())
+    }
+
+    /// The points of tests of a stateful gateway (RFC 9693).
+    pub(crate) fn stateful_points(&self) -> impl Iterator<Item = (&PointDigest<'a>, Stateful)> {
+        self.points.iter().filter_map(|p| Some((p, p.test.stateful?)))
     }
 
     /// The points of the throughput tests that are compared with each other.

@@ -2,13 +2,14 @@
 
 use super::{GoalDigest, Limits, Sample};
 use crate::Input;
+use crate::words::title;
 use sixbench_method::measure::{Outcome, Quantity};
 use sixbench_method::plan::{Measure, Point, Test};
 use sixbench_method::record::TrialRecord;
 use sixbench_method::search::Bracket;
 use sixbench_method::stats::Summary;
 use sixbench_method::terms::{Direction, FrameRate, LossRatio};
-use sixbench_method::trial::{Shape, Verdict};
+use sixbench_method::trial::{Fault, Shape, Verdict};
 use std::collections::BTreeMap;
 
 /// What is known of one point.
@@ -25,10 +26,11 @@ pub(crate) struct PointDigest<'a> {
 
 impl<'a> PointDigest<'a> {
     pub(super) fn new(input: &'a Input<'a>, test: &'a Test, point: Point) -> Self {
-        let records = input.records.iter().filter(|r| r.point == point).collect();
+        let records: Vec<&TrialRecord> = input.records.iter().filter(|r| r.point == point).collect();
         let outcomes: Vec<&Outcome> = input.outcomes.iter().filter(|o| o.point == point).collect();
         let goals = input.plan.search.goals.iter().enumerate();
-        let goals = goals.map(|(i, &goal)| GoalDigest::new(goal, brackets(&outcomes, i))).collect();
+        let is_hindered = is_hindered(&records);
+        let goals = goals.map(|(i, &goal)| GoalDigest::new(goal, brackets(&outcomes, i), is_hindered)).collect();
         let samples = samples(&outcomes);
         Self { test, point, records, outcomes, goals, samples }
     }
@@ -37,12 +39,22 @@ impl<'a> PointDigest<'a> {
         self.test.measure == Measure::Throughput
     }
 
-    /// The summary of a throughput test for the first goal, if there is a result.
-    pub(crate) fn headline(&self) -> Option<&Summary> {
-        self.goals.first().filter(|_| self.is_throughput()).and_then(|g| g.summary.as_ref())
+    /// Whether the result is a rate that was searched: the throughput, or the establishment rate.
+    pub(crate) fn is_searched(&self) -> bool {
+        self.test.measure.is_searched_rate()
     }
 
-    /// The sign before a throughput that may be higher in truth.
+    /// The summary of a searched rate for the first goal, if there is a result.
+    pub(crate) fn headline(&self) -> Option<&Summary> {
+        self.goals.first().filter(|_| self.is_searched()).and_then(|g| g.summary.as_ref())
+    }
+
+    /// The point as sentences name it.
+    pub(crate) fn name(&self) -> String {
+        format!("{} at {}\u{a0}bytes", title(self.test), self.point.frame_size)
+    }
+
+    /// The sign before a searched rate that may be higher in truth.
     pub(crate) fn sign(&self) -> &'static str {
         self.limits().sign()
     }
@@ -154,13 +166,21 @@ impl<'a> PointDigest<'a> {
     }
 }
 
+/// Whether most invalid trials were so because the connections of phase 1 were not as asked.
+fn is_hindered(records: &[&TrialRecord]) -> bool {
+    let invalid = records.iter().filter(|r| r.result.faults.iter().any(Fault::always_invalidates));
+    let of_connections = |r: &&&TrialRecord| r.result.faults.iter().any(Fault::is_of_connections);
+    2 * invalid.clone().filter(of_connections).count() > invalid.count()
+}
+
 fn brackets(outcomes: &[&Outcome], goal: usize) -> impl Iterator<Item = Bracket> {
     outcomes.iter().filter_map(move |o| o.brackets.get(goal).copied())
 }
 
 fn samples(outcomes: &[&Outcome]) -> Vec<Sample> {
     let mut found: BTreeMap<(Quantity, Direction, FrameRate), Vec<(f64, bool)>> = BTreeMap::new();
-    for value in outcomes.iter().flat_map(|o| &o.values) {
+    // The numbers held on the way to a capacity are the steps of a search, and have a table of their own.
+    for value in outcomes.iter().flat_map(|o| &o.values).filter(|v| v.quantity != Quantity::ConnectionsHeld) {
         found.entry((value.quantity, value.direction, value.load)).or_default().push((value.value, value.is_at_least));
     }
     found

@@ -3,7 +3,7 @@
 use super::Figure;
 use super::style::{self, Axis};
 use crate::digest::Digest;
-use crate::words::{short, three_digits};
+use crate::words::{load, three_digits};
 use kuva::prelude::{Layout, Plot};
 use sixbench_method::record::TrialRecord;
 use sixbench_method::trial::TrialResult;
@@ -12,9 +12,10 @@ use sixbench_method::trial::TrialResult;
 const FLOOR_MS: f64 = 0.001;
 
 pub(crate) fn figure(digest: &Digest) -> Figure {
-    let panels = match digest.input.records.is_empty() {
-        true => Vec::new(),
-        false => vec![lateness(digest), gaps(digest), offered(digest)],
+    // Of a trial that ended with its phase 1 nothing is on record here.
+    let panels = match digest.input.records.iter().any(|r| !r.result.directions.is_empty()) {
+        true => vec![lateness(digest), gaps(digest), offered(digest)],
+        false => Vec::new(),
     };
     Figure {
         id: "headroom",
@@ -22,7 +23,7 @@ pub(crate) fn figure(digest: &Digest) -> Figure {
         caption: "Every trial of the run, in order. A trial above the stall bound is invalid where the frames that it delayed \
                   can explain what is missing; one that took too long to send always is."
             .to_owned(),
-        keys: style::verdict_keys(),
+        keys: style::verdict_keys(digest),
         panels,
         ..Figure::default()
     }
@@ -80,7 +81,8 @@ fn along_the_run(digest: &Digest, layout: Layout) -> Layout {
 
 fn marks(digest: &Digest, height: impl Fn(&TrialRecord) -> f64, words: impl Fn(&TrialRecord) -> String) -> Vec<Plot> {
     let of = |&(verdict, color, marker, ..): &(_, _, _, _, _)| {
-        let trials = digest.input.records.iter().enumerate().filter(|(_, r)| digest.verdict(r) == verdict);
+        let trials = digest.input.records.iter().enumerate();
+        let trials = trials.filter(|(_, r)| !r.result.directions.is_empty() && digest.verdict(r) == verdict);
         let (points, labels) = trials.map(|(i, r)| ((i as f64 + 1.0, height(r)), label(r, &words(r)))).unzip();
         style::dots(points, color, marker, labels)
     };
@@ -88,6 +90,6 @@ fn marks(digest: &Digest, height: impl Fn(&TrialRecord) -> f64, words: impl Fn(&
 }
 
 fn label(record: &TrialRecord, words: &str) -> String {
-    let rate = short(record.result.spec.rate.0 as f64);
-    format!("{}, repetition {}, trial {} at {rate} frames/s: {words}", record.point, record.repetition, record.trial)
+    let load = load(&record.result.spec);
+    format!("{}, repetition {}, trial {} at {load}: {words}", record.point, record.repetition, record.trial)
 }

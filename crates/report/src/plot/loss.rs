@@ -3,7 +3,7 @@
 use super::Figure;
 use super::style::{self, Axis, Key};
 use crate::digest::{Digest, PointDigest};
-use crate::words::{grouped, percent, short};
+use crate::words::{grouped, load, percent};
 use kuva::prelude::Plot;
 use sixbench_method::record::TrialRecord;
 use sixbench_method::terms::Direction;
@@ -14,19 +14,29 @@ pub(super) const DIRECTIONS: [(Direction, usize, &str); 2] =
     [(Direction::Forward, 0, "forward"), (Direction::Reverse, 1, "reverse")];
 
 pub(crate) fn figure(digest: &Digest) -> Figure {
-    let panels = digest.points.iter().filter_map(|p| p.losing_trial(digest.goal()).map(|r| panel(p, r)));
+    let trials = digest.points.iter().filter_map(|p| Some((p, p.losing_trial(digest.goal()).filter(|r| is_long(r))?)));
+    let trials: Vec<_> = trials.collect();
+    let opens = trials.iter().any(|(_, r)| r.result.spec.shape.connections().is_some());
+    let phases = " Where connections are opened, one direction is phase 1 and the other the validation, each counted from its own first frame.";
     Figure {
         id: "loss",
         title: "Loss within the trial",
-        caption:
+        caption: format!(
             "Frames not received per 100 ms, by the time they were due to be sent: in the losing trial at the lowest load of \
              each point, of \
-             recovery and reset in the trial itself. An even level is overload; a single spike is one event on the machine."
-                .to_owned(),
+             recovery and reset in the trial itself. An even level is overload; a single spike is one event on the machine.{}",
+            if opens { phases } else { "" }
+        ),
         keys: DIRECTIONS.map(|(_, i, name)| Key::new("▬", style::color(i), name)).to_vec(),
-        panels: panels.collect(),
+        panels: trials.into_iter().map(|(p, r)| panel(p, r)).collect(),
         ..Figure::default()
     }
+}
+
+/// Connections may be opened so fast that there is nothing to see in time.
+fn is_long(record: &TrialRecord) -> bool {
+    let bins = record.result.directions.iter().map(|d| d.lost_by_bin.len()).max().unwrap_or(0);
+    record.result.spec.shape.connections().is_none() || bins > 2
 }
 
 fn panel(point: &PointDigest, record: &TrialRecord) -> String {
@@ -37,8 +47,8 @@ fn panel(point: &PointDigest, record: &TrialRecord) -> String {
     let title = style::point_title(point);
     let layout = style::panel(&plots, &title, "time within the trial (s)", "frames per 100 ms");
     let note = format!(
-        "at {} frames/s: {} frames, {}",
-        short(result.spec.rate.0 as f64),
+        "at {}: {} frames, {}",
+        load(&result.spec),
         grouped(result.not_received() as f64),
         percent(result.loss_ratio().0)
     );

@@ -5,10 +5,10 @@ use super::style::{self, Axis, Barred, Key};
 use crate::digest::{Digest, PointDigest};
 use crate::series::{Steps, series};
 use crate::tables::mix::{ends, per_core};
-use crate::words::{grouped, three_digits};
+use crate::words::{grouped, rate_unit, three_digits};
 use kuva::prelude::Plot;
 use sixbench_method::mix;
-use sixbench_method::plan::SeriesBy;
+use sixbench_method::plan::{Measure, SeriesBy};
 use sixbench_method::terms::FrameSize;
 
 /// The places of the colours: measured, first model, second model.
@@ -36,7 +36,7 @@ pub(crate) fn mixed(digest: &Digest) -> Figure {
 pub(crate) fn scaling(digest: &Digest) -> Figure {
     Figure {
         id: "cores",
-        title: "Throughput over the DUT's cores",
+        title: "Over the DUT's cores",
         caption: "Medians with bars from the 1st to the 99th percentile; dashed: in proportion to the cores, from the step \
                   with the fewest."
             .to_owned(),
@@ -49,17 +49,20 @@ pub(crate) fn scaling(digest: &Digest) -> Figure {
 /// The steps of a series at one size.
 struct Stage<'d, 'a> {
     title: String,
+    measure: &'d Measure,
     points: Vec<(f64, &'d PointDigest<'a>)>,
 }
 
 fn panels(digest: &Digest, by: SeriesBy, draw: fn(&Stage) -> String) -> Vec<String> {
     let all = series(digest, by);
-    let stages = all.iter().flat_map(|steps| steps.sizes().into_iter().map(|size| stage(digest, steps, size)));
+    let is_drawn = |steps: &&Steps| by == SeriesBy::Cores || steps.measure() == Some(&Measure::Throughput);
+    let stages = all.iter().filter(is_drawn).flat_map(|steps| steps.sizes().into_iter().map(|size| stage(digest, steps, size)));
     stages.filter(|stage| stage.points.len() > 1).map(|stage| draw(&stage)).collect()
 }
 
 fn stage<'d, 'a>(digest: &'d Digest<'a>, steps: &Steps<'a>, size: FrameSize) -> Stage<'d, 'a> {
-    Stage { title: format!("{}, {size}\u{a0}bytes", steps.name), points: steps.with_throughput(digest, size) }
+    let measure = steps.measure().unwrap_or(&Measure::Throughput);
+    Stage { title: format!("{}, {size}\u{a0}bytes", steps.name), measure, points: steps.with_rate(digest, size) }
 }
 
 fn mixed_panel(stage: &Stage) -> String {
@@ -90,7 +93,7 @@ fn scaling_panel(stage: &Stage) -> String {
         style::dashed(vec![(0.0, 0.0), (most, ideal)], style::MUTED, 1.5),
         measured(COLORS[0], stage, |cores| cores, "cores"),
     ];
-    let layout = style::panel(&plots, &stage.title, "cores of the DUT", "throughput (frames/s per direction)");
+    let layout = style::panel(&plots, &stage.title, "cores of the DUT", &style::rate_label(stage.measure));
     style::draw(plots, style::from_zero(layout, Axis::counting(most, 8.0), Axis::up_to(top(stage).max(ideal), 5.0)))
 }
 
@@ -101,7 +104,8 @@ fn top(stage: &Stage) -> f64 {
 fn measured(i: usize, stage: &Stage, place: fn(f64) -> f64, unit: &str) -> Plot {
     let dot = |&(at, point): &(f64, &PointDigest)| {
         let s = point.headline()?;
-        let label = format!("{} {unit}: {} frames/s, n = {}", three_digits(place(at)), grouped(s.median), s.n);
+        let label =
+            format!("{} {unit}: {} {}, n = {}", three_digits(place(at)), grouped(s.median), rate_unit(stage.measure), s.n);
         Some(Barred::new(place(at), s.median, (s.p1, s.p99), label))
     };
     style::barred(i, stage.points.iter().filter_map(dot).collect())

@@ -3,6 +3,8 @@
 //! Drawn by kuva rather than plotters: its SVG has sub-pixel coordinates, one font inherited from the root, tooltips and labelled
 //! reference lines; the one of plotters has whole pixels, the font repeated in every text, and none of the rest.
 
+pub(crate) mod capacity;
+pub(crate) mod connections;
 pub(crate) mod degradation;
 mod delay;
 mod headroom;
@@ -11,6 +13,7 @@ pub(crate) mod loss_rate;
 pub(crate) mod mix;
 mod processor;
 mod repetitions;
+pub(crate) mod scalability;
 mod search;
 mod sheet;
 mod style;
@@ -31,10 +34,17 @@ pub(crate) struct Figure {
     /// How to read it.
     pub(crate) caption: String,
     pub(crate) keys: Vec<Key>,
-    /// Each an SVG document. A figure without panels is not shown.
+    /// Each an SVG document.
     pub(crate) panels: Vec<String>,
     /// What must be said below.
     pub(crate) notes: Vec<String>,
+}
+
+impl Figure {
+    /// Nothing to show. What is said below a figure may hold where there is nothing to draw: why not a single trial passed.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.panels.is_empty() && self.notes.is_empty()
+    }
 }
 
 /// The figures of what the results rest on, in the order of the report.
@@ -54,5 +64,6 @@ pub(crate) fn evidence(digest: &Digest) -> Vec<Figure> {
 pub fn figures(input: &Input) -> Vec<(String, String)> {
     let digest = Digest::new(input);
     let chapters = chapter::results(&digest).into_iter().chain(chapter::evidence(&digest));
-    chapters.flat_map(|chapter| chapter.figures).map(|f| (format!("{}.svg", f.id), sheet::compose(&f))).collect()
+    let drawn = chapters.flat_map(|chapter| chapter.figures).filter(|f| !f.panels.is_empty());
+    drawn.map(|f| (format!("{}.svg", f.id), sheet::compose(&f))).collect()
 }

@@ -4,7 +4,7 @@ use super::Figure;
 use super::style::{self, Axis, Key};
 use crate::bottleneck::bottlenecks;
 use crate::digest::{Digest, PointDigest};
-use crate::words::{grouped, short, three_digits};
+use crate::words::{grouped, load, three_digits};
 use kuva::plot::StackedAreaPlot;
 use kuva::prelude::{LegendPosition, Plot};
 use sixbench_method::record::{CoreWatch, CpuSample, Drops, TrialRecord};
@@ -44,19 +44,14 @@ fn panels(digest: &Digest, point: &PointDigest) -> Vec<String> {
 
 /// Memory in the trial that is shown, and where the frames of the lowest losing trial went.
 fn notes(digest: &Digest, point: &PointDigest) -> Vec<String> {
-    let watch = |record: Option<&'_ TrialRecord>| record.and_then(|r| Some((r.result.spec.rate.0 as f64, r.watch.clone()?)));
+    let watch = |record: Option<&'_ TrialRecord>| record.and_then(|r| Some((load(&r.result.spec), r.watch.clone()?)));
     let passing = watch(point.busiest_trial(digest.goal()));
     let memory =
         passing.and_then(|(_, watch)| memory(&watch.memory)).map(|words| format!("{}: {words}.", style::point_title(point)));
     let losing = watch(point.losing_trial(digest.goal())).filter(|(_, watch)| !watch.drops.is_empty());
     let drops = losing.map(|(rate, watch)| {
         let places: Vec<String> = watch.drops.iter().map(dropped).collect();
-        format!(
-            "{}: dropped by the DUT's kernel at {} frames/s: {}.",
-            style::point_title(point),
-            short(rate),
-            places.join(", ")
-        )
+        format!("{}: dropped by the DUT's kernel at {rate}: {}.", style::point_title(point), places.join(", "))
     });
     memory.into_iter().chain(drops).collect()
 }
@@ -68,6 +63,10 @@ fn memory(samples: &[u64]) -> Option<String> {
 }
 
 fn dropped(drops: &Drops) -> String {
+    if drops.is_of_the_connection_table() {
+        let count = grouped(drops.samples.iter().sum::<u64>() as f64);
+        return format!("{count} counted by the connection tracking table as {}", drops.way);
+    }
     format!("{} at {} ({})", grouped(drops.samples.iter().sum::<u64>() as f64), drops.place, drops.way)
 }
 
@@ -83,7 +82,7 @@ fn panel(point: &PointDigest, record: &TrialRecord, interval_ns: u64, core: &Cor
     let layout = style::panel(&plots, &style::point_title(point), "time within the trial (s)", "share of the core (%)");
     let end = (core.samples.len() - 1) as f64 * interval;
     let x = Axis { end, ..Axis::up_to(end / 1.05, 6.0) };
-    let note = format!("core {} at {} frames/s", core.core, short(record.result.spec.rate.0 as f64));
+    let note = format!("core {} at {}", core.core, load(&record.result.spec));
     let layout = style::from_zero(layout, x, Axis { end: 100.0, step: 25.0 });
     style::draw(plots, style::with_note(layout, &note))
 }

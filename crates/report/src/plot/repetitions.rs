@@ -17,7 +17,7 @@ pub(crate) fn figure(digest: &Digest) -> Figure {
         caption:
             "Each dot is one repetition: how far it lies from the median of its point. From top to bottom in the order of the \
                   run, so that a slope is a drift. The numbers on the right are the medians: of rates in frames/s per \
-                  direction, else of the \
+                  direction, of connections with their unit, else of the \
                   measure's first quantity in its worse direction."
                 .to_owned(),
         keys: vec![Key::new("●", style::color(0), "one repetition"), Key::new("┃", style::MUTED, "median")],
@@ -38,7 +38,7 @@ fn panels(digest: &Digest, size: FrameSize) -> Vec<String> {
 /// What repetitions are compared with; nothing is a share of zero.
 fn median(point: &PointDigest) -> Option<f64> {
     let values: Vec<f64> = point.headlines().iter().map(|(_, value)| *value).collect();
-    let median = if point.is_throughput() { point.headline()?.median } else { stats::median(&values)? };
+    let median = if point.is_searched() { point.headline()?.median } else { stats::median(&values)? };
     (median != 0.0).then_some(median)
 }
 
@@ -47,6 +47,9 @@ fn in_words(point: &PointDigest, value: f64) -> String {
     match Quantity::headline_of(&point.test.measure).map(Quantity::unit) {
         Some(Unit::Nanoseconds) => short_ms(value),
         Some(Unit::Frames) => format!("{}\u{a0}frames", short(value)),
+        Some(Unit::Connections) => format!("{}\u{a0}conn.", short(value)),
+        Some(Unit::ConnectionsPerSecond) => format!("{}\u{a0}conn./s", short(value)),
+        None if point.test.measure.counts_connections() => format!("{}\u{a0}conn./s", short(value)),
         _ => short(value),
     }
 }

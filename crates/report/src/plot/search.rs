@@ -3,12 +3,12 @@
 use super::Figure;
 use super::style::{self, Axis};
 use crate::digest::{Digest, PointDigest};
-use crate::words::{percent, short};
+use crate::words::{rate_unit, short};
 use kuva::prelude::Plot;
 use sixbench_method::record::TrialRecord;
 
 pub(crate) fn figure(digest: &Digest) -> Figure {
-    let tried = digest.throughput_points().filter(|p| !p.records.is_empty());
+    let tried = digest.searched_points().filter(|p| !p.records.is_empty());
     Figure {
         id: "search",
         title: "The search, trial by trial",
@@ -16,7 +16,7 @@ pub(crate) fn figure(digest: &Digest) -> Figure {
                   dashed line is the median of the results. A result \
                   can be trusted where passed and lost trials part cleanly at one load."
             .to_owned(),
-        keys: style::verdict_keys(),
+        keys: style::verdict_keys(digest),
         panels: tried.map(|p| panel(digest, p)).collect(),
         ..Figure::default()
     }
@@ -27,7 +27,7 @@ fn panel(digest: &Digest, point: &PointDigest) -> String {
     plots.extend(marks(digest, point));
     let highest = point.records.iter().map(|r| r.result.spec.rate.0).max().unwrap_or(1);
     let longest = point.records.iter().map(|r| r.trial).max().unwrap_or(1);
-    let layout = style::panel(&plots, &style::point_title(point), "trial of the search", "intended load (frames/s)");
+    let layout = style::panel(&plots, &style::point_title(point), "trial of the search", &axis(point));
     let layout = style::from_zero(layout, Axis::counting(longest.into(), 10.0), Axis::up_to(highest as f64, 5.0));
     let layout = match point.headline() {
         Some(s) => style::with_note(layout, &format!("median {}, n = {}", short(s.median), s.n))
@@ -35,6 +35,10 @@ fn panel(digest: &Digest, point: &PointDigest) -> String {
         None => layout,
     };
     style::draw(plots, layout)
+}
+
+fn axis(point: &PointDigest) -> String {
+    format!("intended load ({})", rate_unit(&point.test.measure))
 }
 
 fn place(record: &TrialRecord) -> (f64, f64) {
@@ -54,13 +58,8 @@ fn paths(point: &PointDigest) -> Vec<Plot> {
 fn marks(digest: &Digest, point: &PointDigest) -> Vec<Plot> {
     let marks = |&(verdict, color, marker, _, word): &(_, _, _, _, &str)| {
         let trials: Vec<_> = point.records.iter().filter(|r| digest.verdict(r) == verdict).collect();
-        let labels = trials.iter().map(|r| label(r, word)).collect();
+        let labels = trials.iter().map(|r| style::trial_label(r, word)).collect();
         style::dots(trials.iter().map(|r| place(r)).collect(), color, marker, labels)
     };
     style::VERDICTS.iter().map(marks).collect()
-}
-
-fn label(record: &TrialRecord, word: &str) -> String {
-    let (rate, loss) = (short(record.result.spec.rate.0 as f64), percent(record.result.loss_ratio().0));
-    format!("repetition {}, trial {}: {rate} frames/s, {word}, not received {loss}", record.repetition, record.trial)
 }

@@ -1,13 +1,15 @@
 //! The one look of all figures: sizes, colours, fonts, axes.
 
-use crate::digest::PointDigest;
-use crate::words::{cut, short, three_digits, title};
+use crate::digest::{Digest, PointDigest};
+use crate::words::{cut, full_rate_unit, load, percent, short, three_digits, title};
 use kuva::backend::svg::SvgBackend;
 use kuva::plot::scatter::MarkerShape;
 use kuva::plot::{LinePlot, ScatterPlot};
 use kuva::prelude::{Layout, Plot, ReferenceLine, Theme, TickFormat};
 use kuva::render::render::render_multiple;
 use serde::Serialize;
+use sixbench_method::plan::Measure;
+use sixbench_method::record::TrialRecord;
 use sixbench_method::trial::Verdict;
 use std::sync::Arc;
 
@@ -76,12 +78,38 @@ pub(crate) fn key(i: usize, label: impl Into<String>) -> Key {
 pub(crate) const VERDICTS: [(Verdict, &str, MarkerShape, &str, &str); 3] = [
     (Verdict::Passed, "#0072b2", MarkerShape::Circle, "●", "passed"),
     (Verdict::Lost, "#d55e00", MarkerShape::Cross, "✕", "lost frames"),
-    (Verdict::Invalid, "#cc79a7", MarkerShape::TriangleDown, "▼", "invalid: the tester fell short"),
+    (Verdict::Invalid, "#cc79a7", MarkerShape::TriangleDown, "▼", "invalid"),
 ];
 
-/// The legend of the verdicts.
-pub(crate) fn verdict_keys() -> Vec<Key> {
-    VERDICTS.iter().map(|&(_, color, _, glyph, label)| Key::new(glyph, color, label)).collect()
+/// The legend of the verdicts. In a run of stateful gateways a trial may be invalid without the tester's doing.
+pub(crate) fn verdict_keys(digest: &Digest) -> Vec<Key> {
+    let invalid = match digest.has_faults_of_connections() {
+        true => "invalid: the tester fell short, or connections of phase 1 were missing",
+        false => "invalid: the tester fell short",
+    };
+    let words = |verdict, label| if verdict == Verdict::Invalid { invalid } else { label };
+    VERDICTS.iter().map(|&(verdict, color, _, glyph, label)| Key::new(glyph, color, words(verdict, label))).collect()
+}
+
+/// What is told of a trial that is pointed at. One without a phase 2 has received nothing and lost nothing.
+pub(crate) fn trial_label(record: &TrialRecord, word: &str) -> String {
+    let result = &record.result;
+    let lost = match result.faults.iter().find(|fault| fault.is_of_connections()) {
+        Some(fault) => fault.to_string(),
+        None => format!("not received {}", percent(result.loss_ratio().0)),
+    };
+    format!("repetition {}, trial {}: {}, {word}, {lost}", record.repetition, record.trial, load(&result.spec))
+}
+
+/// What an axis of searched rates is called: `throughput (frames/s per direction)`.
+pub(crate) fn rate_label(measure: &Measure) -> String {
+    let name = match measure {
+        Measure::EstablishmentRate => "establishment rate",
+        Measure::TcpEstablishmentRate(_) => "TCP establishment rate",
+        Measure::TearDownRate => "tear-down rate",
+        _ => "throughput",
+    };
+    format!("{name} ({})", full_rate_unit(measure))
 }
 
 /// Dots of one colour and shape. Each tells its label when it is pointed at.
@@ -186,6 +214,11 @@ pub(crate) fn decades(lowest: f64, highest: f64) -> (f64, f64) {
     let (lowest, highest) = (lowest.max(1e-6), highest.max(1e-6));
     let (low, high) = (lowest.log10().floor(), highest.log10().ceil());
     (10f64.powf(low), 10f64.powf(high.max(low + 1.0)))
+}
+
+/// Ends just beyond these values, of a logarithmic axis whose marks shall not be cut at the frame.
+pub(crate) fn around(lowest: f64, highest: f64) -> (f64, f64) {
+    (lowest.max(1e-6) / 1.4, highest.max(lowest).max(1e-6) * 1.1)
 }
 
 /// The panel with a logarithmic x axis over these ends.

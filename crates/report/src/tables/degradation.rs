@@ -1,15 +1,15 @@
 //! Network performance degradation, RFC 8219 section 10: a table for each benchmark, a column for each frame size.
 
 use crate::digest::Digest;
-use crate::series::{Curve, Steps, Subject, curves, quantities, series};
+use crate::series::{Curve, Steps, Subject, curves, quantities, series, unit_of};
 use crate::table::Table;
 use crate::words::{grouped, in_a_sentence, seconds, short, three_digits};
 use sixbench_method::plan::{SeriesBy, Test};
 use sixbench_method::terms::Directions;
 
-/// One table for each series by flows and quantity.
-pub(crate) fn tables(digest: &Digest) -> Vec<Table> {
-    series(digest, SeriesBy::Flows).iter().flat_map(|steps| of_series(digest, steps)).collect()
+/// One table for each series by flows, connections or table size, and quantity.
+pub(crate) fn tables(digest: &Digest, by: SeriesBy) -> Vec<Table> {
+    series(digest, by).iter().flat_map(|steps| of_series(digest, steps)).collect()
 }
 
 fn of_series(digest: &Digest, steps: &Steps) -> Vec<Table> {
@@ -27,20 +27,20 @@ fn table(steps: &Steps, quantity: &str, curves: &[&Curve]) -> Table {
     });
     let with_rates = subjects.iter().any(|s| s.rate.is_some());
     let sizes = steps.sizes();
-    let head = ["#Flows n", "Direction"].into_iter().chain(with_rates.then_some("#Rate")).map(str::to_owned);
+    let head = [counted(steps.by), "Direction"].into_iter().chain(with_rates.then_some("#Rate")).map(str::to_owned);
     let columns = head.chain(sizes.iter().map(|s| format!("#{s}")));
     let row = |at: f64, test: &Test, subject: &Subject| {
         let curve = |size| curves.iter().find(|c| c.size == size && c.subject == *subject);
         let cells = sizes.iter().map(|&size| curve(size).map_or("–".to_owned(), |c| cell(c, at)));
         let rate = with_rates.then(|| subject.rate.map_or("–".to_owned(), |rate| grouped(rate.0 as f64)));
-        [three_digits(at), direction(test, subject)].into_iter().chain(rate).chain(cells).collect::<Vec<_>>()
+        [grouped(at), direction(test, subject)].into_iter().chain(rate).chain(cells).collect::<Vec<_>>()
     };
     let first = steps.steps.first().map_or(1.0, |(at, _)| *at);
     let later = steps.steps.iter().filter(|(at, _)| *at > first);
     let rows = later.flat_map(|(at, test)| subjects.iter().map(|subject| row(*at, test, subject)).collect::<Vec<_>>());
     let table = Table::new(format!("Degradation of {}: {}", in_a_sentence(quantity), steps.name), columns).with_rows(rows);
-    let formula = subjects.first().map(|subject| formula(first, subject)).unwrap_or_default();
-    table.with_note(format!("{formula} {} –: not measured, or nothing to compare with.", start(steps)))
+    let formula = subjects.first().map(|subject| formula(steps.by, first, subject)).unwrap_or_default();
+    table.with_note(format!("{formula}{} –: not measured, or nothing to compare with.", start(steps)))
 }
 
 fn cell(curve: &Curve, at: f64) -> String {
@@ -55,28 +55,44 @@ fn cell(curve: &Curve, at: f64) -> String {
     curve.degradation(step).map_or("–".to_owned(), |d| format!("{}\u{a0}%{load}", three_digits(d)))
 }
 
+fn counted(by: SeriesBy) -> &'static str {
+    match by {
+        SeriesBy::Connections => "#Connections N",
+        SeriesBy::TableSize => "#Table size",
+        _ => "#Flows n",
+    }
+}
+
+/// Only the Initiator opens connections.
 fn direction(test: &Test, subject: &Subject) -> String {
+    if test.measure.is_of_connections() {
+        return "–".to_owned();
+    }
     subject.direction.map(|d| d.to_string()).unwrap_or_else(|| match test.directions {
         Directions::Both => "both".to_owned(),
         single => single.each().iter().map(ToString::to_string).collect(),
     })
 }
 
-fn formula(first: f64, subject: &Subject) -> String {
-    let n = three_digits(first);
+fn formula(by: SeriesBy, first: f64, subject: &Subject) -> String {
+    // Of flows the RFC's own index; of connections a long number, which is said instead.
+    let (n, least) =
+        if by == SeriesBy::Flows { (three_digits(first), three_digits(first)) } else { ("1".into(), grouped(first)) };
+    let noun = unit_of(by);
     let (formula, load) = match subject.is_higher_better {
         true => (format!("(X{n} - Xn) / X{n} * 100"), ""),
         false => (format!("(Xn - X{n}) / X{n} * 100"), " In brackets: the applied frame rate, frames/s per direction."),
     };
     let load = if subject.direction.is_some() && subject.rate.is_none() { load } else { "" };
-    format!("RFC 8219 section 10.2: {formula} of the medians at {n} and n flows; above 0 is worse.{load}")
+    format!("RFC 8219 section 10.2: {formula} of the medians at {least} and n {noun}; above 0 is worse.{load}")
 }
 
 /// How the flows of the series start.
 fn start(steps: &Steps) -> String {
     let step_ns = steps.steps.iter().filter_map(|(_, test)| test.traffic.flows).map(|f| f.step_ns).max().unwrap_or(0);
     match step_ns {
-        0 => "All flows start at once (section 10.2.1).".to_owned(),
-        ns => format!("Flows start one after the other, T = {} apart (section 10.2.2).", seconds(ns)),
+        _ if steps.by != SeriesBy::Flows => String::new(),
+        0 => " All flows start at once (section 10.2.1).".to_owned(),
+        ns => format!(" Flows start one after the other, T = {} apart (section 10.2.2).", seconds(ns)),
     }
 }

@@ -3,9 +3,9 @@
 use crate::digest::{Digest, PointDigest};
 use crate::series::{Steps, series};
 use crate::table::Table;
-use crate::words::{grouped, three_digits};
+use crate::words::{full_rate_unit, grouped, searched, three_digits};
 use sixbench_method::mix;
-use sixbench_method::plan::SeriesBy;
+use sixbench_method::plan::{Measure, SeriesBy};
 use sixbench_method::terms::FrameSize;
 
 /// The throughput with all frames and with none translated, where both were measured.
@@ -18,7 +18,11 @@ pub(crate) fn ends(steps: &[(f64, &PointDigest)]) -> Option<(f64, f64)> {
 /// Throughput over the share of translated frames, with the models beside it.
 pub(crate) fn mixed(digest: &Digest) -> Vec<Table> {
     let all = series(digest, SeriesBy::Background);
-    all.iter().map(|steps| mixed_table(digest, steps)).filter(|table| !table.rows.is_empty()).collect()
+    all.iter()
+        .filter(|steps| steps.measure() == Some(&Measure::Throughput))
+        .map(|steps| mixed_table(digest, steps))
+        .filter(|table| !table.rows.is_empty())
+        .collect()
 }
 
 fn mixed_table(digest: &Digest, steps: &Steps) -> Table {
@@ -34,7 +38,7 @@ fn mixed_table(digest: &Digest, steps: &Steps) -> Table {
 }
 
 fn mixed_rows(digest: &Digest, steps: &Steps, size: FrameSize) -> Vec<Vec<String>> {
-    let points = steps.with_throughput(digest, size);
+    let points = steps.with_rate(digest, size);
     let ends = ends(&points);
     let row = |&(background, point): &(f64, &PointDigest)| {
         let share = 1.0 - background / 100.0;
@@ -57,13 +61,13 @@ fn cells(point: &PointDigest) -> Option<[String; 4]> {
     ])
 }
 
-/// The ideal throughput per core: that of the step with the fewest cores, shared among them.
+/// The ideal rate per core: that of the step with the fewest cores, shared among them.
 pub(crate) fn per_core(points: &[(f64, &PointDigest)]) -> Option<f64> {
     let (cores, first) = points.first().filter(|(cores, _)| *cores > 0.0)?;
     Some(first.headline()?.median / cores)
 }
 
-/// Throughput over cores, against the ideal line.
+/// A searched rate over cores, against the ideal line.
 pub(crate) fn scaling(digest: &Digest) -> Vec<Table> {
     let all = series(digest, SeriesBy::Cores);
     all.iter().map(|steps| scaling_table(digest, steps)).filter(|table| !table.rows.is_empty()).collect()
@@ -74,11 +78,17 @@ fn scaling_table(digest: &Digest, steps: &Steps) -> Table {
     let rows = steps.sizes().into_iter().flat_map(|size| scaling_rows(digest, steps, size));
     Table::new(format!("Over the DUT's cores: {}", steps.name), columns)
         .with_rows(rows)
-        .with_note("Throughput, frames/s per direction. Ideal: in proportion to the cores, from the step with the fewest.")
+        .with_note(format!("{}. Ideal: in proportion to the cores, from the step with the fewest.", quantity_of(digest, steps)))
+}
+
+/// `Throughput, frames/s per direction`.
+fn quantity_of(digest: &Digest, steps: &Steps) -> String {
+    let measure = steps.measure().unwrap_or(&Measure::Throughput);
+    format!("{}, {}", searched(measure, digest.goal()), full_rate_unit(measure))
 }
 
 fn scaling_rows(digest: &Digest, steps: &Steps, size: FrameSize) -> Vec<Vec<String>> {
-    let points = steps.with_throughput(digest, size);
+    let points = steps.with_rate(digest, size);
     let per_core = per_core(&points).unwrap_or(0.0);
     let row = |&(cores, point): &(f64, &PointDigest)| {
         let ideal = per_core * cores;

@@ -5,6 +5,8 @@ pub(crate) mod degradation;
 pub(crate) mod loss;
 pub(crate) mod mix;
 pub(crate) mod repeated;
+pub(crate) mod stateful;
+pub(crate) mod tcp;
 pub(crate) mod throughput;
 pub(crate) mod trial;
 

@@ -165,8 +165,19 @@ pub(crate) fn summaries(digest: &Digest) -> Table {
     let samples = || samples().filter(|(_, s)| s.quantity != Quantity::FrameLossRate);
     Table::new("Every quantity with every statistic", columns)
         .with_rows(samples().map(|(p, s)| summary_row(p, s)))
-        .with_note("Dispersion: (max - min) / median. Load: frames/s per direction.")
+        .with_note(match digest.points.iter().any(|p| p.test.measure.is_of_connections()) {
+            true => "Dispersion: (max - min) / median. Load: frames/s per direction, in phase 1 connections/s.",
+            false => "Dispersion: (max - min) / median. Load: frames/s per direction.",
+        })
         .with_note(percentile_note(samples().map(|(_, s)| &s.summary)))
+}
+
+/// A number of connections was not found at one load.
+fn load(sample: &Sample) -> String {
+    match sample.quantity {
+        Quantity::TableCapacity => "–".to_owned(),
+        _ => grouped(sample.load.0 as f64),
+    }
 }
 
 fn summary_row(point: &PointDigest, sample: &Sample) -> Vec<String> {
@@ -174,7 +185,7 @@ fn summary_row(point: &PointDigest, sample: &Sample) -> Vec<String> {
     let [median, p1, p99] = spread(Some(sample));
     let unit = words::unit(sample.quantity).to_owned();
     let head = [title(point.test), point.point.frame_size.to_string(), sample.direction.to_string()];
-    let what = [sample.quantity.title().to_owned(), unit, grouped(sample.load.0 as f64), median, p1, p99];
+    let what = [sample.quantity.title().to_owned(), unit, load(sample), median, p1, p99];
     let rest = [value(sample.summary.min), value(sample.summary.max), value(sample.mean), dispersion(&sample.summary)];
     head.into_iter().chain(what).chain(rest).chain([sample.summary.n.to_string()]).collect()
 }

@@ -59,7 +59,8 @@ fn headline_row(digest: &Digest, point: &PointDigest) -> Vec<String> {
 pub(crate) fn limit_words(goal: &GoalDigest) -> String {
     let mut words = vec![goal.limits.words()];
     if goal.unmeasured > 0 {
-        words.push(format!("tester, no result {}×", goal.unmeasured));
+        let cause = if goal.limits.is_hindered { "connections of phase 1" } else { "tester" };
+        words.push(format!("{cause}, no result {}×", goal.unmeasured));
     }
     if goal.below_minimum > 0 {
         words.push(format!("below the lowest load {}×", goal.below_minimum));

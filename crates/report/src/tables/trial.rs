@@ -4,6 +4,7 @@ use crate::digest::{Digest, PointDigest};
 use crate::table::Table;
 use crate::words::{grouped, ms, short, title};
 use sixbench_method::plan::Test;
+use sixbench_method::record::TrialRecord;
 use sixbench_method::trial::{Delay, DirectionResult, Fault};
 use std::collections::BTreeMap;
 
@@ -73,22 +74,32 @@ fn directions<'d>(digest: &'d Digest, test: &Test) -> impl Iterator<Item = &'d D
 
 /// The first wrong frames of each test.
 pub(crate) fn examples(digest: &Digest) -> Vec<String> {
-    let of = |test| {
-        let examples = directions(digest, test).flat_map(|d| d.examples.iter().map(move |e| (d.direction, e)));
-        // The same wrong frame comes in every trial: each kind is told once.
-        let mut told = std::collections::BTreeSet::new();
-        let fresh = examples.filter(move |&(direction, e)| told.insert((direction, e)));
-        fresh.take(3).map(move |(direction, e)| format!("{}, {direction}: {e}", title(test)))
-    };
-    digest.input.plan.tests.iter().flat_map(of).collect()
+    digest.input.plan.tests.iter().flat_map(|test| examples_of(digest, test)).collect()
+}
+
+/// Connections that were lost have a table of their own.
+fn examples_of(digest: &Digest, test: &Test) -> Vec<String> {
+    let of_frames = |r: &&TrialRecord| r.point.test == test.name && r.result.spec.shape.connections().is_none();
+    let directions = digest.input.records.iter().filter(of_frames).flat_map(|r| &r.result.directions);
+    let examples = directions.flat_map(|d| d.examples.iter().map(move |e| (d.direction, e)));
+    // The same wrong frame comes in every trial: each kind is told once.
+    let mut told = std::collections::BTreeSet::new();
+    let fresh = examples.filter(|&(direction, e)| told.insert((direction, e)));
+    fresh.take(3).map(|(direction, e)| format!("{}, {direction}: {e}", title(test))).collect()
 }
 
 /// Faults of the tester, by point and kind, each with its first words.
 pub(crate) fn faults(digest: &Digest) -> Table {
     let rows = digest.points.iter().flat_map(fault_rows);
-    Table::new("Where the tester fell short", ["Test", "#Size", "Fault", "#Times", "First of them"])
+    let table = Table::new("Where the tester fell short", ["Test", "#Size", "Fault", "#Times", "First of them"])
         .with_rows(rows)
-        .with_note("A fault invalidates a trial only where it can explain what is missing; sending too slowly always does.")
+        .with_note("A fault invalidates a trial only where it can explain what is missing; sending too slowly always does.");
+    match digest.has_faults_of_connections() {
+        true => table.with_note(
+            "Phase 1 incomplete, connections differ: not the tester's doing, but the trial was not the one that was asked for.",
+        ),
+        false => table,
+    }
 }
 
 fn fault_rows(point: &PointDigest) -> Vec<Vec<String>> {
@@ -111,6 +122,7 @@ fn kind(fault: &Fault) -> &'static str {
         Fault::NeighbourWentStale { .. } => "neighbour went stale",
         Fault::CpuStolen { .. } => "processor time stolen",
         Fault::CpuTaken { .. } => "processor time taken by others",
+        Fault::TooFewDescriptors { .. } => "too few descriptors",
         Fault::PhaseOneIncomplete { .. } => "phase 1 incomplete",
         Fault::ConnectionsDiffer { .. } => "connections differ",
     }

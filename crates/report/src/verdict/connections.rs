@@ -1,33 +1,130 @@
-//! What the measures of connections came to in sentences (RFC 9693).
+//! What the measures of connections came to in sentences, DUT beside DUT (RFC 9693, and of TCP RFC 3511).
 
-use crate::digest::PointDigest;
-use crate::words::{grouped, short, title};
-use sixbench_method::measure::Quantity;
+use super::ranking::{Kind, Ranked, ranking};
+use crate::digest::{Digest, PointDigest};
+use crate::words::{grouped, title};
 use sixbench_method::plan::Measure;
 
-/// `Linux kernel, NAT44: opened 201 k connections/s, 100,000 of them, each validated.`
-pub(super) fn sentence(point: &PointDigest) -> Option<String> {
-    let result = match &point.test.measure {
-        Measure::EstablishmentRate => established(point)?,
-        Measure::TearDownRate => {
-            let sample = point.worst(Quantity::TearDownRate)?;
-            format!("deleted {} connections/s{}", short(sample.summary.median), of_so_many(point))
-        }
-        Measure::TableCapacity(_) => {
-            let sample = point.worst(Quantity::TableCapacity)?;
-            format!("held {}{} connections", sample.sign(), grouped(sample.summary.median))
-        }
-        _ => return None,
-    };
-    Some(format!("{}: {result}.", title(point.test)))
+/// A measure of connections: which tests it is of, and how it is told.
+struct Told {
+    is_of: fn(&Measure) -> bool,
+    kind: Kind,
+    unit: &'static str,
+    /// Whether the number of connections is a condition of the result rather than the result.
+    has_number: bool,
+    /// What else the numbers mean.
+    tail: &'static str,
 }
 
-fn established(point: &PointDigest) -> Option<String> {
-    let summary = point.goals.first()?.summary.as_ref()?;
-    let rate = short(summary.median);
-    Some(format!("opened {}{rate} connections/s{}, each validated", point.sign(), of_so_many(point)))
+const ALL: [Told; 5] = [
+    Told {
+        is_of: |m| matches!(m, Measure::EstablishmentRate),
+        kind: Kind {
+            verb: "opened",
+            ceiling: "the highest rate of the plan",
+            nothing: "opened not even so many at the lowest rate of the plan",
+        },
+        unit: " connections/s",
+        has_number: true,
+        tail: ", each validated",
+    },
+    Told {
+        is_of: |m| matches!(m, Measure::TearDownRate),
+        kind: Kind { verb: "deleted", ceiling: "", nothing: "deleted none" },
+        unit: " connections/s",
+        has_number: true,
+        tail: "",
+    },
+    Told {
+        is_of: |m| matches!(m, Measure::TableCapacity(_)),
+        kind: Kind { verb: "held", ceiling: "the most that the plan tries", nothing: "held none" },
+        unit: " connections",
+        has_number: false,
+        tail: "",
+    },
+    Told {
+        is_of: |m| matches!(m, Measure::TcpEstablishmentRate(_)),
+        kind: Kind {
+            verb: "took",
+            ceiling: "the highest rate of the plan",
+            nothing: "took not even so many TCP connections at the lowest rate of the plan",
+        },
+        unit: " TCP connections/s",
+        has_number: false,
+        tail: ", a GET on each",
+    },
+    Told {
+        is_of: |m| matches!(m, Measure::TcpCapacity(_)),
+        kind: Kind { verb: "kept", ceiling: "the most that the plan tries", nothing: "kept no TCP connection" },
+        unit: " TCP connections open at once",
+        has_number: false,
+        tail: "",
+    },
+];
+
+/// N, where it is a condition, and the size of the DUT's table, where the plan sets it.
+type Condition = (Option<u64>, Option<u64>);
+
+/// A ranking of each measure and number of connections.
+pub(super) fn sentences(digest: &Digest) -> Vec<String> {
+    ALL.iter().flat_map(|told| told.sentences(digest)).collect()
 }
 
-fn of_so_many(point: &PointDigest) -> String {
-    point.test.stateful.map(|s| format!(", {} of them", grouped(s.connections as f64))).unwrap_or_default()
+impl Told {
+    fn sentences(&self, digest: &Digest) -> Vec<String> {
+        let points = self.points(digest);
+        let mut numbers: Vec<Condition> = Vec::new();
+        for number in points.iter().map(|p| self.number(p)) {
+            if !numbers.contains(&number) {
+                numbers.push(number);
+            }
+        }
+        let of = |number: Condition| {
+            let alike = points.iter().filter(|p| self.number(p) == number);
+            self.in_full(number.0, &ranking(alike.filter_map(|p| Some((title(p.test), p.rated()?)))))
+        };
+        numbers.into_iter().flat_map(of).collect()
+    }
+
+    /// The first point of each test: its smallest frame size.
+    fn points<'d, 'a>(&self, digest: &'d Digest<'a>) -> Vec<&'d PointDigest<'a>> {
+        let mut found: Vec<&PointDigest> = Vec::new();
+        for point in digest.points_of(self.is_of).filter(|p| digest.is_compared(p.test) && p.rated().is_some()) {
+            if !found.iter().any(|other| other.test.name == point.test.name) {
+                found.push(point);
+            }
+        }
+        found
+    }
+
+    /// N and the size of the DUT's table: what must be the same for results to be compared.
+    fn number(&self, point: &PointDigest) -> Condition {
+        let stateful = point.test.stateful;
+        (stateful.filter(|_| self.has_number).map(|s| s.connections), stateful.and_then(|s| s.table_size))
+    }
+
+    fn in_full(&self, number: Option<u64>, ranking: &[Ranked]) -> Vec<String> {
+        let Some(leader) = ranking.first() else {
+            return Vec::new();
+        };
+        let others = ranking.windows(2).map(|pair| pair[1].beside(leader, &pair[0], self.kind));
+        std::iter::once(self.first(number, leader)).chain(others).collect()
+    }
+
+    /// `Linux kernel, NAT44 opened 201 k connections/s, 100,000 of them, each validated.`
+    fn first(&self, number: Option<u64>, leader: &Ranked) -> String {
+        let Kind { verb, nothing, .. } = self.kind;
+        let of = number.map(|n| format!(", {} of them", grouped(n as f64))).unwrap_or_default();
+        match leader.median == 0.0 {
+            true => format!("{} {nothing}.", leader.name),
+            false => format!(
+                "{} {verb} {}{}{of}{}{}.",
+                leader.name,
+                leader.amount(),
+                self.unit,
+                self.tail,
+                leader.why_open(self.kind)
+            ),
+        }
+    }
 }

@@ -2,6 +2,7 @@
 //! by the tester" where it fell short, "no difference shown" where ranges overlap.
 
 mod connections;
+mod ranking;
 mod series;
 mod throughput;
 mod values;
@@ -15,7 +16,7 @@ pub(crate) fn sentences(digest: &Digest) -> Vec<String> {
     let mut sentences = rates(digest);
     sentences.extend(values::sentences(digest));
     if sentences.is_empty() {
-        return vec![nothing(digest)];
+        return std::iter::once(nothing(digest)).chain(throughput::unmeasured(digest)).collect();
     }
     sentences.extend(reservations(digest));
     sentences
@@ -26,9 +27,10 @@ pub(crate) fn reservations(digest: &Digest) -> Vec<String> {
     throughput::unmeasured(digest).into_iter().chain(caution(digest)).chain(progress(digest)).collect()
 }
 
-/// The sentences that compare rates; the other measures speak for themselves.
+/// The sentences that compare rates and numbers of connections; the other measures speak for themselves.
 pub(crate) fn rates(digest: &Digest) -> Vec<String> {
-    throughput::sentences(digest).into_iter().chain(series::sentences(digest)).collect()
+    let rates = throughput::sentences(digest).into_iter().chain(connections::sentences(digest));
+    rates.chain(series::sentences(digest)).collect()
 }
 
 fn nothing(digest: &Digest) -> String {

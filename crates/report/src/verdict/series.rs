@@ -2,8 +2,8 @@
 
 use crate::digest::{Digest, PointDigest};
 use crate::series::{Steps, curves, series};
-use crate::words::{in_a_sentence, short, three_digits};
-use sixbench_method::plan::SeriesBy;
+use crate::words::{grouped, in_a_sentence, searched, short, three_digits};
+use sixbench_method::plan::{Measure, SeriesBy};
 use sixbench_method::terms::FrameSize;
 
 pub(super) fn sentences(digest: &Digest) -> Vec<String> {
@@ -12,7 +12,9 @@ pub(super) fn sentences(digest: &Digest) -> Vec<String> {
         all.iter().filter_map(|steps| say(digest, steps)).collect::<Vec<_>>()
     };
     let flows = of(SeriesBy::Flows, degradation);
-    flows.into_iter().chain(of(SeriesBy::Background, mixed)).chain(of(SeriesBy::Cores, scaling)).collect()
+    let connections = of(SeriesBy::Connections, degradation).into_iter().chain(of(SeriesBy::TableSize, degradation));
+    let others = of(SeriesBy::Background, mixed).into_iter().chain(of(SeriesBy::Cores, scaling));
+    flows.into_iter().chain(connections).chain(others).collect()
 }
 
 /// `flows: throughput at 84 bytes degrades by 19 % from 1 to 64 network flows.`
@@ -21,12 +23,22 @@ fn degradation(digest: &Digest, steps: &Steps) -> Option<String> {
     let (curve, last, change) = curves.iter().find_map(|c| Some((c, c.steps.last()?, c.degradation(c.steps.last()?)?)))?;
     let verb = if change < 0.0 { "improves" } else { "degrades" };
     let (name, size) = (in_a_sentence(&curve.subject.quantity), curve.size);
-    let [from, to, change] = [curve.steps.first()?.at, last.at, change.abs()].map(three_digits);
-    Some(format!("{}: {name} at {size}\u{a0}bytes {verb} by {change}\u{a0}% from {from} to {to} network flows.", steps.name))
+    let [from, to] = [curve.steps.first()?.at, last.at].map(grouped);
+    let (change, of) = (three_digits(change.abs()), noun(steps.by));
+    Some(format!("{}: {name} at {size}\u{a0}bytes {verb} by {change}\u{a0}% from {from} to {to} {of}.", steps.name))
+}
+
+fn noun(by: SeriesBy) -> &'static str {
+    match by {
+        SeriesBy::Connections => "connections",
+        SeriesBy::TableSize => "entries of the connection tracking table",
+        _ => "network flows",
+    }
 }
 
 /// `mix: at 84 bytes 100 % translated 356 k, 50 % 711 k, 0 % 458 k frames/s.`
 fn mixed(digest: &Digest, steps: &Steps) -> Option<String> {
+    steps.measure().filter(|measure| **measure == Measure::Throughput)?;
     let (size, points) = smallest(digest, steps)?;
     let step = |(background, p): &(f64, &PointDigest)| {
         let rate = p.headline().map_or(String::new(), |s| short(s.median));
@@ -44,13 +56,14 @@ fn scaling(digest: &Digest, steps: &Steps) -> Option<String> {
     let at_least = if last.limits().open_above() { "at least " } else { "" };
     let [few, many, gain] = [*few, *many, gain].map(three_digits);
     Some(format!(
-        "{}: with {many} of the DUT's cores {at_least}{gain} times the throughput of {few}, at {size}\u{a0}bytes.",
-        steps.name
+        "{}: with {many} of the DUT's cores {at_least}{gain} times the {} of {few}, at {size}\u{a0}bytes.",
+        steps.name,
+        in_a_sentence(&searched(steps.measure()?, digest.goal()))
     ))
 }
 
-/// The smallest size at which at least two steps have a throughput.
+/// The smallest size at which at least two steps have a rate.
 fn smallest<'d, 'a>(digest: &'d Digest<'a>, steps: &Steps<'a>) -> Option<(FrameSize, Vec<(f64, &'d PointDigest<'a>)>)> {
     let sizes = steps.sizes().into_iter();
-    sizes.map(|size| (size, steps.with_throughput(digest, size))).find(|(_, points)| points.len() > 1)
+    sizes.map(|size| (size, steps.with_rate(digest, size))).find(|(_, points)| points.len() > 1)
 }

@@ -13,14 +13,12 @@ pub(super) fn sentences(digest: &Digest) -> Vec<String> {
 /// `TAYGA, SIIT: typical latency 0.085 ms, worst-case 0.9 ms at 84 bytes and 20 k frames/s.`
 pub(crate) fn sentence(point: &PointDigest) -> Option<String> {
     let result = match &point.test.measure {
-        Measure::Throughput => return None,
-        Measure::EstablishmentRate
+        Measure::Throughput
+        | Measure::EstablishmentRate
         | Measure::TearDownRate
         | Measure::TableCapacity(_)
         | Measure::TcpEstablishmentRate(_)
-        | Measure::TcpCapacity(_) => {
-            return super::connections::sentence(point);
-        }
+        | Measure::TcpCapacity(_) => return None,
         Measure::FrameLossRate(_) => return losses(point),
         Measure::Latency(_) => latency(point)?,
         Measure::Pdv(_) => format!("packet delay variation {}", time(point.worst(Quantity::Pdv)?)),

@@ -3,4 +3,5 @@
 
 mod measures;
 mod sample;
+mod stateful;
 mod views;

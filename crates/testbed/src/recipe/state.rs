@@ -24,7 +24,11 @@ pub struct State {
     #[serde(default = "one")]
     pub entries: u64,
     /// Empties the table before a trial.
+    #[serde(default)]
     pub flush: Vec<Step>,
+    /// Whether the device's daemon is started anew before every trial, for implementations whose table no command empties for good.
+    #[serde(default)]
+    pub restart: bool,
     /// Deletes all connections where that is measured; the same as `flush` where it is not given.
     #[serde(default)]
     pub tear_down: Vec<Step>,
@@ -165,8 +169,8 @@ impl State {
         if !self.pool.iter().any(holds) {
             problems.push(format!("[state]: the foreground's translated source {source} is not in the pool"));
         }
-        if self.flush.is_empty() {
-            problems.push("[state]: `flush` must say how the table is emptied before a trial".to_owned());
+        if self.flush.is_empty() && !self.restart {
+            problems.push("[state]: `flush` or `restart` must say how the table is emptied before a trial".to_owned());
         }
         if self.entries == 0 {
             problems.push("[state]: `entries` of a connection must be at least 1".to_owned());
@@ -176,5 +180,54 @@ impl State {
             problems.push(format!("[state]: {} is no switch under /proc/sys or /sys", switch.file));
         }
         problems
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn state(text: &str) -> Result<State, String> {
+        toml::from_str(text).map_err(|error| error.to_string())
+    }
+
+    const GOOD: &str =
+        "pool = [\"198.19.0.1\", \"198.19.4.0/30\"]\npool-ports = \"1024-65535\"\nflush = [{ run = \"conntrack -F\" }]\n";
+
+    fn problems(text: &str, source: &str) -> Vec<String> {
+        state(text).expect("a state").problems(source.parse().expect("an address"))
+    }
+
+    #[test]
+    fn a_pool_is_of_addresses_and_prefixes() {
+        let state = state(GOOD).expect("a state");
+        let ends: Vec<String> = state.pool.iter().map(|pool| format!("{}-{}", pool.ends().0, pool.ends().1)).collect();
+        assert_eq!(ends, ["198.19.0.1-198.19.0.1", "198.19.4.0-198.19.4.3"]);
+        assert_eq!((state.initiator, state.entries), (Side::Left, 1));
+        assert!(problems(GOOD, "198.19.4.2").is_empty());
+    }
+
+    #[test]
+    fn sources_outside_the_pool_and_pools_too_wide_are_told() {
+        let told = problems(GOOD, "198.18.0.1");
+        assert_eq!(told.len(), 3, "{told:?}");
+        assert!(told[0].contains("differ from 198.18.0.1 in more than their last 16 bits"), "{told:?}");
+        assert!(told[2].contains("the foreground's translated source 198.18.0.1 is not in the pool"), "{told:?}");
+        let wide = GOOD.replace("198.19.4.0/30", "198.18.0.0/15");
+        assert!(problems(&wide, "198.19.0.1")[0].contains("the pool 198.18.0.0/15"));
+    }
+
+    #[test]
+    fn a_table_that_nothing_empties_and_a_switch_that_is_none_are_told() {
+        let no_flush = GOOD.replace("flush = [{ run = \"conntrack -F\" }]", "");
+        assert!(problems(&no_flush, "198.19.0.1")[0].contains("`flush` or `restart`"));
+        let switch = format!("{GOOD}host = [{{ file = \"/etc/passwd\", value = \"1\" }}]\n");
+        assert_eq!(problems(&switch, "198.19.0.1"), ["[state]: /etc/passwd is no switch under /proc/sys or /sys"]);
+    }
+
+    #[test]
+    fn ports_that_end_before_they_begin_are_an_error_at_their_line() {
+        let error = state(&GOOD.replace("1024-65535", "65535-1024")).expect_err("an error");
+        assert!(error.contains("line 2") && error.contains("expected ports such as 1024-65535"), "{error}");
     }
 }

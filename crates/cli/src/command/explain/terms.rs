@@ -10,7 +10,7 @@ pub(crate) struct Term {
 }
 
 /// What can be measured, in the words of `measure` in a plan.
-pub(crate) const MEASURES: [Term; 8] = [
+pub(crate) const MEASURES: [Term; 11] = [
     Term {
         name: "throughput",
         definition: "The highest rate at which the DUT forwards every frame it is offered.",
@@ -75,10 +75,36 @@ pub(crate) const MEASURES: [Term; 8] = [
                over the rate, and by the time stamps of the last frame before and the first after.",
         unit: "milliseconds",
     },
+    Term {
+        name: "establishment-rate",
+        definition: "Maximum connection establishment rate: the highest rate at which every frame of phase 1 opens a connection that works.",
+        clause: "RFC 9693 sections 4.5 and 4.6",
+        here: "A search over the rate of phase 1, the table emptied before each trial. A trial passes only if every frame arrived right, from \
+               the pool, no two connections look the same behind the DUT, and then, in validation, a frame of the Responder's on each of \
+               them came back to its Initiator. Where the DUT counts its connections the count must agree.",
+        unit: "connections per second",
+    },
+    Term {
+        name: "tear-down-rate",
+        definition: "Connection tear-down rate: connections that the DUT deletes in a second.",
+        clause: "RFC 9693 section 4.8",
+        here: "N connections are opened; then the recipe's own command deletes all of them, timed until the DUT counts none. N by that time. \
+               No black box: the command is part of the device, and starting it of the time.",
+        unit: "connections per second",
+    },
+    Term {
+        name: "table-capacity",
+        definition: "Connection tracking table capacity: the largest number of connections that the DUT holds at once.",
+        clause: "RFC 9693 section 4.9",
+        here: "The number is doubled, and the establishment rate searched anew below that of the step before, until it falls under `beta` of \
+               it or there is none; then halved between the last number held and the first not held, with `gamma`, down to `error`. A full \
+               table that drops old connections for new ones is found by validation.",
+        unit: "connections",
+    },
 ];
 
 /// Everything else.
-pub(crate) const TERMS: [Term; 16] = [
+pub(crate) const TERMS: [Term; 26] = [
     Term {
         name: "intended-load",
         definition: "The rate the tester is told to offer.",
@@ -199,5 +225,84 @@ pub(crate) const TERMS: [Term; 16] = [
         here: "Processor time per core, memory and drop counters at 10 Hz, in the losing trials at the lowest loads and the passing ones at \
                the highest. The sentence comes with its numbers; it is a judgement, not a proof.",
         unit: "-",
+    },
+    Term {
+        name: "initiator",
+        definition: "The side that opens connections: the client's.",
+        clause: "RFC 9693 section 3",
+        here: "The side the recipe's [state] names, left if it names none. It sends alone in phase 1, and in phase 2 on connections of phase 1 \
+               only.",
+        unit: "-",
+    },
+    Term {
+        name: "responder",
+        definition: "The side that answers: the server's. It learns from what arrives how the DUT translated the sources.",
+        clause: "RFC 9693 section 3",
+        here: "Every frame of phase 1 is verified in all that is not the translated source, which must be of the recipe's pool, and noted. In \
+               phase 2 the Responder takes four-tuples from its state table, ends swapped, in `responder-order`.",
+        unit: "-",
+    },
+    Term {
+        name: "phase-1",
+        definition: "The part of a stateful test in which every frame opens a connection.",
+        clause: "RFC 9693 section 4.2",
+        here: "N frames at rate R, each with a four-tuple of its own: a keyed permutation numbers all combinations of the ranges, so no table \
+               of them is needed, however many there are. If one is lost there is no phase 2, and the trial is invalid.",
+        unit: "-",
+    },
+    Term {
+        name: "phase-2",
+        definition: "The part of a stateful test in which no frame opens a connection: the classic measures on those of phase 1.",
+        clause: "RFC 9693 section 4.7",
+        here: "Begins D after phase 1 began, N / R + 2 T if nothing else is said. Every frame is verified in every field, for it is known what \
+               the DUT made of each connection. If the DUT counts other connections afterwards, the trial is invalid.",
+        unit: "-",
+    },
+    Term {
+        name: "four-tuple",
+        definition: "Source and destination address, source and destination port: what tells the connections of one protocol apart.",
+        clause: "RFC 9693 section 3, RFC 4814 section 4.5",
+        here: "On the Initiator's link made from `ports` and addresses that vary; on the Responder's as the DUT translated it.",
+        unit: "-",
+    },
+    Term {
+        name: "state-table",
+        definition: "The tester's memory of the four-tuples that arrived at the Responder in phase 1.",
+        clause: "RFC 9693 sections 3 and 4.10",
+        here: "A ring of M entries, eight octets each: the last M that arrived. Not the connection tracking table, which is the DUT's.",
+        unit: "four-tuples",
+    },
+    Term {
+        name: "connection-tracking-table",
+        definition: "The DUT's memory of its connections.",
+        clause: "RFC 9693 sections 3 and 4.4",
+        here: "Emptied by the recipe's `flush` before every trial, counted by `count` before and after each phase; its size by `limit`, how \
+               long it keeps idle connections by `timeout`. What the recipe does not say is not checked.",
+        unit: "connections",
+    },
+    Term {
+        name: "validation",
+        definition: "After phase 1: whether the connections that were opened really are there.",
+        clause: "RFC 9693 section 4.6",
+        here: "The Responder sends one frame on every connection of its state table, at half the rate they were opened at; all must reach the \
+               Initiator, each on its own connection.",
+        unit: "-",
+    },
+    Term {
+        name: "endpoint-independent-mapping",
+        definition: "A NAT's behaviour: an inside address and port become the same outside ones whatever they speak to. Otherwise the mapping is \
+                     address-dependent, or address and port-dependent.",
+        clause: "RFC 4787 section 4.1",
+        here: "Told from the state table, over sources that opened connections to several destinations; of many, a sample of about 200,000 \
+               connections. An observation, no benchmark: with pseudorandom ports of a wide range few sources have several destinations.",
+        unit: "sources",
+    },
+    Term {
+        name: "port-preservation",
+        definition: "A NAT's behaviour: the source port stays what it was where it can.",
+        clause: "RFC 4787 section 4.2.1",
+        here: "Counted over the state table. A device that preserves ports must look for another one where two clients share theirs, which \
+               the establishment rate shows.",
+        unit: "connections",
     },
 ];

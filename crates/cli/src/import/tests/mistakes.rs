@@ -24,6 +24,34 @@ fn a_stateful_test_that_cannot_work_is_told() {
 }
 
 #[test]
+fn every_connection_needs_a_combination_of_its_own_in_any_order() {
+    for (order, of) in [("Enumerate-ports 3", "Enumerate-ports 3 at line 16"), ("", "Stateful 1 at line 15")] {
+        let source = NAT64.replace("Enumerate-ports 3", order);
+        let phase_1 = Phase1 { frames: 5_000_000, delay_ms: 90_000, ..PHASE_1 };
+        let told = import("siitperf.conf", &source, &with_phase_1(phase_1)).expect_err("mistakes");
+        let title = format!("{of} has 4000000 combinations for 5000000 foreground frames of phase 1");
+        assert_eq!(told.into_iter().map(|mistake| mistake.title).collect::<Vec<_>>(), [title]);
+    }
+}
+
+#[test]
+fn what_no_table_holds_and_no_day_is_long_enough_for_is_told() {
+    let phase_1 = Phase1 { frames: 2_000_000_000, state_table: 1, rate: 1000, timeout_ms: 1, delay_ms: 90_000_000 };
+    let source = format!("{NAT64}{VARYING}Enumerate-ips 3\n")
+        .replace("max 40000", "max 65535")
+        .replace("max 100\n", "max 65535\n")
+        .replace("L-max 0xfffe", "L-max 0xffff")
+        .replace("R-max 037", "R-max 0xffff");
+    let told = import("siitperf.conf", &source, &with_phase_1(phase_1)).expect_err("mistakes");
+    let told: Vec<String> = told.into_iter().map(|mistake| mistake.title).collect();
+    assert_eq!(
+        told[..2],
+        ["N = 2000000000 connections are more than sixbench keeps: 1000000000", "D = 90000000 ms is more than a day"]
+    );
+    assert!(told.iter().any(|title| title.ends_with("combinations, which cannot be enumerated")), "{told:?}");
+}
+
+#[test]
 fn all_mistakes_are_told_at_once_each_at_its_line() {
     let source = "\
 IP-L-Vers 6
@@ -102,7 +130,7 @@ fn line() -> impl Strategy<Value = String> {
 fn holds(source: &str, options: &Options) {
     match import("siitperf.conf", source, options) {
         Ok(imported) => {
-            assert!(imported.plan.parse::<toml::Table>().is_ok(), "{}", imported.plan);
+            tests_of(&imported);
             assert!(toml::from_str::<Recipe>(&understood(&imported.recipe)).is_ok(), "{}", imported.recipe);
         }
         Err(mistakes) => {

@@ -1,6 +1,7 @@
 //! A run as it might be, built in code: four tests, two sizes, three repetitions, with lost and invalid trials.
 
 mod measures;
+mod stateful;
 
 use sixbench_method::measure::Outcome;
 use sixbench_method::plan::*;

@@ -1,17 +1,24 @@
 //! `results.json`: points with their summaries and repetitions, for programs.
 
+mod stateful;
+
 use crate::Input;
 use crate::csv::{limit_name, unit_name};
 use crate::digest::{Digest, GoalDigest, PointDigest, Sample};
+use crate::words::full_rate_unit;
 use serde::Serialize;
 use sixbench_method::measure::{Outcome, Quantity, Value};
 use sixbench_method::plan::Series;
 use sixbench_method::search::Bracket;
 use sixbench_method::stats::Summary;
 use sixbench_method::terms::{Direction, Directions};
+use stateful::JsonStateful;
 
 /// The version of the format of `results.json`. A field's meaning never changes under the same number.
 pub const FORMAT: u32 = 2;
+
+/// Of every rate, where a point does not say otherwise.
+const RATE_UNIT: &str = "frames/s per direction";
 
 #[derive(Serialize)]
 struct Results<'a> {
@@ -32,6 +39,12 @@ struct JsonPoint<'a> {
     series: Option<&'a Series>,
     frame_size: u16,
     directions: Directions,
+    /// Of the rates in `goals`, where it is not the one of the whole file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rate_unit: Option<&'static str>,
+    /// Of a test with the two phases of RFC 9693.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stateful: Option<JsonStateful>,
     /// Of a test that is no throughput test: of the search for its load.
     goals: Vec<Goal>,
     /// Everything else that was measured.
@@ -47,6 +60,9 @@ struct Goal {
     dispersion_percent: Option<f64>,
     limited_by_dut: u32,
     limited_by_tester: u32,
+    /// Whether "tester" here and in `brackets` stands for connections of phase 1 that were not all opened or kept.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    hindered_by_phase_1: bool,
     limited_by_maximum: u32,
     without_result: u32,
     below_minimum: u32,
@@ -96,13 +112,14 @@ pub fn json(input: &Input) -> String {
         plan: &input.plan.name,
         generated: input.generated,
         interrupted: input.interrupted,
-        rate_unit: "frames/s per direction",
-        points: digest.points.iter().map(point).collect(),
+        rate_unit: RATE_UNIT,
+        points: digest.points.iter().map(|p| point(&digest, p)).collect(),
     };
     serde_json::to_string_pretty(&results).expect("strings, numbers and lists are always JSON") + "\n"
 }
 
-fn point<'p>(point: &'p PointDigest) -> JsonPoint<'p> {
+fn point<'p>(digest: &Digest, point: &'p PointDigest) -> JsonPoint<'p> {
+    let rate_unit = full_rate_unit(&point.test.measure);
     JsonPoint {
         test: &point.test.name,
         title: &point.test.title,
@@ -111,6 +128,8 @@ fn point<'p>(point: &'p PointDigest) -> JsonPoint<'p> {
         series: point.test.series.as_ref(),
         frame_size: point.point.frame_size.0,
         directions: point.test.directions,
+        rate_unit: (rate_unit != RATE_UNIT).then_some(rate_unit),
+        stateful: stateful::of(digest, point),
         goals: point.goals.iter().map(goal).collect(),
         quantities: point.samples.iter().map(quantity).collect(),
         repetitions: point.outcomes.iter().map(|o| repetition(o)).collect(),
@@ -123,7 +142,8 @@ fn goal(goal: &GoalDigest) -> Goal {
         summary: goal.summary,
         dispersion_percent: goal.summary.and_then(|s| s.dispersion_percent()),
         limited_by_dut: goal.limits.dut,
-        limited_by_tester: goal.limits.tester,
+        limited_by_tester: goal.limits.tester + goal.limits.phase_1,
+        hindered_by_phase_1: goal.limits.is_hindered,
         limited_by_maximum: goal.limits.maximum,
         without_result: goal.unmeasured,
         below_minimum: goal.below_minimum,

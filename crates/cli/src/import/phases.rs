@@ -1,0 +1,148 @@
+//! The two phases of stateful tests (RFC 9693): siitperf's N, M, R, T and D and its orders, as a plan has them.
+
+use super::Findings;
+use super::device::Device;
+use super::options::{Options, Phase1};
+use super::recipe::FLUSH;
+use super::setting::Setting;
+use super::siitperf::{Config, order};
+use super::stateful::{combinations, foreground_frames};
+
+/// N in siitperf's scripts.
+const USUAL_CONNECTIONS: u128 = 4_000_000;
+
+/// What a test says of its phases. `None`: sixbench's default.
+pub(super) struct Phases {
+    /// N: background frames, which open no connections, are none of it.
+    connections: u64,
+    phase_1: Option<Phase1>,
+    enumerate: &'static str,
+    responder: &'static str,
+}
+
+impl Phases {
+    /// `None` of a stateless test.
+    pub(super) fn of(config: &Config, options: &Options) -> Option<Self> {
+        config.roles()?;
+        let connections = match options.phase_1 {
+            Some(phase_1) => foreground_frames(options, phase_1),
+            None => combinations(config).min(USUAL_CONNECTIONS) as u64,
+        };
+        let enumerate = enumeration(config);
+        let responder = order(config.responder_tuples.value);
+        Some(Self { connections, phase_1: options.phase_1, enumerate, responder })
+    }
+
+    /// The keys of a test that searches for the rate of phase 1.
+    pub(super) fn of_phase_1(&self) -> String {
+        let mut text = format!("connections = {}\nenumerate = \"{}\"\n", self.connections, self.enumerate);
+        if let Some(phase_1) = self.phase_1 {
+            text += &format!("phase-1-timeout = \"{}ms\"\n", phase_1.timeout_ms);
+            if u64::from(phase_1.state_table) != self.connections {
+                text += &format!("state-table = {}\n", phase_1.state_table);
+            }
+        }
+        text
+    }
+
+    /// The keys of a test of phase 2.
+    pub(super) fn of_both(&self) -> String {
+        let mut text = self.of_phase_1();
+        if let Some(phase_1) = self.phase_1 {
+            text +=
+                &format!("phase-1-rate = {}\nphase-1-delay = \"{}ms\"\n", phase_1.rate, phase_1.delay_ms.max(least(phase_1)));
+        }
+        text + &format!("responder-order = \"{}\"\n", self.responder)
+    }
+}
+
+/// N / R + T, milliseconds: siitperf rounds it down, and sixbench does not round.
+fn least(phase_1: Phase1) -> u32 {
+    (1000 * u64::from(phase_1.frames)).div_ceil(u64::from(phase_1.rate)) as u32 + phase_1.timeout_ms
+}
+
+/// siitperf's order of phase 1; without one it draws anew for each frame.
+fn enumeration(config: &Config) -> &'static str {
+    match config.enumerate_ports.value.max(config.enumerate_ips.value) {
+        0 => order(3),
+        value => order(value),
+    }
+}
+
+/// What of the keys of stateful tests is not in plan and recipe as it stands.
+pub(super) fn tell(config: &Config, options: &Options, device: &Device, findings: &mut Findings) {
+    let (Some(phases), Some(state)) = (Phases::of(config, options), &device.state) else {
+        not_used(config, options, findings);
+        return;
+    };
+    let Some((_, responder, opens)) = config.roles() else { return };
+    let mut tell = |setting: &Setting<u32>, text: String| {
+        findings.note(setting.line.unwrap_or(0), format!("{} {}: {text}", setting.key, setting.value));
+    };
+    tell(
+        &config.stateful,
+        format!(
+            "siitperf takes whatever source comes to its Responder, and sixbench verifies it: the recipe's `pool` is guessed to be {}, the \
+             device's address on the {}; correct it there, and its `pool-ports`",
+            state.pool,
+            responder.name()
+        ),
+    );
+    tell(
+        &config.stateful,
+        format!(
+            "who empties the device's connection tracking table is not in this file: `{FLUSH}` in the recipe waits to be replaced"
+        ),
+    );
+    tell(&config.stateful, parameters(&phases, options));
+    if enumerations(config).iter().all(|enumerate| enumerate.value == 0) {
+        let text =
+            "without Enumerate-ports or Enumerate-ips phase 1 may open a connection twice; in the plan no two are the same";
+        tell(&config.stateful, text.to_owned());
+    }
+    let leaves = config.enumerate_ports.value != 0 && opens.active.value == 1;
+    for ports in [&opens.source, &opens.destination].into_iter().filter(|ports| leaves && ports.vary.value == 0) {
+        tell(&ports.vary, "phase 2 would leave the connections of phase 1; in the plan it keeps to them".to_owned());
+    }
+    for answers in config.directions().into_iter().filter(|direction| !config.has_own_ports(direction)) {
+        for ports in [&answers.source, &answers.destination].into_iter().filter(|ports| ports.vary.value != 0) {
+            tell(&ports.vary, "not used: the Responder takes four-tuples from its state table".to_owned());
+        }
+    }
+    for side in config.sides().into_iter().filter(|side| side.networks.value > 1) {
+        let text = "no counterpart: a stateful device is tested with addresses that vary, not with networks";
+        tell(&side.networks, text.to_owned());
+    }
+    if config.is_phase_1_alone() {
+        tell(&config.forward.active, "phase 1 alone: the plan has the connection establishment rate only".to_owned());
+    }
+}
+
+fn enumerations(config: &Config) -> [&Setting<u32>; 2] {
+    [&config.enumerate_ports, &config.enumerate_ips]
+}
+
+fn parameters(phases: &Phases, options: &Options) -> String {
+    let connections = phases.connections;
+    match options.phase_1 {
+        None => format!(
+            "siitperf takes N, M, R, T and D on its command line (here --phase-1 N,M,R,T,D); without them the plan opens {connections} \
+             connections and has sixbench's own rate and times"
+        ),
+        Some(phase_1) if options.has_background() => format!(
+            "N = {} frames of phase 1 include the background ones; `connections` is what is left, {connections}",
+            phase_1.frames
+        ),
+        Some(_) => "N, M, R, T and D are in the plan; R and D not where R is what is searched".to_owned(),
+    }
+}
+
+fn not_used(config: &Config, options: &Options, findings: &mut Findings) {
+    let tuples = &config.responder_tuples;
+    if tuples.value != 0 {
+        findings.note(tuples.line.unwrap_or(0), format!("{} {}: not used: {}", tuples.key, tuples.value, config.stateful));
+    }
+    if options.phase_1.is_some() {
+        findings.note(0, format!("N, M, R, T and D: not used: {}", config.stateful));
+    }
+}

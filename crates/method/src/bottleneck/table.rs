@@ -1,0 +1,55 @@
+//! Why connections were not made, or were lost again, as the DUT's kernel counts it.
+
+use super::{Bottleneck, Cause};
+use crate::record::TrialRecord;
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// Counters of the connection tracking table that moved, beside the frames missing in the same trials.
+pub(super) struct Refusals {
+    /// By the kernel's name of the counter, most first.
+    counters: Vec<(String, u64)>,
+    missing: u64,
+}
+
+/// The counters of these trials; `None` when none moved.
+pub(super) fn refusals(trials: &[&TrialRecord]) -> Option<Refusals> {
+    let mut counters: BTreeMap<String, u64> = BTreeMap::new();
+    let watched = trials.iter().filter_map(|record| record.watch.as_ref()).flat_map(|watch| &watch.drops);
+    for counter in watched.filter(|drops| drops.is_of_the_connection_table()) {
+        *counters.entry(counter.way.clone()).or_default() += counter.samples.iter().sum::<u64>();
+    }
+    let mut counters: Vec<(String, u64)> = counters.into_iter().filter(|(_, count)| *count > 0).collect();
+    counters.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    let missing = trials.iter().map(|record| record.result.not_received()).sum();
+    (!counters.is_empty()).then_some(Refusals { counters, missing })
+}
+
+impl Refusals {
+    /// The reason of the losses, where the counters explain at least half of what is missing. A frame of no known connection is a
+    /// consequence, and no reason.
+    pub(super) fn as_the_cause(&self) -> Option<Bottleneck> {
+        let of_reasons: u64 = self.counters.iter().filter(|(name, _)| name != "invalid").map(|(_, count)| count).sum();
+        let evidence = format!("{self}, of {} missing", self.missing);
+        (of_reasons > 0 && 2 * of_reasons >= self.missing).then_some(Bottleneck { cause: Cause::ConnectionTable, evidence })
+    }
+}
+
+impl fmt::Display for Refusals {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let counters: Vec<String> =
+            self.counters.iter().map(|(name, count)| format!("{} ({name}): {count}", meaning(name))).collect();
+        f.write_str(&counters.join(", "))
+    }
+}
+
+/// What a counter of `/proc/net/stat/nf_conntrack` says.
+fn meaning(counter: &str) -> &'static str {
+    match counter {
+        "early_drop" => "the connection tracking table was full and made room by dropping others",
+        "insert_failed" => "no free port or bucket",
+        "drop" => "table full",
+        "invalid" => "frames of no known connection",
+        _ => "connections not made",
+    }
+}

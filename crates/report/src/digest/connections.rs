@@ -1,0 +1,204 @@
+//! What the trials of a point say of its connections (RFC 9693): did the DUT count them as the tester did, where were they lost, how were
+//! they mapped, how many were there over time.
+
+use super::PointDigest;
+use crate::digest::Digest;
+use sixbench_method::plan::{Measure, Stateful, Test};
+use sixbench_method::record::TrialRecord;
+use sixbench_method::stats::Summary;
+use sixbench_method::terms::{Direction, FrameRate, LossRatio};
+use sixbench_method::trial::{Connections, Fault, Mapping, Shape, Verdict};
+
+/// The DUT's own count beside the tester's, over the trials whose phase 1 was complete.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Agreement {
+    /// Trials in which both were the same, after phase 1 and at the end.
+    pub(crate) agreed: usize,
+    /// Trials in which they were not.
+    pub(crate) differed: usize,
+    /// Trials in which nobody could ask the DUT.
+    pub(crate) uncounted: usize,
+}
+
+impl Agreement {
+    /// For a table cell.
+    pub(crate) fn words(self) -> String {
+        match self {
+            Self { agreed: 0, differed: 0, .. } => "no count".to_owned(),
+            Self { agreed, differed: 0, .. } => format!("N of N, {agreed}×"),
+            Self { agreed: 0, differed, .. } => format!("other, {differed}×"),
+            Self { agreed, differed, .. } => format!("N of N, {agreed}×; other, {differed}×"),
+        }
+    }
+}
+
+impl std::ops::Add for Agreement {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            agreed: self.agreed + other.agreed,
+            differed: self.differed + other.differed,
+            uncounted: self.uncounted + other.uncounted,
+        }
+    }
+}
+
+/// Where a trial lost connections.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LostIn {
+    /// Frames that opened none.
+    PhaseOne,
+    /// Connections whose way back was closed.
+    Validation,
+}
+
+/// A trial that lost connections, with some of them by name.
+pub(crate) struct Losing<'a> {
+    pub(crate) record: &'a TrialRecord,
+    pub(crate) connections: &'a Connections,
+    pub(crate) lost_in: LostIn,
+    pub(crate) lost: u64,
+}
+
+impl<'a> PointDigest<'a> {
+    /// Every trial that opened connections.
+    fn opened(&self) -> impl Iterator<Item = (&'a TrialRecord, &'a Connections)> + '_ {
+        self.records.iter().filter_map(|r| Some((*r, r.result.connections.as_ref()?)))
+    }
+
+    /// What the DUT's count says of the trials whose phase 1 was complete.
+    pub(crate) fn agreement(&self) -> Agreement {
+        let mut agreement = Agreement::default();
+        for (record, connections) in self.opened().filter(|(_, c)| c.lost() == 0) {
+            let is_other = record.result.faults.iter().any(|f| matches!(f, Fault::ConnectionsDiffer { .. }));
+            match connections.opened_by_the_dut() {
+                _ if is_other => agreement.differed += 1,
+                Some(_) => agreement.agreed += 1,
+                None => agreement.uncounted += 1,
+            }
+        }
+        agreement
+    }
+
+    /// Losing trials in which all frames of phase 1 arrived: without the validation they would have passed.
+    pub(crate) fn lost_in_validation_alone(&self, goal: LossRatio) -> usize {
+        let is_validated = |r: &TrialRecord| matches!(r.result.spec.shape, Shape::Establish { .. });
+        let losing = self.opened().filter(|(r, c)| is_validated(r) && c.lost() == 0);
+        losing.filter(|(r, _)| r.result.verdict(goal) == Verdict::Lost).count()
+    }
+
+    /// Whether trials opened more connections than the Responder keeps, so that their validation left some out.
+    pub(crate) fn is_validated_in_part(&self) -> bool {
+        let validated = self.opened().filter(|(r, _)| matches!(r.result.spec.shape, Shape::Establish { .. }));
+        validated.into_iter().any(|(_, c)| c.state_table < c.offered)
+    }
+
+    /// The trial at the lowest rate that lost connections it can name. What the tester's own faults may explain is not the DUT's loss.
+    pub(crate) fn losing_connections(&self, goal: LossRatio) -> Option<Losing<'a>> {
+        let is_loss = |r: &TrialRecord| match r.result.verdict(goal) {
+            Verdict::Lost => true,
+            Verdict::Invalid => r.result.faults.iter().any(|f| matches!(f, Fault::PhaseOneIncomplete { .. })),
+            Verdict::Passed => false,
+        };
+        let named = self.opened().filter(|(r, c)| is_loss(r) && !c.examples.is_empty());
+        let losing = named.filter_map(|(record, connections)| {
+            let (lost_in, lost) = match (connections.lost(), record.result.spec.shape) {
+                (0, Shape::Establish { .. }) => (LostIn::Validation, record.result.not_received()),
+                (0, _) => return None,
+                (lost, _) => (LostIn::PhaseOne, lost),
+            };
+            Some(Losing { record, connections, lost_in, lost })
+        });
+        losing.min_by_key(|losing| losing.connections.rate)
+    }
+
+    /// The trial whose connections are looked at over time: the passing one at the highest load, or with the most connections where
+    /// their number is what is searched.
+    pub(crate) fn trial_over_time(&self, goal: LossRatio) -> Option<&'a TrialRecord> {
+        let is_watched = |r: &&&TrialRecord| r.watch.as_ref().is_some_and(|w| w.connections.len() > 1);
+        let passing = self.records.iter().filter(is_watched).filter(|r| r.result.verdict(goal) == Verdict::Passed);
+        let is_of_a_number = matches!(self.test.measure, Measure::TableCapacity(_));
+        let number = |r: &TrialRecord| if is_of_a_number { r.result.spec.shape.connections() } else { None };
+        passing.max_by_key(|r| (number(r), r.result.spec.rate)).copied()
+    }
+
+    /// How long the deletions took, nanoseconds, one for each trial that counted.
+    pub(crate) fn deletions(&self) -> Option<Summary> {
+        let times = self.opened().filter(|(r, c)| c.lost() == 0 && r.result.verdict(LossRatio(1.0)) != Verdict::Invalid);
+        let times: Vec<f64> = times.filter_map(|(_, c)| c.torn_down_ns).map(|ns| ns as f64).collect();
+        Summary::of(&times)
+    }
+}
+
+impl<'a> Digest<'a> {
+    /// The plan's DUTs that have stateful tests, each once.
+    pub(crate) fn stateful_duts(&self) -> Vec<&'a Test> {
+        let mut found: Vec<&Test> = Vec::new();
+        for test in self.input.plan.tests.iter().filter(|t| t.stateful.is_some()) {
+            if !found.iter().any(|other| other.dut == test.dut) {
+                found.push(test);
+            }
+        }
+        found
+    }
+
+    fn opened_by(&self, dut: &str) -> impl Iterator<Item = (&'a TrialRecord, &'a Connections)> {
+        let points = self.points.iter().filter(move |p| p.test.dut == dut);
+        points.flat_map(|p| p.opened().collect::<Vec<_>>())
+    }
+
+    /// The mapping of a DUT as the trial saw it that had most connections, and the collisions of all trials.
+    pub(crate) fn mapping(&self, dut: &str) -> Option<Mapping> {
+        let most = self.opened_by(dut).map(|(_, c)| c.mapping).max_by_key(|m| m.seen).filter(|m| m.seen > 0)?;
+        let collisions = self.opened_by(dut).map(|(_, c)| c.mapping.collisions).sum();
+        Some(Mapping { collisions, ..most })
+    }
+
+    /// The direction in which a DUT's connections are opened, as its trials of connections show; forward where it has none.
+    pub(crate) fn opens(&self, dut: &str) -> Direction {
+        let own = self.opened_by(dut).filter(|(r, _)| r.result.spec.shape.connections().is_some());
+        own.filter_map(|(r, _)| Some(r.result.directions.first()?.direction)).next().unwrap_or(Direction::Forward)
+    }
+
+    /// The establishment rate of a DUT where the plan measured one: that of as many connections, else the lowest; and whether it may be
+    /// higher in truth.
+    pub(crate) fn establishment_rate(&self, dut: &str, connections: u64) -> Option<(f64, bool)> {
+        let of_dut = self.points_of(|m| *m == Measure::EstablishmentRate).filter(|p| p.test.dut == dut);
+        let found: Vec<(bool, f64, bool)> = of_dut
+            .filter_map(|p| {
+                let rated = p.rated().filter(|r| r.summary.median > 0.0)?;
+                let is_same = p.test.stateful.is_some_and(|s| s.connections == connections);
+                Some((!is_same, rated.summary.median, rated.limits.open_above()))
+            })
+            .collect();
+        let best = found.into_iter().min_by(|a, b| (a.0, a.1).partial_cmp(&(b.0, b.1)).unwrap_or(std::cmp::Ordering::Equal));
+        best.map(|(_, rate, is_open)| (rate, is_open))
+    }
+
+    /// R over the establishment rate, and whether it may be lower in truth. `None` where R is what is searched.
+    pub(crate) fn safety(&self, test: &Test, stateful: &Stateful) -> Option<(f64, bool)> {
+        let FrameRate(rate) = phase_1_rate(test, stateful)?;
+        let (most, is_open) = self.establishment_rate(&test.dut, stateful.connections)?;
+        Some((rate as f64 / most, is_open))
+    }
+}
+
+/// R, where it is set and not searched.
+pub(crate) fn phase_1_rate(test: &Test, stateful: &Stateful) -> Option<FrameRate> {
+    let is_searched = matches!(test.measure, Measure::EstablishmentRate | Measure::TableCapacity(_));
+    (!is_searched).then_some(stateful.rate)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn agreement_is_told_in_few_words() {
+        let of = |agreed, differed, uncounted| Agreement { agreed, differed, uncounted }.words();
+        assert_eq!(of(0, 0, 7), "no count");
+        assert_eq!(of(7, 0, 0), "N of N, 7×");
+        assert_eq!(of(6, 1, 0), "N of N, 6×; other, 1×");
+    }
+}

@@ -1,0 +1,39 @@
+//! The one number of a point where it is a rate or a number of connections, whether it was searched or measured in a trial.
+
+use super::{Limits, PointDigest};
+use sixbench_method::measure::Quantity;
+use sixbench_method::plan::Measure;
+use sixbench_method::stats::Summary;
+
+/// A summary, and whether the truth may be higher.
+#[derive(Clone, Copy)]
+pub(crate) struct Rated {
+    pub(crate) summary: Summary,
+    pub(crate) limits: Limits,
+    /// Where the true values lie: of searched rates the brackets tell, of others the extremes of the sample.
+    pub(crate) span: (f64, f64),
+}
+
+impl PointDigest<'_> {
+    /// Throughput, establishment rate, tear-down rate, or capacity.
+    pub(crate) fn rated(&self) -> Option<Rated> {
+        match &self.test.measure {
+            Measure::Throughput | Measure::EstablishmentRate | Measure::TcpEstablishmentRate(_) => {
+                let goal = self.goals.first()?;
+                let span = (goal.span.0 as f64, goal.span.1 as f64);
+                Some(Rated { summary: goal.summary?, limits: goal.limits, span })
+            }
+            Measure::TearDownRate => self.sampled(Quantity::TearDownRate),
+            Measure::TableCapacity(_) => self.sampled(Quantity::TableCapacity),
+            Measure::TcpCapacity(_) => self.sampled(Quantity::TcpConnections),
+            _ => None,
+        }
+    }
+
+    fn sampled(&self, quantity: Quantity) -> Option<Rated> {
+        let sample = self.worst(quantity)?;
+        let (maximum, n) = (sample.at_least as u32, sample.summary.n as u32);
+        let limits = Limits { maximum, dut: n - maximum.min(n), ..Limits::default() };
+        Some(Rated { summary: sample.summary, limits, span: (sample.summary.min, sample.summary.max) })
+    }
+}

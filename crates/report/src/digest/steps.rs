@@ -1,0 +1,105 @@
+//! The steps of a search for the capacity of the connection tracking table (RFC 9693): which numbers of connections were tried in which
+//! phase, and at what rate they were established where they were held.
+
+use super::PointDigest;
+use sixbench_method::measure::{Outcome, Quantity};
+use sixbench_method::record::TrialRecord;
+use sixbench_method::stats::Summary;
+use sixbench_method::terms::LossRatio;
+use sixbench_method::trial::Verdict;
+use std::collections::BTreeMap;
+
+/// A phase of the search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Phase {
+    /// The number is doubled until one is not held.
+    Exponential,
+    /// The interval between the last number held and the first that was not is halved.
+    Binary,
+}
+
+impl Phase {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Exponential => "exponential",
+            Self::Binary => "binary",
+        }
+    }
+}
+
+/// One number of connections in one phase, over the repetitions.
+pub(crate) struct Step {
+    pub(crate) phase: Phase,
+    pub(crate) connections: u64,
+    /// Repetitions that tried it.
+    pub(crate) tried: usize,
+    /// The rates of those that held it, connections per second.
+    pub(crate) rates: Option<Summary>,
+    /// The lowest rate that lost connections, where some repetition did not hold it.
+    pub(crate) not_at: Option<u64>,
+    /// Trials, invalid ones included.
+    pub(crate) trials: usize,
+}
+
+/// What one repetition has to say to a step.
+struct Tried {
+    rate: Option<u64>,
+    not_at: Option<u64>,
+    trials: usize,
+}
+
+impl PointDigest<'_> {
+    /// The steps, exponential phase first, each by ascending numbers.
+    pub(crate) fn steps(&self, goal: LossRatio) -> Vec<Step> {
+        let mut found: BTreeMap<(Phase, u64), Vec<Tried>> = BTreeMap::new();
+        for outcome in &self.outcomes {
+            let records: Vec<&TrialRecord> =
+                self.records.iter().filter(|r| r.repetition == outcome.repetition).copied().collect();
+            for (place, tried) in of_repetition(outcome, &records, goal) {
+                found.entry(place).or_default().push(tried);
+            }
+        }
+        found.into_iter().map(|((phase, connections), tried)| summed_up(phase, connections, &tried)).collect()
+    }
+}
+
+fn summed_up(phase: Phase, connections: u64, tried: &[Tried]) -> Step {
+    let rates: Vec<f64> = tried.iter().filter_map(|t| t.rate).map(|rate| rate as f64).collect();
+    Step {
+        phase,
+        connections,
+        tried: tried.len(),
+        rates: Summary::of(&rates),
+        not_at: tried.iter().filter(|t| t.rate.is_none()).filter_map(|t| t.not_at).min(),
+        trials: tried.iter().map(|t| t.trials).sum(),
+    }
+}
+
+/// The numbers of one repetition in the order of its trials. The first that was not held ends the exponential phase.
+fn of_repetition(outcome: &Outcome, records: &[&TrialRecord], goal: LossRatio) -> Vec<((Phase, u64), Tried)> {
+    let rate_of = |connections: u64| {
+        let held = outcome.values.iter().filter(|v| v.quantity == Quantity::ConnectionsHeld);
+        held.filter(|v| v.value == connections as f64).map(|v| v.load.0).next()
+    };
+    let mut phase = Phase::Exponential;
+    let mut steps = Vec::new();
+    for trials in in_order(records).chunk_by(|a, b| a.0 == b.0) {
+        let connections = trials[0].0;
+        let lost = trials.iter().filter(|(_, r)| r.result.verdict(goal) == Verdict::Lost);
+        let not_at = lost.map(|(_, r)| r.result.spec.rate.0).min();
+        let rate = rate_of(connections);
+        steps.push(((phase, connections), Tried { rate, not_at, trials: trials.len() }));
+        if rate.is_none() {
+            phase = Phase::Binary;
+        }
+    }
+    steps
+}
+
+/// Each trial with its number of connections, in the order they were made.
+fn in_order<'a>(records: &[&'a TrialRecord]) -> Vec<(u64, &'a TrialRecord)> {
+    let mut trials: Vec<_> =
+        records.iter().filter_map(|&record| Some((record.result.spec.shape.connections()?, record))).collect();
+    trials.sort_by_key(|(_, record)| record.trial);
+    trials
+}

@@ -1,0 +1,114 @@
+//! What `results.json` holds of a stateful test: the parameters of RFC 9693, and what the trials say of connections.
+
+use crate::digest::{Digest, PointDigest, Step, phase_1_rate};
+use serde::Serialize;
+use sixbench_method::plan::{Measure, Order, Stateful};
+use sixbench_method::stats::Summary;
+use sixbench_method::trial::Mapping;
+
+/// Of a test with two phases.
+#[derive(Serialize)]
+pub(super) struct JsonStateful {
+    /// N; of a search for the capacity the first one.
+    connections: u64,
+    /// M.
+    state_table: u64,
+    /// R, connections/s; `null` where it is what is searched.
+    rate: Option<u64>,
+    /// R over the establishment rate of the same DUT, where the run measured one.
+    safety_factor: Option<f64>,
+    /// Whether that is an upper bound.
+    safety_factor_at_most: bool,
+    timeout_ns: u64,
+    /// D; `null` where nothing follows phase 1 but the validation.
+    delay_ns: Option<u64>,
+    enumeration: Order,
+    responder: Order,
+    validation_share: f64,
+    table_size: Option<u64>,
+    /// Trials with a complete phase 1 in which the DUT counted as many connections as the tester, in which it did not, and in which it
+    /// was not asked.
+    count_agreed: usize,
+    count_differed: usize,
+    not_counted: usize,
+    /// Losing trials that would have passed without their validation.
+    lost_in_validation_alone: usize,
+    /// Of the DUT, from the trial that saw most connections; the collisions of all trials.
+    mapping: Option<JsonMapping>,
+    /// Of a search for the capacity.
+    capacity_steps: Vec<JsonStep>,
+}
+
+#[derive(Serialize)]
+struct JsonMapping {
+    seen: u64,
+    ports_preserved: u64,
+    addresses: u64,
+    collisions: u64,
+    sources: u64,
+    endpoint_independent: u64,
+    address_dependent: u64,
+    address_and_port_dependent: u64,
+}
+
+#[derive(Serialize)]
+struct JsonStep {
+    phase: &'static str,
+    connections: u64,
+    /// Repetitions that tried the number.
+    tried: usize,
+    trials: usize,
+    /// The establishment rates of those that held it, connections/s; `null` where none did.
+    rate: Option<Summary>,
+    /// The lowest rate that lost connections, where some repetition did not hold the number.
+    not_at: Option<u64>,
+}
+
+/// `None` of a stateless test.
+pub(super) fn of(digest: &Digest, point: &PointDigest) -> Option<JsonStateful> {
+    let test = point.test;
+    let stateful: Stateful = test.stateful?;
+    let safety = digest.safety(test, &stateful);
+    let agreement = point.agreement();
+    let is_of_capacity = matches!(test.measure, Measure::TableCapacity(_));
+    let steps = if is_of_capacity { point.steps(digest.goal()) } else { Vec::new() };
+    Some(JsonStateful {
+        connections: stateful.connections,
+        state_table: stateful.state_table,
+        rate: phase_1_rate(test, &stateful).map(|rate| rate.0),
+        safety_factor: safety.map(|(ratio, _)| ratio),
+        safety_factor_at_most: safety.is_some_and(|(_, is_open)| is_open),
+        timeout_ns: stateful.timeout_ns,
+        delay_ns: (!test.measure.is_of_connections()).then(|| stateful.delay_ns(stateful.opening())),
+        enumeration: stateful.enumeration,
+        responder: stateful.responder,
+        validation_share: stateful.validation,
+        table_size: stateful.table_size,
+        count_agreed: agreement.agreed,
+        count_differed: agreement.differed,
+        not_counted: agreement.uncounted,
+        lost_in_validation_alone: point.lost_in_validation_alone(digest.goal()),
+        mapping: digest.mapping(&test.dut).map(mapping),
+        capacity_steps: steps.iter().map(step).collect(),
+    })
+}
+
+fn mapping(mapping: Mapping) -> JsonMapping {
+    let Mapping { seen, ports_preserved, addresses, collisions, sources, .. } = mapping;
+    let Mapping { endpoint_independent, address_dependent, address_and_port_dependent, .. } = mapping;
+    JsonMapping {
+        seen,
+        ports_preserved,
+        addresses,
+        collisions,
+        sources,
+        endpoint_independent,
+        address_dependent,
+        address_and_port_dependent,
+    }
+}
+
+fn step(step: &Step) -> JsonStep {
+    let &Step { connections, tried, trials, rates, not_at, .. } = step;
+    JsonStep { phase: step.phase.name(), connections, tried, trials, rate: rates, not_at }
+}

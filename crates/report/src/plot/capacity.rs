@@ -1,0 +1,66 @@
+//! The search for the capacity of the connection tracking table: every trial at its number of connections and its rate.
+
+use super::Figure;
+use super::style::{self, Axis, Key};
+use crate::digest::{Digest, PointDigest};
+use crate::words::{short, whole};
+use kuva::prelude::Plot;
+use sixbench_method::plan::Measure;
+use sixbench_method::record::TrialRecord;
+
+pub(crate) fn figure(digest: &Digest) -> Figure {
+    let searched = digest.points_of(|m| matches!(m, Measure::TableCapacity(_))).filter(|p| p.records.len() > 1);
+    let line = Key::new("▬", style::color(2), "establishment rate of the numbers held");
+    Figure {
+        id: "capacity",
+        title: "Capacity, step by step",
+        caption: "Each number of connections is a column of trials that search for its establishment rate. The number doubles \
+                  until that rate breaks down; then the gap between the last number held and the first that was not is halved. \
+                  Dashed: the capacity that was found."
+            .to_owned(),
+        keys: style::verdict_keys(digest).into_iter().chain([line]).collect(),
+        panels: searched.map(|p| panel(digest, p)).collect(),
+        ..Figure::default()
+    }
+}
+
+fn panel(digest: &Digest, point: &PointDigest) -> String {
+    let mut plots = vec![style::line(held(digest, point), style::color(2), 1.5)];
+    plots.extend(marks(digest, point));
+    let numbers = || point.records.iter().filter_map(|r| place(r)).map(|(x, _)| x);
+    let highest = point.records.iter().filter_map(|r| place(r)).map(|(_, y)| y).fold(1.0, f64::max);
+    let ends = style::around(numbers().fold(f64::MAX, f64::min), numbers().fold(1.0, f64::max));
+    let layout = style::panel(&plots, &style::point_title(point), "connections", "rate (connections/s)");
+    let y = Axis::up_to(highest, 5.0);
+    let layout = style::log_x(layout, ends).with_y_axis_min(0.0).with_y_axis_max(y.end).with_y_tick_step(y.step);
+    let layout = match point.rated() {
+        Some(r) => {
+            let found = format!("{}{} connections, n = {}", r.limits.sign(), short(r.summary.median), r.summary.n);
+            style::with_note(layout, &found).with_reference_line(style::upright(r.summary.median))
+        }
+        None => style::with_note(layout, "no result"),
+    };
+    style::draw(plots, layout)
+}
+
+fn place(record: &TrialRecord) -> Option<(f64, f64)> {
+    Some((record.result.spec.shape.connections()? as f64, record.result.spec.rate.0 as f64))
+}
+
+/// The medians of the rates of the numbers that were held, in both phases.
+fn held(digest: &Digest, point: &PointDigest) -> Vec<(f64, f64)> {
+    let steps = point.steps(digest.goal());
+    let mut line: Vec<(f64, f64)> = steps.iter().filter_map(|s| Some((s.connections as f64, s.rates?.median))).collect();
+    line.sort_by(|a, b| a.0.total_cmp(&b.0));
+    line
+}
+
+fn marks(digest: &Digest, point: &PointDigest) -> Vec<Plot> {
+    let marks = |&(verdict, color, marker, _, word): &(_, _, _, _, &str)| {
+        let trials: Vec<_> = point.records.iter().filter(|r| digest.verdict(r) == verdict).collect();
+        let number = |r: &TrialRecord| r.result.spec.shape.connections().unwrap_or(0);
+        let labels = trials.iter().map(|r| format!("{} connections: {}", whole(number(r)), style::trial_label(r, word)));
+        style::dots(trials.iter().filter_map(|r| place(r)).collect(), color, marker, labels.collect())
+    };
+    style::VERDICTS.iter().map(marks).collect()
+}

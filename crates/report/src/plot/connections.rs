@@ -1,0 +1,45 @@
+//! The entries of the DUT's connection tracking table over a trial: is phase 1 all there, and does phase 2 leave it alone?
+
+use super::Figure;
+use super::style::{self, Axis, Key};
+use crate::digest::{Digest, PointDigest};
+use crate::words::{load, short, three_digits, whole};
+use sixbench_method::record::{TrialRecord, Watch};
+
+pub(crate) fn figure(digest: &Digest) -> Figure {
+    let shown = |p| {
+        let record: &TrialRecord = PointDigest::trial_over_time(p, digest.goal())?;
+        Some(panel(p, record, record.watch.as_ref()?))
+    };
+    Figure {
+        id: "connections",
+        title: "Connections over time",
+        caption: "Entries of the DUT's connection tracking table, of its whole namespace, in the passing trial at the highest \
+                  load of each test; of a table's capacity in the one with most connections. They climb in phase 1 and stay \
+                  level in what follows: a line that falls before the end lost connections to a timeout or to a full table, \
+                  but for a tear-down, which deletes them."
+            .to_owned(),
+        keys: vec![Key::new("▬", style::color(0), "entries"), Key::new("╌╌", style::MUTED, "N, the connections of phase 1")],
+        panels: digest.points.iter().filter_map(shown).collect(),
+        ..Figure::default()
+    }
+}
+
+fn panel(point: &PointDigest, record: &TrialRecord, watch: &Watch) -> String {
+    let opened = record.result.spec.opens().map_or(0, |opening| opening.connections);
+    let interval = watch.interval_ns as f64 / 1e9;
+    let line: Vec<(f64, f64)> =
+        watch.connections.iter().zip(0u32..).map(|(&entries, i)| (f64::from(i) * interval, entries as f64)).collect();
+    let end = (line.len() - 1) as f64 * interval;
+    let highest = watch.connections.iter().copied().fold(opened, u64::max) as f64;
+    let last = line[line.len() - 1];
+    let label = format!("{} entries at {} s", whole(last.1 as u64), three_digits(last.0));
+    let plots =
+        vec![style::line(line, style::color(0), 1.5), style::dots(vec![last], style::color(0), style::marker(0), vec![label])];
+    let layout = style::panel(&plots, &style::point_title(point), "time within the trial (s)", "entries");
+    let x = Axis { end: end * 1.02, ..Axis::up_to(end / 1.05, 6.0) };
+    let layout = style::from_zero(layout, x, Axis::up_to(highest, 5.0)).with_reference_line(style::level(opened as f64));
+    let opening = record.result.spec.opening.map_or(String::new(), |o| format!(", opened at {}/s", short(o.rate.0 as f64)));
+    let note = format!("N = {}{opening}; {}", short(opened as f64), load(&record.result.spec));
+    style::draw(plots, style::with_note(layout, &note))
+}

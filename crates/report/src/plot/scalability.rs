@@ -1,0 +1,90 @@
+//! Rates over the number of connections, and over the size of the DUT's table (RFC 9693: scalability).
+
+use super::Figure;
+use super::style::{self, Axis, Barred};
+use crate::digest::{Digest, PointDigest, Rated};
+use crate::series::{Steps, series, unit_of};
+use crate::words::{grouped, rate_unit};
+use kuva::prelude::Plot;
+use sixbench_method::plan::{Measure, SeriesBy};
+use sixbench_method::terms::FrameSize;
+use std::collections::BTreeSet;
+
+const KINDS: [(SeriesBy, &str, &str); 2] = [
+    (SeriesBy::Connections, "Over the connections", "connections N"),
+    (SeriesBy::TableSize, "Over the size of the table", "entries of the DUT's table"),
+];
+
+pub(crate) fn figure(digest: &Digest) -> Figure {
+    let names = names(digest);
+    Figure {
+        id: "scalability",
+        title: "Rates over the number of connections and the size of the table",
+        caption:
+            "Medians with bars from the 1st to the 99th percentile, over a logarithmic axis; the series of one measure and \
+                  frame size share a panel."
+                .to_owned(),
+        keys: names.iter().enumerate().map(|(i, name)| style::key(i, *name)).collect(),
+        panels: KINDS.iter().flat_map(|kind| panels(digest, *kind, &names)).collect(),
+        ..Figure::default()
+    }
+}
+
+/// The series that are drawn, in the order of the plan: the colours of their lines.
+fn names<'a>(digest: &Digest<'a>) -> Vec<&'a str> {
+    let all = KINDS.iter().flat_map(|(by, ..)| series(digest, *by));
+    all.filter(|steps| steps.sizes().into_iter().any(|size| line(digest, steps, size).len() > 1)).map(|s| s.name).collect()
+}
+
+/// A panel for each measure and frame size.
+fn panels(digest: &Digest, kind: (SeriesBy, &str, &str), names: &[&str]) -> Vec<String> {
+    let all: Vec<Steps> = series(digest, kind.0).into_iter().filter(|steps| names.contains(&steps.name)).collect();
+    let mut measures: Vec<&Measure> = Vec::new();
+    for measure in all.iter().filter_map(Steps::measure) {
+        if !measures.iter().any(|known| known.name() == measure.name()) {
+            measures.push(measure);
+        }
+    }
+    let of = |measure: &Measure| {
+        let alike: Vec<&Steps> = all.iter().filter(|s| s.measure().is_some_and(|m| m.name() == measure.name())).collect();
+        let sizes: BTreeSet<FrameSize> = alike.iter().flat_map(|s| s.sizes()).collect();
+        let is_drawn = |size: &FrameSize| alike.iter().any(|s| line(digest, s, *size).len() > 1);
+        sizes.into_iter().filter(is_drawn).map(|size| panel(digest, kind, measure, &alike, size, names)).collect::<Vec<_>>()
+    };
+    measures.into_iter().flat_map(of).collect()
+}
+
+fn panel(
+    digest: &Digest,
+    (by, title, x): (SeriesBy, &str, &str),
+    measure: &Measure,
+    all: &[&Steps],
+    size: FrameSize,
+    names: &[&str],
+) -> String {
+    let lines: Vec<(usize, Vec<(f64, Rated)>)> =
+        all.iter().map(|steps| (names.iter().position(|n| *n == steps.name).unwrap_or(0), line(digest, steps, size))).collect();
+    let plots: Vec<Plot> = lines.iter().flat_map(|(i, line)| plots(*i, line, by, measure)).collect();
+    let points = || lines.iter().flat_map(|(_, line)| line);
+    let highest = points().map(|(_, r)| r.summary.p99).fold(0.0, f64::max);
+    let (least, most) = points().fold((f64::MAX, 1.0f64), |(low, high), (at, _)| (low.min(*at), high.max(*at)));
+    let layout = style::panel(&plots, &format!("{title}, {size}\u{a0}bytes"), x, &style::rate_label(measure));
+    let y = Axis::up_to(highest, 5.0);
+    let layout = style::log_x(layout, style::around(least, most));
+    style::draw(plots, layout.with_y_axis_min(0.0).with_y_axis_max(y.end).with_y_tick_step(y.step))
+}
+
+fn line(digest: &Digest, steps: &Steps, size: FrameSize) -> Vec<(f64, Rated)> {
+    steps.at(digest, size).into_iter().filter_map(|(at, point)| Some((at, PointDigest::rated(point)?))).collect()
+}
+
+fn plots(i: usize, line: &[(f64, Rated)], by: SeriesBy, measure: &Measure) -> [Plot; 2] {
+    let dot = |(at, rated): &(f64, Rated)| {
+        let s = &rated.summary;
+        let (sign, unit) = (rated.limits.sign(), rate_unit(measure));
+        let label = format!("{} {}: {sign}{} {unit}, n = {}", grouped(*at), unit_of(by), grouped(s.median), s.n);
+        Barred::new(*at, s.median, (s.p1, s.p99), label)
+    };
+    let points: Vec<Barred> = line.iter().map(dot).collect();
+    [style::line(points.iter().map(|p| p.at).collect(), style::color(i), 1.5), style::barred(i, points)]
+}

@@ -1,0 +1,37 @@
+//! Connections that were lost, by name: what to look for in the DUT's own tables.
+
+use crate::digest::{Digest, Losing, LostIn, PointDigest};
+use crate::table::Table;
+use crate::words::{title, whole};
+
+/// So many are named for each test.
+const NAMED: usize = 3;
+
+/// The first ones of the trial at the lowest rate that lost some.
+pub(super) fn table(digest: &Digest) -> Table {
+    let columns = ["Test", "#Rate", "#Repetition", "#Trial", "Lost", "First of them"];
+    // Of a series the first step is enough: the others tell the same of other numbers.
+    let rows = digest.points.iter().filter(|p| digest.is_compared(p.test)).flat_map(|p| rows(digest, p));
+    Table::new("Lost connections", columns)
+        .with_rows(rows)
+        .with_note("Of each test (of a series its first step) the trial at the lowest rate that lost some. Rate: of phase 1, connections/s.")
+}
+
+fn rows(digest: &Digest, point: &PointDigest) -> Vec<Vec<String>> {
+    let Some(Losing { record, connections, lost_in, lost }) = point.losing_connections(digest.goal()) else {
+        return Vec::new();
+    };
+    let name = match lost_in {
+        LostIn::PhaseOne => "phase\u{a0}1",
+        LostIn::Validation => "validation",
+    };
+    let place = [whole(connections.rate.0), record.repetition.to_string(), record.trial.to_string()];
+    let lost = format!("{}\u{a0}of\u{a0}{}, {name}", whole(lost), whole(connections.offered));
+    let head: Vec<String> = [title(point.test)].into_iter().chain(place).chain([lost]).collect();
+    // What is the same for all of them is said once.
+    let row = |(i, example): (usize, &String)| {
+        let head = if i == 0 { head.clone() } else { vec![String::new(); head.len()] };
+        head.into_iter().chain([example.clone()]).collect()
+    };
+    connections.examples.iter().take(NAMED).enumerate().map(row).collect()
+}

@@ -1,0 +1,127 @@
+//! The parameters of every stateful test, as RFC 9693 wants them reported.
+
+use crate::digest::{Digest, PointDigest, phase_1_rate};
+use crate::table::Table;
+use crate::words::{seconds, three_digits, title, whole};
+use sixbench_method::plan::{AddressPart, Measure, Order, Ports, Range, Stateful, Test};
+use sixbench_method::terms::Direction;
+
+/// One row for each stateful test.
+pub(super) fn phases(digest: &Digest) -> Table {
+    let columns = ["Test", "Measure", "#N", "#M", "#R", "#R / maximum", "#T", "#D", "#Table size", "DUT's count"];
+    let row = |(test, stateful): (&Test, Stateful)| {
+        let mut row = vec![title(test), test.measure.name().to_owned(), connections(test, &stateful)];
+        row.push(whole(stateful.state_table));
+        row.push(phase_1_rate(test, &stateful).map_or("searched".to_owned(), |rate| whole(rate.0)));
+        row.push(safety(digest, test, &stateful));
+        row.extend([seconds(stateful.timeout_ns), delay(test, &stateful)]);
+        row.extend([stateful.table_size.map_or("–".to_owned(), whole), counted(digest, test)]);
+        row
+    };
+    Table::new("Parameters of the two phases", columns).with_rows(stateful_tests(digest).map(row)).with_note(
+        "N: connections of phase 1; M: entries of the Responder's state table; R: the rate of phase 1, connections/s; R / \
+         maximum: the safety factor, against the establishment rate that this run measured of the same DUT (≤ where that \
+         may be higher), else –; T: the wait for frames of phase 1; D: from the first frame of phase 1 to the first of \
+         phase 2. Table size: of the DUT, where the plan sets it. DUT's count: after phase 1 and at the end, with the number \
+         of trials; only those whose phase 1 was complete are asked.",
+    )
+}
+
+/// One row for all tests that have the same four-tuples in the same orders.
+pub(super) fn tuples(digest: &Digest) -> Table {
+    let columns = [
+        "Tests",
+        "#Ports of the Initiator|Source",
+        "#Ports of the Initiator|Destination",
+        "#Addresses|Initiator",
+        "#Addresses|Responder",
+        "#Combinations",
+        "Enumeration",
+        "State table",
+    ];
+    let mut alike: Vec<(Vec<String>, Vec<String>)> = Vec::new();
+    for (test, stateful) in stateful_tests(digest) {
+        let cells = tuple_cells(digest, test, &stateful);
+        // The steps of a series differ in other things.
+        let name = test.series.as_ref().map_or_else(|| title(test), |series| series.name.clone());
+        match alike.iter_mut().find(|(known, _)| *known == cells) {
+            Some((_, names)) if names.contains(&name) => {}
+            Some((_, names)) => names.push(name),
+            None => alike.push((cells, vec![name])),
+        }
+    }
+    let is_one = alike.len() == 1;
+    let tests = |names: Vec<String>| if is_one { "all".to_owned() } else { names.join("; ") };
+    let rows = alike.into_iter().map(|(cells, names)| std::iter::once(tests(names)).chain(cells).collect());
+    Table::new("Four-tuples of the connections", columns).with_rows(rows).with_note(
+        "Addresses: values of the 16 bits that vary. Enumeration: the order in which phase 1 goes through the combinations; \
+         state table: the order in which the Responder reads it.",
+    )
+}
+
+fn stateful_tests<'d>(digest: &'d Digest) -> impl Iterator<Item = (&'d Test, Stateful)> {
+    digest.input.plan.tests.iter().filter_map(|test| Some((test, test.stateful?)))
+}
+
+fn tuple_cells(digest: &Digest, test: &Test, stateful: &Stateful) -> Vec<String> {
+    let traffic = &test.traffic;
+    let (Ports { source, destination }, initiator, responder) = match digest.opens(&test.dut) {
+        Direction::Forward => (traffic.forward_ports, traffic.left_addresses, traffic.right_addresses),
+        Direction::Reverse => (traffic.reverse_ports, traffic.right_addresses, traffic.left_addresses),
+    };
+    let count = |part: Option<AddressPart>| part.map_or(1, |part| part.range.count());
+    let counts = [source.count(), destination.count(), count(initiator), count(responder)];
+    let combinations = counts.iter().map(|count| u64::from(*count)).fold(1, u64::saturating_mul);
+    let mut cells = vec![range(&source), range(&destination), addresses(initiator), addresses(responder)];
+    cells.extend([whole(combinations), order(stateful.enumeration), order(stateful.responder)]);
+    cells
+}
+
+fn connections(test: &Test, stateful: &Stateful) -> String {
+    match &test.measure {
+        Measure::TableCapacity(capacity) => format!("{} on", whole(capacity.start)),
+        _ => whole(stateful.connections),
+    }
+}
+
+fn safety(digest: &Digest, test: &Test, stateful: &Stateful) -> String {
+    let safety = digest.safety(test, stateful);
+    safety.map_or("–".to_owned(), |(ratio, is_open)| {
+        let sign = if is_open { "≤\u{a0}" } else { "" };
+        format!("{sign}{}", three_digits((ratio * 1000.0).round() / 1000.0))
+    })
+}
+
+/// Only tests of phase 2 have this delay: else the validation follows at once.
+fn delay(test: &Test, stateful: &Stateful) -> String {
+    match test.measure.is_of_connections() {
+        true => "–".to_owned(),
+        false => seconds(stateful.delay_ns(stateful.opening())),
+    }
+}
+
+fn range(range: &Range) -> String {
+    match range.count() {
+        1 => range.first.to_string(),
+        _ => format!("{}–{}", range.first, range.last),
+    }
+}
+
+fn addresses(part: Option<AddressPart>) -> String {
+    part.filter(|part| part.range.count() > 1).map_or("one".to_owned(), |part| range(&part.range))
+}
+
+fn order(order: Order) -> String {
+    match order {
+        Order::Fixed => "fixed",
+        Order::Increasing => "increasing",
+        Order::Decreasing => "decreasing",
+        Order::Pseudorandom => "pseudorandom",
+    }
+    .to_owned()
+}
+
+fn counted(digest: &Digest, test: &Test) -> String {
+    let points = digest.points.iter().filter(|p| p.test.name == test.name);
+    points.map(PointDigest::agreement).reduce(|a, b| a + b).unwrap_or_default().words()
+}

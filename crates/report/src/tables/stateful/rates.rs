@@ -1,0 +1,89 @@
+//! How fast connections are opened and deleted.
+
+use super::{head, spread, with_notes, with_validation};
+use crate::digest::{Digest, PointDigest, Rated};
+use crate::table::Table;
+use crate::tables::throughput::limit_words;
+use crate::words::{grouped, percent, three_digits};
+use sixbench_method::plan::{Measure, Stateful};
+
+/// The highest rate at which every frame of phase 1 opens a connection that works.
+pub(super) fn establishment(digest: &Digest) -> Table {
+    let columns = [
+        "Test",
+        "DUT",
+        "#N",
+        "#M",
+        "#Connections/s|Median",
+        "#Connections/s|P1",
+        "#Connections/s|P99",
+        "#n",
+        "#Validation|Of R",
+        "#Validation|Lost alone",
+        "Limited by",
+        "DUT's count",
+        "#Invalid",
+    ];
+    let points: Vec<_> = digest.stateful_points().filter(|(p, _)| p.test.measure == Measure::EstablishmentRate).collect();
+    let rated: Vec<Rated> = points.iter().filter_map(|(p, _)| p.rated()).collect();
+    let table = Table::new("Maximum connection establishment rate", columns)
+        .with_rows(points.iter().map(|(p, s)| establishment_row(digest, p, s)))
+        .with_note(
+            "N: connections of phase 1, one frame each; M: entries of the Responder's state table; R: the rate. A trial passes \
+             when all frames of phase 1 arrive and then, in the validation, a frame of the Responder comes back on every \
+             connection, at this share of R. Lost alone: trials that would have passed without it. DUT's count: after phase 1 \
+             and at the end, with the number of trials; only those whose phase 1 was complete are asked.",
+        );
+    with_validation(with_notes(table, rated.iter()), points.iter().map(|(p, _)| *p))
+}
+
+fn establishment_row(digest: &Digest, point: &PointDigest, stateful: &Stateful) -> Vec<String> {
+    let rated = point.rated();
+    let mut row = head(digest, point, stateful);
+    row.push(grouped(stateful.state_table as f64));
+    row.extend(spread(rated.as_ref(), |r| [r.summary.p1, r.summary.p99]));
+    row.push(percent(stateful.validation));
+    row.push(point.lost_in_validation_alone(digest.goal()).to_string());
+    row.push(point.goals.first().map_or("–".to_owned(), limit_words));
+    row.extend([point.agreement().words(), point.invalid().to_string()]);
+    row
+}
+
+/// How fast all of them are deleted.
+pub(super) fn tear_down(digest: &Digest) -> Table {
+    let columns = [
+        "Test",
+        "DUT",
+        "#N",
+        "#R",
+        "#Connections/s|Median",
+        "#Connections/s|P1",
+        "#Connections/s|P99",
+        "#n",
+        "#Time for N (s)|Median",
+        "#Time for N (s)|Min",
+        "#Time for N (s)|Max",
+        "DUT's count",
+        "#Invalid",
+    ];
+    let points: Vec<_> = digest.stateful_points().filter(|(p, _)| p.test.measure == Measure::TearDownRate).collect();
+    let rated: Vec<Rated> = points.iter().filter_map(|(p, _)| p.rated()).collect();
+    let table = Table::new("Connection tear-down rate", columns)
+        .with_rows(points.iter().map(|(p, s)| tear_down_row(digest, p, s)))
+        .with_note(
+            "N connections are opened at R connections/s, then deleted all at once by the implementation's own command, as the \
+             recipe has it: its start is part of the time. DUT's count: before the deletion.",
+        );
+    with_notes(table, rated.iter())
+}
+
+fn tear_down_row(digest: &Digest, point: &PointDigest, stateful: &Stateful) -> Vec<String> {
+    let rated = point.rated();
+    let mut row = head(digest, point, stateful);
+    row.push(grouped(stateful.rate.0 as f64));
+    row.extend(spread(rated.as_ref(), |r| [r.summary.p1, r.summary.p99]));
+    let times = point.deletions().map(|s| [s.median, s.min, s.max].map(|ns| three_digits(ns / 1e9)));
+    row.extend(times.unwrap_or_else(|| ["–"; 3].map(str::to_owned)));
+    row.extend([point.agreement().words(), point.invalid().to_string()]);
+    row
+}

@@ -1,0 +1,134 @@
+//! TCP connections, in the reporting format of RFC 3511 sections 5.2.5 and 5.3.5.
+
+use super::percentile_note;
+use crate::digest::{Digest, PointDigest, Rated};
+use crate::table::Table;
+use crate::words::{grouped, grouped_to_halves, title, with_decimals};
+use sixbench_method::record::TrialRecord;
+use sixbench_method::trial::tcp::{Close, TcpResult, Times};
+
+/// What was found, and the trial it rests on.
+pub(crate) fn tables(digest: &Digest) -> Vec<Table> {
+    vec![found(digest), transport(digest)]
+}
+
+fn points<'d, 'a>(digest: &'d Digest<'a>) -> Vec<&'d PointDigest<'a>> {
+    digest.points_of(|measure| measure.tcp().is_some()).collect()
+}
+
+fn found(digest: &Digest) -> Table {
+    let columns = [
+        "Test",
+        "DUT",
+        "Measure",
+        "#Median",
+        "#P1",
+        "#P99",
+        "#n",
+        "#Object (octets)",
+        "#Requested",
+        "#Returned",
+        "Closed",
+        "#Invalid",
+    ];
+    let points = points(digest);
+    let rated: Vec<Rated> = points.iter().filter_map(|point| point.rated()).collect();
+    Table::new("TCP connections (RFC 3511)", columns)
+        .with_rows(points.iter().map(|point| found_row(digest, point)))
+        .with_note(
+            "By the kernel's own sockets on both ends, HTTP/1.1 on both. Requested and returned: objects in the passing trial with the \
+             most; each is compared octet by octet. RFC 8219 section 8 asks for these tests; RFC 9411 has obsoleted RFC 3511 since.",
+        )
+        .with_note(percentile_note(rated.iter().map(|rated| &rated.summary)))
+}
+
+fn found_row(digest: &Digest, point: &PointDigest) -> Vec<String> {
+    let measure = match point.test.measure {
+        sixbench_method::plan::Measure::TcpCapacity(_) => "open at once (section 5.2)",
+        _ => "connections/s (section 5.3)",
+    };
+    let mut row = vec![title(point.test), digest.dut_title(point.test).to_owned(), measure.to_owned()];
+    row.extend(match point.rated() {
+        Some(rated) => {
+            let [p1, p99] = [rated.summary.p1, rated.summary.p99].map(grouped_to_halves);
+            let median = format!("{}{}", rated.limits.sign(), grouped_to_halves(rated.summary.median));
+            vec![median, p1, p99, rated.summary.n.to_string()]
+        }
+        None => ["no result", "–", "–", "0"].map(str::to_owned).to_vec(),
+    });
+    row.extend(match best(digest, point) {
+        Some((_, tcp)) => {
+            let (requested, returned) = objects(tcp);
+            let numbers = [f64::from(tcp.spec.object_octets), requested as f64, returned as f64];
+            let mut cells = numbers.map(grouped).to_vec();
+            cells.push(closed(tcp.spec.close).to_owned());
+            cells
+        }
+        None => ["–"; 4].map(str::to_owned).to_vec(),
+    });
+    row.push(point.invalid().to_string());
+    row
+}
+
+/// Of both requests, where each connection makes two.
+fn objects(tcp: &TcpResult) -> (u64, u64) {
+    let check = tcp.check.unwrap_or_default();
+    (tcp.connections.established + check.requested, tcp.connections.completed + check.alive)
+}
+
+fn closed(close: Close) -> &'static str {
+    match close {
+        Close::ServerFirst => "by the server first",
+        Close::ClientFirst => "by the client first",
+        Close::Reset => "by RST",
+    }
+}
+
+fn transport(digest: &Digest) -> Table {
+    let columns = [
+        "Test",
+        "#Attempts/s",
+        "#Attempted",
+        "#Completed",
+        "#Establishment time (ms)|Min",
+        "#Establishment time (ms)|Avg",
+        "#Establishment time (ms)|P99.9",
+        "#Establishment time (ms)|Max",
+        "#Establishment time (ms)|Aggregate",
+        "#SYNs sent again",
+        "#Sources",
+        "#Outside the pool",
+    ];
+    let row = |point: &&PointDigest| best(digest, point).map(|(record, tcp)| transport_row(point, record, tcp));
+    Table::new("TCP establishment in the passing trial with the most", columns)
+        .with_rows(points(digest).iter().filter_map(row))
+        .with_note(
+            "Establishment: from SYN to SYN/ACK as the client's kernel sees it. Sources: addresses the server saw connections come from.",
+        )
+}
+
+fn transport_row(point: &PointDigest, record: &TrialRecord, tcp: &TcpResult) -> Vec<String> {
+    let rate = record.result.spec.rate.0 as f64;
+    let mut row = vec![title(point.test)];
+    row.extend([rate, tcp.connections.attempted as f64, tcp.connections.completed as f64].map(grouped));
+    row.extend(tcp.connect.map_or_else(|| ["–"; 5].map(str::to_owned), times));
+    row.push(grouped(tcp.kernel.client_syn_retransmitted as f64));
+    row.extend(match &tcp.server {
+        Some(server) => [server.source_addresses, server.outside_pool].map(|count| grouped(count as f64)),
+        None => ["–"; 2].map(str::to_owned),
+    });
+    row
+}
+
+fn times(times: Times) -> [String; 5] {
+    let average = times.sum_ns as f64 / times.count.max(1) as f64;
+    let all = [times.min_ns as f64, average, times.p999_ns as f64, times.max_ns as f64, times.sum_ns as f64];
+    all.map(|ns| with_decimals(ns / 1e6, 3))
+}
+
+/// The passing trial with the highest rate or the most connections.
+fn best<'a>(digest: &Digest, point: &PointDigest<'a>) -> Option<(&'a TrialRecord, &'a TcpResult)> {
+    let passing = point.records.iter().filter(|r| r.result.verdict(digest.goal()) == sixbench_method::trial::Verdict::Passed);
+    let with_tcp = passing.filter_map(|record| Some((*record, record.result.tcp.as_deref()?)));
+    with_tcp.max_by_key(|(_, tcp)| (tcp.connections.attempted, tcp.spec.rate))
+}

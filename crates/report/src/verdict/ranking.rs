@@ -1,0 +1,97 @@
+//! Results of one kind side by side, highest first: what may be said of one against another.
+
+use crate::digest::{Limits, Rated};
+use crate::words::{share, short};
+
+/// A result with the name of whom it is of.
+#[derive(Clone)]
+pub(super) struct Ranked {
+    pub(super) name: String,
+    pub(super) median: f64,
+    limits: Limits,
+    span: (f64, f64),
+}
+
+/// What is said of results of one kind.
+#[derive(Clone, Copy)]
+pub(super) struct Kind {
+    /// `passed`, `opened`: what the DUT did.
+    pub(super) verb: &'static str,
+    /// Where the plan ends, as in `the highest load of the plan`.
+    pub(super) ceiling: &'static str,
+    /// Of one that did nothing: `passed not even the lowest load of the plan`.
+    pub(super) nothing: &'static str,
+}
+
+/// The results, highest median first; equal ones in the order of the plan.
+pub(super) fn ranking(results: impl Iterator<Item = (String, Rated)>) -> Vec<Ranked> {
+    let ranked = |(name, rated): (String, Rated)| {
+        let Rated { summary, limits, span } = rated;
+        Ranked { name, median: summary.median, limits, span }
+    };
+    let mut ranking: Vec<Ranked> = results.map(ranked).collect();
+    ranking.sort_by(|a, b| b.median.total_cmp(&a.median));
+    ranking
+}
+
+impl Ranked {
+    /// `412 k`, `at least 412 k`.
+    pub(super) fn amount(&self) -> String {
+        match self.limits.open_above() && self.median > 0.0 {
+            true => format!("at least {}", short(self.median)),
+            false => short(self.median),
+        }
+    }
+
+    /// Why it may be more in truth, with what follows.
+    pub(super) fn why_open(&self, kind: Kind) -> String {
+        match self.limits.open_above() {
+            true => format!("{}: the DUT may be better", self.why_open_briefly(kind)),
+            false => String::new(),
+        }
+    }
+
+    pub(super) fn why_open_briefly(&self, kind: Kind) -> String {
+        match self.limits {
+            l if l.phase_1 > 0 => ", limited by the connections of phase 1, not all of which were opened or kept".to_owned(),
+            l if l.tester > 0 => ", limited by the tester".to_owned(),
+            l if l.maximum > 0 => format!(", {}", kind.ceiling),
+            _ => String::new(),
+        }
+    }
+
+    /// For a list: what of the order is the tester's doing.
+    pub(super) fn in_brackets(&self) -> &'static str {
+        match self.limits {
+            l if l.phase_1 > 0 => " (limited by the connections of phase 1)",
+            l if l.tester > 0 => " (limited by the tester)",
+            _ => "",
+        }
+    }
+
+    /// This result against the leader, and against the one just above it.
+    pub(super) fn beside(&self, leader: &Self, above: &Self, kind: Kind) -> String {
+        let (name, verb) = (&self.name, kind.verb);
+        if self.median == 0.0 {
+            return format!("{name} {}.", kind.nothing);
+        }
+        let why = self.why_open_briefly(kind);
+        let bound = match (self.limits.open_above(), leader.limits.open_above()) {
+            (true, true) => return format!("{name} {verb} {}{why}: which of the two is faster is not shown.", self.amount()),
+            (true, false) => "at least ",
+            (false, true) => "at most ",
+            (false, false) => "",
+        };
+        let share = share(self.median / leader.median);
+        format!("{name} reached {bound}{share} of that: {}{why}{}.", short(self.median), self.tie(above))
+    }
+
+    /// Where the ranges of two neighbours overlap, their order is not shown.
+    pub(super) fn tie(&self, above: &Self) -> String {
+        let apart = self.span.1 < above.span.0;
+        match apart || self.limits.open_above() {
+            true => String::new(),
+            false => format!(" (no difference shown to {})", above.name),
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! The views of a run of stateful gateways (RFC 9693).
+
+use crate::sample::Sample;
+use sixbench_method::search::Limit;
+use sixbench_method::terms::FrameRate;
+use sixbench_report::{csv, figures, html, json, latex, markdown, terminal, values_csv};
+
+#[test]
+fn the_views_of_stateful_gateways() {
+    let sample = Sample::of_stateful_gateways();
+    keep(&sample);
+    insta::assert_snapshot!("markdown", markdown(&sample.input()));
+    insta::assert_snapshot!("terminal", terminal(&sample.input(), 100, false));
+    insta::assert_snapshot!("csv", csv(&sample.input()));
+    let few = sample.only(&["rate", "table", "through"]);
+    insta::assert_snapshot!("json", json(&few.input()));
+    insta::assert_snapshot!("values-csv", values_csv(&few.input()));
+    insta::assert_snapshot!("terminal-narrow", terminal(&few.input(), 50, false));
+}
+
+/// Writes page and figures to where `SIXBENCH_SAMPLE` says, to be looked at.
+fn keep(sample: &Sample) {
+    let Ok(directory) = std::env::var("SIXBENCH_SAMPLE") else {
+        return;
+    };
+    let directory = format!("{directory}/stateful");
+    std::fs::create_dir_all(&directory).expect("a directory");
+    std::fs::write(format!("{directory}/report.html"), html(&sample.input()).expect("a page")).expect("report.html");
+    std::fs::write(format!("{directory}/report.md"), markdown(&sample.input())).expect("report.md");
+    std::fs::write(format!("{directory}/report.txt"), terminal(&sample.input(), 100, false)).expect("report.txt");
+    std::fs::write(format!("{directory}/report.tex"), latex(&sample.input())).expect("report.tex");
+    for (name, svg) in figures(&sample.input()) {
+        std::fs::write(format!("{directory}/{name}"), svg).expect("a figure");
+    }
+}
+
+#[test]
+fn each_part_of_a_stateful_run_is_on_the_page_once() {
+    let page = page(&Sample::of_stateful_gateways());
+    for id in ["headline", "stateful", "scalability", "pdv", "summaries", "evidence", "faults"] {
+        assert_eq!(page.matches(&format!("<section id=\"{id}\">")).count(), 1, "{id}");
+    }
+    for id in ["connections", "capacity", "scalability", "search", "repetitions"] {
+        assert_eq!(page.matches(&format!("<figure id=\"figure-{id}\">")).count(), 1, "{id}");
+    }
+    assert!(!page.contains("NaN") && !page.contains("<tbody>\n</tbody>"));
+}
+
+#[test]
+fn a_run_that_only_opens_connections_speaks_of_connections() {
+    let sample = Sample::of_stateful_gateways().only(&["rate", "rate-ipt"]);
+    for text in [markdown(&sample.input()), terminal(&sample.input(), 100, false)] {
+        assert!(text.contains("connections/s, 100,000 of them") && !text.contains("frames/s"), "{text}");
+    }
+    assert!(csv(&sample.input()).lines().skip(1).all(|line| line.ends_with(",establishment-rate,connections/s")));
+    let search = figure(&sample, "search").expect("a trace of the search");
+    assert!(search.contains("intended load (connections/s)") && !search.contains("frames/s"));
+    assert!(!page(&sample).contains("<h2>Results"));
+}
+
+#[test]
+fn a_refusal_of_the_connection_tracking_table_is_named_as_the_reason() {
+    let page = page(&Sample::of_stateful_gateways());
+    for reason in [
+        "the connection tracking table was full and made room by dropping others (early_drop)",
+        "no free port or bucket (insert_failed)",
+        "table full (drop)",
+    ] {
+        assert!(page.contains(reason), "{reason}");
+    }
+}
+
+#[test]
+fn a_phase_1_that_lost_frames_is_not_laid_at_the_testers_door() {
+    let sample = Sample::of_stateful_gateways().only(&["hasty"]);
+    let text = markdown(&sample.input());
+    assert!(text.contains("has no result: before every trial phase 1 failed to open all its connections"), "{text}");
+    assert!(text.contains("connections of phase 1, no result 3×") && !text.contains("tester"), "{text}");
+    assert!(json(&sample.input()).contains("\"hindered_by_phase_1\": true"));
+    let page = page(&sample);
+    assert!(page.contains("invalid: the tester fell short, or connections of phase 1 were missing"));
+    assert!(page.contains("no free port or bucket (insert_failed)"), "what the DUT's kernel says of it");
+    // Nothing is on record of how a phase 2 was sent that never was.
+    assert!(figure(&sample, "headroom").is_none());
+    let with_others = Sample::of_stateful_gateways().only(&["hasty", "through"]);
+    assert!(!figure(&with_others, "headroom").expect("a figure").contains("hasty"));
+}
+
+#[test]
+fn gateways_are_ranked_only_where_their_ranges_part() {
+    let mut sample = Sample::of_stateful_gateways().only(&["rate", "rate-ipt"]);
+    let set = |sample: &mut Sample, test: &str, lower: u64, upper: u64, limit| {
+        for outcome in sample.outcomes.iter_mut().filter(|o| o.point.test == test) {
+            let bracket = &mut outcome.brackets[0];
+            (bracket.lower, bracket.upper, bracket.limit) = (Some(FrameRate(lower)), Some(FrameRate(upper)), limit);
+        }
+    };
+    set(&mut sample, "rate", 200_000, 204_000, Limit::Dut);
+    set(&mut sample, "rate-ipt", 198_000, 202_000, Limit::Dut);
+    let text = markdown(&sample.input());
+    assert!(
+        text.contains("iptables, opening reached 99\u{a0}% of that: 198\u{a0}k (no difference shown to nftables"),
+        "{text}"
+    );
+    set(&mut sample, "rate", 200_000, 204_000, Limit::Tester);
+    set(&mut sample, "rate-ipt", 190_000, 194_000, Limit::Maximum);
+    let text = markdown(&sample.input());
+    assert!(
+        text.contains("opened at least 200\u{a0}k connections/s, 100,000 of them, each validated, limited by the tester"),
+        "{text}"
+    );
+    assert!(text.contains("the highest rate of the plan: which of the two is faster is not shown"), "{text}");
+}
+
+#[test]
+fn a_safety_factor_is_an_upper_bound_where_the_establishment_rate_is_a_lower_one() {
+    let mut sample = Sample::of_stateful_gateways().only(&["rate", "through"]);
+    assert!(markdown(&sample.input()).contains("| 50,000 | 0.235 | 0.5\u{a0}s | 3\u{a0}s |"));
+    for outcome in sample.outcomes.iter_mut().filter(|o| o.point.test == "rate") {
+        let bracket = &mut outcome.brackets[0];
+        (bracket.lower, bracket.limit) = (Some(FrameRate(200_000)), Limit::Tester);
+    }
+    assert!(markdown(&sample.input()).contains("| 50,000 | ≤\u{a0}0.25 | 0.5\u{a0}s | 3\u{a0}s |"));
+    let without = sample.only(&["through"]);
+    assert!(markdown(&without.input()).contains("| 50,000 | – | 0.5\u{a0}s | 3\u{a0}s |"));
+}
+
+#[test]
+fn a_validation_that_leaves_connections_out_is_said_to_do_so() {
+    let sample = Sample::of_stateful_gateways();
+    let whole = markdown(&Sample::of_stateful_gateways().only(&["rate", "table"]).input());
+    assert!(!whole.contains("may have been lost unseen"));
+    assert!(
+        markdown(&sample.only(&["table-ipt"]).input()).contains("only those were validated, and earlier ones may have been")
+    );
+}
+
+#[test]
+fn records_without_the_connections_of_the_dut_are_reported_without_their_figure() {
+    let mut sample = Sample::of_stateful_gateways().only(&["rate", "down", "through"]);
+    for record in &mut sample.records {
+        record.watch = None;
+        if let Some(connections) = &mut record.result.connections {
+            (connections.counted, connections.counted_after) = (None, None);
+        }
+    }
+    assert!(figure(&sample, "connections").is_none());
+    assert!(markdown(&sample.input()).contains("| no count |"));
+}
+
+#[test]
+fn every_row_of_a_latex_table_of_connections_has_all_its_columns() {
+    let text = latex(&Sample::of_stateful_gateways().input());
+    for table in text.split("\\begin{tabular}{").skip(1) {
+        let (layout, rest) = table.split_once('}').expect("a layout");
+        let (body, _) = rest.split_once("\\end{tabular}").expect("an end");
+        let rows = body.lines().filter(|line| line.ends_with("\\\\") && !line.contains("\\multicolumn"));
+        rows.for_each(|row| assert_eq!(row.replace("\\&", "").matches('&').count() + 1, layout.len(), "{row}"));
+    }
+}
+
+fn page(sample: &Sample) -> String {
+    html(&sample.input()).expect("a page").replace("&#x27;", "'").replace("&#x2f;", "/")
+}
+
+fn figure(sample: &Sample, id: &str) -> Option<String> {
+    figures(&sample.input()).into_iter().find(|(name, _)| *name == format!("{id}.svg")).map(|(_, svg)| svg)
+}
