@@ -192,12 +192,14 @@ impl Tally {
         match fate {
             Fate::Right(tag) => {
                 if self.is_new(tag) {
+                    self.expected.verifier.learn(frame, tag);
                     self.take_right(tag, now_ns);
                 }
             }
             Fate::Defective(tag, wrong) => {
                 if self.is_new(tag) {
                     self.counts.defective += 1;
+                    self.expected.verifier.learn(frame, tag);
                     self.take_right(tag, now_ns);
                     self.keep(frame, tag, wrong);
                 }

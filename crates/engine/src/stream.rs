@@ -226,6 +226,11 @@ impl Stream {
         Some((&**conversation, conversation.connection(*view, self.turn(sequence))))
     }
 
+    /// Whether the foreground frames arrive to have their sources learned.
+    pub(crate) fn opens_connections(&self) -> bool {
+        matches!(&self.foreground.pattern, Pattern::Conversation(conversation, view) if conversation.learns(*view))
+    }
+
     /// Whether the foreground frames arrive with sources out of a pool.
     pub(crate) fn has_translated_sources(&self) -> bool {
         matches!(&self.foreground.pattern, Pattern::Conversation(_, view) if view.is_translated())

@@ -62,6 +62,9 @@ pub enum MeasureError {
         /// What the ranges have.
         combinations: u128,
     },
+    /// The DUT's connections could not be counted.
+    #[error("cannot count the device's connections: {0}")]
+    Counter(String),
     /// A trial that opens connections through a device that is not said to be stateful.
     #[error("the trial opens connections, but the device's recipe has no [state]")]
     Stateless,
@@ -130,10 +133,12 @@ pub struct FrameTester {
     trial: u8,
     /// Asks the DUT how many connections it has.
     pub(crate) counter: Option<Counter>,
+    /// Whether a frame that opens a connection ever came through.
+    pub(crate) has_delivered: bool,
 }
 
-/// Asks the DUT how many connections it has; `None` where it does not say.
-pub type Counter = Box<dyn FnMut() -> Option<u64> + Send>;
+/// Asks the DUT how many connections it has; `None` where it does not say, an error in words where it should and could not be asked.
+pub type Counter = Box<dyn FnMut() -> Result<Option<u64>, String> + Send>;
 
 impl FrameTester {
     /// A tester between two open ports. `stop` ends a trial early.
@@ -145,7 +150,18 @@ impl FrameTester {
         stop: Arc<AtomicBool>,
     ) -> Self {
         let (left, right) = (End::new(ports.0), End::new(ports.1));
-        Self { left, right, profile, settings, layout, clock: Clock::new(), stop, trial: 0, counter: None }
+        Self {
+            left,
+            right,
+            profile,
+            settings,
+            layout,
+            clock: Clock::new(),
+            stop,
+            trial: 0,
+            counter: None,
+            has_delivered: false,
+        }
     }
 
     /// Measures other traffic from now on, over the same ports.
@@ -157,6 +173,18 @@ impl FrameTester {
     /// Asks `counter` between the phases of a stateful trial, and at its end, how many connections the DUT has.
     pub fn set_counter(&mut self, counter: Option<Counter>) {
         self.counter = counter;
+    }
+
+    /// Runs what takes time between the phases where the tester runs, not on the DUT's core.
+    pub(crate) fn on_own_core<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
+        let core = self.layout.cores.first().copied();
+        std::thread::scope(|scope| {
+            let worker = scope.spawn(move || {
+                let _ = core.map(thread::pin_to);
+                work()
+            });
+            worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        })
     }
 
     /// A trial with everything the profile loads.

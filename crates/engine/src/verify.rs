@@ -172,13 +172,16 @@ pub(crate) struct Verifier {
     zero_checksum_is_known: bool,
     /// Zero was written for all ones, and then addresses were changed: what is due by now is not known, and may be anything.
     is_changed_after: bool,
+    /// Frames that arrive here open connections.
+    learns: bool,
 }
 
 impl Verifier {
     /// Expects the first `frames` frames of `expected`.
     pub(crate) fn new(expected: Stream, frames: u64, zero_checksum_is_known: bool) -> Self {
         let is_changed_after = expected.has_translated_sources();
-        Self { expected, frames, zero_checksum_is_known, is_changed_after }
+        let learns = expected.opens_connections();
+        Self { expected, frames, zero_checksum_is_known, is_changed_after, learns }
     }
 
     /// What `frame` is.
@@ -204,11 +207,18 @@ impl Verifier {
             None if !is_payload_whole(&seen) => return Fate::Corrupt(tag),
             None => {}
         }
-        let fate = self.judge_checksum(tag, seen.udp.checksum(), kind.template.expected_udp_checksum(&variable));
-        if !matches!(fate, Fate::Mistranslated(..)) {
-            self.expected.learn(kind, tag.sequence, seen.mapped());
+        self.judge_checksum(tag, seen.udp.checksum(), kind.template.expected_udp_checksum(&variable))
+    }
+
+    /// Takes note of the source of a right frame where it opens a connection: of the first with its number only, not of a duplicate.
+    #[inline]
+    pub(crate) fn learn(&self, frame: &[u8], tag: Tag) {
+        if !self.learns {
+            return;
         }
-        fate
+        if let Some(seen) = Seen::read(frame) {
+            self.expected.learn(self.expected.kind(tag.sequence).0, tag.sequence, seen.mapped());
+        }
     }
 
     #[inline]

@@ -70,10 +70,11 @@ impl Drops {
 }
 
 impl Watch {
-    /// Milliseconds the host of this virtual machine took from the core of this role that lost most.
-    pub fn stolen_ms(&self, role: &str) -> u64 {
+    /// Milliseconds the host of this virtual machine took from the core of this role that lost most, from `since_ns` of the trial on.
+    pub fn stolen_ms(&self, role: &str, since_ns: u64) -> u64 {
+        let before = (since_ns / self.interval_ns.max(1)) as usize;
         let of_core = |core: &CoreWatch| {
-            let per_mille: u64 = core.samples.iter().map(|s| u64::from(s.steal)).sum();
+            let per_mille: u64 = core.samples.iter().skip(before).map(|s| u64::from(s.steal)).sum();
             per_mille * self.interval_ns / 1_000_000_000
         };
         self.cores.iter().filter(|core| core.role == role).map(of_core).max().unwrap_or(0)
@@ -159,8 +160,10 @@ mod tests {
         let cores = vec![core("tester", &[900]), core("dut", &[100, 0]), core("dut", &[0, 200])];
         let watch =
             Watch { interval_ns: 100_000_000, cores, memory: vec![], process_ms: None, drops: vec![], connections: vec![] };
-        assert_eq!(watch.stolen_ms("dut"), 20);
-        assert_eq!(watch.stolen_ms("other"), 0);
+        assert_eq!(watch.stolen_ms("dut", 0), 20);
+        assert_eq!(watch.stolen_ms("dut", 100_000_000), 20, "the first sample is of phase 1");
+        assert_eq!(watch.stolen_ms("dut", 200_000_000), 0);
+        assert_eq!(watch.stolen_ms("other", 0), 0);
     }
 
     #[test]

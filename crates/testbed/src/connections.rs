@@ -2,11 +2,11 @@
 
 use crate::dut::Filling;
 use crate::recipe::{State, Step};
-use crate::shell::{Shell, TestbedError, complain};
+use crate::shell::{Shell, TestbedError};
 use std::time::{Duration, Instant};
 
-/// How long an emptied table may take to be empty.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// How long a command on the table may take, and the table to be empty after it: of a hundred million connections it is minutes.
+const PATIENCE: Duration = Duration::from_secs(600);
 /// Between two looks at it: short beside what deleting a million connections takes.
 const PAUSE: Duration = Duration::from_millis(2);
 
@@ -25,13 +25,17 @@ impl ConnectionTable {
     }
 
     pub(crate) fn new(state: &State, shell: Shell, filling: Filling) -> Self {
-        Self { state: state.clone(), shell, filling }
+        Self { state: state.clone(), shell: shell.with_patience(PATIENCE), filling }
     }
 
     /// Connections the device has now; `None` where the recipe does not say how to ask.
     pub fn count(&self) -> Result<Option<u64>, TestbedError> {
-        let entries = self.number(self.state.count.as_ref())?;
-        Ok(entries.map(|entries| entries / self.state.entries.max(1)))
+        // An entry beside those of whole connections is none too many to be seen.
+        Ok(self.entries()?.map(|entries| entries.div_ceil(self.state.entries.max(1))))
+    }
+
+    fn entries(&self) -> Result<Option<u64>, TestbedError> {
+        self.number(self.state.count.as_ref())
     }
 
     /// Connections the table can hold.
@@ -64,11 +68,11 @@ impl ConnectionTable {
     fn wait_until_empty(&self, steps: &[Step]) -> Result<Option<u64>, TestbedError> {
         let end = Instant::now() + PATIENCE;
         loop {
-            match self.count()? {
+            match self.entries()? {
                 Some(left) if left > 0 && Instant::now() > end => {
                     let commands: Vec<_> = steps.iter().map(|step| self.filling.fill(&step.run)).collect();
                     return Err(TestbedError::Other(format!(
-                        "the device still has {left} connections {} s after `{}`: nobody else may use it, and its recipe's \
+                        "the device still has {left} entries {} s after `{}`: nobody else may use it, and its recipe's \
                          [state] must name a command that empties its table",
                         PATIENCE.as_secs(),
                         commands.join("; ")
@@ -84,7 +88,7 @@ impl ConnectionTable {
         steps.iter().try_for_each(|step| self.shell.line(&self.filling.fill(&step.run)).map(drop))
     }
 
-    /// The number a command prints, in its first line that begins with one.
+    /// The first number among the words a command prints.
     fn number(&self, step: Option<&Step>) -> Result<Option<u64>, TestbedError> {
         let Some(step) = step.filter(|_| !self.shell.is_rehearsal()) else { return Ok(None) };
         let line = self.filling.fill(&step.run);
@@ -92,36 +96,5 @@ impl ConnectionTable {
         let number = printed.split_whitespace().find_map(|word| word.parse().ok());
         let unread = || TestbedError::Other(format!("`{line}` should print a number, but printed: {}", printed.trim()));
         number.map(Some).ok_or_else(unread)
-    }
-}
-
-/// Switches of this machine that a device needs otherwise; written back when it is gone.
-#[derive(Debug)]
-pub(crate) struct HostSwitches {
-    before: Vec<(String, String)>,
-    shell: Shell,
-}
-
-impl HostSwitches {
-    /// Writes what the recipe asks for.
-    pub(crate) fn write(state: &State, shell: &Shell, filling: &Filling) -> Result<Self, TestbedError> {
-        let mut switches = Self { before: Vec::new(), shell: shell.clone() };
-        for switch in &state.host {
-            let (file, value) = (&switch.file, filling.fill(&switch.value));
-            let before = shell.look(&["cat", file])?.trim().to_owned();
-            shell.set(file, &value)?;
-            switches.before.push((file.clone(), before));
-        }
-        Ok(switches)
-    }
-}
-
-impl Drop for HostSwitches {
-    fn drop(&mut self) {
-        for (file, value) in self.before.iter().rev().filter(|(_, value)| !value.is_empty()) {
-            if let Err(error) = self.shell.set(file, value) {
-                complain(&format!("cannot set {file} back to {value}"), &error);
-            }
-        }
     }
 }

@@ -1,10 +1,11 @@
 //! A device under test, brought up by its recipe.
 
-use crate::connections::{ConnectionTable, HostSwitches};
+use crate::connections::ConnectionTable;
 use crate::monitor::Watched;
 use crate::namespace;
 use crate::recipe::{Recipe, Step};
 use crate::shell::{Shell, TestbedError, require};
+use crate::switches::HostSwitches;
 use crate::topology::{LINKS, Topology};
 use sixbench_method::record::DutFacts;
 use std::path::PathBuf;

@@ -47,6 +47,12 @@ fn is_virtual() -> bool {
     field("/proc/cpuinfo", "flags\t\t: ").is_some_and(|flags| flags.split_whitespace().any(|f| f == "hypervisor"))
 }
 
+/// Memory that can be had without swapping, octets.
+pub fn available_memory() -> Option<u64> {
+    let text = field("/proc/meminfo", "MemAvailable:")?;
+    Some(text.split_whitespace().next()?.parse::<u64>().ok()? * 1024)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -15,6 +15,7 @@ pub mod namespace;
 mod process;
 pub mod recipe;
 pub mod shell;
+mod switches;
 pub mod topology;
 
 pub use connections::ConnectionTable;

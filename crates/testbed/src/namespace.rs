@@ -2,6 +2,7 @@
 
 use crate::process::kill;
 use crate::shell::{Shell, TestbedError, complain};
+use crate::switches;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -91,6 +92,7 @@ fn owner(name: &str) -> Option<u32> {
 /// Removes what [`stale`] finds, with the devices' directories; returns the names.
 pub fn sweep(shell: &Shell) -> Result<Vec<String>, TestbedError> {
     let stale = stale();
+    switches::sweep(shell);
     for name in &stale {
         remove(shell, name)?;
         // Most have none.

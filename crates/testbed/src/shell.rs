@@ -7,7 +7,7 @@ use std::process::{Child, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// A command that takes longer than this hangs.
+/// A command that takes longer than this hangs, where nothing else is said.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Why the testbed is not as it should be: where, what, and what next.
@@ -75,12 +75,13 @@ pub struct Shell {
     transcript: Transcript,
     namespace: Option<String>,
     is_rehearsal: bool,
+    patience: Duration,
 }
 
 impl Shell {
     /// Runs commands here.
     pub fn new() -> Self {
-        Self { transcript: Transcript::default(), namespace: None, is_rehearsal: false }
+        Self { transcript: Transcript::default(), namespace: None, is_rehearsal: false, patience: PATIENCE }
     }
 
     /// Runs nothing: only the transcript is written.
@@ -96,6 +97,11 @@ impl Shell {
     /// A shell outside of every namespace of ours, with the same transcript.
     pub fn outside(&self) -> Self {
         Self { namespace: None, ..self.clone() }
+    }
+
+    /// The same shell, whose commands may take so long.
+    pub fn with_patience(self, patience: Duration) -> Self {
+        Self { patience, ..self }
     }
 
     /// What was run so far.
@@ -121,7 +127,7 @@ impl Shell {
         }
         // Asked here: `ip netns exec` would only say that it cannot.
         require(words[0].as_ref())?;
-        capture(&self.full(words))
+        capture(&self.full(words), self.patience)
     }
 
     /// Runs the words of a line, separated by white space.
@@ -180,11 +186,11 @@ impl Default for Shell {
 }
 
 /// Runs a command to its end; returns what it printed.
-fn capture(words: &[String]) -> Result<String, TestbedError> {
+fn capture(words: &[String], patience: Duration) -> Result<String, TestbedError> {
     let mut command = command(words);
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let child = command.spawn().map_err(|error| missing(&words[0], &error))?;
-    let output = wait(child, PATIENCE).map_err(|why| failed(words, "given up", &why))?;
+    let output = wait(child, patience).map_err(|why| failed(words, "given up", &why))?;
     if output.status.success() {
         return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
     }

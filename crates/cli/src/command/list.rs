@@ -6,7 +6,7 @@ use crate::exit::{Exit, Failed};
 use sixbench_testbed::recipe::Host;
 
 /// Plans that come with sixbench, as they are: the first comment of each says what it does.
-const PLANS: [(&str, &str); 14] = [
+const PLANS: [(&str, &str); 15] = [
     ("quickstart.toml", include_str!("../../../../plans/quickstart.toml")),
     ("kernel-forwarding.toml", include_str!("../../../../plans/kernel-forwarding.toml")),
     ("siit-paper-fig3-8.toml", include_str!("../../../../plans/siit-paper-fig3-8.toml")),
@@ -21,10 +21,11 @@ const PLANS: [(&str, &str); 14] = [
     ("stateful-scaling-connections.toml", include_str!("../../../../plans/stateful-scaling-connections.toml")),
     ("stateful-scaling-cores.toml", include_str!("../../../../plans/stateful-scaling-cores.toml")),
     ("stateful-scaling-table.toml", include_str!("../../../../plans/stateful-scaling-table.toml")),
+    ("tcp.toml", include_str!("../../../../plans/tcp.toml")),
 ];
 
 /// What a test may `measure`.
-const MEASURES: [(&str, &str); 11] = [
+const MEASURES: [(&str, &str); 13] = [
     ("throughput", "the highest rate without loss (RFC 2544 section 26.1, RFC 8219 section 7.1)"),
     ("frame-loss-rate", "the loss at each of several rates (RFC 2544 section 26.3, RFC 8219 section 7.4)"),
     ("latency", "typical and worst-case latency of tagged frames (RFC 8219 section 7.2)"),
@@ -36,13 +37,18 @@ const MEASURES: [(&str, &str); 11] = [
     ("establishment-rate", "the highest rate at which a stateful device opens connections that work (RFC 9693)"),
     ("tear-down-rate", "how fast a stateful device deletes its connections (RFC 9693)"),
     ("table-capacity", "how many connections a stateful device holds (RFC 9693)"),
+    (
+        "tcp-establishment-rate",
+        "the highest rate of TCP connections with a GET on each (RFC 3511 section 5.3, RFC 8219 section 8)",
+    ),
+    ("tcp-capacity", "how many TCP connections are open at once (RFC 3511 section 5.2, RFC 8219 section 8)"),
 ];
 
 /// Prints one of the lists.
 pub(crate) fn list(what: Listed) -> Result<Exit, Failed> {
     match what {
         Listed::Duts => duts()?,
-        Listed::Measures => MEASURES.iter().for_each(|(name, what)| println!("{name:<18} {what}")),
+        Listed::Measures => MEASURES.iter().for_each(|(name, what)| println!("{name:<22} {what}")),
         Listed::Plans => {
             PLANS.iter().for_each(|(name, text)| println!("{:<42} {}", format!("plans/{name}"), first_comment(text)))
         }

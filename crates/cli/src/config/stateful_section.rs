@@ -62,6 +62,15 @@ pub(super) fn read_stateful(section: &Section<'_>, around: &Surroundings<'_>, me
         table_size: table_sizes.first().copied(),
         ..Stateful::new(first, rate, timeout_ns)
     };
+    let has_loss = around.search.goals.iter().any(|goal| goal.0 > 0.0);
+    if has_loss && matches!(measure, Measure::EstablishmentRate | Measure::TableCapacity(_)) {
+        let title = format!("{} has no loss goal but zero: every connection must be established", measure.name());
+        section.mistake_with_help(
+            "measure",
+            title,
+            "leave `loss-goals` of [search] to the tests of phase 2, in a plan of their own",
+        );
+    }
     check(section, &stateful, connections.iter().copied().fold(most, u64::max));
     Read { stateful: Some(stateful), connections, table_sizes, has_own_state_table: own_table.is_some() }
 }

@@ -28,6 +28,7 @@ pub(super) fn of(recipe: &Recipe, test: &Test) -> Result<Option<Gateway>, String
         Side::Left => Direction::Forward,
         Side::Right => Direction::Reverse,
     };
+    check_measure(recipe, state, test)?;
     check_combinations(recipe, test, opens)?;
     check_pool(recipe, state, test, opens)?;
     let parts = state.pool.iter().map(|pool| pool.ends()).map(|(first, last)| (part(first), part(last))).collect();
@@ -36,6 +37,20 @@ pub(super) fn of(recipe: &Recipe, test: &Test) -> Result<Option<Gateway>, String
         settings,
         pool: stateful::Pool { parts, ports: (state.pool_ports.first, state.pool_ports.last) },
     }))
+}
+
+fn check_measure(recipe: &Recipe, state: &State, test: &Test) -> Result<(), String> {
+    let what = match test.measure {
+        Measure::Reset(_) => "a reset deletes the connections that the frames of phase 2 are of: give it a stateless device",
+        Measure::TearDownRate if state.count.is_none() => {
+            "its [state] has no `count`: nobody could tell when the connections are gone"
+        }
+        Measure::TearDownRate if state.tear_down.is_empty() && state.flush.is_empty() => {
+            "its [state] has neither `tear-down` nor `flush`: there is no command to be timed"
+        }
+        _ => return Ok(()),
+    };
+    Err(format!("test {}: {} cannot be measured with recipe {}: {what}", test.name, test.measure.name(), recipe.name))
 }
 
 /// Each connection is another combination of what the Initiator's ports and addresses can be.
@@ -137,6 +152,18 @@ mod tests {
         assert!(error.contains("on the left of recipe nft-nat44, have 1; widen `forward-ports`"), "{error}");
         std::mem::swap(&mut narrow.traffic.forward_ports, &mut narrow.traffic.reverse_ports);
         of(&recipe("nft-nat44"), &narrow).expect("the Responder's ports do not matter");
+    }
+
+    #[test]
+    fn measures_that_the_recipe_has_no_commands_for_are_refused() {
+        let tear_down = Test { measure: Measure::TearDownRate, ..test(100, 10) };
+        let mut blind = recipe("nft-nat44");
+        blind.state.as_mut().expect("state").count = None;
+        assert!(of(&blind, &tear_down).expect_err("refused").contains("has no `count`"));
+        let load = sixbench_method::plan::Load::OfThroughput(1.0);
+        let reset = sixbench_method::plan::Reset { load, before_ns: 1, after_ns: 1 };
+        let error = of(&recipe("nft-nat44"), &Test { measure: Measure::Reset(reset), ..test(100, 10) }).expect_err("refused");
+        assert!(error.contains("a reset deletes the connections"), "{error}");
     }
 
     #[test]

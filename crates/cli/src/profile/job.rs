@@ -2,7 +2,7 @@
 
 use sixbench_engine::profile::Profile;
 use sixbench_engine::tcp::{TcpEnds, TcpSettings};
-use sixbench_method::plan::{AddressPart, Tcp, Test, TrialSettings};
+use sixbench_method::plan::{AddressPart, Range, Tcp, Test, TrialSettings};
 use sixbench_method::terms::{Direction, FrameSize};
 use sixbench_testbed::recipe::{Recipe, Side};
 use sixbench_wire::template::with_part;
@@ -69,7 +69,7 @@ fn ends(recipe: &Recipe, test: &Test, tcp: &Tcp) -> TcpEnds {
         client_namespace: None,
         server_namespace: None,
         client_addresses: clients(client, part),
-        source_ports: ports.source.first..=ports.source.last.max(ports.source.first),
+        source_ports: ports.source.first..=last(ports.source),
         server,
         server_ports: tcp.server_ports.0..=tcp.server_ports.1,
         listen: Some(listen),
@@ -77,9 +77,14 @@ fn ends(recipe: &Recipe, test: &Test, tcp: &Tcp) -> TcpEnds {
     }
 }
 
+/// A fixed range is its first value.
+fn last(range: Range) -> u16 {
+    if range.count() == 1 { range.first } else { range.last }
+}
+
 /// The client's address, or all those that vary.
 fn clients(own: IpAddr, part: Option<AddressPart>) -> Vec<IpAddr> {
     let Some(part) = part else { return vec![own] };
     let at = usize::from(if own.is_ipv4() { part.ipv4_offset } else { part.ipv6_offset });
-    (part.range.first..=part.range.last).map(|value| with_part(own, at, value)).collect()
+    (part.range.first..=last(part.range)).map(|value| with_part(own, at, value)).collect()
 }

@@ -163,10 +163,12 @@ impl Manager<'_> {
             let wanted = Wanted { recipe, name, cores: test.cores, table_size: table_size(test), largest };
             let opened = Session::open(&self.order.site, &wanted, job.clone())?;
             self.note(&opened, recipe)?;
+            // All that the device will have to hold, before hours of what it can.
+            let mut of_device = plan.tests.iter().filter(|other| device_of(other) == key);
+            of_device.try_for_each(|other| opened.check_state(other, plan))?;
             sessions.insert(key.clone(), opened);
         }
         let session = sessions.get_mut(&key).expect("just opened");
-        session.check_state(test, plan)?;
         session.set_job(job);
         Ok(session)
     }

@@ -108,7 +108,7 @@ impl Session {
         let mut layout = topology.as_ref().map(Topology::layout).unwrap_or_else(|| on_interfaces(site.links));
         let threads = Layout { cores: cores.tester.clone() };
         let warnings = threads.warnings();
-        let state = State::of(wanted, dut.as_ref(), &site.shell);
+        let state = State::of(wanted, dut.as_ref(), &site.shell)?;
         let (tester, how) = Tester::place(site, wanted, topology.as_ref(), job, threads)?;
         layout.push(how);
         let mut session = Self { tester, dut, _topology: topology, cores, state, stop: site.stop.clone(), layout, warnings };
@@ -119,7 +119,7 @@ impl Session {
 
     /// Changes the traffic, which must be of the kind the session was opened for.
     pub(crate) fn set_job(&mut self, job: Job) {
-        self.tester.set_job(job, &self.cores, &self.stop);
+        self.tester.set_job(job);
     }
 
     /// Refuses a test that the device's connection tracking table cannot hold, or not for long enough.
@@ -130,9 +130,11 @@ impl Session {
     /// One trial, with the processors watched.
     pub(crate) fn measure(&mut self, spec: &TrialSpec) -> Result<(TrialResult, Watch), Failed> {
         let before = self.begin_empty()?;
+        let start = Instant::now();
         let (mut result, watch) = self.watched(spec)?;
+        let took = start.elapsed();
         if let Some(state) = &self.state {
-            self.on_dut_cores(|| state.settle(&mut result, before))?;
+            self.on_dut_cores(|| state.settle(&mut result, before, took))?;
         }
         Ok((result, watch))
     }
@@ -165,7 +167,9 @@ impl Session {
         reset.map_err(|error| Failed::new(Exit::Testbed, error))?;
         match result {
             Ok(mut result) => {
-                let milliseconds = watch.stolen_ms("dut");
+                // Of a stateful trial only phase 2 is judged.
+                let before_ns = result.connections.as_ref().map_or(0, |connections| connections.delay_ns);
+                let milliseconds = watch.stolen_ms("dut", before_ns);
                 if milliseconds > 0 {
                     result.faults.push(Fault::CpuStolen { milliseconds });
                 }

@@ -4,14 +4,17 @@ use super::session::Wanted;
 use crate::exit::{Exit, Failed};
 use sixbench_engine::Counter;
 use sixbench_method::plan::{Measure, Plan, Test};
-use sixbench_method::trial::{Shape, TrialResult};
-use sixbench_testbed::{ConnectionTable, Dut, Shell, TestbedError};
+use sixbench_method::trial::{Fault, Shape, TrialResult};
+use sixbench_testbed::{ConnectionTable, Dut, Shell, TestbedError, facts};
+use std::time::Duration;
 
 /// What is known of a device's connection tracking table.
 pub(super) struct State {
     table: ConnectionTable,
     /// Name of its recipe.
     recipe: String,
+    /// For how long the device keeps an idle connection at least, where its recipe can tell.
+    timeout: Option<Duration>,
 }
 
 fn broken(error: TestbedError) -> Failed {
@@ -20,17 +23,18 @@ fn broken(error: TestbedError) -> Failed {
 
 impl State {
     /// `None` of a stateless device.
-    pub(super) fn of(wanted: &Wanted<'_>, dut: Option<&Dut>, here: &Shell) -> Option<Self> {
-        let state = wanted.recipe.state.as_ref()?;
+    pub(super) fn of(wanted: &Wanted<'_>, dut: Option<&Dut>, here: &Shell) -> Result<Option<Self>, Failed> {
+        let Some(state) = wanted.recipe.state.as_ref() else { return Ok(None) };
         let of_dut = dut.and_then(Dut::connections);
         let table = of_dut.unwrap_or_else(|| ConnectionTable::of_a_manual_device(state, here, wanted.table_size));
-        Some(Self { table, recipe: wanted.recipe.name.clone() })
+        let timeout = table.timeout().map_err(broken)?;
+        Ok(Some(Self { table, recipe: wanted.recipe.name.clone(), timeout }))
     }
 
-    /// What the tester asks in a trial. A count that cannot be had is none: the trial goes on.
+    /// What the tester asks in a trial.
     pub(super) fn counter(&self) -> Counter {
         let table = self.table.clone();
-        Box::new(move || table.count().ok().flatten())
+        Box::new(move || table.count().map_err(|error| error.to_string()))
     }
 
     /// Deletes whatever the trial before left; returns the connections counted then.
@@ -39,7 +43,11 @@ impl State {
     }
 
     /// After the trial: the tear-down, if it is one, and whether the DUT counted what the tester did.
-    pub(super) fn settle(&self, result: &mut TrialResult, before: Option<u64>) -> Result<(), Failed> {
+    pub(super) fn settle(&self, result: &mut TrialResult, before: Option<u64>, took: Duration) -> Result<(), Failed> {
+        if let Some(timeout) = self.timeout.filter(|timeout| took > *timeout && result.connections.is_some()) {
+            let [took_ms, timeout_ms] = [took, timeout].map(|time| time.as_millis() as u64);
+            result.faults.push(Fault::LongerThanTimeout { took_ms, timeout_ms });
+        }
         let is_tear_down = matches!(result.spec.shape, Shape::TearDown { .. });
         if let Some(connections) = &mut result.connections {
             connections.counted_before = before;
@@ -55,20 +63,23 @@ impl State {
         Ok(())
     }
 
-    /// Table and timeout against what the test asks for, where the recipe can tell.
+    /// Table, timeout and this machine's memory against what the test asks for, where that can be told.
     pub(super) fn check(&self, test: &Test, plan: &Plan) -> Result<(), Failed> {
         let Some(stateful) = test.stateful else { return Ok(()) };
         let limit = self.table.limit().map_err(broken)?;
-        let is_searched = matches!(test.measure, Measure::TableCapacity(_));
-        if let Some(limit) = limit.filter(|limit| *limit < stateful.connections && !is_searched) {
+        if let Some(limit) = limit.filter(|limit| *limit < stateful.connections) {
             return Err(Failed::usage(format!(
-                "test {}: the table of {} holds {limit} connections, and the test opens {}; raise `table-size` or lower `connections`",
-                test.name, self.recipe, stateful.connections
+                "test {}: the table of {} holds {limit} connections, and the test opens {}; raise `table-size` or lower `{}`",
+                test.name,
+                self.recipe,
+                stateful.connections,
+                if matches!(test.measure, Measure::TableCapacity(_)) { "start" } else { "connections" }
             )));
         }
-        let timeout = self.table.timeout().map_err(broken)?;
+        check_memory(test, stateful.connections)?;
+        // A search for rates comes by slow ones: there each trial is judged.
         let needed_ns = if test.measure.is_of_connections() { 0 } else { needed_ns(test, plan) };
-        match timeout.filter(|timeout| timeout.as_nanos() < u128::from(needed_ns)) {
+        match self.timeout.filter(|timeout| timeout.as_nanos() < u128::from(needed_ns)) {
             Some(timeout) => Err(Failed::usage(format!(
                 "test {}: {} keeps an idle connection for {} s, but phase 1, the delay and phase 2 take up to {:.1} s together: \
                  connections would be opened anew in phase 2; raise its timeout (in the setup of its recipe), or shorten the trial",
@@ -82,7 +93,24 @@ impl State {
     }
 }
 
-/// From the first frame of phase 1 to the last of phase 2, nanoseconds.
+/// Octets of the tester's own for each connection: state table, the search for collisions, a bit of what was seen.
+const OCTETS_EACH: u64 = 17;
+
+fn check_memory(test: &Test, connections: u64) -> Result<(), Failed> {
+    let Some(available) = facts::available_memory() else { return Ok(()) };
+    let needed = connections.saturating_mul(OCTETS_EACH);
+    if needed < available {
+        return Ok(());
+    }
+    Err(Failed::usage(format!(
+        "test {}: {connections} connections take {} MiB of the tester's memory, and {} MiB are available; lower `connections`",
+        test.name,
+        needed >> 20,
+        available >> 20
+    )))
+}
+
+/// From the first frame of phase 1 to the last of phase 2, nanoseconds; of all trials of the test the longest.
 fn needed_ns(test: &Test, plan: &Plan) -> u64 {
     let before_ns = test.stateful.map_or(0, |stateful| stateful.delay_ns(stateful.opening()));
     let own_ns = match &test.measure {
@@ -90,8 +118,8 @@ fn needed_ns(test: &Test, plan: &Plan) -> u64 {
         Measure::Pdv(at) | Measure::Ipdv(at) => at.duration_ns,
         Measure::BackToBack(settings) => settings.longest_ns,
         Measure::Recovery(recovery) => recovery.duration_ns + recovery.after_ns,
-        Measure::Reset(reset) => reset.before_ns + reset.after_ns,
-        _ => plan.trial.duration_ns,
+        _ => 0,
     };
-    before_ns + own_ns + plan.trial.residual_ns
+    // The load may be searched for first.
+    before_ns + own_ns.max(plan.trial.duration_ns) + plan.trial.residual_ns
 }

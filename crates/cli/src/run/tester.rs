@@ -9,10 +9,8 @@ use sixbench_engine::tcp::{TcpEnds, TcpError, TcpTester};
 use sixbench_engine::{Counter, FrameTester, Layout, MeasureError};
 use sixbench_method::terms::Direction;
 use sixbench_method::trial::{Measurer, TrialResult, TrialSpec};
-use sixbench_testbed::{Cores, Hosts, Topology};
+use sixbench_testbed::{Hosts, Topology};
 use std::net::IpAddr;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 /// Why there was no trial.
 #[derive(Debug, thiserror::Error)]
@@ -67,13 +65,10 @@ impl Tester {
         }
     }
 
-    pub(super) fn set_job(&mut self, job: Job, cores: &Cores, stop: &Arc<AtomicBool>) {
+    pub(super) fn set_job(&mut self, job: Job) {
         match (self, job) {
             (Self::Frames(tester), Job::Frames(profile, settings)) => tester.set_profile(*profile, settings),
-            (Self::Tcp(tester, hosts), Job::Tcp(ends, settings)) => {
-                let layout = Layout { cores: cores.tester.clone() };
-                **tester = TcpTester::new(within(ends, hosts), settings, layout, stop.clone());
-            }
+            (Self::Tcp(tester, hosts), Job::Tcp(ends, settings)) => tester.set(within(ends, hosts), settings),
             _ => unreachable!("sessions are told apart by the kind of their job"),
         }
     }

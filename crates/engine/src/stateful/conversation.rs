@@ -102,7 +102,7 @@ impl Conversation {
         let ports = profile.ports(gateway.opens);
         let (source, destination) = profile.variations(gateway.opens);
         let ends = profile.paths(gateway.opens).foreground.sent;
-        let order = gateway.enumeration();
+        let order = gateway.settings.enumeration;
         let addresses = [source, destination].map(Variation::count);
         let enumeration = Enumeration::new([ports.source, ports.destination], addresses, order, mix(profile.seed))?;
         (connections <= enumeration.size()).then(|| Self {
@@ -195,10 +195,15 @@ impl Conversation {
         known.or(seen.filter(|seen| self.pool.contains(*seen))).unwrap_or_else(|| self.pool.first())
     }
 
+    /// Whether sources are learned in this step, on this side.
+    pub(crate) fn learns(&self, view: View) -> bool {
+        self.step == Step::Open && view.is_translated()
+    }
+
     /// Takes note of the source of a frame that was right.
     #[inline]
     pub(crate) fn learn(&self, view: View, connection: u64, source: Mapped) {
-        if self.step == Step::Open && view.is_translated() {
+        if self.learns(view) {
             self.table.learn(connection, source);
         }
     }

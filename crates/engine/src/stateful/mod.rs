@@ -14,7 +14,7 @@ pub(crate) use conversation::{Conversation, Step, View, mapped};
 pub(crate) use four_tuple::{Enumeration, FourTuple};
 pub(crate) use table::{Mapped, StateTable};
 
-use sixbench_method::plan::{self, Order};
+use sixbench_method::plan;
 use sixbench_method::terms::Direction;
 
 /// What the engine must know of a stateful test beside its paths and ranges.
@@ -32,11 +32,6 @@ impl Gateway {
     /// M for N connections.
     pub(crate) fn entries(&self, connections: u64) -> u64 {
         self.settings.state_table.min(connections)
-    }
-
-    /// How phase 1 enumerates; the fixed order, which has one combination only, is none.
-    pub(crate) fn enumeration(&self) -> Order {
-        self.settings.enumeration
     }
 }
 

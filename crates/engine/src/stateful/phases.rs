@@ -21,11 +21,14 @@ impl FrameTester {
             .ok_or_else(|| combinations(&self.profile, &gateway, opening.connections))?;
         let began_ns = self.clock.now_ns();
         let opened = self.one_way(&conversation, &gateway, gateway.opens, opening)?;
-        if opened.directions.iter().all(|direction| direction.received + direction.mistranslated + direction.corrupt == 0) {
+        self.has_delivered |= opened.directions.iter().any(|d| d.received + d.mistranslated + d.corrupt > 0);
+        if !self.has_delivered {
             return Err(MeasureError::NothingArrived { connections: opening.connections });
         }
-        let mut result = self.opened(spec, opening, &conversation, opened);
-        let is_whole = result.not_received() == 0;
+        let mut result = self.opened(spec, opening, &conversation, opened)?;
+        // What the sender left out opened no connection either.
+        let missing: u64 = result.directions.iter().map(|d| d.intended.saturating_sub(d.received)).sum();
+        let is_whole = missing == 0;
         match spec.shape {
             Shape::TearDown { .. } => return Ok(result),
             Shape::Establish { validation, .. } if is_whole => {
@@ -40,12 +43,12 @@ impl FrameTester {
                 result.connections.iter_mut().for_each(|connections| connections.delay_ns = delay_ns);
             }
             _ => {
-                let (lost, of) = (result.not_received(), opening.connections);
+                let (of, rate) = (opening.connections, opening.rate.0);
                 result.directions.clear();
-                result.faults = vec![Fault::PhaseOneIncomplete { lost, of, rate: opening.rate.0 }];
+                result.faults.insert(0, Fault::PhaseOneIncomplete { lost: missing, of, rate });
             }
         }
-        let counted_after = self.counted();
+        let counted_after = self.counted()?;
         result.connections.iter_mut().for_each(|connections| connections.counted_after = counted_after);
         Ok(result)
     }
@@ -72,9 +75,9 @@ impl FrameTester {
         opening: Opening,
         conversation: &Conversation,
         mut opened: TrialResult,
-    ) -> TrialResult {
-        let counted = self.counted();
-        let (mapping, collisions) = mapping(conversation);
+    ) -> Result<TrialResult, MeasureError> {
+        let counted = self.counted()?;
+        let (mapping, collisions) = self.on_own_core(|| mapping(conversation));
         let mixed_up = |(one, other): &(u64, u64)| {
             let [one, other] = [*one, *other].map(|connection| conversation.describe(connection));
             format!("{one} and {other} have the same four-tuple behind the DUT")
@@ -98,7 +101,7 @@ impl FrameTester {
             examples,
             ..Connections::default()
         };
-        TrialResult { spec: *spec, connections: Some(connections), ..opened }
+        Ok(TrialResult { spec: *spec, connections: Some(connections), ..opened })
     }
 
     /// The Responder sends a frame on every connection it knows; the way back is the second direction of the result.
@@ -120,8 +123,8 @@ impl FrameTester {
         Ok(())
     }
 
-    fn counted(&mut self) -> Option<u64> {
-        self.counter.as_mut().and_then(|counter| counter())
+    fn counted(&mut self) -> Result<Option<u64>, MeasureError> {
+        self.counter.as_mut().map_or(Ok(None), |counter| counter()).map_err(MeasureError::Counter)
     }
 
     /// Rests until a moment of the clock; ends early when somebody asks to stop.

@@ -168,6 +168,7 @@ pub struct TcpTester {
     clock: Clock,
     stop: Arc<AtomicBool>,
     trials: u64,
+    are_places_checked: bool,
 }
 
 impl TcpTester {
@@ -175,7 +176,28 @@ impl TcpTester {
     /// `stop` ends a trial early.
     pub fn new(ends: TcpEnds, settings: TcpSettings, layout: Layout, stop: Arc<AtomicBool>) -> Self {
         let addresses = Addresses::new(&ends);
-        Self { ends, settings, layout, addresses, rotation: Rotation::default(), clock: Clock::new(), stop, trials: 0 }
+        Self {
+            ends,
+            settings,
+            layout,
+            addresses,
+            rotation: Rotation::default(),
+            clock: Clock::new(),
+            stop,
+            trials: 0,
+            are_places_checked: false,
+        }
+    }
+
+    /// Makes other connections from now on. Paths, and the pairs of addresses and ports, go on from those of before: none comes again
+    /// while a connection of its own may be in TIME-WAIT.
+    pub fn set(&mut self, ends: TcpEnds, settings: TcpSettings) {
+        if ends != self.ends {
+            self.addresses = Addresses::new(&ends);
+            self.are_places_checked = false;
+            self.ends = ends;
+        }
+        self.settings = settings;
     }
 
     /// One trial of RFC 3511 section 5.3: tries `rate` connections per second for `duration`; on each a GET, then the close.
@@ -197,8 +219,9 @@ impl TcpTester {
 
     fn perform(&mut self, spec: TcpSpec, need: Need) -> Result<TcpResult, TcpError> {
         fitness::check(&self.ends, &spec, need)?;
-        if self.trials == 0 {
+        if !self.are_places_checked {
             fitness::check_places(&self.ends)?;
+            self.are_places_checked = true;
         }
         let first_pair = self.rotation.begin(&self.addresses, need, spec.close, Instant::now())?;
         self.trials += 1;
@@ -238,17 +261,21 @@ impl Measurer for TcpTester {
         };
         match result {
             // A search that came this far has met the tester's end, not an error.
-            Err(TcpError::Descriptors { needed, allowed }) => Ok(not_sent(spec, self.ends.opens, needed, allowed)),
+            Err(TcpError::Descriptors { needed, allowed }) => {
+                Ok(not_sent(spec, self.ends.opens, Fault::TooFewDescriptors { needed, allowed }))
+            }
+            Err(TcpError::Addresses { needed, has, .. }) => {
+                Ok(not_sent(spec, self.ends.opens, Fault::TooFewAddresses { needed, has }))
+            }
             result => Ok(result?.into_trial(spec, self.ends.opens)),
         }
     }
 }
 
 /// A trial of which nothing was sent.
-fn not_sent(spec: &TrialSpec, direction: Direction, needed: u64, allowed: u64) -> TrialResult {
+fn not_sent(spec: &TrialSpec, direction: Direction, fault: Fault) -> TrialResult {
     let nothing = DirectionResult { intended: spec.frames(), ..DirectionResult::counted(direction, 0, 0) };
-    let faults = vec![Fault::TooFewDescriptors { needed, allowed }];
-    TrialResult { spec: *spec, directions: vec![nothing], connections: None, tcp: None, faults }
+    TrialResult { spec: *spec, directions: vec![nothing], connections: None, tcp: None, faults: vec![fault] }
 }
 
 fn kernel_counts(client: KernelTcp, server: KernelTcp) -> KernelCounts {

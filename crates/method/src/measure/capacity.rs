@@ -3,10 +3,13 @@
 
 use super::staged::Searching;
 use super::{Findings, Procedure, Quantity, Value};
-use crate::plan::{Capacity, SearchSettings, Stateful, TrialSettings};
+use crate::plan::{Capacity, SearchMethod, SearchSettings, Stateful, TrialSettings};
 use crate::search::{Limit, Start, new_search};
 use crate::terms::{Direction, FrameRate, LossRatio};
 use crate::trial::{TrialResult, TrialSpec, Verdict};
+
+/// To so much a rate is known that is only held against shares of others.
+const WIDTH: f64 = 0.1;
 
 /// The search of one repetition. Each step is a search for the highest rate at which its number of connections is established, up to
 /// the rate of the step before.
@@ -41,7 +44,8 @@ impl CapacitySearch {
             Some((_, before)) => (FrameRate(((before.0 as f64 * self.share()).ceil() as u64).max(1)), *before),
             None => (self.search.minimum, self.search.maximum),
         };
-        let settings = SearchSettings { minimum, maximum, ..self.search.clone() };
+        let (method, width) = (SearchMethod::Binary, self.search.width.max(WIDTH));
+        let settings = SearchSettings { minimum, maximum, method, width, ..self.search.clone() };
         let goal = self.search.goals.first().copied().unwrap_or(LossRatio::ZERO);
         let stateful = self.stateful;
         let dress = move |spec: TrialSpec| stateful.establishing(connections, spec.rate);
@@ -53,10 +57,11 @@ impl CapacitySearch {
         if self.failed.is_none() { self.settings.exponential_share } else { self.settings.binary_share }
     }
 
+    /// Where already the first number is not held, the search goes on below it.
     fn next_number(&self) -> Option<u64> {
-        let (last, _) = self.held.last()?;
+        let last = self.held.last().map_or(0, |(number, _)| *number);
         match self.failed {
-            None => (*last < self.settings.most).then(|| (last * 2).min(self.settings.most)),
+            None => (last < self.settings.most).then(|| (last * 2).min(self.settings.most)),
             Some(failed) => (failed - last > self.settings.error.max(1)).then(|| last.midpoint(failed)),
         }
     }
@@ -101,12 +106,11 @@ impl Procedure for CapacitySearch {
     }
 
     fn findings(&self) -> Findings {
-        let is_over = self.step.is_none() && !self.is_unfit;
-        let capacity = self.held.last().filter(|_| is_over);
+        let capacity = self.held.last().filter(|_| self.step.is_none());
+        let is_at_least = self.failed.is_none() || self.is_unfit;
         let steps = self.held.iter().map(|step| self.value(Quantity::ConnectionsHeld, *step, false));
         // The number alone: the rates of the repetitions differ.
-        let values =
-            capacity.map(|(number, _)| self.value(Quantity::TableCapacity, (*number, FrameRate(0)), self.failed.is_none()));
+        let values = capacity.map(|(number, _)| self.value(Quantity::TableCapacity, (*number, FrameRate(0)), is_at_least));
         Findings { brackets: Vec::new(), values: values.into_iter().chain(steps).collect() }
     }
 }

@@ -15,7 +15,7 @@ mod value;
 
 pub use value::{Outcome, Quantity, Unit, Value};
 
-use crate::plan::{Latency, Load, Measure, Plan, Stateful, Test};
+use crate::plan::{Latency, Load, Measure, Plan, SearchMethod, SearchSettings, Stateful, Test};
 use crate::replay::start_for;
 use crate::search::{Bracket, Start, new_search};
 use crate::terms::{FrameRate, FrameSize, IpVersion, LossRatio};
@@ -148,7 +148,10 @@ fn searching(plan: &Plan, test: &Test, start: Start) -> Searching {
 /// The search for the highest rate at which all connections are established.
 fn establishing(plan: &Plan, test: &Test, start: Start) -> Searching {
     let stateful = stateful(plan, test);
-    search_of(plan, test, start, Box::new(move |spec| stateful.establishing(stateful.connections, spec.rate)))
+    let dress = move |spec: TrialSpec| stateful.establishing(stateful.connections, spec.rate);
+    // A trial lasts as long as N frames take: durations, by which MLRsearch weighs trials, say nothing of it.
+    let settings = SearchSettings { method: SearchMethod::Binary, ..plan.search.clone() };
+    Searching::new(new_search(&settings, &test.trial_settings(plan), start), LossRatio::ZERO, Box::new(dress))
 }
 
 fn search_of(plan: &Plan, test: &Test, start: Start, dress: Dress) -> Searching {

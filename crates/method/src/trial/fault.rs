@@ -66,6 +66,13 @@ pub enum Fault {
         /// The hard limit.
         allowed: u64,
     },
+    /// The trial needs more pairs of addresses and ports than the tester has: nothing was sent.
+    TooFewAddresses {
+        /// Pairs needed.
+        needed: u64,
+        /// Pairs there are.
+        has: u64,
+    },
     /// Phase 1 did not open all connections, so there was no phase 2 (RFC 9693: in phase 2 no frame opens one).
     PhaseOneIncomplete {
         /// Frames of phase 1 that did not arrive.
@@ -74,6 +81,13 @@ pub enum Fault {
         of: u64,
         /// R, frames per second.
         rate: u64,
+    },
+    /// The trial took longer than the DUT keeps an idle connection: what is missing may have timed out.
+    LongerThanTimeout {
+        /// From before phase 1 to the end, milliseconds.
+        took_ms: u64,
+        /// What the DUT keeps one for at least, milliseconds.
+        timeout_ms: u64,
     },
     /// The DUT has not opened as many connections as arrived: one of the two extremes of RFC 9693 does not hold.
     ConnectionsDiffer {
@@ -92,7 +106,7 @@ impl Fault {
 
     /// Whether it is the DUT's connections that were not as asked, rather than the tester that fell short.
     pub fn is_of_connections(&self) -> bool {
-        matches!(self, Self::PhaseOneIncomplete { .. } | Self::ConnectionsDiffer { .. })
+        matches!(self, Self::PhaseOneIncomplete { .. } | Self::LongerThanTimeout { .. } | Self::ConnectionsDiffer { .. })
     }
 
     /// Whether the trial was not the one that was asked for, whatever it counted.
@@ -101,7 +115,9 @@ impl Fault {
             self,
             Self::SentTooSlowly { .. }
                 | Self::TooFewDescriptors { .. }
+                | Self::TooFewAddresses { .. }
                 | Self::PhaseOneIncomplete { .. }
+                | Self::LongerThanTimeout { .. }
                 | Self::ConnectionsDiffer { .. }
         )
     }
@@ -134,10 +150,20 @@ impl fmt::Display for Fault {
             Self::TooFewDescriptors { needed, allowed } => {
                 write!(f, "{needed} open sockets and files are needed and this process may have {allowed} (ulimit -Hn)")
             }
+            Self::TooFewAddresses { needed, has } => write!(
+                f,
+                "{needed} pairs of addresses and ports are needed and the tester has {has}: give it `server-ports` or addresses that vary"
+            ),
             Self::PhaseOneIncomplete { lost, of, rate } => write!(
                 f,
                 "{lost} of {of} frames of phase 1 were lost at {rate} frames/s, so there was no phase 2; \
                  lower the plan's `phase-1-rate`, or look whether the DUT's table holds {of} connections"
+            ),
+            Self::LongerThanTimeout { took_ms, timeout_ms } => write!(
+                f,
+                "the trial took {:.1} s and the DUT keeps an idle connection for {:.1} s: raise its timeout, or open connections faster",
+                *took_ms as f64 / 1e3,
+                *timeout_ms as f64 / 1e3
             ),
             Self::ConnectionsDiffer { expected, counted, after_phase_2: false } => {
                 write!(f, "the DUT counts {counted} connections after phase 1, but {expected} were established")

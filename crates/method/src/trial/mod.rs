@@ -14,7 +14,7 @@ pub use direction::{DirectionResult, LOSS_BIN_NS, Receiving, Sending, Silence};
 pub use fault::Fault;
 pub use spec::{Opening, Schedule, Segment, Shape, Tagging, TrialSpec};
 
-use crate::terms::{Direction, LossRatio};
+use crate::terms::{Direction, FrameRate, LossRatio};
 use serde::{Deserialize, Serialize};
 use tcp::TcpResult;
 
@@ -94,6 +94,15 @@ impl TrialResult {
         self.directions.iter().all(|d| d.not_received() == 0 || is_good(d))
     }
 
+    /// The rate of a direction: where connections are validated, the Responder's is another.
+    fn rate_of(&self, of: Direction) -> FrameRate {
+        let opens = self.directions.first().map(|first| first.direction);
+        match self.spec.shape {
+            Shape::Establish { validation, .. } if opens != Some(of) => validation,
+            _ => self.spec.rate,
+        }
+    }
+
     /// The most missing frames of `of` that the tester's own faults can explain.
     pub(crate) fn excusable(&self, of: Direction) -> u64 {
         let excuse = |fault: &Fault| match fault {
@@ -105,7 +114,7 @@ impl TrialResult {
                 *frames
             }
             Fault::CpuStolen { milliseconds } | Fault::CpuTaken { milliseconds } => {
-                self.spec.rate.frames_in(milliseconds * 1_000_000)
+                self.rate_of(of).frames_in(milliseconds * 1_000_000)
             }
             Fault::NeighbourWentStale { direction, .. } if *direction == of => u64::MAX,
             _ => 0,
@@ -153,7 +162,6 @@ impl TrialResult {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::terms::FrameRate;
 
     fn result(offered: u64, received: u64, faults: Vec<Fault>) -> TrialResult {
         TrialResult {

@@ -204,6 +204,9 @@ impl TcpResult {
     /// every octet, and in a capacity trial still alive at the end (RFC 3511 section 5.3.4.2: "all connections successfully opened").
     pub fn into_trial(self, spec: &TrialSpec, direction: Direction) -> TrialResult {
         let alive = self.check.map_or(self.connections.completed, |check| check.alive);
+        // What was not translated is no success of a translator.
+        let outside = self.server.as_ref().map_or(0, |server| server.outside_pool);
+        let alive = alive.saturating_sub(outside);
         let Pace { nominal_ns, took_ns, worst_lateness_ns, late, .. } = self.pace;
         let counted = DirectionResult {
             intended: self.connections.intended,

@@ -71,7 +71,9 @@ impl<'a> PointDigest<'a> {
     pub(crate) fn agreement(&self) -> Agreement {
         let mut agreement = Agreement::default();
         for (record, connections) in self.opened().filter(|(_, c)| c.lost() == 0) {
-            let is_other = record.result.faults.iter().any(|f| matches!(f, Fault::ConnectionsDiffer { .. }));
+            // Also where validation lost them, and it is no fault: a full table made room.
+            let has_fault = record.result.faults.iter().any(|f| matches!(f, Fault::ConnectionsDiffer { .. }));
+            let is_other = has_fault || !connections.faults().is_empty();
             match connections.opened_by_the_dut() {
                 _ if is_other => agreement.differed += 1,
                 Some(_) => agreement.agreed += 1,

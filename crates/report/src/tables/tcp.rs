@@ -4,7 +4,9 @@ use super::percentile_note;
 use crate::digest::{Digest, PointDigest, Rated};
 use crate::table::Table;
 use crate::words::{grouped, grouped_to_halves, title, with_decimals};
+use sixbench_method::plan::Measure;
 use sixbench_method::record::TrialRecord;
+use sixbench_method::trial::Verdict;
 use sixbench_method::trial::tcp::{Close, TcpResult, Times};
 
 /// What was found, and the trial it rests on.
@@ -44,7 +46,7 @@ fn found(digest: &Digest) -> Table {
 
 fn found_row(digest: &Digest, point: &PointDigest) -> Vec<String> {
     let measure = match point.test.measure {
-        sixbench_method::plan::Measure::TcpCapacity(_) => "open at once (section 5.2)",
+        Measure::TcpCapacity(_) => "open at once (section 5.2)",
         _ => "connections/s (section 5.3)",
     };
     let mut row = vec![title(point.test), digest.dut_title(point.test).to_owned(), measure.to_owned()];
@@ -98,12 +100,14 @@ fn transport(digest: &Digest) -> Table {
         "#SYNs sent again",
         "#Sources",
         "#Outside the pool",
+        "#DUT's entries",
     ];
     let row = |point: &&PointDigest| best(digest, point).map(|(record, tcp)| transport_row(point, record, tcp));
     Table::new("TCP establishment in the passing trial with the most", columns)
         .with_rows(points(digest).iter().filter_map(row))
         .with_note(
-            "Establishment: from SYN to SYN/ACK as the client's kernel sees it. Sources: addresses the server saw connections come from.",
+            "Establishment: from SYN to SYN/ACK as the client's kernel sees it. Sources: addresses the server saw connections come from. DUT's entries: \
+             the most its kernel's connection tracking table had at any sample.",
         )
 }
 
@@ -128,7 +132,7 @@ fn times(times: Times) -> [String; 5] {
 
 /// The passing trial with the highest rate or the most connections.
 fn best<'a>(digest: &Digest, point: &PointDigest<'a>) -> Option<(&'a TrialRecord, &'a TcpResult)> {
-    let passing = point.records.iter().filter(|r| r.result.verdict(digest.goal()) == sixbench_method::trial::Verdict::Passed);
+    let passing = point.records.iter().filter(|r| r.result.verdict(digest.goal()) == Verdict::Passed);
     let with_tcp = passing.filter_map(|record| Some((*record, record.result.tcp.as_deref()?)));
     with_tcp.max_by_key(|(_, tcp)| (tcp.connections.attempted, tcp.spec.rate))
 }

@@ -122,8 +122,10 @@ fn kind(fault: &Fault) -> &'static str {
         Fault::NeighbourWentStale { .. } => "neighbour went stale",
         Fault::CpuStolen { .. } => "processor time stolen",
         Fault::CpuTaken { .. } => "processor time taken by others",
+        Fault::TooFewAddresses { .. } => "too few addresses",
         Fault::TooFewDescriptors { .. } => "too few descriptors",
         Fault::PhaseOneIncomplete { .. } => "phase 1 incomplete",
+        Fault::LongerThanTimeout { .. } => "longer than the DUT's timeout",
         Fault::ConnectionsDiffer { .. } => "connections differ",
     }
 }

@@ -81,7 +81,10 @@ impl Told {
         }
         let of = |number: Condition| {
             let alike = points.iter().filter(|p| self.number(p) == number);
-            self.in_full(number.0, &ranking(alike.filter_map(|p| Some((title(p.test), p.rated()?)))))
+            // Connections that the Responder's ring had lost were not.
+            let is_whole = !alike.clone().any(|p| p.is_validated_in_part());
+            let tail = if is_whole { self.tail } else { "" };
+            self.in_full(number.0, tail, &ranking(alike.filter_map(|p| Some((title(p.test), p.rated()?)))))
         };
         numbers.into_iter().flat_map(of).collect()
     }
@@ -103,28 +106,23 @@ impl Told {
         (stateful.filter(|_| self.has_number).map(|s| s.connections), stateful.and_then(|s| s.table_size))
     }
 
-    fn in_full(&self, number: Option<u64>, ranking: &[Ranked]) -> Vec<String> {
+    fn in_full(&self, number: Option<u64>, tail: &str, ranking: &[Ranked]) -> Vec<String> {
         let Some(leader) = ranking.first() else {
             return Vec::new();
         };
         let others = ranking.windows(2).map(|pair| pair[1].beside(leader, &pair[0], self.kind));
-        std::iter::once(self.first(number, leader)).chain(others).collect()
+        std::iter::once(self.first(number, tail, leader)).chain(others).collect()
     }
 
     /// `Linux kernel, NAT44 opened 201 k connections/s, 100,000 of them, each validated.`
-    fn first(&self, number: Option<u64>, leader: &Ranked) -> String {
+    fn first(&self, number: Option<u64>, tail: &str, leader: &Ranked) -> String {
         let Kind { verb, nothing, .. } = self.kind;
         let of = number.map(|n| format!(", {} of them", grouped(n as f64))).unwrap_or_default();
         match leader.median == 0.0 {
             true => format!("{} {nothing}.", leader.name),
-            false => format!(
-                "{} {verb} {}{}{of}{}{}.",
-                leader.name,
-                leader.amount(),
-                self.unit,
-                self.tail,
-                leader.why_open(self.kind)
-            ),
+            false => {
+                format!("{} {verb} {}{}{of}{}{}.", leader.name, leader.amount(), self.unit, tail, leader.why_open(self.kind))
+            }
         }
     }
 }

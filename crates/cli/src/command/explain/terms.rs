@@ -10,7 +10,7 @@ pub(crate) struct Term {
 }
 
 /// What can be measured, in the words of `measure` in a plan.
-pub(crate) const MEASURES: [Term; 11] = [
+pub(crate) const MEASURES: [Term; 13] = [
     Term {
         name: "throughput",
         definition: "The highest rate at which the DUT forwards every frame it is offered.",
@@ -99,6 +99,22 @@ pub(crate) const MEASURES: [Term; 11] = [
         here: "The number is doubled, and the establishment rate searched anew below that of the step before, until it falls under `beta` of \
                it or there is none; then halved between the last number held and the first not held, with `gamma`, down to `error`. A full \
                table that drops old connections for new ones is found by validation.",
+        unit: "connections",
+    },
+    Term {
+        name: "tcp-establishment-rate",
+        definition: "Maximum TCP connection establishment rate: the highest rate of connections that all succeed.",
+        clause: "RFC 3511 section 5.3, cited by RFC 8219 section 8; RFC 9411 has obsoleted RFC 3511",
+        here: "A search over the rate. Connection i is attempted at start + i / rate, whatever became of those before, by the kernel's own \
+               sockets; on each a GET of HTTP/1.1, its object compared octet by octet, then the close.",
+        unit: "connections per second",
+    },
+    Term {
+        name: "tcp-capacity",
+        definition: "Concurrent TCP connection capacity: the largest number of connections open at once.",
+        clause: "RFC 3511 section 5.2, cited by RFC 8219 section 8; RFC 9411 has obsoleted RFC 3511",
+        here: "The number is doubled, then halved. A trial passes only if every connection was established, brought its object, and when all \
+               were open brought another one.",
         unit: "connections",
     },
 ];

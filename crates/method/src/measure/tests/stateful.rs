@@ -123,8 +123,16 @@ fn a_table_larger_than_the_plan_looks_is_at_least_that() {
 }
 
 #[test]
-fn a_table_smaller_than_the_first_step_has_no_capacity_to_tell() {
-    let (_, outcome) = repeat(&stateful_plan(capacity(50_000, 64)), &[], &mut gateway(200_000, 9_999));
+fn a_table_smaller_than_the_first_step_is_looked_for_below_it() {
+    let (specs, outcome) = repeat(&stateful_plan(capacity(50_000, 64)), &[], &mut gateway(200_000, 3_333));
+    let found = values(&outcome, Quantity::TableCapacity);
+    assert!(found.len() == 1 && (3_333 - 64..=3_333).contains(&(found[0] as u64)), "{found:?}");
+    assert!(specs.iter().all(|spec| spec.shape.connections().is_some_and(|connections| connections <= 10_000)));
+}
+
+#[test]
+fn a_gateway_that_holds_nothing_has_no_capacity() {
+    let (_, outcome) = repeat(&stateful_plan(capacity(50_000, 64)), &[], &mut gateway(200_000, 0));
     assert!(values(&outcome, Quantity::TableCapacity).is_empty());
 }
 

@@ -1,0 +1,167 @@
+//! Switches of this machine that a device needs otherwise, such as the size of the kernel's connection tracking table. They are everybody's:
+//! each is written once, two devices at once must want the same, and what was there before comes back when the last of them is gone. A run
+//! that is killed leaves a note of it for the next sweep.
+
+use crate::dut::Filling;
+use crate::namespace::directory;
+use crate::recipe::State;
+use crate::shell::{Shell, TestbedError, complain};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+/// A switch that devices of this process use now.
+struct Used {
+    before: String,
+    value: String,
+    users: u32,
+}
+
+static USED: Mutex<BTreeMap<String, Used>> = Mutex::new(BTreeMap::new());
+
+/// A device's switches; given back when this is dropped.
+#[derive(Debug)]
+pub(crate) struct HostSwitches {
+    files: Vec<String>,
+    shell: Shell,
+}
+
+impl HostSwitches {
+    /// Writes what the recipe asks for.
+    ///
+    /// # Errors
+    /// A switch that cannot be written, or that another device of this process wants otherwise.
+    pub(crate) fn write(state: &State, shell: &Shell, filling: &Filling) -> Result<Self, TestbedError> {
+        let mut switches = Self { files: Vec::new(), shell: shell.clone() };
+        for switch in &state.host {
+            take(&switch.file, &filling.fill(&switch.value), shell)?;
+            switches.files.push(switch.file.clone());
+        }
+        Ok(switches)
+    }
+}
+
+fn take(file: &str, value: &str, shell: &Shell) -> Result<(), TestbedError> {
+    let mut used = USED.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(other) = used.get_mut(file) {
+        if other.value != value {
+            return Err(TestbedError::Other(format!(
+                "two devices want {file} at once, one {} and one {value}: it is the whole machine's; measure them one after the other \
+                 (without `interleave`), or with the same `table-size`",
+                other.value
+            )));
+        }
+        other.users += 1;
+        return Ok(());
+    }
+    let before = shell.look(&["cat", file])?.trim().to_owned();
+    used.insert(file.to_owned(), Used { before, value: value.to_owned(), users: 1 });
+    note(&used, shell)?;
+    shell.set(file, value).inspect_err(|_| drop(used.remove(file)))
+}
+
+/// What was before, for who finds this process gone.
+fn note(used: &BTreeMap<String, Used>, shell: &Shell) -> Result<(), TestbedError> {
+    if shell.is_rehearsal() {
+        return Ok(());
+    }
+    let path = note_of(std::process::id());
+    let lines: String = used.iter().map(|(file, used)| format!("{file} {}\n", used.before)).collect();
+    let written = if lines.is_empty() { std::fs::remove_file(&path).or(Ok(())) } else { std::fs::write(&path, lines) };
+    let what = "write";
+    written.map_err(|source| TestbedError::File { what, path, source })
+}
+
+fn note_of(process: u32) -> PathBuf {
+    directory(&format!("sb-{process}-switches"))
+}
+
+impl Drop for HostSwitches {
+    fn drop(&mut self) {
+        let mut used = USED.lock().unwrap_or_else(PoisonError::into_inner);
+        for file in self.files.iter().rev() {
+            let Some(switch) = used.get_mut(file) else { continue };
+            switch.users -= 1;
+            if switch.users == 0 {
+                restore(&self.shell, file, &switch.before);
+                used.remove(file);
+            }
+        }
+        if let Err(error) = note(&used, &self.shell) {
+            complain("the note of switches to be set back is still there", &error);
+        }
+    }
+}
+
+fn restore(shell: &Shell, file: &str, before: &str) {
+    if before.is_empty() {
+        return;
+    }
+    if let Err(error) = shell.set(file, before) {
+        complain(&format!("cannot set {file} back to {before}"), &error);
+    }
+}
+
+/// Sets back what processes that are gone have left.
+pub(crate) fn sweep(shell: &Shell) {
+    let Ok(entries) = std::fs::read_dir(std::env::temp_dir()) else { return };
+    let notes = entries.filter_map(|entry| Some(entry.ok()?.path()));
+    for note in notes.filter(|path| owner(path).is_some_and(|process| !Path::new(&format!("/proc/{process}")).exists())) {
+        // A link somebody else put there is no note of ours.
+        let is_ours = std::fs::symlink_metadata(&note).is_ok_and(|found| found.is_file());
+        let lines = if is_ours { std::fs::read_to_string(&note).unwrap_or_default() } else { String::new() };
+        for (file, before) in lines.lines().filter_map(|line| line.split_once(' ')) {
+            if file.starts_with("/proc/sys/") || file.starts_with("/sys/") {
+                restore(shell, file, before);
+            }
+        }
+        let _ = std::fs::remove_file(&note);
+    }
+}
+
+/// The process whose note it is.
+fn owner(path: &Path) -> Option<u32> {
+    path.file_name()?.to_str()?.strip_prefix("sb-")?.strip_suffix("-switches")?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn state(file: &Path, value: &str) -> State {
+        let text = format!(
+            "pool = [\"198.19.0.1\"]\nflush = [{{ run = \"true\" }}]\nhost = [{{ file = \"{}\", value = \"{value}\" }}]\n",
+            file.display()
+        );
+        toml::from_str(&text).expect("a state")
+    }
+
+    fn filling() -> Filling {
+        Filling { directory: String::new(), table_size: None }
+    }
+
+    #[test]
+    fn a_switch_comes_back_when_its_last_user_is_gone_whatever_their_order() {
+        let file = std::env::temp_dir().join(format!("sixbench-switch-{}", std::process::id()));
+        std::fs::write(&file, "1\n").expect("a file");
+        let (shell, read) = (Shell::new(), || std::fs::read_to_string(&file).expect("a file").trim().to_owned());
+        let first = HostSwitches::write(&state(&file, "2"), &shell, &filling()).expect("written");
+        let second = HostSwitches::write(&state(&file, "2"), &shell, &filling()).expect("shared");
+        let error = HostSwitches::write(&state(&file, "3"), &shell, &filling()).expect_err("refused").to_string();
+        assert!(error.contains("one 2 and one 3") && error.contains("same `table-size`"), "{error}");
+        let left = std::fs::read_to_string(note_of(std::process::id())).expect("a note");
+        assert!(left.contains(&format!("{} 1\n", file.display())), "{left}");
+        drop(first);
+        assert_eq!(read(), "2");
+        drop(second);
+        assert_eq!(read(), "1");
+        assert!(!note_of(std::process::id()).exists());
+        std::fs::remove_file(&file).expect("removed");
+    }
+
+    #[test]
+    fn a_note_tells_its_process() {
+        assert_eq!(owner(&note_of(7)), Some(7));
+        assert_eq!(owner(Path::new("/tmp/sb-7-dut")), None);
+    }
+}
