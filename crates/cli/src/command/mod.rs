@@ -73,11 +73,15 @@ pub(crate) fn tell(name: &str, source: &str, mistakes: &[Diagnostic]) -> Failed 
 
 /// Refuses what no machine could run: traffic that its device does not understand, or that is none of a test's.
 pub(crate) fn check_traffic(plan: &Plan, library: &Library, force: bool) -> Result<(), Failed> {
+    // All of them at once, and what is wrong at every frame size once.
+    let mut mistakes: Vec<String> = Vec::new();
     for test in &plan.tests {
         let recipe = library.get(&test.dut).ok_or_else(|| Failed::usage(format!("no recipe is named {}", test.dut)))?;
-        for size in &test.frame_sizes {
-            crate::profile::job(recipe, test, *size, plan.seed, plan.trial).map_err(Failed::usage)?;
-        }
+        let job = |size| crate::profile::job(recipe, test, size, plan.seed, plan.trial);
+        mistakes.extend(test.frame_sizes.iter().find_map(|size| job(*size).err()));
+    }
+    if !mistakes.is_empty() {
+        return Err(Failed::usage(mistakes.join("\n")));
     }
     match forbidden(plan, library).filter(|_| !force) {
         Some(problem) => Err(Failed::usage(problem)),

@@ -161,55 +161,86 @@ impl Steps {
         base.foreground = self.background.first().copied().unwrap_or(Share::ALL);
         base.traffic.flows = self.flows.first().copied();
         base.cores = self.cores.first().copied();
-        let step = |by, at: f64, short: String, long: String| Test {
-            name: format!("{}.{short}", test.name),
-            title: format!("{}, {long}", test.title),
-            series: Some(Series { name: test.name.clone(), by, at }),
+        let series = [self.of_background(), self.of_flows(), self.of_cores(), self.of_connections(), self.of_table_sizes()];
+        match series.into_iter().find(|steps| steps.len() > 1) {
+            Some(steps) => steps.into_iter().map(|step| step.of(&base)).collect(),
+            None => vec![base],
+        }
+    }
+
+    fn of_background(&self) -> Vec<Step> {
+        let step = |&foreground: &Share| {
+            let percent = foreground.background_percent();
+            let words = (format!("native{percent}"), format!("{percent} % native"));
+            Step::new(SeriesBy::Background, percent, words, move |test| test.foreground = foreground)
+        };
+        self.background.iter().map(step).collect()
+    }
+
+    fn of_flows(&self) -> Vec<Step> {
+        let step = |&flows: &Flows| {
+            let count = flows.count;
+            let words = (format!("flows{count}"), plural(count, "flow"));
+            Step::new(SeriesBy::Flows, f64::from(count), words, move |test| test.traffic.flows = Some(flows))
+        };
+        self.flows.iter().map(step).collect()
+    }
+
+    fn of_cores(&self) -> Vec<Step> {
+        let step = |&cores: &u32| {
+            let words = (format!("cores{cores}"), plural(cores, "core"));
+            Step::new(SeriesBy::Cores, f64::from(cores), words, move |test| test.cores = Some(cores))
+        };
+        self.cores.iter().map(step).collect()
+    }
+
+    fn of_connections(&self) -> Vec<Step> {
+        let own_table = self.state.has_own_state_table;
+        let step = |&connections: &u64| {
+            let words = (format!("connections{connections}"), format!("{connections} connections"));
+            Step::new(SeriesBy::Connections, connections as f64, words, move |test| {
+                if let Some(stateful) = &mut test.stateful {
+                    stateful.connections = connections;
+                    stateful.state_table = if own_table { stateful.state_table.min(connections) } else { connections };
+                }
+            })
+        };
+        self.state.connections.iter().map(step).collect()
+    }
+
+    fn of_table_sizes(&self) -> Vec<Step> {
+        let step = |&size: &u64| {
+            let words = (format!("table{size}"), format!("a table of {size}"));
+            Step::new(SeriesBy::TableSize, size as f64, words, move |test| {
+                test.stateful.iter_mut().for_each(|stateful| stateful.table_size = Some(size));
+            })
+        };
+        self.state.table_sizes.iter().map(step).collect()
+    }
+}
+
+/// One step of a series: where on which axis, in words short and long, and in what its test differs.
+struct Step {
+    by: SeriesBy,
+    at: f64,
+    words: (String, String),
+    change: Box<dyn Fn(&mut Test)>,
+}
+
+impl Step {
+    fn new(by: SeriesBy, at: f64, words: (String, String), change: impl Fn(&mut Test) + 'static) -> Self {
+        Self { by, at, words, change: Box::new(change) }
+    }
+
+    fn of(&self, base: &Test) -> Test {
+        let mut test = Test {
+            name: format!("{}.{}", base.name, self.words.0),
+            title: format!("{}, {}", base.title, self.words.1),
+            series: Some(Series { name: base.name.clone(), by: self.by, at: self.at }),
             ..base.clone()
         };
-        let of_background = |&foreground: &Share| {
-            let percent = foreground.background_percent();
-            let test = step(SeriesBy::Background, percent, format!("native{percent}"), format!("{percent} % native"));
-            Test { foreground, ..test }
-        };
-        let of_flows = |&flows: &Flows| {
-            let count = flows.count;
-            let mut test = step(SeriesBy::Flows, f64::from(count), format!("flows{count}"), plural(count, "flow"));
-            test.traffic.flows = Some(flows);
-            test
-        };
-        let of_cores = |&cores: &u32| {
-            let test = step(SeriesBy::Cores, f64::from(cores), format!("cores{cores}"), plural(cores, "core"));
-            Test { cores: Some(cores), ..test }
-        };
-        let own_table = self.state.has_own_state_table;
-        let of_connections = |&connections: &u64| {
-            let long = format!("{connections} connections");
-            let mut test = step(SeriesBy::Connections, connections as f64, format!("connections{connections}"), long);
-            if let Some(stateful) = &mut test.stateful {
-                stateful.connections = connections;
-                stateful.state_table = if own_table { stateful.state_table.min(connections) } else { connections };
-            }
-            test
-        };
-        let of_table_size = |&size: &u64| {
-            let mut test = step(SeriesBy::TableSize, size as f64, format!("table{size}"), format!("a table of {size}"));
-            test.stateful.iter_mut().for_each(|stateful| stateful.table_size = Some(size));
-            test
-        };
-        let (connections, sizes) = (&self.state.connections, &self.state.table_sizes);
-        if connections.len() > 1 {
-            return connections.iter().map(of_connections).collect();
-        }
-        if sizes.len() > 1 {
-            return sizes.iter().map(of_table_size).collect();
-        }
-        match self {
-            Self { background, .. } if background.len() > 1 => background.iter().map(of_background).collect(),
-            Self { flows, .. } if flows.len() > 1 => flows.iter().map(of_flows).collect(),
-            Self { cores, .. } if cores.len() > 1 => cores.iter().map(of_cores).collect(),
-            _ => vec![base],
-        }
+        (self.change)(&mut test);
+        test
     }
 }
 

@@ -15,7 +15,7 @@ mod value;
 
 pub use value::{Outcome, Quantity, Unit, Value};
 
-use crate::plan::{Latency, Load, Measure, Plan, SearchMethod, SearchSettings, Stateful, Test};
+use crate::plan::{Latency, Load, Measure, Plan, Recovery, Reset, SearchMethod, SearchSettings, Stateful, Test};
 use crate::replay::start_for;
 use crate::search::{Bracket, Start, new_search};
 use crate::terms::{FrameRate, FrameSize, IpVersion, LossRatio};
@@ -78,26 +78,11 @@ pub fn procedure(plan: &Plan, test: &Test, frame_size: FrameSize, earlier: &[Out
             Box::new(BackToBackSearch::new(settings, rate, tries, conditions))
         }
         Measure::Recovery(recovery) => {
-            let recovery = *recovery;
             // "110 % of the recorded throughput rate or the maximum rate for the media, whichever is lower".
             let most = theoretical(plan, test, frame_size).unwrap_or(FrameRate(u64::MAX));
-            let then = move |rate: FrameRate| {
-                let overload = FrameRate((rate.0 as f64 * recovery.overload) as u64).min(most);
-                let shape = Shape::Drop { at_ns: recovery.duration_ns, to: FrameRate((overload.0 / 2).max(1)) };
-                let spec = TrialSpec::constant(overload, recovery.duration_ns + recovery.after_ns);
-                boxed(Single::new(conditions.apply(TrialSpec { shape, ..spec }), tries, read::recovery))
-            };
-            loaded(Load::OfThroughput(1.0), Box::new(then))
+            loaded(Load::OfThroughput(1.0), recovering(*recovery, most, conditions, tries))
         }
-        Measure::Reset(reset) => {
-            let reset = *reset;
-            let then = move |rate| {
-                let spec = TrialSpec::constant(rate, reset.before_ns + reset.after_ns);
-                let shape = Shape::Reset { at_ns: reset.before_ns };
-                boxed(Single::new(conditions.apply(TrialSpec { shape, ..spec }), tries, read::reset))
-            };
-            loaded(reset.load, Box::new(then))
-        }
+        Measure::Reset(reset) => loaded(reset.load, resetting(*reset, conditions, tries)),
         Measure::EstablishmentRate => Box::new(establishing(plan, test, start_for(earlier))),
         Measure::TearDownRate => Box::new(Single::new(stateful(plan, test).tearing_down(), tries, read::tear_down)),
         Measure::TableCapacity(capacity) => {
@@ -127,6 +112,23 @@ fn single(duration_ns: u64, conditions: Conditions, tries: u32, read: single::Re
     Box::new(move |rate| boxed(Single::new(conditions.apply(TrialSpec::constant(rate, duration_ns)), tries, read)))
 }
 
+fn recovering(recovery: Recovery, most: FrameRate, conditions: Conditions, tries: u32) -> Then {
+    Box::new(move |rate| {
+        let overload = FrameRate((rate.0 as f64 * recovery.overload) as u64).min(most);
+        let shape = Shape::Drop { at_ns: recovery.duration_ns, to: FrameRate((overload.0 / 2).max(1)) };
+        let spec = TrialSpec::constant(overload, recovery.duration_ns + recovery.after_ns);
+        boxed(Single::new(conditions.apply(TrialSpec { shape, ..spec }), tries, read::recovery))
+    })
+}
+
+fn resetting(reset: Reset, conditions: Conditions, tries: u32) -> Then {
+    Box::new(move |rate| {
+        let spec = TrialSpec::constant(rate, reset.before_ns + reset.after_ns);
+        let shape = Shape::Reset { at_ns: reset.before_ns };
+        boxed(Single::new(conditions.apply(TrialSpec { shape, ..spec }), tries, read::reset))
+    })
+}
+
 fn at_load(plan: &Plan, test: &Test, load: Load, earlier: &[Outcome], then: Then) -> Box<dyn Procedure> {
     let share = match load {
         Load::Rate(rate) => return then(rate),
@@ -150,7 +152,8 @@ fn establishing(plan: &Plan, test: &Test, start: Start) -> Searching {
     let stateful = stateful(plan, test);
     let dress = move |spec: TrialSpec| stateful.establishing(stateful.connections, spec.rate);
     // A trial lasts as long as N frames take: durations, by which MLRsearch weighs trials, say nothing of it.
-    let settings = SearchSettings { method: SearchMethod::Binary, ..plan.search.clone() };
+    let goals = vec![LossRatio::ZERO];
+    let settings = SearchSettings { method: SearchMethod::Binary, goals, ..plan.search.clone() };
     Searching::new(new_search(&settings, &test.trial_settings(plan), start), LossRatio::ZERO, Box::new(dress))
 }
 
