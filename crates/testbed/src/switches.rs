@@ -3,7 +3,6 @@
 //! that is killed leaves a note of it for the next sweep.
 
 use crate::dut::Filling;
-use crate::namespace::directory;
 use crate::recipe::State;
 use crate::shell::{Shell, TestbedError, complain};
 use std::collections::BTreeMap;
@@ -54,7 +53,11 @@ fn take(file: &str, value: &str, shell: &Shell) -> Result<(), TestbedError> {
         other.users += 1;
         return Ok(());
     }
-    let before = shell.look(&["cat", file])?.trim().to_owned();
+    // What another run has changed, and will set back, is not what was there before.
+    let before = match noted_by_others(file) {
+        Some(before) => before,
+        None => shell.look(&["cat", file])?.trim().to_owned(),
+    };
     used.insert(file.to_owned(), Used { before, value: value.to_owned(), users: 1 });
     note(&used, shell)?;
     shell.set(file, value).inspect_err(|_| drop(used.remove(file)))
@@ -72,8 +75,11 @@ fn note(used: &BTreeMap<String, Used>, shell: &Shell) -> Result<(), TestbedError
     written.map_err(|source| TestbedError::File { what, path, source })
 }
 
+/// Where only root can write: a note of somebody else's would have us write where he likes.
+const NOTES: &str = "/run";
+
 fn note_of(process: u32) -> PathBuf {
-    directory(&format!("sb-{process}-switches"))
+    Path::new(NOTES).join(format!("sb-{process}-switches"))
 }
 
 impl Drop for HostSwitches {
@@ -102,21 +108,41 @@ fn restore(shell: &Shell, file: &str, before: &str) {
     }
 }
 
-/// Sets back what processes that are gone have left.
+/// Sets back what processes that are gone have left, unless one that is still there uses it.
 pub(crate) fn sweep(shell: &Shell) {
-    let Ok(entries) = std::fs::read_dir(std::env::temp_dir()) else { return };
-    let notes = entries.filter_map(|entry| Some(entry.ok()?.path()));
-    for note in notes.filter(|path| owner(path).is_some_and(|process| !Path::new(&format!("/proc/{process}")).exists())) {
-        // A link somebody else put there is no note of ours.
-        let is_ours = std::fs::symlink_metadata(&note).is_ok_and(|found| found.is_file());
-        let lines = if is_ours { std::fs::read_to_string(&note).unwrap_or_default() } else { String::new() };
-        for (file, before) in lines.lines().filter_map(|line| line.split_once(' ')) {
-            if file.starts_with("/proc/sys/") || file.starts_with("/sys/") {
-                restore(shell, file, before);
+    for (note, _) in notes().into_iter().filter(|(_, process)| !is_alive(*process)) {
+        for (file, before) in lines_of(&note) {
+            let is_switch = file.starts_with("/proc/sys/") || file.starts_with("/sys/");
+            if is_switch && noted_by_others(&file).is_none() {
+                restore(shell, &file, &before);
             }
         }
         let _ = std::fs::remove_file(&note);
     }
+}
+
+/// What was there before another process that is still there changed it.
+fn noted_by_others(file: &str) -> Option<String> {
+    let others = notes().into_iter().filter(|(_, process)| *process != std::process::id() && is_alive(*process));
+    let mut lines = others.flat_map(|(note, _)| lines_of(&note));
+    lines.find_map(|(noted, before)| (noted == file).then_some(before))
+}
+
+/// All notes, each with its process.
+fn notes() -> Vec<(PathBuf, u32)> {
+    let entries = std::fs::read_dir(NOTES).into_iter().flatten();
+    entries.filter_map(|entry| entry.ok()).filter_map(|entry| Some((entry.path(), owner(&entry.path())?))).collect()
+}
+
+fn is_alive(process: u32) -> bool {
+    Path::new(&format!("/proc/{process}")).exists()
+}
+
+/// Files with what was in them.
+fn lines_of(note: &Path) -> Vec<(String, String)> {
+    let text = std::fs::read_to_string(note).unwrap_or_default();
+    let pairs = text.lines().filter_map(|line| line.split_once(' '));
+    pairs.map(|(file, before)| (file.to_owned(), before.to_owned())).collect()
 }
 
 /// The process whose note it is.
@@ -127,6 +153,9 @@ fn owner(path: &Path) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The notes of a process are one file.
+    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
     fn state(file: &Path, value: &str) -> State {
         let text = format!(
@@ -142,6 +171,7 @@ mod tests {
 
     #[test]
     fn a_switch_comes_back_when_its_last_user_is_gone_whatever_their_order() {
+        let _guard = ONE_AT_A_TIME.lock();
         let file = std::env::temp_dir().join(format!("sixbench-switch-{}", std::process::id()));
         std::fs::write(&file, "1\n").expect("a file");
         let (shell, read) = (Shell::new(), || std::fs::read_to_string(&file).expect("a file").trim().to_owned());
@@ -160,8 +190,23 @@ mod tests {
     }
 
     #[test]
+    fn what_another_run_has_changed_is_not_what_was_there_before() {
+        let _guard = ONE_AT_A_TIME.lock();
+        // A process that lives, and is not this one.
+        let other = note_of(1);
+        let file = std::env::temp_dir().join(format!("sixbench-shared-switch-{}", std::process::id()));
+        std::fs::write(&file, "2\n").expect("a file");
+        std::fs::write(&other, format!("{} 1\n", file.display())).expect("a note");
+        let switches = HostSwitches::write(&state(&file, "5"), &Shell::new(), &filling()).expect("written");
+        drop(switches);
+        assert_eq!(std::fs::read_to_string(&file).expect("a file").trim(), "1");
+        std::fs::remove_file(&other).expect("removed");
+        std::fs::remove_file(&file).expect("removed");
+    }
+
+    #[test]
     fn a_note_tells_its_process() {
         assert_eq!(owner(&note_of(7)), Some(7));
-        assert_eq!(owner(Path::new("/tmp/sb-7-dut")), None);
+        assert_eq!(owner(Path::new("/run/sb-7-dut")), None);
     }
 }
