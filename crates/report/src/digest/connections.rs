@@ -118,7 +118,9 @@ impl<'a> PointDigest<'a> {
     /// The trial whose connections are looked at over time: the passing one at the highest load, or with the most connections where
     /// their number is what is searched.
     pub(crate) fn trial_over_time(&self, goal: LossRatio) -> Option<&'a TrialRecord> {
-        let is_watched = |r: &&&TrialRecord| r.watch.as_ref().is_some_and(|w| w.connections.len() > 1);
+        // TCP connections have no phase 1 to hold the entries against.
+        let is_watched =
+            |r: &&&TrialRecord| r.result.connections.is_some() && r.watch.as_ref().is_some_and(|w| w.connections.len() > 1);
         let passing = self.records.iter().filter(is_watched).filter(|r| r.result.verdict(goal) == Verdict::Passed);
         let is_of_a_number = matches!(self.test.measure, Measure::TableCapacity(_));
         let number = |r: &TrialRecord| if is_of_a_number { r.result.spec.shape.connections() } else { None };

@@ -165,8 +165,8 @@ pub(crate) fn summaries(digest: &Digest) -> Table {
     let samples = || samples().filter(|(_, s)| s.quantity != Quantity::FrameLossRate);
     Table::new("Every quantity with every statistic", columns)
         .with_rows(samples().map(|(p, s)| summary_row(p, s)))
-        .with_note(match digest.points.iter().any(|p| p.test.measure.is_of_connections()) {
-            true => "Dispersion: (max - min) / median. Load: frames/s per direction, in phase 1 connections/s.",
+        .with_note(match digest.points.iter().any(|p| p.test.measure.counts_connections()) {
+            true => "Dispersion: (max - min) / median. Load: frames/s per direction, of connections connections/s.",
             false => "Dispersion: (max - min) / median. Load: frames/s per direction.",
         })
         .with_note(percentile_note(samples().map(|(_, s)| &s.summary)))
