@@ -41,6 +41,11 @@ impl Table {
     /// The table with its rows.
     pub(crate) fn with_rows(mut self, rows: impl IntoIterator<Item = Vec<String>>) -> Self {
         self.rows.extend(rows);
+        debug_assert!(
+            self.rows.iter().all(|row| row.len() == self.columns.len()),
+            "{}: a row has too few cells or too many",
+            self.title
+        );
         self
     }
 

@@ -69,9 +69,9 @@ fn objects(tcp: &TcpResult) -> (u64, u64) {
 
 fn closed(close: Close) -> &'static str {
     match close {
-        Close::ServerFirst => "by the server first",
-        Close::ClientFirst => "by the client first",
-        Close::Reset => "by RST",
+        Close::ServerFirst => "server first",
+        Close::ClientFirst => "client first",
+        Close::Reset => "RST",
     }
 }
 
@@ -111,6 +111,8 @@ fn transport_row(point: &PointDigest, record: &TrialRecord, tcp: &TcpResult) -> 
         Some(server) => [server.source_addresses, server.outside_pool].map(|count| grouped(count as f64)),
         None => ["–"; 2].map(str::to_owned),
     });
+    let entries = record.watch.as_ref().and_then(|watch| watch.connections.iter().max());
+    row.push(entries.map_or("–".to_owned(), |entries| grouped(*entries as f64)));
     row
 }
 

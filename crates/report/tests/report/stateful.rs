@@ -166,3 +166,46 @@ fn page(sample: &Sample) -> String {
 fn figure(sample: &Sample, id: &str) -> Option<String> {
     figures(&sample.input()).into_iter().find(|(name, _)| *name == format!("{id}.svg")).map(|(_, svg)| svg)
 }
+
+/// A trial of 1000 TCP connections, of which the DUT's table had 900 when it was looked at.
+fn tcp_record(sample: &Sample) -> sixbench_method::record::TrialRecord {
+    use sixbench_method::trial::tcp::{Close, Connections, KernelCounts, Pace, TcpResult, TcpSpec, TcpTrial};
+    use sixbench_method::trial::{Shape, TrialSpec};
+    let mut record = sample.records[0].clone();
+    let spec = TrialSpec { shape: Shape::TcpRate, ..TrialSpec::constant(FrameRate(1000), 1_000_000_000) };
+    let (trial, close) = (TcpTrial::Rate, Close::ServerFirst);
+    let counts = TcpResult {
+        spec: TcpSpec { trial, rate: 1000, connections: 1000, object_octets: 64, time_limit_ns: 900_000_000, close },
+        connections: Connections {
+            intended: 1000,
+            attempted: 1000,
+            established: 1000,
+            completed: 1000,
+            ..Connections::default()
+        },
+        check: None,
+        connect: None,
+        complete: None,
+        pace: Pace::default(),
+        server: None,
+        kernel: KernelCounts::default(),
+        examples: vec![],
+    };
+    record.result = counts.into_trial(&spec, sixbench_method::terms::Direction::Forward);
+    record.watch.iter_mut().for_each(|watch| watch.connections = vec![0, 900]);
+    record
+}
+
+#[test]
+fn tcp_connections_have_tables_of_their_own_and_no_phase_1() {
+    use sixbench_method::plan::{Measure, Tcp};
+    let mut sample = Sample::of_stateful_gateways().only(&["rate"]);
+    let record = tcp_record(&sample);
+    let tcp = Tcp { object_octets: 64, time_limit_ns: 1, close: Default::default(), server_ports: (80, 80) };
+    sample.plan.tests.truncate(1);
+    (sample.plan.tests[0].measure, sample.plan.tests[0].stateful) = (Measure::TcpEstablishmentRate(tcp), None);
+    (sample.records, sample.outcomes) = (vec![record], vec![]);
+    let page = page(&sample);
+    assert!(page.contains("TCP connections (RFC 3511)") && page.contains("server first") && page.contains("900"));
+    assert!(!page.contains("Connections over time"), "there is no phase 1 to be looked at");
+}
