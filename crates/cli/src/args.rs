@@ -3,8 +3,12 @@
 use crate::config::units;
 use crate::exit;
 use clap::{Args, Parser, Subcommand};
-use sixbench_method::plan::Profile;
+use sixbench_engine::dns::names::Domain;
+use sixbench_method::plan::{Names, Profile};
 use sixbench_method::terms::{Directions, FrameRate, FrameSize};
+use sixbench_wire::Prefix6052;
+use std::net::{IpAddr, SocketAddr};
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 /// Measures IPv6 transition technologies: RFC 8219 throughput of NAT64, SIIT and routers, every frame verified.
@@ -36,6 +40,10 @@ pub(crate) enum Command {
     Trial(Trial),
     /// Compare two results directories, or measure two devices turn by turn: exit code 5 when B is shown to be worse than A
     Compare(Compare),
+    /// Ask a DNS64 server at an exact rate and check every answer; or search for the highest rate it stands
+    Dns64(Dns64),
+    /// The authoritative name server of DNS tests on its own, or its zone as a file
+    Authority(Authority),
     /// Turn the configuration file of siitperf into a plan
     Import(Import),
     /// Write the report of one or more results directories again
@@ -168,6 +176,88 @@ pub(crate) struct Compare {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct Dns64 {
+    /// The server's address, IPv6 (RFC 8219 section 9.1) or IPv4
+    pub(crate) server: IpAddr,
+    /// Its port
+    #[arg(short, long, default_value_t = 53)]
+    pub(crate) port: u16,
+    /// Queries per second; with --search the highest that is tried
+    #[arg(long, default_value = "1k", value_parser = units::rate)]
+    pub(crate) rate: FrameRate,
+    /// How long to ask
+    #[arg(long = "for", value_name = "TIME", default_value = "10s", value_parser = units::duration_ns)]
+    pub(crate) duration_ns: u64,
+    /// Search for the highest rate at which every answer is right and in time, with trials of that length
+    #[arg(long)]
+    pub(crate) search: bool,
+    /// Names to ask for, one for each address of a network; each is asked for once
+    #[arg(long, value_name = "NETWORK", default_value = "10.0.0.0/8")]
+    pub(crate) names: Names,
+    /// The domain they are in
+    #[arg(long, default_value = sixbench_method::plan::DOMAIN, value_parser = Domain::new)]
+    pub(crate) domain: Domain,
+    /// The server's DNS64 prefix (RFC 6052)
+    #[arg(long, default_value = Prefix6052::WELL_KNOWN)]
+    pub(crate) prefix: Prefix6052,
+    /// The server is an authority: AAAA records of its own are right, and no data where a name has none
+    #[arg(long, conflicts_with_all = ["prefix", "authority", "cached"])]
+    pub(crate) authoritative: bool,
+    /// Names that have an AAAA record of their own, per cent
+    #[arg(long, value_name = "PERCENT", default_value = "0%", value_parser = units::per_cent)]
+    pub(crate) with_aaaa: u8,
+    /// Queries for names that were resolved before the trial, per cent
+    #[arg(long, value_name = "PERCENT", default_value = "0%", value_parser = units::per_cent)]
+    pub(crate) cached: u8,
+    /// An answer after this time is late, at most 1s (RFC 8219 section 9.2)
+    #[arg(long = "timeout", value_name = "TIME", default_value = "1s", value_parser = units::dns_timeout)]
+    pub(crate) timeout_ns: u64,
+    /// No answer may be kept for longer: the authority's time to live
+    #[arg(long = "ttl", value_name = "TIME", default_value = "1h", value_parser = units::ttl_s)]
+    pub(crate) ttl_s: u32,
+    /// Source ports of each thread
+    #[arg(long, value_name = "N", default_value_t = 32, value_parser = clap::value_parser!(u16).range(1..=4096))]
+    pub(crate) source_ports: u16,
+    /// Threads, each on a core of its own
+    #[arg(long, value_name = "N", default_value = "1")]
+    pub(crate) threads: NonZeroUsize,
+    /// The address to ask from [default: the system's choice]
+    #[arg(long, value_name = "ADDR")]
+    pub(crate) from: Option<IpAddr>,
+    /// Be the authority that the server forwards the domain to, too, and pass the self-test first
+    #[arg(long, value_name = "ADDR:PORT")]
+    pub(crate) authority: Option<SocketAddr>,
+    /// Write a line for each query: when it was due and sent, the delay, the verdict
+    #[arg(long, value_name = "FILE", conflicts_with = "search")]
+    pub(crate) csv: Option<PathBuf>,
+    /// Everything that was counted as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Authority {
+    /// Where to listen, over UDP and TCP; may be given several times
+    #[arg(long, value_name = "ADDR:PORT", default_value = "[::1]:5300")]
+    pub(crate) listen: Vec<SocketAddr>,
+    /// The domain: names are those of dns64perf++, 010-000-000-001.DOMAIN for 10.0.0.1
+    #[arg(long, default_value = sixbench_method::plan::DOMAIN, value_parser = Domain::new)]
+    pub(crate) domain: Domain,
+    /// Names that have an AAAA record of their own, per cent
+    #[arg(long, value_name = "PERCENT", default_value = "0%", value_parser = units::per_cent)]
+    pub(crate) with_aaaa: u8,
+    /// Time to live of the records, also of what does not exist
+    #[arg(long = "ttl", value_name = "TIME", default_value = "1h", value_parser = units::ttl_s)]
+    pub(crate) ttl_s: u32,
+    /// Threads for each address; clients are shared out among them [default: one for each core]
+    #[arg(long, value_name = "N")]
+    pub(crate) threads: Option<NonZeroUsize>,
+    /// Do not listen: write a zone file with these names to stdout, e.g. 10.0.0.0/16
+    #[arg(long, value_name = "NAMES", conflicts_with_all = ["listen", "threads"])]
+    pub(crate) zone_file: Option<Names>,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct Import {
     /// The file: siitperf.conf
     pub(crate) file: PathBuf,
@@ -285,6 +375,24 @@ mod tests {
         assert_eq!(trial(&["--establish"]), None);
         assert_eq!(trial(&["--phase-1-rate", "1k"]), None);
         assert_eq!(trial(&["--connections", "1k", "--establish", "--for", "1s"]), None);
+    }
+
+    #[test]
+    fn an_authority_serves_20_percent_or_writes_a_file() {
+        let authority = |more: &[&str]| {
+            let words = ["sixbench", "authority"].iter().chain(more);
+            match Arguments::try_parse_from(words).map(|arguments| arguments.command) {
+                Ok(Command::Authority(a)) => Some((a.listen.len(), a.with_aaaa, a.ttl_s, a.zone_file.map(|n| n.count()))),
+                _ => None,
+            }
+        };
+        assert_eq!(authority(&[]), Some((1, 0, 3600, None)));
+        let both = ["--listen", "[::1]:53", "--listen", "127.0.0.1:53", "--with-aaaa", "20%", "--ttl", "1m"];
+        assert_eq!(authority(&both), Some((2, 20, 60, None)));
+        assert_eq!(authority(&["--zone-file", "10.0.0.0/16"]).and_then(|a| a.3), Some(65_536));
+        assert_eq!(authority(&["--zone-file", "10.0.0.0/16", "--threads", "2"]), None);
+        assert_eq!(authority(&["--domain", "a..b"]), None);
+        assert_eq!(authority(&["--listen", "localhost"]), None);
     }
 
     #[test]

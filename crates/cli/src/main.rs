@@ -36,6 +36,8 @@ fn dispatch(arguments: Arguments) -> Result<Exit, Failed> {
         Command::Selftest(arguments) => command::selftest::selftest(&arguments),
         Command::Trial(arguments) => command::trial::trial(&arguments),
         Command::Compare(arguments) => command::compare::compare(&arguments),
+        Command::Dns64(arguments) => command::dns64::dns64(arguments),
+        Command::Authority(arguments) => command::authority::authority(arguments),
         Command::Import(arguments) => command::import::import(&arguments),
         Command::Report { results } => command::report::report(&results),
         Command::List { what } => command::list::list(what),

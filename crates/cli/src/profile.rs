@@ -1,5 +1,6 @@
 //! From a recipe and a test to the frames of the engine: what leaves, and what must come back.
 
+pub(crate) mod dns;
 mod gateway;
 mod job;
 pub(crate) mod variation;
@@ -15,6 +16,7 @@ use std::net::IpAddr;
 
 /// The engine's profile of one point of a test.
 pub(crate) fn of(recipe: &Recipe, test: &Test, frame_size: FrameSize, seed: u64) -> Result<Profile, String> {
+    check_forwards(recipe, test)?;
     let background = recipe.background.as_ref();
     if background.is_none() && test.foreground.foreground < test.foreground.of {
         return Err(format!("test {}: the recipe {} carries no background traffic", test.name, recipe.name));
@@ -50,6 +52,17 @@ fn variation(addresses: Option<AddressPart>, networks: u16) -> Variation {
         None if networks > 1 => Variation::Networks(networks),
         None => Variation::None,
     }
+}
+
+/// Frames and connections go through a device; a server ends them.
+fn check_forwards(recipe: &Recipe, test: &Test) -> Result<(), String> {
+    if !recipe.technology.is_dns() {
+        return Ok(());
+    }
+    let (test, name, technology) = (&test.name, &recipe.name, recipe.technology.title());
+    let measure = if recipe.technology == recipe::Technology::Dns64 { "dns64" } else { "dns-authority" };
+    let article = if technology.starts_with('a') { "an" } else { "a" };
+    Err(format!("test {test}: recipe {name} is {article} {technology}: it forwards no frames; measure = \"{measure}\""))
 }
 
 fn check_reset(recipe: &Recipe, test: &Test) -> Result<(), String> {
@@ -171,6 +184,22 @@ mod tests {
         assert_eq!(
             error,
             "recipe tayga-siit: foreground.right.source is 198.18.0.1, but its [translation] makes 198.18.0.2 of 2001:2::2"
+        );
+    }
+
+    #[test]
+    fn a_dns_server_is_refused_for_frames_and_connections() {
+        let library = Library::load::<&std::path::Path>(&[]).expect("recipes");
+        let test =
+            |dut: &str, measure: &str| format!("[[test]]\nname = \"{measure}\"\ndut = \"{dut}\"\nmeasure = \"{measure}\"\n");
+        let tests = [test("unbound-dns64", "throughput"), test("nsd-authority", "tcp-establishment-rate")].concat();
+        let loaded = crate::command::parse_plan("p", &format!("name = \"p\"\n{tests}"), &library).expect("a plan");
+        let refused = crate::command::check_traffic(&loaded.plan, &library, true).expect_err("refused");
+        assert_eq!(
+            format!("{:#}", refused.error),
+            "test throughput: recipe unbound-dns64 is a DNS64 server: it forwards no frames; measure = \"dns64\"\n\
+             test tcp-establishment-rate: recipe nsd-authority is an authoritative DNS server: it forwards no frames; \
+             measure = \"dns-authority\""
         );
     }
 

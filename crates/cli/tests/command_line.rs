@@ -369,3 +369,42 @@ fn a_disk_that_fills_ends_the_run_with_whole_lines_and_an_undone_testbed() {
     assert!(whole.clone().all(|line| serde_json::from_str::<serde_json::Value>(line).is_ok()));
     assert!(namespaces_of(pid).is_empty());
 }
+
+#[test]
+fn the_authority_answers_until_interrupted_and_says_what_came() {
+    use std::io::{BufRead, BufReader, Read};
+    let mut command = sixbench(&["authority", "--listen", "[::1]:0", "--threads", "1"]);
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("sixbench");
+    let mut stderr = BufReader::new(child.stderr.take().expect("stderr"));
+    let mut first = String::new();
+    stderr.read_line(&mut first).expect("a line");
+    let at = first.split(' ').find(|word| word.starts_with("[::1]:")).unwrap_or_else(|| panic!("{first}")).to_owned();
+    let client = std::net::UdpSocket::bind("[::1]:0").expect("a port");
+    client.set_read_timeout(Some(Duration::from_secs(5))).expect("a timeout");
+    let query = b"\0\x07\x01\0\0\x01\0\0\0\0\0\0\x0f010-000-000-001\x09dns64perf\x04test\0\0\x01\0\x01";
+    client.send_to(query, &at).expect("sent");
+    let mut answer = [0; 512];
+    let octets = client.recv(&mut answer).expect("an answer");
+    assert_eq!(answer[octets - 4..octets], [10, 0, 0, 1]);
+    let second = output(&["authority", "--listen", &at]);
+    assert_eq!(second.status.code(), Some(3));
+    assert!(
+        text(&second.stderr).contains(&format!("cannot listen on {at}: address already in use")),
+        "{}",
+        text(&second.stderr)
+    );
+    signal(&child, "INT");
+    let mut rest = String::new();
+    stderr.read_to_string(&mut rest).expect("text");
+    assert_eq!(rest, "queries: 0 AAAA, 1 A, 0 other, of these 0 over TCP; malformed 0, lost 0\n");
+    assert_eq!(child.wait().expect("ended").code(), Some(0));
+}
+
+#[test]
+fn the_zone_file_goes_to_stdout() {
+    let output = output(&["authority", "--zone-file", "10.0.0.0/30", "--with-aaaa", "100%", "--ttl", "1m"]);
+    assert_eq!((output.status.code(), text(&output.stderr)), (Some(0), "14 lines\n".to_owned()));
+    let zone = text(&output.stdout);
+    assert!(zone.starts_with("$ORIGIN dns64perf.test.\n$TTL 60\n"), "{zone}");
+    assert!(zone.ends_with("010-000-000-003 IN AAAA 2001:2:0:aaaa::a00:3\n"), "{zone}");
+}

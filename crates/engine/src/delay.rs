@@ -82,6 +82,14 @@ impl Delays {
         self.late.saturating_record(delay_ns.max(1));
     }
 
+    /// Those of another part of the same frames; only what is received in time and late.
+    pub(crate) fn add(&mut self, other: &Self) {
+        // Same bounds on both sides: it cannot fail.
+        let _ = self.in_time.add(&other.in_time);
+        let _ = self.late.add(&other.late);
+        self.extremes = (self.extremes.0.min(other.extremes.0), self.extremes.1.max(other.extremes.1));
+    }
+
     /// Of the frames received in time.
     pub(crate) fn summary(&self) -> Option<Delay> {
         summary(&self.in_time).map(|delay| Delay { min_ns: self.extremes.0, max_ns: self.extremes.1, ..delay })

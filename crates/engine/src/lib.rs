@@ -5,6 +5,7 @@
 mod bitmap;
 mod delay;
 pub mod delay_line;
+pub mod dns;
 mod fault;
 mod flow;
 mod neighbour;

@@ -8,10 +8,10 @@ use sixbench_method::trial::{DirectionResult, Sending};
 use sixbench_wire::template::StampedTime;
 
 /// A sender so far behind gives up: the trial is invalid anyway.
-const HOPELESS_NS: u64 = 500_000_000;
+pub(crate) const HOPELESS_NS: u64 = 500_000_000;
 
 /// How long before the last frame its core does nothing else.
-const LAST_FRAME_WATCH_NS: u64 = 50_000;
+pub(crate) const LAST_FRAME_WATCH_NS: u64 = 50_000;
 
 /// One direction being sent.
 pub(crate) struct Sender<'a> {

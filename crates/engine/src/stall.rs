@@ -34,6 +34,12 @@ impl Gaps {
             self.stalled_ns += gap;
         }
     }
+
+    /// Those of another loop of the same trial.
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.worst_ns = self.worst_ns.max(other.worst_ns);
+        self.stalled_ns += other.stalled_ns;
+    }
 }
 
 #[cfg(test)]

@@ -352,6 +352,6 @@ impl Context<'_> {
                 faults.extend(fault::of_direction(result, self.phase.spec.rate, self.settings.stall_ns, gaps, &lost));
             }
         }
-        Ok(TrialResult { spec: *self.phase.spec, directions, connections: None, tcp: None, faults })
+        Ok(TrialResult { spec: *self.phase.spec, directions, connections: None, tcp: None, dns: None, faults })
     }
 }

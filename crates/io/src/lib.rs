@@ -9,6 +9,7 @@ pub mod loopback;
 pub mod packet;
 pub mod pcap;
 pub mod thread;
+pub mod udp;
 pub mod xdp;
 
 mod sys;

@@ -82,7 +82,7 @@ fn lengthen(test: &mut Test) {
         Measure::BackToBack(_) => test.repetitions = Repetition::Fixed(50),
         Measure::Throughput | Measure::FrameLossRate(_) => {}
         Measure::EstablishmentRate | Measure::TearDownRate | Measure::TableCapacity(_) => {}
-        Measure::TcpEstablishmentRate(_) | Measure::TcpCapacity(_) => {}
+        Measure::TcpEstablishmentRate(_) | Measure::TcpCapacity(_) | Measure::Dns(_) => {}
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::measure::Outcome;
 use crate::plan::Point;
 use crate::record::TrialRecord;
+use crate::trial::dns::Certificate;
 use crate::trial::{TrialSpec, Verdict};
 use serde::{Deserialize, Serialize};
 
@@ -27,6 +28,13 @@ pub enum Event {
         dut: String,
         /// As printed by the implementation.
         version: String,
+    },
+    /// The tester has tested itself for a DNS server (RFC 8219 section 9.2.1).
+    SelfTested {
+        /// Name of the recipe.
+        dut: String,
+        /// What it is fit for.
+        certificate: Certificate,
     },
     /// One repetition of one point begins.
     MeasurementStarted {

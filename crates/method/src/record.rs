@@ -2,6 +2,7 @@
 
 use crate::plan::Point;
 use crate::trial::TrialResult;
+use crate::trial::dns::Certificate;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -144,6 +145,9 @@ pub struct DutFacts {
     pub technology: String,
     /// Configuration files as written, by path.
     pub files: BTreeMap<String, String>,
+    /// The tester's self-tests for a DNS server (RFC 8219 section 9.2.1).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub certificates: Vec<Certificate>,
 }
 
 #[cfg(test)]

@@ -99,7 +99,7 @@ fn is_listed(measure: &Measure) {
         Measure::Latency(_) | Measure::Pdv(_) | Measure::Ipdv(_) => {}
         Measure::Recovery(_) | Measure::Reset(_) => {}
         Measure::EstablishmentRate | Measure::TearDownRate | Measure::TableCapacity(_) => {}
-        Measure::TcpEstablishmentRate(_) | Measure::TcpCapacity(_) => {}
+        Measure::TcpEstablishmentRate(_) | Measure::TcpCapacity(_) | Measure::Dns(_) => {}
     }
 }
 

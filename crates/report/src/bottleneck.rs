@@ -8,8 +8,8 @@ use sixbench_method::plan::Measure;
 pub(crate) fn bottlenecks(digest: &Digest) -> Vec<String> {
     // Losses that a measurement makes on purpose say nothing of a limit.
     let is_of_a_limit = |point: &&PointDigest| {
-        use Measure::{EstablishmentRate, FrameLossRate, TableCapacity, Throughput};
-        matches!(point.test.measure, Throughput | FrameLossRate(_) | EstablishmentRate | TableCapacity(_))
+        use Measure::{Dns, EstablishmentRate, FrameLossRate, TableCapacity, Throughput};
+        matches!(point.test.measure, Throughput | FrameLossRate(_) | EstablishmentRate | TableCapacity(_) | Dns(_))
     };
     let sentence = |point: &PointDigest| {
         let bottleneck = explain(&point.records, digest.goal())?;

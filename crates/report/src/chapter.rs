@@ -3,7 +3,7 @@
 use crate::digest::Digest;
 use crate::plot::{self, Figure};
 use crate::table::Table;
-use crate::tables::{burst, degradation, loss, mix, repeated, stateful, tcp, throughput, trial};
+use crate::tables::{burst, degradation, dns, loss, mix, repeated, stateful, tcp, throughput, trial};
 use serde::Serialize;
 use sixbench_method::plan::SeriesBy;
 
@@ -46,6 +46,13 @@ pub(crate) fn results(digest: &Digest) -> Vec<Chapter> {
             vec![plot::connections::figure(digest), plot::capacity::figure(digest)],
         ),
         Chapter::new("tcp", "TCP connections (RFC 3511)", tcp::tables(digest), vec![]),
+        Chapter::new(
+            "dns",
+            "DNS resolution performance (RFC 8219 section 9)",
+            dns::results(digest),
+            vec![plot::queries::figure(digest), plot::queries::servers(digest)],
+        ),
+        Chapter::new("dns-trials", "DNS queries in the trials that decided", dns::trials(digest), vec![]),
         scalability(digest),
         Chapter { is_graph_first: true, ..of_table("loss-rate", loss::table(digest), vec![plot::loss_rate::figure(digest)]) },
     ];

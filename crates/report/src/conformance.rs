@@ -3,14 +3,34 @@
 use crate::Input;
 use crate::table::Table;
 use sixbench_method::conformance::of_plan;
+use sixbench_method::plan::Plan;
 
 /// One row for each clause. A run that was cut short did not make all the repetitions it planned: the page says so above.
 pub(crate) fn table(input: &Input) -> Table {
     let all = input.plan.tests.len();
     let rows = of_plan(input.plan).into_iter().map(|(clause, tests)| {
-        let about = if tests.len() == all { "all".to_owned() } else { tests.join(", ") };
+        let about = if tests.len() == all { "all".to_owned() } else { named(&tests, input.plan).join(", ") };
         let (level, standing) = (clause.level.to_string(), clause.standing.to_string());
         vec![clause.clause.to_owned(), level, clause.asks.to_owned(), clause.here, about, standing]
     });
     Table::new("Clause by clause", ["Clause", "Level", "Asks for", "This run", "Tests", "Standing"]).with_rows(rows)
+}
+
+/// The tests by name; where all of several that begin alike are among them, as the pattern that `--only` takes: `unbound.aaaa40.*`.
+fn named(tests: &[String], plan: &Plan) -> Vec<String> {
+    let is_whole = |start: &str| {
+        let mut alike = plan.tests.iter().filter(|test| test.name.starts_with(start));
+        alike.clone().count() > 1 && alike.all(|test| tests.contains(&test.name))
+    };
+    let name = |test: &String| {
+        let starts = test.match_indices('.').map(|(at, _)| &test[..=at]);
+        starts.into_iter().find(|start| is_whole(start)).map_or_else(|| test.clone(), |start| format!("{start}*"))
+    };
+    let mut names: Vec<String> = Vec::new();
+    for name in tests.iter().map(name) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
 }

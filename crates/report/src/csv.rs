@@ -10,13 +10,21 @@ use sixbench_method::terms::FrameRate;
 const POINT: &str = "plan,test,title,dut,frame_size_octets,directions,repetition";
 const BRACKET: &str = "goal_loss_ratio,lower_bound_frames_per_s_per_direction,upper_bound_frames_per_s_per_direction,limit,trials,invalid_trials,\
      measure,unit";
+/// Only of a plan that tests DNS servers.
+const QUERIES: &str = ",cached_percent,with_aaaa_percent,timeout_ns";
 const VALUE: &str = "measure,quantity,direction,load_frames_per_s_per_direction,value,unit,is_at_least";
 
 /// The completed searches as comma-separated values (RFC 4180, but with plain newlines). The lower bound of the goal 0 is the
-/// throughput, or of the measure `establishment-rate` a rate of connections; an empty bound is not known.
+/// throughput, or of the measure `establishment-rate` a rate of connections, or of `dns64` of queries; an empty bound is not known.
 pub fn csv(input: &Input) -> String {
-    let rows = input.outcomes.iter().flat_map(|o| o.brackets.iter().map(move |b| (o, bracket(input, o, b))));
-    file(input, BRACKET, rows)
+    let has_queries = input.plan.tests.iter().any(|test| test.measure.dns().is_some());
+    let row = |o: &Outcome, b: &Bracket| {
+        let names = if has_queries { names(input, o).to_vec() } else { Vec::new() };
+        bracket(input, o, b).into_iter().chain(names).collect()
+    };
+    let rows = input.outcomes.iter().flat_map(|o| o.brackets.iter().map(move |b| (o, b)));
+    let columns = format!("{BRACKET}{}", if has_queries { QUERIES } else { "" });
+    file(input, &columns, rows.map(|(o, b)| (o, row(o, b))))
 }
 
 /// Everything else that was measured, likewise: one row for each value of each repetition.
@@ -59,6 +67,14 @@ fn bracket(input: &Input, outcome: &Outcome, bracket: &Bracket) -> Vec<String> {
         measure.map(Measure::name).unwrap_or_default().to_owned(),
         measure.map(full_rate_unit).unwrap_or_default().to_owned(),
     ]
+}
+
+/// What is cached and what has AAAA records: empty of every other test.
+fn names(input: &Input, outcome: &Outcome) -> [String; 3] {
+    match input.plan.test(&outcome.point.test).and_then(|test| test.measure.dns()) {
+        Some(dns) => [dns.cached.to_string(), dns.with_aaaa.to_string(), dns.timeout_ns.to_string()],
+        None => Default::default(),
+    }
 }
 
 fn value(input: &Input, outcome: &Outcome, value: &Value) -> Vec<String> {

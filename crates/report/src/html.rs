@@ -84,13 +84,14 @@ fn page<'a>(digest: &Digest<'a>) -> Page<'a> {
 fn tally(digest: &Digest) -> String {
     let of = |verdict| digest.input.records.iter().filter(|r| digest.verdict(r) == verdict).count();
     format!(
-        "{}, {} of {}, {}: {} passed, {} lost frames, {} invalid",
+        "{}, {} of {}, {}: {} passed, {} {}, {} invalid",
         count(digest.input.plan.tests.len() as u64, "test"),
         digest.input.outcomes.len(),
         count(digest.planned().into(), "measurement"),
         count(digest.input.records.len() as u64, "trial"),
         of(Verdict::Passed),
         of(Verdict::Lost),
+        digest.lost_word("lost frames"),
         of(Verdict::Invalid),
     )
 }
@@ -107,10 +108,11 @@ fn notice(digest: &Digest) -> Vec<String> {
             .to_owned(),
         format!(
             "A trial lasted {} (RFC 2544 section 24: at least 60 s){} and a measurement was made {} times (RFC 8219: at \
-             least 20). Every rate of frames is per direction.",
+             least 20).{}",
             seconds(plan.trial.duration_ns),
             own_durations(plan),
             repetitions.join(" or "),
+            if digest.has_queries_and_others().1 { " Every rate of frames is per direction." } else { "" },
         ),
     ]
 }
@@ -124,7 +126,7 @@ fn own_durations(plan: &Plan) -> String {
         Measure::Reset(reset) => Some(reset.before_ns + reset.after_ns),
         Measure::Throughput | Measure::FrameLossRate(_) | Measure::BackToBack(_) => None,
         Measure::EstablishmentRate | Measure::TearDownRate | Measure::TableCapacity(_) => None,
-        Measure::TcpEstablishmentRate(_) | Measure::TcpCapacity(_) => None,
+        Measure::TcpEstablishmentRate(_) | Measure::TcpCapacity(_) | Measure::Dns(_) => None,
     };
     let of = |t: &Test| duration(&t.measure).map(|ns| format!(", of {} {}", t.measure.name(), seconds(ns)));
     let mut told: Vec<String> = Vec::new();

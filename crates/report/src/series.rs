@@ -15,6 +15,8 @@ pub(crate) fn unit_of(by: SeriesBy) -> &'static str {
         SeriesBy::Cores => "cores",
         SeriesBy::Connections => "connections",
         SeriesBy::TableSize => "entries",
+        SeriesBy::Cached => "% cached",
+        SeriesBy::WithAaaa => "% with AAAA",
     }
 }
 

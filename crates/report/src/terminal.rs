@@ -5,7 +5,7 @@ use crate::tables::percentile_note;
 use crate::words::{cut, grouped_to_halves, searched, share, title};
 use crate::{Input, verdict};
 use sixbench_method::measure::Quantity;
-use sixbench_method::plan::Measure;
+use sixbench_method::plan::{DnsRole, Measure};
 use sixbench_method::stats::Summary;
 
 /// Narrower than this, a table is not worth trying for; the text is made for this width at least.
@@ -22,7 +22,7 @@ struct Kind {
     unit: &'static str,
 }
 
-const KINDS: [Kind; 6] = [
+const KINDS: [Kind; 8] = [
     Kind {
         is_of: |m| matches!(m, Measure::Throughput),
         name: |digest| searched(&Measure::Throughput, digest.goal()),
@@ -53,7 +53,17 @@ const KINDS: [Kind; 6] = [
         name: |_| Quantity::TcpConnections.title().to_owned(),
         unit: "connections",
     },
+    Kind { is_of: |m| is_of_role(m, DnsRole::Dns64), name: |_| "DNS64 resolution performance".to_owned(), unit: "queries/s" },
+    Kind {
+        is_of: |m| is_of_role(m, DnsRole::Authority),
+        name: |_| "Authoritative DNS performance".to_owned(),
+        unit: "queries/s",
+    },
 ];
+
+fn is_of_role(measure: &Measure, role: DnsRole) -> bool {
+    measure.dns().is_some_and(|dns| dns.role == role)
+}
 
 /// The summary of a run for a terminal of `width` columns: tables, then the verdict.
 pub fn terminal(input: &Input, width: usize, color: bool) -> String {
@@ -118,8 +128,17 @@ fn full_table(digest: &Digest, kind: &Kind, points: &[&PointDigest], width: usiz
     let longest = points.iter().map(|p| title(p.test).chars().count()).max().unwrap_or(4);
     let name = longest.clamp(4, width - NUMBERS);
     let bar = (width - NUMBERS - name).saturating_sub(2).min(WIDEST_BAR);
-    let head =
-        format!("{:name$}  {:>5}  {:>13}  {:>11}  {:>11}  {:>3}  {:>7}", "test", "size", "median", "P1", "P99", "n", "invalid");
+    let has_sizes = points.iter().any(|p| p.size().is_some());
+    let head = format!(
+        "{:name$}  {:>5}  {:>13}  {:>11}  {:>11}  {:>3}  {:>7}",
+        "test",
+        if has_sizes { "size" } else { "" },
+        "median",
+        "P1",
+        "P99",
+        "n",
+        "invalid"
+    );
     let unit = format!("{}, {}", (kind.name)(digest), kind.unit);
     let highest = points.iter().filter_map(|p| p.rated()).map(|r| r.summary.median).fold(0.0, f64::max);
     let rows = points.iter().map(|p| full_row(p, name, bar, highest, paint));
@@ -129,7 +148,7 @@ fn full_table(digest: &Digest, kind: &Kind, points: &[&PointDigest], width: usiz
 
 fn full_row(point: &PointDigest, name: usize, bar: usize, highest: f64, paint: &Paint) -> String {
     let title = cut(&title(point.test), name);
-    let size = point.point.frame_size.0;
+    let size = point.size().map_or(String::new(), |size| size.to_string());
     let Some(Rated { summary, limits, .. }) = point.rated() else {
         return format!("{title:name$}  {size:>5}  {}", paint.warn(&format!("{:>13}", "no result")));
     };
@@ -144,7 +163,7 @@ fn full_row(point: &PointDigest, name: usize, bar: usize, highest: f64, paint: &
 /// One result on two lines, for a narrow terminal.
 fn short_table(kind: &Kind, points: &[&PointDigest], width: usize, paint: &Paint) -> String {
     let entry = |point: &&PointDigest| {
-        let head = cut(&format!("{} at {}", title(point.test), point.point.frame_size), width);
+        let head = cut(&short_name(point), width);
         let value = point.rated().map_or("no result".to_owned(), |r| {
             let open = if r.limits.open_above() { "≥ " } else { "" };
             format!("{open}{} {}, n = {}", grouped_to_halves(r.summary.median), kind.unit, r.summary.n)
@@ -152,6 +171,11 @@ fn short_table(kind: &Kind, points: &[&PointDigest], width: usize, paint: &Paint
         format!("{}\n{}", paint.bold(&head), wrapped(&format!("  {value}"), width))
     };
     points.iter().map(entry).collect()
+}
+
+fn short_name(point: &PointDigest) -> String {
+    let size = point.size().map(|size| format!(" at {size}")).unwrap_or_default();
+    format!("{}{size}", title(point.test))
 }
 
 /// A bar of eighths: its length against the highest is the value against the highest.

@@ -1,9 +1,9 @@
 //! Numbers as people read them. All spaces inside a quantity are no-break spaces.
 
 use sixbench_method::measure::{Quantity, Unit};
-use sixbench_method::plan::{Measure, Test};
-use sixbench_method::terms::{Directions, LossRatio};
-use sixbench_method::trial::TrialSpec;
+use sixbench_method::plan::{Dns, DnsRole, Measure, Test};
+use sixbench_method::terms::{Directions, FrameSize, LossRatio};
+use sixbench_method::trial::{Shape, TrialSpec};
 
 /// Three significant digits and a prefix: `412 k`, `1.23 M`, `950`.
 pub(crate) fn short(value: f64) -> String {
@@ -150,30 +150,36 @@ pub(crate) fn whole(value: u64) -> String {
 
 /// The unit of a rate that a measure searches or is made at: in phase 1 of RFC 9693 every frame opens a connection.
 pub(crate) fn rate_unit(measure: &Measure) -> &'static str {
-    match measure.counts_connections() {
-        true => "connections/s",
-        false => "frames/s",
+    match measure {
+        Measure::Dns(_) => "queries/s",
+        _ if measure.counts_connections() => "connections/s",
+        _ => "frames/s",
     }
 }
 
-/// The same with the direction, which connections have none of: only the Initiator opens them.
+/// The same with the direction, which connections and queries have none of: only one side opens or asks.
 pub(crate) fn full_rate_unit(measure: &Measure) -> &'static str {
-    match measure.counts_connections() {
-        true => "connections/s",
-        false => "frames/s per direction",
+    match rate_unit(measure) {
+        "frames/s" => "frames/s per direction",
+        unit => unit,
     }
 }
 
-/// The load of a trial with its unit: `412 k frames/s`, `95 k connections/s`.
+/// The load of a trial with its unit: `412 k frames/s`, `95 k connections/s`, `12 k queries/s`.
 pub(crate) fn load(spec: &TrialSpec) -> String {
     let is_of_connections = spec.shape.connections().is_some() || spec.shape.is_of_tcp();
-    let unit = if is_of_connections { "connections/s" } else { "frames/s" };
+    let unit = match spec.shape {
+        Shape::Queries => "queries/s",
+        _ if is_of_connections => "connections/s",
+        _ => "frames/s",
+    };
     format!("{} {unit}", short(spec.rate.0 as f64))
 }
 
-/// The title of a test, with the direction where it is not the usual both.
+/// The title of a test, with the direction where it is not the usual both. Queries have one alone.
 pub(crate) fn title(test: &Test) -> String {
     match test.directions {
+        _ if test.measure.dns().is_some() => test.title.clone(),
         Directions::Both => test.title.clone(),
         Directions::Forward => format!("{} (forward only)", test.title),
         Directions::Reverse => format!("{} (reverse only)", test.title),
@@ -202,8 +208,20 @@ pub(crate) fn searched(measure: &Measure, goal: LossRatio) -> String {
         (Measure::EstablishmentRate, true) => "Connection establishment rate".to_owned(),
         (Measure::EstablishmentRate, false) => format!("Connection establishment rate at {} loss or less", percent(goal.0)),
         (Measure::TcpEstablishmentRate(_), _) => "TCP connection establishment rate".to_owned(),
+        (Measure::Dns(Dns { role: DnsRole::Dns64, .. }), _) => "DNS64 resolution performance".to_owned(),
+        (Measure::Dns(Dns { role: DnsRole::Authority, .. }), _) => "Authoritative DNS performance".to_owned(),
         _ => quantity(goal),
     }
+}
+
+/// What the frames of a panel are: of a size, or DNS queries, which have none.
+pub(crate) fn frames(size: Option<FrameSize>) -> String {
+    size.map_or("DNS queries".to_owned(), |size| format!("{size}\u{a0}bytes"))
+}
+
+/// A frame size for a table cell.
+pub(crate) fn size_cell(size: Option<FrameSize>) -> String {
+    size.map_or("–".to_owned(), |size| size.to_string())
 }
 
 /// A name that begins a sentence elsewhere; abbreviations stay.

@@ -1,6 +1,6 @@
 //! The connections of a stateful device, seen and deleted by its recipe's own commands: counted, emptied between trials, torn down.
 
-use crate::dut::Filling;
+use crate::filling::Filling;
 use crate::recipe::{State, Step};
 use crate::shell::{Shell, TestbedError};
 use std::time::{Duration, Instant};
@@ -21,7 +21,8 @@ pub struct ConnectionTable {
 impl ConnectionTable {
     /// The connections of a device that somebody else set up: its recipe's commands run on this machine.
     pub fn of_a_manual_device(state: &State, shell: &Shell, table_size: Option<u64>) -> Self {
-        Self::new(state, shell.clone(), Filling { directory: String::new(), table_size: table_size.or(state.table_size) })
+        let table_size = table_size.or(state.table_size);
+        Self::new(state, shell.clone(), Filling { table_size, ..Filling::default() })
     }
 
     pub(crate) fn new(state: &State, shell: Shell, filling: Filling) -> Self {

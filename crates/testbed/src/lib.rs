@@ -4,22 +4,27 @@
 #![forbid(unsafe_code)]
 
 pub mod addresses;
+mod authority;
 mod connections;
 pub mod doctor;
 pub mod dut;
 pub mod existing;
 pub mod facts;
+mod filling;
 mod hosts;
 pub mod monitor;
 pub mod namespace;
 mod process;
 pub mod recipe;
+mod running;
 pub mod shell;
 mod switches;
 pub mod topology;
 
+pub use authority::RealAuthority;
 pub use connections::ConnectionTable;
 pub use dut::Dut;
+pub use filling::{Wishes, Zone};
 pub use hosts::Hosts;
 pub use recipe::{Library, Recipe};
 pub use shell::{Shell, TestbedError};

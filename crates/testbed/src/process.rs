@@ -56,10 +56,41 @@ fn collect(from: Option<impl Read + Send + 'static>) -> Receiver<Vec<u8>> {
     receive
 }
 
-fn kill_group(child: &mut Child) {
-    kill("KILL", &[format!("-{}", child.id())]);
+/// Ends a process and what it has started, at once, and waits until they hold nothing any more: an address they listen at is free then.
+pub(crate) fn kill_group(child: &mut Child) {
+    let family = family(child.id());
+    // The child itself first: it needs no other program, and in the middle of a trial this is the moment that counts.
     let _ = child.kill();
+    kill("KILL", &[format!("-{}", child.id())]);
     let _ = child.wait();
+    let end = Instant::now() + Duration::from_millis(500);
+    while family.iter().any(|process| is_running(*process)) && Instant::now() < end {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// A process and all it has started, as far as they are still each other's children.
+pub(crate) fn family(process: u32) -> Vec<u32> {
+    let mut family = vec![process];
+    let mut at = 0;
+    while let Some(parent) = family.get(at) {
+        family.extend(children(*parent));
+        at += 1;
+    }
+    family
+}
+
+/// Of every thread of it.
+fn children(parent: u32) -> Vec<u32> {
+    let threads = std::fs::read_dir(format!("/proc/{parent}/task")).into_iter().flatten().filter_map(Result::ok);
+    let lists = threads.filter_map(|thread| std::fs::read_to_string(thread.path().join("children")).ok());
+    lists.flat_map(|list| list.split_whitespace().filter_map(|pid| pid.parse().ok()).collect::<Vec<_>>()).collect()
+}
+
+/// Not gone, nor dead and merely not yet collected by its parent.
+fn is_running(process: u32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    stat.rsplit_once(')').is_some_and(|(_, rest)| !rest.trim_start().starts_with('Z'))
 }
 
 /// Sends a signal. By the shell's own `kill`: the program of that name is in no package that must be installed.
@@ -86,16 +117,21 @@ mod tests {
         assert_eq!(run(&script, Duration::from_millis(500)).unwrap_err(), "it did not end within 0.5 s");
         let pid = std::fs::read_to_string(&file).expect("a pid");
         std::fs::remove_file(&file).expect("removed");
-        // Gone, or dead and not yet collected by its new parent; a signal needs a moment to work.
-        let is_dead = || {
-            let state = std::fs::read_to_string(format!("/proc/{}/stat", pid.trim())).unwrap_or_default();
-            state.is_empty() || state.contains(") Z ")
-        };
-        let end = Instant::now() + Duration::from_secs(2);
-        while !is_dead() && Instant::now() < end {
+        assert!(!is_running(pid.trim().parse().expect("a number")));
+    }
+
+    #[test]
+    fn a_family_is_a_process_and_what_it_has_started() {
+        let words = ["sh", "-c", "sleep 61 & sleep 62"].map(str::to_owned);
+        let mut child = command(&words).spawn().expect("sh");
+        let end = Instant::now() + Duration::from_secs(5);
+        while family(child.id()).len() < 3 && Instant::now() < end {
             std::thread::yield_now();
         }
-        assert!(is_dead());
+        let all = family(child.id());
+        assert_eq!((all[0], all.len()), (child.id(), 3));
+        kill_group(&mut child);
+        assert!(!all.into_iter().any(is_running));
     }
 
     #[test]

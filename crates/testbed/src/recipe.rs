@@ -1,7 +1,9 @@
 //! Recipes: devices under test as TOML data. A new DUT needs no Rust: `recipes/README.md` tells how to write one.
 
+mod dns;
 mod state;
 
+pub use dns::Dns;
 pub use state::{HostSwitch, Pool, PoolPorts, Side, State};
 
 use crate::addresses;
@@ -13,8 +15,11 @@ use std::net::IpAddr;
 use std::path::Path;
 
 /// The recipes that come with sixbench.
-const BUILT_IN: [(&str, &str); 14] = [
+const BUILT_IN: [(&str, &str); 20] = [
+    ("bind9-dns64.toml", include_str!("../../../recipes/bind9-dns64.toml")),
     ("iptables-nat44.toml", include_str!("../../../recipes/iptables-nat44.toml")),
+    ("knot-authority.toml", include_str!("../../../recipes/knot-authority.toml")),
+    ("knotres-dns64.toml", include_str!("../../../recipes/knotres-dns64.toml")),
     ("linux-ipv4.toml", include_str!("../../../recipes/linux-ipv4.toml")),
     ("linux-ipv6.toml", include_str!("../../../recipes/linux-ipv6.toml")),
     ("linux-tbf.toml", include_str!("../../../recipes/linux-tbf.toml")),
@@ -23,11 +28,14 @@ const BUILT_IN: [(&str, &str); 14] = [
     ("nft-nat44-random.toml", include_str!("../../../recipes/nft-nat44-random.toml")),
     ("nft-nat44.toml", include_str!("../../../recipes/nft-nat44.toml")),
     ("nft-nat66.toml", include_str!("../../../recipes/nft-nat66.toml")),
+    ("nsd-authority.toml", include_str!("../../../recipes/nsd-authority.toml")),
+    ("pdns-dns64.toml", include_str!("../../../recipes/pdns-dns64.toml")),
     ("tayga-nat46.toml", include_str!("../../../recipes/tayga-nat46.toml")),
     ("tayga-nat64.toml", include_str!("../../../recipes/tayga-nat64.toml")),
     ("tayga-siit-46.toml", include_str!("../../../recipes/tayga-siit-46.toml")),
     ("tayga-siit-prefix.toml", include_str!("../../../recipes/tayga-siit-prefix.toml")),
     ("tayga-siit.toml", include_str!("../../../recipes/tayga-siit.toml")),
+    ("unbound-dns64.toml", include_str!("../../../recipes/unbound-dns64.toml")),
 ];
 
 /// How to set up one device, and what traffic it understands.
@@ -66,6 +74,9 @@ pub struct Recipe {
     /// What makes the device stateful, if it is.
     #[serde(default)]
     pub state: Option<State>,
+    /// What makes it a DNS server, if it is one.
+    #[serde(default)]
+    pub dns: Option<Dns>,
     /// Configuration files.
     #[serde(default, rename = "file")]
     pub files: Vec<ConfigFile>,
@@ -106,6 +117,10 @@ pub enum Technology {
     Nat66,
     /// From IPv4 clients to IPv6 servers, with state.
     Nat46,
+    /// Gives names that have only IPv4 addresses IPv6 ones (RFC 6147).
+    Dns64,
+    /// Answers for a zone.
+    DnsAuthority,
 }
 
 impl Technology {
@@ -119,7 +134,14 @@ impl Technology {
             Self::Nat64 => "stateful NAT64",
             Self::Nat66 => "stateful NAT66",
             Self::Nat46 => "stateful NAT46",
+            Self::Dns64 => "DNS64 server",
+            Self::DnsAuthority => "authoritative DNS server",
         }
+    }
+
+    /// Whether it answers queries, and forwards no frames.
+    pub fn is_dns(self) -> bool {
+        matches!(self, Self::Dns64 | Self::DnsAuthority)
     }
 }
 
@@ -228,7 +250,7 @@ pub struct ConfigFile {
     pub content: String,
 }
 
-/// A command: words separated by white space, no shell. `{dir}`, `{left}` and `{right}` are filled in.
+/// A command: words separated by white space, no shell. What stands in braces is filled in.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Step {
@@ -237,7 +259,10 @@ pub struct Step {
 }
 
 /// What may stand in braces in a step.
-const PLACEHOLDERS: [&str; 4] = ["dir", "left", "right", "table-size"];
+const PLACEHOLDERS: [&str; 5] = ["dir", "left", "right", "table-size", "threads"];
+
+/// And besides, where the device is a DNS server.
+const OF_SERVERS: [&str; 6] = ["listen", "port", "domain", "zone", "authority", "authority-port"];
 
 /// All recipes by name.
 #[derive(Clone, Debug, Default)]
@@ -339,7 +364,8 @@ impl Recipe {
         check_link("left", &self.left, &mut problems);
         check_link("right", &self.right, &mut problems);
         self.check_overlap(&mut problems);
-        let is_translated = self.translation.is_some() || self.state.is_some();
+        // What a DNS server asks is a query of its own.
+        let is_translated = self.translation.is_some() || self.state.is_some() || self.technology.is_dns();
         if !is_translated && self.foreground.left != self.foreground.right {
             problems.push("foreground: the addresses differ left and right, but there is no [translation]".to_owned());
         }
@@ -349,6 +375,7 @@ impl Recipe {
                 problems.push("[state]: `restart` needs a [daemon] that can be started anew".to_owned());
             }
         }
+        problems.extend(dns::problems(self));
         self.check_steps(&mut problems);
         for need in self.needs.iter().filter(|need| need.package.is_none() && need.source.is_none()) {
             problems.push(format!("needs: where is {} to be had? Name its `package` or its `source`", need.program));
@@ -396,6 +423,7 @@ impl Recipe {
     }
 
     fn check_steps(&self, problems: &mut Vec<String>) {
+        let known: Vec<&str> = PLACEHOLDERS.into_iter().chain(self.dns.iter().flat_map(|_| OF_SERVERS)).collect();
         let single = [&self.daemon, &self.ready];
         let steps =
             self.setup.iter().chain(&self.after).chain(&self.reset).chain(single.into_iter().flatten()).chain([&self.version]);
@@ -404,9 +432,9 @@ impl Recipe {
             if step.run.trim().is_empty() {
                 problems.push("a step has an empty `run`".to_owned());
             }
-            for name in placeholders(&step.run).filter(|name| !PLACEHOLDERS.contains(name)) {
-                let known = PLACEHOLDERS.map(|name| format!("{{{name}}}")).join(", ");
-                problems.push(format!("`{}`: unknown placeholder {{{name}}} (known: {known})", step.run));
+            for name in placeholders(&step.run).filter(|name| !known.contains(name)) {
+                let known: Vec<String> = known.iter().map(|name| format!("{{{name}}}")).collect();
+                problems.push(format!("`{}`: unknown placeholder {{{name}}} (known: {})", step.run, known.join(", ")));
             }
         }
         for file in self.files.iter().filter(|f| f.path.starts_with('/') || f.path.contains("..")) {

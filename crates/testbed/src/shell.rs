@@ -146,8 +146,19 @@ impl Shell {
         if self.is_rehearsal {
             return Ok(());
         }
-        let what = "write";
-        std::fs::write(path, content).map_err(|source| TestbedError::File { what, path: path.to_owned(), source })
+        write(path, content)
+    }
+
+    /// Writes a file that may be too large to be repeated: then the transcript has its first lines.
+    pub(crate) fn write_large(&self, path: &Path, content: &str) -> Result<(), TestbedError> {
+        const LINES: usize = 20;
+        if content.lines().nth(LINES).is_none() {
+            return self.write(path, content);
+        }
+        let head: String = content.lines().take(LINES).map(|line| format!("{line}\n")).collect();
+        self.transcript.comment(&format!("the first {LINES} lines of {} octets", content.len()));
+        self.transcript.line(&format!("cat > {} <<'END'\n{head}END", path.display()));
+        if self.is_rehearsal { Ok(()) } else { write(path, content) }
     }
 
     /// Starts a command that is to stay; its output goes to `log`. It dies with the thread that started it, also by kill -9.
@@ -183,6 +194,11 @@ impl Default for Shell {
     fn default() -> Self {
         Self::new()
     }
+}
+
+fn write(path: &Path, content: &str) -> Result<(), TestbedError> {
+    let what = "write";
+    std::fs::write(path, content).map_err(|source| TestbedError::File { what, path: path.to_owned(), source })
 }
 
 /// Runs a command to its end; returns what it printed.
@@ -285,6 +301,16 @@ mod tests {
         let shell = Shell::rehearsal();
         shell.within("sb-x").run(&["echo", "it's", "a b"]).expect("rehearsed");
         assert_eq!(shell.transcript().text(), "ip netns exec sb-x echo 'it'\\''s' 'a b'\n");
+    }
+
+    #[test]
+    fn of_a_large_file_the_transcript_has_the_first_lines() {
+        let shell = Shell::rehearsal();
+        let content: String = (0..100).map(|line| format!("line {line}\n")).collect();
+        shell.write_large(Path::new("/x"), &content).expect("rehearsed");
+        let text = shell.transcript().text();
+        assert!(text.starts_with("# the first 20 lines of 790 octets\ncat > /x <<'END'\nline 0\n"), "{text}");
+        assert!(text.ends_with("line 19\nEND\n"), "{text}");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //! each is written once, two devices at once must want the same, and what was there before comes back when the last of them is gone. A run
 //! that is killed leaves a note of it for the next sweep.
 
-use crate::dut::Filling;
+use crate::filling::Filling;
 use crate::recipe::State;
 use crate::shell::{Shell, TestbedError, complain};
 use std::collections::BTreeMap;
@@ -165,19 +165,15 @@ mod tests {
         toml::from_str(&text).expect("a state")
     }
 
-    fn filling() -> Filling {
-        Filling { directory: String::new(), table_size: None }
-    }
-
     #[test]
     fn a_switch_comes_back_when_its_last_user_is_gone_whatever_their_order() {
         let _guard = ONE_AT_A_TIME.lock();
         let file = std::env::temp_dir().join(format!("sixbench-switch-{}", std::process::id()));
         std::fs::write(&file, "1\n").expect("a file");
         let (shell, read) = (Shell::new(), || std::fs::read_to_string(&file).expect("a file").trim().to_owned());
-        let first = HostSwitches::write(&state(&file, "2"), &shell, &filling()).expect("written");
-        let second = HostSwitches::write(&state(&file, "2"), &shell, &filling()).expect("shared");
-        let error = HostSwitches::write(&state(&file, "3"), &shell, &filling()).expect_err("refused").to_string();
+        let first = HostSwitches::write(&state(&file, "2"), &shell, &Filling::default()).expect("written");
+        let second = HostSwitches::write(&state(&file, "2"), &shell, &Filling::default()).expect("shared");
+        let error = HostSwitches::write(&state(&file, "3"), &shell, &Filling::default()).expect_err("refused").to_string();
         assert!(error.contains("one 2 and one 3") && error.contains("same `table-size`"), "{error}");
         let left = std::fs::read_to_string(note_of(std::process::id())).expect("a note");
         assert!(left.contains(&format!("{} 1\n", file.display())), "{left}");
@@ -197,7 +193,7 @@ mod tests {
         let file = std::env::temp_dir().join(format!("sixbench-shared-switch-{}", std::process::id()));
         std::fs::write(&file, "2\n").expect("a file");
         std::fs::write(&other, format!("{} 1\n", file.display())).expect("a note");
-        let switches = HostSwitches::write(&state(&file, "5"), &Shell::new(), &filling()).expect("written");
+        let switches = HostSwitches::write(&state(&file, "5"), &Shell::new(), &Filling::default()).expect("written");
         drop(switches);
         assert_eq!(std::fs::read_to_string(&file).expect("a file").trim(), "1");
         std::fs::remove_file(&other).expect("removed");

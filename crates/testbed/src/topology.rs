@@ -36,11 +36,6 @@ impl Cores {
     pub fn are_shared(&self) -> bool {
         self.tester.iter().any(|core| self.dut.contains(core))
     }
-
-    /// The DUT's cores as `taskset -c` reads a list.
-    pub(crate) fn dut_list(&self) -> String {
-        self.dut.iter().map(u32::to_string).collect::<Vec<_>>().join(",")
-    }
 }
 
 /// The built testbed. Dropping it removes everything.
@@ -118,13 +113,7 @@ impl Topology {
     }
 
     fn join(&self, shell: &Shell, link: &str, mtu: u32) -> Result<(), TestbedError> {
-        let (tester, dut) = (self.tester.name(), self.dut.name());
-        shell.line(&format!("ip link add {link} netns {tester} type veth peer name {link} netns {dut}"))?;
-        for side in [&self.tester, &self.dut] {
-            let inside = side.shell();
-            inside.line(&format!("ethtool -K {link} tx off rx off tso off gso off gro off"))?;
-            inside.line(&format!("ip link set {link} mtu {mtu} addrgenmode none"))?;
-        }
+        join(shell, link, [&self.tester, &self.dut], mtu)?;
         self.tester.shell().line(&format!("ip link set {link} arp off"))?;
         self.tester.shell().line(&format!("ip link set {link} up")).map(drop)
     }
@@ -138,6 +127,18 @@ impl Topology {
         // Without one, the kernel asks nobody on behalf of frames it forwards, and gives a neighbour up 8 s after it was last heard of.
         dut.line(&format!("ip address add fe80::1/64 dev {link} nodad")).map(drop)
     }
+}
+
+/// A link, of the same name on both sides, without offloads: every frame is one that a wire could carry.
+pub(crate) fn join(shell: &Shell, link: &str, sides: [&Namespace; 2], mtu: u32) -> Result<(), TestbedError> {
+    let [one, other] = sides.map(Namespace::name);
+    shell.line(&format!("ip link add {link} netns {one} type veth peer name {link} netns {other}"))?;
+    for side in sides {
+        let inside = side.shell();
+        inside.line(&format!("ethtool -K {link} tx off rx off tso off gso off gro off"))?;
+        inside.line(&format!("ip link set {link} mtu {mtu} addrgenmode none"))?;
+    }
+    Ok(())
 }
 
 /// Where the kernel is told which cores work on what an interface receives.

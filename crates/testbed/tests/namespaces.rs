@@ -7,6 +7,7 @@ use sixbench_testbed::namespace::{self, Namespace};
 use sixbench_testbed::{Cores, Dut, Shell, Topology};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 fn cores() -> Cores {
     Cores { tester: vec![0], dut: vec![1] }
@@ -140,7 +141,7 @@ fn a_daemon_that_dies_is_noticed_with_its_last_words() {
     let mut recipe = library().get("linux-ipv4").expect("a recipe").clone();
     recipe.daemon = Some(toml::from_str("run = \"ls /no/such/file\"").expect("a step"));
     let mut dut = Dut::bring_up(&recipe, &topology).expect("a device");
-    std::thread::sleep(std::time::Duration::from_millis(300));
+    std::thread::sleep(Duration::from_millis(300));
     let error = dut.check_alive().expect_err("dead").to_string();
     assert!(error.contains("ended by itself") && error.contains("/no/such/file"), "{error}");
 }
@@ -192,5 +193,10 @@ fn the_transcript_builds_and_removes_the_same_by_hand() {
         let _ = Shell::new().look(&["ip", "netns", "del", &namespace::name("hand", role)]);
     }
     result.expect("a script that runs");
+    // The script ends its processes and does not wait for them.
+    let end = Instant::now() + Duration::from_secs(5);
+    while !is_gone(&name) && Instant::now() < end {
+        std::thread::sleep(Duration::from_millis(10));
+    }
     assert!(is_gone(&name));
 }

@@ -92,7 +92,8 @@ impl Host {
 #[test]
 fn every_recipe_passes_its_traffic_both_ways_with_the_hops_it_says() {
     let library = library();
-    for recipe in tried_here(&library) {
+    // Servers answer, and pass nothing: see dns.rs.
+    for recipe in tried_here(&library).into_iter().filter(|recipe| !recipe.technology.is_dns()) {
         let rig = Rig::build(recipe, &format!("t-{}", recipe.name));
         rig.check(
             &format!("{}, foreground", recipe.name),

@@ -25,7 +25,7 @@ const PLANS: [(&str, &str); 15] = [
 ];
 
 /// What a test may `measure`.
-const MEASURES: [(&str, &str); 13] = [
+const MEASURES: [(&str, &str); 15] = [
     ("throughput", "the highest rate without loss (RFC 2544 section 26.1, RFC 8219 section 7.1)"),
     ("frame-loss-rate", "the loss at each of several rates (RFC 2544 section 26.3, RFC 8219 section 7.4)"),
     ("latency", "typical and worst-case latency of tagged frames (RFC 8219 section 7.2)"),
@@ -42,6 +42,8 @@ const MEASURES: [(&str, &str); 13] = [
         "the highest rate of TCP connections with a GET on each (RFC 3511 section 5.3, RFC 8219 section 8)",
     ),
     ("tcp-capacity", "how many TCP connections are open at once (RFC 3511 section 5.2, RFC 8219 section 8)"),
+    ("dns64", "the highest rate of DNS queries that a DNS64 server answers all, rightly and in time (RFC 8219 section 9)"),
+    ("dns-authority", "the same of an authoritative server, which answers from its zone"),
 ];
 
 /// Prints one of the lists.
@@ -69,7 +71,7 @@ fn duts() -> Result<(), Failed> {
             None => "runs here".to_owned(),
             Some(need) => format!("needs {}: {}", need.program, need.cure()),
         };
-        println!("{:<18} {:<12} {:<32} {state}", recipe.name, recipe.technology.title(), recipe.title);
+        println!("{:<18} {:<24} {:<36} {state}", recipe.name, recipe.technology.title(), recipe.title);
     }
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! `sixbench selftest`: what the tester itself can do, first in memory, then over a veth pair with no DUT between its ports.
 
 mod connections;
+mod dns;
 
 use crate::args;
 use crate::config::units::show_rate;
@@ -41,6 +42,7 @@ pub(crate) fn selftest(arguments: &args::Selftest) -> Result<Exit, Failed> {
     figures.extend(connections::figures(&Clock::new())?);
     if !arguments.generate {
         figures.extend(over_veth(arguments)?);
+        figures.extend(dns::figures()?);
     }
     if arguments.json {
         println!("{}", serde_json::to_string_pretty(&figures).map_err(anyhow::Error::from)?);

@@ -78,6 +78,6 @@ fn apply_durations(measure: &mut Measure, trial_ns: u64, profile: Profile) {
         }
         Measure::Throughput | Measure::FrameLossRate(_) | Measure::BackToBack(_) => {}
         Measure::EstablishmentRate | Measure::TearDownRate | Measure::TableCapacity(_) => {}
-        Measure::TcpEstablishmentRate(_) | Measure::TcpCapacity(_) => {}
+        Measure::TcpEstablishmentRate(_) | Measure::TcpCapacity(_) | Measure::Dns(_) => {}
     }
 }

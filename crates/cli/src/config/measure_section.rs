@@ -1,5 +1,6 @@
 //! What a `[[test]]` measures, with the settings of that measure.
 
+use super::dns_section::read_dns;
 use super::reader::Section;
 use super::stateful_section::connections;
 use super::test_section::Surroundings;
@@ -7,7 +8,7 @@ use super::traffic_section::range;
 use super::units;
 use super::words::word;
 use sixbench_method::plan::{
-    AtRate, BackToBack, Capacity, Latency, Load, LossScan, Measure, Profile, Recovery, Reset, Tcp, TcpCapacity,
+    AtRate, BackToBack, Capacity, DnsRole, Latency, Load, LossScan, Measure, Profile, Recovery, Reset, Tcp, TcpCapacity,
 };
 use sixbench_method::terms::FrameRate;
 use sixbench_method::trial::tcp::Close;
@@ -36,9 +37,10 @@ enum Kind {
     TableCapacity,
     TcpEstablishmentRate,
     TcpCapacity,
+    Dns(DnsRole),
 }
 
-const KINDS: [(&str, Kind); 13] = [
+const KINDS: [(&str, Kind); 15] = [
     ("throughput", Kind::Throughput),
     ("frame-loss-rate", Kind::FrameLossRate),
     ("latency", Kind::Latency),
@@ -52,6 +54,8 @@ const KINDS: [(&str, Kind); 13] = [
     ("table-capacity", Kind::TableCapacity),
     ("tcp-establishment-rate", Kind::TcpEstablishmentRate),
     ("tcp-capacity", Kind::TcpCapacity),
+    ("dns64", Kind::Dns(DnsRole::Dns64)),
+    ("dns-authority", Kind::Dns(DnsRole::Authority)),
 ];
 
 /// Reads `measure` and the keys that belong to it; those of other measures stay unknown.
@@ -71,6 +75,7 @@ pub(super) fn read_measure(section: &Section<'_>, around: &Surroundings<'_>) -> 
         Kind::TableCapacity => Measure::TableCapacity(read_capacity(section)),
         Kind::TcpEstablishmentRate => Measure::TcpEstablishmentRate(read_tcp(section)),
         Kind::TcpCapacity => Measure::TcpCapacity(read_tcp_capacity(section)),
+        Kind::Dns(role) => Measure::Dns(read_dns(section, around, role)),
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod defaults;
 mod diagnostic;
+mod dns_section;
 mod measure_section;
 mod plan_file;
 mod reader;

@@ -1,6 +1,7 @@
 //! The `[[test]]` tables: each a test, or a series of tests that differ in one thing.
 
 use super::defaults::standard_repetitions;
+use super::dns_section;
 use super::measure_section::read_measure;
 use super::reader::Section;
 use super::stateful_section::{self, check_combinations, read_stateful};
@@ -55,7 +56,8 @@ fn read_test(section: Section<'_>, around: &Surroundings<'_>, names: &mut BTreeS
     let expect = section.value("expect", units::rate);
     let state = read_stateful(&section, around, &measure);
     check_combinations(&section, &state, &traffic, &measure);
-    let steps = read_steps(&section, state);
+    let dns = dns_section::read_steps(&section, &measure);
+    let steps = read_steps(&section, state, dns);
     check_flows(&section, &steps, &traffic);
     section.finish();
     let test = Test {
@@ -78,10 +80,10 @@ fn read_test(section: Section<'_>, around: &Surroundings<'_>, names: &mut BTreeS
     Some(steps.into_tests(&test))
 }
 
-/// Opening connections costs a DUT the same whatever the size of the frames.
+/// Opening connections costs a DUT the same whatever the size of the frames, and queries have the size they have.
 fn standard_sizes(measure: &Measure) -> Vec<FrameSize> {
-    let is_of_connections = measure.is_of_connections() || measure.tcp().is_some();
-    if is_of_connections { vec![FrameSize::MINIMUM] } else { STANDARD_SIZES.map(FrameSize).to_vec() }
+    let has_no_size = measure.is_of_connections() || measure.needs_hosts();
+    if has_no_size { vec![FrameSize::MINIMUM] } else { STANDARD_SIZES.map(FrameSize).to_vec() }
 }
 
 /// A number, `"adaptive"`, or the bounds of an adaptive number.
@@ -109,9 +111,10 @@ struct Steps {
     flows: Vec<Flows>,
     cores: Vec<u32>,
     state: stateful_section::Read,
+    dns: dns_section::Read,
 }
 
-fn read_steps(section: &Section<'_>, state: stateful_section::Read) -> Steps {
+fn read_steps(section: &Section<'_>, state: stateful_section::Read, dns: dns_section::Read) -> Steps {
     let step_ns = section.value("flow-step", units::duration_ns).unwrap_or(0);
     let flows = section.list("flows", flow_count).unwrap_or_default();
     if step_ns > 0 && flows.is_empty() {
@@ -122,6 +125,7 @@ fn read_steps(section: &Section<'_>, state: stateful_section::Read) -> Steps {
         flows: flows.into_iter().map(|count| Flows { count, step_ns }).collect(),
         cores: section.list("cores", count).unwrap_or_default(),
         state,
+        dns,
     };
     if steps.state.stateful.is_some() && !steps.flows.is_empty() {
         section.mistake("flows", "the flows of a stateful test are its `connections`");
@@ -132,6 +136,8 @@ fn read_steps(section: &Section<'_>, state: stateful_section::Read) -> Steps {
         ("cores", steps.cores.len()),
         ("connections", steps.state.connections.len()),
         ("table-size", steps.state.table_sizes.len()),
+        // These two may both be lists: the grid of RFC 8219 section 9.2.
+        ("cached", steps.dns.cached.len().max(steps.dns.with_aaaa.len())),
     ];
     let mut long = lists.iter().filter(|(_, length)| *length > 1);
     if let (Some((first, _)), Some((second, _))) = (long.next(), long.next()) {
@@ -157,15 +163,42 @@ fn flow_count(text: &str) -> Result<u32, String> {
 impl Steps {
     /// The test itself where nothing is a list.
     fn into_tests(self, test: &Test) -> Vec<Test> {
+        if self.dns.cached.len() > 1 && self.dns.with_aaaa.len() > 1 {
+            return self.grid(test);
+        }
         let mut base = test.clone();
         base.foreground = self.background.first().copied().unwrap_or(Share::ALL);
         base.traffic.flows = self.flows.first().copied();
         base.cores = self.cores.first().copied();
-        let series = [self.of_background(), self.of_flows(), self.of_cores(), self.of_connections(), self.of_table_sizes()];
+        if let (Measure::Dns(dns), steps) = (&mut base.measure, &self.dns) {
+            dns.cached = steps.cached.first().copied().unwrap_or(dns.cached);
+            dns.with_aaaa = steps.with_aaaa.first().copied().unwrap_or(dns.with_aaaa);
+        }
+        let series = [
+            self.of_background(),
+            self.of_flows(),
+            self.of_cores(),
+            self.of_connections(),
+            self.of_table_sizes(),
+            of_cached(&self.dns.cached),
+            of_with_aaaa(&self.dns.with_aaaa),
+        ];
         match series.into_iter().find(|steps| steps.len() > 1) {
             Some(steps) => steps.into_iter().map(|step| step.of(&base)).collect(),
             None => vec![base],
         }
+    }
+
+    /// A curve over the cached share for each share of names with an AAAA record. Where everything is cached that share makes no
+    /// difference, and the point is measured once (RFC 8219 section 9.2).
+    fn grid(&self, test: &Test) -> Vec<Test> {
+        let mut tests = Vec::new();
+        for (index, curve) in of_with_aaaa(&self.dns.with_aaaa).into_iter().enumerate() {
+            let base = Test { series: None, ..curve.of(test) };
+            let cached: Vec<u8> = self.dns.cached.iter().copied().filter(|cached| *cached < 100 || index == 0).collect();
+            tests.extend(of_cached(&cached).into_iter().map(|step| step.of(&base)));
+        }
+        tests
     }
 
     fn of_background(&self) -> Vec<Step> {
@@ -217,6 +250,30 @@ impl Steps {
         };
         self.state.table_sizes.iter().map(step).collect()
     }
+}
+
+fn of_cached(shares: &[u8]) -> Vec<Step> {
+    let step = |&share: &u8| {
+        let words = (format!("cached{share}"), format!("{share} % cached"));
+        Step::new(SeriesBy::Cached, f64::from(share), words, move |test| {
+            if let Measure::Dns(dns) = &mut test.measure {
+                dns.cached = share;
+            }
+        })
+    };
+    shares.iter().map(step).collect()
+}
+
+fn of_with_aaaa(shares: &[u8]) -> Vec<Step> {
+    let step = |&share: &u8| {
+        let words = (format!("aaaa{share}"), format!("{share} % with AAAA"));
+        Step::new(SeriesBy::WithAaaa, f64::from(share), words, move |test| {
+            if let Measure::Dns(dns) = &mut test.measure {
+                dns.with_aaaa = share;
+            }
+        })
+    };
+    shares.iter().map(step).collect()
 }
 
 /// One step of a series: where on which axis, in words short and long, and in what its test differs.

@@ -103,6 +103,36 @@ fn gcd(a: u32, b: u32) -> u32 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
+/// A whole number of per cent, 0 to 100.
+pub(crate) fn per_cent(text: &str) -> Result<u8, String> {
+    let number = text.trim().trim_end_matches('%').trim_end().parse().ok().filter(|number| *number <= 100);
+    number.ok_or_else(|| format!("expected whole per cent such as 20%, not `{text}`"))
+}
+
+/// A time to live: whole seconds, at most what a record has room for (RFC 2181 section 8).
+pub(crate) fn ttl_s(text: &str) -> Result<u32, String> {
+    let wrong = || format!("expected a time to live of whole seconds such as 1h, 30m or 60s, not `{text}`");
+    let (number, unit) = text.trim().split_at(text.trim().trim_end_matches(char::is_alphabetic).len());
+    let factor = match unit {
+        "s" => 1,
+        "m" | "min" => 60,
+        "h" => 3600,
+        "d" => 86_400,
+        _ => return Err(wrong()),
+    };
+    let seconds = number.trim().parse::<u32>().ok().and_then(|number| number.checked_mul(factor));
+    seconds.filter(|seconds| i32::try_from(*seconds).is_ok()).ok_or_else(wrong)
+}
+
+/// The timeout of a DNS query. RFC 8219 section 9.2: "no higher timeout time than 1 second SHOULD be used".
+pub(crate) fn dns_timeout(text: &str) -> Result<u64, String> {
+    let timeout_ns = duration_ns(text)?;
+    if timeout_ns == 0 || timeout_ns > 1_000_000_000 {
+        return Err(format!("expected a timeout of up to 1s (RFC 8219 section 9.2), not `{text}`"));
+    }
+    Ok(timeout_ns)
+}
+
 /// Nanoseconds as people read them.
 pub(crate) fn show_ns(ns: u64) -> String {
     match ns {
@@ -134,6 +164,18 @@ pub(crate) fn show_seconds(seconds: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn shares_are_whole_per_cent() {
+        assert_eq!([per_cent("20%"), per_cent("0"), per_cent("100 %")], [Ok(20), Ok(0), Ok(100)]);
+        assert!(["101%", "0.5%", "-1%", "", "%"].into_iter().all(|text| per_cent(text).is_err()));
+    }
+
+    #[test]
+    fn times_to_live_are_whole_seconds() {
+        assert_eq!([ttl_s("1h"), ttl_s("60s"), ttl_s("0s"), ttl_s("1d")], [Ok(3600), Ok(60), Ok(0), Ok(86_400)]);
+        assert!(["1500ms", "1.5s", "60", "2147483648s", "999999d", "soon"].into_iter().all(|text| ttl_s(text).is_err()));
+    }
 
     #[test]
     fn rates_take_k_and_m() {

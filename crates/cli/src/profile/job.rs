@@ -1,5 +1,6 @@
-//! What a test sends at one point: frames, or TCP connections.
+//! What a test sends at one point: frames, TCP connections, or DNS queries.
 
+use sixbench_engine::dns::{DnsEnds, DnsSettings};
 use sixbench_engine::profile::Profile;
 use sixbench_engine::tcp::{TcpEnds, TcpSettings};
 use sixbench_method::plan::{AddressPart, Range, Tcp, Test, TrialSettings};
@@ -14,6 +15,8 @@ use std::time::Duration;
 pub(crate) enum Job {
     /// Frames.
     Frames(Box<Profile>, TrialSettings),
+    /// DNS queries. The namespaces of the ends are filled in by the session.
+    Dns(Box<(DnsEnds, DnsSettings)>),
     /// TCP connections. The namespaces of the ends are filled in by the session.
     Tcp(TcpEnds, TcpSettings),
 }
@@ -26,8 +29,12 @@ pub(crate) fn of(
     seed: u64,
     settings: TrialSettings,
 ) -> Result<Job, String> {
+    if let Some(dns) = test.measure.dns() {
+        return super::dns::job(recipe, test, dns, settings).map(|job| Job::Dns(Box::new(job)));
+    }
     match test.measure.tcp() {
         Some(tcp) => {
+            super::check_forwards(recipe, test)?;
             super::variation::check(recipe, test)?;
             Ok(Job::Tcp(ends(recipe, test, tcp), tcp_settings(tcp, settings)))
         }

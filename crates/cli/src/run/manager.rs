@@ -14,12 +14,19 @@ use sixbench_method::record::{FORMAT, Facts, TrialRecord};
 use sixbench_method::replay;
 use sixbench_method::search::{Bracket, Limit};
 use sixbench_method::stats;
+use sixbench_method::terms::FrameRate;
 use sixbench_method::trial::TrialSpec;
-use sixbench_testbed::{Library, Recipe, facts};
+use sixbench_testbed::recipe::Technology;
+use sixbench_testbed::{Library, Recipe, Zone, facts};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
+
+/// Queries per second beyond which no self-test goes: where sockets of one machine end.
+const MOST_CERTIFIED: FrameRate = FrameRate(500_000);
+/// A trial of the self-test is no longer than this: it is the tester's, and steady.
+const LONGEST_SELF_TEST_NS: u64 = 10_000_000_000;
 
 /// Everything a run needs.
 pub(crate) struct Order<'a> {
@@ -160,7 +167,8 @@ impl Manager<'_> {
             let same = plan.tests.iter().filter(|other| device_of(other) == key);
             let largest = same.flat_map(|test| test.frame_sizes.iter().copied()).max().unwrap_or(point.frame_size);
             let name = if plan.interleave { sessions.len().to_string() } else { String::new() };
-            let wanted = Wanted { recipe, name, cores: test.cores, table_size: table_size(test), largest };
+            let dns = self.server(test)?;
+            let wanted = Wanted { recipe, name, cores: test.cores, table_size: table_size(test), dns, largest };
             let opened = Session::open(&self.order.site, &wanted, job.clone())?;
             self.note(&opened, recipe)?;
             // All that the device will have to hold, before hours of what it can.
@@ -170,7 +178,32 @@ impl Manager<'_> {
         }
         let session = sessions.get_mut(&key).expect("just opened");
         session.set_job(job);
+        self.certify(session, test)?;
         Ok(session)
+    }
+
+    /// What a DNS server is set up for.
+    fn server(&self, test: &Test) -> Result<Option<(Zone, Option<&Recipe>)>, Failed> {
+        let Some(dns) = test.measure.dns() else { return Ok(None) };
+        let authority = dns.authority.as_ref().map(|name| {
+            let recipe = self.order.library.get(name).filter(|recipe| recipe.technology == Technology::DnsAuthority);
+            recipe
+                .ok_or_else(|| Failed::usage(format!("test {}: {name} is no recipe of an authoritative DNS server", test.name)))
+        });
+        let zone = profile::dns::zone(dns, false).map_err(Failed::usage)?;
+        Ok(Some((zone, authority.transpose()?)))
+    }
+
+    /// The tester's self-test for a DNS server, before anything is measured: its trials are facts of the run.
+    fn certify(&mut self, session: &mut Session, test: &Test) -> Result<(), Failed> {
+        let plan = self.order.plan;
+        let most = plan.search.maximum.min(MOST_CERTIFIED);
+        let duration_ns = plan.trial.duration_ns.min(LONGEST_SELF_TEST_NS);
+        let Some(certificate) = session.certify(most, duration_ns)? else { return Ok(()) };
+        let dut = test.dut.clone();
+        self.view.show(&Event::SelfTested { dut, certificate: certificate.clone() });
+        self.facts.duts.entry(test.dut.clone()).or_default().certificates.push(certificate);
+        Ok(self.store.write_facts(&self.facts)?)
     }
 
     /// Puts the facts of a device on disk before its first trial.
@@ -295,12 +328,13 @@ fn expectable(bracket: &Bracket) -> Option<f64> {
 /// The sessions that are open, by what they serve.
 type Sessions = BTreeMap<Device, Session>;
 
-/// A device as a testbed has it: the recipe, the cores it may use, the size of its connection tracking table, and whether the
-/// tester's ends are hosts.
-type Device = (String, Option<u32>, Option<u64>, bool);
+/// A device as a testbed has it: the recipe, the cores it may use, the size of its connection tracking table, whether the
+/// tester's ends are hosts, and what a DNS server serves.
+type Device = (String, Option<u32>, Option<u64>, bool, String);
 
 fn device_of(test: &Test) -> Device {
-    (test.dut.clone(), test.cores, table_size(test), test.measure.tcp().is_some())
+    let server = test.measure.dns().map(profile::dns::server_of).unwrap_or_default();
+    (test.dut.clone(), test.cores, table_size(test), test.measure.needs_hosts(), server)
 }
 
 fn table_size(test: &Test) -> Option<u64> {

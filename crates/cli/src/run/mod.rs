@@ -1,6 +1,7 @@
 //! The Manager of the MLRsearch draft: takes a plan through its devices, points, repetitions and trials; every trial is on disk before
 //! the next one starts, and the report is written again after every device.
 
+mod dns;
 mod manager;
 mod ports;
 pub(crate) mod reporting;

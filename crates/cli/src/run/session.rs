@@ -9,10 +9,11 @@ use sixbench_engine::Layout;
 use sixbench_io::thread::{allowed_cores, keep_to};
 use sixbench_method::plan::{Plan, Test};
 use sixbench_method::record::{DutFacts, Watch};
-use sixbench_method::terms::FrameSize;
+use sixbench_method::terms::{FrameRate, FrameSize};
+use sixbench_method::trial::dns::Certificate;
 use sixbench_method::trial::{Fault, Shape, TrialResult, TrialSpec};
 use sixbench_testbed::monitor::Monitor;
-use sixbench_testbed::{Cores, Dut, Recipe, Shell, TestbedError, Topology, existing};
+use sixbench_testbed::{Cores, Dut, Recipe, Shell, TestbedError, Topology, Wishes, Zone, existing};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -38,6 +39,8 @@ pub(crate) struct Wanted<'a> {
     pub(crate) cores: Option<u32>,
     /// Entries of its connection tracking table, where its recipe can set that.
     pub(crate) table_size: Option<u64>,
+    /// Of a DNS server: the zone it is set up for, and the real authority that stands at the tester's right end, if one does.
+    pub(crate) dns: Option<(Zone, Option<&'a Recipe>)>,
     /// The links carry frames of up to this size.
     pub(crate) largest: FrameSize,
 }
@@ -45,7 +48,7 @@ pub(crate) struct Wanted<'a> {
 impl<'a> Wanted<'a> {
     /// The only testbed of this process.
     pub(crate) fn alone(recipe: &'a Recipe, largest: FrameSize) -> Self {
-        Self { recipe, name: String::new(), cores: None, table_size: None, largest }
+        Self { recipe, name: String::new(), cores: None, table_size: None, dns: None, largest }
     }
 }
 
@@ -101,7 +104,9 @@ impl Session {
             None => {
                 let mtu = ORDINARY_MTU.max(u32::from(wanted.largest.0).saturating_sub(18));
                 let topology = Topology::build(&site.shell, &wanted.name, cores.clone(), mtu).map_err(broken)?;
-                let dut = Dut::bring_up_with_table(recipe, &topology, wanted.table_size).map_err(broken)?;
+                let zone = wanted.dns.as_ref().map(|(zone, _)| zone.clone());
+                let wishes = Wishes { table_size: wanted.table_size, zone };
+                let dut = Dut::bring_up_with(recipe, &topology, &wishes).map_err(broken)?;
                 (Some(topology), Some(dut))
             }
         };
@@ -120,6 +125,15 @@ impl Session {
     /// Changes the traffic, which must be of the kind the session was opened for.
     pub(crate) fn set_job(&mut self, job: Job) {
         self.tester.set_job(job);
+    }
+
+    /// The self-test of RFC 8219 section 9.2.1 for rates up to `most`, where the tester is one of DNS and has not passed it yet for what it
+    /// was set to last.
+    pub(crate) fn certify(&mut self, most: FrameRate, duration_ns: u64) -> Result<Option<Certificate>, Failed> {
+        self.tester.certify(most, duration_ns).map_err(|error| match error {
+            TrialError::Interrupted => Failed::new(Exit::Interrupted, TrialError::Interrupted),
+            error => Failed::new(Exit::Testbed, error),
+        })
     }
 
     /// Refuses a test that the device's connection tracking table cannot hold, or not for long enough.

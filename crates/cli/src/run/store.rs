@@ -179,6 +179,7 @@ mod tests {
                 directions: vec![DirectionResult::counted(Direction::Forward, 1000, 1000)],
                 connections: None,
                 tcp: None,
+                dns: None,
                 faults: vec![],
             },
             watch: None,

@@ -1,13 +1,16 @@
-//! The tester at a device's links: of frames, or of TCP connections.
+//! The tester at a device's links: of frames, of TCP connections, or of DNS queries.
 
+use super::dns::DnsPlaces;
 use super::ports;
 use super::session::{Site, Wanted};
 use crate::config::Backend;
 use crate::exit::{Exit, Failed};
 use crate::profile::Job;
+use sixbench_engine::dns::{DnsError, DnsTester};
 use sixbench_engine::tcp::{TcpEnds, TcpError, TcpTester};
 use sixbench_engine::{Counter, FrameTester, Layout, MeasureError};
-use sixbench_method::terms::Direction;
+use sixbench_method::terms::{Direction, FrameRate};
+use sixbench_method::trial::dns::Certificate;
 use sixbench_method::trial::{Measurer, TrialResult, TrialSpec};
 use sixbench_testbed::{Hosts, Topology};
 use std::net::IpAddr;
@@ -24,12 +27,16 @@ pub(crate) enum TrialError {
     /// Of connections.
     #[error(transparent)]
     Tcp(TcpError),
+    /// Of queries.
+    #[error(transparent)]
+    Dns(DnsError),
 }
 
-/// Either kind.
+/// Any kind.
 pub(super) enum Tester {
     Frames(Box<FrameTester>),
     Tcp(Box<TcpTester>, Hosts),
+    Dns(Box<(DnsTester, DnsPlaces)>),
 }
 
 impl Tester {
@@ -47,6 +54,7 @@ impl Tester {
                 let tester = FrameTester::new(ports, *profile, settings, threads, site.stop.clone());
                 Ok((Self::Frames(Box::new(tester)), format!("frames are sent and received by {how}")))
             }
+            Job::Dns(job) => super::dns::place(site, wanted, topology, *job, threads),
             Job::Tcp(ends, settings) => {
                 let topology = topology.ok_or_else(only_in_namespaces)?;
                 let addresses = hosts_of(&ends);
@@ -69,8 +77,22 @@ impl Tester {
         match (self, job) {
             (Self::Frames(tester), Job::Frames(profile, settings)) => tester.set_profile(*profile, settings),
             (Self::Tcp(tester, hosts), Job::Tcp(ends, settings)) => tester.set(within(ends, hosts), settings),
+            (Self::Dns(own), Job::Dns(job)) => own.0.set(own.1.within(job.0), job.1),
             _ => unreachable!("sessions are told apart by the kind of their job"),
         }
+    }
+
+    /// The self-test of a DNS tester, where it has none yet that holds.
+    pub(super) fn certify(&mut self, most: FrameRate, duration_ns: u64) -> Result<Option<Certificate>, TrialError> {
+        let Self::Dns(own) = self else { return Ok(None) };
+        let tester = &mut own.0;
+        if tester.certificate().is_some() {
+            return Ok(None);
+        }
+        tester.certify(most, duration_ns).map_err(|error| match error {
+            DnsError::Interrupted => TrialError::Interrupted,
+            error => TrialError::Dns(error),
+        })
     }
 
     pub(super) fn measure(&mut self, spec: &TrialSpec) -> Result<TrialResult, TrialError> {
@@ -82,6 +104,10 @@ impl Tester {
             Self::Tcp(tester, _) => tester.measure(spec).map_err(|error| match error {
                 TcpError::Interrupted => TrialError::Interrupted,
                 error => TrialError::Tcp(error),
+            }),
+            Self::Dns(own) => own.0.measure(spec).map_err(|error| match error {
+                DnsError::Interrupted => TrialError::Interrupted,
+                error => TrialError::Dns(error),
             }),
         }
     }

@@ -5,7 +5,7 @@ mod plain;
 mod progress;
 mod words;
 
-pub(crate) use words::word as verdict_word;
+pub(crate) use words::{certified, trial as trial_line, word as verdict_word};
 
 use sixbench_method::event::Event;
 use std::io::IsTerminal;

@@ -43,7 +43,7 @@ impl View for Progress {
                 self.bar.println(text);
                 self.bar.inc(1);
             }
-            Event::DutReady { .. } | Event::Warning { .. } => self.bar.println(text),
+            Event::DutReady { .. } | Event::SelfTested { .. } | Event::Warning { .. } => self.bar.println(text),
             Event::RunEnded { .. } => self.bar.finish_and_clear(),
         }
         self.refresh();

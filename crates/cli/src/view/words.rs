@@ -3,14 +3,13 @@
 use crate::config::units::{show_ns, show_rate, show_seconds};
 use sixbench_method::event::Event;
 use sixbench_method::measure::{Outcome, Quantity, Unit, Value};
-use sixbench_method::record::TrialRecord;
 use sixbench_method::search::{Bracket, Limit};
 use sixbench_method::terms::FrameRate;
-use sixbench_method::trial::{Connections, DirectionResult, TrialSpec, Verdict};
+use sixbench_method::trial::dns::{Answers, Certificate};
+use sixbench_method::trial::{Connections, DirectionResult, Shape, TrialResult, TrialSpec, Verdict};
 
 /// What a doubting expert asks of a trial: did the tester keep up, in both directions, and what was lost?
-pub(crate) fn trial(record: &TrialRecord, verdict: Verdict) -> String {
-    let result = &record.result;
+pub(crate) fn trial(result: &TrialResult, verdict: Verdict) -> String {
     let lost: Vec<String> = result.directions.iter().map(|d| d.not_received().to_string()).collect();
     let lateness = result.directions.iter().map(|d| d.sending.worst_lateness_ns).max().unwrap_or(0);
     let mut text = format!(
@@ -20,11 +19,9 @@ pub(crate) fn trial(record: &TrialRecord, verdict: Verdict) -> String {
         lost.join(" + "),
         show_lateness(lateness),
     );
-    for (what, frames) in [("mistranslated", total(record, |d| d.mistranslated)), ("ICMP messages", total(record, |d| d.icmp))]
-    {
-        if frames > 0 {
-            text += &format!("  {frames} {what}");
-        }
+    match &result.dns {
+        Some(dns) => text += &fates(&dns.answers),
+        None => text += &strange_frames(result),
     }
     if let Some(connections) = &result.connections {
         text += &opened(connections, &result.spec);
@@ -37,6 +34,30 @@ pub(crate) fn trial(record: &TrialRecord, verdict: Verdict) -> String {
     text
 }
 
+fn strange_frames(result: &TrialResult) -> String {
+    let kinds = [("mistranslated", total(result, |d| d.mistranslated)), ("ICMP messages", total(result, |d| d.icmp))];
+    kinds.iter().filter(|(_, frames)| *frames > 0).map(|(what, frames)| format!("  {frames} {what}")).collect()
+}
+
+/// What became of the queries that had no right answer in time.
+fn fates(answers: &Answers) -> String {
+    let failed = answers.fates().into_iter().skip(1).filter(|(_, queries)| *queries > 0);
+    failed.map(|(what, queries)| format!("  {queries} {what}")).collect()
+}
+
+/// What the tester's self-test came to.
+pub(crate) fn certified(certificate: &Certificate) -> String {
+    let within_ms = certificate.timeout_ns / 4_000_000;
+    let looped = show_rate(FrameRate(Certificate::looped(certificate.rate)));
+    match certificate.rate {
+        0 => "the tester failed its self-test (RFC 8219 section 9.2.1) at every rate: no trial will be valid".to_owned(),
+        rate => format!(
+            "self-test (RFC 8219 section 9.2.1): {looped} queries/s looped back, all answered within {within_ms} ms; certified for {} queries/s",
+            show_rate(FrameRate(rate))
+        ),
+    }
+}
+
 /// What phase 1 came to, as the tester and as the DUT counts it.
 fn opened(connections: &Connections, spec: &TrialSpec) -> String {
     let Connections { established, offered, .. } = connections;
@@ -47,8 +68,8 @@ fn opened(connections: &Connections, spec: &TrialSpec) -> String {
 }
 
 /// Of both directions.
-fn total(record: &TrialRecord, of: fn(&DirectionResult) -> u64) -> u64 {
-    record.result.directions.iter().map(of).sum()
+fn total(result: &TrialResult, of: fn(&DirectionResult) -> u64) -> u64 {
+    result.directions.iter().map(of).sum()
 }
 
 fn show_lateness(ns: u64) -> String {
@@ -69,7 +90,11 @@ pub(crate) fn word(verdict: Verdict) -> &'static str {
 
 /// What one repetition came to.
 pub(crate) fn outcome(measure: &str, outcome: &Outcome) -> String {
-    let unit = if measure.ends_with("establishment-rate") { "connections/s" } else { "frames/s per direction" };
+    let unit = match measure {
+        "dns64" | "dns-authority" => "queries/s",
+        measure if measure.ends_with("establishment-rate") => "connections/s",
+        _ => "frames/s per direction",
+    };
     let mut found: Vec<String> = outcome.brackets.iter().map(|found| bracket(found, unit)).collect();
     found.extend(values(&outcome.values));
     if found.is_empty() {
@@ -134,12 +159,17 @@ pub(crate) fn event(event: &Event) -> Option<String> {
             format!("{plan}: {measurements} measurements, about {}; results in {results}", show_seconds(*estimate_s))
         }
         Event::DutReady { dut, version } => format!("{dut}: up ({version})"),
+        Event::SelfTested { dut, certificate } => format!("{dut}: {}", certified(certificate)),
         Event::MeasurementStarted { point, repetition, of } => format!("{point}: repetition {repetition} of {of}"),
         Event::TrialStarted { point, spec } => {
-            let unit = if spec.shape.connections().is_some() { "connections/s" } else { "frames/s" };
+            let unit = match spec.shape {
+                Shape::Queries => "queries/s",
+                shape if shape.connections().is_some() => "connections/s",
+                _ => "frames/s",
+            };
             format!("{point}: {} {unit} for {}", show_rate(spec.rate), show_ns(spec.duration_ns))
         }
-        Event::TrialEnded { record, verdict } => trial(record, *verdict),
+        Event::TrialEnded { record, verdict } => trial(&record.result, *verdict),
         Event::MeasurementEnded { measure, outcome } => self::outcome(measure, outcome),
         Event::Warning { text } => format!("warning: {text}"),
         Event::RunEnded { .. } => return None,

@@ -8,7 +8,7 @@ mod tests;
 
 use crate::record::TrialRecord;
 use crate::terms::{FrameRate, LossRatio};
-use crate::trial::{Fault, Verdict};
+use crate::trial::{Shape, Verdict};
 use cores::{Core, busy_percent, dut_cores, list};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -39,12 +39,16 @@ pub enum Cause {
     ConnectionTable,
     /// Phase 1 did not open every connection, or phase 2 did not find it again (RFC 9693).
     PhaseOne,
+    /// The names of a DNS server were not cached, or not enough, as the plan has it (RFC 8219 section 9.2).
+    Names,
     /// The losses stand in one or two bins of 100 ms.
     Event,
     /// The host of the virtual machine took time from the DUT.
     HostSteal,
     /// The tester could not offer more.
     Tester,
+    /// A DNS server did not answer although cores have time to spare, and no interface counted drops.
+    Waiting,
     /// Cores have time to spare, and no interface counted drops.
     Unexplained,
 }
@@ -62,9 +66,14 @@ impl fmt::Display for Cause {
             }
             Self::ConnectionTable => "the DUT's connection tracking table is at its end",
             Self::PhaseOne => "the connections of phase 1 were not all opened, or not kept, so nothing was measured",
+            Self::Names => "the names were not cached as the plan has it, or not enough of them, so nothing was measured",
             Self::Event => "the losses stand in a moment of the trial: an accident on the machine rather than its limit",
             Self::HostSteal => "the host of this virtual machine takes processor time away from the DUT",
             Self::Tester => "the tester cannot offer more: the DUT may be better than this",
+            Self::Waiting => {
+                "the cores have time to spare and no interface counts drops: the server waits, look at its limits of threads, sockets and \
+                 queries under way"
+            }
             Self::Unexplained => {
                 "the cores have time to spare and no interface counts drops: look elsewhere, at the memory bus or the NIC"
             }
@@ -108,7 +117,16 @@ pub fn explain(records: &[&TrialRecord], goal: LossRatio) -> Option<Bottleneck> 
     if let Some(refusals) = refusals.filter(|_| found.cause != Cause::ConnectionTable) {
         found.evidence = format!("{}; {refusals}", found.evidence);
     }
+    if lost.iter().any(|record| record.result.spec.shape == Shape::Queries) {
+        found.evidence = of_queries(&found.evidence);
+        found.cause = if found.cause == Cause::Unexplained { Cause::Waiting } else { found.cause };
+    }
     Some(found)
+}
+
+/// What is missing of a trial of DNS queries is queries; what an interface drops are frames still.
+fn of_queries(evidence: &str) -> String {
+    evidence.replace("missing frames", "missing queries").replace("while frames passed", "while every query was answered")
 }
 
 fn rate(record: &TrialRecord) -> FrameRate {
@@ -141,7 +159,11 @@ fn tester(records: &[&TrialRecord], goal: LossRatio) -> Option<Bottleneck> {
     let load = rate(invalid.first()?);
     invalid.retain(|record| rate(record) == load);
     let fault = invalid.iter().flat_map(|record| &record.result.faults).next();
-    let cause = if fault.is_some_and(Fault::is_of_connections) { Cause::PhaseOne } else { Cause::Tester };
+    let cause = match fault {
+        Some(fault) if fault.is_of_connections() => Cause::PhaseOne,
+        Some(fault) if fault.is_of_names() => Cause::Names,
+        _ => Cause::Tester,
+    };
     let fault = fault.map_or_else(String::new, |fault| format!(": {fault}"));
     let refusals = table::refusals(&invalid).map_or_else(String::new, |refusals| format!("; {refusals}"));
     let load = words_of(invalid[0]);
@@ -154,9 +176,10 @@ fn tester(records: &[&TrialRecord], goal: LossRatio) -> Option<Bottleneck> {
 
 /// The load of a trial: where every frame opens a connection, it is one of connections.
 fn words_of(record: &TrialRecord) -> String {
-    match record.result.spec.shape.connections() {
-        Some(_) => format!("{} connections/s", rate(record).0),
-        None => rate(record).to_string(),
+    match record.result.spec.shape {
+        Shape::Queries => format!("{} queries/s", rate(record).0),
+        shape if shape.connections().is_some() => format!("{} connections/s", rate(record).0),
+        _ => rate(record).to_string(),
     }
 }
 

@@ -18,7 +18,7 @@ fn trial(rate: u64, lost: u64, watch: Option<Watch>) -> TrialRecord {
         repetition: 1,
         trial: 1,
         started: String::new(),
-        result: TrialResult { spec, directions: vec![forward], connections: None, tcp: None, faults: vec![] },
+        result: TrialResult { spec, directions: vec![forward], connections: None, tcp: None, dns: None, faults: vec![] },
         watch,
     }
 }

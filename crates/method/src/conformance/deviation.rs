@@ -30,7 +30,7 @@ pub(super) struct Deviation {
     pub(super) here: String,
     pub(super) reason: String,
     pub(super) standing: Departure,
-    /// Names of the measures it is about; all where there are none.
+    /// Names of the measures it is about; all but those of DNS where there are none.
     #[serde(default)]
     pub(super) measures: Vec<String>,
 }
@@ -56,7 +56,12 @@ pub(super) fn all() -> &'static [Deviation] {
 
 /// The entries that concern this measure, as clauses.
 pub(super) fn clauses(measure: &Measure) -> Vec<Clause> {
-    let concerns = |entry: &&Deviation| entry.measures.is_empty() || entry.measures.iter().any(|name| name == measure.name());
+    // What is said of all measures is said of frames, their sizes and their routes.
+    let is_of_frames = measure.dns().is_none();
+    let concerns = |entry: &&Deviation| match entry.measures.is_empty() {
+        true => is_of_frames,
+        false => entry.measures.iter().any(|name| name == measure.name()),
+    };
     all().iter().filter(concerns).map(clause).collect()
 }
 

@@ -12,6 +12,7 @@
 mod burst;
 mod delay;
 mod deviation;
+mod dns;
 mod interruption;
 mod order;
 mod overload;
@@ -144,6 +145,7 @@ fn of_the_measure(plan: &Plan, test: &Test) -> Vec<Clause> {
         Measure::EstablishmentRate | Measure::TearDownRate | Measure::TableCapacity(_) => Vec::new(),
         Measure::TcpEstablishmentRate(tcp) => tcp::rate(plan, tcp),
         Measure::TcpCapacity(capacity) => tcp::capacity(capacity),
+        Measure::Dns(dns) => dns::clauses(plan, test, dns),
     }
 }
 

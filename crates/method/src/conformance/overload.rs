@@ -70,7 +70,7 @@ fn duration_ns(plan: &Plan, test: &Test) -> u64 {
     match &test.measure {
         Measure::Throughput | Measure::FrameLossRate(_) => plan.trial.duration_ns,
         Measure::EstablishmentRate | Measure::TearDownRate | Measure::TableCapacity(_) => plan.trial.duration_ns,
-        Measure::TcpEstablishmentRate(_) | Measure::TcpCapacity(_) => plan.trial.duration_ns,
+        Measure::TcpEstablishmentRate(_) | Measure::TcpCapacity(_) | Measure::Dns(_) => plan.trial.duration_ns,
         Measure::Latency(latency) => latency.duration_ns,
         Measure::Pdv(at) | Measure::Ipdv(at) => at.duration_ns,
         Measure::BackToBack(settings) => settings.longest_ns,

@@ -118,7 +118,8 @@ fn of_connections() -> Vec<Measure> {
 }
 
 fn every_measure() -> Vec<Measure> {
-    measures().into_iter().chain(of_connections()).collect()
+    let dns = [DnsRole::Dns64, DnsRole::Authority].map(|role| Measure::Dns(Dns::required(role)));
+    measures().into_iter().chain(of_connections()).chain(dns).collect()
 }
 
 /// What the first test's plan leaves to be wished for: level, clause, what it does.
@@ -413,4 +414,62 @@ fn orders_goals_and_shares_that_depart_from_rfc_9693_are_told() {
     assert!(depart(Measure::EstablishmentRate, small)[0].contains("RFC 9693 section 4.6"));
     let capacity = Capacity { start: 1, most: 2, exponential_share: 0.5, binary_share: 0.9, error: 1 };
     assert_eq!(depart(Measure::TableCapacity(capacity), |_| ()).len(), 2);
+}
+
+fn of_dns64(change: impl Fn(&mut Dns)) -> Plan {
+    let mut dns = Dns::required(DnsRole::Dns64);
+    change(&mut dns);
+    let mut plan = plan_of(Measure::Dns(dns));
+    plan.tests.truncate(1);
+    plan
+}
+
+#[test]
+fn a_dns64_test_as_the_rfc_has_it_is_unconditionally_compliant_and_faces_no_clause_of_frames() {
+    let plan = of_dns64(|_| ());
+    assert_eq!(departures(&plan), [""; 0]);
+    assert_eq!(verdict(&plan), Compliance::Unconditional);
+    let told: Vec<&str> = clauses(&plan, &plan.tests[0]).iter().map(|clause| clause.clause).collect();
+    let is_of_frames = |clause: &&&str| {
+        [
+            "RFC 4814",
+            "RFC 2544 section 9",
+            "RFC 2544 section 10",
+            "RFC 8219 section 5.1.1",
+            "RFC 8219 section 5.3",
+            "RFC 2544 section 1",
+        ]
+        .iter()
+        .any(|rfc| clause.starts_with(rfc))
+    };
+    assert_eq!(told.iter().find(is_of_frames), None, "{told:?}");
+    for section in ["9.1", "9.2", "9.2.1"] {
+        assert!(told.contains(&format!("RFC 8219 section {section}").as_str()), "{section}");
+    }
+}
+
+#[test]
+fn an_optional_point_needs_the_required_one() {
+    let optional = of_dns64(|dns| (dns.cached, dns.with_aaaa) = (40, 20));
+    assert_eq!(departures(&optional), ["broken MUST RFC 8219 section 9.2: the plan has no such test of this server"]);
+    let mut both = optional.clone();
+    both.tests.push(test("required", Measure::Dns(Dns::required(DnsRole::Dns64))));
+    assert_eq!(departures(&both), [""; 0]);
+    both.tests[1].dut = "another".into();
+    assert_eq!(departures(&both).len(), 1, "it is of another server");
+}
+
+#[test]
+fn a_long_timeout_and_a_short_trial_are_bent() {
+    let mut plan = of_dns64(|dns| dns.timeout_ns = 2 * SECOND);
+    plan.trial.duration_ns = 10 * SECOND;
+    assert_eq!(departures(&plan), ["bent SHOULD RFC 8219 section 9.2: 10 s", "bent SHOULD RFC 8219 section 9.2: 2 s"]);
+}
+
+#[test]
+fn an_authoritative_server_has_no_clauses_of_caching() {
+    let plan = plan(vec![test("authority", Measure::Dns(Dns::required(DnsRole::Authority)))]);
+    let told = of_the_test(&plan, &plan.tests[0]);
+    assert!(!told.iter().any(|clause| clause.asks.contains("cached") || clause.asks.contains("different names")));
+    assert!(told.iter().any(|clause| clause.level == Level::May && clause.here.contains("no part of RFC 8219")));
 }

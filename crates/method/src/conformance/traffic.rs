@@ -16,10 +16,11 @@ const TRANSITION: [FrameSize; 6] =
 /// The clauses on the traffic of a test.
 pub(super) fn clauses(plan: &Plan, test: &Test) -> Vec<Clause> {
     let mut clauses = Vec::new();
-    // Phase 1 of a stateful test has one direction, and none of the sizes is asked for.
-    if test.measure.tcp().is_some() {
+    // Those of TCP connections and of DNS queries are not the plan's frames.
+    if test.measure.needs_hosts() {
         return Vec::new();
     }
+    // Phase 1 of a stateful test has one direction, and none of the sizes is asked for.
     if test.measure.is_of_connections() {
         clauses.extend(addresses(plan, test));
         return clauses;

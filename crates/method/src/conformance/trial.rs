@@ -9,6 +9,10 @@ use crate::terms::FrameRate;
 
 /// The clauses every kind of trial has to face, and those of a search where there is one.
 pub(super) fn clauses(plan: &Plan, test: &Test) -> Vec<Clause> {
+    // The phases of a trial and the frames in it are those of section 9 there.
+    if test.measure.dns().is_some() {
+        return vec![rest(plan, test)];
+    }
     let mut clauses = pauses(plan, test);
     clauses.extend(verification());
     if is_searched(test) || matches!(test.measure, Measure::FrameLossRate(_)) {
@@ -27,7 +31,7 @@ pub(super) fn is_searched(test: &Test) -> bool {
         Measure::Throughput | Measure::Recovery(_) => true,
         Measure::FrameLossRate(_) | Measure::BackToBack(_) => false,
         Measure::EstablishmentRate | Measure::TearDownRate | Measure::TableCapacity(_) => false,
-        Measure::TcpEstablishmentRate(_) | Measure::TcpCapacity(_) => false,
+        Measure::TcpEstablishmentRate(_) | Measure::TcpCapacity(_) | Measure::Dns(_) => false,
         Measure::Latency(latency) => is_of_throughput(latency.load),
         Measure::Pdv(at) | Measure::Ipdv(at) => is_of_throughput(at.load),
         Measure::Reset(reset) => is_of_throughput(reset.load),
@@ -47,11 +51,13 @@ fn pauses(plan: &Plan, test: &Test) -> Vec<Clause> {
         0 => seconds(trial.residual_ns),
         _ => format!("{}; a frame later than {} is not received", seconds(trial.residual_ns), seconds(timeout)),
     };
-    let is_rested = trial.rest_ns >= 5 * SECOND;
-    vec![
-        Clause::should("RFC 2544 section 23", "residual frames are waited for: 2 s", residual, is_residual),
-        Clause::should("RFC 2544 section 23", "at least 5 s for the DUT to restabilise", seconds(trial.rest_ns), is_rested),
-    ]
+    vec![Clause::should("RFC 2544 section 23", "residual frames are waited for: 2 s", residual, is_residual), rest(plan, test)]
+}
+
+fn rest(plan: &Plan, test: &Test) -> Clause {
+    let rest_ns = test.trial_settings(plan).rest_ns;
+    let asks = "at least 5 s for the DUT to restabilise";
+    Clause::should("RFC 2544 section 23", asks, seconds(rest_ns), rest_ns >= 5 * SECOND)
 }
 
 fn duration(plan: &Plan) -> Clause {

@@ -92,6 +92,10 @@ pub fn procedure(plan: &Plan, test: &Test, frame_size: FrameSize, earlier: &[Out
             let dress = |spec| TrialSpec { shape: Shape::TcpRate, ..spec };
             Box::new(search_of(plan, test, start_for(earlier), Box::new(dress)))
         }
+        Measure::Dns(_) => {
+            let dress = |spec| TrialSpec { shape: Shape::Queries, ..spec };
+            Box::new(search_of(plan, test, start_for(earlier), Box::new(dress)))
+        }
         Measure::TcpCapacity(capacity) => Box::new(TcpCapacitySearch::new(capacity, tries)),
     }
 }

@@ -1,5 +1,6 @@
 //! Every measurement finds the truth of a simulated DUT.
 
+mod dns;
 mod stateful;
 
 use super::*;

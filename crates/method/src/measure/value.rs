@@ -50,7 +50,7 @@ impl Quantity {
     /// which is a curve.
     pub fn headline_of(measure: &Measure) -> Option<Self> {
         match measure {
-            Measure::Throughput | Measure::EstablishmentRate | Measure::TcpEstablishmentRate(_) => None,
+            Measure::Throughput | Measure::EstablishmentRate | Measure::TcpEstablishmentRate(_) | Measure::Dns(_) => None,
             Measure::FrameLossRate(_) => None,
             Measure::Latency(_) => Some(Self::TypicalLatency),
             Measure::Pdv(_) => Some(Self::Pdv),

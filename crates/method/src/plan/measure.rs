@@ -1,5 +1,6 @@
 //! What a test measures, with the settings each measurement has of its own.
 
+use super::{Dns, DnsRole};
 use crate::terms::FrameRate;
 use crate::trial::tcp::Close;
 use serde::{Deserialize, Serialize};
@@ -34,6 +35,8 @@ pub enum Measure {
     TcpEstablishmentRate(Tcp),
     /// RFC 3511 section 5.2, RFC 8219 section 8: how many TCP connections can be open at once.
     TcpCapacity(TcpCapacity),
+    /// RFC 8219 section 9: the highest rate of DNS queries that are all answered rightly and in time.
+    Dns(Dns),
 }
 
 impl Measure {
@@ -53,6 +56,8 @@ impl Measure {
             Self::TableCapacity(_) => "table-capacity",
             Self::TcpEstablishmentRate(_) => "tcp-establishment-rate",
             Self::TcpCapacity(_) => "tcp-capacity",
+            Self::Dns(Dns { role: DnsRole::Dns64, .. }) => "dns64",
+            Self::Dns(Dns { role: DnsRole::Authority, .. }) => "dns-authority",
         }
     }
 
@@ -61,9 +66,9 @@ impl Measure {
         matches!(self, Self::Latency(_) | Self::Pdv(_) | Self::Ipdv(_))
     }
 
-    /// Whether the result is a rate that was searched: frames, or connections, per second.
+    /// Whether the result is a rate that was searched: frames, connections or queries per second.
     pub fn is_searched_rate(&self) -> bool {
-        matches!(self, Self::Throughput | Self::EstablishmentRate | Self::TcpEstablishmentRate(_))
+        matches!(self, Self::Throughput | Self::EstablishmentRate | Self::TcpEstablishmentRate(_) | Self::Dns(_))
     }
 
     /// Whether its rates are of connections, which have no direction: only the Initiator opens them.
@@ -78,6 +83,19 @@ impl Measure {
             Self::TcpCapacity(capacity) => Some(&capacity.tcp),
             _ => None,
         }
+    }
+
+    /// Which DNS queries are made, where the test is of a DNS server.
+    pub fn dns(&self) -> Option<&Dns> {
+        match self {
+            Self::Dns(dns) => Some(dns),
+            _ => None,
+        }
+    }
+
+    /// Whether the tester's ends are hosts with sockets of the kernel's rather than ports for frames.
+    pub fn needs_hosts(&self) -> bool {
+        self.tcp().is_some() || self.dns().is_some()
     }
 
     /// Whether phase 1 of a stateful test is all there is of it: nothing is sent in phase 2.

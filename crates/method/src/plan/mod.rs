@@ -1,9 +1,11 @@
 //! A plan, resolved: every default filled in, every test spelled out. What a plan file becomes, and what `resolved.toml` keeps.
 
+mod dns;
 mod measure;
 mod stateful;
 mod traffic;
 
+pub use dns::{DOMAIN, Dns, DnsRole, Names};
 pub use measure::{AtRate, BackToBack, Capacity, Latency, Load, LossScan, Measure, Recovery, Reset, Tcp, TcpCapacity};
 pub use stateful::Stateful;
 pub use traffic::{AddressPart, Flows, Order, Ports, Range, Traffic};
@@ -120,6 +122,10 @@ pub enum SeriesBy {
     Connections,
     /// Entries of the DUT's connection tracking table.
     TableSize,
+    /// Queries for names that a DNS server has resolved before, per cent (RFC 8219 section 9.2).
+    Cached,
+    /// Names that have an AAAA record of their own, per cent (RFC 8219 section 9.2).
+    WithAaaa,
 }
 
 /// How trials are run.

@@ -1,7 +1,7 @@
 //! What becomes of invalid trials: repeated for a while, then the load counts as beyond the tester. Never the DUT's fault.
 
 use crate::terms::FrameRate;
-use crate::trial::{TrialResult, Verdict};
+use crate::trial::{Fault, TrialResult, Verdict};
 use std::collections::BTreeMap;
 
 /// What a trial adds to the knowledge about one goal.
@@ -40,6 +40,8 @@ impl Patience {
         match verdict {
             Verdict::Passed => Finding::Met,
             Verdict::Lost => Finding::Missed,
+            // What follows from the load alone would only follow again.
+            Verdict::Invalid if result.faults.iter().any(Fault::is_certain) => self.lose(rate, self.max_invalid),
             Verdict::Invalid => self.lose(rate, if result.is_beyond_tester() { 2 } else { 1 }),
         }
     }
@@ -71,7 +73,7 @@ mod tests {
         let spec = TrialSpec::constant(FrameRate(rate), 1_000_000_000);
         let mut forward = DirectionResult::counted(Direction::Forward, offered, offered);
         forward.intended = spec.frames();
-        TrialResult { spec, directions: vec![forward], connections: None, tcp: None, faults: vec![] }
+        TrialResult { spec, directions: vec![forward], connections: None, tcp: None, dns: None, faults: vec![] }
     }
 
     #[test]

@@ -60,13 +60,13 @@ impl Gateway {
                 connections.torn_down_ns = Some(took_ns as u64);
             }
         }
-        TrialResult { spec: *spec, directions, connections: Some(connections), tcp: None, faults: vec![] }
+        TrialResult { spec: *spec, directions, connections: Some(connections), tcp: None, dns: None, faults: vec![] }
     }
 
     /// TCP connections that are all open at once.
     pub(super) fn hold(&self, spec: &TrialSpec, connections: u64) -> TrialResult {
         let held = DirectionResult::counted(Direction::Forward, connections, connections.min(self.table));
-        TrialResult { spec: *spec, directions: vec![held], connections: None, tcp: None, faults: vec![] }
+        TrialResult { spec: *spec, directions: vec![held], connections: None, tcp: None, dns: None, faults: vec![] }
     }
 
     /// A phase 1 that lost frames: there is no phase 2.
@@ -75,8 +75,14 @@ impl Gateway {
         let Opening { connections: of, rate } = opening;
         let fault = Fault::PhaseOneIncomplete { lost: connections.lost(), of, rate: rate.0 };
         let is_lossy = connections.lost() > 0;
-        let refused =
-            || TrialResult { spec: *spec, directions: vec![], connections: Some(connections), tcp: None, faults: vec![fault] };
+        let refused = || TrialResult {
+            spec: *spec,
+            directions: vec![],
+            connections: Some(connections),
+            tcp: None,
+            dns: None,
+            faults: vec![fault],
+        };
         is_lossy.then(refused)
     }
 }

@@ -5,6 +5,7 @@ mod delay_line;
 mod forwarding;
 mod gateway;
 mod random;
+mod resolver;
 
 pub use behaviour::Behaviour;
 pub use random::SplitMix64;
@@ -15,6 +16,7 @@ use behaviour::scaled;
 use delay_line::DelayLine;
 use forwarding::Device;
 use gateway::Gateway;
+use resolver::Resolver;
 use std::convert::Infallible;
 
 /// A device under test with the tester around it, made of arithmetic.
@@ -30,6 +32,7 @@ pub struct SimulatedDut {
     outage_ns: u64,
     delay_line: Option<DelayLine>,
     gateway: Gateway,
+    resolver: Resolver,
     overhead_ns: u64,
     elapsed_ns: u64,
     random: SplitMix64,
@@ -49,6 +52,7 @@ impl SimulatedDut {
             outage_ns: 0,
             delay_line: None,
             gateway: Gateway { opens: capacity, table: u64::MAX, deletes: FrameRate(1_000_000), half_open: 0 },
+            resolver: Resolver::default(),
             overhead_ns: 9_000_000_000,
             elapsed_ns: 0,
             random: SplitMix64::new(seed),
@@ -109,6 +113,13 @@ impl SimulatedDut {
         self
     }
 
+    /// A DNS server that has resolved this share of the names before the trial, per cent, and forgotten `forgotten` of them since; asked by
+    /// a tester that is certified for so many queries per second.
+    pub fn with_names(mut self, certified: FrameRate, cached: u8, forgotten: u64) -> Self {
+        self.resolver = Resolver { certified, cached, forgotten };
+        self
+    }
+
     /// Virtual time each trial takes besides sending, nanoseconds. By default the 9 s that RFC 2544 section 23 comes to:
     /// 2 s after the learning frames, 2 s for residual frames, 5 s of rest.
     pub fn with_overhead(self, overhead_ns: u64) -> Self {
@@ -160,6 +171,12 @@ impl Measurer for SimulatedDut {
         if let Shape::TcpCapacity { connections } = spec.shape {
             return Ok(self.gateway.hold(spec, connections));
         }
+        if spec.shape == Shape::Queries {
+            let device = self.device();
+            let asked = self.direction(Direction::Forward, spec, device);
+            let slow = slow(&asked, spec);
+            return Ok(self.resolver.trial(spec, asked, slow));
+        }
         let opening = spec.opens();
         if let Some(opening) = opening {
             if spec.shape.connections().is_some() {
@@ -177,7 +194,7 @@ impl Measurer for SimulatedDut {
         if self.random.uniform() < self.stalls {
             faults.push(stall(&mut directions[0], spec));
         }
-        Ok(TrialResult { spec: *spec, directions, connections, tcp: None, faults })
+        Ok(TrialResult { spec: *spec, directions, connections, tcp: None, dns: None, faults })
     }
 }
 

@@ -89,6 +89,36 @@ pub enum Fault {
         /// What the DUT keeps one for at least, milliseconds.
         timeout_ms: u64,
     },
+    /// The rate is above what the self-test of RFC 8219 section 9.2.1 certifies the tester for.
+    AboveCertified {
+        /// Queries per second of the trial.
+        rate: u64,
+        /// Queries per second that are certified.
+        certified: u64,
+    },
+    /// The names that were to be cached could not all be resolved before the trial: nothing was sent.
+    PreloadFailed {
+        /// Names without the right answer.
+        failed: u64,
+        /// Names in all.
+        of: u64,
+    },
+    /// More, or fewer, names were answered from the DUT's cache than were meant to be.
+    HitsDiffer {
+        /// Queries for names resolved before, of those rightly answered.
+        intended: u64,
+        /// Answered without the authority having been asked.
+        observed: u64,
+        /// Queries that were rightly answered.
+        of: u64,
+    },
+    /// The trial has more queries than the namespace has names.
+    TooFewNames {
+        /// Names needed.
+        needed: u64,
+        /// Names there are.
+        has: u64,
+    },
     /// The DUT has not opened as many connections as arrived: one of the two extremes of RFC 9693 does not hold.
     ConnectionsDiffer {
         /// What it should have, by the frames received.
@@ -109,6 +139,16 @@ impl Fault {
         matches!(self, Self::PhaseOneIncomplete { .. } | Self::LongerThanTimeout { .. } | Self::ConnectionsDiffer { .. })
     }
 
+    /// Whether it is the names that were not cached, or could not be asked for, as the plan has it, rather than the tester that fell short.
+    pub fn is_of_names(&self) -> bool {
+        matches!(self, Self::PreloadFailed { .. } | Self::HitsDiffer { .. } | Self::TooFewNames { .. })
+    }
+
+    /// Whether the same trial would have this fault again: it follows from the load alone.
+    pub fn is_certain(&self) -> bool {
+        matches!(self, Self::AboveCertified { .. } | Self::TooFewNames { .. })
+    }
+
     /// Whether the trial was not the one that was asked for, whatever it counted.
     pub fn always_invalidates(&self) -> bool {
         matches!(
@@ -116,6 +156,10 @@ impl Fault {
             Self::SentTooSlowly { .. }
                 | Self::TooFewDescriptors { .. }
                 | Self::TooFewAddresses { .. }
+                | Self::AboveCertified { .. }
+                | Self::PreloadFailed { .. }
+                | Self::HitsDiffer { .. }
+                | Self::TooFewNames { .. }
                 | Self::PhaseOneIncomplete { .. }
                 | Self::LongerThanTimeout { .. }
                 | Self::ConnectionsDiffer { .. }
@@ -154,6 +198,26 @@ impl fmt::Display for Fault {
                 f,
                 "{needed} pairs of addresses and ports are needed and the tester has {has}: give it `server-ports` or addresses that vary"
             ),
+            Self::AboveCertified { rate, certified } => write!(
+                f,
+                "{rate} queries/s are more than the {certified} queries/s the tester's self-test certifies (RFC 8219 section 9.2.1)"
+            ),
+            Self::PreloadFailed { failed, of } => write!(
+                f,
+                "{failed} of the {of} names that were to be cached had no right answer after three attempts, so there was no trial"
+            ),
+            Self::HitsDiffer { intended, observed, of } => write!(
+                f,
+                "of {of} answers {observed} came from the DUT's cache, where {intended} were meant to: {}",
+                if observed > intended {
+                    "it knows names from before; give the plan more `names`, or a shorter `ttl`"
+                } else {
+                    "it does not keep what it resolves for as long as its TTL says, or its cache is too small"
+                }
+            ),
+            Self::TooFewNames { needed, has } => {
+                write!(f, "{needed} queries want a name each and the plan's `names` are {has}: choose a shorter prefix")
+            }
             Self::PhaseOneIncomplete { lost, of, rate } => write!(
                 f,
                 "{lost} of {of} frames of phase 1 were lost at {rate} frames/s, so there was no phase 2; \

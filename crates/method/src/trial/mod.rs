@@ -4,6 +4,7 @@
 mod connections;
 mod delay;
 mod direction;
+pub mod dns;
 mod fault;
 mod spec;
 pub mod tcp;
@@ -15,6 +16,7 @@ pub use fault::Fault;
 pub use spec::{Opening, Schedule, Segment, Shape, Tagging, TrialSpec};
 
 use crate::terms::{Direction, FrameRate, LossRatio};
+use dns::DnsResult;
 use serde::{Deserialize, Serialize};
 use tcp::TcpResult;
 
@@ -40,6 +42,9 @@ pub struct TrialResult {
     /// What became of TCP connections, in a trial of those (RFC 3511).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tcp: Option<Box<TcpResult>>,
+    /// What became of DNS queries, in a trial of those (RFC 8219 section 9).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dns: Option<Box<DnsResult>>,
     /// In what the tester itself fell short. Empty in a clean trial.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub faults: Vec<Fault>,
@@ -139,12 +144,12 @@ impl TrialResult {
         if self.faults.iter().any(spoilt) { Verdict::Invalid } else { Verdict::Passed }
     }
 
-    /// Whether the tester was plainly not able to offer this load: frames were left over, or sending took more than a hundredth longer
-    /// than nominal. A stall passes; this does not, so it takes fewer repetitions to believe it.
+    /// Whether the tester was plainly not able to offer this load: frames were left over, sending took more than a hundredth longer
+    /// than nominal, or the load is above what its self-test certifies. A stall passes; this does not, so it takes fewer repetitions to believe it.
     pub fn is_beyond_tester(&self) -> bool {
         let is_short = self.directions.iter().any(|d| d.offered < d.intended);
         let is_slow = |fault: &Fault| matches!(fault, Fault::SentTooSlowly { nominal_ns, took_ns, .. } if *took_ns > nominal_ns + nominal_ns / 100);
-        is_short || self.faults.iter().any(is_slow)
+        is_short || self.faults.iter().any(|fault| is_slow(fault) || fault.is_certain())
     }
 
     /// The largest loss ratio of the directions: what a goal is held against.
@@ -169,6 +174,7 @@ mod tests {
             directions: vec![DirectionResult::counted(Direction::Forward, offered, received)],
             connections: None,
             tcp: None,
+            dns: None,
             faults,
         }
     }

@@ -78,6 +78,8 @@ pub enum Shape {
         /// Connections.
         connections: u64,
     },
+    /// DNS queries at the rate of the trial (RFC 8219 section 9).
+    Queries,
 }
 
 impl Shape {
@@ -136,7 +138,7 @@ impl TrialSpec {
         match self.shape {
             Shape::Establish { connections, .. } | Shape::TearDown { connections } => connections,
             Shape::TcpCapacity { connections } => connections,
-            Shape::TcpRate => self.rate.frames_in(self.duration_ns),
+            Shape::TcpRate | Shape::Queries => self.rate.frames_in(self.duration_ns),
             Shape::Constant | Shape::Burst | Shape::Reset { .. } => self.rate.frames_in(self.duration_ns),
             Shape::Drop { .. } | Shape::Ramp { .. } => self.schedule().frames(),
         }
@@ -172,6 +174,7 @@ impl Schedule {
             | Shape::Establish { .. }
             | Shape::TearDown { .. }
             | Shape::TcpRate
+            | Shape::Queries
             | Shape::TcpCapacity { .. } => {
                 schedule.append(spec.rate, spec.duration_ns, 0, 0);
             }

@@ -214,7 +214,7 @@ impl TcpResult {
             ..DirectionResult::counted(direction, self.connections.attempted, alive)
         };
         let faults = self.faults(direction);
-        TrialResult { spec: *spec, directions: vec![counted], connections: None, tcp: Some(Box::new(self)), faults }
+        TrialResult { spec: *spec, directions: vec![counted], connections: None, tcp: Some(Box::new(self)), dns: None, faults }
     }
 
     /// In what the tester fell short: a load that was not offered invalidates, lateness and full queues of its own excuse as many failures.

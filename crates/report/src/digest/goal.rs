@@ -25,18 +25,37 @@ pub(crate) struct Limits {
     pub(crate) dut: u32,
     pub(crate) tester: u32,
     pub(crate) maximum: u32,
-    /// By the connections of phase 1, which were not all opened or not kept (RFC 9693).
-    pub(crate) phase_1: u32,
-    /// Whether invalid trials were that rather than the tester's doing.
-    pub(crate) is_hindered: bool,
+    /// By what went before the trial.
+    pub(crate) hindered: u32,
+    /// Why trials were invalid, where it was not the tester's doing.
+    pub(crate) hindrance: Option<Hindrance>,
+}
+
+/// What went before a trial and was not as asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Hindrance {
+    /// The connections of phase 1 were not all opened or not kept (RFC 9693).
+    Connections,
+    /// The names were not cached as the plan has it, or there were too few of them (RFC 8219 section 9.2).
+    Names,
+}
+
+impl Hindrance {
+    /// For a table cell.
+    pub(crate) fn words(self) -> &'static str {
+        match self {
+            Self::Connections => "connections of phase 1",
+            Self::Names => "names not as asked",
+        }
+    }
 }
 
 impl GoalDigest {
-    /// `is_hindered`: trials were invalid since the connections of phase 1 were not as asked, not since the tester fell short.
-    pub(super) fn new(goal: LossRatio, brackets: impl Iterator<Item = Bracket>, is_hindered: bool) -> Self {
+    /// `hindrance`: trials were invalid for that, not since the tester fell short.
+    pub(super) fn new(goal: LossRatio, brackets: impl Iterator<Item = Bracket>, hindrance: Option<Hindrance>) -> Self {
         let mut digest =
             Self { goal, summary: None, span: (u64::MAX, 0), below_minimum: 0, unmeasured: 0, limits: Limits::default() };
-        digest.limits.is_hindered = is_hindered;
+        digest.limits.hindrance = hindrance;
         let values: Vec<f64> = brackets.filter_map(|bracket| digest.add(bracket)).map(|rate| rate as f64).collect();
         digest.summary = Summary::of(&values);
         digest
@@ -59,7 +78,7 @@ impl GoalDigest {
         self.span = (self.span.0.min(lower), self.span.1.max(upper));
         match bracket.limit {
             Limit::Dut => self.limits.dut += 1,
-            Limit::Tester if self.limits.is_hindered => self.limits.phase_1 += 1,
+            Limit::Tester if self.limits.hindrance.is_some() => self.limits.hindered += 1,
             Limit::Tester => self.limits.tester += 1,
             Limit::Maximum => self.limits.maximum += 1,
         }
@@ -70,7 +89,7 @@ impl GoalDigest {
 impl Limits {
     /// Whether the DUT may be better than the number: something else ended a search.
     pub(crate) fn open_above(self) -> bool {
-        self.tester + self.maximum + self.phase_1 > 0
+        self.tester + self.maximum + self.hindered > 0
     }
 
     /// The sign before a number that may be higher in truth.
@@ -84,7 +103,7 @@ impl Limits {
             (self.dut, "DUT"),
             (self.tester, "tester"),
             (self.maximum, "maximum of the plan"),
-            (self.phase_1, "connections of phase 1"),
+            (self.hindered, self.hindrance.map_or("", Hindrance::words)),
         ];
         let present: Vec<_> = kinds.iter().filter(|(n, _)| *n > 0).collect();
         match present.as_slice() {

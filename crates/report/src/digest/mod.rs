@@ -3,13 +3,15 @@
 mod connections;
 mod goal;
 mod point;
+mod queries;
 mod rated;
 mod sample;
 mod steps;
 
 pub(crate) use connections::{Losing, LostIn, phase_1_rate};
-pub(crate) use goal::{GoalDigest, Limits};
+pub(crate) use goal::{GoalDigest, Hindrance, Limits};
 pub(crate) use point::PointDigest;
+pub(crate) use queries::{Asked, Conditions, Family, percentages};
 pub(crate) use rated::Rated;
 pub(crate) use sample::Sample;
 pub(crate) use steps::Step;
@@ -47,6 +49,27 @@ impl<'a> Digest<'a> {
     /// Whether trials are invalid for their connections rather than for the tester.
     pub(crate) fn has_faults_of_connections(&self) -> bool {
         self.input.records.iter().any(|r| r.result.faults.iter().any(Fault::is_of_connections))
+    }
+
+    /// Whether trials are invalid for the names of a DNS server rather than for the tester.
+    pub(crate) fn has_faults_of_names(&self) -> bool {
+        self.input.records.iter().any(|r| r.result.faults.iter().any(Fault::is_of_names))
+    }
+
+    /// Whether there are DNS queries in the run, and whether there is anything else.
+    pub(crate) fn has_queries_and_others(&self) -> (bool, bool) {
+        let is_of_queries = |test: &Test| test.measure.dns().is_some();
+        let tests = &self.input.plan.tests;
+        (tests.iter().any(is_of_queries), !tests.iter().all(is_of_queries))
+    }
+
+    /// What a losing trial is called: whether frames or queries are what it lost.
+    pub(crate) fn lost_word(&self, frames: &'static str) -> &'static str {
+        match self.has_queries_and_others() {
+            (true, false) => "not all answered",
+            (true, true) => "lost frames, or queries not answered",
+            (false, _) => frames,
+        }
     }
 
     /// Measurements the plan asks for: repetitions of points. An adaptive test that ended by itself has as many as it needed.
@@ -128,6 +151,13 @@ impl<'a> Digest<'a> {
 /// The frame sizes among points, ascending.
 pub(crate) fn sizes<'d, 'a: 'd>(points: impl Iterator<Item = &'d PointDigest<'a>>) -> Vec<FrameSize> {
     points.map(|p| p.point.frame_size).collect::<BTreeSet<_>>().into_iter().collect()
+}
+
+/// What the frames of points are, panel by panel: each size, ascending, then DNS queries, which have none.
+pub(crate) fn kinds<'d, 'a: 'd>(points: impl Iterator<Item = &'d PointDigest<'a>>) -> Vec<Option<FrameSize>> {
+    let found: BTreeSet<Option<FrameSize>> = points.map(PointDigest::size).collect();
+    let (queries, sizes): (Vec<_>, Vec<_>) = found.into_iter().partition(Option::is_none);
+    sizes.into_iter().chain(queries).collect()
 }
 
 /// A record of a newer format is refused rather than misread.

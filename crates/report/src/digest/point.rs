@@ -1,6 +1,6 @@
 //! What is known of one point: its trials, its repetitions, and what they sum up to.
 
-use super::{GoalDigest, Limits, Sample};
+use super::{GoalDigest, Hindrance, Limits, Sample};
 use crate::Input;
 use crate::words::title;
 use sixbench_method::measure::{Outcome, Quantity};
@@ -8,7 +8,7 @@ use sixbench_method::plan::{Measure, Point, Test};
 use sixbench_method::record::TrialRecord;
 use sixbench_method::search::Bracket;
 use sixbench_method::stats::Summary;
-use sixbench_method::terms::{Direction, FrameRate, LossRatio};
+use sixbench_method::terms::{Direction, FrameRate, FrameSize, LossRatio};
 use sixbench_method::trial::{Fault, Shape, Verdict};
 use std::collections::BTreeMap;
 
@@ -29,8 +29,8 @@ impl<'a> PointDigest<'a> {
         let records: Vec<&TrialRecord> = input.records.iter().filter(|r| r.point == point).collect();
         let outcomes: Vec<&Outcome> = input.outcomes.iter().filter(|o| o.point == point).collect();
         let goals = input.plan.search.goals.iter().enumerate();
-        let is_hindered = is_hindered(&records);
-        let goals = goals.map(|(i, &goal)| GoalDigest::new(goal, brackets(&outcomes, i), is_hindered)).collect();
+        let hindrance = hindrance(&records);
+        let goals = goals.map(|(i, &goal)| GoalDigest::new(goal, brackets(&outcomes, i), hindrance)).collect();
         let samples = samples(&outcomes);
         Self { test, point, records, outcomes, goals, samples }
     }
@@ -49,9 +49,15 @@ impl<'a> PointDigest<'a> {
         self.goals.first().filter(|_| self.is_searched()).and_then(|g| g.summary.as_ref())
     }
 
+    /// The frame size, where it means anything: DNS queries are as long as their names.
+    pub(crate) fn size(&self) -> Option<FrameSize> {
+        self.test.measure.dns().is_none().then_some(self.point.frame_size)
+    }
+
     /// The point as sentences name it.
     pub(crate) fn name(&self) -> String {
-        format!("{} at {}\u{a0}bytes", title(self.test), self.point.frame_size)
+        let at = self.size().map(|size| format!(" at {size}\u{a0}bytes")).unwrap_or_default();
+        format!("{}{at}", title(self.test))
     }
 
     /// The sign before a searched rate that may be higher in truth.
@@ -145,11 +151,11 @@ impl<'a> PointDigest<'a> {
         self.highest_passing(goal).filter(|_| is_steady)
     }
 
-    /// The trial whose delays stand for the point: of throughput the passing one at the highest load, of delays that of the repetition
+    /// The trial whose delays stand for the point: of throughput and of queries the passing one at the highest load, of delays that of the repetition
     /// nearest the median. None of other measures, whose loads are not meant to be forwarded.
     pub(crate) fn delay_trial(&self, goal: LossRatio) -> Option<&'a TrialRecord> {
         let record = match self.test.measure {
-            Measure::Throughput => self.highest_passing(goal),
+            Measure::Throughput | Measure::Dns(_) => self.highest_passing(goal),
             _ if self.test.measure.is_of_delay() => self.trial_of_the_median(),
             _ => None,
         };
@@ -166,11 +172,15 @@ impl<'a> PointDigest<'a> {
     }
 }
 
-/// Whether most invalid trials were so because the connections of phase 1 were not as asked.
-fn is_hindered(records: &[&TrialRecord]) -> bool {
-    let invalid = records.iter().filter(|r| r.result.faults.iter().any(Fault::always_invalidates));
-    let of_connections = |r: &&&TrialRecord| r.result.faults.iter().any(Fault::is_of_connections);
-    2 * invalid.clone().filter(of_connections).count() > invalid.count()
+/// Why most invalid trials were so, where it was not the tester's doing.
+fn hindrance(records: &[&TrialRecord]) -> Option<Hindrance> {
+    let invalid = || records.iter().filter(|r| r.result.faults.iter().any(Fault::always_invalidates));
+    let is_most = |of: fn(&Fault) -> bool| 2 * invalid().filter(|r| r.result.faults.iter().any(of)).count() > invalid().count();
+    match () {
+        () if is_most(Fault::is_of_connections) => Some(Hindrance::Connections),
+        () if is_most(Fault::is_of_names) => Some(Hindrance::Names),
+        () => None,
+    }
 }
 
 fn brackets(outcomes: &[&Outcome], goal: usize) -> impl Iterator<Item = Bracket> {

@@ -18,7 +18,7 @@ impl PointDigest<'_> {
     /// Throughput, establishment rate, tear-down rate, or capacity.
     pub(crate) fn rated(&self) -> Option<Rated> {
         match &self.test.measure {
-            Measure::Throughput | Measure::EstablishmentRate | Measure::TcpEstablishmentRate(_) => {
+            Measure::Throughput | Measure::EstablishmentRate | Measure::TcpEstablishmentRate(_) | Measure::Dns(_) => {
                 let goal = self.goals.first()?;
                 let span = (goal.span.0 as f64, goal.span.1 as f64);
                 Some(Rated { summary: goal.summary?, limits: goal.limits, span })

@@ -1,11 +1,13 @@
 //! `results.json`: points with their summaries and repetitions, for programs.
 
+mod queries;
 mod stateful;
 
 use crate::Input;
 use crate::csv::{limit_name, unit_name};
-use crate::digest::{Digest, GoalDigest, PointDigest, Sample};
+use crate::digest::{Digest, GoalDigest, Hindrance, PointDigest, Sample};
 use crate::words::full_rate_unit;
+use queries::JsonDns;
 use serde::Serialize;
 use sixbench_method::measure::{Outcome, Quantity, Value};
 use sixbench_method::plan::Series;
@@ -45,6 +47,9 @@ struct JsonPoint<'a> {
     /// Of a test with the two phases of RFC 9693.
     #[serde(skip_serializing_if = "Option::is_none")]
     stateful: Option<JsonStateful>,
+    /// Of a test of a DNS server.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    dns: Option<JsonDns<'a>>,
     /// Of a test that is no throughput test: of the search for its load.
     goals: Vec<Goal>,
     /// Everything else that was measured.
@@ -63,6 +68,9 @@ struct Goal {
     /// Whether "tester" here and in `brackets` stands for connections of phase 1 that were not all opened or kept.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     hindered_by_phase_1: bool,
+    /// Whether it stands for names that were not cached as asked, or of which there were too few.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    hindered_by_names: bool,
     limited_by_maximum: u32,
     without_result: u32,
     below_minimum: u32,
@@ -130,6 +138,7 @@ fn point<'p>(digest: &Digest, point: &'p PointDigest) -> JsonPoint<'p> {
         directions: point.test.directions,
         rate_unit: (rate_unit != RATE_UNIT).then_some(rate_unit),
         stateful: stateful::of(digest, point),
+        dns: queries::of(digest, point),
         goals: point.goals.iter().map(goal).collect(),
         quantities: point.samples.iter().map(quantity).collect(),
         repetitions: point.outcomes.iter().map(|o| repetition(o)).collect(),
@@ -142,8 +151,9 @@ fn goal(goal: &GoalDigest) -> Goal {
         summary: goal.summary,
         dispersion_percent: goal.summary.and_then(|s| s.dispersion_percent()),
         limited_by_dut: goal.limits.dut,
-        limited_by_tester: goal.limits.tester + goal.limits.phase_1,
-        hindered_by_phase_1: goal.limits.is_hindered,
+        limited_by_tester: goal.limits.tester + goal.limits.hindered,
+        hindered_by_phase_1: goal.limits.hindrance == Some(Hindrance::Connections),
+        hindered_by_names: goal.limits.hindrance == Some(Hindrance::Names),
         limited_by_maximum: goal.limits.maximum,
         without_result: goal.unmeasured,
         below_minimum: goal.below_minimum,

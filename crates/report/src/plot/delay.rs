@@ -1,10 +1,10 @@
 //! The distribution of delays on a log tail: what a 99.9th percentile hides.
 
 use super::Figure;
-use super::loss::DIRECTIONS;
-use super::style::{self, Key};
+use super::loss::{DIRECTIONS, direction_keys, noun};
+use super::style;
 use crate::digest::{Digest, PointDigest};
-use crate::words::short;
+use crate::words::load;
 use kuva::prelude::Plot;
 use sixbench_method::record::TrialRecord;
 use sixbench_method::trial::{Bucket, DirectionResult};
@@ -13,20 +13,33 @@ use sixbench_method::trial::{Bucket, DirectionResult};
 const FLOOR: f64 = 1e-6;
 
 pub(super) fn figure(digest: &Digest) -> Figure {
-    let panels = digest.points.iter().filter_map(|p| p.delay_trial(digest.goal()).map(|r| panel(p, r)));
+    let trials: Vec<_> = digest.points.iter().filter_map(|p| Some((p, p.delay_trial(digest.goal())?))).collect();
     Figure {
         id: "delay",
         title: "Distribution of delays",
-        caption: "The share of the received frames with a larger delay than the one below, both axes logarithmic: the 99.9th \
-                  percentile is \
-                  where a line crosses 10⁻³. One trial for each point: of delay measurements that of the repetition nearest \
-                  the median, of \
-                  throughput the passing one at the highest load."
-            .to_owned(),
-        keys: DIRECTIONS.map(|(_, i, name)| Key::new("▬", style::color(i), name)).to_vec(),
-        panels: panels.collect(),
+        caption: caption(digest),
+        keys: direction_keys(trials.iter().map(|(_, r)| *r)),
+        panels: trials.into_iter().map(|(p, r)| panel(p, r)).collect(),
         ..Figure::default()
     }
+}
+
+fn caption(digest: &Digest) -> String {
+    let (frames, trials) = match digest.has_queries_and_others() {
+        (true, false) => ("rightly answered queries", "the passing one at the highest rate, late answers included"),
+        (true, true) => (
+            "received frames, or of the rightly answered queries,",
+            "of delay measurements that of the repetition nearest the median, of throughput and of queries the passing one at the highest load",
+        ),
+        (false, _) => (
+            "received frames",
+            "of delay measurements that of the repetition nearest the median, of throughput the passing one at the highest load",
+        ),
+    };
+    format!(
+        "The share of the {frames} with a larger delay than the one below, both axes logarithmic: the 99.9th percentile is where a line \
+         crosses 10⁻³. One trial for each point: {trials}."
+    )
 }
 
 fn panel(point: &PointDigest, record: &TrialRecord) -> String {
@@ -34,9 +47,10 @@ fn panel(point: &PointDigest, record: &TrialRecord) -> String {
     let plots: Vec<Plot> = measured().map(series).collect();
     let delays = || measured().flat_map(|d| &d.delays).map(|bucket| bucket.up_to_ns as f64 / 1e6);
     let ends = style::decades(delays().fold(f64::MAX, f64::min), delays().fold(0.0, f64::max));
-    let layout = style::panel(&plots, &style::point_title(point), "delay (ms)", "share of frames with more");
+    let layout =
+        style::panel(&plots, &style::point_title(point), "delay (ms)", &format!("share of {} with more", noun(record)));
     let layout = style::log_y(style::log_x(layout, ends), (FLOOR, 1.0)).with_y_tick_format(style::powers());
-    let note = format!("{} at {} frames/s", point.test.measure.name(), short(record.result.spec.rate.0 as f64));
+    let note = format!("{} at {}", point.test.measure.name(), load(&record.result.spec));
     style::draw(plots, style::with_note(layout, &note))
 }
 

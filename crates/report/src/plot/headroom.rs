@@ -6,7 +6,7 @@ use crate::digest::Digest;
 use crate::words::{load, three_digits};
 use kuva::prelude::{Layout, Plot};
 use sixbench_method::record::TrialRecord;
-use sixbench_method::trial::TrialResult;
+use sixbench_method::trial::{Shape, TrialResult};
 
 /// Below this, lateness is drawn here: the logarithm of zero has no place.
 const FLOOR_MS: f64 = 0.001;
@@ -20,9 +20,11 @@ pub(crate) fn figure(digest: &Digest) -> Figure {
     Figure {
         id: "headroom",
         title: "The tester's headroom",
-        caption: "Every trial of the run, in order. A trial above the stall bound is invalid where the frames that it delayed \
-                  can explain what is missing; one that took too long to send always is."
-            .to_owned(),
+        caption: format!(
+            "Every trial of the run, in order. A trial above the stall bound is invalid where the {} that it delayed can explain what \
+             is missing; one that took too long to send always is.",
+            if digest.has_queries_and_others() == (true, false) { "queries" } else { "frames" }
+        ),
         keys: style::verdict_keys(digest),
         panels,
         ..Figure::default()
@@ -31,7 +33,11 @@ pub(crate) fn figure(digest: &Digest) -> Figure {
 
 fn lateness(digest: &Digest) -> String {
     let worst = |r: &TrialResult| r.directions.iter().map(|d| d.sending.worst_lateness_ns).max().unwrap_or(0);
-    against_the_bound(digest, "Sender: worst lateness of a frame", "worst lateness (ms)", worst)
+    let title = match digest.has_queries_and_others() {
+        (true, false) => "Sender: worst lateness of a query",
+        _ => "Sender: worst lateness of a frame",
+    };
+    against_the_bound(digest, title, "worst lateness (ms)", worst)
 }
 
 fn gaps(digest: &Digest) -> String {
@@ -91,5 +97,9 @@ fn marks(digest: &Digest, height: impl Fn(&TrialRecord) -> f64, words: impl Fn(&
 
 fn label(record: &TrialRecord, words: &str) -> String {
     let load = load(&record.result.spec);
-    format!("{}, repetition {}, trial {} at {load}: {words}", record.point, record.repetition, record.trial)
+    let point = match record.result.spec.shape {
+        Shape::Queries => record.point.test.clone(),
+        _ => record.point.to_string(),
+    };
+    format!("{point}, repetition {}, trial {} at {load}: {words}", record.repetition, record.trial)
 }

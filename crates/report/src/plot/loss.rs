@@ -7,11 +7,25 @@ use crate::words::{grouped, load, percent};
 use kuva::prelude::Plot;
 use sixbench_method::record::TrialRecord;
 use sixbench_method::terms::Direction;
-use sixbench_method::trial::{DirectionResult, LOSS_BIN_NS};
+use sixbench_method::trial::{DirectionResult, LOSS_BIN_NS, Shape};
 
 /// A direction, the place of its colour, and its name: in every figure that tells them apart.
 pub(super) const DIRECTIONS: [(Direction, usize, &str); 2] =
     [(Direction::Forward, 0, "forward"), (Direction::Reverse, 1, "reverse")];
+
+/// The legend of the directions; queries have one alone.
+pub(super) fn direction_keys<'r>(trials: impl Iterator<Item = &'r TrialRecord> + Clone) -> Vec<Key> {
+    let mut of_queries = trials.map(|r| r.result.spec.shape == Shape::Queries);
+    let (some, all) = (of_queries.clone().any(|is| is), of_queries.all(|is| is));
+    let name = |i: usize, name: &str| match (some, i) {
+        (true, 0) => format!("{name}, or queries"),
+        _ => name.to_owned(),
+    };
+    match some && all {
+        true => vec![Key::new("▬", style::color(0), "queries")],
+        false => DIRECTIONS.map(|(_, i, word)| Key::new("▬", style::color(i), name(i, word))).to_vec(),
+    }
+}
 
 pub(crate) fn figure(digest: &Digest) -> Figure {
     let trials = digest.points.iter().filter_map(|p| Some((p, p.losing_trial(digest.goal()).filter(|r| is_long(r))?)));
@@ -22,12 +36,17 @@ pub(crate) fn figure(digest: &Digest) -> Figure {
         id: "loss",
         title: "Loss within the trial",
         caption: format!(
-            "Frames not received per 100 ms, by the time they were due to be sent: in the losing trial at the lowest load of \
+            "{} per 100 ms, by the time they were due to be sent: in the losing trial at the lowest load of \
              each point, of \
              recovery and reset in the trial itself. An even level is overload; a single spike is one event on the machine.{}",
+            match digest.has_queries_and_others() {
+                (true, false) => "Queries not rightly answered in time",
+                (true, true) => "Frames not received, or queries not rightly answered in time,",
+                (false, _) => "Frames not received",
+            },
             if opens { phases } else { "" }
         ),
-        keys: DIRECTIONS.map(|(_, i, name)| Key::new("▬", style::color(i), name)).to_vec(),
+        keys: direction_keys(trials.iter().map(|(_, r)| *r)),
         panels: trials.into_iter().map(|(p, r)| panel(p, r)).collect(),
         ..Figure::default()
     }
@@ -45,16 +64,22 @@ fn panel(point: &PointDigest, record: &TrialRecord) -> String {
     let bins = result.directions.iter().map(|d| d.lost_by_bin.len()).max().unwrap_or(0);
     let highest = result.directions.iter().flat_map(|d| &d.lost_by_bin).max().copied().unwrap_or(0);
     let title = style::point_title(point);
-    let layout = style::panel(&plots, &title, "time within the trial (s)", "frames per 100 ms");
+    let layout = style::panel(&plots, &title, "time within the trial (s)", &format!("{} per 100 ms", noun(record)));
     let note = format!(
-        "at {}: {} frames, {}",
+        "at {}: {} {}, {}",
         load(&result.spec),
         grouped(result.not_received() as f64),
+        noun(record),
         percent(result.loss_ratio().0)
     );
     let (x, y) = (Axis::up_to(bin_start(bins) / 1.05, 6.0), Axis::up_to(highest as f64, 4.0));
     let x = Axis { end: bin_start(bins), ..x };
     style::draw(plots, style::with_note(style::from_zero(layout, x, y), &note))
+}
+
+/// What a trial is of.
+pub(super) fn noun(record: &TrialRecord) -> &'static str {
+    if record.result.spec.shape == Shape::Queries { "queries" } else { "frames" }
 }
 
 fn bin_start(bin: usize) -> f64 {

@@ -5,7 +5,7 @@ use super::style::{self, Axis, Barred, Key};
 use crate::digest::{Digest, PointDigest};
 use crate::series::{Steps, series};
 use crate::tables::mix::{ends, per_core};
-use crate::words::{grouped, rate_unit, three_digits};
+use crate::words::{frames, grouped, rate_unit, three_digits};
 use kuva::prelude::Plot;
 use sixbench_method::mix;
 use sixbench_method::plan::{Measure, SeriesBy};
@@ -62,7 +62,8 @@ fn panels(digest: &Digest, by: SeriesBy, draw: fn(&Stage) -> String) -> Vec<Stri
 
 fn stage<'d, 'a>(digest: &'d Digest<'a>, steps: &Steps<'a>, size: FrameSize) -> Stage<'d, 'a> {
     let measure = steps.measure().unwrap_or(&Measure::Throughput);
-    Stage { title: format!("{}, {size}\u{a0}bytes", steps.name), measure, points: steps.with_rate(digest, size) }
+    let of = if measure.dns().is_some() { None } else { Some(size) };
+    Stage { title: format!("{}, {}", steps.name, frames(of)), measure, points: steps.with_rate(digest, size) }
 }
 
 fn mixed_panel(stage: &Stage) -> String {

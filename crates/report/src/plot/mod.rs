@@ -12,6 +12,7 @@ mod loss;
 pub(crate) mod loss_rate;
 pub(crate) mod mix;
 mod processor;
+pub(crate) mod queries;
 mod repetitions;
 pub(crate) mod scalability;
 mod search;

@@ -2,10 +2,11 @@
 
 use super::Figure;
 use super::style::{self, Axis, Key};
-use crate::digest::{Digest, PointDigest, sizes};
-use crate::words::{cut, short, short_ms, three_digits, title};
+use crate::digest::{Digest, PointDigest, kinds};
+use crate::words::{cut, frames, short, short_ms, three_digits, title};
 use kuva::prelude::{Layout, Plot, ReferenceLine, TextAnnotation, TickFormat};
 use sixbench_method::measure::{Quantity, Unit};
+use sixbench_method::plan::DnsRole;
 use sixbench_method::stats;
 use sixbench_method::terms::FrameSize;
 use std::sync::Arc;
@@ -14,25 +15,34 @@ pub(crate) fn figure(digest: &Digest) -> Figure {
     Figure {
         id: "repetitions",
         title: "Every repetition",
-        caption:
-            "Each dot is one repetition: how far it lies from the median of its point. From top to bottom in the order of the \
-                  run, so that a slope is a drift. The numbers on the right are the medians: of rates in frames/s per \
-                  direction, of connections with their unit, else of the \
-                  measure's first quantity in its worse direction."
-                .to_owned(),
+        caption: format!(
+            "Each dot is one repetition: how far it lies from the median of its point. From top to bottom in the order of the run, so that \
+             a slope is a drift. The numbers on the right are the medians: {}",
+            match digest.has_queries_and_others() {
+                (true, false) => "queries/s (q/s). Beside the names: per cent cached + per cent with AAAA records.",
+                (has_queries, _) => {
+                    if has_queries { OF_ALL } else { OF_FRAMES }
+                }
+            }
+        ),
         keys: vec![Key::new("●", style::color(0), "one repetition"), Key::new("┃", style::MUTED, "median")],
-        panels: sizes(digest.points.iter()).into_iter().flat_map(|size| panels(digest, size)).collect(),
+        panels: kinds(digest.points.iter()).into_iter().flat_map(|kind| panels(digest, kind)).collect(),
         notes: crate::steadiness::findings(digest),
     }
 }
 
+const OF_FRAMES: &str = "of rates in frames/s per direction, of connections with their unit, else of the measure's first quantity in its \
+                         worse direction.";
+const OF_ALL: &str = "of rates in frames/s per direction, of connections and of queries (q/s) with their unit, else of the measure's first \
+                      quantity in its worse direction. Beside the names of DNS servers: per cent cached + per cent with AAAA records.";
+
 /// Rows of a panel: more of them would run into each other.
 const ROWS: usize = 9;
 
-fn panels(digest: &Digest, size: FrameSize) -> Vec<String> {
-    let points = digest.points.iter().filter(|p| p.point.frame_size == size);
+fn panels(digest: &Digest, kind: Option<FrameSize>) -> Vec<String> {
+    let points = digest.points.iter().filter(|p| p.size() == kind);
     let points: Vec<&PointDigest> = points.filter(|p| median(p).is_some()).collect();
-    style::shared_out(&points, ROWS).map(|(part, points)| strip(points, &format!("{size}\u{a0}bytes{part}"))).collect()
+    style::shared_out(&points, ROWS).map(|(part, points)| strip(digest, points, &format!("{}{part}", frames(kind)))).collect()
 }
 
 /// What repetitions are compared with; nothing is a share of zero.
@@ -49,20 +59,31 @@ fn in_words(point: &PointDigest, value: f64) -> String {
         Some(Unit::Frames) => format!("{}\u{a0}frames", short(value)),
         Some(Unit::Connections) => format!("{}\u{a0}conn.", short(value)),
         Some(Unit::ConnectionsPerSecond) => format!("{}\u{a0}conn./s", short(value)),
+        None if point.test.measure.dns().is_some() => format!("{}\u{a0}q/s", short(value)),
         None if point.test.measure.counts_connections() => format!("{}\u{a0}conn./s", short(value)),
         _ => short(value),
     }
 }
 
-fn strip(points: &[&PointDigest], name: &str) -> String {
+/// Titles of DNS tests begin alike: what tells them apart is what the RFC calls a combination.
+fn name(digest: &Digest, point: &PointDigest) -> String {
+    match point.test.measure.dns() {
+        Some(dns) if dns.role == DnsRole::Dns64 => {
+            format!("{} {}\u{a0}%\u{a0}+\u{a0}{}\u{a0}%", cut(&digest.server(point.test), 14), dns.cached, dns.with_aaaa)
+        }
+        _ => cut(&title(point.test), 24),
+    }
+}
+
+fn strip(digest: &Digest, points: &[&PointDigest], name_of_panel: &str) -> String {
     let widest = points.iter().flat_map(|p| deviations(p)).map(|(_, d, _)| d.abs()).fold(0.5, f64::max);
     let x = Axis::up_to(widest, 2.0);
     let rows = points.len();
     // The first test of the plan on top.
     let level = |i: usize| (rows - i) as f64;
     let plots: Vec<Plot> = points.iter().enumerate().map(|(i, p)| row(p, level(i))).collect();
-    let names = points.iter().rev().map(|p| cut(&title(p.test), 24)).collect();
-    let layout = style::panel(&plots, name, "distance from the median (%)", "");
+    let names = points.iter().rev().map(|p| name(digest, p)).collect();
+    let layout = style::panel(&plots, name_of_panel, "distance from the median (%)", "");
     // The medians stand to the right of the axis' last tick.
     let ticks = TickFormat::Custom(Arc::new(move |v| if v > x.end * 1.01 { String::new() } else { three_digits(v) }));
     let layout = layout.with_x_tick_format(ticks).with_x_axis_min(-x.end).with_x_axis_max(x.end * 2.1).with_x_tick_step(x.step);

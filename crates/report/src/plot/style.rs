@@ -10,7 +10,7 @@ use kuva::render::render::render_multiple;
 use serde::Serialize;
 use sixbench_method::plan::Measure;
 use sixbench_method::record::TrialRecord;
-use sixbench_method::trial::Verdict;
+use sixbench_method::trial::{Shape, Verdict};
 use std::sync::Arc;
 
 /// Width of a panel, pixels: three stand side by side on the page, one on a telephone.
@@ -74,28 +74,39 @@ pub(crate) fn key(i: usize, label: impl Into<String>) -> Key {
     Key::new(GLYPHS[i % GLYPHS.len()], color(i), label)
 }
 
+/// The word for a losing trial.
+const LOST: &str = "lost frames";
+
 /// How a verdict is shown, everywhere: shape and colour, either of which is enough.
 pub(crate) const VERDICTS: [(Verdict, &str, MarkerShape, &str, &str); 3] = [
     (Verdict::Passed, "#0072b2", MarkerShape::Circle, "●", "passed"),
-    (Verdict::Lost, "#d55e00", MarkerShape::Cross, "✕", "lost frames"),
+    (Verdict::Lost, "#d55e00", MarkerShape::Cross, "✕", LOST),
     (Verdict::Invalid, "#cc79a7", MarkerShape::TriangleDown, "▼", "invalid"),
 ];
 
 /// The legend of the verdicts. In a run of stateful gateways a trial may be invalid without the tester's doing.
 pub(crate) fn verdict_keys(digest: &Digest) -> Vec<Key> {
-    let invalid = match digest.has_faults_of_connections() {
-        true => "invalid: the tester fell short, or connections of phase 1 were missing",
-        false => "invalid: the tester fell short",
+    let invalid = match (digest.has_faults_of_connections(), digest.has_faults_of_names()) {
+        (true, _) => "invalid: the tester fell short, or connections of phase 1 were missing",
+        (false, true) => "invalid: the tester fell short, or names were not cached as asked",
+        (false, false) => "invalid: the tester fell short",
     };
-    let words = |verdict, label| if verdict == Verdict::Invalid { invalid } else { label };
+    let words = |verdict, label| match verdict {
+        Verdict::Invalid => invalid,
+        Verdict::Lost => digest.lost_word(label),
+        Verdict::Passed => label,
+    };
     VERDICTS.iter().map(|&(verdict, color, _, glyph, label)| Key::new(glyph, color, words(verdict, label))).collect()
 }
 
 /// What is told of a trial that is pointed at. One without a phase 2 has received nothing and lost nothing.
 pub(crate) fn trial_label(record: &TrialRecord, word: &str) -> String {
     let result = &record.result;
-    let lost = match result.faults.iter().find(|fault| fault.is_of_connections()) {
+    let is_queries = result.spec.shape == Shape::Queries;
+    let word = if is_queries && word == LOST { "not all answered" } else { word };
+    let lost = match result.faults.iter().find(|fault| fault.is_of_connections() || fault.is_of_names()) {
         Some(fault) => fault.to_string(),
+        None if is_queries => format!("not rightly answered {}", percent(result.loss_ratio().0)),
         None => format!("not received {}", percent(result.loss_ratio().0)),
     };
     format!("repetition {}, trial {}: {}, {word}, {lost}", record.repetition, record.trial, load(&result.spec))
@@ -107,6 +118,7 @@ pub(crate) fn rate_label(measure: &Measure) -> String {
         Measure::EstablishmentRate => "establishment rate",
         Measure::TcpEstablishmentRate(_) => "TCP establishment rate",
         Measure::TearDownRate => "tear-down rate",
+        Measure::Dns(_) => "answered",
         _ => "throughput",
     };
     format!("{name} ({})", full_rate_unit(measure))
@@ -177,7 +189,10 @@ pub(crate) fn shared_out<T>(all: &[T], most: usize) -> impl Iterator<Item = (Str
 
 /// What a panel of a point is called.
 pub(crate) fn point_title(point: &PointDigest) -> String {
-    format!("{}, {}\u{a0}bytes", cut(&title(point.test), 36), point.point.frame_size)
+    match point.size() {
+        Some(size) => format!("{}, {size}\u{a0}bytes", cut(&title(point.test), 36)),
+        None => cut(&title(point.test), 46),
+    }
 }
 
 /// An axis from zero to just above `highest`, with round ticks.

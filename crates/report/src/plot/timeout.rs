@@ -2,8 +2,8 @@
 
 use super::Figure;
 use super::style;
-use crate::digest::{Digest, PointDigest, sizes};
-use crate::words::{seconds, short, short_ms, title};
+use crate::digest::{Digest, PointDigest, kinds};
+use crate::words::{frames, load, seconds, short_ms, title};
 use kuva::prelude::Plot;
 use sixbench_method::record::TrialRecord;
 use sixbench_method::terms::FrameSize;
@@ -21,14 +21,14 @@ pub(super) fn figure(digest: &Digest) -> Figure {
     Figure {
         id: "timeout",
         title: "Loss against the timeout",
-        caption: "The loss that the same trial would have had with another frame timeout, in the worse direction, both axes \
+        caption: "The loss that the same trial would have had with another timeout, in the worse direction, both axes \
                   logarithmic. A \
-                  line that leaves the panel below has no loss from there on; one that ends level has lost frames that no \
+                  line that leaves the panel below has no loss from there on; one that ends level has lost what no \
                   timeout would save. \
                   The trials are those of the distributions above."
             .to_owned(),
         keys: tests.map(|(i, test)| style::key(i, title(test))).collect(),
-        panels: sizes(trials(digest).map(|(p, _)| p)).into_iter().flat_map(|size| panels(digest, size)).collect(),
+        panels: kinds(trials(digest).map(|(p, _)| p)).into_iter().flat_map(|kind| panels(digest, kind)).collect(),
         ..Figure::default()
     }
 }
@@ -37,10 +37,10 @@ fn trials<'d, 'a>(digest: &'d Digest<'a>) -> impl Iterator<Item = (&'d PointDige
     digest.points.iter().filter_map(|p| p.delay_trial(digest.goal()).map(|r| (p, r)))
 }
 
-fn panels(digest: &Digest, size: FrameSize) -> Vec<String> {
-    let trials: Vec<_> = trials(digest).filter(|(p, _)| p.point.frame_size == size).collect();
+fn panels(digest: &Digest, kind: Option<FrameSize>) -> Vec<String> {
+    let trials: Vec<_> = trials(digest).filter(|(p, _)| p.size() == kind).collect();
     style::shared_out(&trials, style::LOOKS)
-        .map(|(part, trials)| panel(digest, &format!("{size}\u{a0}bytes{part}"), trials))
+        .map(|(part, trials)| panel(digest, &format!("{}{part}", frames(kind)), trials))
         .collect()
 }
 
@@ -51,21 +51,28 @@ fn panel(digest: &Digest, title: &str, trials: &[(&PointDigest, &TrialRecord)]) 
     let longest = timeouts.iter().map(|&ns| ns as f64 / 1e6).fold(delays().fold(0.0, f64::max), f64::max);
     let ends = style::decades(delays().fold(f64::MAX, f64::min), longest * 1.5);
     let plots: Vec<Plot> = trials.iter().flat_map(|(p, r)| series(digest.place(p.test), p, &r.result, ends)).collect();
-    let layout = style::panel(&plots, title, "frame timeout (ms)", "loss (%)");
+    let layout = style::panel(&plots, title, &format!("{} (ms)", word(trials)), "loss (%)");
     let layout = style::log_y(style::log_x(layout, ends), (FLOOR, 100.0)).with_y_tick_format(style::plain_numbers());
     let layout = timeouts.iter().fold(layout, |layout, &ns| layout.with_reference_line(style::upright(ns as f64 / 1e6)));
-    style::draw(plots, if timeouts.is_empty() { layout } else { style::with_note(layout, &note(&timeouts)) })
+    style::draw(plots, if timeouts.is_empty() { layout } else { style::with_note(layout, &note(word(trials), &timeouts)) })
 }
 
 /// The timeouts that were set for these trials, nanoseconds.
 fn timeouts(digest: &Digest, trials: &[(&PointDigest, &TrialRecord)]) -> BTreeSet<u64> {
-    let set = trials.iter().map(|(p, _)| p.test.trial_settings(digest.input.plan).frame_timeout_ns);
+    let of_frames = |p: &PointDigest| p.test.trial_settings(digest.input.plan).frame_timeout_ns;
+    let set = trials.iter().map(|(p, _)| p.test.measure.dns().map_or_else(|| of_frames(p), |dns| dns.timeout_ns));
     set.filter(|&ns| ns > 0).collect()
 }
 
-fn note(timeouts: &BTreeSet<u64>) -> String {
+/// A panel is of frames or of queries.
+fn word(trials: &[(&PointDigest, &TrialRecord)]) -> &'static str {
+    let is_of_queries = trials.iter().any(|(p, _)| p.test.measure.dns().is_some());
+    if is_of_queries { "timeout" } else { "frame timeout" }
+}
+
+fn note(word: &str, timeouts: &BTreeSet<u64>) -> String {
     let timeout = |&ns: &u64| if ns < 1_000_000_000 { short_ms(ns as f64) } else { seconds(ns) };
-    format!("dashed: the frame timeout, {}", timeouts.iter().map(timeout).collect::<Vec<_>>().join(", "))
+    format!("dashed: the {word}, {}", timeouts.iter().map(timeout).collect::<Vec<_>>().join(", "))
 }
 
 fn series(i: usize, point: &PointDigest, result: &TrialResult, ends: (f64, f64)) -> Vec<Plot> {
@@ -73,8 +80,7 @@ fn series(i: usize, point: &PointDigest, result: &TrialResult, ends: (f64, f64))
     let Some(&last) = line.last() else {
         return Vec::new();
     };
-    let rate = short(result.spec.rate.0 as f64);
-    let label = format!("{}, {} at {rate} frames/s", title(point.test), point.test.measure.name());
+    let label = format!("{}, {} at {}", title(point.test), point.test.measure.name(), load(&result.spec));
     vec![style::line(line, style::color(i), 1.5), style::dots(vec![last], style::color(i), style::marker(i), vec![label])]
 }
 
@@ -112,6 +118,7 @@ mod tests {
             directions: vec![direction],
             connections: None,
             tcp: None,
+            dns: None,
             faults: vec![],
         }
     }

@@ -3,7 +3,7 @@
 use crate::digest::{Digest, PointDigest};
 use crate::series::{Steps, series};
 use crate::table::Table;
-use crate::words::{full_rate_unit, grouped, searched, three_digits};
+use crate::words::{full_rate_unit, grouped, searched, size_cell, three_digits};
 use sixbench_method::mix;
 use sixbench_method::plan::{Measure, SeriesBy};
 use sixbench_method::terms::FrameSize;
@@ -96,7 +96,7 @@ fn scaling_rows(digest: &Digest, steps: &Steps, size: FrameSize) -> Vec<Vec<Stri
             .headline()
             .filter(|_| ideal > 0.0)
             .map(|s| format!("{}{}", point.sign(), three_digits(100.0 * s.median / ideal)));
-        let mut row = vec![size.to_string(), three_digits(cores)];
+        let mut row = vec![size_cell(point.size()), three_digits(cores)];
         row.extend(cells(point).into_iter().flatten());
         row.extend([grouped(ideal.round()), share.unwrap_or("–".to_owned())]);
         row

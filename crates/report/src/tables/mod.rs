@@ -2,6 +2,7 @@
 
 pub(crate) mod burst;
 pub(crate) mod degradation;
+pub(crate) mod dns;
 pub(crate) mod loss;
 pub(crate) mod mix;
 pub(crate) mod repeated;

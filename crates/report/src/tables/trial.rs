@@ -2,7 +2,7 @@
 
 use crate::digest::{Digest, PointDigest};
 use crate::table::Table;
-use crate::words::{grouped, ms, short, title};
+use crate::words::{grouped, ms, short, size_cell, title};
 use sixbench_method::plan::Test;
 use sixbench_method::record::TrialRecord;
 use sixbench_method::trial::{Delay, DirectionResult, Fault};
@@ -57,7 +57,9 @@ pub(crate) fn anomalies(digest: &Digest) -> Table {
     let columns = std::iter::once("Test").chain(ANOMALIES.iter().map(|(name, _)| *name));
     let total = |test: &Test, of: fn(&DirectionResult) -> u64| grouped(directions(digest, test).map(of).sum::<u64>() as f64);
     let row = |test: &Test| std::iter::once(title(test)).chain(ANOMALIES.iter().map(|(_, of)| total(test, *of))).collect();
-    let tests = digest.input.plan.tests.iter().filter(|test| directions(digest, test).next().is_some());
+    // What became of queries has tables of its own.
+    let of_frames = digest.input.plan.tests.iter().filter(|test| test.measure.dns().is_none());
+    let tests = of_frames.filter(|test| directions(digest, test).next().is_some());
     Table::new("Frames that were neither right nor plainly lost", columns).with_rows(tests.map(row)).with_note(
         "Frames in all trials, losing ones included. Defective: with a defect that the recipe names, else right; counted as \
          received. \
@@ -94,9 +96,16 @@ pub(crate) fn faults(digest: &Digest) -> Table {
     let table = Table::new("Where the tester fell short", ["Test", "#Size", "Fault", "#Times", "First of them"])
         .with_rows(rows)
         .with_note("A fault invalidates a trial only where it can explain what is missing; sending too slowly always does.");
-    match digest.has_faults_of_connections() {
+    let table = match digest.has_faults_of_connections() {
         true => table.with_note(
             "Phase 1 incomplete, connections differ: not the tester's doing, but the trial was not the one that was asked for.",
+        ),
+        false => table,
+    };
+    match digest.has_faults_of_names() {
+        true => table.with_note(
+            "Names not resolved before, cache hits differ, too few names: not the tester's doing, but the trial was not the one that \
+             was asked for.",
         ),
         false => table,
     }
@@ -108,7 +117,7 @@ fn fault_rows(point: &PointDigest) -> Vec<Vec<String>> {
         kinds.entry(kind(fault)).or_insert_with(|| (0, fault.to_string())).0 += 1;
     }
     let row = |(kind, (times, first)): (&str, (u64, String))| {
-        vec![title(point.test), point.point.frame_size.to_string(), kind.to_owned(), times.to_string(), first]
+        vec![title(point.test), size_cell(point.size()), kind.to_owned(), times.to_string(), first]
     };
     kinds.into_iter().map(row).collect()
 }
@@ -127,5 +136,9 @@ fn kind(fault: &Fault) -> &'static str {
         Fault::PhaseOneIncomplete { .. } => "phase 1 incomplete",
         Fault::LongerThanTimeout { .. } => "longer than the DUT's timeout",
         Fault::ConnectionsDiffer { .. } => "connections differ",
+        Fault::AboveCertified { .. } => "above the certified rate",
+        Fault::PreloadFailed { .. } => "names not resolved before",
+        Fault::HitsDiffer { .. } => "cache hits differ",
+        Fault::TooFewNames { .. } => "too few names",
     }
 }

@@ -2,6 +2,7 @@
 //! by the tester" where it fell short, "no difference shown" where ranges overlap.
 
 mod connections;
+mod queries;
 mod ranking;
 mod series;
 mod throughput;
@@ -29,7 +30,8 @@ pub(crate) fn reservations(digest: &Digest) -> Vec<String> {
 
 /// The sentences that compare rates and numbers of connections; the other measures speak for themselves.
 pub(crate) fn rates(digest: &Digest) -> Vec<String> {
-    let rates = throughput::sentences(digest).into_iter().chain(connections::sentences(digest));
+    let rates =
+        throughput::sentences(digest).into_iter().chain(connections::sentences(digest)).chain(queries::sentences(digest));
     rates.chain(series::sentences(digest)).collect()
 }
 

@@ -1,6 +1,6 @@
 //! Results of one kind side by side, highest first: what may be said of one against another.
 
-use crate::digest::{Limits, Rated};
+use crate::digest::{Hindrance, Limits, Rated};
 use crate::words::{share, short};
 
 /// A result with the name of whom it is of.
@@ -53,7 +53,10 @@ impl Ranked {
 
     pub(super) fn why_open_briefly(&self, kind: Kind) -> String {
         match self.limits {
-            l if l.phase_1 > 0 => ", limited by the connections of phase 1, not all of which were opened or kept".to_owned(),
+            l if l.hindered > 0 => match l.hindrance {
+                Some(Hindrance::Names) => ", limited by the names, which were too few or not cached as asked".to_owned(),
+                _ => ", limited by the connections of phase 1, not all of which were opened or kept".to_owned(),
+            },
             l if l.tester > 0 => ", limited by the tester".to_owned(),
             l if l.maximum > 0 => format!(", {}", kind.ceiling),
             _ => String::new(),
@@ -63,7 +66,10 @@ impl Ranked {
     /// For a list: what of the order is the tester's doing.
     pub(super) fn in_brackets(&self) -> &'static str {
         match self.limits {
-            l if l.phase_1 > 0 => " (limited by the connections of phase 1)",
+            l if l.hindered > 0 => match l.hindrance {
+                Some(Hindrance::Names) => " (limited by the names)",
+                _ => " (limited by the connections of phase 1)",
+            },
             l if l.tester > 0 => " (limited by the tester)",
             _ => "",
         }

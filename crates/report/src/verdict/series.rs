@@ -56,9 +56,10 @@ fn scaling(digest: &Digest, steps: &Steps) -> Option<String> {
     let at_least = if last.limits().open_above() { "at least " } else { "" };
     let [few, many, gain] = [*few, *many, gain].map(three_digits);
     Some(format!(
-        "{}: with {many} of the DUT's cores {at_least}{gain} times the {} of {few}, at {size}\u{a0}bytes.",
+        "{}: with {many} of the DUT's cores {at_least}{gain} times the {} of {few}{}.",
         steps.name,
-        in_a_sentence(&searched(steps.measure()?, digest.goal()))
+        in_a_sentence(&searched(steps.measure()?, digest.goal())),
+        last.size().map(|_| format!(", at {size}\u{a0}bytes")).unwrap_or_default()
     ))
 }
 

@@ -1,7 +1,7 @@
 //! Throughputs in sentences, and in order.
 
 use super::ranking::{Kind, Ranked, ranking};
-use crate::digest::{Digest, PointDigest, sizes};
+use crate::digest::{Digest, Hindrance, PointDigest, sizes};
 use crate::words::{loss_goal, title};
 use sixbench_method::terms::FrameSize;
 
@@ -55,11 +55,15 @@ pub(super) fn unmeasured(digest: &Digest) -> Vec<String> {
 }
 
 fn why_unmeasured(point: &PointDigest) -> &'static str {
-    match point.limits().is_hindered {
-        true => {
+    match point.limits().hindrance {
+        Some(Hindrance::Names) => {
+            "the names were not cached as the plan has it at any rate that was tried, or there were too few of them; look at the \
+             faults below, at the plan's `names` and `ttl` and at the server's cache"
+        }
+        Some(Hindrance::Connections) => {
             "before every trial phase 1 failed to open all its connections, or they were not kept; lower the plan's \
              `phase-1-rate`, or look at the DUT's table and timeouts"
         }
-        false => "the tester fell short at every load that was tried",
+        None => "the tester fell short at every load that was tried",
     }
 }

@@ -18,7 +18,8 @@ pub(crate) fn sentence(point: &PointDigest) -> Option<String> {
         | Measure::TearDownRate
         | Measure::TableCapacity(_)
         | Measure::TcpEstablishmentRate(_)
-        | Measure::TcpCapacity(_) => return None,
+        | Measure::TcpCapacity(_)
+        | Measure::Dns(_) => return None,
         Measure::FrameLossRate(_) => return losses(point),
         Measure::Latency(_) => latency(point)?,
         Measure::Pdv(_) => format!("packet delay variation {}", time(point.worst(Quantity::Pdv)?)),

@@ -4,6 +4,7 @@ mod conntrack;
 mod drops;
 mod processor;
 
+use crate::process::family;
 use crate::topology::Cores;
 use sixbench_method::record::Watch;
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
@@ -16,7 +17,7 @@ pub const INTERVAL: Duration = Duration::from_millis(100);
 /// Whom to watch beside the processors.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Watched {
-    /// The process that is the DUT, if it is one.
+    /// The process that is the DUT, if it is one; what it has started is watched with it.
     pub process: Option<u32>,
     /// A process in the DUT's network namespace, by which its counters can be read.
     pub anchor: Option<u32>,
@@ -46,11 +47,13 @@ struct Snapshot {
 
 impl Snapshot {
     fn now(watched: Watched) -> Self {
+        // Some servers are several processes: to take the others for strangers on the DUT's cores would invalidate its trials.
+        let processes = watched.process.map(family).unwrap_or_default();
         Self {
             processors: processor::snapshot(),
             drops: watched.anchor.map(drops::snapshot).unwrap_or_default(),
-            memory: watched.process.and_then(resident_octets).unwrap_or(0),
-            process_ms: watched.process.and_then(processor::time_of).unwrap_or(0),
+            memory: processes.iter().filter_map(|process| resident_octets(*process)).sum(),
+            process_ms: processes.iter().filter_map(|process| processor::time_of(*process)).sum(),
             conntrack: watched.anchor.map(conntrack::snapshot).unwrap_or_default(),
         }
     }

@@ -10,7 +10,7 @@ pub(crate) struct Term {
 }
 
 /// What can be measured, in the words of `measure` in a plan.
-pub(crate) const MEASURES: [Term; 13] = [
+pub(crate) const MEASURES: [Term; 15] = [
     Term {
         name: "throughput",
         definition: "The highest rate at which the DUT forwards every frame it is offered.",
@@ -117,10 +117,26 @@ pub(crate) const MEASURES: [Term; 13] = [
                were open brought another one.",
         unit: "connections",
     },
+    Term {
+        name: "dns64",
+        definition: "DNS64 performance: the highest rate of DNS queries that are all answered with the right AAAA record in time.",
+        clause: "RFC 8219 section 9; DNS64 by RFC 6147",
+        here: "A search over the rate. The tester is client and authoritative server: query i is sent at start + i / rate, whatever became of \
+               those before; the authority has one name for each IPv4 address of a network. A trial passes only if the first answer to \
+               every query came within the timeout and is right in address, TTL and form.",
+        unit: "queries per second",
+    },
+    Term {
+        name: "dns-authority",
+        definition: "Performance of an authoritative DNS server: the highest rate of queries that it all answers rightly from its zone.",
+        clause: "the method of RFC 8219 section 9.2, but no part of it: Lencse, Benchmarking authoritative DNS servers, IEEE Access, 2020",
+        here: "As dns64, but the server is the device itself: its zone has the plan's names.",
+        unit: "queries per second",
+    },
 ];
 
 /// Everything else.
-pub(crate) const TERMS: [Term; 26] = [
+pub(crate) const TERMS: [Term; 31] = [
     Term {
         name: "intended-load",
         definition: "The rate the tester is told to offer.",
@@ -320,5 +336,43 @@ pub(crate) const TERMS: [Term; 26] = [
         here: "Counted over the state table. A device that preserves ports must look for another one where two clients share theirs, which \
                the establishment rate shows.",
         unit: "connections",
+    },
+    Term {
+        name: "certified-rate",
+        definition: "r: the highest rate of queries a DNS server may be tested at by this tester.",
+        clause: "RFC 8219 section 9.2.1",
+        here: "The self-test's result. A trial above it is invalid, so a server that is faster has \"at least\" that rate, limited by the tester.",
+        unit: "queries per second",
+    },
+    Term {
+        name: "self-test",
+        definition: "The tester's client looped to its authoritative server, the DUT left out, to exclude that the tester is what limits.",
+        clause: "RFC 8219 section 9.2.1",
+        here: "Before the first trial of a server: at 2 (r + d) queries/s with d = 0.1 r every answer must come within a quarter of the timeout. The \
+               highest r that passes is searched for and reported.",
+        unit: "queries per second",
+    },
+    Term {
+        name: "cached",
+        definition: "The share of the queries that are for names the server has resolved before.",
+        clause: "RFC 8219 section 9.2: 0 % is required; 20, 40, 60, 80 and 100 % may be tested",
+        here: "So many of the queries are for names that have had their right answer before the trial, asked again while they are in the cache; \
+               the others are for names that were never asked for.",
+        unit: "per cent",
+    },
+    Term {
+        name: "with-aaaa",
+        definition: "The share of the names that have an AAAA record of their own: nothing is synthesised for them.",
+        clause: "RFC 8219 section 9.2: 0 % is required; 20, 40, 60, 80 and 100 % may be tested",
+        here: "Which names these are is reckoned from the name, so client and authority agree without a zone.",
+        unit: "per cent",
+    },
+    Term {
+        name: "hit-rate",
+        definition: "The share of the answers that a DNS server gave from its cache.",
+        clause: "RFC 8219 section 9.2 asks that names be cached, and not how that is known; Lencse, dns64perf++ extension for caching",
+        here: "Seen at the authority: an answer whose name did not reach it during the trial came from the cache. A trial in which this is not \
+               what was intended is invalid.",
+        unit: "per cent",
     },
 ];

@@ -1,5 +1,6 @@
 //! A run as it might be, built in code: four tests, two sizes, three repetitions, with lost and invalid trials.
 
+mod dns;
 mod measures;
 mod stateful;
 
@@ -124,6 +125,7 @@ fn trial_result(rate: u64, capacity: u64, repetition: u32) -> TrialResult {
         directions,
         connections: None,
         tcp: None,
+        dns: None,
         faults: vec![],
     }
 }
@@ -222,6 +224,7 @@ fn facts() -> Facts {
         version: version.to_owned(),
         technology: technology.to_owned(),
         files: [(path.to_owned(), text.to_owned())].into(),
+        certificates: vec![],
     };
     let named = |pairs: &[(&str, &str)]| pairs.iter().map(|(n, v)| ((*n).to_owned(), (*v).to_owned())).collect();
     Facts {

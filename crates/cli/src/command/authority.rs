@@ -1,0 +1,68 @@
+//! `sixbench authority`: the tester's own authoritative name server on its own, or its zone as a file for another.
+
+use crate::args;
+use crate::exit::{Exit, Failed};
+use crate::run::stop;
+use sixbench_engine::dns::authority::{Service, Zone};
+use sixbench_engine::dns::names::Population;
+use sixbench_engine::dns::zone_file;
+use sixbench_method::plan::Names;
+use sixbench_method::trial::dns::AuthorityCounts;
+use std::io::{self, BufWriter, Write};
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::thread::available_parallelism;
+
+/// Serves until it is interrupted, or writes the zone file.
+pub(crate) fn authority(arguments: args::Authority) -> Result<Exit, Failed> {
+    let population = Population { with_aaaa: arguments.with_aaaa };
+    let zone = Zone { domain: arguments.domain, population, ttl_s: arguments.ttl_s };
+    if let Some(names) = arguments.zone_file {
+        return write(&zone, names);
+    }
+    let threads = arguments.threads.or_else(|| available_parallelism().ok()).map_or(1, NonZeroUsize::get);
+    let stop = stop::install()?;
+    let zone = Arc::new(zone);
+    let service = Service::bind(&arguments.listen, &zone, threads).map_err(|error| Failed::new(Exit::Testbed, error))?;
+    eprintln!("{}", introduction(&service, &zone));
+    let counts = service.run(&stop)?;
+    eprintln!("{}", in_words(&counts));
+    Ok(Exit::Done)
+}
+
+fn introduction(service: &Service, zone: &Zone) -> String {
+    let listening: Vec<String> = service.local().iter().map(ToString::to_string).collect();
+    let Zone { domain, population, .. } = zone;
+    format!(
+        "{domain}: listening on {} over UDP and TCP; {} % of the names have an AAAA record; Ctrl-C ends it",
+        listening.join(", "),
+        population.with_aaaa
+    )
+}
+
+fn in_words(counts: &AuthorityCounts) -> String {
+    let AuthorityCounts { aaaa, a, other, malformed, over_tcp, overruns, .. } = counts;
+    format!("queries: {aaaa} AAAA, {a} A, {other} other, of these {over_tcp} over TCP; malformed {malformed}, lost {overruns}")
+}
+
+/// Writes the zone file to stdout.
+fn write(zone: &Zone, names: Names) -> Result<Exit, Failed> {
+    eprintln!("{} lines", zone_file::lines(zone, names));
+    let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
+    match zone_file::write_zone(&mut out, zone, names).and_then(|()| out.flush()) {
+        // Whoever reads has seen enough.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(Exit::Done),
+        result => result.map(|()| Exit::Done).map_err(Failed::from),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_are_told_in_a_line() {
+        let counts = AuthorityCounts { aaaa: 7, a: 5, other: 1, over_tcp: 2, overruns: 3, ..AuthorityCounts::default() };
+        assert_eq!(in_words(&counts), "queries: 7 AAAA, 5 A, 1 other, of these 2 over TCP; malformed 0, lost 3");
+    }
+}

@@ -1,0 +1,249 @@
+//! `sixbench dns64`: a server that somebody else has set up, asked at an exact rate from here, every answer checked.
+
+use crate::args;
+use crate::config::units::{show_ns, show_rate};
+use crate::config::{standard_search, standard_trial};
+use crate::exit::{Exit, Failed};
+use crate::run::stop;
+use crate::view::{certified, trial_line, verdict_word};
+use sixbench_engine::Layout;
+use sixbench_engine::dns::names::Population;
+use sixbench_engine::dns::{AuthorityEnd, DnsEnds, DnsError, DnsSettings, DnsTester, Expectation};
+use sixbench_io::thread::allowed_cores;
+use sixbench_method::measure::procedure;
+use sixbench_method::plan::{Dns, DnsRole, Measure, Plan, Profile, SearchMethod, SearchSettings, Test, TrialSettings};
+use sixbench_method::search::Limit;
+use sixbench_method::terms::{FrameRate, FrameSize, LossRatio};
+use sixbench_method::trial::dns::{AuthorityCounts, DnsResult};
+use sixbench_method::trial::{Measurer, Shape, TrialResult, TrialSpec, Verdict};
+use std::fmt::Write;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+/// A trial of the self-test is no longer than this.
+const LONGEST_SELF_TEST_NS: u64 = 1_000_000_000;
+/// How much later than the timeout an answer may be, and still be seen.
+const LATE_NS: u64 = 1_000_000_000;
+
+/// Performs the trial, or the search.
+pub(crate) fn dns64(arguments: args::Dns64) -> Result<Exit, Failed> {
+    check(&arguments)?;
+    let stop = stop::install()?;
+    let layout = Layout { cores: cores(&arguments)? };
+    layout.warnings().iter().for_each(|warning| eprintln!("warning: {warning}"));
+    let mut tester = DnsTester::new(ends(&arguments), settings(&arguments), layout, stop);
+    tester.probe(Duration::ZERO).map_err(failed)?;
+    let self_test_ns = arguments.duration_ns.min(LONGEST_SELF_TEST_NS);
+    if let Some(certificate) = tester.certify(arguments.rate, self_test_ns).map_err(failed)? {
+        eprintln!("{}", certified(&certificate));
+    }
+    if arguments.search { search(&arguments, &mut tester) } else { one(&arguments, &mut tester) }
+}
+
+fn failed(error: DnsError) -> Failed {
+    let exit = if matches!(error, DnsError::Interrupted) { Exit::Interrupted } else { Exit::Testbed };
+    Failed::new(exit, error)
+}
+
+fn check(arguments: &args::Dns64) -> Result<(), Failed> {
+    let families = arguments.from.map(|from| from.is_ipv4() == arguments.server.is_ipv4());
+    if families == Some(false) {
+        return Err(Failed::usage(format!("--from is of another family than the server {}", arguments.server)));
+    }
+    if arguments.duration_ns == 0 || arguments.rate.frames_in(arguments.duration_ns) == 0 {
+        return Err(Failed::usage("no query would be sent: raise --rate or --for"));
+    }
+    Ok(())
+}
+
+fn cores(arguments: &args::Dns64) -> Result<Vec<u32>, Failed> {
+    let allowed = allowed_cores()?;
+    let wanted = arguments.threads.get();
+    if wanted > allowed.len() {
+        return Err(Failed::usage(format!("--threads {wanted}: this process may use {} cores", allowed.len())));
+    }
+    Ok(allowed[..wanted].to_vec())
+}
+
+fn ends(arguments: &args::Dns64) -> DnsEnds {
+    let authority = arguments.authority.map(|listen| AuthorityEnd {
+        namespace: None,
+        listen,
+        looped: Some((listen, "this machine's loopback".to_owned())),
+    });
+    DnsEnds {
+        client_namespace: None,
+        client: arguments.from,
+        server: SocketAddr::new(arguments.server, arguments.port),
+        authority,
+        stand_in: None,
+    }
+}
+
+fn role(arguments: &args::Dns64) -> DnsRole {
+    if arguments.authoritative { DnsRole::Authority } else { DnsRole::Dns64 }
+}
+
+fn settings(arguments: &args::Dns64) -> DnsSettings {
+    let prefix = (!arguments.authoritative).then_some(arguments.prefix);
+    let population = Population { with_aaaa: arguments.with_aaaa };
+    let standard = Dns::required(role(arguments));
+    DnsSettings {
+        expectation: Expectation { role: role(arguments), prefix, population, most_ttl: arguments.ttl_s },
+        domain: arguments.domain.clone(),
+        names: arguments.names,
+        cached: arguments.cached,
+        cached_names: standard.cached_names,
+        timeout_ns: arguments.timeout_ns,
+        window_ns: arguments.timeout_ns + LATE_NS,
+        stall_ns: trial_settings(arguments).stall_ns,
+        ports: arguments.source_ports,
+        records: arguments.csv.clone(),
+    }
+}
+
+fn one(arguments: &args::Dns64, tester: &mut DnsTester) -> Result<Exit, Failed> {
+    let spec = TrialSpec { shape: Shape::Queries, ..TrialSpec::constant(arguments.rate, arguments.duration_ns) };
+    let result = tester.measure(&spec).map_err(failed)?;
+    match arguments.json {
+        true => println!("{}", serde_json::to_string_pretty(&result).map_err(anyhow::Error::from)?),
+        false => print!("{}", describe(&result)),
+    }
+    let is_invalid = result.verdict(LossRatio::ZERO) == Verdict::Invalid;
+    Ok(if is_invalid { Exit::TesterUnfit } else { Exit::Done })
+}
+
+fn trial_settings(arguments: &args::Dns64) -> TrialSettings {
+    TrialSettings { duration_ns: arguments.duration_ns, ..standard_trial(Profile::Custom) }
+}
+
+/// The search of a plan, told trial by trial.
+fn search(arguments: &args::Dns64, tester: &mut DnsTester) -> Result<Exit, Failed> {
+    let plan = plan(arguments);
+    let mut search = procedure(&plan, &plan.tests[0], FrameSize::MINIMUM, &[]);
+    let mut results = Vec::new();
+    while let Some(spec) = search.next_trial() {
+        let result = tester.measure(&spec).map_err(failed)?;
+        eprintln!("{}", trial_line(&result, search.verdict(&result)));
+        search.learn(&result);
+        results.push(result);
+    }
+    let bracket = search.findings().brackets.first().copied();
+    if arguments.json {
+        println!("{}", serde_json::to_string_pretty(&(bracket, results)).map_err(anyhow::Error::from)?);
+        return Ok(Exit::Done);
+    }
+    let Some(bracket) = bracket else { return Ok(Exit::TesterUnfit) };
+    let (exit, note) = match bracket.limit {
+        Limit::Dut => (Exit::Done, ""),
+        Limit::Maximum => (Exit::Done, " or more: --rate is the highest that was tried"),
+        Limit::Tester => (Exit::TesterUnfit, " or more: the tester could not go further"),
+    };
+    match bracket.lower {
+        Some(rate) => {
+            println!("{} queries/s, every one answered rightly within {}{note}", rate.0, show_ns(arguments.timeout_ns))
+        }
+        None => println!("nothing passed, not even {} queries/s", plan.search.minimum.0),
+    }
+    Ok(exit)
+}
+
+fn plan(arguments: &args::Dns64) -> Plan {
+    let dns = Dns {
+        domain: arguments.domain.to_string(),
+        names: arguments.names,
+        timeout_ns: arguments.timeout_ns,
+        cached: arguments.cached,
+        with_aaaa: arguments.with_aaaa,
+        ttl_s: arguments.ttl_s,
+        ports: arguments.source_ports,
+        ..Dns::required(role(arguments))
+    };
+    let standard = standard_search(Profile::Smoke);
+    let minimum = FrameRate(standard.minimum.0.min(arguments.rate.0 / 100).max(1));
+    Plan {
+        name: "dns64".to_owned(),
+        profile: Profile::Custom,
+        seed: 42,
+        trial: trial_settings(arguments),
+        search: SearchSettings { method: SearchMethod::Binary, minimum, maximum: arguments.rate, ..standard },
+        link_rate: None,
+        interleave: false,
+        tests: vec![Test { measure: Measure::Dns(dns), ..Test::of("dns64", "dns64") }],
+    }
+}
+
+fn describe(result: &TrialResult) -> String {
+    let spec = result.spec;
+    let verdict = verdict_word(result.verdict(LossRatio::ZERO));
+    let mut text = format!("{} queries/s for {}: {verdict}\n", show_rate(spec.rate), show_ns(spec.duration_ns));
+    if let Some(dns) = &result.dns {
+        text += &answers(dns);
+    }
+    result.directions.iter().for_each(|direction| {
+        if let Some(delay) = &direction.delay {
+            let us = [delay.min_ns, delay.median_ns, delay.p999_ns, delay.max_ns].map(|ns| ns as f64 / 1e3);
+            let [min, median, p999, max] = us;
+            let _ = writeln!(
+                text,
+                "  delay          {min:.1} us min, {median:.1} median, {p999:.1} 99.9th percentile, {max:.1} max"
+            );
+        }
+        let sending = &direction.sending;
+        let seconds = [sending.took_ns, sending.nominal_ns].map(|ns| ns as f64 / 1e9);
+        let _ = writeln!(
+            text,
+            "  sending        {:.6} s instead of {:.6} s ({:.2} queries/s), worst lateness {} us",
+            seconds[0],
+            seconds[1],
+            achieved(direction.offered, sending.took_ns),
+            sending.worst_lateness_ns / 1000
+        );
+        direction.examples.iter().for_each(|example| text += &format!("  {example}\n"));
+    });
+    result.faults.iter().for_each(|fault| text += &format!("  tester: {fault}\n"));
+    text
+}
+
+/// Queries per second between the first and the last.
+fn achieved(sent: u64, took_ns: u64) -> f64 {
+    if took_ns == 0 { 0.0 } else { sent.saturating_sub(1) as f64 * 1e9 / took_ns as f64 }
+}
+
+/// The figures of dns64perf++, then what it does not tell.
+fn answers(dns: &DnsResult) -> String {
+    let answers = &dns.answers;
+    let ms = |ns: Option<f64>| ns.map_or_else(|| "–".to_owned(), |ns| format!("{:.3} ms", ns / 1e6));
+    let mut text = format!(
+        "  sent {}, received {}, valid {}; round-trip time {} on average, standard deviation {}\n",
+        answers.sent,
+        answers.received(),
+        answers.right,
+        ms(dns.rtt.mean_ns()),
+        ms(dns.rtt.deviation_ns())
+    );
+    let beside = [
+        ("duplicate", answers.duplicate),
+        ("mismatched", answers.mismatched),
+        ("unasked", answers.unasked),
+        ("network errors", answers.unreachable),
+    ];
+    let odd: Vec<String> = answers
+        .fates()
+        .into_iter()
+        .skip(1)
+        .chain(beside)
+        .filter(|(_, queries)| *queries > 0)
+        .map(|(what, queries)| format!("{what} {queries}"))
+        .collect();
+    if !odd.is_empty() {
+        let _ = writeln!(text, "  of these       {}", odd.join(", "));
+    }
+    if let (true, Some(observed)) = (dns.cache.intended > 0 || dns.cache.preloaded > 0, dns.cache.observed) {
+        let _ = writeln!(text, "  cache          {} answers were to come from it, {observed} did", dns.cache.intended);
+    }
+    if let Some(AuthorityCounts { aaaa, a, other, names, .. }) = dns.authority {
+        let _ = writeln!(text, "  authority      {aaaa} AAAA, {a} A, {other} other queries about {names} names");
+    }
+    text
+}

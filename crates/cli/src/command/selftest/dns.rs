@@ -1,0 +1,64 @@
+//! What the DNS tester can do: its client looped to its authority by the search of RFC 8219 section 9.2.1, over the loopback interface.
+
+use super::Figure;
+use crate::exit::Failed;
+use crate::run::stop;
+use sixbench_engine::Layout;
+use sixbench_engine::dns::names::{Domain, Population};
+use sixbench_engine::dns::{AuthorityEnd, DnsEnds, DnsSettings, DnsTester, Expectation};
+use sixbench_io::thread::allowed_cores;
+use sixbench_method::plan::{DOMAIN, Dns, DnsRole, Names};
+use sixbench_method::terms::FrameRate;
+use sixbench_method::trial::dns::Certificate;
+use std::net::{Ipv6Addr, SocketAddr, UdpSocket};
+
+/// Rates for which the search looks: 2.2 times as many queries are looped.
+const MOST: FrameRate = FrameRate(1_000_000);
+/// Time of sending of each trial.
+const DURATION_NS: u64 = 500_000_000;
+
+/// The highest rate looped with every answer right within a quarter of a second: on one core for both, and on one for each.
+pub(super) fn figures() -> Result<Vec<Figure>, Failed> {
+    let cores: Vec<u32> = allowed_cores()?;
+    let layouts = [("one core for both", 1), ("a core each", 2)];
+    let possible = layouts.into_iter().filter(|(_, wanted)| *wanted <= cores.len());
+    possible.map(|(name, wanted)| figure(name, &cores[..wanted])).collect()
+}
+
+fn figure(name: &str, cores: &[u32]) -> Result<Figure, Failed> {
+    // A port that is free: the authority takes it over at once.
+    let any = SocketAddr::new(Ipv6Addr::LOCALHOST.into(), 0);
+    let listen = UdpSocket::bind(any).and_then(|socket| socket.local_addr())?;
+    let looped = Some((listen, "loopback".to_owned()));
+    let ends = DnsEnds {
+        client_namespace: None,
+        client: None,
+        server: listen,
+        authority: Some(AuthorityEnd { namespace: None, listen, looped }),
+        stand_in: None,
+    };
+    let layout = Layout { cores: cores.to_vec() };
+    let mut tester = DnsTester::new(ends, settings()?, layout, stop::install()?);
+    let certificate = tester.certify(MOST, DURATION_NS).map_err(anyhow::Error::from)?;
+    let rate = certificate.map_or(0, |certificate| certificate.rate);
+    let what = format!("DNS over loopback, client and authority, {name}");
+    let per_second = if rate == 0 { 0 } else { Certificate::looped(rate) };
+    Ok(Figure { what, per_second, unit: "queries/s", offered_load_error: None })
+}
+
+fn settings() -> Result<DnsSettings, Failed> {
+    let Dns { timeout_ns, ttl_s, ports, cached_names, .. } = Dns::required(DnsRole::Authority);
+    let population = Population { with_aaaa: 100 };
+    Ok(DnsSettings {
+        expectation: Expectation { role: DnsRole::Authority, prefix: None, population, most_ttl: ttl_s },
+        domain: Domain::new(DOMAIN).map_err(Failed::usage)?,
+        names: Names::PRIVATE,
+        cached: 0,
+        cached_names,
+        timeout_ns,
+        window_ns: timeout_ns,
+        stall_ns: 1_000_000,
+        ports,
+        records: None,
+    })
+}

@@ -1,0 +1,90 @@
+//! From a recipe and a test of a DNS server to what the DNS tester asks, and to what the server must be set up for.
+
+use sixbench_engine::dns::names::{Domain, Population};
+use sixbench_engine::dns::zone_file;
+use sixbench_engine::dns::{AuthorityEnd, DnsEnds, DnsSettings, Expectation};
+use sixbench_method::plan::{Dns, DnsRole, Test, TrialSettings};
+use sixbench_testbed::Zone;
+use sixbench_testbed::recipe::{Recipe, Technology};
+use sixbench_wire::Prefix6052;
+use std::net::SocketAddr;
+
+/// Where the tester's authority listens, and a real one in its place: what recipes tell the server.
+const AUTHORITY_PORT: u16 = 53;
+
+/// What is asked, and how.
+pub(super) fn job(recipe: &Recipe, test: &Test, dns: &Dns, settings: TrialSettings) -> Result<(DnsEnds, DnsSettings), String> {
+    check(recipe, test, dns, settings)?;
+    let port = recipe.dns.as_ref().map_or(53, |dns| dns.port);
+    let (left, right) = (recipe.foreground.left, recipe.foreground.right);
+    let is_ours = dns.role == DnsRole::Dns64 && dns.authority.is_none();
+    let listen = SocketAddr::new(right.destination, AUTHORITY_PORT);
+    let ends = DnsEnds {
+        client_namespace: None,
+        client: Some(left.source),
+        server: SocketAddr::new(left.destination, port),
+        authority: is_ours.then_some(AuthorityEnd { namespace: None, listen, looped: None }),
+        stand_in: None,
+    };
+    Ok((ends, dns_settings(recipe, dns, settings)?))
+}
+
+fn dns_settings(recipe: &Recipe, dns: &Dns, settings: TrialSettings) -> Result<DnsSettings, String> {
+    let prefix = recipe.dns.as_ref().and_then(|dns| dns.prefix).map(|prefix| prefix.to_string().parse::<Prefix6052>());
+    let prefix = prefix.transpose().map_err(|e| format!("recipe {}: [dns]: {e}", recipe.name))?;
+    let population = Population { with_aaaa: dns.with_aaaa };
+    Ok(DnsSettings {
+        expectation: Expectation { role: dns.role, prefix, population, most_ttl: dns.ttl_s },
+        domain: Domain::new(&dns.domain)?,
+        names: dns.names,
+        cached: dns.cached,
+        cached_names: dns.cached_names,
+        timeout_ns: dns.timeout_ns,
+        // What is late is to be seen, too.
+        window_ns: dns.timeout_ns + settings.residual_ns,
+        stall_ns: settings.stall_ns,
+        ports: dns.ports,
+        records: None,
+    })
+}
+
+fn check(recipe: &Recipe, test: &Test, dns: &Dns, settings: TrialSettings) -> Result<(), String> {
+    let fits = match dns.role {
+        DnsRole::Dns64 => recipe.technology == Technology::Dns64,
+        DnsRole::Authority => recipe.technology == Technology::DnsAuthority,
+    };
+    if !fits {
+        let (measure, technology) = (test.measure.name(), recipe.technology.title());
+        return Err(format!("test {}: measure = \"{measure}\" does not fit recipe {}: {technology}", test.name, recipe.name));
+    }
+    let lasts_ns = settings.duration_ns + dns.timeout_ns;
+    if dns.cached > 0 && u64::from(dns.ttl_s) * 1_000_000_000 <= 2 * lasts_ns {
+        return Err(format!("test {}: `ttl` must be longer than two trials, or nothing stays cached", test.name));
+    }
+    Ok(())
+}
+
+/// What a server is set up for: its domain, and of an authority its zone file.
+pub(crate) fn zone(dns: &Dns, is_rehearsal: bool) -> Result<Zone, String> {
+    let is_in_a_file = dns.role == DnsRole::Authority || dns.authority.is_some();
+    let text = if is_in_a_file && !is_rehearsal { Some(zone_text(dns)?.into()) } else { None };
+    Ok(Zone { domain: dns.domain.clone(), text, authority_port: AUTHORITY_PORT })
+}
+
+fn zone_text(dns: &Dns) -> Result<String, String> {
+    let population = Population { with_aaaa: dns.with_aaaa };
+    let zone = sixbench_engine::dns::authority::Zone { domain: Domain::new(&dns.domain)?, population, ttl_s: dns.ttl_s };
+    let mut text = Vec::new();
+    zone_file::write_zone(&mut text, &zone, dns.names).map_err(|e| format!("cannot write the zone: {e}"))?;
+    String::from_utf8(text).map_err(|e| format!("cannot write the zone: {e}"))
+}
+
+/// What makes two servers of one recipe different ones: all that is in their configuration.
+pub(crate) fn server_of(dns: &Dns) -> String {
+    let Dns { domain, names, with_aaaa, ttl_s, authority, .. } = dns;
+    match (dns.role, authority) {
+        (DnsRole::Dns64, None) => domain.clone(),
+        (DnsRole::Dns64, Some(authority)) => format!("{domain} {authority} {names} {with_aaaa} {ttl_s}"),
+        (DnsRole::Authority, _) => format!("{domain} {names} {with_aaaa} {ttl_s}"),
+    }
+}

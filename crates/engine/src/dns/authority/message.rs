@@ -1,0 +1,149 @@
+//! The general way from query to answer, by the library.
+
+use super::answer::{Answer, HEADER, Kind, MOST_OCTETS, UDP_SIZE};
+use super::zone::{Data, Place, Records};
+use domain::base::iana::{Class, Opcode, OptRcode, Rtype};
+use domain::base::message_builder::{MessageBuilder, PushError, TreeCompressor};
+use domain::base::name::ParsedName;
+use domain::base::opt::{Opt, OptRecord};
+use domain::base::{Message, Question, Ttl};
+use domain::dep::octseq::Array;
+use domain::rdata::ZoneRecordData;
+
+/// No answer, to what was no query.
+const SILENCE: Answer = Answer { octets: 0, kind: Kind::Malformed };
+/// Octet 2 of a header.
+const TRUNCATED: u8 = 2;
+
+type Octets = Array<MOST_OCTETS>;
+
+/// A query that could be read.
+struct Asked<'a> {
+    message: &'a Message<[u8]>,
+    question: Question<ParsedName<&'a [u8]>>,
+    edns: Option<Edns>,
+}
+
+/// What the client said of itself.
+#[derive(Clone, Copy)]
+struct Edns {
+    version: u8,
+    dnssec_ok: bool,
+}
+
+/// What there is to say.
+struct Finding {
+    rcode: OptRcode,
+    /// Whether the name is in our zone.
+    is_ours: bool,
+    record: Option<Data>,
+}
+
+impl Finding {
+    fn error(rcode: OptRcode) -> Self {
+        Self { rcode, is_ours: false, record: None }
+    }
+}
+
+/// Answers any message.
+pub(super) fn answer(records: &Records, query: &[u8], out: &mut [u8; MOST_OCTETS]) -> Answer {
+    let Ok(message) = Message::from_slice(query) else { return SILENCE };
+    if message.header().qr() {
+        // Two servers that answer each other's answers never stop.
+        return SILENCE;
+    }
+    if message.header().opcode() != Opcode::QUERY {
+        return bare(query, OptRcode::NOTIMP, 0, Kind::Other, out);
+    }
+    let Some(asked) = Asked::read(message) else { return bare(query, OptRcode::FORMERR, 0, Kind::Malformed, out) };
+    let (finding, kind) = asked.look_up(records);
+    match asked.compose(records, finding) {
+        Ok(octets) => {
+            out[..octets.len()].copy_from_slice(&octets);
+            Answer { octets: octets.len(), kind }
+        }
+        // No name is so long that it happens.
+        Err(_) => bare(query, OptRcode::NOERROR, TRUNCATED, kind, out),
+    }
+}
+
+/// A header alone.
+fn bare(query: &[u8], rcode: OptRcode, flags: u8, kind: Kind, out: &mut [u8; MOST_OCTETS]) -> Answer {
+    const KEPT: u8 = 0b0111_1001; // operation and RD
+    out[..HEADER].fill(0);
+    out[..2].copy_from_slice(&query[..2]);
+    out[2] = 0x80 | query[2] & KEPT | flags;
+    out[3] = rcode.rcode().to_int();
+    Answer { octets: HEADER, kind }
+}
+
+impl<'a> Asked<'a> {
+    /// `None` where it is malformed: other than one question (RFC 9619), answers, two OPT records, or octets that are too few or too many.
+    fn read(message: &'a Message<[u8]>) -> Option<Self> {
+        let counts = message.header_counts();
+        if (counts.qdcount(), counts.ancount()) != (1, 0) {
+            return None;
+        }
+        let question = message.question().next()?.ok().filter(|question| !question.qname().is_compressed())?;
+        let mut authority = message.authority().ok()?;
+        authority.by_ref().try_for_each(|record| record.map(drop)).ok()?;
+        let mut additional = authority.next_section().ok()??;
+        let mut edns = None;
+        for record in additional.by_ref() {
+            let record = record.ok()?;
+            if record.rtype() == Rtype::OPT {
+                let is_first_at_root = edns.is_none() && record.owner().is_root();
+                let opt = OptRecord::from_record(record.to_record::<Opt<_>>().ok()??);
+                edns = is_first_at_root.then_some(Edns { version: opt.version(), dnssec_ok: opt.dnssec_ok() });
+                edns?;
+            }
+        }
+        (additional.pos() == message.as_slice().len()).then_some(Self { message, question, edns })
+    }
+
+    fn look_up(&self, records: &Records) -> (Finding, Kind) {
+        let (name, rtype) = (self.question.qname(), self.question.qtype());
+        if self.edns.is_some_and(|edns| edns.version > 0) {
+            return (Finding::error(OptRcode::BADVERS), Kind::Other);
+        }
+        let place = records.place(name);
+        let is_transfer = rtype == Rtype::AXFR || rtype == Rtype::IXFR;
+        if place == Place::Outside || is_transfer || self.question.qclass() != Class::IN {
+            return (Finding::error(OptRcode::REFUSED), Kind::Other);
+        }
+        let rcode = if place == Place::Nowhere { OptRcode::NXDOMAIN } else { OptRcode::NOERROR };
+        let finding = Finding { rcode, is_ours: true, record: records.record(place, rtype) };
+        match (place, rtype) {
+            (Place::Address(address), Rtype::A) => (finding, Kind::A(address)),
+            (Place::Address(address), Rtype::AAAA) => (finding, Kind::Aaaa(address)),
+            _ => (finding, Kind::Other),
+        }
+    }
+
+    fn compose(&self, records: &Records, finding: Finding) -> Result<Octets, PushError> {
+        let Finding { rcode, is_ours, record } = finding;
+        let ttl = Ttl::from_secs(records.zone.ttl_s);
+        let builder = MessageBuilder::from_target(TreeCompressor::new(Octets::default()))?;
+        let mut answer = builder.start_answer(self.message, rcode.rcode())?;
+        answer.header_mut().set_aa(is_ours);
+        let has_record = record.is_some();
+        if let Some(record) = record {
+            answer.push((self.question.qname(), Class::IN, ttl, record))?;
+        }
+        let mut authority = answer.authority();
+        if is_ours && !has_record {
+            // RFC 2308 section 3: it says how long the absence may be kept.
+            authority.push((&records.apex, Class::IN, ttl, ZoneRecordData::<Vec<u8>, _>::from(records.soa())))?;
+        }
+        let mut additional = authority.additional();
+        if let Some(edns) = self.edns {
+            additional.opt(|opt| {
+                opt.set_udp_payload_size(UDP_SIZE);
+                opt.set_dnssec_ok(edns.dnssec_ok);
+                opt.set_rcode(rcode);
+                Ok(())
+            })?;
+        }
+        Ok(additional.finish().into_target())
+    }
+}

@@ -1,0 +1,148 @@
+//! An authoritative name server for the namespace of the tests. It computes its answers, so no zone file is loaded and no memory fills;
+//! it never recurses, transfers or signs.
+
+mod answer;
+mod message;
+mod service;
+mod tcp;
+#[cfg(test)]
+mod tests;
+mod watch;
+mod zone;
+
+pub use answer::{Answer, Answerer, Kind, MOST_OCTETS};
+pub use service::Service;
+pub use watch::Watch;
+pub use zone::Zone;
+pub(crate) use zone::{ANYBODY, MAILBOX, SECONDARIES, SERIAL, SERVER};
+
+use sixbench_io::udp::{Inbox, Outbox, UdpSocket};
+use sixbench_method::trial::dns::AuthorityCounts;
+use std::io;
+use std::net::SocketAddr;
+use std::os::fd::{AsRawFd, RawFd};
+use std::sync::Arc;
+
+/// Messages taken in one call, each of one query or of many that came together.
+const BATCH: usize = 32;
+/// Messages sent in one call.
+const ANSWERS: usize = 256;
+
+/// Why the authority does not listen.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot listen on {address}: {}", in_words(.cause))]
+pub struct AuthorityError {
+    /// Where it was to listen.
+    pub address: SocketAddr,
+    /// The kernel's answer, which the words above say already: no `source`, lest it is told twice.
+    pub cause: io::Error,
+}
+
+fn in_words(error: &io::Error) -> String {
+    let words = match error.kind() {
+        io::ErrorKind::AddrInUse => "address already in use; is another name server running there? (ss -lutnp tells which)",
+        io::ErrorKind::AddrNotAvailable => "no interface here has this address (ip address lists them)",
+        io::ErrorKind::PermissionDenied => "permission denied; ports below 1024 need root",
+        _ => return error.to_string(),
+    };
+    words.to_owned()
+}
+
+/// One socket of the authority with all that answers on it: one for each thread.
+pub struct Authority {
+    socket: UdpSocket,
+    inbox: Inbox,
+    outbox: Outbox,
+    answerer: Arc<Answerer>,
+    counts: AuthorityCounts,
+    /// What was lost before the counts began.
+    lost_before: u64,
+}
+
+impl Authority {
+    /// Listens in the network namespace of the calling thread. Several may share an address; each gets a part of the clients. From an
+    /// unspecified address (`[::]`) answers leave with the address that the route has, which on a host with several may be another.
+    ///
+    /// # Errors
+    /// The address cannot be listened on; says why, and what next.
+    pub fn bind(listen: SocketAddr, zone: Arc<Zone>) -> Result<Self, AuthorityError> {
+        Self::with(listen, Arc::new(Answerer::new(zone, &[listen.ip()])))
+    }
+
+    /// As [`Authority::bind`], with what answers already made.
+    pub(crate) fn with(listen: SocketAddr, answerer: Arc<Answerer>) -> Result<Self, AuthorityError> {
+        let socket = UdpSocket::listening(listen).map_err(|cause| AuthorityError { address: listen, cause })?;
+        let (inbox, outbox) = (Inbox::new(BATCH), Outbox::new(ANSWERS));
+        Ok(Self { socket, inbox, outbox, answerer, counts: AuthorityCounts::default(), lost_before: 0 })
+    }
+
+    /// Where it listens.
+    pub fn local(&self) -> SocketAddr {
+        self.socket.local()
+    }
+
+    /// Takes one batch of what has arrived and answers it; never waits. Returns the messages taken.
+    #[inline]
+    pub fn turn(&mut self, watch: Option<&Watch>) -> usize {
+        // An error is the network's about an answer sent before, whose client has gone.
+        if self.inbox.receive(&self.socket).unwrap_or(0) == 0 {
+            return 0;
+        }
+        let Self { socket, inbox, outbox, answerer, counts, .. } = self;
+        let (mut taken, mut room) = (0, [0; MOST_OCTETS]);
+        inbox.each(|from, query| {
+            taken += 1;
+            let answer = answerer.answer(query, &mut room);
+            note(answer.kind, counts, watch);
+            let octets = &room[..answer.octets];
+            if answer.octets > 0 && !outbox.put(from, octets) {
+                outbox.flush(socket);
+                outbox.put(from, octets);
+            }
+        });
+        outbox.flush(socket);
+        taken
+    }
+
+    /// What has come since the last reset. `names` is 0: the [`Watch`] knows.
+    pub fn counts(&self) -> AuthorityCounts {
+        AuthorityCounts { overruns: self.lost().saturating_sub(self.lost_before), ..self.counts }
+    }
+
+    /// Counts anew from here.
+    pub fn reset_counts(&mut self) {
+        self.counts = AuthorityCounts::default();
+        self.lost_before = self.lost();
+    }
+
+    /// Queries the full receive buffer turned away, and answers the full send buffer did.
+    fn lost(&self) -> u64 {
+        self.socket.drops() + self.outbox.unsent()
+    }
+}
+
+impl AsRawFd for Authority {
+    fn as_raw_fd(&self) -> RawFd {
+        self.socket.as_raw_fd()
+    }
+}
+
+/// Counts a query and marks the name it was for.
+#[inline]
+fn note(kind: Kind, counts: &mut AuthorityCounts, watch: Option<&Watch>) {
+    let address = match kind {
+        Kind::Aaaa(address) => {
+            counts.aaaa += 1;
+            address
+        }
+        Kind::A(address) => {
+            counts.a += 1;
+            address
+        }
+        Kind::Other => return counts.other += 1,
+        Kind::Malformed => return counts.malformed += 1,
+    };
+    if let Some(watch) = watch {
+        watch.note(address);
+    }
+}

@@ -1,0 +1,167 @@
+//! The authority over TCP (RFC 7766), for completeness: several queries on a connection, each behind its length, and no more connections
+//! at once than a bound. Only a server that stands alone has it; a trial's queries are UDP.
+
+use super::answer::{Answerer, Kind, MOST_OCTETS};
+use super::{AuthorityError, note};
+use mio::net::{TcpListener, TcpStream};
+use mio::{Events, Interest, Poll, Registry, Token};
+use sixbench_method::trial::dns::AuthorityCounts;
+use slab::Slab;
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// Connections at once.
+pub(super) const MOST_CONNECTIONS: usize = 64;
+/// A connection on which nothing happens is closed after this.
+const IDLE: Duration = Duration::from_secs(5);
+/// How often the end is looked for.
+const PATIENCE: Duration = Duration::from_millis(100);
+/// Answers that a client does not take, octets: its next queries wait until it does.
+const MOST_WAITING: usize = 64 * 1024;
+
+const LISTENER: Token = Token(usize::MAX);
+
+/// A listening socket with its connections.
+pub(super) struct OverTcp {
+    listener: TcpListener,
+    poll: Poll,
+    answerer: Arc<Answerer>,
+    connections: Slab<Connection>,
+    counts: AuthorityCounts,
+}
+
+struct Connection {
+    stream: TcpStream,
+    /// Octets of queries that have not been answered.
+    queries: Vec<u8>,
+    /// Octets of answers that have not left.
+    answers: Vec<u8>,
+    /// When something last happened.
+    alive: Instant,
+    has_ended: bool,
+}
+
+impl OverTcp {
+    /// Takes connections from a socket that listens.
+    pub(super) fn new(listener: std::net::TcpListener, answerer: Arc<Answerer>) -> Result<Self, AuthorityError> {
+        let address = listener.local_addr().unwrap_or_else(|_| SocketAddr::from(([0; 4], 0)));
+        Self::of(listener, answerer).map_err(|cause| AuthorityError { address, cause })
+    }
+
+    fn of(listener: std::net::TcpListener, answerer: Arc<Answerer>) -> io::Result<Self> {
+        listener.set_nonblocking(true)?;
+        let mut listener = TcpListener::from_std(listener);
+        let poll = Poll::new()?;
+        poll.registry().register(&mut listener, LISTENER, Interest::READABLE)?;
+        Ok(Self { listener, poll, answerer, connections: Slab::new(), counts: AuthorityCounts::default() })
+    }
+
+    /// Serves until told to stop.
+    pub(super) fn run(mut self, stop: &AtomicBool) -> AuthorityCounts {
+        let mut events = Events::with_capacity(MOST_CONNECTIONS);
+        while !stop.load(Ordering::Relaxed) {
+            // Interrupted by a signal: the loop's condition knows whether it was meant for us.
+            let _ = self.poll.poll(&mut events, Some(PATIENCE));
+            let now = Instant::now();
+            for event in &events {
+                match event.token() {
+                    LISTENER => self.accept(now),
+                    Token(key) => self.serve(key, now),
+                }
+            }
+            self.connections.retain(|_, connection| now.duration_since(connection.alive) < IDLE);
+        }
+        self.counts
+    }
+
+    fn accept(&mut self, now: Instant) {
+        while let Ok((stream, _)) = self.listener.accept() {
+            // One too many is closed by being dropped.
+            if self.connections.len() < MOST_CONNECTIONS {
+                self.open(stream, now);
+            }
+        }
+    }
+
+    fn open(&mut self, mut stream: TcpStream, now: Instant) {
+        let entry = self.connections.vacant_entry();
+        let interest = Interest::READABLE | Interest::WRITABLE;
+        let registry: &Registry = self.poll.registry();
+        if registry.register(&mut stream, Token(entry.key()), interest).is_ok() {
+            entry.insert(Connection { stream, queries: Vec::new(), answers: Vec::new(), alive: now, has_ended: false });
+        }
+    }
+
+    fn serve(&mut self, key: usize, now: Instant) {
+        let Some(connection) = self.connections.get_mut(key) else { return };
+        connection.alive = now;
+        if connection.turn(&self.answerer, &mut self.counts).is_err() || connection.is_done() {
+            self.connections.remove(key);
+        }
+    }
+}
+
+impl Connection {
+    /// Reads, answers and writes until it would have to wait.
+    fn turn(&mut self, answerer: &Answerer, counts: &mut AuthorityCounts) -> io::Result<()> {
+        let mut room = [0; 4096];
+        loop {
+            self.write()?;
+            if self.answers.len() > MOST_WAITING || self.has_ended {
+                return Ok(());
+            }
+            match self.stream.read(&mut room) {
+                Ok(0) => self.has_ended = true,
+                Ok(octets) => {
+                    self.queries.extend_from_slice(&room[..octets]);
+                    self.answer(answerer, counts);
+                }
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// Answers every query that is there as a whole.
+    fn answer(&mut self, answerer: &Answerer, counts: &mut AuthorityCounts) {
+        let (mut at, mut room) = (0, [0; MOST_OCTETS]);
+        while let Some((query, end)) = framed(&self.queries[at..]) {
+            let answer = answerer.answer(query, &mut room);
+            counts.over_tcp += u64::from(answer.kind != Kind::Malformed);
+            note(answer.kind, counts, None);
+            if answer.octets > 0 {
+                self.answers.extend_from_slice(&(answer.octets as u16).to_be_bytes());
+                self.answers.extend_from_slice(&room[..answer.octets]);
+            }
+            at += end;
+        }
+        self.queries.drain(..at);
+    }
+
+    fn write(&mut self) -> io::Result<()> {
+        while !self.answers.is_empty() {
+            match self.stream.write(&self.answers) {
+                Ok(octets) => drop(self.answers.drain(..octets)),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    fn is_done(&self) -> bool {
+        self.has_ended && self.answers.is_empty()
+    }
+}
+
+/// The first message of a stream, and where the next begins (RFC 1035 section 4.2.2: two octets of length).
+fn framed(octets: &[u8]) -> Option<(&[u8], usize)> {
+    let (length, rest) = octets.split_first_chunk::<2>()?;
+    let length = usize::from(u16::from_be_bytes(*length));
+    rest.get(..length).map(|message| (message, 2 + length))
+}

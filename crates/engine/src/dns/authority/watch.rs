@@ -1,0 +1,120 @@
+//! Which names were asked for: one bit each, so that a trial knows what its server answered without asking.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// One or more ranges of names, and which of them were asked for. Several threads may note at once.
+#[derive(Debug)]
+pub struct Watch {
+    ranges: Box<[Watched]>,
+    /// Those asked for again and again: a second bit for each name, which is taken.
+    repeated: Box<[Watched]>,
+}
+
+#[derive(Debug)]
+struct Watched {
+    first: u32,
+    count: u64,
+    words: Box<[AtomicU64]>,
+}
+
+impl Watch {
+    /// Of ranges of addresses: the first, and how many.
+    pub fn new(ranges: &[(u32, u64)]) -> Self {
+        Self { ranges: ranges.iter().map(Watched::new).collect(), repeated: Box::default() }
+    }
+
+    /// Watches these as well, and knows each time whether a name of them was asked for since the last.
+    pub fn with_repeated(mut self, ranges: &[(u32, u64)]) -> Self {
+        self.ranges = self.ranges.into_iter().chain(ranges.iter().map(Watched::new)).collect();
+        self.repeated = ranges.iter().map(Watched::new).collect();
+        self
+    }
+
+    /// Notes that a name was asked for; of another name it does nothing.
+    #[inline]
+    pub fn note(&self, address: u32) {
+        for range in self.ranges.iter().chain(&self.repeated) {
+            if let Some((word, bit)) = range.find(address) {
+                // Most names are asked for twice; the second time needs no locked access to memory.
+                if word.load(Ordering::Relaxed) & bit == 0 {
+                    word.fetch_or(bit, Ordering::Relaxed);
+                }
+            }
+        }
+    }
+
+    /// Whether a name of the ranges was asked for.
+    #[inline]
+    pub fn saw(&self, address: u32) -> bool {
+        let mut found = self.ranges.iter().filter_map(|range| range.find(address));
+        found.any(|(word, bit)| word.load(Ordering::Relaxed) & bit != 0)
+    }
+
+    /// Whether a repeated name was asked for since this was last asked about it.
+    #[inline]
+    pub fn take(&self, address: u32) -> bool {
+        let mut found = self.repeated.iter().filter_map(|range| range.find(address));
+        found.any(|(word, bit)| word.load(Ordering::Relaxed) & bit != 0 && word.fetch_and(!bit, Ordering::Relaxed) & bit != 0)
+    }
+
+    /// Different names asked for. Ranges that overlap count what they share twice.
+    pub fn names(&self) -> u64 {
+        self.ranges.iter().flat_map(|range| &range.words).map(|word| u64::from(word.load(Ordering::Relaxed).count_ones())).sum()
+    }
+
+    /// Forgets all.
+    pub fn clear(&self) {
+        self.ranges
+            .iter()
+            .chain(&self.repeated)
+            .flat_map(|range| &range.words)
+            .for_each(|word| word.store(0, Ordering::Relaxed));
+    }
+}
+
+impl Watched {
+    fn new(&(first, count): &(u32, u64)) -> Self {
+        let words = (0..count.div_ceil(64)).map(|_| AtomicU64::new(0)).collect();
+        Self { first, count, words }
+    }
+
+    #[inline]
+    fn find(&self, address: u32) -> Option<(&AtomicU64, u64)> {
+        let index = u64::from(address.checked_sub(self.first)?);
+        (index < self.count).then(|| (&self.words[(index / 64) as usize], 1 << (index % 64)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_counted_once_however_often_it_is_asked_for() {
+        let watch = Watch::new(&[(1000, 200), (u32::MAX, 1)]);
+        [1000, 1000, 1063, 1064, 1199, u32::MAX].into_iter().for_each(|address| watch.note(address));
+        assert_eq!(watch.names(), 5);
+        assert!(watch.saw(1199) && watch.saw(u32::MAX) && !watch.saw(1001));
+        watch.clear();
+        assert_eq!(watch.names(), 0);
+    }
+
+    #[test]
+    fn names_outside_of_the_ranges_are_not_watched() {
+        let watch = Watch::new(&[(1000, 200)]);
+        [0, 999, 1200, u32::MAX].into_iter().for_each(|address| watch.note(address));
+        assert_eq!((watch.names(), watch.saw(1200)), (0, false));
+    }
+
+    #[test]
+    fn a_repeated_name_is_taken_as_often_as_it_is_asked_for() {
+        let watch = Watch::new(&[(1000, 200)]).with_repeated(&[(5000, 10)]);
+        for _ in 0..3 {
+            watch.note(5003);
+            assert!(watch.take(5003) && !watch.take(5003));
+        }
+        watch.note(1000);
+        assert!(!watch.take(1000), "none of those that are repeated");
+        assert_eq!((watch.names(), watch.saw(5003)), (2, true));
+    }
+}

@@ -1,0 +1,117 @@
+//! What the authority knows: a zone that is computed, not stored.
+
+use crate::dns::names::{Domain, LABEL, Population, read_label};
+use domain::base::iana::Rtype;
+use domain::base::name::{Name, ToLabelIter};
+use domain::base::{Serial, ToName, Ttl};
+use domain::rdata::{A, Aaaa, Ns, Soa, ZoneRecordData};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::sync::Arc;
+
+/// A zone with a name for every IPv4 address. Each has that address as its A record, some have an AAAA record of their own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Zone {
+    /// What all names end in.
+    pub domain: Domain,
+    /// Which names have an AAAA record.
+    pub population: Population,
+    /// How long anything may be kept, also that a record does not exist: seconds, of all records and of the SOA's minimum (RFC 2308).
+    pub ttl_s: u32,
+}
+
+/// The name server's own name in the domain.
+pub(crate) const SERVER: &str = "ns";
+/// The mailbox the SOA record names.
+pub(crate) const MAILBOX: &str = "hostmaster";
+/// The zone never changes.
+pub(crate) const SERIAL: u32 = 1;
+/// Refresh, retry and expire of the SOA record, seconds: for secondaries, of which there are none.
+pub(crate) const SECONDARIES: [u32; 3] = [86_400, 7_200, 3_600_000];
+
+pub(super) type Owned = Name<Vec<u8>>;
+pub(super) type Data = ZoneRecordData<Vec<u8>, Owned>;
+
+/// The zone as `domain` has it, with the addresses of this server.
+#[derive(Clone, Debug)]
+pub(super) struct Records {
+    pub(super) zone: Arc<Zone>,
+    pub(super) apex: Owned,
+    own: Vec<IpAddr>,
+}
+
+/// What a name is to the zone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// In another zone.
+    Outside,
+    /// The domain itself.
+    Apex,
+    /// The name server's.
+    Server,
+    /// An IPv4 address's.
+    Address(u32),
+    /// In the domain, but nothing is there.
+    Nowhere,
+}
+
+impl Records {
+    /// Of a server that listens at `own`; an unspecified address says nothing.
+    pub(super) fn new(zone: Arc<Zone>, own: &[IpAddr]) -> Self {
+        let apex = Name::from_octets(zone.domain.wire().to_vec()).expect("a Domain has checked its labels");
+        let own = own.iter().copied().filter(|address| !address.is_unspecified()).collect();
+        Self { zone, apex, own }
+    }
+
+    /// Where a name is.
+    pub(super) fn place(&self, name: &impl ToName) -> Place {
+        if !name.ends_with(&self.apex) {
+            return Place::Outside;
+        }
+        let below = name.iter_labels().count() - self.apex.iter_labels().count();
+        match (below, name.iter_labels().next().map(|label| label.as_slice())) {
+            (0, _) => Place::Apex,
+            (1, Some(label)) if label.eq_ignore_ascii_case(SERVER.as_bytes()) => Place::Server,
+            (1, Some(label)) => {
+                <&[u8; LABEL]>::try_from(label).ok().and_then(read_label).map_or(Place::Nowhere, Place::Address)
+            }
+            _ => Place::Nowhere,
+        }
+    }
+
+    /// The record of a type at a place, if there is one. Of `ANY` it is one of those there are (RFC 8482 section 4.1).
+    pub(super) fn record(&self, place: Place, rtype: Rtype) -> Option<Data> {
+        let is_any = rtype == Rtype::ANY;
+        let (wants_a, wants_aaaa) = (is_any || rtype == Rtype::A, is_any || rtype == Rtype::AAAA);
+        match place {
+            Place::Apex if is_any || rtype == Rtype::SOA => Some(self.soa().into()),
+            Place::Apex if rtype == Rtype::NS => Some(Ns::new(self.below(SERVER)).into()),
+            Place::Address(address) if wants_a => Some(A::new(Ipv4Addr::from(address)).into()),
+            Place::Address(address) if wants_aaaa && self.zone.population.has_aaaa(address) => {
+                Some(Aaaa::new(Population::own_aaaa(address)).into())
+            }
+            Place::Server => self.own.iter().find_map(|own| match own {
+                IpAddr::V4(own) if wants_a => Some(A::new(*own).into()),
+                IpAddr::V6(own) if wants_aaaa => Some(Aaaa::new(*own).into()),
+                _ => None,
+            }),
+            _ => None,
+        }
+    }
+
+    /// The start of authority.
+    pub(super) fn soa(&self) -> Soa<Owned> {
+        let [refresh, retry, expire] = SECONDARIES.map(Ttl::from_secs);
+        let minimum = Ttl::from_secs(self.zone.ttl_s);
+        Soa::new(self.below(SERVER), self.below(MAILBOX), Serial::from(SERIAL), refresh, retry, expire, minimum)
+    }
+
+    fn below(&self, label: &str) -> Owned {
+        let mut wire = vec![label.len() as u8];
+        wire.extend_from_slice(label.as_bytes());
+        wire.extend_from_slice(self.zone.domain.wire());
+        Name::from_octets(wire).expect("shorter than the names of addresses, which a Domain has checked")
+    }
+}
+
+/// The addresses of the name server in a zone file, where nobody knows who will load it: those of this machine.
+pub(crate) const ANYBODY: (Ipv4Addr, Ipv6Addr) = (Ipv4Addr::LOCALHOST, Ipv6Addr::LOCALHOST);

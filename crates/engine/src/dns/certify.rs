@@ -1,0 +1,100 @@
+//! The search of the self-test: the highest rate the tester is fit for, to a tenth. One trial says enough about a rate: it is the tester
+//! that is asked, and a noisy moment in it would be one in a campaign.
+
+use super::client::Counted;
+use super::tally::Tally;
+use sixbench_method::trial::dns::CertificateTrial;
+
+/// The search ends when the bounds are as near as this share of the upper one.
+const WIDTH: f64 = 0.1;
+/// A rate is not given up at its first failure: the machine may have been busy.
+const TRIES: u32 = 2;
+/// Sending may take this share longer than nominal.
+const TOLERANCE: f64 = 1e-5;
+/// Or this, if that is more.
+const LEAST_ALLOWED_NS: u64 = 1_000_000;
+
+/// What is known of the rates.
+pub(super) struct Bounds {
+    passed: u64,
+    failed: Option<u64>,
+    most: u64,
+    tries: u32,
+}
+
+impl Bounds {
+    /// Nothing yet; rates above `most` are not wanted.
+    pub(super) fn new(most: u64) -> Self {
+        Self { passed: 0, failed: None, most: most.max(1), tries: 0 }
+    }
+
+    /// The rate to try next: the highest first, for a tester that is fit for it needs no other.
+    pub(super) fn next(&self) -> Option<u64> {
+        match self.failed {
+            None if self.passed == self.most => None,
+            None => Some(self.most),
+            Some(failed) if (failed - self.passed) as f64 <= (failed as f64 * WIDTH).max(1.0) => None,
+            Some(failed) => Some(self.passed.midpoint(failed)),
+        }
+    }
+
+    /// Takes in what came of it.
+    pub(super) fn learn(&mut self, rate: u64, has_passed: bool) {
+        self.tries += 1;
+        match has_passed {
+            true => self.passed = rate,
+            // Far above what can be done a second try is a waste: only near something that passed the machine is in doubt.
+            false if self.tries < TRIES && self.passed > 0 => return,
+            false => self.failed = Some(rate),
+        }
+        self.tries = 0;
+    }
+
+    /// The highest that passed; 0: none.
+    pub(super) fn passed(&self) -> u64 {
+        self.passed
+    }
+}
+
+/// What one trial says.
+pub(super) fn judged(rate: u64, queries: u64, counted: &[Counted]) -> CertificateTrial {
+    let mut tally = Tally::new(1);
+    counted.iter().for_each(|part| tally.add(&part.tally));
+    let is_paced = |part: &Counted| {
+        let nominal_ns = part.sending.nominal_ns;
+        part.sending.took_ns <= nominal_ns + ((nominal_ns as f64 * TOLERANCE) as u64).max(LEAST_ALLOWED_NS)
+    };
+    CertificateTrial {
+        rate,
+        sent: tally.answers.sent,
+        in_time: tally.answers.right,
+        is_paced: tally.answers.sent == queries && counted.iter().all(is_paced),
+        slowest_ns: tally.delays.summary().map_or(0, |delay| delay.max_ns),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn search(most: u64, capacity: u64) -> (u64, u32) {
+        let (mut bounds, mut trials) = (Bounds::new(most), 0);
+        while let Some(rate) = bounds.next() {
+            bounds.learn(rate, rate <= capacity);
+            trials += 1;
+        }
+        (bounds.passed(), trials)
+    }
+
+    #[test]
+    fn a_tester_fit_for_the_highest_rate_needs_one_trial() {
+        assert_eq!(search(100_000, 1_000_000), (100_000, 1));
+    }
+
+    #[test]
+    fn a_limit_is_found_to_a_tenth() {
+        let (passed, trials) = search(1_000_000, 123_456);
+        assert!((110_000..=123_456).contains(&passed) && trials < 14, "{passed} after {trials}");
+        assert_eq!(search(1_000, 0).0, 0);
+    }
+}

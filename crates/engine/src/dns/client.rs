@@ -1,0 +1,308 @@
+//! One thread of the client: asks its part of the questions when each is due, whatever became of those before, and judges every answer.
+//! Query i of a trial is due at start + i / rate; of T threads each asks every T-th.
+
+use super::authority::Watch;
+use super::flight::{Entry, Flight};
+use super::judge::{self, Fate, Judgement};
+use super::lines::{Lines, MOST, Reply};
+use super::names::{Domain, LABEL, write_label};
+use super::query::{HEADER, Query};
+use super::questions::{Expectation, Question, Questions};
+use super::records::{Record, Recorder};
+use super::tally::Tally;
+use crate::sender::{HOPELESS_NS, LAST_FRAME_WATCH_NS};
+use crate::stall::Gaps;
+use sixbench_io::clock::Clock;
+use sixbench_method::terms::FrameRate;
+use sixbench_method::trial::{LOSS_BIN_NS, Sending};
+use std::net::Ipv4Addr;
+
+/// How long a client whose queries are all answered still looks for what nobody asked for.
+const LINGER_NS: u64 = 2_000_000;
+/// Queries taken out of the ring in one turn: more than can have been sent in it.
+const RETIRED: usize = 4 * MOST;
+
+/// What the threads of a trial share.
+pub(crate) struct Asking<'a> {
+    pub(crate) clock: &'a Clock,
+    pub(crate) domain: &'a Domain,
+    pub(crate) questions: &'a Questions,
+    pub(crate) expectation: &'a Expectation,
+    /// The names that reach the authority, where it is ours.
+    pub(crate) watch: Option<&'a Watch>,
+    pub(crate) rate: FrameRate,
+    pub(crate) queries: u64,
+    /// Later answers are late.
+    pub(crate) timeout_ns: u64,
+    /// Later answers are not waited for.
+    pub(crate) window_ns: u64,
+    pub(crate) stall_ns: u64,
+}
+
+impl Asking<'_> {
+    /// Bins of 100 ms.
+    pub(crate) fn bins(&self) -> usize {
+        (self.due_ns(self.queries.saturating_sub(1)) / LOSS_BIN_NS) as usize + 1
+    }
+
+    /// When query `sequence` of the trial is due, from its start.
+    #[inline]
+    fn due_ns(&self, sequence: u64) -> u64 {
+        (u128::from(sequence) * 1_000_000_000 / u128::from(self.rate.0.max(1))) as u64
+    }
+}
+
+/// When the queries of one thread are due.
+#[derive(Clone, Copy, Debug)]
+struct Pace {
+    /// Which thread of how many.
+    index: u64,
+    of: u64,
+    /// Time between queries of the trial in units of 2^-32 ns.
+    period: u64,
+    queries: u64,
+    start_ns: u64,
+}
+
+impl Pace {
+    fn new((index, of): (u64, u64), asking: &Asking<'_>) -> Self {
+        let period = ((1_000_000_000u128 << 32) / u128::from(asking.rate.0.max(1))) as u64;
+        Self { index, of, period, queries: (asking.queries + of - 1 - index) / of, start_ns: 0 }
+    }
+
+    /// The number in the trial of this thread's query.
+    #[inline]
+    fn number(&self, own: u64) -> u64 {
+        own * self.of + self.index
+    }
+
+    #[inline]
+    fn due_ns(&self, own: u64) -> u64 {
+        self.start_ns + ((u128::from(self.number(own)) * u128::from(self.period)) >> 32) as u64
+    }
+
+    /// How many from `next` on are due.
+    #[inline]
+    fn due(&self, next: u64, now_ns: u64) -> usize {
+        let most = (self.queries - next).min(MOST as u64);
+        (0..most).take_while(|i| self.due_ns(next + i) <= now_ns).count()
+    }
+}
+
+/// One thread's part of a trial.
+pub(crate) struct Client<'a> {
+    lines: Lines,
+    desk: Desk<'a>,
+}
+
+/// All of it but the sockets.
+struct Desk<'a> {
+    asking: &'a Asking<'a>,
+    pace: Pace,
+    flight: Flight,
+    tally: Tally,
+    gaps: Gaps,
+    sending: Sending,
+    last_sent_ns: u64,
+    gave_up: bool,
+    /// The octets of a question, patched for each answer.
+    question: Box<[u8]>,
+    recorder: Option<Recorder>,
+}
+
+/// What a thread has counted.
+pub(crate) struct Counted {
+    pub(crate) tally: Tally,
+    pub(crate) sending: Sending,
+    pub(crate) gaps: Gaps,
+    pub(crate) drops: u64,
+}
+
+impl<'a> Client<'a> {
+    /// Thread `part.0` of `part.1`.
+    pub(crate) fn new(asking: &'a Asking<'a>, part: (u64, u64), lines: Lines, recorder: Option<Recorder>) -> Self {
+        let query = Query::new(asking.domain);
+        let mut whole = vec![0; query.len()];
+        query.write(&mut whole, 0, 0);
+        let pace = Pace::new(part, asking);
+        let under_way = u128::from(asking.rate.0) * u128::from(asking.window_ns) / 1_000_000_000 / u128::from(part.1);
+        let room = (under_way as u64 + under_way as u64 / 4 + 4096).min(pace.queries + MOST as u64);
+        let desk = Desk {
+            asking,
+            pace,
+            flight: Flight::new(room),
+            tally: Tally::new(asking.bins()),
+            gaps: Gaps::new(asking.stall_ns, 0),
+            sending: Sending::default(),
+            last_sent_ns: 0,
+            gave_up: false,
+            question: whole[HEADER..].into(),
+            recorder,
+        };
+        Self { lines, desk }
+    }
+
+    /// Sets the moment of the trial's first query.
+    pub(crate) fn begin(&mut self, start_ns: u64) {
+        self.desk.pace.start_ns = start_ns;
+        self.desk.gaps = Gaps::new(self.desk.asking.stall_ns, start_ns);
+    }
+
+    /// Does what is due. Never waits.
+    #[inline]
+    pub(crate) fn turn(&mut self, now_ns: u64) {
+        let Self { lines, desk } = self;
+        desk.send(lines, now_ns);
+        if desk.is_about_to_end(now_ns) {
+            return;
+        }
+        if !desk.has_sent_all() || !desk.flight.is_settled() {
+            desk.gaps.look(now_ns);
+        }
+        let clock = desk.asking.clock;
+        lines.receive(clock, |reply| desk.take(&reply));
+        desk.retire(now_ns.saturating_sub(desk.asking.window_ns), RETIRED);
+    }
+
+    /// Whether nothing else may come before its next look.
+    #[inline]
+    pub(crate) fn is_about_to_end(&self, now_ns: u64) -> bool {
+        self.desk.is_about_to_end(now_ns)
+    }
+
+    /// Whether all queries are sent and answered, or waited for long enough.
+    #[inline]
+    pub(crate) fn is_over(&self, now_ns: u64) -> bool {
+        let desk = &self.desk;
+        let wait_ns = if desk.flight.is_settled() { LINGER_NS } else { desk.asking.window_ns };
+        desk.has_sent_all() && now_ns > desk.last_sent_ns + wait_ns
+    }
+
+    /// What it has counted.
+    pub(crate) fn finish(mut self) -> Counted {
+        self.desk.retire(u64::MAX, usize::MAX);
+        let Desk { pace, flight, mut tally, gaps, sending, last_sent_ns, .. } = self.desk;
+        tally.answers.sent = flight.sent();
+        tally.answers.unreachable = self.lines.unreachable();
+        let took_ns = last_sent_ns.saturating_sub(pace.due_ns(0));
+        let nominal_ns = pace.due_ns(pace.queries.saturating_sub(1)) - pace.due_ns(0);
+        Counted { tally, sending: Sending { nominal_ns, took_ns, ..sending }, gaps, drops: self.lines.drops() }
+    }
+}
+
+impl Desk<'_> {
+    #[inline]
+    fn has_sent_all(&self) -> bool {
+        self.gave_up || self.flight.sent() == self.pace.queries
+    }
+
+    #[inline]
+    fn is_about_to_end(&self, now_ns: u64) -> bool {
+        let last_due_ns = self.pace.due_ns(self.pace.queries.saturating_sub(1));
+        !self.has_sent_all() && (now_ns..now_ns + LAST_FRAME_WATCH_NS).contains(&last_due_ns)
+    }
+
+    #[inline]
+    fn send(&mut self, lines: &mut Lines, now_ns: u64) {
+        if self.has_sent_all() {
+            return;
+        }
+        let first = self.flight.sent();
+        let count = self.pace.due(first, now_ns).min(self.flight.room());
+        if count == 0 {
+            return;
+        }
+        self.note_lateness(now_ns - self.pace.due_ns(first), count);
+        let (asking, pace) = (self.asking, self.pace);
+        let address = |index: usize| asking.questions.at(pace.number(first + index as u64)).address;
+        let sent = lines.send(first, count, address);
+        self.flight.launch(sent, now_ns);
+        self.last_sent_ns = now_ns;
+        if asking.expectation.population.with_aaaa > 0 {
+            let has_own = |index: &usize| asking.expectation.population.has_aaaa(address(*index));
+            self.tally.existing += (0..sent).filter(has_own).count() as u64;
+        }
+    }
+
+    #[inline]
+    fn note_lateness(&mut self, lateness_ns: u64, count: usize) {
+        self.gave_up = lateness_ns > HOPELESS_NS;
+        self.sending.worst_lateness_ns = self.sending.worst_lateness_ns.max(lateness_ns);
+        if lateness_ns > self.asking.stall_ns {
+            self.sending.late_frames += count as u64;
+        }
+    }
+
+    #[inline]
+    fn take(&mut self, reply: &Reply<'_>) {
+        let under_way = reply.sequence.and_then(|sequence| Some((sequence, *self.flight.get(sequence)?)));
+        let Some((sequence, entry)) = under_way else {
+            self.tally.answers.unasked += 1;
+            return;
+        };
+        let asked = self.asking.questions.at(self.pace.number(sequence));
+        if let Some(label) = self.question[1..].first_chunk_mut::<LABEL>() {
+            write_label(asked.address, label);
+        }
+        let due = self.asking.expectation.of(asked.address);
+        let fate = match judge::judge(reply.octets, &self.question, &due) {
+            Judgement::OtherQuestion => {
+                self.tally.answers.mismatched += 1;
+                return;
+            }
+            Judgement::Answer(_) if entry.answer.is_some() => {
+                self.tally.answers.duplicate += 1;
+                return;
+            }
+            Judgement::Answer(fate) => fate,
+        };
+        // The stamp of a batch may be a little older than the youngest query in it.
+        let delay_ns = reply.now_ns.saturating_sub(entry.sent_ns);
+        self.flight.answer(sequence, reply.now_ns, fate);
+        self.tally.answer(fate, delay_ns, self.asking.timeout_ns);
+        if fate == Fate::Right {
+            self.note_cache(asked);
+        } else {
+            let name = || self.asking.domain.name(Ipv4Addr::from(asked.address));
+            let expected = || due.address.map_or_else(|| "no data".to_owned(), |address| format!("AAAA {address}"));
+            let example = || format!("{}: expected {}, got {}", name(), expected(), judge::describe(reply.octets));
+            self.tally.keep(example);
+        }
+    }
+
+    /// Did the right answer come from the cache? An error says nothing of it: a server that is too busy to ask has not cached.
+    #[inline]
+    fn note_cache(&mut self, asked: Question) {
+        let Question { address, is_cached } = asked;
+        self.tally.cached += u64::from(is_cached);
+        let is_missed = self.asking.watch.is_some_and(|watch| if is_cached { watch.take(address) } else { watch.saw(address) });
+        self.tally.missed += u64::from(is_missed);
+    }
+
+    /// Ends what was sent before, up to so many.
+    #[inline]
+    fn retire(&mut self, sent_before_ns: u64, most: usize) {
+        for _ in 0..most {
+            let Some((own, entry)) = self.flight.retire(sent_before_ns) else { return };
+            self.settle(own, entry);
+        }
+    }
+
+    #[inline]
+    fn settle(&mut self, own: u64, entry: Entry) {
+        let delay = entry.answer.map(|(at_ns, fate)| (at_ns.saturating_sub(entry.sent_ns), fate));
+        let is_late = delay.is_some_and(|(delay_ns, _)| delay_ns > self.asking.timeout_ns);
+        let is_right = matches!(delay, Some((_, Fate::Right))) && !is_late;
+        self.tally.answers.unanswered += u64::from(delay.is_none());
+        let due_ns = self.pace.due_ns(own) - self.pace.start_ns;
+        if !is_right {
+            self.tally.miss((due_ns / LOSS_BIN_NS) as usize, due_ns);
+        }
+        if let Some(recorder) = &mut self.recorder {
+            let sequence = self.pace.number(own);
+            let address = self.asking.questions.at(sequence).address;
+            let sent_ns = entry.sent_ns.saturating_sub(self.pace.start_ns);
+            recorder.take(Record { sequence, address, due_ns, sent_ns, answer: delay, is_late });
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! The threads of a trial: client and authority take turns in one loop where there is one core for both; else each has its own.
+
+use super::authority::{Authority, Watch};
+use super::client::{Client, Counted};
+use crate::stall::Gaps;
+use crate::trial::take_place;
+use sixbench_io::clock::Clock;
+use std::sync::Barrier;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+
+/// Time between choosing the moment of the first query and that moment.
+const HEAD_START_NS: u64 = 2_000_000;
+
+/// Which cores serve whom.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Division {
+    /// One client thread each; one unpinned where there is none.
+    pub(super) client: Vec<Option<u32>>,
+    /// One authority thread each; none: the first client's thread serves both.
+    pub(super) authority: Vec<Option<u32>>,
+}
+
+impl Division {
+    /// Of the tester's cores: where the authority is ours it gets half of them, if there is more than one.
+    pub(super) fn of(cores: &[u32], has_authority: bool) -> Self {
+        let authority = if has_authority { cores.len() / 2 } else { 0 };
+        let (client, authority) = cores.split_at(cores.len() - authority);
+        let own = |cores: &[u32]| cores.iter().map(|core| Some(*core)).collect::<Vec<_>>();
+        let client = if client.is_empty() { vec![None] } else { own(client) };
+        Self { client, authority: own(authority) }
+    }
+
+    /// Authorities that can work at the same time.
+    pub(super) fn authorities(&self) -> usize {
+        self.authority.len().max(1)
+    }
+}
+
+/// What holds for all threads of a trial.
+pub(super) struct Scene<'a> {
+    pub(super) clock: &'a Clock,
+    pub(super) stop: &'a AtomicBool,
+    pub(super) watch: Option<&'a Watch>,
+    pub(super) stall_ns: u64,
+    /// A server that somebody else started needs the client's core, too.
+    pub(super) shares_core: bool,
+}
+
+/// What the threads share while they run.
+struct Run<'a> {
+    scene: &'a Scene<'a>,
+    ready: Barrier,
+    start_ns: AtomicU64,
+    /// Clients that are not over yet.
+    pending: AtomicUsize,
+}
+
+/// Runs a trial to its end. `None`: somebody asked to stop.
+pub(super) fn perform(
+    clients: Vec<Client<'_>>,
+    authorities: &mut [Authority],
+    division: &Division,
+    scene: &Scene<'_>,
+) -> Option<Vec<Counted>> {
+    let are_shared = division.authority.is_empty();
+    let threads = clients.len() + if are_shared { 0 } else { authorities.len() };
+    let run =
+        Run { scene, ready: Barrier::new(threads), start_ns: AtomicU64::new(0), pending: AtomicUsize::new(clients.len()) };
+    let (beside, alone) = if are_shared { (authorities, &mut [][..]) } else { (&mut [][..], authorities) };
+    let mut beside = beside.iter_mut();
+    std::thread::scope(|scope| {
+        let run = &run;
+        let asking: Vec<_> = clients
+            .into_iter()
+            .zip(division.client.iter().cycle())
+            .map(|(client, core)| {
+                let authority = beside.next();
+                scope.spawn(move || run.ask(client, authority, *core))
+            })
+            .collect();
+        let serving: Vec<_> = alone
+            .iter_mut()
+            .zip(&division.authority)
+            .map(|(authority, core)| scope.spawn(move || run.serve(authority, *core)))
+            .collect();
+        let counted: Option<Vec<Counted>> = asking.into_iter().map(join).collect();
+        let away: Vec<Gaps> = serving.into_iter().map(join).collect();
+        let mut counted = counted?;
+        // An authority that was away makes the DUT wait: the tester's doing like a client that was.
+        for (gaps, client) in away.iter().zip(counted.iter_mut()) {
+            client.gaps.add(gaps);
+        }
+        Some(counted)
+    })
+}
+
+fn join<T>(thread: std::thread::ScopedJoinHandle<'_, T>) -> T {
+    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}
+
+impl Run<'_> {
+    /// All threads take their places first; then the moment of the first query is chosen.
+    fn begin(&self, core: Option<u32>) -> u64 {
+        if self.scene.shares_core {
+            // At the priority of the other.
+            let _ = core.map(sixbench_io::thread::pin_to);
+        } else {
+            take_place(core);
+        }
+        if self.ready.wait().is_leader() {
+            self.start_ns.store(self.scene.clock.now_ns() + HEAD_START_NS, Ordering::Release);
+        }
+        self.ready.wait();
+        self.start_ns.load(Ordering::Acquire)
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.scene.stop.load(Ordering::Relaxed)
+    }
+
+    fn ask(&self, mut client: Client<'_>, mut authority: Option<&mut Authority>, core: Option<u32>) -> Option<Counted> {
+        client.begin(self.begin(core));
+        loop {
+            if self.is_stopped() {
+                return None;
+            }
+            let now_ns = self.scene.clock.now_ns();
+            client.turn(now_ns);
+            if client.is_about_to_end(now_ns) {
+                continue;
+            }
+            if let Some(authority) = &mut authority {
+                authority.turn(self.scene.watch);
+            }
+            if self.scene.shares_core {
+                std::thread::yield_now();
+            }
+            if client.is_over(now_ns) {
+                self.pending.fetch_sub(1, Ordering::AcqRel);
+                return Some(client.finish());
+            }
+        }
+    }
+
+    fn serve(&self, authority: &mut Authority, core: Option<u32>) -> Gaps {
+        let start_ns = self.begin(core);
+        let mut gaps = Gaps::new(self.scene.stall_ns, start_ns);
+        while self.pending.load(Ordering::Acquire) > 0 && !self.is_stopped() {
+            gaps.look(self.scene.clock.now_ns());
+            authority.turn(self.scene.watch);
+        }
+        gaps
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_core_serves_both_and_four_are_two_each() {
+        let division = |cores: &[u32], has_authority| Division::of(cores, has_authority);
+        let own = |cores: &[u32]| cores.iter().map(|core| Some(*core)).collect::<Vec<_>>();
+        assert_eq!(division(&[3], true), Division { client: own(&[3]), authority: vec![] });
+        assert_eq!(division(&[0, 1, 2, 3], true), Division { client: own(&[0, 1]), authority: own(&[2, 3]) });
+        assert_eq!(division(&[0, 1], false), Division { client: own(&[0, 1]), authority: vec![] });
+        assert_eq!(division(&[], true), Division { client: vec![None], authority: vec![] });
+    }
+}

@@ -1,0 +1,124 @@
+//! Queries under way: when each was sent and what came of it, in a ring, until its time is over. Memory follows the rate and the wait, not
+//! the length of the trial.
+
+use super::judge::Fate;
+
+/// What is known of a query.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Entry {
+    /// When it was sent.
+    pub(crate) sent_ns: u64,
+    /// When it was answered, and how.
+    pub(crate) answer: Option<(u64, Fate)>,
+}
+
+/// The ring.
+pub(crate) struct Flight {
+    entries: Box<[Entry]>,
+    /// The oldest query that is not over yet.
+    oldest: u64,
+    /// The next to be sent.
+    next: u64,
+    /// Of those under way, not answered.
+    open: u64,
+}
+
+impl Flight {
+    /// Room for `queries` under way at once.
+    pub(crate) fn new(queries: u64) -> Self {
+        let empty = Entry { sent_ns: 0, answer: None };
+        Self { entries: vec![empty; queries.max(64).next_power_of_two() as usize].into(), oldest: 0, next: 0, open: 0 }
+    }
+
+    #[inline]
+    fn slot(&self, sequence: u64) -> usize {
+        sequence as usize & (self.entries.len() - 1)
+    }
+
+    /// How many more may be sent.
+    #[inline]
+    pub(crate) fn room(&self) -> usize {
+        self.entries.len() - (self.next - self.oldest) as usize
+    }
+
+    /// The next `count` were sent; there is room for them.
+    #[inline]
+    pub(crate) fn launch(&mut self, count: usize, sent_ns: u64) {
+        debug_assert!(count <= self.room());
+        for sequence in self.next..self.next + count as u64 {
+            let slot = self.slot(sequence);
+            self.entries[slot] = Entry { sent_ns, answer: None };
+        }
+        self.next += count as u64;
+        self.open += count as u64;
+    }
+
+    /// What is known of a query; `None` of one that is not under way.
+    #[inline]
+    pub(crate) fn get(&self, sequence: u64) -> Option<&Entry> {
+        (self.oldest..self.next).contains(&sequence).then(|| &self.entries[self.slot(sequence)])
+    }
+
+    /// Notes the first answer to a query under way.
+    #[inline]
+    pub(crate) fn answer(&mut self, sequence: u64, now_ns: u64, fate: Fate) {
+        let slot = self.slot(sequence);
+        self.entries[slot].answer = Some((now_ns, fate));
+        self.open -= 1;
+    }
+
+    /// Whether all that were sent are answered.
+    #[inline]
+    pub(crate) fn is_settled(&self) -> bool {
+        self.open == 0
+    }
+
+    /// The next to be sent.
+    #[inline]
+    pub(crate) fn sent(&self) -> u64 {
+        self.next
+    }
+
+    /// Takes out the oldest query if it was sent before `sent_before_ns`.
+    #[inline]
+    pub(crate) fn retire(&mut self, sent_before_ns: u64) -> Option<(u64, Entry)> {
+        let sequence = self.oldest;
+        let entry = *self.get(sequence)?;
+        if entry.sent_ns >= sent_before_ns {
+            return None;
+        }
+        self.open -= u64::from(entry.answer.is_none());
+        self.oldest += 1;
+        Some((sequence, entry))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_query_is_over_when_its_time_is_and_in_order() {
+        let mut flight = Flight::new(64);
+        flight.launch(2, 10);
+        flight.launch(1, 20);
+        flight.answer(1, 15, Fate::Right);
+        assert!(!flight.is_settled());
+        assert_eq!(flight.retire(10), None);
+        assert_eq!(flight.retire(20), Some((0, Entry { sent_ns: 10, answer: None })));
+        assert_eq!(flight.retire(20), Some((1, Entry { sent_ns: 10, answer: Some((15, Fate::Right)) })));
+        assert_eq!(flight.retire(20), None);
+        assert_eq!((flight.get(1), flight.get(2).map(|e| e.sent_ns), flight.get(3)), (None, Some(20), None));
+        flight.answer(2, 30, Fate::Empty);
+        assert!(flight.is_settled());
+    }
+
+    #[test]
+    fn the_ring_takes_no_more_than_it_holds() {
+        let mut flight = Flight::new(64);
+        flight.launch(64, 1);
+        assert_eq!(flight.room(), 0);
+        flight.retire(2);
+        assert_eq!(flight.room(), 1);
+    }
+}

@@ -1,0 +1,370 @@
+//! Is this the answer that was due? Right answers take the short way, which compares octets; whatever differs in anything is taken apart
+//! by a library, so that the reason is known. Nothing that comes from the network is trusted: no message may make this panic.
+
+use super::query::{AAAA, HEADER, INTERNET};
+use domain::base::iana::{Class, Opcode, Rcode, Rtype};
+use domain::base::{Message, ParsedName, ToName};
+use domain::rdata::Aaaa;
+use sixbench_method::plan::DnsRole;
+use std::net::Ipv6Addr;
+
+/// Octets of an AAAA record whose owner is a pointer: pointer, type, class, TTL, length, address.
+const RECORD: usize = 2 + 2 + 2 + 4 + 2 + 16;
+/// A pointer to the name in the question.
+const POINTER: u16 = 0xc000 | HEADER as u16;
+
+/// What an answer came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fate {
+    Right,
+    WrongAddress,
+    WrongTtl,
+    WrongForm,
+    Empty,
+    Truncated,
+    Servfail,
+    Nxdomain,
+    Refused,
+    OtherRcode,
+    Malformed,
+}
+
+/// What a message is to a query whose identifier it has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Judgement {
+    /// Its answer.
+    Answer(Fate),
+    /// The answer to another question.
+    OtherQuestion,
+}
+
+/// The answer that is due.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Due {
+    /// Exactly this address; `None`: no data (RFC 2308), from an authority whose name has none.
+    pub(crate) address: Option<Ipv6Addr>,
+    /// With a time to live of at most so many seconds.
+    pub(crate) most_ttl: u32,
+    /// From what kind of server.
+    pub(crate) role: DnsRole,
+}
+
+/// The identifier of a response; `None` of what is none.
+#[inline]
+pub(crate) fn identifier(reply: &[u8]) -> Option<u16> {
+    let is_response = reply.len() >= HEADER && reply[2] & 0x80 != 0;
+    is_response.then(|| u16::from_be_bytes([reply[0], reply[1]]))
+}
+
+/// Judges a response with the right identifier. `question`: the query's octets after its header.
+#[inline]
+pub(crate) fn judge(reply: &[u8], question: &[u8], due: &Due) -> Judgement {
+    match at_a_glance(reply, question, due) {
+        Some(fate) => Judgement::Answer(fate),
+        None => closely(reply, question, due),
+    }
+}
+
+/// The short way: exactly one record after exactly the question. `None`: look closely.
+#[inline]
+fn at_a_glance(reply: &[u8], question: &[u8], due: &Due) -> Option<Fate> {
+    let after = HEADER + question.len();
+    let address = due.address?;
+    // No error, nothing truncated, opcode QUERY; recursion desired is copied.
+    let is_plain = reply[2] & 0x7b == 0x01 && reply[3] & 0x0f == 0;
+    let has_counts = reply.get(4..HEADER)? == [0, 1, 0, 1, 0, 0, 0, 0];
+    let has_form = is_plain && has_counts && reply.len() == after + RECORD && reply[HEADER..after] == *question;
+    if !has_form {
+        return None;
+    }
+    let record = &reply[after..];
+    let word = |at: usize| u16::from_be_bytes([record[at], record[at + 1]]);
+    if [word(0), word(2), word(4), word(10)] != [POINTER, AAAA, INTERNET, 16] {
+        return None;
+    }
+    let ttl = u32::from_be_bytes([record[6], record[7], record[8], record[9]]);
+    let is_right = record[12..] == address.octets() && ttl <= due.most_ttl && has_flag(reply[2], reply[3], due.role);
+    is_right.then_some(Fate::Right)
+}
+
+/// A DNS64 server offers recursion (RA), an authority speaks with authority (AA).
+#[inline]
+fn has_flag(high: u8, low: u8, role: DnsRole) -> bool {
+    match role {
+        DnsRole::Dns64 => low & 0x80 != 0,
+        DnsRole::Authority => high & 0x04 != 0,
+    }
+}
+
+/// The long way.
+#[cold]
+fn closely(reply: &[u8], question: &[u8], due: &Due) -> Judgement {
+    let Ok(message) = Message::from_slice(reply) else { return Judgement::Answer(Fate::Malformed) };
+    let rcode = message.header().rcode();
+    match asks(message, question) {
+        Ok(true) => {}
+        // A server that could not read the question may leave it out.
+        Ok(false) if message.header_counts().qdcount() == 0 && rcode != Rcode::NOERROR => {}
+        Ok(false) => return Judgement::OtherQuestion,
+        Err(_) => return Judgement::Answer(Fate::Malformed),
+    }
+    Judgement::Answer(match rcode {
+        _ if message.header().tc() => Fate::Truncated,
+        Rcode::NOERROR => records(message, question, due).unwrap_or(Fate::Malformed),
+        Rcode::SERVFAIL => Fate::Servfail,
+        Rcode::NXDOMAIN => Fate::Nxdomain,
+        Rcode::REFUSED => Fate::Refused,
+        _ => Fate::OtherRcode,
+    })
+}
+
+type ParseError = domain::base::wire::ParseError;
+
+/// Whether the message has one question, and it is this one. Domain names compare without case.
+fn asks(message: &Message<[u8]>, question: &[u8]) -> Result<bool, ParseError> {
+    if message.header_counts().qdcount() != 1 {
+        return Ok(false);
+    }
+    let asked = message.sole_question()?;
+    Ok(asked.qtype() == Rtype::AAAA && asked.qclass() == Class::IN && is_the_name(asked.qname(), question))
+}
+
+/// Whether a name is that of the question, which is not compressed.
+fn is_the_name(name: &ParsedName<&[u8]>, question: &[u8]) -> bool {
+    let name_in_question = &question[..question.len().saturating_sub(4)];
+    domain::base::Name::from_slice(name_in_question).is_ok_and(|own| own.name_eq(name))
+}
+
+/// Of a message without error: its records, all sections read to their ends.
+fn records(message: &Message<[u8]>, question: &[u8], due: &Due) -> Result<Fate, ParseError> {
+    let (mut addresses, mut others) = (Vec::new(), 0);
+    for record in message.answer()? {
+        let record = record?;
+        match record.to_record::<Aaaa>()? {
+            Some(aaaa) if is_the_name(aaaa.owner(), question) && aaaa.class() == Class::IN => {
+                addresses.push((aaaa.data().addr(), aaaa.ttl().as_secs()));
+            }
+            _ => others += 1,
+        }
+    }
+    for record in message.authority()? {
+        record?;
+    }
+    for record in message.additional()? {
+        record?;
+    }
+    let header = message.header();
+    let octets = header.as_slice();
+    let has_form = header.opcode() == Opcode::QUERY && header.rd() && has_flag(octets[2], octets[3], due.role) && others == 0;
+    Ok(match (&addresses[..], due.address) {
+        ([], None) if has_form => Fate::Right,
+        ([], None) => Fate::WrongForm,
+        ([], Some(_)) => Fate::Empty,
+        ([(address, _)], Some(expected)) if *address != expected => Fate::WrongAddress,
+        ([(_, ttl)], Some(_)) if *ttl > due.most_ttl => Fate::WrongTtl,
+        ([_], Some(_)) if has_form => Fate::Right,
+        ([_], Some(_)) => Fate::WrongForm,
+        _ => Fate::WrongAddress,
+    })
+}
+
+/// What a message says, in one line, for an example of a wrong answer.
+pub(crate) fn describe(reply: &[u8]) -> String {
+    let Ok(message) = Message::from_slice(reply) else { return format!("{} octets, no message", reply.len()) };
+    let header = message.header();
+    let name = message.first_question().map_or_else(|| "no question".to_owned(), |question| question.qname().to_string());
+    let answers = message.answer().into_iter().flatten().flatten();
+    let answers: Vec<String> = answers
+        .take(3)
+        .map(|record| match record.to_record::<Aaaa>() {
+            Ok(Some(aaaa)) => format!("AAAA {} TTL {}", aaaa.data().addr(), aaaa.ttl().as_secs()),
+            _ => record.rtype().to_string(),
+        })
+        .collect();
+    let answers = if answers.is_empty() { "no answer".to_owned() } else { answers.join(", ") };
+    format!("{name}: {}{}, {answers}", header.rcode(), if header.tc() { ", truncated" } else { "" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::names::Domain;
+    use super::super::query::Query;
+    use super::*;
+    use domain::base::iana::Rcode;
+    use domain::base::{MessageBuilder, Name, Ttl};
+    use domain::rdata::{A, Cname, Ns};
+    use proptest::prelude::*;
+
+    const ADDRESS: u32 = 0x0a00_0001;
+
+    fn query() -> Vec<u8> {
+        let query = Query::new(&Domain::new("dns64perf.test").expect("a domain"));
+        let mut octets = vec![0; query.len()];
+        query.write(&mut octets, 7, ADDRESS);
+        octets
+    }
+
+    fn due() -> Due {
+        let address = Some("64:ff9b::a00:1".parse().expect("an address"));
+        Due { address, most_ttl: 3600, role: DnsRole::Dns64 }
+    }
+
+    fn name() -> Name<Vec<u8>> {
+        "010-000-000-001.dns64perf.test".parse().expect("a name")
+    }
+
+    /// An answer by another library: these AAAA records, with whatever is done to the header.
+    fn answer(addresses: &[(&str, u32)], change: impl Fn(&mut domain::base::Header)) -> Vec<u8> {
+        let query = query();
+        let query = Message::from_octets(&query[..]).expect("a query");
+        let mut answer = MessageBuilder::from_target(domain::base::StaticCompressor::new(Vec::new()))
+            .expect("a builder")
+            .start_answer(&query, Rcode::NOERROR)
+            .expect("an answer");
+        answer.header_mut().set_ra(true);
+        change(answer.header_mut());
+        for (address, ttl) in addresses {
+            let aaaa = Aaaa::new(address.parse().expect("an address"));
+            answer.push((name(), Ttl::from_secs(*ttl), aaaa)).expect("room");
+        }
+        answer.finish().into_target()
+    }
+
+    fn fate(reply: &[u8]) -> Fate {
+        match judge(reply, &query()[HEADER..], &due()) {
+            Judgement::Answer(fate) => fate,
+            Judgement::OtherQuestion => panic!("the question is the same"),
+        }
+    }
+
+    #[test]
+    fn the_right_answer_of_another_library_takes_the_short_way() {
+        let reply = answer(&[("64:ff9b::a00:1", 3600)], |_| {});
+        assert_eq!(at_a_glance(&reply, &query()[HEADER..], &due()), Some(Fate::Right));
+    }
+
+    #[test]
+    fn each_thing_that_is_wrong_has_its_own_fate() {
+        let right = ("64:ff9b::a00:1", 60);
+        let rcode = |rcode| answer(&[], move |header| header.set_rcode(rcode));
+        let cases = [
+            (answer(&[right], |_| {}), Fate::Right),
+            (answer(&[("64:ff9b::a00:2", 60)], |_| {}), Fate::WrongAddress),
+            (answer(&[right, ("64:ff9b::a00:2", 60)], |_| {}), Fate::WrongAddress),
+            (answer(&[right, right], |_| {}), Fate::WrongAddress),
+            (answer(&[("64:ff9b::a00:1", 3601)], |_| {}), Fate::WrongTtl),
+            (answer(&[right], |header| header.set_ra(false)), Fate::WrongForm),
+            (answer(&[right], |header| header.set_rd(false)), Fate::WrongForm),
+            (answer(&[right], |header| header.set_tc(true)), Fate::Truncated),
+            (answer(&[], |_| {}), Fate::Empty),
+            (rcode(Rcode::SERVFAIL), Fate::Servfail),
+            (rcode(Rcode::NXDOMAIN), Fate::Nxdomain),
+            (rcode(Rcode::REFUSED), Fate::Refused),
+            (rcode(Rcode::NOTIMP), Fate::OtherRcode),
+        ];
+        for (reply, expected) in cases {
+            assert_eq!(fate(&reply), expected);
+        }
+    }
+
+    #[test]
+    fn no_data_is_right_where_the_name_has_none_and_only_from_an_authority() {
+        let none = Due { address: None, role: DnsRole::Authority, ..due() };
+        let judged = |reply: &[u8]| judge(reply, &query()[HEADER..], &none);
+        let authoritative = answer(&[], |header| header.set_aa(true));
+        assert_eq!(judged(&authoritative), Judgement::Answer(Fate::Right));
+        assert_eq!(judged(&answer(&[], |_| {})), Judgement::Answer(Fate::WrongForm));
+        assert_eq!(judged(&answer(&[("64:ff9b::a00:1", 1)], |h| h.set_aa(true))), Judgement::Answer(Fate::WrongAddress));
+    }
+
+    #[test]
+    fn records_of_other_types_and_names_are_no_answer() {
+        let query = query();
+        let message = Message::from_octets(&query[..]).expect("a query");
+        let build = |fill: &dyn Fn(&mut domain::base::message_builder::AnswerBuilder<Vec<u8>>)| {
+            let builder = MessageBuilder::from_target(Vec::new()).expect("a builder");
+            let mut answer = builder.start_answer(&message, Rcode::NOERROR).expect("an answer");
+            answer.header_mut().set_ra(true);
+            fill(&mut answer);
+            answer.finish()
+        };
+        let other: Name<Vec<u8>> = "other.test".parse().expect("a name");
+        let right = || Aaaa::new("64:ff9b::a00:1".parse().expect("an address"));
+        let of_another = build(&|a| a.push((&other, 60, right())).expect("room"));
+        assert_eq!(fate(&of_another), Fate::Empty);
+        let of_ipv4 = build(&|a| a.push((name(), 60, A::from_octets(10, 0, 0, 1))).expect("room"));
+        assert_eq!(fate(&of_ipv4), Fate::Empty);
+        let by_alias = build(&|a| {
+            a.push((name(), 60, Cname::new(&other))).expect("room");
+            a.push((name(), 60, right())).expect("room");
+        });
+        assert_eq!(fate(&by_alias), Fate::WrongForm);
+        let mut with_authority = MessageBuilder::from_target(Vec::new())
+            .expect("a builder")
+            .start_answer(&message, Rcode::NOERROR)
+            .expect("an answer");
+        with_authority.header_mut().set_ra(true);
+        with_authority.push((name(), 60, right())).expect("room");
+        let mut with_authority = with_authority.authority();
+        with_authority.push((name(), 60, Ns::new(&other))).expect("room");
+        assert_eq!(fate(&with_authority.finish()), Fate::Right);
+    }
+
+    #[test]
+    fn the_answer_to_another_question_is_told_apart() {
+        let mut reply = answer(&[("64:ff9b::a00:1", 60)], |_| {});
+        reply[HEADER + 15] = b'2';
+        assert_eq!(judge(&reply, &query()[HEADER..], &due()), Judgement::OtherQuestion);
+        // The same name in another case is the same name.
+        let mut reply = answer(&[("64:ff9b::a00:1", 60)], |_| {});
+        reply[HEADER + 17] = reply[HEADER + 17].to_ascii_uppercase();
+        assert_eq!(fate(&reply), Fate::Right);
+    }
+
+    #[test]
+    fn compression_loops_and_wrong_counts_are_malformed() {
+        let mut reply = answer(&[("64:ff9b::a00:1", 60)], |_| {});
+        let after = query().len();
+        // The owner of the record points to itself.
+        reply[after..after + 2].copy_from_slice(&(0xc000 | after as u16).to_be_bytes());
+        assert_eq!(fate(&reply), Fate::Malformed);
+        let mut reply = answer(&[("64:ff9b::a00:1", 60)], |_| {});
+        reply[7] = 9;
+        assert_eq!(fate(&reply), Fate::Malformed);
+        let reply = answer(&[("64:ff9b::a00:1", 60)], |_| {});
+        assert_eq!(fate(&reply[..reply.len() - 1]), Fate::Malformed);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(20_000))]
+
+        /// Fuzzing: whatever is done to a right answer nothing panics, and what is still called right has the right address.
+        #[test]
+        fn no_mutation_makes_the_judge_panic(
+            changes in prop::collection::vec((0usize..200, any::<u8>()), 0..8),
+            cut in 0usize..200,
+            tail in prop::collection::vec(any::<u8>(), 0..20),
+        ) {
+            let mut reply = answer(&[("64:ff9b::a00:1", 60), ("64:ff9b::a00:1", 60)][..1 + tail.len() % 2], |_| {});
+            for (at, octet) in changes {
+                let length = reply.len();
+                reply[at % length] = octet;
+            }
+            reply.truncate(cut.max(1));
+            reply.extend(tail);
+            let _ = describe(&reply);
+            if identifier(&reply).is_some() && judge(&reply, &query()[HEADER..], &due()) == Judgement::Answer(Fate::Right) {
+                let address = due().address.expect("an address").octets();
+                prop_assert!(reply.windows(16).any(|octets| octets == address));
+            }
+        }
+
+        #[test]
+        fn no_octets_at_all_make_the_judge_panic(reply in prop::collection::vec(any::<u8>(), 0..600)) {
+            let _ = describe(&reply);
+            if identifier(&reply).is_some() {
+                let _ = judge(&reply, &query()[HEADER..], &due());
+            }
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! The client's sockets: a source port each, and for each a table from identifier to query. A batch leaves by one socket as one message,
+//! which the kernel cuts into queries; the next batch takes the next socket.
+
+use super::judge::identifier;
+use super::query::Query;
+use mio::unix::SourceFd;
+use mio::{Events, Interest, Poll, Token};
+use sixbench_io::clock::Clock;
+use sixbench_io::udp::{Inbox, UdpSocket};
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::os::fd::AsRawFd;
+use std::time::Duration;
+
+/// Most queries that leave together: more would make the time stamp they share untrue.
+pub(crate) const MOST: usize = 32;
+/// Messages taken in one call.
+const TAKEN: usize = 32;
+/// An odd step meets all identifiers before the first comes again.
+const ID_STEP: u16 = 0x9e37;
+/// Identifiers of a socket. Queries under way must be fewer.
+pub(crate) const IDENTIFIERS: u64 = 1 << 16;
+/// No query has this identifier yet.
+const NONE: u32 = u32::MAX;
+
+/// One source port.
+struct Line {
+    socket: UdpSocket,
+    first_id: u16,
+    /// Queries sent.
+    sent: u16,
+    /// The query of each identifier, by its number.
+    by_id: Box<[u32]>,
+}
+
+impl Line {
+    /// The identifier of the query that is `ahead` of the next.
+    #[inline]
+    fn id(&self, ahead: usize) -> u16 {
+        self.first_id.wrapping_add(self.sent.wrapping_add(ahead as u16).wrapping_mul(ID_STEP))
+    }
+}
+
+impl Line {
+    /// The query whose identifier a response has.
+    #[inline]
+    fn sequence_of(&self, octets: &[u8]) -> Option<u64> {
+        let sequence = self.by_id[usize::from(identifier(octets)?)];
+        (sequence != NONE).then_some(u64::from(sequence))
+    }
+}
+
+/// All of them.
+pub(crate) struct Lines {
+    lines: Vec<Line>,
+    next: usize,
+    poll: Poll,
+    events: Events,
+    inbox: Inbox,
+    /// Whether there may be more to take from a socket than was taken.
+    is_ready: Vec<bool>,
+    query: Query,
+    batch: Box<[u8]>,
+    unreachable: u64,
+}
+
+/// A message that came.
+pub(crate) struct Reply<'a> {
+    /// The number of the query that has its identifier; `None` of a message that is no response, or has one nobody used.
+    pub(crate) sequence: Option<u64>,
+    /// Its octets.
+    pub(crate) octets: &'a [u8],
+    /// When its batch was taken.
+    pub(crate) now_ns: u64,
+}
+
+impl Lines {
+    /// `count` sockets from ports the kernel chooses.
+    ///
+    /// # Errors
+    /// The kernel's: the address is not set here, no route to the server, too many open files.
+    pub(crate) fn open(client: Option<IpAddr>, server: SocketAddr, count: u16, query: Query, key: u64) -> io::Result<Self> {
+        let any = if server.is_ipv4() { IpAddr::from([0; 4]) } else { IpAddr::from([0u16; 8]) };
+        let local = SocketAddr::new(client.unwrap_or(any), 0);
+        let poll = Poll::new()?;
+        let mut lines = Vec::with_capacity(usize::from(count));
+        for index in 0..usize::from(count.max(1)) {
+            let socket = UdpSocket::connected(local, server)?;
+            poll.registry().register(&mut SourceFd(&socket.as_raw_fd()), Token(index), Interest::READABLE)?;
+            let first_id = crate::flow::mix(key ^ index as u64) as u16;
+            lines.push(Line { socket, first_id, sent: 0, by_id: vec![NONE; IDENTIFIERS as usize].into() });
+        }
+        let mut batch = vec![0; MOST * query.len()].into_boxed_slice();
+        batch.chunks_exact_mut(query.len()).for_each(|octets| query.write(octets, 0, 0));
+        let is_ready = vec![true; lines.len()];
+        let events = Events::with_capacity(lines.len().max(8));
+        Ok(Self { lines, next: 0, poll, events, inbox: Inbox::new(TAKEN), is_ready, query, batch, unreachable: 0 })
+    }
+
+    /// Sends `count` queries, at most [`MOST`]: query `first + i` for the name `address(i)`. Returns how many left.
+    #[inline]
+    pub(crate) fn send(&mut self, first: u64, count: usize, address: impl Fn(usize) -> u32) -> usize {
+        let line = &mut self.lines[self.next];
+        self.next = if self.next + 1 == self.is_ready.len() { 0 } else { self.next + 1 };
+        let length = self.query.len();
+        let batch = &mut self.batch[..count * length];
+        for (index, octets) in batch.chunks_exact_mut(length).enumerate() {
+            let id = line.id(index);
+            line.by_id[usize::from(id)] = (first + index as u64) as u32;
+            Query::patch(octets, id, address(index));
+        }
+        // An error is of an earlier query (ICMP), and clears itself: the second attempt is this one's.
+        let sent = line.socket.send_segments(batch, length).or_else(|_| {
+            self.unreachable += 1;
+            line.socket.send_segments(batch, length)
+        });
+        let sent = sent.unwrap_or_default();
+        line.sent = line.sent.wrapping_add(sent as u16);
+        sent
+    }
+
+    /// Takes one batch from every socket that has something, without waiting.
+    #[inline]
+    pub(crate) fn receive(&mut self, clock: &Clock, mut take: impl FnMut(Reply<'_>)) {
+        let is_alone = self.lines.len() == 1;
+        if !is_alone {
+            // Interrupted by a signal: the next look is soon.
+            let _ = self.poll.poll(&mut self.events, Some(Duration::ZERO));
+            self.events.iter().for_each(|event| self.is_ready[event.token().0] = true);
+        }
+        for (line, is_ready) in self.lines.iter().zip(&mut self.is_ready).filter(|(_, is_ready)| **is_ready) {
+            match self.inbox.receive(&line.socket) {
+                Ok(messages) => *is_ready = messages == TAKEN || is_alone,
+                Err(_) => {
+                    self.unreachable += 1;
+                    continue;
+                }
+            }
+            let now_ns = clock.now_ns();
+            self.inbox.each(|_, octets| take(Reply { sequence: line.sequence_of(octets), octets, now_ns }));
+        }
+    }
+
+    /// Waits until something can be taken, no longer than `most`.
+    pub(crate) fn wait(&mut self, most: Duration) {
+        let _ = self.poll.poll(&mut self.events, Some(most));
+        self.events.iter().for_each(|event| self.is_ready[event.token().0] = true);
+    }
+
+    /// What full buffers turned away.
+    pub(crate) fn drops(&self) -> u64 {
+        self.lines.iter().map(|line| line.socket.drops()).sum()
+    }
+
+    /// Errors of the network (ICMP).
+    pub(crate) fn unreachable(&self) -> u64 {
+        self.unreachable
+    }
+}

@@ -1,0 +1,171 @@
+//! The namespace of dns64perf++: one name for each IPv4 address, `010-000-000-001.dns64perf.test` for 10.0.0.1. All names of a domain are of
+//! one length, so all queries are.
+
+use std::fmt;
+use std::net::{Ipv4Addr, Ipv6Addr};
+
+/// Octets of a name's own label: four numbers of three digits, with hyphens between.
+pub(crate) const LABEL: usize = 15;
+
+/// Octets a name may have in a message (RFC 1035 section 2.3.4).
+const LONGEST_NAME: usize = 255;
+
+/// The domain that names are in, in lower case.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Domain {
+    text: String,
+    /// As in messages: labels with their lengths, and the root.
+    wire: Box<[u8]>,
+}
+
+impl Domain {
+    /// Of letters, digits and hyphens.
+    ///
+    /// # Errors
+    /// What is wrong with it, in words.
+    pub fn new(text: &str) -> Result<Self, String> {
+        let text = text.trim().trim_end_matches('.').to_ascii_lowercase();
+        let mut wire = Vec::new();
+        for label in text.split('.') {
+            let is_plain = label.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_');
+            if label.is_empty() || label.len() > 63 || !is_plain {
+                return Err(format!("expected a domain such as dns64perf.test, not `{text}`: `{label}` is no label"));
+            }
+            wire.push(label.len() as u8);
+            wire.extend_from_slice(label.as_bytes());
+        }
+        wire.push(0);
+        if wire.len() + 1 + LABEL > LONGEST_NAME {
+            return Err(format!("the domain `{text}` is too long: its names have more than 255 octets"));
+        }
+        Ok(Self { text, wire: wire.into() })
+    }
+
+    /// As in messages, in lower case.
+    pub(crate) fn wire(&self) -> &[u8] {
+        &self.wire
+    }
+
+    /// The name of `address`, for people.
+    pub fn name(&self, address: Ipv4Addr) -> String {
+        let mut label = [0; LABEL];
+        write_label(address.into(), &mut label);
+        format!("{}.{}", String::from_utf8_lossy(&label), self.text)
+    }
+}
+
+impl fmt::Display for Domain {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+/// Writes the label of `address`.
+#[inline]
+pub(crate) fn write_label(address: u32, label: &mut [u8; LABEL]) {
+    for (group, octet) in address.to_be_bytes().into_iter().enumerate() {
+        let at = group * 4;
+        label[at] = b'0' + octet / 100;
+        label[at + 1] = b'0' + octet / 10 % 10;
+        label[at + 2] = b'0' + octet % 10;
+        if group < 3 {
+            label[at + 3] = b'-';
+        }
+    }
+}
+
+/// The address a label is of; `None` of any other label.
+#[inline]
+pub(crate) fn read_label(label: &[u8; LABEL]) -> Option<u32> {
+    let mut address = 0;
+    for group in 0..4 {
+        let at = group * 4;
+        let mut octet = 0u32;
+        for digit in &label[at..at + 3] {
+            let digit = digit.wrapping_sub(b'0');
+            if digit > 9 {
+                return None;
+            }
+            octet = octet * 10 + u32::from(digit);
+        }
+        if octet > 255 || (group < 3 && label[at + 3] != b'-') {
+            return None;
+        }
+        address = address << 8 | octet;
+    }
+    Some(address)
+}
+
+/// Which names have an AAAA record of their own, and which.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Population {
+    /// Names with one, of every hundred with consecutive addresses.
+    pub with_aaaa: u8,
+}
+
+/// In steps of this, hundred consecutive numbers meet every number below hundred once, and neighbours are far apart.
+const SCATTER: u64 = 37;
+
+impl Population {
+    /// Whether the name of `address` has an AAAA record.
+    #[inline]
+    pub fn has_aaaa(self, address: u32) -> bool {
+        is_among(u64::from(address), self.with_aaaa)
+    }
+
+    /// The AAAA record of the name of `address`, where it has one: `2001:2:0:aaaa::` and the IPv4 address, in the addresses for
+    /// benchmarks (RFC 5180) and under no prefix that a DNS64 server would use.
+    #[inline]
+    pub fn own_aaaa(address: u32) -> Ipv6Addr {
+        let [a, b, c, d] = address.to_be_bytes();
+        Ipv6Addr::from([0x20, 0x01, 0, 2, 0, 0, 0xaa, 0xaa, 0, 0, 0, 0, a, b, c, d])
+    }
+}
+
+/// Whether a number is among the `per_cent` that are marked, scattered over every hundred.
+#[inline]
+pub(crate) fn is_among(number: u64, per_cent: u8) -> bool {
+    number % 100 * SCATTER % 100 < u64::from(per_cent)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_names_are_those_of_dns64perf() {
+        let domain = Domain::new("Dns64Perf.test.").expect("a domain");
+        assert_eq!(domain.name(Ipv4Addr::new(10, 0, 255, 1)), "010-000-255-001.dns64perf.test");
+        assert_eq!(domain.wire(), b"\x09dns64perf\x04test\x00");
+    }
+
+    #[test]
+    fn every_label_reads_as_what_was_written_and_others_as_nothing() {
+        let mut label = [0; LABEL];
+        for address in [0, 1, 0x0a00_0001, 0xc0a8_ff09, u32::MAX] {
+            write_label(address, &mut label);
+            assert_eq!(read_label(&label), Some(address));
+        }
+        for wrong in [b"256-000-000-000", b"00a-000-000-000", b"000.000-000-000", b"000-000-000-00 "] {
+            assert_eq!(read_label(wrong), None);
+        }
+    }
+
+    #[test]
+    fn a_share_is_exact_in_every_hundred_names() {
+        for share in [0u8, 1, 20, 50, 99, 100] {
+            let population = Population { with_aaaa: share };
+            for first in [0u32, 100, 16_777_200] {
+                let with = (first..first + 100).filter(|a| population.has_aaaa(*a)).count();
+                assert_eq!(with, usize::from(share));
+            }
+        }
+    }
+
+    #[test]
+    fn domains_that_are_none_are_refused() {
+        for wrong in ["", "a..b", "ä.test", "a b.test", &"a.".repeat(130)] {
+            assert!(Domain::new(wrong).is_err(), "{wrong}");
+        }
+    }
+}

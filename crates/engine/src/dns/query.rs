@@ -1,0 +1,69 @@
+//! A query for the AAAA record of a name: built once, patched for each.
+
+use super::names::{Domain, LABEL, write_label};
+
+/// Octets of the header of every message (RFC 1035 section 4.1.1).
+pub(crate) const HEADER: usize = 12;
+/// Recursion desired: what a client of a DNS64 server sends.
+const RD: u8 = 0x01;
+/// AAAA (RFC 3596).
+pub(crate) const AAAA: u16 = 28;
+/// IN.
+pub(crate) const INTERNET: u16 = 1;
+/// Where the label of the address begins: after the header and its length.
+const AT_LABEL: usize = HEADER + 1;
+
+/// A query with the label and the identifier left open. No EDNS: as dns64perf++ asks.
+#[derive(Clone, Debug)]
+pub(crate) struct Query(Box<[u8]>);
+
+impl Query {
+    /// For names of `domain`.
+    pub(crate) fn new(domain: &Domain) -> Self {
+        let mut octets = vec![0, 0, RD, 0, 0, 1, 0, 0, 0, 0, 0, 0, LABEL as u8];
+        octets.extend_from_slice(&[0; LABEL]);
+        octets.extend_from_slice(domain.wire());
+        octets.extend_from_slice(&AAAA.to_be_bytes());
+        octets.extend_from_slice(&INTERNET.to_be_bytes());
+        Self(octets.into())
+    }
+
+    /// Its octets: of every name alike.
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Writes the whole query into `out`, which has its length.
+    pub(crate) fn write(&self, out: &mut [u8], id: u16, address: u32) {
+        out.copy_from_slice(&self.0);
+        Self::patch(out, id, address);
+    }
+
+    /// Makes a written query one for another name.
+    #[inline]
+    pub(crate) fn patch(out: &mut [u8], id: u16, address: u32) {
+        out[..2].copy_from_slice(&id.to_be_bytes());
+        if let Some(label) = out[AT_LABEL..].first_chunk_mut() {
+            write_label(address, label);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use domain::base::iana::Rtype;
+    use domain::base::{Message, Name};
+
+    #[test]
+    fn another_library_reads_the_query_as_it_was_meant() {
+        let query = Query::new(&Domain::new("dns64perf.test").expect("a domain"));
+        let mut octets = vec![0; query.len()];
+        query.write(&mut octets, 0xbeef, 0x0a00_00ff);
+        let message = Message::from_octets(&octets).expect("a message");
+        assert_eq!((message.header().id(), message.header().rd(), message.header().qr()), (0xbeef, true, false));
+        let question = message.sole_question().expect("one question");
+        let name: Name<Vec<u8>> = "010-000-000-255.dns64perf.test.".parse().expect("a name");
+        assert!(question.qname() == &name && question.qtype() == Rtype::AAAA);
+    }
+}

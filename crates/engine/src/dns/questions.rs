@@ -1,0 +1,155 @@
+//! Which name query i asks for, and what the answer must be: pure functions of its number, so nothing has to be kept of a query but when it
+//! was sent.
+
+use super::judge::Due;
+use super::names::{Population, is_among};
+use sixbench_method::plan::{DnsRole, Names};
+use sixbench_wire::Prefix6052;
+
+/// What an answer must be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Expectation {
+    /// What kind of server.
+    pub role: DnsRole,
+    /// The prefix of a DNS64 server.
+    pub prefix: Option<Prefix6052>,
+    /// Which names have an AAAA record of their own.
+    pub population: Population,
+    /// The longest time to live that makes sense, seconds: the authority's.
+    pub most_ttl: u32,
+}
+
+impl Expectation {
+    /// Of the name of `address`.
+    #[inline]
+    pub(crate) fn of(&self, address: u32) -> Due {
+        let own = || self.population.has_aaaa(address).then(|| Population::own_aaaa(address));
+        let synthesised = || self.prefix.map(|prefix| prefix.embed(address.into()));
+        Due { address: own().or_else(synthesised), most_ttl: self.most_ttl, role: self.role }
+    }
+}
+
+/// Part of the namespace, which is walked round and round.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Stretch {
+    /// The first name's number in the namespace.
+    pub(crate) first: u64,
+    /// Names.
+    pub(crate) count: u64,
+}
+
+/// The questions of one trial.
+#[derive(Clone, Debug)]
+pub(crate) struct Questions {
+    names: Names,
+    /// Names resolved before: the `cached` of every hundred queries ask for one of them, in turn.
+    pool: Stretch,
+    /// New names.
+    fresh: u64,
+    cached: u8,
+    /// Of each place in a hundred, how many cached ones come before it.
+    before: [u8; 100],
+}
+
+/// One question.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Question {
+    /// The name, as an address.
+    pub(crate) address: u32,
+    /// Whether it was resolved before.
+    pub(crate) is_cached: bool,
+}
+
+impl Questions {
+    /// New names from the number `fresh` on, but `cached` of every hundred from `pool`.
+    pub(crate) fn new(names: Names, fresh: u64, cached: u8, pool: Stretch) -> Self {
+        let mut before = [0; 100];
+        for place in 1..100 {
+            before[place] = before[place - 1] + u8::from(is_among(place as u64 - 1, cached));
+        }
+        Self { names, pool, fresh, cached, before }
+    }
+
+    /// All new.
+    pub(crate) fn fresh(names: Names, first: u64) -> Self {
+        Self::new(names, first, 0, Stretch { first: 0, count: 1 })
+    }
+
+    /// Cached ones among the first `queries`.
+    #[inline]
+    fn cached_before(&self, queries: u64) -> u64 {
+        queries / 100 * u64::from(self.cached) + u64::from(self.before[(queries % 100) as usize])
+    }
+
+    /// New names that the first `queries` take.
+    pub(crate) fn fresh_in(&self, queries: u64) -> u64 {
+        queries - self.cached_before(queries)
+    }
+
+    /// Question `sequence`.
+    #[inline]
+    pub(crate) fn at(&self, sequence: u64) -> Question {
+        let cached = self.cached_before(sequence);
+        let is_cached = self.cached > 0 && is_among(sequence, self.cached);
+        let number = if is_cached { self.pool.first + cached % self.pool.count } else { self.fresh + (sequence - cached) };
+        Question { address: self.address(number), is_cached }
+    }
+
+    /// The address of a name by its number in the namespace.
+    #[inline]
+    pub(crate) fn address(&self, number: u64) -> u32 {
+        address(self.names, number)
+    }
+}
+
+/// The address of a name by its number; numbers go round.
+#[inline]
+pub(crate) fn address(names: Names, number: u64) -> u32 {
+    // A power of two.
+    let within = number & (names.count() - 1);
+    u32::from(names.first()).wrapping_add(within as u32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    fn names() -> Names {
+        "10.0.0.0/16".parse().expect("names")
+    }
+
+    #[test]
+    fn all_names_of_a_trial_without_caching_are_different() {
+        let questions = Questions::fresh(names(), 100);
+        let asked: BTreeSet<u32> = (0..50_000).map(|i| questions.at(i).address).collect();
+        assert_eq!(asked.len(), 50_000);
+        assert_eq!(questions.at(0).address, 0x0a00_0064);
+        assert_eq!(questions.fresh_in(50_000), 50_000);
+    }
+
+    #[test]
+    fn the_cached_share_is_exact_and_walks_the_pool_in_turn() {
+        for cached in [20, 40, 60, 80, 100] {
+            let questions = Questions::new(names(), 1000, cached, Stretch { first: 0, count: 300 });
+            let asked: Vec<Question> = (0..10_000).map(|i| questions.at(i)).collect();
+            let (old, new): (Vec<_>, Vec<_>) = asked.into_iter().partition(|question| question.is_cached);
+            assert_eq!(old.len(), usize::from(cached) * 100);
+            assert_eq!(questions.fresh_in(10_000), new.len() as u64);
+            assert!(old.iter().zip(0u32..).all(|(q, i)| q.address == 0x0a00_0000 + i % 300));
+            assert!(new.iter().zip(0u32..).all(|(q, i)| q.address == 0x0a00_0000 + 1000 + i));
+        }
+    }
+
+    #[test]
+    fn a_dns64_server_must_give_the_own_record_where_there_is_one() {
+        let prefix = "64:ff9b::/96".parse().expect("a prefix");
+        let population = Population { with_aaaa: 100 };
+        let expectation = Expectation { role: DnsRole::Dns64, prefix: Some(prefix), population, most_ttl: 1 };
+        assert_eq!(expectation.of(0x0a00_0001).address, Some("2001:2:0:aaaa::a00:1".parse().expect("an address")));
+        let none = Expectation { population: Population { with_aaaa: 0 }, ..expectation };
+        assert_eq!(none.of(0x0a00_0001).address, Some("64:ff9b::a00:1".parse().expect("an address")));
+        let authority = Expectation { role: DnsRole::Authority, prefix: None, ..none };
+        assert_eq!(authority.of(0x0a00_0001).address, None);
+    }
+}

@@ -1,0 +1,144 @@
+//! Per-query records as CSV, on request: streamed by a thread of its own while the trial goes on, never held.
+
+use super::judge::Fate;
+use std::io::{self, BufWriter, Write};
+use std::net::Ipv4Addr;
+use std::path::Path;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread::JoinHandle;
+
+/// Records handed over together.
+const CHUNK: usize = 4096;
+/// Chunks that wait to be written, before the tester would have to wait.
+const CHUNKS: usize = 256;
+
+/// One query, over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Record {
+    /// Its number in the trial.
+    pub(crate) sequence: u64,
+    /// The name it was for.
+    pub(crate) address: u32,
+    /// When it was due and when it was sent, from the start of the trial.
+    pub(crate) due_ns: u64,
+    pub(crate) sent_ns: u64,
+    /// From sending to the first answer, and what that was.
+    pub(crate) answer: Option<(u64, Fate)>,
+    /// Whether a right answer came after the timeout.
+    pub(crate) is_late: bool,
+}
+
+/// Writes to one file.
+pub(crate) struct Records {
+    chunks: Option<SyncSender<Vec<Record>>>,
+    writer: Option<JoinHandle<io::Result<()>>>,
+}
+
+impl Records {
+    /// Creates the file, with its heading.
+    pub(crate) fn create(path: &Path) -> io::Result<Self> {
+        let mut file = BufWriter::new(std::fs::File::create(path)?);
+        writeln!(file, "query,name,due_ns,sent_ns,delay_ns,verdict")?;
+        let (chunks, inbox) = sync_channel(CHUNKS);
+        let writer = std::thread::spawn(move || write_all(file, &inbox));
+        Ok(Self { chunks: Some(chunks), writer: Some(writer) })
+    }
+
+    /// The end for one client thread.
+    pub(crate) fn hand(&self) -> Option<Recorder> {
+        let chunks = self.chunks.clone()?;
+        Some(Recorder { chunks, chunk: Vec::with_capacity(CHUNK) })
+    }
+
+    /// Waits until everything is written. All ends must be gone.
+    pub(crate) fn finish(mut self) -> io::Result<()> {
+        self.chunks = None;
+        let writer = self.writer.take().map(JoinHandle::join);
+        writer.map_or(Ok(()), |done| done.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+    }
+}
+
+/// One thread's end.
+pub(crate) struct Recorder {
+    chunks: SyncSender<Vec<Record>>,
+    chunk: Vec<Record>,
+}
+
+impl Recorder {
+    /// Adds one. Blocks only where the disk is slower than the trial by minutes of records: then the trial is invalid by its lateness.
+    #[inline]
+    pub(crate) fn take(&mut self, record: Record) {
+        self.chunk.push(record);
+        if self.chunk.len() == CHUNK {
+            self.flush();
+        }
+    }
+
+    fn flush(&mut self) {
+        let full = std::mem::replace(&mut self.chunk, Vec::with_capacity(CHUNK));
+        // The writer has ended on an error, which `finish` tells.
+        let _ = self.chunks.send(full);
+    }
+}
+
+impl Drop for Recorder {
+    fn drop(&mut self) {
+        self.flush();
+    }
+}
+
+fn write_all(mut file: BufWriter<std::fs::File>, inbox: &Receiver<Vec<Record>>) -> io::Result<()> {
+    for record in inbox.iter().flatten() {
+        let Record { sequence, address, due_ns, sent_ns, .. } = record;
+        write!(file, "{sequence},{},{due_ns},{sent_ns},", Ipv4Addr::from(address))?;
+        match record.answer {
+            Some((delay_ns, fate)) => writeln!(file, "{delay_ns},{}", verdict(fate, record.is_late))?,
+            None => writeln!(file, ",unanswered")?,
+        }
+    }
+    file.flush()
+}
+
+fn verdict(fate: Fate, is_late: bool) -> &'static str {
+    match fate {
+        Fate::Right if is_late => "late",
+        Fate::Right => "right",
+        Fate::WrongAddress => "wrong-address",
+        Fate::WrongTtl => "wrong-ttl",
+        Fate::WrongForm => "wrong-form",
+        Fate::Empty => "empty",
+        Fate::Truncated => "truncated",
+        Fate::Servfail => "servfail",
+        Fate::Nxdomain => "nxdomain",
+        Fate::Refused => "refused",
+        Fate::OtherRcode => "other-rcode",
+        Fate::Malformed => "malformed",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_for_each_query_in_the_order_they_came() {
+        let directory = std::env::temp_dir().join(format!("sixbench-records-{}", std::process::id()));
+        std::fs::create_dir_all(&directory).expect("a directory");
+        let path = directory.join("queries.csv");
+        let records = Records::create(&path).expect("a file");
+        let mut recorder = records.hand().expect("an end");
+        let record =
+            |sequence, answer| Record { sequence, address: 0x0a00_0001, due_ns: 5, sent_ns: 7, answer, is_late: false };
+        recorder.take(record(0, Some((30, Fate::Right))));
+        recorder.take(Record { is_late: true, ..record(1, Some((40, Fate::Right))) });
+        recorder.take(record(2, Some((40, Fate::Empty))));
+        recorder.take(record(3, None));
+        drop(recorder);
+        records.finish().expect("written");
+        let text = std::fs::read_to_string(&path).expect("text");
+        let expected = "query,name,due_ns,sent_ns,delay_ns,verdict\n0,10.0.0.1,5,7,30,right\n1,10.0.0.1,5,7,40,late\n\
+                        2,10.0.0.1,5,7,40,empty\n3,10.0.0.1,5,7,,unanswered\n";
+        assert_eq!(text, expected);
+        std::fs::remove_dir_all(&directory).expect("removed");
+    }
+}

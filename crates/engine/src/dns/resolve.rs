@@ -1,0 +1,125 @@
+//! Names resolved before a trial: a closed loop that has a few queries under way, asks again what is not answered, and takes no more time
+//! than the server needs. What comes first is one name alone: is there a server, and does it do what it should?
+
+use super::judge::{self, Fate, Judgement};
+use super::lines::Lines;
+use super::names::Domain;
+use super::query::{HEADER, Query};
+use super::questions::Expectation;
+use sixbench_io::clock::Clock;
+use std::collections::{BTreeMap, VecDeque};
+use std::net::Ipv4Addr;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// Queries under way at most.
+const UNDER_WAY: usize = 64;
+/// How often a name is asked for.
+const ATTEMPTS: u32 = 3;
+
+/// Who asks, and how long it waits for an answer.
+pub(super) struct Resolver<'a> {
+    pub(super) clock: &'a Clock,
+    pub(super) stop: &'a AtomicBool,
+    pub(super) domain: &'a Domain,
+    pub(super) expectation: &'a Expectation,
+    pub(super) timeout_ns: u64,
+}
+
+/// What became of the names.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Resolved {
+    /// Resolved rightly.
+    pub(super) right: u64,
+    /// Not so, after all attempts.
+    pub(super) failed: u64,
+    /// Queries it took.
+    pub(super) queries: u64,
+    /// Time it took.
+    pub(super) took_ns: u64,
+    /// The last thing that was wrong: what came, if anything, and in words.
+    pub(super) wrong: Option<(Option<Fate>, String)>,
+    /// Errors of the network.
+    pub(super) unreachable: u64,
+}
+
+/// A name that was asked for.
+#[derive(Clone, Copy)]
+struct Asked {
+    address: u32,
+    attempt: u32,
+    deadline_ns: u64,
+}
+
+impl Resolver<'_> {
+    /// Resolves all of them; ends early when somebody asks to stop.
+    pub(super) fn resolve(&self, mut names: impl Iterator<Item = u32>, lines: &mut Lines) -> Resolved {
+        let start_ns = self.clock.now_ns();
+        let mut done = Resolved::default();
+        let mut open: BTreeMap<u64, Asked> = BTreeMap::new();
+        let mut again: VecDeque<(u32, u32)> = VecDeque::new();
+        while !self.stop.load(Ordering::Relaxed) {
+            while open.len() < UNDER_WAY {
+                let Some((address, attempt)) = again.pop_front().or_else(|| Some((names.next()?, 1))) else { break };
+                // Numbers are identifiers' keys and go round where a table entry is 32 bits.
+                let sequence = done.queries % u64::from(u32::MAX);
+                let deadline_ns = self.clock.now_ns() + self.timeout_ns;
+                done.queries += lines.send(sequence, 1, |_| address).max(1) as u64;
+                open.insert(sequence, Asked { address, attempt, deadline_ns });
+            }
+            if open.is_empty() {
+                break;
+            }
+            lines.wait(Duration::from_millis(1));
+            self.take(lines, &mut open, &mut again, &mut done);
+            self.give_up(&mut open, &mut again, &mut done);
+        }
+        done.took_ns = self.clock.now_ns() - start_ns;
+        done.unreachable = lines.unreachable();
+        done
+    }
+
+    fn take(&self, lines: &mut Lines, open: &mut BTreeMap<u64, Asked>, again: &mut VecDeque<(u32, u32)>, done: &mut Resolved) {
+        lines.receive(self.clock, |reply| {
+            let Some(sequence) = reply.sequence else { return };
+            let Some(asked) = open.get(&sequence).copied() else { return };
+            let due = self.expectation.of(asked.address);
+            match judge::judge(reply.octets, &self.question(asked.address), &due) {
+                Judgement::OtherQuestion => return,
+                Judgement::Answer(Fate::Right) => done.right += 1,
+                Judgement::Answer(fate) => {
+                    done.wrong = Some((Some(fate), judge::describe(reply.octets)));
+                    retry(asked, again, done);
+                }
+            }
+            open.remove(&sequence);
+        });
+    }
+
+    fn give_up(&self, open: &mut BTreeMap<u64, Asked>, again: &mut VecDeque<(u32, u32)>, done: &mut Resolved) {
+        let now_ns = self.clock.now_ns();
+        open.retain(|_, asked| {
+            let is_over = now_ns > asked.deadline_ns;
+            if is_over {
+                done.wrong = Some((None, format!("no answer about {}", self.domain.name(Ipv4Addr::from(asked.address)))));
+                retry(*asked, again, done);
+            }
+            !is_over
+        });
+    }
+
+    fn question(&self, address: u32) -> Vec<u8> {
+        let query = Query::new(self.domain);
+        let mut octets = vec![0; query.len()];
+        query.write(&mut octets, 0, address);
+        octets.split_off(HEADER)
+    }
+}
+
+fn retry(asked: Asked, again: &mut VecDeque<(u32, u32)>, done: &mut Resolved) {
+    if asked.attempt < ATTEMPTS {
+        again.push_back((asked.address, asked.attempt + 1));
+    } else {
+        done.failed += 1;
+    }
+}

@@ -1,0 +1,126 @@
+//! From what the threads counted to the result of a trial.
+
+use super::authority::Authority;
+use super::client::Counted;
+use super::tally::Tally;
+use crate::fault;
+use crate::stall::Gaps;
+use sixbench_method::terms::{Direction, FrameRate};
+use sixbench_method::trial::dns::{AuthorityCounts, Cache, DnsResult};
+use sixbench_method::trial::{DirectionResult, Fault, Receiving, Sending, TrialResult, TrialSpec};
+use std::net::SocketAddr;
+
+/// Queries have one direction: from the client.
+const DIRECTION: Direction = Direction::Forward;
+/// Answers from the cache may differ from those intended by one in so many.
+const HITS_TOLERANCE: u64 = 100;
+
+/// Everything there is to say of a trial.
+pub(super) struct Outcome<'a> {
+    pub(super) spec: &'a TrialSpec,
+    pub(super) server: SocketAddr,
+    pub(super) queries: u64,
+    pub(super) counted: Vec<Counted>,
+    /// Where the authority is ours.
+    pub(super) authority: Option<AuthorityCounts>,
+    /// Likewise: names of the trial that reached it.
+    pub(super) names: Option<u64>,
+    pub(super) cache: Cache,
+    pub(super) timeout_ns: u64,
+    pub(super) stall_ns: u64,
+    pub(super) certified: Option<u64>,
+}
+
+/// The result.
+pub(super) fn trial_result(outcome: Outcome<'_>) -> TrialResult {
+    let Outcome { spec, queries, counted, .. } = &outcome;
+    let mut tally = Tally::new(counted.first().map_or(1, |part| part.tally.bins.len()));
+    counted.iter().for_each(|part| tally.add(&part.tally));
+    let overruns = counted.iter().map(|part| part.drops).sum::<u64>() + outcome.authority.map_or(0, |counts| counts.overruns);
+    let gaps = gaps(counted, outcome.stall_ns);
+    let mut direction = direction(&tally, *queries, sending(counted));
+    direction.receiving = Receiving { worst_gap_ns: gaps.worst_ns, overruns };
+    let of_one_thread = FrameRate(spec.rate.0.div_ceil(counted.len().max(1) as u64));
+    let mut faults = fault::of_direction(&direction, of_one_thread, outcome.stall_ns, gaps, &[]);
+    let dns = dns_result(&outcome, &tally);
+    faults.extend(hits_differ(&dns));
+    direction.examples = std::mem::take(&mut tally.examples);
+    direction.delay = tally.delays.summary();
+    direction.delays = tally.delays.buckets();
+    TrialResult { spec: **spec, directions: vec![direction], connections: None, tcp: None, dns: Some(Box::new(dns)), faults }
+}
+
+/// A trial that was none.
+pub(super) fn nothing_sent(spec: &TrialSpec, queries: u64, fault: Fault) -> TrialResult {
+    let nothing = DirectionResult { intended: queries, ..DirectionResult::counted(DIRECTION, 0, 0) };
+    TrialResult { spec: *spec, directions: vec![nothing], connections: None, tcp: None, dns: None, faults: vec![fault] }
+}
+
+/// Of all authorities together.
+pub(super) fn add_counts(authorities: &[Authority]) -> AuthorityCounts {
+    authorities.iter().map(Authority::counts).fold(AuthorityCounts::default(), |sum, more| AuthorityCounts {
+        aaaa: sum.aaaa + more.aaaa,
+        a: sum.a + more.a,
+        other: sum.other + more.other,
+        malformed: sum.malformed + more.malformed,
+        names: sum.names + more.names,
+        over_tcp: sum.over_tcp + more.over_tcp,
+        overruns: sum.overruns + more.overruns,
+    })
+}
+
+fn gaps(counted: &[Counted], stall_ns: u64) -> Gaps {
+    let mut all = Gaps::new(stall_ns, 0);
+    counted.iter().for_each(|part| all.add(&part.gaps));
+    all
+}
+
+/// The trial's sending lasted as long as that of its slowest thread.
+fn sending(counted: &[Counted]) -> Sending {
+    let slowest = counted.iter().max_by_key(|part| part.sending.took_ns.saturating_sub(part.sending.nominal_ns));
+    Sending {
+        nominal_ns: slowest.map_or(0, |part| part.sending.nominal_ns),
+        took_ns: slowest.map_or(0, |part| part.sending.took_ns),
+        worst_lateness_ns: counted.iter().map(|part| part.sending.worst_lateness_ns).max().unwrap_or(0),
+        late_frames: counted.iter().map(|part| part.sending.late_frames).sum(),
+    }
+}
+
+fn direction(tally: &Tally, queries: u64, sending: Sending) -> DirectionResult {
+    let answers = &tally.answers;
+    let mut direction = DirectionResult::counted(DIRECTION, answers.sent, answers.right);
+    direction.intended = queries;
+    direction.sending = sending;
+    direction.late = answers.late;
+    direction.mistranslated = answers.wrong_address + answers.wrong_ttl + answers.wrong_form;
+    direction.corrupt = answers.malformed;
+    direction.duplicate = answers.duplicate;
+    direction.foreign = answers.unasked + answers.mismatched;
+    direction.icmp = answers.unreachable;
+    direction.last_missing_ns = tally.last_missing_ns;
+    if direction.not_received() > 0 {
+        direction.lost_by_bin.clone_from(&tally.bins);
+    }
+    direction
+}
+
+fn dns_result(outcome: &Outcome<'_>, tally: &Tally) -> DnsResult {
+    let observed = outcome.names.map(|_| tally.answers.sound().saturating_sub(tally.missed));
+    let authority = outcome.authority.map(|counts| AuthorityCounts { names: outcome.names.unwrap_or(0), ..counts });
+    DnsResult {
+        server: outcome.server.to_string(),
+        timeout_ns: outcome.timeout_ns,
+        answers: tally.answers,
+        rtt: tally.rtt,
+        existing: tally.existing,
+        cache: Cache { intended: tally.cached, observed, ..outcome.cache },
+        authority,
+        certified: outcome.certified,
+    }
+}
+
+/// Answers out of the cache that should not have been, or the other way round: the trial was another than was asked for.
+fn hits_differ(dns: &DnsResult) -> Option<Fault> {
+    let (intended, observed, of) = (dns.cache.intended, dns.cache.observed?, dns.answers.sound());
+    (intended.abs_diff(observed) * HITS_TOLERANCE > of).then_some(Fault::HitsDiffer { intended, observed, of })
+}

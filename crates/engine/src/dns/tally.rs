@@ -1,0 +1,143 @@
+//! What became of the queries of one client thread, and of all threads together.
+
+use super::judge::Fate;
+use crate::delay::Delays;
+use sixbench_method::trial::dns::{Answers, RttSums};
+
+/// Wrong answers kept as examples.
+const EXAMPLES: usize = 5;
+
+/// Counts of one thread.
+pub(crate) struct Tally {
+    pub(crate) answers: Answers,
+    pub(crate) rtt: RttSums,
+    pub(crate) delays: Delays,
+    /// Queries without the right answer in time, by when they were due.
+    pub(crate) bins: Vec<u64>,
+    /// When the last of those was due, from the start of the trial.
+    pub(crate) last_missing_ns: Option<u64>,
+    /// Sent for names with an AAAA record of their own.
+    pub(crate) existing: u64,
+    /// Answered rightly, for names resolved before.
+    pub(crate) cached: u64,
+    /// Answered rightly, by asking the authority.
+    pub(crate) missed: u64,
+    /// The first wrong answers, one line each.
+    pub(crate) examples: Vec<String>,
+}
+
+impl Tally {
+    /// Of a trial with so many bins of 100 ms.
+    pub(crate) fn new(bins: usize) -> Self {
+        Self {
+            answers: Answers::default(),
+            rtt: RttSums::default(),
+            delays: Delays::new(None, false),
+            bins: vec![0; bins.max(1)],
+            last_missing_ns: None,
+            existing: 0,
+            cached: 0,
+            missed: 0,
+            examples: Vec::with_capacity(EXAMPLES),
+        }
+    }
+
+    /// The first answer to a query, `delay_ns` after it; says whether it is the right one, in time.
+    #[inline]
+    pub(crate) fn answer(&mut self, fate: Fate, delay_ns: u64, timeout_ns: u64) -> bool {
+        self.rtt.take(delay_ns);
+        let answers = &mut self.answers;
+        let counter = match fate {
+            Fate::Right if delay_ns <= timeout_ns => {
+                answers.right += 1;
+                self.delays.take(0, delay_ns);
+                return true;
+            }
+            Fate::Right => {
+                self.delays.take_late(delay_ns);
+                &mut answers.late
+            }
+            Fate::WrongAddress => &mut answers.wrong_address,
+            Fate::WrongTtl => &mut answers.wrong_ttl,
+            Fate::WrongForm => &mut answers.wrong_form,
+            Fate::Empty => &mut answers.empty,
+            Fate::Truncated => &mut answers.truncated,
+            Fate::Servfail => &mut answers.servfail,
+            Fate::Nxdomain => &mut answers.nxdomain,
+            Fate::Refused => &mut answers.refused,
+            Fate::OtherRcode => &mut answers.other_rcode,
+            Fate::Malformed => &mut answers.malformed,
+        };
+        *counter += 1;
+        false
+    }
+
+    /// Keeps a wrong answer, if it is one of the first.
+    pub(crate) fn keep(&mut self, example: impl FnOnce() -> String) {
+        if self.examples.len() < EXAMPLES {
+            self.examples.push(example());
+        }
+    }
+
+    /// A query due at `due_ns` had no right answer in time.
+    pub(crate) fn miss(&mut self, bin: usize, due_ns: u64) {
+        let last = self.bins.len() - 1;
+        self.bins[bin.min(last)] += 1;
+        self.last_missing_ns = self.last_missing_ns.max(Some(due_ns));
+    }
+
+    /// Adds those of another thread.
+    pub(crate) fn add(&mut self, other: &Self) {
+        add_answers(&mut self.answers, &other.answers);
+        self.rtt.add(&other.rtt);
+        self.delays.add(&other.delays);
+        self.bins.iter_mut().zip(&other.bins).for_each(|(own, more)| *own += more);
+        self.last_missing_ns = self.last_missing_ns.max(other.last_missing_ns);
+        self.existing += other.existing;
+        self.cached += other.cached;
+        self.missed += other.missed;
+        let room = EXAMPLES - self.examples.len();
+        self.examples.extend(other.examples.iter().take(room).cloned());
+    }
+}
+
+fn add_answers(own: &mut Answers, more: &Answers) {
+    let Answers {
+        sent,
+        right,
+        late,
+        wrong_address,
+        wrong_ttl,
+        wrong_form,
+        empty,
+        truncated,
+        servfail,
+        nxdomain,
+        refused,
+        other_rcode,
+        malformed,
+        unanswered,
+        duplicate,
+        mismatched,
+        unasked,
+        unreachable,
+    } = more;
+    own.sent += sent;
+    own.right += right;
+    own.late += late;
+    own.wrong_address += wrong_address;
+    own.wrong_ttl += wrong_ttl;
+    own.wrong_form += wrong_form;
+    own.empty += empty;
+    own.truncated += truncated;
+    own.servfail += servfail;
+    own.nxdomain += nxdomain;
+    own.refused += refused;
+    own.other_rcode += other_rcode;
+    own.malformed += malformed;
+    own.unanswered += unanswered;
+    own.duplicate += duplicate;
+    own.mismatched += mismatched;
+    own.unasked += unasked;
+    own.unreachable += unreachable;
+}

@@ -1,0 +1,515 @@
+//! The DNS tester: a client, an authority, and a trial whenever one is asked for.
+
+use super::authority::{Authority, AuthorityError, Watch, Zone};
+use super::client::{Asking, Client, Counted};
+use super::drive::{Division, Scene, perform};
+use super::keeper::Keeper;
+use super::lines::{IDENTIFIERS, Lines};
+use super::names::{Domain, Population};
+use super::query::Query;
+use super::questions::{Expectation, Questions, Stretch, address};
+use super::records::Records;
+use super::resolve::{Resolved, Resolver};
+use super::result::{Outcome, nothing_sent, trial_result};
+use super::silence;
+use crate::tester::Layout;
+use sixbench_io::clock::Clock;
+use sixbench_io::thread;
+use sixbench_method::plan::{DnsRole, Names};
+use sixbench_method::terms::FrameRate;
+use sixbench_method::trial::dns::{Cache, Certificate, CertificateTrial};
+use sixbench_method::trial::{Fault, Measurer, TrialResult, TrialSpec};
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// Where the ends are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DnsEnds {
+    /// Network namespace of the client; `None` is this one.
+    pub client_namespace: Option<String>,
+    /// The address it asks from; `None`: the kernel's choice.
+    pub client: Option<IpAddr>,
+    /// The server under test.
+    pub server: SocketAddr,
+    /// The tester's own authority; `None`: somebody else answers, or the server is an authority itself.
+    pub authority: Option<AuthorityEnd>,
+    /// A real authority in the place of the tester's own.
+    pub stand_in: Option<StandIn>,
+}
+
+/// A real authoritative server of the tester's, set up by somebody else.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StandIn {
+    /// Where the client asks it in the self-test, and the way there in words.
+    pub looped: (SocketAddr, String),
+    /// Whether it runs on the core of the only client thread, which then lets it: the client gives the core away after every look, and
+    /// so does not keep its schedule as well.
+    pub shares_core: bool,
+}
+
+/// Where the tester's own authority is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AuthorityEnd {
+    /// Its network namespace; `None` is this one.
+    pub namespace: Option<String>,
+    /// Where the server under test asks it.
+    pub listen: SocketAddr,
+    /// Where the tester's own client asks it in the self-test: the address, and the way there in words.
+    pub looped: Option<(SocketAddr, String)>,
+}
+
+/// What holds for every trial.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DnsSettings {
+    /// What answers must be.
+    pub expectation: Expectation,
+    /// The domain of all names.
+    pub domain: Domain,
+    /// The names to ask for.
+    pub names: Names,
+    /// Queries for names resolved before, per cent.
+    pub cached: u8,
+    /// Such names at most.
+    pub cached_names: u32,
+    /// Later answers are late, nanoseconds.
+    pub timeout_ns: u64,
+    /// Answers later than this are not waited for, nanoseconds; at least the timeout.
+    pub window_ns: u64,
+    /// A thread away for longer has stalled, nanoseconds.
+    pub stall_ns: u64,
+    /// Source ports of each client thread, at least; more where the queries under way need them.
+    pub ports: u16,
+    /// Where the record of every query goes, if anywhere.
+    pub records: Option<PathBuf>,
+}
+
+/// Why no trial could be performed.
+#[derive(Debug, thiserror::Error)]
+pub enum DnsError {
+    /// The client's sockets cannot be opened.
+    #[error(
+        "cannot ask {server} from {place}: {source}; is there a route, and is the client's address set on an interface there?"
+    )]
+    Client {
+        /// The server.
+        server: SocketAddr,
+        /// The namespace, in words.
+        place: String,
+        /// The kernel's answer.
+        source: io::Error,
+    },
+    /// The authority cannot listen.
+    #[error(transparent)]
+    Authority(#[from] AuthorityError),
+    /// A namespace cannot be entered.
+    #[error("cannot enter {place}: {source}; was the testbed brought up? (sixbench testbed up PLAN)")]
+    Namespace {
+        /// The namespace, in words.
+        place: String,
+        /// The kernel's answer.
+        source: io::Error,
+    },
+    /// The server under test does not answer one single query as it should.
+    #[error("{server}: {what}")]
+    Unfit {
+        /// The server.
+        server: SocketAddr,
+        /// What came instead, and what to do.
+        what: String,
+    },
+    /// The records cannot be written.
+    #[error("cannot write {path}: {source}")]
+    Records {
+        /// The file.
+        path: String,
+        /// The system's answer.
+        source: io::Error,
+    },
+    /// Somebody asked to stop.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+/// Asks a server, and answers it.
+pub struct DnsTester {
+    ends: DnsEnds,
+    settings: DnsSettings,
+    layout: Layout,
+    clock: Clock,
+    stop: Arc<AtomicBool>,
+    keeper: Keeper,
+    /// What the kept authorities serve.
+    zone: Option<Zone>,
+    /// The next name nobody was asked for yet, by its number.
+    fresh: u64,
+    /// Names that are in the server's cache, and since when.
+    pool: Option<(Stretch, Instant)>,
+    certificate: Option<Certificate>,
+    is_probed: bool,
+    trials: u64,
+}
+
+impl DnsTester {
+    /// A tester. With one core (or none) in `layout`, client and authority take turns in one loop on it; with more each has its own.
+    /// `stop` ends a trial early.
+    pub fn new(ends: DnsEnds, settings: DnsSettings, layout: Layout, stop: Arc<AtomicBool>) -> Self {
+        Self {
+            ends,
+            settings,
+            layout,
+            clock: Clock::new(),
+            stop,
+            keeper: Keeper::default(),
+            zone: None,
+            fresh: 0,
+            pool: None,
+            certificate: None,
+            is_probed: false,
+            trials: 0,
+        }
+    }
+
+    /// Asks otherwise from now on. Names go on from those of before; what was resolved of another zone is forgotten.
+    pub fn set(&mut self, ends: DnsEnds, settings: DnsSettings) {
+        let is_same_zone = settings.expectation == self.settings.expectation
+            && settings.domain == self.settings.domain
+            && settings.names == self.settings.names
+            && ends == self.ends;
+        if !is_same_zone {
+            self.pool = None;
+            self.is_probed = false;
+        }
+        (self.ends, self.settings) = (ends, settings);
+    }
+
+    /// The self-test that holds for the timeout of the settings.
+    pub fn certificate(&self) -> Option<&Certificate> {
+        self.certificate.as_ref().filter(|certificate| certificate.timeout_ns == self.settings.timeout_ns)
+    }
+
+    /// Makes the authority listen, so that the server under test finds it from its first moment on.
+    ///
+    /// # Errors
+    /// Where it cannot.
+    pub fn listen(&mut self) -> Result<(), DnsError> {
+        let authorities = self.authorities()?;
+        self.rest(authorities);
+        Ok(())
+    }
+
+    /// One query: is there a server, and does it do what it should? Tried again for `patience`, as one that has just started may not be
+    /// ready.
+    ///
+    /// # Errors
+    /// What came instead of the right answer, with what to do about it.
+    pub fn probe(&mut self, patience: Duration) -> Result<(), DnsError> {
+        self.listen()?;
+        let end = Instant::now() + patience;
+        loop {
+            let name = self.fresh;
+            self.fresh += 1;
+            let resolved = self.resolve(Stretch { first: name, count: 1 })?;
+            if resolved.right == 1 {
+                self.is_probed = true;
+                return Ok(());
+            }
+            self.check_stop()?;
+            if Instant::now() > end {
+                let address = address(self.settings.names, name);
+                let what = silence::explain(&self.settings, &resolved, address);
+                return Err(DnsError::Unfit { server: self.ends.server, what });
+            }
+        }
+    }
+
+    /// Authorities that serve the zone of the settings, as many as can work at once; none where it is not ours.
+    fn authorities(&mut self) -> Result<Vec<Authority>, DnsError> {
+        let Some(end) = self.ends.authority.clone() else { return Ok(Vec::new()) };
+        let settings = &self.settings;
+        let Expectation { population, most_ttl, .. } = settings.expectation;
+        let zone = Zone { domain: settings.domain.clone(), population, ttl_s: most_ttl };
+        let kept = self.keeper.take();
+        if !kept.is_empty() && self.zone.as_ref() == Some(&zone) {
+            return Ok(kept);
+        }
+        drop(kept);
+        self.zone = Some(zone.clone());
+        self.bind(end.namespace.as_deref(), end.listen, zone)
+    }
+
+    fn bind(&self, namespace: Option<&str>, listen: SocketAddr, zone: Zone) -> Result<Vec<Authority>, DnsError> {
+        let count = self.division().authorities();
+        let zone = Arc::new(zone);
+        let bind = move || (0..count).map(|_| Authority::bind(listen, zone.clone())).collect::<Result<Vec<_>, _>>();
+        Ok(within(namespace, bind)??)
+    }
+
+    fn division(&self) -> Division {
+        Division::of(&self.layout.cores, self.ends.authority.is_some())
+    }
+
+    fn rest(&mut self, authorities: Vec<Authority>) {
+        let division = self.division();
+        let core = division.authority.first().or(division.client.first()).copied().flatten();
+        self.keeper.keep(authorities, core);
+    }
+
+    fn check_stop(&self) -> Result<(), DnsError> {
+        if self.stop.load(Ordering::Relaxed) { Err(DnsError::Interrupted) } else { Ok(()) }
+    }
+
+    /// Sockets for one client thread: so many that identifiers never run out.
+    fn lines(&self, server: SocketAddr, rate: FrameRate, of: u64) -> Result<Lines, DnsError> {
+        let under_way = rate.frames_in(self.settings.window_ns) / of;
+        let needed = (under_way * 2).div_ceil(IDENTIFIERS).min(u64::from(u16::MAX)) as u16;
+        let (namespace, client) = (self.ends.client_namespace.as_deref(), self.ends.client);
+        // An address of the other family cannot ask this server: the loop of the self-test may be of another.
+        let client = client.filter(|client| client.is_ipv4() == server.is_ipv4() && server == self.ends.server);
+        let (count, key) = (self.settings.ports.max(needed), self.trials);
+        let query = Query::new(&self.settings.domain);
+        within(namespace, || Lines::open(client, server, count, query, key))?.map_err(|source| DnsError::Client {
+            server,
+            place: place(namespace),
+            source,
+        })
+    }
+
+    fn resolve(&mut self, names: Stretch) -> Result<Resolved, DnsError> {
+        let mut lines = self.lines(self.ends.server, FrameRate(1), 1)?;
+        let settings = &self.settings;
+        let resolver = Resolver {
+            clock: &self.clock,
+            stop: &self.stop,
+            domain: &settings.domain,
+            expectation: &settings.expectation,
+            timeout_ns: settings.timeout_ns,
+        };
+        let all = (names.first..names.first + names.count).map(|number| address(settings.names, number));
+        Ok(resolver.resolve(all, &mut lines))
+    }
+
+    /// The names that are to be cached in a trial of so many queries: resolved, if they are not already and will be long enough.
+    fn preload(&mut self, queries: u64, duration_ns: u64) -> Result<(Stretch, Option<Resolved>), DnsError> {
+        let cached = queries * u64::from(self.settings.cached) / 100;
+        let count = cached.clamp(1, u64::from(self.settings.cached_names.max(1)));
+        if self.settings.cached == 0 {
+            return Ok((Stretch { first: 0, count: 1 }, None));
+        }
+        let ttl = Duration::from_secs(u64::from(self.settings.expectation.most_ttl));
+        let lasting = |since: &Instant| since.elapsed() + Duration::from_nanos(duration_ns) < ttl.mul_f64(0.8);
+        if let Some((pool, _)) = self.pool.filter(|(pool, since)| pool.count >= count && lasting(since)) {
+            return Ok((Stretch { count, ..pool }, None));
+        }
+        let pool = Stretch { first: self.fresh, count };
+        self.fresh += count;
+        let since = Instant::now();
+        let resolved = self.resolve(pool)?;
+        self.pool = (resolved.failed == 0).then_some((pool, since));
+        Ok((pool, Some(resolved)))
+    }
+
+    fn trial(&mut self, spec: &TrialSpec) -> Result<TrialResult, DnsError> {
+        let queries = spec.frames();
+        if let Some(fault) = self.refuses(spec, queries) {
+            return Ok(nothing_sent(spec, queries, fault));
+        }
+        if !self.is_probed {
+            self.probe(Duration::from_secs(5))?;
+        }
+        self.listen()?;
+        self.keeper.settle(&self.stop);
+        let (pool, resolved) = self.preload(queries, spec.duration_ns)?;
+        self.check_stop()?;
+        if let Some(resolved) = resolved.as_ref().filter(|resolved| resolved.failed > 0) {
+            let fault = Fault::PreloadFailed { failed: resolved.failed, of: pool.count };
+            return Ok(nothing_sent(spec, queries, fault));
+        }
+        let questions = Questions::new(self.settings.names, self.fresh, self.settings.cached, pool);
+        let new = questions.fresh_in(queries);
+        let watch = self.watch(new, pool);
+        self.fresh += new;
+        let (server, expectation) = (self.ends.server, self.settings.expectation);
+        let mut authorities = self.authorities()?;
+        authorities.iter_mut().for_each(Authority::reset_counts);
+        let looking = Looking { server, expectation, questions: &questions, timeout_ns: self.settings.timeout_ns };
+        let counted = self.run(spec.rate, queries, &looking, watch.as_ref(), &mut authorities);
+        let counts = (!authorities.is_empty()).then(|| super::result::add_counts(&authorities));
+        self.rest(authorities);
+        let counted = counted?;
+        let preload = resolved.unwrap_or_default();
+        let cache = Cache {
+            preloaded: if self.settings.cached > 0 { pool.count } else { 0 },
+            preload_queries: preload.queries,
+            preload_ns: preload.took_ns,
+            ..Cache::default()
+        };
+        let outcome = Outcome {
+            spec,
+            server,
+            queries,
+            counted,
+            authority: counts,
+            names: watch.as_ref().map(Watch::names),
+            cache,
+            timeout_ns: self.settings.timeout_ns,
+            stall_ns: self.settings.stall_ns,
+            certified: self.certificate().map(|certificate| certificate.rate),
+        };
+        Ok(trial_result(outcome))
+    }
+
+    /// Why a trial makes no sense before anything is sent.
+    fn refuses(&self, spec: &TrialSpec, queries: u64) -> Option<Fault> {
+        let certified = self.certificate().map_or(u64::MAX, |certificate| certificate.rate);
+        if spec.rate.0 > certified {
+            return Some(Fault::AboveCertified { rate: spec.rate.0, certified });
+        }
+        let fresh = queries - queries * u64::from(self.settings.cached) / 100;
+        let pooled = if self.settings.cached > 0 { u64::from(self.settings.cached_names) } else { 0 };
+        let (needed, has) = (fresh + pooled.min(queries - fresh), self.settings.names.count());
+        (needed > has).then_some(Fault::TooFewNames { needed, has })
+    }
+
+    /// What tells which names reach the authority; `None` where it is not ours.
+    fn watch(&self, new: u64, pool: Stretch) -> Option<Watch> {
+        self.ends.authority.as_ref()?;
+        let names = self.settings.names;
+        let watch = Watch::new(&ranges(names, Stretch { first: self.fresh, count: new }));
+        let repeated = (self.settings.cached > 0).then(|| ranges(names, pool));
+        Some(watch.with_repeated(&repeated.unwrap_or_default()))
+    }
+
+    fn run(
+        &mut self,
+        rate: FrameRate,
+        queries: u64,
+        looking: &Looking<'_>,
+        watch: Option<&Watch>,
+        authorities: &mut [Authority],
+    ) -> Result<Vec<Counted>, DnsError> {
+        self.trials += 1;
+        let settings = &self.settings;
+        let records = match settings.records.as_ref().filter(|_| looking.server == self.ends.server) {
+            Some(path) => Some(Records::create(path).map_err(|source| unwritable(path, source))?),
+            None => None,
+        };
+        let asking = Asking {
+            clock: &self.clock,
+            domain: &settings.domain,
+            questions: looking.questions,
+            expectation: &looking.expectation,
+            watch,
+            rate,
+            queries,
+            timeout_ns: looking.timeout_ns,
+            window_ns: settings.window_ns.max(looking.timeout_ns),
+            stall_ns: settings.stall_ns,
+        };
+        let division = self.division();
+        let of = (division.client.len() as u64).min(queries.max(1));
+        let client = |index| {
+            let lines = self.lines(looking.server, rate, of)?;
+            Ok(Client::new(&asking, (index, of), lines, records.as_ref().and_then(Records::hand)))
+        };
+        let clients = (0..of).map(client).collect::<Result<Vec<_>, DnsError>>()?;
+        let shares_core = self.ends.stand_in.as_ref().is_some_and(|stand_in| stand_in.shares_core);
+        let scene = Scene { clock: &self.clock, stop: &self.stop, watch, stall_ns: settings.stall_ns, shares_core };
+        let counted = perform(clients, authorities, &division, &scene).ok_or(DnsError::Interrupted);
+        if let (Some(records), Some(path)) = (records, &settings.records) {
+            records.finish().map_err(|source| unwritable(path, source))?;
+        }
+        counted
+    }
+
+    /// The self-test of RFC 8219 section 9.2.1: the client looped to the authority, without the DUT, up to the highest rate at which it
+    /// is wanted. Trials last `duration_ns` each.
+    ///
+    /// # Errors
+    /// Where nothing could be sent. A rate that fails is no error.
+    pub fn certify(&mut self, most: FrameRate, duration_ns: u64) -> Result<Option<Certificate>, DnsError> {
+        let own = self.ends.authority.clone().and_then(|end| Some((end.looped.clone()?, Some(end))));
+        let stand_in = || self.ends.stand_in.clone().map(|stand_in| (stand_in.looped, None));
+        let Some(((address, path), own)) = own.or_else(stand_in) else { return Ok(None) };
+        let timeout_ns = self.settings.timeout_ns;
+        // "Configured to be able to answer all the AAAA record queries"; a real one has the records of its zone file.
+        let population = if own.is_some() { Population { with_aaaa: 100 } } else { self.settings.expectation.population };
+        let expectation = Expectation { role: DnsRole::Authority, prefix: None, population, ..self.settings.expectation };
+        let zone = Zone { domain: self.settings.domain.clone(), population, ttl_s: expectation.most_ttl };
+        let mut certificate = Certificate { rate: 0, timeout_ns, duration_ns, path, trials: Vec::new() };
+        let mut bounds = super::certify::Bounds::new(most.0);
+        // Another socket at that address would take part of the queries.
+        drop(self.keeper.take());
+        self.zone = None;
+        let mut authorities = match own {
+            Some(end) => self.bind(end.namespace.as_deref(), address, zone)?,
+            None => Vec::new(),
+        };
+        while let Some(rate) = bounds.next() {
+            self.check_stop()?;
+            let looped = FrameRate(Certificate::looped(rate));
+            let queries = looped.frames_in(duration_ns).max(1);
+            let questions = Questions::fresh(self.settings.names, 0);
+            let looking = Looking { server: address, expectation, questions: &questions, timeout_ns: timeout_ns / 4 };
+            let counted = self.run(looped, queries, &looking, None, &mut authorities)?;
+            let trial: CertificateTrial = super::certify::judged(looped.0, queries, &counted);
+            bounds.learn(rate, trial.passed());
+            certificate.trials.push(trial);
+        }
+        drop(authorities);
+        self.listen()?;
+        certificate.rate = bounds.passed();
+        self.certificate = Some(certificate.clone());
+        Ok(Some(certificate))
+    }
+}
+
+/// Whom a trial asks, and what it is to answer.
+struct Looking<'a> {
+    server: SocketAddr,
+    expectation: Expectation,
+    questions: &'a Questions,
+    timeout_ns: u64,
+}
+
+/// The addresses of a stretch of names: two ranges where it goes round.
+fn ranges(names: Names, stretch: Stretch) -> Vec<(u32, u64)> {
+    let all = names.count();
+    let first = stretch.first % all;
+    let count = stretch.count.min(all);
+    let before_end = count.min(all - first);
+    let mut ranges = vec![(address(names, first), before_end)];
+    if count > before_end {
+        ranges.push((address(names, 0), count - before_end));
+    }
+    ranges
+}
+
+fn unwritable(path: &std::path::Path, source: io::Error) -> DnsError {
+    DnsError::Records { path: path.display().to_string(), source }
+}
+
+fn place(namespace: Option<&str>) -> String {
+    namespace.map_or_else(|| "this machine".to_owned(), |name| format!("namespace {name}"))
+}
+
+/// Opens sockets where they belong.
+fn within<T: Send>(namespace: Option<&str>, work: impl FnOnce() -> T + Send) -> Result<T, DnsError> {
+    match namespace {
+        None => Ok(work()),
+        Some(name) => {
+            thread::in_namespace(name, work).map_err(|source| DnsError::Namespace { place: place(namespace), source })
+        }
+    }
+}
+
+impl Measurer for DnsTester {
+    type Error = DnsError;
+
+    fn measure(&mut self, spec: &TrialSpec) -> Result<TrialResult, DnsError> {
+        self.trial(spec)
+    }
+}

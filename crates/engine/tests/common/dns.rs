@@ -1,0 +1,120 @@
+//! DNS testers for tests of the whole, and trials by them. What is tested is counts, not speed.
+#![allow(dead_code, reason = "each test file uses its own part")]
+
+use super::dns64::{Dns64, Knows, Rig};
+use sixbench_engine::Layout;
+use sixbench_engine::dns::names::{Domain, Population};
+use sixbench_engine::dns::{AuthorityEnd, DnsEnds, DnsSettings, DnsTester, Expectation};
+use sixbench_method::plan::DnsRole;
+use sixbench_method::terms::FrameRate;
+use sixbench_method::trial::dns::{Answers, DnsResult};
+use sixbench_method::trial::{Measurer, Shape, TrialResult, TrialSpec};
+use std::net::{SocketAddr, UdpSocket};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+/// Queries of a trial by [`queries`].
+pub(crate) const QUERIES: u64 = 200;
+const MS: u64 = 1_000_000;
+
+/// Every trial keeps a core busy: side by side they would starve each other, and a tester half a second behind gives up.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+/// Of a DNS64 server.
+pub(crate) fn settings() -> DnsSettings {
+    let prefix = Some("64:ff9b::/96".parse().expect("a prefix"));
+    DnsSettings {
+        expectation: Expectation { role: DnsRole::Dns64, prefix, population: Population::default(), most_ttl: 60 },
+        domain: Domain::new("dns64perf.test").expect("a domain"),
+        names: "10.0.0.0/16".parse().expect("names"),
+        cached: 0,
+        cached_names: 50,
+        timeout_ns: 1000 * MS,
+        window_ns: 1000 * MS,
+        // This machine is shared.
+        stall_ns: 1000 * MS,
+        ports: 4,
+        records: None,
+    }
+}
+
+/// An address nobody listens at.
+pub(crate) fn free() -> SocketAddr {
+    UdpSocket::bind("[::1]:0").expect("a port").local_addr().expect("an address")
+}
+
+pub(crate) fn authority_at(listen: SocketAddr) -> Option<AuthorityEnd> {
+    Some(AuthorityEnd { namespace: None, listen, looped: Some((listen, "loopback".to_owned())) })
+}
+
+pub(crate) fn tester(server: SocketAddr, authority: Option<AuthorityEnd>, settings: DnsSettings, cores: &[u32]) -> DnsTester {
+    let ends = DnsEnds { client_namespace: None, client: None, server, authority, stand_in: None };
+    DnsTester::new(ends, settings, Layout { cores: cores.to_vec() }, Arc::new(AtomicBool::new(false)))
+}
+
+/// So many queries a second for so many milliseconds.
+pub(crate) fn spec(rate: u64, ms: u64) -> TrialSpec {
+    TrialSpec { shape: Shape::Queries, ..TrialSpec::constant(FrameRate(rate), ms * MS) }
+}
+
+/// A trial, with nothing beside it.
+pub(crate) fn measure(tester: &mut DnsTester, spec: &TrialSpec) -> TrialResult {
+    let _guard = ONE_AT_A_TIME.lock();
+    tester.measure(spec).expect("a trial")
+}
+
+/// A self-test, likewise.
+pub(crate) fn alone<T>(work: impl FnOnce() -> T) -> T {
+    let _guard = ONE_AT_A_TIME.lock();
+    work()
+}
+
+/// What became of the queries: each has one fate.
+pub(crate) fn counted(result: &TrialResult) -> &DnsResult {
+    let dns = result.dns.as_deref().expect("queries");
+    assert_eq!(dns.answers.settled() + dns.answers.unanswered, dns.answers.sent, "{dns:?}");
+    assert_eq!(dns.answers.received(), dns.rtt.count, "{dns:?}");
+    let direction = &result.directions[0];
+    assert_eq!((direction.offered, direction.received), (dns.answers.sent, dns.answers.right));
+    let by_bin: u64 = direction.lost_by_bin.iter().sum();
+    assert_eq!(by_bin, dns.answers.sent - dns.answers.right, "{:?}", direction.lost_by_bin);
+    dns
+}
+
+/// A trial against a server with this rig, which is in place from the trial's first query on. Again where this machine did not let the
+/// tester send all.
+pub(crate) fn trial(settings: &DnsSettings, cores: &[u32], spec: &TrialSpec, rig: impl Fn() -> (Rig, u64)) -> TrialResult {
+    for _ in 0..5 {
+        let (rig, most) = rig();
+        let server = Dns64::start(Knows::All, rig, most);
+        let mut tester = tester(server.address, None, settings.clone(), cores);
+        alone(|| tester.probe(Duration::from_secs(5))).expect("an answer");
+        server.is_rigged.store(true, Ordering::Relaxed);
+        let result = measure(&mut tester, spec);
+        if counted(&result).answers.sent == spec.frames() {
+            return result;
+        }
+    }
+    panic!("this machine is too busy to send {} queries", spec.frames());
+}
+
+/// [`QUERIES`] of them in a fifth of a second, by one thread.
+pub(crate) fn queries(rig: impl Fn() -> Rig) -> TrialResult {
+    trial(&settings(), &[], &spec(QUERIES * 5, 200), || (rig(), u64::MAX))
+}
+
+/// What came of them, but for the errors of the network, if the server does this to every tenth right answer.
+pub(crate) fn every_tenth(change: impl Fn(&mut Vec<u8>) + Clone + Send + 'static) -> Answers {
+    let rig = || {
+        let change = change.clone();
+        super::dns64::each(move |number, mut right| {
+            if number % 10 == 5 {
+                change(&mut right);
+            }
+            vec![right]
+        })
+    };
+    let result = queries(rig);
+    counted(&result).answers
+}

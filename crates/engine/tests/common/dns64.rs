@@ -1,0 +1,203 @@
+//! A DNS64 server on loopback, which can be told to do wrong. It knows the address of every name, or really asks an authority.
+#![allow(dead_code, reason = "each test file uses its own part")]
+
+use std::collections::HashSet;
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// Octets of a header, and where the label of the address begins.
+const HEADER: usize = 12;
+const LABEL: usize = HEADER + 1;
+/// Where the record begins in an answer to a query of so many octets: directly behind it.
+pub(crate) const RECORD: usize = 28;
+/// What comes before the IPv4 address: `64:ff9b::/96`.
+pub(crate) const PREFIX: [u8; 12] = [0, 0x64, 0xff, 0x9b, 0, 0, 0, 0, 0, 0, 0, 0];
+
+/// What leaves the server.
+pub(crate) struct Reply {
+    pub(crate) octets: Vec<u8>,
+    pub(crate) after: Duration,
+    pub(crate) is_from_elsewhere: bool,
+}
+
+impl From<Vec<u8>> for Reply {
+    fn from(octets: Vec<u8>) -> Self {
+        Self { octets, after: Duration::ZERO, is_from_elsewhere: false }
+    }
+}
+
+/// Gets the number of the query and its right answer, and returns what is sent.
+pub(crate) type Rig = Box<dyn FnMut(u64, Vec<u8>) -> Vec<Reply> + Send>;
+
+/// The right answers, changed in octets.
+pub(crate) fn each(mut change: impl FnMut(u64, Vec<u8>) -> Vec<Vec<u8>> + Send + 'static) -> Rig {
+    Box::new(move |number, right| change(number, right).into_iter().map(Reply::from).collect())
+}
+
+/// As it should be.
+pub(crate) fn honest() -> Rig {
+    each(|_, right| vec![right])
+}
+
+/// How it comes to know the addresses.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Knows {
+    /// From the names themselves, as if it had them all in its cache for ever.
+    All,
+    /// Asks this authority about every name once.
+    Once(SocketAddr),
+    /// Asks this authority every time: it has no cache.
+    Never(SocketAddr),
+}
+
+/// The server, until it is dropped.
+pub(crate) struct Dns64 {
+    pub(crate) address: SocketAddr,
+    /// From when on the rig is in place: before, all answers are right.
+    pub(crate) is_rigged: Arc<AtomicBool>,
+    /// Queries that came.
+    pub(crate) asked: Arc<AtomicU64>,
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Dns64 {
+    /// Stops answering, and listening, after `most` queries of those that are rigged.
+    pub(crate) fn start(knows: Knows, rig: Rig, most: u64) -> Self {
+        let socket = UdpSocket::bind("[::1]:0").expect("a socket");
+        let address = socket.local_addr().expect("an address");
+        let (is_rigged, asked, stop) =
+            (Arc::<AtomicBool>::default(), Arc::<AtomicU64>::default(), Arc::<AtomicBool>::default());
+        let mut server = Server {
+            socket,
+            elsewhere: UdpSocket::bind("[::1]:0").expect("a socket"),
+            knows,
+            cache: HashSet::new(),
+            rig,
+            most,
+            rigged: 0,
+            waiting: Vec::new(),
+        };
+        let (rigged, counted, seen) = (is_rigged.clone(), asked.clone(), stop.clone());
+        let serve = move || {
+            while !seen.load(Ordering::Relaxed) && server.rigged < server.most {
+                counted.fetch_add(server.turn(&rigged), Ordering::Relaxed);
+            }
+        };
+        Self { address, is_rigged, asked, stop, thread: Some(std::thread::spawn(serve)) }
+    }
+}
+
+impl Drop for Dns64 {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        let _ = self.thread.take().map(JoinHandle::join);
+    }
+}
+
+struct Server {
+    socket: UdpSocket,
+    elsewhere: UdpSocket,
+    knows: Knows,
+    cache: HashSet<Ipv4Addr>,
+    rig: Rig,
+    most: u64,
+    rigged: u64,
+    waiting: Vec<(Instant, SocketAddr, Reply)>,
+}
+
+impl Server {
+    /// Answers one query, if there is one; returns how many.
+    fn turn(&mut self, is_rigged: &AtomicBool) -> u64 {
+        let mut query = [0; 512];
+        self.socket.set_read_timeout(Some(Duration::from_millis(1))).expect("a timeout");
+        let came = self.socket.recv_from(&mut query);
+        let Ok((length, from)) = came else {
+            self.flush();
+            return 0;
+        };
+        if let Some(right) = self.resolve(&query[..length]) {
+            let replies = if is_rigged.load(Ordering::Relaxed) { self.rigged(right) } else { vec![right.into()] };
+            let now = Instant::now();
+            self.waiting.extend(replies.into_iter().map(|reply| (now + reply.after, from, reply)));
+        }
+        self.flush();
+        1
+    }
+
+    fn rigged(&mut self, right: Vec<u8>) -> Vec<Reply> {
+        self.rigged += 1;
+        (self.rig)(self.rigged - 1, right)
+    }
+
+    fn flush(&mut self) {
+        let now = Instant::now();
+        for (_, to, reply) in self.waiting.extract_if(.., |(due, _, _)| *due <= now) {
+            let socket = if reply.is_from_elsewhere { &self.elsewhere } else { &self.socket };
+            // Nobody may be there any more.
+            let _ = socket.send_to(&reply.octets, to);
+        }
+    }
+
+    fn resolve(&mut self, query: &[u8]) -> Option<Vec<u8>> {
+        let address = address_of(query)?;
+        let is_asked = match self.knows {
+            Knows::All => None,
+            Knows::Once(authority) => self.cache.insert(address).then_some(authority),
+            Knows::Never(authority) => Some(authority),
+        };
+        if let Some(authority) = is_asked {
+            // AAAA, which there is none of, then A, whose data are at the end.
+            let none = ask(authority, query)?;
+            let mut second = query.to_vec();
+            let at = second.len() - 3;
+            second[at] = 1;
+            let answer = ask(authority, &second)?;
+            let is_it = none[6..8] == [0, 0] && answer.ends_with(&address.octets());
+            assert!(is_it, "the authority says something else of {address}");
+        }
+        Some(answer(query, [&PREFIX[..], &address.octets()].concat().try_into().expect("16 octets")))
+    }
+}
+
+/// One question to the authority, again where nothing comes.
+fn ask(authority: SocketAddr, query: &[u8]) -> Option<Vec<u8>> {
+    let any = if authority.is_ipv4() { "127.0.0.1:0" } else { "[::1]:0" };
+    let socket = UdpSocket::bind(any).ok()?;
+    socket.connect(authority).ok()?;
+    socket.set_read_timeout(Some(Duration::from_millis(500))).ok()?;
+    let mut answer = [0; 512];
+    (0..3).find_map(|_| {
+        socket.send(query).ok()?;
+        let length = socket.recv(&mut answer).ok()?;
+        Some(answer[..length].to_vec())
+    })
+}
+
+/// The address a query is about.
+fn address_of(query: &[u8]) -> Option<Ipv4Addr> {
+    let label = std::str::from_utf8(query.get(LABEL..LABEL + 15)?).ok()?;
+    let octets: Vec<u8> = label.split('-').map_while(|octet| octet.parse().ok()).collect();
+    <[u8; 4]>::try_from(octets).ok().map(Ipv4Addr::from)
+}
+
+/// The proper answer: the query, and one record, for a minute.
+fn answer(query: &[u8], address: [u8; 16]) -> Vec<u8> {
+    let mut answer = query.to_vec();
+    answer[2..HEADER].copy_from_slice(&[0x81, 0x80, 0, 1, 0, 1, 0, 0, 0, 0]);
+    answer.extend(record(60, address.into()));
+    answer
+}
+
+/// An AAAA record of the name in the question.
+pub(crate) fn record(ttl: u32, address: Ipv6Addr) -> Vec<u8> {
+    [&[0xc0, HEADER as u8, 0, 28, 0, 1][..], &ttl.to_be_bytes(), &[0, 16], &address.octets()].concat()
+}
+
+/// Where the record of an answer begins.
+pub(crate) fn at_record(answer: &[u8]) -> usize {
+    answer.len() - RECORD
+}

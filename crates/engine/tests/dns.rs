@@ -1,0 +1,130 @@
+//! The DNS tester against servers of our own on loopback, at low rates: nothing here depends on speed.
+
+use sixbench_engine::Layout;
+use sixbench_engine::dns::authority::{Authority, Zone};
+use sixbench_engine::dns::names::{Domain, Population};
+use sixbench_engine::dns::{AuthorityEnd, DnsEnds, DnsSettings, DnsTester, Expectation};
+use sixbench_method::plan::DnsRole;
+use sixbench_method::terms::{FrameRate, LossRatio};
+use sixbench_method::trial::{Measurer, Shape, TrialResult, TrialSpec, Verdict};
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+fn domain() -> Domain {
+    Domain::new("dns64perf.test").expect("a domain")
+}
+
+/// An authority that answers until it is dropped.
+struct Server {
+    address: SocketAddr,
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Server {
+    fn start(with_aaaa: u8) -> Self {
+        let zone = Zone { domain: domain(), population: Population { with_aaaa }, ttl_s: 60 };
+        let mut authority = Authority::bind("[::1]:0".parse().expect("an address"), Arc::new(zone)).expect("a server");
+        let (address, stop) = (authority.local(), Arc::new(AtomicBool::new(false)));
+        let seen = stop.clone();
+        let serve = move || {
+            while !seen.load(Ordering::Relaxed) {
+                if authority.turn(None) == 0 {
+                    std::thread::sleep(Duration::from_micros(50));
+                }
+            }
+        };
+        Self { address, stop, thread: Some(std::thread::spawn(serve)) }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        let _ = self.thread.take().map(JoinHandle::join);
+    }
+}
+
+fn settings(with_aaaa: u8) -> DnsSettings {
+    let population = Population { with_aaaa };
+    DnsSettings {
+        expectation: Expectation { role: DnsRole::Authority, prefix: None, population, most_ttl: 60 },
+        domain: domain(),
+        names: "10.0.0.0/16".parse().expect("names"),
+        cached: 0,
+        cached_names: 100,
+        timeout_ns: 1_000_000_000,
+        window_ns: 1_000_000_000,
+        // This machine is shared.
+        stall_ns: 500_000_000,
+        ports: 8,
+        records: None,
+    }
+}
+
+fn ends(server: SocketAddr) -> DnsEnds {
+    DnsEnds { client_namespace: None, client: None, server, authority: None, stand_in: None }
+}
+
+fn tester(ends: DnsEnds, settings: DnsSettings) -> DnsTester {
+    DnsTester::new(ends, settings, Layout::default(), Arc::new(AtomicBool::new(false)))
+}
+
+fn spec(rate: u64, ms: u64) -> TrialSpec {
+    TrialSpec { shape: Shape::Queries, ..TrialSpec::constant(FrameRate(rate), ms * 1_000_000) }
+}
+
+fn measure(tester: &mut DnsTester, spec: &TrialSpec) -> TrialResult {
+    tester.measure(spec).expect("a trial")
+}
+
+#[test]
+fn every_query_to_an_authority_is_answered_rightly() {
+    let server = Server::start(50);
+    let mut tester = tester(ends(server.address), settings(50));
+    let result = measure(&mut tester, &spec(2000, 500));
+    let dns = result.dns.as_ref().expect("queries");
+    assert_eq!((dns.answers.sent, dns.answers.right, dns.answers.unanswered), (1000, 1000, 0), "{dns:?}");
+    assert_eq!(dns.existing, 500);
+    assert_eq!(dns.rtt.count, 1000);
+    assert_eq!(result.directions[0].delay.as_ref().map(|delay| delay.count), Some(1000));
+}
+
+#[test]
+fn a_wrong_expectation_is_told_before_anything_is_measured() {
+    let server = Server::start(0);
+    let wrong = DnsSettings {
+        expectation: Expectation {
+            role: DnsRole::Dns64,
+            prefix: Some("64:ff9b::/96".parse().expect("a prefix")),
+            ..settings(0).expectation
+        },
+        ..settings(0)
+    };
+    let error = tester(ends(server.address), wrong).probe(Duration::ZERO).expect_err("no DNS64 server").to_string();
+    assert!(error.contains("is DNS64 enabled"), "{error}");
+}
+
+#[test]
+fn a_server_that_is_not_there_is_told_so() {
+    let gone = Server::start(0).address;
+    let error = tester(ends(gone), settings(0)).probe(Duration::ZERO).expect_err("nobody").to_string();
+    assert!(error.contains("is the server up, and does it listen on that port?"), "{error}");
+}
+
+#[test]
+fn the_self_test_certifies_a_rate_and_above_it_nothing_is_sent() {
+    let listen: SocketAddr = "[::1]:0".parse().expect("an address");
+    let free = std::net::UdpSocket::bind(listen).expect("a port").local_addr().expect("an address");
+    let authority = AuthorityEnd { namespace: None, listen: free, looped: Some((free, "loopback".to_owned())) };
+    let server = Server::start(100);
+    let ends = DnsEnds { authority: Some(authority), ..ends(server.address) };
+    let mut tester = tester(ends, settings(100));
+    let certificate = tester.certify(FrameRate(1000), 300_000_000).expect("a self-test").expect("a certificate");
+    assert_eq!(certificate.rate, 1000, "{certificate:?}");
+    let above = measure(&mut tester, &spec(1001, 300));
+    assert_eq!((above.verdict(LossRatio::ZERO), above.directions[0].offered), (Verdict::Invalid, 0));
+}

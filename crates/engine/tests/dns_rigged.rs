@@ -1,0 +1,306 @@
+//! The DNS tester against rigged servers on loopback: every wrong a server does must be counted, exactly, under its own name.
+
+#[path = "common/dns.rs"]
+mod dns;
+#[path = "common/dns64.rs"]
+mod dns64;
+
+use dns::*;
+use dns64::{Reply, Rig, at_record, each, honest, record};
+use sixbench_engine::dns::DnsSettings;
+use sixbench_method::terms::LossRatio;
+use sixbench_method::trial::dns::Answers;
+use sixbench_method::trial::{TrialResult, Verdict};
+use std::time::Duration;
+
+const TENTH: u64 = QUERIES / 10;
+
+/// All right but for every tenth.
+fn but_for_a_tenth() -> Answers {
+    Answers { sent: QUERIES, right: QUERIES - TENTH, ..Answers::default() }
+}
+
+fn set_rcode(rcode: u8) -> Answers {
+    every_tenth(move |answer| {
+        let end = at_record(answer);
+        answer.truncate(end);
+        answer[3] |= rcode;
+        answer[7] = 0;
+    })
+}
+
+#[test]
+fn an_honest_server_answers_every_query_rightly() {
+    let result = queries(honest);
+    assert_eq!(counted(&result).answers, Answers { sent: QUERIES, right: QUERIES, ..Answers::default() });
+}
+
+#[test]
+fn another_prefix_is_a_wrong_address_told_in_one_line() {
+    let rig = || {
+        each(|_, mut right| {
+            let at = at_record(&right) + 12;
+            right[at + 1] = 0x65;
+            vec![right]
+        })
+    };
+    let result = queries(rig);
+    assert_eq!(counted(&result).answers, Answers { sent: QUERIES, wrong_address: QUERIES, ..Answers::default() });
+    assert_eq!(result.directions[0].mistranslated, QUERIES);
+    // The probe has had the first name.
+    let expected = "010-000-000-001.dns64perf.test: expected AAAA 64:ff9b::a00:1, got \
+                    010-000-000-001.dns64perf.test: NOERROR, AAAA 65:ff9b::a00:1 TTL 60";
+    assert_eq!(result.directions[0].examples[0], expected);
+    assert_eq!(result.directions[0].examples.len(), 5, "the first few are kept");
+}
+
+#[test]
+fn one_wrong_bit_of_the_address_in_every_tenth_answer_is_seen() {
+    let answers = every_tenth(|answer| *answer.last_mut().expect("octets") ^= 1);
+    assert_eq!(answers, Answers { wrong_address: TENTH, ..but_for_a_tenth() });
+}
+
+#[test]
+fn two_records_are_one_too_many() {
+    let answers = every_tenth(|answer| {
+        answer[7] = 2;
+        answer.extend(record(60, "64:ff9b::1".parse().expect("an address")));
+    });
+    assert_eq!(answers, Answers { wrong_address: TENTH, ..but_for_a_tenth() });
+}
+
+#[test]
+fn a_time_to_live_above_the_authoritys_is_wrong() {
+    let answers = every_tenth(|answer| {
+        let at = at_record(answer) + 6;
+        answer[at..at + 4].copy_from_slice(&61u32.to_be_bytes());
+    });
+    assert_eq!(answers, Answers { wrong_ttl: TENTH, ..but_for_a_tenth() });
+}
+
+#[test]
+fn an_answer_without_recursion_available_has_a_wrong_form() {
+    assert_eq!(every_tenth(|answer| answer[3] &= 0x7f), Answers { wrong_form: TENTH, ..but_for_a_tenth() });
+}
+
+#[test]
+fn response_codes_are_told_apart() {
+    assert_eq!(set_rcode(2), Answers { servfail: TENTH, ..but_for_a_tenth() });
+    assert_eq!(set_rcode(3), Answers { nxdomain: TENTH, ..but_for_a_tenth() });
+    assert_eq!(set_rcode(5), Answers { refused: TENTH, ..but_for_a_tenth() });
+    assert_eq!(set_rcode(4), Answers { other_rcode: TENTH, ..but_for_a_tenth() });
+}
+
+#[test]
+fn an_answer_without_a_record_is_empty() {
+    assert_eq!(set_rcode(0), Answers { empty: TENTH, ..but_for_a_tenth() });
+}
+
+#[test]
+fn a_record_of_another_name_is_none_of_this_one() {
+    // The owner is the domain.
+    let answers = every_tenth(|answer| {
+        let at = at_record(answer) + 1;
+        answer[at] += 16;
+    });
+    assert_eq!(answers, Answers { empty: TENTH, ..but_for_a_tenth() });
+}
+
+#[test]
+fn truncated_answers_are_counted_as_such() {
+    assert_eq!(every_tenth(|answer| answer[2] |= 2), Answers { truncated: TENTH, ..but_for_a_tenth() });
+}
+
+#[test]
+fn loops_of_compression_and_counts_that_lie_are_malformed() {
+    let malformed = Answers { malformed: TENTH, ..but_for_a_tenth() };
+    let to_itself = every_tenth(|answer| {
+        let at = at_record(answer);
+        answer[at..at + 2].copy_from_slice(&(0xc000 | at as u16).to_be_bytes());
+    });
+    assert_eq!(to_itself, malformed);
+    assert_eq!(every_tenth(|answer| answer[7] = 200), malformed);
+    assert_eq!(every_tenth(|answer| answer[11] = 1), malformed);
+    assert_eq!(every_tenth(|answer| answer.truncate(40)), malformed);
+    assert_eq!(every_tenth(|answer| answer.truncate(answer.len() - 1)), malformed);
+}
+
+#[test]
+fn an_answer_that_is_longer_than_it_says_has_still_the_right_record() {
+    assert_eq!(every_tenth(|answer| answer.push(0)).right, QUERIES);
+}
+
+/// Answers of another identifier, or without one: nobody's.
+#[test]
+fn what_nobody_asked_for_answers_nothing() {
+    let unasked = Answers { unanswered: TENTH, unasked: TENTH, ..but_for_a_tenth() };
+    // Identifiers are far apart: the next one is not in use.
+    assert_eq!(every_tenth(|answer| answer[1] ^= 1), unasked);
+    assert_eq!(every_tenth(|answer| answer[2] &= 0x7f), unasked, "a query, sent back");
+    assert_eq!(every_tenth(|answer| answer.truncate(11)), unasked);
+    assert_eq!(every_tenth(Vec::clear), unasked);
+}
+
+#[test]
+fn the_answer_to_another_question_answers_nothing() {
+    let mismatched = Answers { unanswered: TENTH, mismatched: TENTH, ..but_for_a_tenth() };
+    assert_eq!(every_tenth(|answer| answer[13] = b'9'), mismatched);
+    let type_a = every_tenth(|answer| {
+        let at = at_record(answer) - 3;
+        answer[at] = 1;
+    });
+    assert_eq!(type_a, mismatched);
+    assert_eq!(every_tenth(|answer| answer[5] = 2), mismatched, "two questions");
+    assert_eq!(every_tenth(|answer| answer[5] = 0), mismatched, "none");
+}
+
+#[test]
+fn an_answer_from_another_port_does_not_count() {
+    let rig = || -> Rig { Box::new(|number, right| vec![Reply { is_from_elsewhere: number % 10 == 5, ..right.into() }]) };
+    let result = queries(rig);
+    assert_eq!(counted(&result).answers, Answers { unanswered: TENTH, ..but_for_a_tenth() });
+    assert_eq!(result.directions[0].foreign, 0);
+}
+
+#[test]
+fn the_second_answer_is_a_duplicate_and_the_first_decides() {
+    let rig = || {
+        each(|number, right| {
+            let mut wrong = right.clone();
+            *wrong.last_mut().expect("octets") ^= 1;
+            match number % 10 {
+                // Not the last ones: what comes after the last answer is waited for a moment only.
+                3 => vec![right.clone(), right],
+                4 => vec![right, wrong],
+                5 => vec![wrong, right],
+                _ => vec![right],
+            }
+        })
+    };
+    let result = queries(rig);
+    let expected = Answers { wrong_address: TENTH, duplicate: 3 * TENTH, ..but_for_a_tenth() };
+    assert_eq!(counted(&result).answers, expected);
+}
+
+#[test]
+fn answers_to_nobody_take_nothing_away() {
+    let rig = || {
+        each(|_, right| {
+            let mut stranger = right.clone();
+            stranger[1] ^= 1;
+            vec![stranger, right]
+        })
+    };
+    let result = queries(rig);
+    assert_eq!(counted(&result).answers, Answers { sent: QUERIES, right: QUERIES, unasked: QUERIES, ..Answers::default() });
+    assert_eq!(result.directions[0].foreign, QUERIES);
+}
+
+fn late(settings: &DnsSettings, late: u64, after: Duration) -> TrialResult {
+    trial(settings, &[], &spec(200, 1500), || {
+        let rig = move |number, right: Vec<u8>| {
+            let after = if number < late { after } else { Duration::ZERO };
+            vec![Reply { after, ..right.into() }]
+        };
+        (Box::new(rig), u64::MAX)
+    })
+}
+
+const MS: u64 = 1_000_000;
+
+#[test]
+fn answers_after_the_timeout_are_late() {
+    let settings = DnsSettings { timeout_ns: 400 * MS, window_ns: 3000 * MS, ..settings() };
+    let result = late(&settings, 20, Duration::from_millis(800));
+    assert_eq!(counted(&result).answers, Answers { sent: 300, right: 280, late: 20, ..Answers::default() });
+    let direction = &result.directions[0];
+    assert_eq!((direction.received, direction.late), (280, 20));
+    assert_eq!(direction.delays.iter().map(|bucket| bucket.frames).sum::<u64>(), 300);
+}
+
+#[test]
+fn answers_that_are_waited_for_no_longer_are_not_asked_for() {
+    let settings = DnsSettings { timeout_ns: 400 * MS, window_ns: 400 * MS, ..settings() };
+    let result = late(&settings, 20, Duration::from_millis(900));
+    let expected = Answers { sent: 300, right: 280, unanswered: 20, unasked: 20, ..Answers::default() };
+    assert_eq!(counted(&result).answers, expected);
+}
+
+#[test]
+fn silence_for_every_tenth_query_is_seen_and_placed_in_time() {
+    let rig = || each(|number, right| if number % 10 == 5 { vec![] } else { vec![right] });
+    let result = queries(rig);
+    assert_eq!(counted(&result).answers, Answers { unanswered: TENTH, ..but_for_a_tenth() });
+    let direction = &result.directions[0];
+    assert_eq!(direction.lost_by_bin, [TENTH / 2, TENTH / 2]);
+    assert_eq!(direction.last_missing_ns, Some(195 * MS));
+    let judged = TrialResult { faults: vec![], ..result };
+    assert_eq!(judged.verdict(LossRatio::ZERO), Verdict::Lost);
+}
+
+#[test]
+fn a_server_that_dies_in_the_middle_is_told_by_the_network() {
+    let result = trial(&settings(), &[], &spec(QUERIES * 5, 200), || (honest(), 100));
+    let answers = counted(&result).answers;
+    assert_eq!((answers.right, answers.unanswered), (100, QUERIES - 100));
+    assert!(answers.unreachable > 0 && result.directions[0].icmp == answers.unreachable, "{answers:?}");
+}
+
+#[test]
+fn a_single_query_is_a_trial() {
+    let result = trial(&settings(), &[0, 1], &spec(1, 1000), || (honest(), u64::MAX));
+    assert_eq!(counted(&result).answers, Answers { sent: 1, right: 1, ..Answers::default() });
+}
+
+/// One in ten of each.
+fn mixed() -> Rig {
+    each(|number, mut right| match number % 10 {
+        1 => {
+            right[3] |= 2;
+            vec![right]
+        }
+        2 => vec![],
+        3 => {
+            *right.last_mut().expect("octets") ^= 1;
+            vec![right]
+        }
+        4 => {
+            right[2] |= 2;
+            vec![right]
+        }
+        _ => vec![right],
+    })
+}
+
+fn of_mixed() -> Answers {
+    let (sent, right, each) = (QUERIES, QUERIES * 6 / 10, TENTH);
+    Answers { sent, right, servfail: each, unanswered: each, wrong_address: each, truncated: each, ..Answers::default() }
+}
+
+#[test]
+fn two_threads_count_what_one_does() {
+    for cores in [&[][..], &[0], &[0, 1]] {
+        let result = trial(&settings(), cores, &spec(QUERIES * 5, 200), || (mixed(), u64::MAX));
+        assert_eq!(counted(&result).answers, of_mixed(), "{cores:?}");
+    }
+}
+
+#[test]
+fn the_record_of_every_query_says_what_the_counts_say() {
+    let path = std::env::temp_dir().join(format!("sixbench-rigged-{}.csv", std::process::id()));
+    let settings = DnsSettings { records: Some(path.clone()), ..settings() };
+    let result = trial(&settings, &[0, 1], &spec(QUERIES * 5, 200), || (mixed(), u64::MAX));
+    assert_eq!(counted(&result).answers, of_mixed());
+    let text = std::fs::read_to_string(&path).expect("records");
+    std::fs::remove_file(&path).expect("removed");
+    let mut lines: Vec<Vec<&str>> = text.lines().skip(1).map(|line| line.split(',').collect()).collect();
+    lines.sort_by_key(|line| line[0].parse::<u64>().expect("a number"));
+    let numbers: Vec<String> = (0..QUERIES).map(|number| number.to_string()).collect();
+    assert!(lines.iter().map(|line| line[0]).eq(numbers.iter().map(String::as_str)), "each query has a line, and one only");
+    let of = |verdict| lines.iter().filter(|line| line[5] == verdict).count() as u64;
+    let verdicts = ["right", "servfail", "unanswered", "wrong-address", "truncated"].map(of);
+    assert_eq!(verdicts, [QUERIES * 6 / 10, TENTH, TENTH, TENTH, TENTH]);
+    // Names in turn; the probe has had the first.
+    let names: Vec<String> = (0..QUERIES).map(|number| format!("10.0.0.{}", number + 1)).collect();
+    assert!(lines.iter().map(|line| line[1]).eq(names.iter().map(String::as_str)));
+}

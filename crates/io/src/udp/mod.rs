@@ -1,0 +1,256 @@
+//! Datagrams in batches over the kernel's UDP: many of equal length in one call by segmentation offload (UDP_SEGMENT), many taken in one
+//! call by recvmmsg and receive offload (UDP_GRO). What a datagram means is not known here.
+
+mod inbox;
+mod outbox;
+
+pub use inbox::{Inbox, Source};
+pub use outbox::Outbox;
+
+use crate::sys::{check, get_option, is_full, set_option, socket};
+use std::io;
+use std::mem::size_of;
+use std::net::{IpAddr, SocketAddr};
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+
+/// Most datagrams in one message with offload: the kernel's UDP_MAX_SEGMENTS before Linux 6.9.
+pub const MOST_SEGMENTS: usize = 64;
+/// Octets of a message with offload stay below this.
+const MOST_OCTETS: usize = 60_000;
+/// Asked for both buffers of a socket; the kernel doubles it for its own book-keeping.
+const BUFFER_OCTETS: libc::c_int = 16 << 20;
+/// Where SO_MEMINFO has the datagrams a full receive buffer turned away.
+const MEMINFO_DROPS: usize = 8;
+
+/// A UDP socket that never waits.
+#[derive(Debug)]
+pub struct UdpSocket {
+    fd: OwnedFd,
+    local: SocketAddr,
+    /// Whether the kernel cuts messages into datagrams for us.
+    has_offload: std::cell::Cell<bool>,
+}
+
+impl UdpSocket {
+    /// A client's socket: from `local` (port 0: any that is free) to `peer` alone.
+    ///
+    /// # Errors
+    /// The kernel's: the address is not set here, the port taken, no route.
+    pub fn connected(local: SocketAddr, peer: SocketAddr) -> io::Result<Self> {
+        let socket = Self::open(local, false)?;
+        let (address, length) = raw(peer);
+        // SAFETY: `address` is a socket address of `length` octets and outlives the call.
+        check(unsafe { libc::connect(socket.as_raw_fd(), (&raw const address).cast(), length) })?;
+        socket.settled()
+    }
+
+    /// A server's socket at `local`; several may share it, and each gets part of the clients.
+    ///
+    /// # Errors
+    /// The kernel's: the address is not set here, the port taken, or below 1024 without the privilege.
+    pub fn listening(local: SocketAddr) -> io::Result<Self> {
+        Self::open(local, true)?.settled()
+    }
+
+    fn open(local: SocketAddr, is_shared: bool) -> io::Result<Self> {
+        let family = if local.is_ipv4() { libc::AF_INET } else { libc::AF_INET6 };
+        let fd = socket(family, libc::SOCK_DGRAM | libc::SOCK_NONBLOCK, 0)?;
+        for (forced, plain) in [(libc::SO_RCVBUFFORCE, libc::SO_RCVBUF), (libc::SO_SNDBUFFORCE, libc::SO_SNDBUF)] {
+            // Without the privilege the system's limit holds, and drops are counted.
+            let _ = set_option(&fd, libc::SOL_SOCKET, forced, &BUFFER_OCTETS)
+                .or_else(|_| set_option(&fd, libc::SOL_SOCKET, plain, &BUFFER_OCTETS));
+        }
+        if is_shared {
+            set_option(&fd, libc::SOL_SOCKET, libc::SO_REUSEPORT, &1i32)?;
+        }
+        if local.is_ipv6() {
+            set_option(&fd, libc::IPPROTO_IPV6, libc::IPV6_V6ONLY, &1i32)?;
+        }
+        // An older kernel hands datagrams over one by one.
+        let _ = set_option(&fd, libc::SOL_UDP, libc::UDP_GRO, &1i32);
+        let (address, length) = raw(local);
+        // SAFETY: `address` is a socket address of `length` octets and outlives the call.
+        check(unsafe { libc::bind(fd.as_raw_fd(), (&raw const address).cast(), length) })?;
+        Ok(Self { fd, local, has_offload: true.into() })
+    }
+
+    /// With the address the kernel has chosen.
+    fn settled(mut self) -> io::Result<Self> {
+        // SAFETY: sockaddr_storage is a C struct of integers, for which all zeroes is a value.
+        let mut address: libc::sockaddr_storage = unsafe { std::mem::zeroed() };
+        let mut length = size_of::<libc::sockaddr_storage>() as libc::socklen_t;
+        // SAFETY: the kernel writes at most `length` octets, the size of `address`.
+        check(unsafe { libc::getsockname(self.as_raw_fd(), (&raw mut address).cast(), &raw mut length) })?;
+        self.local = cooked(&address).unwrap_or(self.local);
+        Ok(self)
+    }
+
+    /// Where it is bound.
+    pub fn local(&self) -> SocketAddr {
+        self.local
+    }
+
+    /// Datagrams its full receive buffer turned away so far.
+    pub fn drops(&self) -> u64 {
+        let info: io::Result<[u32; 9]> = get_option(&self.fd, libc::SOL_SOCKET, libc::SO_MEMINFO);
+        info.map_or(0, |info| u64::from(info[MEMINFO_DROPS]))
+    }
+
+    /// Sends `octets` to the peer as datagrams of `length` octets each, at most [`MOST_SEGMENTS`] of them. Returns how many left: fewer
+    /// where the send buffer is full.
+    ///
+    /// # Errors
+    /// What the network said of earlier datagrams (connection refused, host unreachable): nothing was sent then, and the error is cleared.
+    pub fn send_segments(&self, octets: &[u8], length: usize) -> io::Result<usize> {
+        let count = octets.len() / length;
+        if count > 1 && self.has_offload.get() && octets.len() <= MOST_OCTETS {
+            match outbox::send_message(self.as_raw_fd(), octets, None, length as u16) {
+                Ok(()) => return Ok(count),
+                Err(error) if is_full(&error) => return Ok(0),
+                Err(error) if lacks_offload(&error) => self.has_offload.set(false),
+                Err(error) => return Err(error),
+            }
+        }
+        for (sent, datagram) in octets.chunks_exact(length).enumerate() {
+            match outbox::send_message(self.as_raw_fd(), datagram, None, 0) {
+                Ok(()) => {}
+                Err(error) if is_full(&error) => return Ok(sent),
+                Err(error) if sent == 0 => return Err(error),
+                Err(_) => return Ok(sent),
+            }
+        }
+        Ok(count)
+    }
+}
+
+/// Whether the error says that the kernel, or the device below, cannot cut messages.
+fn lacks_offload(error: &io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(libc::EIO | libc::EINVAL | libc::ENOPROTOOPT | libc::EOPNOTSUPP))
+}
+
+impl AsRawFd for UdpSocket {
+    fn as_raw_fd(&self) -> RawFd {
+        self.fd.as_raw_fd()
+    }
+}
+
+/// As the kernel has it.
+fn raw(address: SocketAddr) -> (libc::sockaddr_storage, libc::socklen_t) {
+    // SAFETY: sockaddr_storage is a C struct of integers, for which all zeroes is a value.
+    let mut storage: libc::sockaddr_storage = unsafe { std::mem::zeroed() };
+    let to = (&raw mut storage).cast::<u8>();
+    let length = match address {
+        SocketAddr::V4(address) => {
+            // SAFETY: as above.
+            let mut own: libc::sockaddr_in = unsafe { std::mem::zeroed() };
+            own.sin_family = libc::AF_INET as u16;
+            own.sin_port = address.port().to_be();
+            own.sin_addr.s_addr = u32::from_ne_bytes(address.ip().octets());
+            // SAFETY: sockaddr_storage has room for every socket address.
+            unsafe { std::ptr::copy_nonoverlapping((&raw const own).cast::<u8>(), to, size_of_val(&own)) };
+            size_of_val(&own)
+        }
+        SocketAddr::V6(address) => {
+            // SAFETY: as above.
+            let mut own: libc::sockaddr_in6 = unsafe { std::mem::zeroed() };
+            own.sin6_family = libc::AF_INET6 as u16;
+            own.sin6_port = address.port().to_be();
+            own.sin6_addr.s6_addr = address.ip().octets();
+            own.sin6_scope_id = address.scope_id();
+            // SAFETY: sockaddr_storage has room for every socket address.
+            unsafe { std::ptr::copy_nonoverlapping((&raw const own).cast::<u8>(), to, size_of_val(&own)) };
+            size_of_val(&own)
+        }
+    };
+    (storage, length as libc::socklen_t)
+}
+
+/// As everybody else has it; `None` of another family.
+fn cooked(storage: &libc::sockaddr_storage) -> Option<SocketAddr> {
+    match i32::from(storage.ss_family) {
+        libc::AF_INET => {
+            // SAFETY: the family says that it is a sockaddr_in, and the storage is large enough and aligned for every address.
+            let own = unsafe { &*std::ptr::from_ref(storage).cast::<libc::sockaddr_in>() };
+            let address = IpAddr::from(own.sin_addr.s_addr.to_ne_bytes());
+            Some(SocketAddr::new(address, u16::from_be(own.sin_port)))
+        }
+        libc::AF_INET6 => {
+            // SAFETY: as above, of a sockaddr_in6.
+            let own = unsafe { &*std::ptr::from_ref(storage).cast::<libc::sockaddr_in6>() };
+            Some(SocketAddr::new(IpAddr::from(own.sin6_addr.s6_addr), u16::from_be(own.sin6_port)))
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::{Duration, Instant};
+
+    fn pair(address: &str) -> (UdpSocket, UdpSocket) {
+        let server = UdpSocket::listening(address.parse().expect("address")).expect("server");
+        let client = UdpSocket::connected(address.parse().expect("address"), server.local()).expect("client");
+        (server, client)
+    }
+
+    fn take(inbox: &mut Inbox, socket: &UdpSocket, wanted: usize) -> Vec<Vec<u8>> {
+        let end = Instant::now() + Duration::from_secs(5);
+        let mut taken = Vec::new();
+        while taken.len() < wanted && Instant::now() < end {
+            inbox.receive(socket).expect("receive");
+            inbox.each(|_, datagram| taken.push(datagram.to_vec()));
+        }
+        taken
+    }
+
+    #[test]
+    fn segments_arrive_as_datagrams_and_answers_go_back_to_where_they_came_from() {
+        for address in ["127.0.0.1:0", "[::1]:0"] {
+            let (server, client) = pair(address);
+            let sent: Vec<u8> = (0..40u8).flat_map(|i| [i; 50]).collect();
+            assert_eq!(client.send_segments(&sent, 50).expect("sent"), 40);
+            let (mut inbox, mut outbox) = (Inbox::new(8), Outbox::new(8));
+            let mut count = 0;
+            let end = Instant::now() + Duration::from_secs(5);
+            while count < 40 && Instant::now() < end {
+                inbox.receive(&server).expect("receive");
+                inbox.each(|from, datagram| {
+                    assert_eq!(datagram, [count; 50]);
+                    count += 1;
+                    let answer = vec![count; 30 + usize::from(count % 2)];
+                    if !outbox.put(from, &answer) {
+                        outbox.flush(&server);
+                        assert!(outbox.put(from, &answer));
+                    }
+                });
+                outbox.flush(&server);
+            }
+            let answers = take(&mut inbox, &client, 40);
+            assert_eq!(answers.len(), 40);
+            assert!(answers.iter().zip(1..).all(|(answer, n)| *answer == vec![n; 30 + usize::from(n % 2)]));
+            assert_eq!(outbox.unsent(), 0);
+        }
+    }
+
+    #[test]
+    fn a_port_where_nobody_listens_is_an_error_of_the_network() {
+        let (server, client) = pair("127.0.0.1:0");
+        drop(server);
+        let mut errors = 0;
+        for _ in 0..10 {
+            errors += u32::from(client.send_segments(b"hello", 5).is_err());
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        assert!(errors > 0);
+    }
+
+    #[test]
+    fn what_a_full_buffer_turned_away_is_counted() {
+        let (server, client) = pair("[::1]:0");
+        set_option(&server, libc::SOL_SOCKET, libc::SO_RCVBUF, &4096i32).expect("option");
+        (0..200).for_each(|_| drop(client.send_segments(&[7; 1000], 1000)));
+        let arrived = take(&mut Inbox::new(8), &server, 0).len();
+        assert!(server.drops() > 0 && arrived < 200);
+    }
+}

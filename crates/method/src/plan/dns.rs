@@ -1,0 +1,159 @@
+//! What a test of a DNS server sets: the parameters of RFC 8219 section 9.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::net::Ipv4Addr;
+use std::str::FromStr;
+
+/// A test of a DNS server.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Dns {
+    /// What kind of server.
+    pub role: DnsRole,
+    /// The domain names are in.
+    pub domain: String,
+    /// Which names of the namespace.
+    pub names: Names,
+    /// A query without the right answer after this time has failed, nanoseconds. RFC 8219 section 9.2: 1 s, and no more.
+    pub timeout_ns: u64,
+    /// Queries for names that the server has resolved before, per cent (RFC 8219 section 9.2: 0; optionally 20 to 100).
+    pub cached: u8,
+    /// Names that have an AAAA record of their own, per cent (likewise).
+    pub with_aaaa: u8,
+    /// Different names that are resolved before a trial, at most, where some are to be cached.
+    pub cached_names: u32,
+    /// The time to live of the authority's records, seconds: longer than a trial takes with what goes before it.
+    pub ttl_s: u32,
+    /// Source ports of the client.
+    pub ports: u16,
+    /// A real authoritative server in the place of the tester's own: the name of its recipe.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub authority: Option<String>,
+}
+
+/// What kind of server is asked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DnsRole {
+    /// It synthesises AAAA records of A records (RFC 6147).
+    #[default]
+    Dns64,
+    /// It answers for a zone of its own.
+    Authority,
+}
+
+impl Dns {
+    /// What RFC 8219 section 9.2 requires: nothing cached, no AAAA record, timeout 1 s.
+    pub fn required(role: DnsRole) -> Self {
+        Self {
+            role,
+            domain: DOMAIN.to_owned(),
+            names: Names::PRIVATE,
+            timeout_ns: 1_000_000_000,
+            cached: 0,
+            with_aaaa: if role == DnsRole::Dns64 { 0 } else { 100 },
+            cached_names: 100_000,
+            ttl_s: 3600,
+            ports: 32,
+            authority: None,
+        }
+    }
+}
+
+/// The domain of dns64perf++'s names.
+pub const DOMAIN: &str = "dns64perf.test";
+
+/// A part of the namespace of dns64perf++: one name for each IPv4 address of a network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Names {
+    first: Ipv4Addr,
+    length: u8,
+}
+
+impl Names {
+    /// 10.0.0.0/8: sixteen million names.
+    pub const PRIVATE: Self = Self { first: Ipv4Addr::new(10, 0, 0, 0), length: 8 };
+
+    /// The names of a network.
+    ///
+    /// # Errors
+    /// A length above 32, or an address with bits outside the prefix.
+    pub fn new(first: Ipv4Addr, length: u8) -> Result<Self, String> {
+        if length > 32 {
+            return Err(format!("an IPv4 prefix has up to 32 bits, not {length}"));
+        }
+        let network = u32::from(first) & mask(length);
+        if network != u32::from(first) {
+            return Err(format!(
+                "{first}/{length} has bits outside its prefix; did you mean {}/{length}?",
+                Ipv4Addr::from(network)
+            ));
+        }
+        Ok(Self { first, length })
+    }
+
+    /// The first address.
+    pub fn first(self) -> Ipv4Addr {
+        self.first
+    }
+
+    /// How many there are: 1 to 2^32.
+    pub fn count(self) -> u64 {
+        1 << (32 - self.length)
+    }
+}
+
+fn mask(length: u8) -> u32 {
+    u32::MAX.checked_shl(32 - u32::from(length)).unwrap_or(0)
+}
+
+impl FromStr for Names {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || format!("expected an IPv4 network such as 10.0.0.0/8, not `{text}`");
+        let (first, length) = text.trim().split_once('/').ok_or_else(wrong)?;
+        Self::new(first.parse().map_err(|_| wrong())?, length.parse().map_err(|_| wrong())?)
+    }
+}
+
+impl TryFrom<String> for Names {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        text.parse()
+    }
+}
+
+impl From<Names> for String {
+    fn from(names: Names) -> Self {
+        names.to_string()
+    }
+}
+
+impl fmt::Display for Names {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.first, self.length)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_whole_namespace_has_2_to_the_32_names_and_a_host_has_one() {
+        let count = |text: &str| text.parse::<Names>().expect("names").count();
+        assert_eq!([count("0.0.0.0/0"), count("10.0.0.0/8"), count("10.1.2.3/32")], [1 << 32, 1 << 24, 1]);
+    }
+
+    #[test]
+    fn bits_outside_the_prefix_are_refused_with_what_was_meant() {
+        let error = "10.1.0.0/8".parse::<Names>().expect_err("an error");
+        assert!(error.contains("did you mean 10.0.0.0/8?"), "{error}");
+        assert!("10.0.0.0".parse::<Names>().is_err());
+        assert!("10.0.0.0/33".parse::<Names>().is_err());
+    }
+}

@@ -1,0 +1,69 @@
+//! A DNS server, as the tester sees it: what became of the queries, and which of them it had cached.
+
+use crate::terms::FrameRate;
+use crate::trial::dns::{Answers, AuthorityCounts, Cache, DnsResult, RttSums};
+use crate::trial::{DirectionResult, Fault, TrialResult, TrialSpec};
+
+/// What is known of its names, and for what the tester's self-test holds.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Resolver {
+    /// Queries per second that the tester may ask.
+    pub(super) certified: FrameRate,
+    /// Names resolved before the trial, per cent.
+    pub(super) cached: u8,
+    /// Of these so many are no longer in the cache.
+    pub(super) forgotten: u64,
+}
+
+impl Default for Resolver {
+    fn default() -> Self {
+        Self { certified: FrameRate(u64::MAX), cached: 0, forgotten: 0 }
+    }
+}
+
+impl Resolver {
+    /// The trial whose queries had this fate, with the fault of a sender that was too slow.
+    pub(super) fn trial(&self, spec: &TrialSpec, asked: DirectionResult, slow: Option<Fault>) -> TrialResult {
+        let rate = spec.rate.0;
+        let certified = self.certified.0;
+        let is_above = rate > certified;
+        let asked = if is_above { DirectionResult { offered: 0, received: 0, ..asked } } else { asked };
+        let dns = self.result(&asked);
+        let faults = match is_above {
+            true => vec![Fault::AboveCertified { rate, certified }],
+            false => slow.into_iter().chain(differing(&dns)).collect(),
+        };
+        let dns = Some(Box::new(dns));
+        TrialResult { spec: *spec, directions: vec![asked], connections: None, tcp: None, dns, faults }
+    }
+
+    fn result(&self, asked: &DirectionResult) -> DnsResult {
+        let (sent, right) = (asked.offered, asked.received);
+        let of_cached = |queries: u64| queries * u64::from(self.cached) / 100;
+        let observed = of_cached(right).saturating_sub(self.forgotten);
+        let missed = right - observed;
+        let mut rtt = RttSums::default();
+        asked.delays.iter().for_each(|bucket| (0..bucket.frames).for_each(|_| rtt.take(bucket.up_to_ns)));
+        DnsResult {
+            server: "2001:db8::53 port 53".to_owned(),
+            timeout_ns: 1_000_000_000,
+            answers: Answers { sent, right, unanswered: sent - right, ..Answers::default() },
+            rtt,
+            existing: 0,
+            cache: Cache {
+                intended: of_cached(right),
+                observed: Some(observed),
+                preloaded: of_cached(sent),
+                ..Cache::default()
+            },
+            authority: Some(AuthorityCounts { aaaa: missed, a: missed, names: missed, ..AuthorityCounts::default() }),
+            certified: Some(self.certified.0).filter(|&rate| rate < u64::MAX),
+        }
+    }
+}
+
+/// One name in a hundred may be answered otherwise than it was meant to be.
+fn differing(dns: &DnsResult) -> Option<Fault> {
+    let (intended, observed, of) = (dns.cache.intended, dns.cache.observed?, dns.answers.sound());
+    (intended.abs_diff(observed) * 100 > of).then_some(Fault::HitsDiffer { intended, observed, of })
+}

@@ -1,0 +1,281 @@
+//! What a trial of DNS queries counted (RFC 8219 section 9). Counts, sums and times only, never a ratio.
+
+use serde::{Deserialize, Serialize};
+
+/// What one trial of queries counted, beside what every trial counts: there a query is what a frame is elsewhere.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct DnsResult {
+    /// The server that was asked, address and port.
+    pub server: String,
+    /// A query without the right answer after this time has failed, nanoseconds (RFC 8219 section 9.2: 1 s, and never more).
+    pub timeout_ns: u64,
+    /// What became of the queries.
+    pub answers: Answers,
+    /// Times from a query to its first answer, of all that were answered, right or wrong.
+    pub rtt: RttSums,
+    /// Queries for names that have an AAAA record of their own, of all that were sent.
+    pub existing: u64,
+    /// What the DUT answered from its cache.
+    pub cache: Cache,
+    /// What reached the authoritative server; nothing where it is somebody else's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub authority: Option<AuthorityCounts>,
+    /// What the self-test of section 9.2.1 allows, queries per second; `None` where there was none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub certified: Option<u64>,
+}
+
+/// Queries by their fate, which the first answer to each decides. Every sent one has exactly one: `right`, `late`, `wrong_address`,
+/// `wrong_ttl`, `wrong_form`, `empty`, `truncated`, a response code, `malformed`, or `unanswered`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Answers {
+    /// Sent.
+    pub sent: u64,
+    /// Exactly the answer that was due, within the timeout.
+    pub right: u64,
+    /// The right answer, after the timeout.
+    pub late: u64,
+    /// An AAAA record with another address, or more than one.
+    pub wrong_address: u64,
+    /// The right address with a time to live longer than the authority's.
+    pub wrong_ttl: u64,
+    /// The right records in a message that is no proper response: flags, another section or name.
+    pub wrong_form: u64,
+    /// No error and no AAAA record, where there is one to give.
+    pub empty: u64,
+    /// Truncated (TC).
+    pub truncated: u64,
+    /// SERVFAIL.
+    pub servfail: u64,
+    /// NXDOMAIN.
+    pub nxdomain: u64,
+    /// REFUSED.
+    pub refused: u64,
+    /// Another response code.
+    pub other_rcode: u64,
+    /// Not to be parsed, although it has the identifier of the query.
+    pub malformed: u64,
+    /// Not answered at all.
+    pub unanswered: u64,
+
+    /// Beside them: further answers to queries already answered.
+    pub duplicate: u64,
+    /// Beside them: with the identifier of a query that waits for its answer, or has one, but to another question.
+    pub mismatched: u64,
+    /// Beside them: with the identifier of no such query, or no responses at all.
+    pub unasked: u64,
+    /// Beside them: errors of the network (ICMP, ICMPv6: nobody listens, nobody is there).
+    pub unreachable: u64,
+}
+
+impl Answers {
+    /// Queries to which anything came: dns64perf++'s "received".
+    pub fn received(&self) -> u64 {
+        self.sent.saturating_sub(self.unanswered)
+    }
+
+    /// Queries to which exactly the answer came that was due, in time or late.
+    pub fn sound(&self) -> u64 {
+        self.right + self.late
+    }
+
+    /// Answered within the meaning of the RFC: failures that are an answer, but not the right one.
+    pub fn failed(&self) -> u64 {
+        self.received().saturating_sub(self.sound())
+    }
+
+    /// All fates together but for `unanswered`: what the tester has settled.
+    pub fn settled(&self) -> u64 {
+        let answered = [self.right, self.late, self.wrong_address, self.wrong_ttl, self.wrong_form, self.empty, self.truncated];
+        let failed = [self.servfail, self.nxdomain, self.refused, self.other_rcode, self.malformed];
+        answered.iter().chain(&failed).sum()
+    }
+
+    /// Every fate with the words for it, in the order of reports.
+    pub fn fates(&self) -> [(&'static str, u64); 13] {
+        [
+            ("answered in time", self.right),
+            ("late", self.late),
+            ("wrong address", self.wrong_address),
+            ("wrong TTL", self.wrong_ttl),
+            ("wrong form", self.wrong_form),
+            ("empty", self.empty),
+            ("truncated", self.truncated),
+            ("SERVFAIL", self.servfail),
+            ("NXDOMAIN", self.nxdomain),
+            ("REFUSED", self.refused),
+            ("other response code", self.other_rcode),
+            ("malformed", self.malformed),
+            ("unanswered", self.unanswered),
+        ]
+    }
+}
+
+/// Sums from which average and standard deviation follow: the classic figures of dns64perf++.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct RttSums {
+    /// Answers measured.
+    pub count: u64,
+    /// Sum, nanoseconds.
+    pub sum_ns: u64,
+    /// Sum of the squares, square microseconds.
+    pub squares_us2: f64,
+}
+
+impl RttSums {
+    /// One more.
+    pub fn take(&mut self, rtt_ns: u64) {
+        let us = rtt_ns as f64 / 1e3;
+        self.count += 1;
+        self.sum_ns += rtt_ns;
+        self.squares_us2 += us * us;
+    }
+
+    /// Those of another share of the same trial.
+    pub fn add(&mut self, other: &Self) {
+        self.count += other.count;
+        self.sum_ns += other.sum_ns;
+        self.squares_us2 += other.squares_us2;
+    }
+
+    /// The average, nanoseconds; `None` of no answers.
+    pub fn mean_ns(&self) -> Option<f64> {
+        (self.count > 0).then(|| self.sum_ns as f64 / self.count as f64)
+    }
+
+    /// The standard deviation (of the whole, as dns64perf++ has it), nanoseconds; `None` of no answers.
+    pub fn deviation_ns(&self) -> Option<f64> {
+        let mean_us = self.mean_ns()? / 1e3;
+        let variance = self.squares_us2 / self.count as f64 - mean_us * mean_us;
+        Some(variance.max(0.0).sqrt() * 1e3)
+    }
+}
+
+/// Caching: what was meant to be answered from the cache and what was, name by name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cache {
+    /// Of the queries that were rightly answered, in time or late, those for names that had been resolved before the trial.
+    pub intended: u64,
+    /// Of the same queries, those the authority was not asked about. `None` where the authority is not ours to ask.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub observed: Option<u64>,
+    /// Names resolved before.
+    pub preloaded: u64,
+    /// Queries that took: some were asked more than once.
+    pub preload_queries: u64,
+    /// And how long, nanoseconds.
+    pub preload_ns: u64,
+}
+
+/// What reached the authoritative server during a trial.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AuthorityCounts {
+    /// Queries for AAAA records of names in the namespace.
+    pub aaaa: u64,
+    /// Queries for A records of names in the namespace.
+    pub a: u64,
+    /// Everything else that was a query.
+    pub other: u64,
+    /// What was none.
+    pub malformed: u64,
+    /// Names of the trial that were asked for, each counted once.
+    pub names: u64,
+    /// Over TCP, of all.
+    pub over_tcp: u64,
+    /// Lost at the authority's own socket: it was too slow.
+    pub overruns: u64,
+}
+
+impl AuthorityCounts {
+    /// Queries in all.
+    pub fn queries(&self) -> u64 {
+        self.aaaa + self.a + self.other
+    }
+}
+
+impl std::iter::Sum for AuthorityCounts {
+    /// Those of several sockets of one server, and of disjoint sets of names.
+    fn sum<I: Iterator<Item = Self>>(counts: I) -> Self {
+        counts.fold(Self::default(), |sum, more| Self {
+            aaaa: sum.aaaa + more.aaaa,
+            a: sum.a + more.a,
+            other: sum.other + more.other,
+            malformed: sum.malformed + more.malformed,
+            names: sum.names + more.names,
+            over_tcp: sum.over_tcp + more.over_tcp,
+            overruns: sum.overruns + more.overruns,
+        })
+    }
+}
+
+/// The self-test of RFC 8219 section 9.2.1: the tester's client looped to its authority, without the DUT.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Certificate {
+    /// r: the highest rate a DUT may be tested at, queries per second. 0: none.
+    pub rate: u64,
+    /// t: the timeout this holds for, nanoseconds. Answers had to come within a quarter of it.
+    pub timeout_ns: u64,
+    /// Time of sending of each trial, nanoseconds.
+    pub duration_ns: u64,
+    /// The path between client and authority, in words.
+    pub path: String,
+    /// The trials, in the order they were made.
+    pub trials: Vec<CertificateTrial>,
+}
+
+/// One trial of the self-test.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CertificateTrial {
+    /// Queries per second, looped: 2 (r + d) with d = 0.1 r.
+    pub rate: u64,
+    /// Queries sent.
+    pub sent: u64,
+    /// Answered rightly within a quarter of the timeout.
+    pub in_time: u64,
+    /// Whether the sender kept its schedule.
+    pub is_paced: bool,
+    /// The slowest answer, nanoseconds.
+    pub slowest_ns: u64,
+}
+
+impl CertificateTrial {
+    /// Whether the tester is fit for r = rate / 2.2.
+    pub fn passed(&self) -> bool {
+        self.is_paced && self.sent > 0 && self.in_time == self.sent
+    }
+}
+
+impl Certificate {
+    /// 2 (r + d), d = 0.1 r: what the self-test for r loops.
+    pub fn looped(rate: u64) -> u64 {
+        (rate * 22).div_ceil(10)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn average_and_standard_deviation_of_1_2_and_3_ms() {
+        let mut rtt = RttSums::default();
+        [1_000_000, 2_000_000, 3_000_000].into_iter().for_each(|ns| rtt.take(ns));
+        assert_eq!(rtt.mean_ns(), Some(2_000_000.0));
+        let deviation = rtt.deviation_ns().expect("answers");
+        assert!((deviation - 816_496.58).abs() < 0.1, "{deviation}");
+    }
+
+    #[test]
+    fn the_self_test_loops_more_than_twice_the_rate() {
+        assert_eq!(Certificate::looped(10_000), 22_000);
+        assert_eq!(Certificate::looped(1), 3);
+    }
+
+    #[test]
+    fn a_self_test_with_one_late_answer_has_not_passed() {
+        let trial = CertificateTrial { rate: 22, sent: 22, in_time: 22, is_paced: true, slowest_ns: 1 };
+        assert!(trial.passed());
+        assert!(!CertificateTrial { in_time: 21, ..trial }.passed());
+        assert!(!CertificateTrial { is_paced: false, ..trial }.passed());
+    }
+}

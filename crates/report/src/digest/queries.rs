@@ -1,0 +1,164 @@
+//! Tests of DNS servers (RFC 8219 section 9): which belong together, and the trials a result rests on.
+
+use super::{Digest, PointDigest};
+use sixbench_method::plan::{Dns, DnsRole, Test};
+use sixbench_method::record::TrialRecord;
+use sixbench_method::terms::LossRatio;
+use sixbench_method::trial::dns::{Certificate, DnsResult};
+use sixbench_method::trial::{DirectionResult, Verdict};
+use std::collections::BTreeSet;
+
+/// The tests of one server that were written as one, with lists of what is cached and of what has AAAA records.
+pub(crate) struct Family<'a> {
+    /// As in the plan.
+    pub(crate) name: &'a str,
+    /// What the titles of its tests have in common.
+    pub(crate) title: String,
+    pub(crate) tests: Vec<(&'a Test, &'a Dns)>,
+}
+
+impl<'a> Family<'a> {
+    /// What is asked of all its servers in the same way: only such are compared.
+    pub(crate) fn conditions(&self) -> Option<Conditions> {
+        self.tests.first().map(|(_, dns)| Conditions::of(dns))
+    }
+
+    /// The point where so much is cached and so much has AAAA records, per cent.
+    pub(crate) fn at<'d>(&self, digest: &'d Digest<'a>, cached: u8, with_aaaa: u8) -> Option<&'d PointDigest<'a>> {
+        let (test, _) = self.tests.iter().find(|(_, dns)| (dns.cached, dns.with_aaaa) == (cached, with_aaaa))?;
+        digest.points.iter().find(|p| p.test.name == test.name)
+    }
+
+    /// The percentages of cached names, ascending.
+    pub(crate) fn cached(&self) -> Vec<u8> {
+        percentages(self.tests.iter().map(|(_, dns)| dns.cached))
+    }
+
+    /// The percentages of names with AAAA records, ascending.
+    pub(crate) fn with_aaaa(&self) -> Vec<u8> {
+        percentages(self.tests.iter().map(|(_, dns)| dns.with_aaaa))
+    }
+}
+
+/// Percentages, each once, ascending.
+pub(crate) fn percentages(all: impl Iterator<Item = u8>) -> Vec<u8> {
+    all.collect::<BTreeSet<u8>>().into_iter().collect()
+}
+
+/// What must be the same for results to be compared, beside what is cached and has AAAA records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Conditions {
+    pub(crate) role: DnsRole,
+    pub(crate) timeout_ns: u64,
+}
+
+impl Conditions {
+    pub(crate) fn of(dns: &Dns) -> Self {
+        Self { role: dns.role, timeout_ns: dns.timeout_ns }
+    }
+}
+
+/// A trial of queries.
+#[derive(Clone, Copy)]
+pub(crate) struct Asked<'a> {
+    pub(crate) record: &'a TrialRecord,
+    pub(crate) dns: &'a DnsResult,
+    pub(crate) direction: &'a DirectionResult,
+}
+
+impl<'a> Asked<'a> {
+    fn of(record: &'a TrialRecord) -> Option<Self> {
+        Some(Self { record, dns: record.result.dns.as_deref()?, direction: record.result.directions.first()? })
+    }
+
+    /// Queries per second that were asked for.
+    pub(crate) fn rate(&self) -> u64 {
+        self.record.result.spec.rate.0
+    }
+
+    /// Queries per second that were sent.
+    pub(crate) fn achieved(&self) -> Option<f64> {
+        let took_ns = self.direction.sending.took_ns;
+        (took_ns > 0).then(|| self.dns.answers.sent as f64 * 1e9 / took_ns as f64)
+    }
+}
+
+impl<'a> PointDigest<'a> {
+    fn asked(&self, goal: LossRatio, verdict: Verdict) -> impl Iterator<Item = Asked<'a>> + '_ {
+        self.records.iter().filter(move |r| r.result.verdict(goal) == verdict).filter_map(|r| Asked::of(r))
+    }
+
+    /// The passing trial with the highest rate.
+    pub(crate) fn all_answered(&self, goal: LossRatio) -> Option<Asked<'a>> {
+        self.asked(goal, Verdict::Passed).max_by_key(Asked::rate)
+    }
+
+    /// The losing trial with the lowest rate above that.
+    pub(crate) fn not_all_answered(&self, goal: LossRatio) -> Option<Asked<'a>> {
+        let passed = self.all_answered(goal).map_or(0, |asked| asked.rate());
+        self.asked(goal, Verdict::Lost).filter(|asked| asked.rate() > passed).min_by_key(Asked::rate)
+    }
+}
+
+impl<'a> Digest<'a> {
+    /// The points of tests of DNS servers.
+    pub(crate) fn dns_points(&self) -> impl Iterator<Item = (&PointDigest<'a>, &'a Dns)> {
+        self.points.iter().filter_map(|p| Some((p, p.test.measure.dns()?)))
+    }
+
+    /// The tests of DNS servers, those that were written as one together, in the order of the plan.
+    pub(crate) fn families(&self) -> Vec<Family<'a>> {
+        let mut found: Vec<Family> = Vec::new();
+        let tests = &self.input.plan.tests;
+        for (test, dns) in tests.iter().filter_map(|test| Some((test, test.measure.dns()?))) {
+            let name = name_of(test, dns);
+            match found.iter_mut().find(|family| family.name == name) {
+                Some(family) => family.tests.push((test, dns)),
+                None => found.push(Family { name, title: String::new(), tests: vec![(test, dns)] }),
+            }
+        }
+        found.iter_mut().for_each(|family| family.title = common_title(&family.tests));
+        found
+    }
+
+    /// What a test of a DNS server is called beside its percentages, which have columns of their own.
+    pub(crate) fn server(&self, test: &Test) -> String {
+        let families = self.families();
+        let own = families.iter().find(|family| family.tests.iter().any(|(other, _)| other.name == test.name));
+        own.map_or_else(|| test.title.clone(), |family| family.title.clone())
+    }
+
+    /// The rate the tester's self-test allows for a test, queries per second: as its trials had it, or as the facts have it.
+    pub(crate) fn certified(&self, point: &PointDigest, dns: &Dns) -> Option<u64> {
+        let told = point.records.iter().filter_map(|r| r.result.dns.as_ref()?.certified).max();
+        told.or_else(|| {
+            let fitting =
+                self.certificates(&point.test.dut).iter().filter(|certificate| certificate.timeout_ns == dns.timeout_ns);
+            fitting.map(|certificate| certificate.rate).max()
+        })
+    }
+
+    /// The tester's self-tests for a server.
+    pub(crate) fn certificates(&self, dut: &str) -> &'a [Certificate] {
+        self.input.facts.duts.get(dut).map(|facts| facts.certificates.as_slice()).unwrap_or_default()
+    }
+}
+
+/// The name of the test as it was written: with two lists each series has the percentage of one of them in its name.
+fn name_of<'a>(test: &'a Test, dns: &Dns) -> &'a str {
+    let Some(series) = &test.series else { return &test.name };
+    series.name.strip_suffix(&format!(".aaaa{}", dns.with_aaaa)).unwrap_or(&series.name)
+}
+
+/// What all titles begin with, up to a comma.
+fn common_title(tests: &[(&Test, &Dns)]) -> String {
+    let Some(((first, _), others)) = tests.split_first() else { return String::new() };
+    let parts: Vec<&str> = first.title.split(", ").collect();
+    let is_common = |count: &usize| {
+        let start = parts[..*count].join(", ");
+        let follows = |title: &str| title.strip_prefix(&start).is_some_and(|rest| rest.is_empty() || rest.starts_with(", "));
+        others.iter().all(|(test, _)| follows(&test.title))
+    };
+    let common = (1..=parts.len()).rev().find(is_common);
+    common.map_or_else(|| first.title.clone(), |count| parts[..count].join(", "))
+}

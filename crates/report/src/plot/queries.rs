@@ -1,0 +1,174 @@
+//! Queries per second over what is cached, and over what has AAAA records: the graph of RFC 8219 section 9.2.
+
+use super::Figure;
+use super::style::{self, Axis, Barred, Key};
+use crate::digest::{Conditions, Digest, Family, PointDigest, percentages};
+use crate::words::{cut, grouped, seconds};
+use kuva::prelude::Plot;
+use sixbench_method::plan::{Dns, DnsRole};
+
+/// The dimension along the axis; the other one is the lines'.
+#[derive(Clone, Copy, PartialEq)]
+enum Axes {
+    Cached,
+    WithAaaa,
+}
+
+/// A line: its name, its look, and where its medians lie.
+struct Line {
+    name: String,
+    look: usize,
+    points: Vec<Barred>,
+}
+
+/// A panel for each server.
+pub(crate) fn figure(digest: &Digest) -> Figure {
+    let families = digest.families();
+    let drawn: Vec<(&Family, Axes)> = families.iter().filter_map(|family| Some((family, axes(family)?))).collect();
+    let fixed = |wanted: Axes| {
+        let alike = drawn.iter().filter(move |(_, axes)| *axes == wanted);
+        percentages(alike.flat_map(|(family, axes)| others(family, *axes)))
+    };
+    let (existing, cached) = (fixed(Axes::Cached), fixed(Axes::WithAaaa));
+    let of = |axes: Axes, all: &[u8]| -> Vec<Key> {
+        all.iter().enumerate().map(|(i, percent)| style::key(i, fixed_words(axes, *percent))).collect()
+    };
+    let panels = drawn.iter().map(|(family, axes)| {
+        let looks = if *axes == Axes::Cached { &existing } else { &cached };
+        let all = others(family, *axes).into_iter().map(|percent| {
+            let look = looks.iter().position(|known| *known == percent).unwrap_or(0);
+            Line { name: fixed_words(*axes, percent), look, points: points(digest, family, *axes, percent, 0.0) }
+        });
+        panel(&cut(&family.title, 44), *axes, all.collect())
+    });
+    Figure {
+        id: "dns",
+        title: "Queries per second by cached names and names with AAAA records",
+        caption: "Medians with bars from the 1st to the 99th percentile, a panel for each server; every line is at one percentage of the \
+                  other dimension (RFC 8219 section 9.2)."
+            .to_owned(),
+        keys: of(Axes::Cached, &existing).into_iter().chain(of(Axes::WithAaaa, &cached)).collect(),
+        panels: panels.flatten().collect(),
+        ..Figure::default()
+    }
+}
+
+/// Servers beside each other: a panel for each percentage that at least two of them have a line at.
+pub(crate) fn servers(digest: &Digest) -> Figure {
+    let families: Vec<Family> = digest.families();
+    let alike = alike(&families);
+    let panels = alike.iter().flat_map(|(conditions, axes, families)| {
+        let fixed = percentages(families.iter().flat_map(|(_, family)| others(family, *axes)));
+        fixed.into_iter().filter_map(|percent| compared(digest, families, *axes, percent, *conditions)).collect::<Vec<_>>()
+    });
+    let panels: Vec<String> = panels.collect();
+    let mut drawn: Vec<(usize, &Family)> = alike.iter().flat_map(|(.., families)| families.iter().copied()).collect();
+    drawn.sort_by_key(|(look, _)| *look);
+    Figure {
+        id: "dns-servers",
+        title: "Servers beside each other",
+        caption: "Medians with bars from the 1st to the 99th percentile, at the percentage that each panel names.".to_owned(),
+        keys: drawn.into_iter().map(|(look, family)| style::key(look, family.title.clone())).collect(),
+        panels,
+        ..Figure::default()
+    }
+}
+
+/// Servers whose lines may share panels, each with its look.
+type Alike<'f, 'a> = (Conditions, Axes, Vec<(usize, &'f Family<'a>)>);
+
+fn alike<'f, 'a>(families: &'f [Family<'a>]) -> Vec<Alike<'f, 'a>> {
+    let mut found: Vec<Alike> = Vec::new();
+    for (look, family) in families.iter().enumerate() {
+        let (Some(conditions), Some(axes)) = (family.conditions(), axes(family)) else { continue };
+        match found.iter_mut().find(|(c, a, _)| (*c, *a) == (conditions, axes)) {
+            Some((.., alike)) => alike.push((look, family)),
+            None => found.push((conditions, axes, vec![(look, family)])),
+        }
+    }
+    found.retain(|(.., families)| families.len() > 1);
+    found
+}
+
+fn compared(digest: &Digest, alike: &[(usize, &Family)], axes: Axes, percent: u8, of: Conditions) -> Option<String> {
+    let count = alike.len() as f64;
+    let line = |(i, (look, family)): (usize, &(usize, &Family))| {
+        // Side by side, that no bar hides another.
+        let aside = (i as f64 - (count - 1.0) / 2.0) * 0.9;
+        Line { name: family.title.clone(), look: *look, points: points(digest, family, axes, percent, aside) }
+    };
+    let lines: Vec<Line> = alike.iter().enumerate().map(line).filter(|line| line.points.len() > 1).collect();
+    let what = if of.role == DnsRole::Dns64 { "DNS64" } else { "Authoritative" };
+    let title = format!("{what}, {}, timeout {}", fixed_words(axes, percent), seconds(of.timeout_ns));
+    (lines.len() > 1).then(|| panel(&title, axes, lines)).flatten()
+}
+
+/// Over the cached names, where there are several percentages of them, else over those with AAAA records.
+fn axes(family: &Family) -> Option<Axes> {
+    let has_several = |along: fn(&Dns) -> u8, other: fn(&Dns) -> u8| {
+        let at = |fixed: u8| family.tests.iter().filter(move |(_, dns)| other(dns) == fixed).map(move |(_, dns)| along(dns));
+        family.tests.iter().any(|(_, dns)| percentages(at(other(dns))).len() > 1)
+    };
+    match () {
+        () if has_several(|dns| dns.cached, |dns| dns.with_aaaa) => Some(Axes::Cached),
+        () if has_several(|dns| dns.with_aaaa, |dns| dns.cached) => Some(Axes::WithAaaa),
+        () => None,
+    }
+}
+
+/// The percentages of the dimension that is not the axis.
+fn others(family: &Family, axes: Axes) -> Vec<u8> {
+    if axes == Axes::Cached { family.with_aaaa() } else { family.cached() }
+}
+
+fn fixed_words(axes: Axes, percent: u8) -> String {
+    match axes {
+        Axes::Cached => format!("{percent}\u{a0}% with AAAA"),
+        Axes::WithAaaa => format!("{percent}\u{a0}% cached"),
+    }
+}
+
+/// The medians at one percentage of the other dimension, along the axis.
+fn points(digest: &Digest, family: &Family, axes: Axes, fixed: u8, aside: f64) -> Vec<Barred> {
+    let along = if axes == Axes::Cached { family.cached() } else { family.with_aaaa() };
+    let point = |at: u8| {
+        let (cached, with_aaaa) = if axes == Axes::Cached { (at, fixed) } else { (fixed, at) };
+        let point: &PointDigest = family.at(digest, cached, with_aaaa)?;
+        let s = point.headline()?;
+        let label = format!(
+            "{}, {cached} % cached, {with_aaaa} % with AAAA: {}{} queries/s [{}–{}], n = {}",
+            family.title,
+            point.sign(),
+            grouped(s.median),
+            grouped(s.p1),
+            grouped(s.p99),
+            s.n
+        );
+        Some(Barred::new(f64::from(at) + aside, s.median, (s.p1, s.p99), label))
+    };
+    along.into_iter().filter_map(point).collect()
+}
+
+fn panel(title: &str, axes: Axes, lines: Vec<Line>) -> Option<String> {
+    let tops = lines.iter().flat_map(|line| &line.points).map(|p| p.at.1 + p.bar.1);
+    let highest = tops.fold(0.0, f64::max);
+    let single = (lines.len() == 1).then(|| lines[0].name.clone());
+    let is_drawn = lines.iter().any(|line| !line.points.is_empty());
+    let plots: Vec<Plot> = lines.into_iter().filter(|line| !line.points.is_empty()).flat_map(plots).collect();
+    let x = match axes {
+        Axes::Cached => "names cached (%)",
+        Axes::WithAaaa => "names with AAAA records (%)",
+    };
+    let layout = style::panel(&plots, title, x, "answered (queries/s)");
+    let layout = style::from_zero(layout, Axis { end: 105.0, step: 20.0 }, Axis::up_to(highest, 5.0)).with_x_axis_min(-5.0);
+    let layout = match single {
+        Some(name) => style::with_note(layout, &name),
+        None => layout,
+    };
+    is_drawn.then(|| style::draw(plots, layout))
+}
+
+fn plots(line: Line) -> [Plot; 2] {
+    let joined = style::line(line.points.iter().map(|p| p.at).collect(), style::color(line.look), 1.5);
+    [joined, style::barred(line.look, line.points)]
+}

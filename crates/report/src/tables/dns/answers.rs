@@ -1,0 +1,90 @@
+//! What became of the queries in the trials that decided: the passing one at the highest rate, and the failing one next above it.
+
+use super::{TEST, queries, test_cells};
+use crate::digest::{Asked, Digest, PointDigest};
+use crate::table::Table;
+use sixbench_method::plan::Dns;
+use sixbench_method::trial::dns::Answers;
+
+/// A column: its name and the count behind it.
+type Fate = (&'static str, fn(&Answers) -> u64);
+
+/// The fates of most queries; what makes a wrong answer wrong.
+const FATES: [Fate; 9] = [
+    ("#Sent", |a| a.sent),
+    ("#Right, in time", |a| a.right),
+    ("#Late", |a| a.late),
+    ("#Unanswered", |a| a.unanswered),
+    ("#Wrong|Address", |a| a.wrong_address),
+    ("#Wrong|TTL", |a| a.wrong_ttl),
+    ("#Wrong|Form", |a| a.wrong_form),
+    ("#Wrong|Empty", |a| a.empty),
+    ("#Wrong|Error", |a| errors_of(a)),
+];
+
+/// Answers that say that there is none, and what came beside the answers.
+const ERRORS: [Fate; 10] = [
+    ("#Error|SERVFAIL", |a| a.servfail),
+    ("#Error|NXDOMAIN", |a| a.nxdomain),
+    ("#Error|REFUSED", |a| a.refused),
+    ("#Error|Other", |a| a.other_rcode),
+    ("#Error|Truncated", |a| a.truncated),
+    ("#Error|Malformed", |a| a.malformed),
+    ("#Beside the answers|Duplicate", |a| a.duplicate),
+    ("#Beside the answers|Mismatched", |a| a.mismatched),
+    ("#Beside the answers|Unasked", |a| a.unasked),
+    ("#Beside the answers|Unreachable", |a| a.unreachable),
+];
+
+fn errors_of(a: &Answers) -> u64 {
+    a.servfail + a.nxdomain + a.refused + a.other_rcode + a.truncated + a.malformed
+}
+
+/// Every query of the deciding trials by its fate.
+pub(super) fn fates(digest: &Digest) -> Table {
+    table(digest, "What became of the queries", &FATES, |_| true).with_note(
+        "Of each test the passing trial with the highest rate, and the failing one next above it; every query has one fate, by its first \
+         answer. Late: right, but after the timeout. Address: another AAAA record, or more than one; TTL: longer than the authority's; \
+         form: no proper response; empty: no AAAA record where there is one to give; error: below.",
+    )
+}
+
+/// The errors, and what else arrived: what there was of it, and the trials that had any.
+pub(super) fn errors(digest: &Digest) -> Table {
+    let deciding = deciding(digest);
+    let occurred = |fate: &&Fate| deciding.iter().any(|trial| fate.1(&trial.asked.dns.answers) > 0);
+    let occurred: Vec<Fate> = ERRORS.iter().filter(occurred).copied().collect();
+    let is_told = |a: &Answers| occurred.iter().any(|(_, of)| of(a) > 0);
+    table(digest, "Errors, and what came beside the answers", &occurred, is_told).with_note(
+        "The same trials; those that are not listed had none, and what has no column did not occur. Duplicate: a further answer to the same \
+         query; mismatched: an answer to another question than the query with its identifier; unasked: with the identifier of no query; \
+         unreachable: errors of the network.",
+    )
+}
+
+fn table(digest: &Digest, title: &str, fates: &[Fate], is_told: impl Fn(&Answers) -> bool) -> Table {
+    let columns = TEST.into_iter().chain(["Trial", "#Queries/s"]).chain(fates.iter().map(|(name, _)| *name));
+    let told = deciding(digest).into_iter().filter(|trial| is_told(&trial.asked.dns.answers));
+    let rows = told.map(|Deciding { test, verdict, asked }| {
+        let counts = fates.iter().map(|(_, of)| queries(of(&asked.dns.answers)));
+        test.into_iter().chain([verdict.to_owned(), queries(asked.rate())]).chain(counts).collect()
+    });
+    Table::new(title, columns).with_rows(rows)
+}
+
+/// A trial that decided, with the cells of its test.
+struct Deciding<'a> {
+    test: [String; 3],
+    verdict: &'static str,
+    asked: Asked<'a>,
+}
+
+fn deciding<'a>(digest: &Digest<'a>) -> Vec<Deciding<'a>> {
+    let goal = digest.goal();
+    let of = |(point, dns): (&PointDigest<'a>, &Dns)| {
+        let test = test_cells(digest, point, dns);
+        let trials = [("passed", point.all_answered(goal)), ("failed", point.not_all_answered(goal))];
+        trials.into_iter().filter_map(move |(verdict, asked)| Some(Deciding { test: test.clone(), verdict, asked: asked? }))
+    };
+    digest.dns_points().flat_map(of).collect()
+}

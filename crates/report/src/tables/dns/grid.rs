@@ -1,0 +1,33 @@
+//! The two-dimensional table of RFC 8219 section 9.2: what is cached down, what has an AAAA record across.
+
+use super::percent;
+use crate::digest::{Digest, Family, PointDigest};
+use crate::table::Table;
+use crate::tables::percentile_note;
+use crate::words::grouped;
+
+/// One for each server that was tested at more than one point.
+pub(super) fn tables(digest: &Digest) -> Vec<Table> {
+    let families = digest.families();
+    families.iter().filter(|family| family.tests.len() > 1).map(|family| table(digest, family)).collect()
+}
+
+fn table(digest: &Digest, family: &Family) -> Table {
+    let across = family.with_aaaa();
+    let columns =
+        std::iter::once("#Cached".to_owned()).chain(across.iter().map(|aaaa| format!("#Names with AAAA|{}", percent(*aaaa))));
+    let row = |cached: u8| {
+        let cells = across.iter().map(|&aaaa| family.at(digest, cached, aaaa).and_then(cell).unwrap_or("–".to_owned()));
+        std::iter::once(percent(cached)).chain(cells).collect::<Vec<_>>()
+    };
+    let points = || family.tests.iter().filter_map(|(_, dns)| family.at(digest, dns.cached, dns.with_aaaa)?.headline());
+    Table::new(format!("{}: queries/s by cached names and names with AAAA records", family.title), columns)
+        .with_rows(family.cached().into_iter().map(row))
+        .with_note("Median [P1–P99], as RFC 8219 section 9.2 has it. –: not tested, or no result.")
+        .with_note(percentile_note(points()))
+}
+
+fn cell(point: &PointDigest) -> Option<String> {
+    let s = point.headline()?;
+    Some(format!("{}{} [{}–{}]", point.sign(), grouped(s.median), grouped(s.p1), grouped(s.p99)))
+}

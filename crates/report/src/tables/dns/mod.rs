@@ -1,0 +1,96 @@
+//! DNS resolution performance, in the reporting format of RFC 8219 section 9.2.
+
+mod answers;
+mod grid;
+mod names;
+mod selftest;
+mod times;
+
+use super::percentile_note;
+use super::throughput::limit_words;
+use crate::digest::{Digest, PointDigest};
+use crate::table::Table;
+use crate::words::{grouped, seconds};
+use sixbench_method::plan::{Dns, DnsRole};
+
+/// What was found.
+pub(crate) fn results(digest: &Digest) -> Vec<Table> {
+    std::iter::once(found(digest)).chain(grid::tables(digest)).collect()
+}
+
+/// What that rests on: the trials that decided, and the tester's self-test.
+pub(crate) fn trials(digest: &Digest) -> Vec<Table> {
+    vec![
+        answers::fates(digest),
+        answers::errors(digest),
+        names::caching(digest),
+        names::authority(digest),
+        times::classic(digest),
+        selftest::table(digest),
+    ]
+}
+
+/// The columns that say which test a row is of, and their cells: each server's percentages tell its tests apart.
+const TEST: [&str; 3] = ["Test", "#Cached", "#AAAA"];
+
+fn test_cells(digest: &Digest, point: &PointDigest, dns: &Dns) -> [String; 3] {
+    let cached = if dns.role == DnsRole::Authority { "–".to_owned() } else { percent(dns.cached) };
+    [digest.server(point.test), cached, percent(dns.with_aaaa)]
+}
+
+/// A number, or that there is none.
+fn or_dash(value: Option<String>) -> String {
+    value.unwrap_or_else(|| "–".to_owned())
+}
+
+fn percent(value: u8) -> String {
+    format!("{value}\u{a0}%")
+}
+
+/// `240,000`.
+fn queries(count: u64) -> String {
+    grouped(count as f64)
+}
+
+fn found(digest: &Digest) -> Table {
+    let columns =
+        TEST.into_iter().chain(["DUT", "#Median", "#P1", "#P99", "#n", "#Timeout", "#Certified", "Limited by", "#Invalid"]);
+    let summaries = || digest.dns_points().filter_map(|(point, _)| point.headline());
+    let roles: Vec<DnsRole> = digest.dns_points().map(|(_, dns)| dns.role).collect();
+    let table = Table::new("Queries processed per second", columns)
+        .with_rows(digest.dns_points().map(|(point, dns)| found_row(digest, point, dns)))
+        .with_note(
+            "Queries/s: the highest rate at which every query had its right answer within the timeout. Cached: queries for names that \
+             were resolved before the trial; AAAA: names with an AAAA record of their own. The result at 0 % and 0 % is the primary one \
+             (RFC 8219 section 9.2). Certified: the highest rate the tester's self-test allows (section 9.2.1).",
+        )
+        .with_note(percentile_note(summaries()));
+    let table = match digest.dns_points().any(|(point, _)| point.limits().open_above()) {
+        true => table.with_note("≥: the server may be better: the tester, the names or the plan ended the search."),
+        false => table,
+    };
+    match roles.contains(&DnsRole::Authority) {
+        true => table.with_note(
+            "Authoritative servers answer from a zone: the method is that of section 9.2, but no part of RFC 8219 (Lencse, Benchmarking \
+             authoritative DNS servers, IEEE Access, 2020).",
+        ),
+        false => table,
+    }
+}
+
+fn found_row(digest: &Digest, point: &PointDigest, dns: &Dns) -> Vec<String> {
+    let mut row = test_cells(digest, point, dns).to_vec();
+    row.push(digest.dut_title(point.test).to_owned());
+    row.extend(match point.headline() {
+        Some(s) => {
+            let median = format!("{}{}", point.sign(), grouped(s.median));
+            [median, grouped(s.p1), grouped(s.p99), s.n.to_string()]
+        }
+        None => ["no result", "–", "–", "0"].map(str::to_owned),
+    });
+    row.push(seconds(dns.timeout_ns));
+    row.push(or_dash(digest.certified(point, dns).map(queries)));
+    row.push(or_dash(point.goals.first().map(limit_words)));
+    row.push(point.invalid().to_string());
+    row
+}

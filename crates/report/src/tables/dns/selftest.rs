@@ -1,0 +1,89 @@
+//! The self-test of RFC 8219 section 9.2.1, which says up to which rate a DUT may be tested.
+
+use super::queries;
+use crate::digest::Digest;
+use crate::table::Table;
+use crate::words::{seconds, with_decimals};
+use sixbench_method::trial::dns::{Certificate, CertificateTrial};
+
+/// The trials that decided, of each server's self-tests.
+pub(super) fn table(digest: &Digest) -> Table {
+    let columns = [
+        "Server",
+        "Path",
+        "#Timeout",
+        "#Certified r",
+        "#Looped (queries/s)",
+        "#Sent",
+        "#In a quarter of the timeout",
+        "#Slowest (ms)",
+        "Schedule",
+        "Trial",
+    ];
+    let rows = certificates(digest).into_iter().flat_map(|(servers, certificate)| rows(&servers, certificate));
+    Table::new("The tester's self-test (RFC 8219 section 9.2.1)", columns).with_rows(rows).with_note(
+        "Client and authority looped, without the DUT. To test at r queries/s the tester must answer 2 (r + d) with d = 0.1 r, all of them \
+         within a quarter of the timeout. The highest rate that passed and the lowest above it that did not.",
+    )
+}
+
+/// Every self-test of the run with the servers it holds for.
+fn certificates<'a>(digest: &Digest<'a>) -> Vec<(String, &'a Certificate)> {
+    let mut found: Vec<(String, &Certificate)> = Vec::new();
+    let mut duts: Vec<&str> = Vec::new();
+    for (point, _) in digest.dns_points() {
+        let (dut, title) = (&point.test.dut, digest.dut_title(point.test));
+        if duts.contains(&dut.as_str()) {
+            continue;
+        }
+        duts.push(dut);
+        for certificate in digest.certificates(dut) {
+            match found.iter_mut().find(|(_, known)| *known == certificate) {
+                Some((servers, _)) => *servers += &format!(", {title}"),
+                None => found.push((title.to_owned(), certificate)),
+            }
+        }
+    }
+    found
+}
+
+fn rows(servers: &str, certificate: &Certificate) -> Vec<Vec<String>> {
+    let row = |trial: CertificateTrial| {
+        let verdict = if trial.passed() { "passed" } else { "failed" };
+        let pace = if trial.is_paced { "kept" } else { "missed" };
+        vec![
+            servers.to_owned(),
+            certificate.path.clone(),
+            seconds(certificate.timeout_ns),
+            queries(certificate.rate),
+            queries(trial.rate),
+            queries(trial.sent),
+            queries(trial.in_time),
+            with_decimals(trial.slowest_ns as f64 / 1e6, 3),
+            pace.to_owned(),
+            verdict.to_owned(),
+        ]
+    };
+    deciding(&certificate.trials).into_iter().map(row).collect()
+}
+
+fn deciding(trials: &[CertificateTrial]) -> Vec<CertificateTrial> {
+    let passed = trials.iter().filter(|trial| trial.passed()).max_by_key(|trial| trial.rate);
+    let above = passed.map_or(0, |trial| trial.rate);
+    let failed = trials.iter().filter(|trial| !trial.passed() && trial.rate > above).min_by_key(|trial| trial.rate);
+    passed.into_iter().chain(failed).copied().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_highest_trial_that_passed_and_the_lowest_above_it_that_did_not_decide() {
+        let trial = |rate, in_time| CertificateTrial { rate, sent: rate, in_time, is_paced: true, slowest_ns: 1 };
+        let trials = [trial(22, 22), trial(88, 80), trial(44, 44), trial(66, 65)];
+        let rates: Vec<u64> = deciding(&trials).iter().map(|trial| trial.rate).collect();
+        assert_eq!(rates, [44, 66]);
+        assert_eq!(deciding(&trials[1..2]).len(), 1, "where none passed the lowest failing one is told");
+    }
+}

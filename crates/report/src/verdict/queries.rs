@@ -1,0 +1,135 @@
+//! What DNS servers answered in sentences, server beside server under the same conditions (RFC 8219 section 9).
+
+use super::ranking::{Kind, Ranked, ranking};
+use crate::digest::{Conditions, Digest, Family};
+use crate::words::{percent, seconds, short, three_digits};
+use sixbench_method::plan::DnsRole;
+use sixbench_method::terms::LossRatio;
+
+const KIND: Kind = Kind {
+    verb: "answered",
+    ceiling: "the highest rate of the plan",
+    nothing: "did not answer every query even at the lowest rate of the plan",
+};
+
+/// What is cached and what has AAAA records, per cent.
+type Share = (u8, u8);
+
+/// In full under the first condition that has results, in brief under the others; then what caching and AAAA records change.
+pub(super) fn sentences(digest: &Digest) -> Vec<String> {
+    let families = digest.families();
+    let mut all: Vec<Conditions> = Vec::new();
+    for conditions in families.iter().filter_map(Family::conditions) {
+        if !all.contains(&conditions) {
+            all.push(conditions);
+        }
+    }
+    let of = |conditions: Conditions| {
+        let alike: Vec<&Family> = families.iter().filter(|family| family.conditions() == Some(conditions)).collect();
+        ranks(digest, conditions, &alike)
+    };
+    all.into_iter().flat_map(of).chain(families.iter().flat_map(|family| changes(digest, family))).collect()
+}
+
+fn ranks(digest: &Digest, conditions: Conditions, families: &[&Family]) -> Vec<String> {
+    let ranked = |share: Share| (share, of_share(digest, families, share));
+    let mut ranks = shares(digest, families).into_iter().map(ranked).filter(|(_, ranks)| !ranks.is_empty());
+    let Some((share, ranking)) = ranks.next() else { return Vec::new() };
+    let mut sentences = in_full(digest.goal(), conditions, share, &ranking);
+    sentences.extend(ranks.map(|(share, ranking)| in_brief(conditions, share, &ranking)));
+    sentences
+}
+
+/// The conditions of the tests that are compared, nothing cached and no AAAA record first.
+fn shares(digest: &Digest, families: &[&Family]) -> Vec<Share> {
+    let tests = families.iter().flat_map(|family| &family.tests).filter(|(test, _)| digest.is_compared(test));
+    let all: std::collections::BTreeSet<Share> = tests.map(|(_, dns)| (dns.cached, dns.with_aaaa)).collect();
+    all.into_iter().collect()
+}
+
+fn of_share(digest: &Digest, families: &[&Family], (cached, with_aaaa): Share) -> Vec<Ranked> {
+    let rated = |family: &&Family| Some((family.title.clone(), family.at(digest, cached, with_aaaa)?.rated()?));
+    ranking(families.iter().filter_map(rated))
+}
+
+/// `Unbound answered 12.3 k DNS64 queries/s, every one rightly and within 1 s (nothing cached, no AAAA records).`
+fn in_full(goal: LossRatio, conditions: Conditions, share: Share, ranking: &[Ranked]) -> Vec<String> {
+    let leader = &ranking[0];
+    let noun = match conditions.role {
+        DnsRole::Dns64 => "DNS64 queries/s",
+        DnsRole::Authority => "queries/s from its zone",
+    };
+    let all = match goal == LossRatio::ZERO {
+        true => "every one".to_owned(),
+        false => format!("all but {}", percent(goal.0)),
+    };
+    let (within, under) = (seconds(conditions.timeout_ns), words(conditions.role, share));
+    let first = match leader.median == 0.0 {
+        true => format!("{} {} ({under}).", leader.name, KIND.nothing),
+        false => format!(
+            "{} answered {} {noun}, {all} rightly and within {within} ({under}){}.",
+            leader.name,
+            leader.amount(),
+            leader.why_open(KIND)
+        ),
+    };
+    let others = ranking.windows(2).map(|pair| pair[1].beside(leader, &pair[0], KIND));
+    std::iter::once(first).chain(others).collect()
+}
+
+/// `With nothing cached, 20 % of the names with AAAA records: Unbound 14 k; BIND 12 k queries/s.`
+fn in_brief(conditions: Conditions, share: Share, ranking: &[Ranked]) -> String {
+    let name = |i: usize, r: &Ranked| {
+        let tie = i.checked_sub(1).map(|above| r.tie(&ranking[above])).unwrap_or_default();
+        format!("{} {}{}{tie}", r.name, r.amount(), r.in_brackets())
+    };
+    let names: Vec<String> = ranking.iter().enumerate().map(|(i, r)| name(i, r)).collect();
+    format!("With {}: {} (queries/s).", words(conditions.role, share), names.join("; "))
+}
+
+/// An authoritative server has no cache to speak of.
+fn words(role: DnsRole, (cached, with_aaaa): Share) -> String {
+    let existing = match with_aaaa {
+        0 => "no AAAA records".to_owned(),
+        100 => "AAAA records for all names".to_owned(),
+        some => format!("AAAA records for {some}\u{a0}% of the names"),
+    };
+    match (role, cached) {
+        (DnsRole::Authority, _) => existing,
+        (DnsRole::Dns64, 0) => format!("nothing cached, {existing}"),
+        (DnsRole::Dns64, 100) => format!("everything cached, {existing}"),
+        (DnsRole::Dns64, some) => format!("{some}\u{a0}% cached, {existing}"),
+    }
+}
+
+/// `Unbound: with 100 % of the names cached 6.1 times its rate at 0 % (no AAAA records).`
+fn changes(digest: &Digest, family: &Family) -> Vec<String> {
+    let (cached, existing) = (family.cached(), family.with_aaaa());
+    let role = family.conditions().map(|conditions| conditions.role).unwrap_or_default();
+    let ends = |all: &[u8]| Some((*all.first()?, *all.last()?)).filter(|(first, last)| first < last);
+    let by_cached = ends(&cached).and_then(|(few, many)| {
+        let gain = gain(digest, family, (few, existing[0]), (many, existing[0]))?;
+        let fixed = words(DnsRole::Authority, (0, existing[0]));
+        Some(format!("{}: with {many}\u{a0}% of the names cached {gain} its rate at {few}\u{a0}% ({fixed}).", family.title))
+    });
+    let by_existing = ends(&existing).and_then(|(few, many)| {
+        let gain = gain(digest, family, (cached[0], few), (cached[0], many))?;
+        let fixed = if role == DnsRole::Dns64 { format!(" ({}\u{a0}% cached)", cached[0]) } else { String::new() };
+        Some(format!(
+            "{}: with AAAA records for {many}\u{a0}% of the names {gain} its rate at {few}\u{a0}%{fixed}.",
+            family.title
+        ))
+    });
+    by_cached.into_iter().chain(by_existing).collect()
+}
+
+/// `6.1 times`, where both are known and neither is only a bound from the wrong side.
+fn gain(digest: &Digest, family: &Family, from: Share, to: Share) -> Option<String> {
+    let [first, last] = [from, to].map(|(cached, with_aaaa)| family.at(digest, cached, with_aaaa)?.rated());
+    let (first, last) = (first?, last?);
+    let at_least = if last.limits.open_above() { "at least " } else { "" };
+    let is_known = first.summary.median > 0.0 && !first.limits.open_above();
+    let ratio = last.summary.median / first.summary.median;
+    let rate = short(last.summary.median);
+    is_known.then(|| format!("{at_least}{rate} queries/s, {at_least}{} times", three_digits(ratio)))
+}

@@ -1,0 +1,152 @@
+//! The views of a run of DNS servers (RFC 8219 section 9).
+
+use crate::sample::Sample;
+use sixbench_report::{csv, figures, html, json, latex, markdown, terminal};
+
+#[test]
+fn the_views_of_dns_servers() {
+    let sample = Sample::of_dns_servers();
+    keep(&sample);
+    insta::assert_snapshot!("markdown", markdown(&sample.input()));
+    insta::assert_snapshot!("terminal", terminal(&sample.input(), 100, false));
+    insta::assert_snapshot!("csv", csv(&sample.input()));
+    let few = sample.only(&["unbound.aaaa0.cached0", "nsd"]);
+    insta::assert_snapshot!("json", json(&few.input()));
+    insta::assert_snapshot!("terminal-narrow", terminal(&few.input(), 50, false));
+}
+
+/// Writes page and figures to where `SIXBENCH_SAMPLE` says, to be looked at.
+fn keep(sample: &Sample) {
+    let Ok(directory) = std::env::var("SIXBENCH_SAMPLE") else {
+        return;
+    };
+    let directory = format!("{directory}/dns");
+    std::fs::create_dir_all(&directory).expect("a directory");
+    std::fs::write(format!("{directory}/report.html"), html(&sample.input()).expect("a page")).expect("report.html");
+    std::fs::write(format!("{directory}/report.md"), markdown(&sample.input())).expect("report.md");
+    std::fs::write(format!("{directory}/report.txt"), terminal(&sample.input(), 100, false)).expect("report.txt");
+    std::fs::write(format!("{directory}/report.tex"), latex(&sample.input())).expect("report.tex");
+    for (name, svg) in figures(&sample.input()) {
+        std::fs::write(format!("{directory}/{name}"), svg).expect("a figure");
+    }
+}
+
+fn page(sample: &Sample) -> String {
+    html(&sample.input()).expect("a page")
+}
+
+fn figure(sample: &Sample, name: &str) -> Option<String> {
+    figures(&sample.input()).into_iter().find(|(file, _)| *file == format!("{name}.svg")).map(|(_, svg)| svg)
+}
+
+#[test]
+fn each_part_of_a_dns_run_is_on_the_page_once() {
+    let page = page(&Sample::of_dns_servers());
+    for id in ["dns", "dns-trials", "evidence", "faults"] {
+        assert_eq!(page.matches(&format!("<section id=\"{id}\">")).count(), 1, "{id}");
+    }
+    for id in ["dns", "dns-servers", "search", "repetitions", "delay", "timeout", "loss", "headroom", "processor"] {
+        assert_eq!(page.matches(&format!("<figure id=\"figure-{id}\">")).count(), 1, "{id}");
+    }
+    assert!(!page.contains("NaN") && !page.contains("<tbody>\n</tbody>"));
+}
+
+#[test]
+fn a_run_of_dns_servers_speaks_of_queries_and_of_no_frames_sizes_or_directions() {
+    let sample = Sample::of_dns_servers();
+    for text in [markdown(&sample.input()), terminal(&sample.input(), 100, false)] {
+        assert!(text.contains("queries/s") && !text.contains("frames/s"), "{text}");
+        assert!(!text.contains("bytes") && !text.contains("forward only") && !text.contains("per direction"), "{text}");
+    }
+    for (name, svg) in figures(&sample.input()) {
+        assert!(!svg.contains("frames") && !svg.contains("bytes"), "{name}");
+    }
+    assert!(csv(&sample.input()).lines().skip(1).all(|line| line.contains(",queries/s,")));
+}
+
+#[test]
+fn servers_are_ranked_under_the_same_conditions_the_required_one_first() {
+    let text = markdown(&Sample::of_dns_servers().input());
+    let first = text.lines().find(|line| line.starts_with("- ")).expect("a verdict");
+    assert!(
+        first.contains("Unbound answered 9.")
+            && first.contains("DNS64 queries/s, every one rightly and within 1\u{a0}s")
+            && first.ends_with("(nothing cached, no AAAA records)."),
+        "{first}"
+    );
+    assert!(text.contains("- BIND reached 84\u{a0}% of that: 7."), "{text}");
+    assert!(text.contains("- With nothing cached, AAAA records for 40\u{a0}% of the names: Unbound"), "{text}");
+    assert!(text.contains("- Unbound: with 100\u{a0}% of the names cached"), "{text}");
+    let unranked = text.lines().filter(|line| line.contains("NSD reached") || line.contains("Unbound reached"));
+    assert_eq!(unranked.count(), 0, "an authoritative server is compared with its like only");
+}
+
+#[test]
+fn a_server_faster_than_the_self_test_allows_is_at_least_that_fast() {
+    let sample = Sample::of_dns_servers().only(&["nsd"]);
+    let text = markdown(&sample.input());
+    assert!(text.contains("NSD answered at least 5") || text.contains("NSD answered at least 60"), "{text}");
+    assert!(text.contains("limited by the tester: the DUT may be better"), "{text}");
+    assert!(text.contains("above the certified rate") || page(&sample).contains("above the certified rate"));
+    assert!(text.contains("no part of RFC 8219"), "{text}");
+}
+
+#[test]
+fn a_cache_that_forgets_is_not_laid_at_the_testers_door() {
+    let sample = Sample::of_dns_servers().only(&["forgets"]);
+    let text = markdown(&sample.input());
+    assert!(text.contains("has no result: the names were not cached as the plan has it"), "{text}");
+    assert!(text.contains("names not as asked, no result 3×"), "{text}");
+    assert!(json(&sample.input()).contains("\"hindered_by_names\": true"));
+    assert!(page(&sample).contains("invalid: the tester fell short, or names were not cached as asked"));
+}
+
+#[test]
+fn the_grid_has_the_percentages_in_both_headings() {
+    let text = latex(&Sample::of_dns_servers().input());
+    assert!(text.contains("\\multicolumn{3}{c}{Names with AAAA}"), "{text}");
+    assert!(text.contains("Cached & 0~\\% & 40~\\% & 100~\\% \\\\"), "{text}");
+}
+
+#[test]
+fn an_excerpt_of_the_grid_names_the_fixed_percentage() {
+    let sample = Sample::of_dns_servers().only(&["bind.aaaa40.cached0", "bind.aaaa40.cached40", "bind.aaaa40.cached100"]);
+    let graph = figure(&sample, "dns").expect("a graph");
+    assert!(graph.contains("40\u{a0}% with AAAA") && graph.contains("names cached (%)"), "{graph}");
+    assert!(figure(&sample, "dns-servers").is_none(), "there is no other server to compare with");
+    let text = markdown(&sample.input());
+    assert!(text.contains("Names with AAAA: 40\u{a0}%"), "{text}");
+}
+
+#[test]
+fn only_trials_with_errors_are_in_the_table_of_errors() {
+    let text = markdown(&Sample::of_dns_servers().input());
+    let errors = text.split("## Errors, and what came beside the answers").nth(1).expect("the table");
+    let rows: Vec<&str> = errors.split("\n\n").nth(1).expect("rows").lines().skip(2).collect();
+    assert!(!rows.is_empty() && rows.iter().all(|row| row.contains("| failed |")), "{rows:?}");
+}
+
+#[test]
+fn percentages_of_aaaa_records_alone_are_the_axis() {
+    let sample = Sample::of_dns_servers().only(&["unbound.aaaa0.cached0", "unbound.aaaa40.cached0", "bind.aaaa0.cached0"]);
+    let graph = figure(&sample, "dns").expect("a graph");
+    assert!(graph.contains("names with AAAA records (%)") && graph.contains("0\u{a0}% cached"), "{graph}");
+}
+
+#[test]
+fn a_run_of_frames_and_of_queries_keeps_them_apart() {
+    let mut sample = Sample::of_dns_servers().only(&["unbound.aaaa0.cached0", "bind.aaaa0.cached0"]);
+    let frames = Sample::complete();
+    sample.plan.tests.extend(frames.plan.tests);
+    sample.records.extend(frames.records);
+    sample.outcomes.extend(frames.outcomes);
+    let page = page(&sample);
+    assert!(page.contains("lost frames, or queries not answered") && page.contains("forward, or queries"));
+    assert!(page.contains("Every rate of frames is per direction."));
+    let strip = figure(&sample, "repetitions").expect("a strip");
+    assert!(strip.contains("84\u{a0}bytes") && strip.contains("DNS queries"), "{strip}");
+    let text = markdown(&sample.input());
+    let headline = text.split("## ").find(|part| part.starts_with("Throughput")).expect("a table");
+    assert!(!headline.contains("Unbound"), "{headline}");
+    assert!(text.contains("DNS64 queries/s") && text.contains("frames/s per direction"));
+}

@@ -1,0 +1,60 @@
+//! An authoritative DNS server at the tester's right end, by a recipe: what a DNS64 server asks, where the tester's own authority is not to
+//! be used. It is part of the tester, and runs on the tester's cores.
+
+use crate::filling::{Filling, Server, Zone};
+use crate::hosts::Hosts;
+use crate::monitor::Watched;
+use crate::recipe::{Recipe, Technology};
+use crate::running::{Place, Running, check_programs};
+use crate::shell::TestbedError;
+use crate::topology::Topology;
+use sixbench_method::record::DutFacts;
+use std::net::SocketAddr;
+
+/// A running authority. To be dropped before the hosts: their namespaces go with everything in them.
+#[derive(Debug)]
+pub struct RealAuthority {
+    running: Running,
+}
+
+impl RealAuthority {
+    /// Brings it up in the right end's namespace, listening at `at`, an address that this end has; returns when it answers.
+    ///
+    /// # Errors
+    /// A recipe of something else, a program that is not installed, a server that does not come up.
+    pub fn bring_up(
+        recipe: &Recipe,
+        topology: &Topology,
+        hosts: &Hosts,
+        at: SocketAddr,
+        zone: &Zone,
+    ) -> Result<Self, TestbedError> {
+        if recipe.technology != Technology::DnsAuthority {
+            let (name, what) = (&recipe.name, recipe.technology.title());
+            let text = format!("{name} is no authority, its technology is {what}: name a recipe of technology dns-authority");
+            return Err(TestbedError::Other(text));
+        }
+        let far = hosts.far();
+        let place = Place { shell: far.shell(), name: far.name().to_owned(), cores: topology.cores().tester.clone() };
+        check_programs(recipe, &place.shell)?;
+        place.shell.transcript().comment(&format!("the authority: {}", recipe.title));
+        let server = Server::of(recipe, zone).map(|server| Server { listen: at, ..server });
+        let filling = Filling { server, ..place.filling() };
+        Ok(Self { running: Running::bring_up(recipe, place, filling, zone)? })
+    }
+
+    /// What the report says of it: title, version, configuration files; not the zone.
+    pub fn facts(&self) -> &DutFacts {
+        self.running.facts()
+    }
+
+    /// An error when its process has ended, with the last lines it wrote.
+    pub fn check_alive(&mut self) -> Result<(), TestbedError> {
+        self.running.check_alive()
+    }
+
+    /// The process a monitor can watch.
+    pub fn watched(&self) -> Watched {
+        Watched { process: self.running.process(), anchor: None }
+    }
+}

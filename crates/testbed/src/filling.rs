@@ -1,0 +1,126 @@
+//! What the words in braces of a recipe stand for, and what a caller may ask of a device beyond its recipe.
+
+use crate::recipe::Recipe;
+use crate::topology::LINKS;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+
+/// What a plan wants of a device beyond its recipe.
+#[derive(Clone, Debug, Default)]
+pub struct Wishes {
+    /// Entries of its connection tracking table, where its recipe can set that.
+    pub table_size: Option<u64>,
+    /// What a DNS server is asked for, or serves.
+    pub zone: Option<Zone>,
+}
+
+/// The names a DNS server is asked for.
+#[derive(Clone, Debug)]
+pub struct Zone {
+    /// Without a dot at its end.
+    pub domain: String,
+    /// A zone file as of RFC 1035 section 5, for an authoritative server; it may be of many megabytes. Without it a zone with nothing but
+    /// its apex is served.
+    pub text: Option<Arc<str>>,
+    /// Where the authority listens that a DNS64 server asks. Its address is the recipe's.
+    pub authority_port: u16,
+}
+
+impl Default for Zone {
+    fn default() -> Self {
+        Self { domain: "dns64perf.test".to_owned(), text: None, authority_port: 53 }
+    }
+}
+
+impl Zone {
+    /// The zone file.
+    pub(crate) fn file(&self) -> Arc<str> {
+        let apex =
+            || format!("$ORIGIN {}.\n$TTL 3600\n@ SOA ns root 1 3600 600 86400 3600\n@ NS ns\nns A 192.0.2.1\n", self.domain);
+        self.text.clone().unwrap_or_else(|| apex().into())
+    }
+}
+
+/// What stands in braces, of one device or server.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Filling {
+    pub(crate) directory: String,
+    /// Entries of the connection tracking table.
+    pub(crate) table_size: Option<u64>,
+    /// As many as cores.
+    pub(crate) threads: usize,
+    /// Of DNS servers only.
+    pub(crate) server: Option<Server>,
+}
+
+/// Where a DNS server listens, and whom it asks for what.
+#[derive(Clone, Debug)]
+pub(crate) struct Server {
+    pub(crate) listen: SocketAddr,
+    pub(crate) authority: IpAddr,
+    pub(crate) authority_port: u16,
+    pub(crate) domain: String,
+}
+
+impl Server {
+    /// The server of `recipe`, if it is one: as a device under test it listens where its foreground says.
+    pub(crate) fn of(recipe: &Recipe, zone: &Zone) -> Option<Self> {
+        let port = recipe.dns.as_ref()?.port;
+        Some(Self {
+            listen: SocketAddr::new(recipe.foreground.left.destination, port),
+            authority: recipe.foreground.right.destination,
+            authority_port: zone.authority_port,
+            domain: zone.domain.clone(),
+        })
+    }
+}
+
+impl Filling {
+    pub(crate) fn fill(&self, text: &str) -> String {
+        let size = self.table_size.map(|size| size.to_string()).unwrap_or_default();
+        let text = text.replace("{dir}", &self.directory).replace("{table-size}", &size);
+        let text = text.replace("{left}", LINKS[0]).replace("{right}", LINKS[1]);
+        let text = text.replace("{threads}", &self.threads.to_string());
+        self.server.as_ref().map_or(text.clone(), |server| server.fill(&text, &self.zone_path()))
+    }
+
+    /// Where the zone file of an authoritative server lies.
+    pub(crate) fn zone_path(&self) -> String {
+        format!("{}/zone", self.directory)
+    }
+}
+
+impl Server {
+    fn fill(&self, text: &str, zone: &str) -> String {
+        let text = text.replace("{listen}", &self.listen.ip().to_string()).replace("{port}", &self.listen.port().to_string());
+        let text = text.replace("{authority}", &self.authority.to_string());
+        let text = text.replace("{authority-port}", &self.authority_port.to_string());
+        text.replace("{domain}", &self.domain).replace("{zone}", zone)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_is_told_where_to_listen_and_whom_to_ask() {
+        let server = Server {
+            listen: "[2001:2::1]:53".parse().expect("an address"),
+            authority: "198.18.0.2".parse().expect("an address"),
+            authority_port: 5300,
+            domain: Zone::default().domain,
+        };
+        let filling = Filling { directory: "/d".to_owned(), threads: 2, server: Some(server), ..Filling::default() };
+        let filled = filling.fill("{threads} { {listen}@{port}; } {domain} {zone} {authority}@{authority-port} {left}");
+        assert_eq!(filled, "2 { 2001:2::1@53; } dns64perf.test /d/zone 198.18.0.2@5300 left");
+        let other = Filling { directory: "/d".to_owned(), threads: 1, ..Filling::default() };
+        assert_eq!(other.fill("{dir} {threads} {port}"), "/d 1 {port}");
+    }
+
+    #[test]
+    fn a_zone_without_a_text_has_an_apex() {
+        let file = Zone { domain: "example.test".to_owned(), ..Zone::default() }.file();
+        assert!(file.starts_with("$ORIGIN example.test.\n") && file.contains("@ SOA") && file.contains("@ NS"), "{file}");
+    }
+}

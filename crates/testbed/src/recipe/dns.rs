@@ -1,0 +1,166 @@
+//! The `[dns]` of a recipe: a server that answers queries instead of forwarding frames, a DNS64 server (RFC 6147) or an authoritative one.
+
+use super::{Host, Recipe, Technology};
+use ipnet::Ipv6Net;
+use serde::{Deserialize, Serialize};
+
+/// A server. Its foreground is the query as it looks on either link: on the left from the tester to the server's own address, on the right
+/// from the server to the authority, which is the tester again. To an authoritative server the right link is that of a DNS64 server in its
+/// place: checked, so that recipes are alike, and used by nobody, for the query ends at the server.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Dns {
+    /// Where it listens.
+    #[serde(default = "domain")]
+    pub port: u16,
+    /// The prefix of RFC 6052 in which it synthesises addresses; of a DNS64 server only, and of every one.
+    #[serde(default)]
+    pub prefix: Option<Ipv6Net>,
+}
+
+/// The port called `domain` (RFC 1035 section 4.2).
+fn domain() -> u16 {
+    53
+}
+
+/// RFC 6052 section 2.2: a prefix has one of these lengths.
+const LENGTHS: [u8; 6] = [32, 40, 48, 56, 64, 96];
+
+/// What is wrong with a recipe as one of a server, each in one line; nothing of other devices.
+pub(super) fn problems(recipe: &Recipe) -> Vec<String> {
+    let is_server = recipe.technology.is_dns();
+    let Some(dns) = &recipe.dns else {
+        let missing = || format!("[dns] is missing: the technology is {}", recipe.technology.title());
+        return is_server.then(missing).into_iter().collect();
+    };
+    if !is_server {
+        return vec![format!("[dns]: the technology is {}, which is no server", recipe.technology.title())];
+    }
+    [check_prefix(recipe.technology, dns), check_ends(recipe), check_sections(recipe)].concat()
+}
+
+fn check_prefix(technology: Technology, dns: &Dns) -> Vec<String> {
+    let problem = match (technology, dns.prefix) {
+        (Technology::Dns64, None) => "[dns]: `prefix` is missing: in which prefix does it synthesise addresses?".to_owned(),
+        (Technology::Dns64, Some(prefix)) => return check_length(prefix),
+        (_, Some(prefix)) => format!("[dns]: an authoritative server synthesises nothing: what is the prefix {prefix} for?"),
+        (_, None) => return Vec::new(),
+    };
+    vec![problem]
+}
+
+fn check_length(prefix: Ipv6Net) -> Vec<String> {
+    let mut problems = Vec::new();
+    if !LENGTHS.contains(&prefix.prefix_len()) {
+        problems.push(format!("[dns]: the prefix {prefix} must be of length 32, 40, 48, 56, 64 or 96 (RFC 6052 section 2.2)"));
+    }
+    if prefix.trunc() != prefix {
+        problems.push(format!("[dns]: the prefix {prefix} has bits set behind its length; {} is meant?", prefix.trunc()));
+    }
+    if prefix.network().octets()[8] != 0 {
+        problems.push(format!("[dns]: bits 64 to 71 of the prefix {prefix} must be zero (RFC 6052 section 2.2)"));
+    }
+    problems
+}
+
+fn check_ends(recipe: &Recipe) -> Vec<String> {
+    let (left, right) = (recipe.foreground.left, recipe.foreground.right);
+    let mut problems = Vec::new();
+    if !recipe.left.dut.iter().any(|own| own.addr() == left.destination) {
+        let asked = left.destination;
+        problems.push(format!("foreground.left: the query goes to the server: {asked} is no dut address of [left]"));
+    }
+    if !recipe.right.dut.iter().any(|own| own.addr() == right.source) {
+        let asks = right.source;
+        problems.push(format!("foreground.right: the query comes from the server: {asks} is no dut address of [right]"));
+    }
+    if recipe.technology == Technology::Dns64 && left.destination.is_ipv4() {
+        problems.push("foreground.left: a DNS64 server is asked over IPv6 (RFC 8219 section 9.1)".to_owned());
+    }
+    problems
+}
+
+fn check_sections(recipe: &Recipe) -> Vec<String> {
+    let sections = [
+        ("state", recipe.state.is_some()),
+        ("translation", recipe.translation.is_some()),
+        ("background", recipe.background.is_some()),
+    ];
+    let stray = sections.into_iter().filter(|(_, is_there)| *is_there);
+    let mut problems: Vec<String> =
+        stray.map(|(section, _)| format!("[{section}]: a DNS server forwards no frames; leave it out")).collect();
+    if recipe.daemon.is_none() && recipe.host == Host::Netns {
+        problems.push("[daemon] is missing: it is the server".to_owned());
+    }
+    problems
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DNS64: &str = include_str!("../../../../recipes/unbound-dns64.toml");
+    const AUTHORITY: &str = include_str!("../../../../recipes/nsd-authority.toml");
+
+    fn told(text: &str) -> Vec<String> {
+        toml::from_str::<Recipe>(text).expect("a recipe").problems()
+    }
+
+    fn with(text: &str, from: &str, to: &str) -> Vec<String> {
+        assert!(text.contains(from), "{from} is in the recipe no more");
+        told(&text.replacen(from, to, 1))
+    }
+
+    #[test]
+    fn a_server_listens_on_the_port_called_domain_unless_it_says_otherwise() {
+        let recipe: Recipe = toml::from_str(AUTHORITY).expect("a recipe");
+        assert_eq!(recipe.dns.map(|dns| dns.port), Some(53));
+        assert!(told(AUTHORITY).is_empty() && told(DNS64).is_empty());
+    }
+
+    #[test]
+    fn a_dns64_server_has_a_prefix_and_an_authority_has_none() {
+        let prefix = "prefix = \"64:ff9b::/96\"";
+        assert!(with(DNS64, prefix, "")[0].contains("`prefix` is missing"));
+        assert!(with(AUTHORITY, "[dns]", &format!("[dns]\n{prefix}"))[0].contains("synthesises nothing"));
+    }
+
+    #[test]
+    fn a_prefix_is_one_of_rfc_6052() {
+        for good in
+            ["2001:db8::/32", "2001:db8:100::/40", "2001:db8:122::/48", "2001:db8:122:300::/56", "2001:db8:122:344::/64"]
+        {
+            assert!(with(DNS64, "64:ff9b::/96", good).is_empty(), "{good}");
+        }
+        assert!(with(DNS64, "64:ff9b::/96", "64:ff9b::/80")[0].contains("32, 40, 48, 56, 64 or 96"));
+        assert!(with(DNS64, "64:ff9b::/96", "64:ff9b::1/96")[0].contains("64:ff9b::/96 is meant?"));
+        assert!(with(DNS64, "64:ff9b::/96", "2001:db8:1:2:100::/96")[0].contains("bits 64 to 71"));
+    }
+
+    #[test]
+    fn the_query_goes_from_the_tester_to_the_server_and_from_there_to_the_authority() {
+        let left = with(DNS64, "destination = \"2001:2::1\"", "destination = \"2001:2::9\"");
+        assert!(left[0].contains("2001:2::9 is no dut address of [left]"), "{left:?}");
+        let right = with(DNS64, "source = \"198.18.0.1\"", "source = \"198.18.0.9\"");
+        assert!(right[0].contains("198.18.0.9 is no dut address of [right]"), "{right:?}");
+        let four = DNS64.replace("2001:2::2", "198.19.0.2").replace("2001:2::1/64", "198.19.0.1/24");
+        assert!(told(&four.replace("2001:2::1", "198.19.0.1"))[0].contains("asked over IPv6 (RFC 8219 section 9.1)"));
+    }
+
+    #[test]
+    fn servers_and_only_servers_have_the_section() {
+        let siit = with(DNS64, "technology = \"dns64\"", "technology = \"siit\"");
+        assert!(siit.iter().any(|problem| problem.contains("SIIT, which is no server")), "{siit:?}");
+        let without = DNS64.replace("[dns]", "").replace("prefix = \"64:ff9b::/96\"", "");
+        assert!(told(&without)[0].contains("[dns] is missing"));
+        let stray = format!("{DNS64}\n[translation]\nprefix = \"64:ff9b::/96\"\n");
+        assert_eq!(told(&stray), ["[translation]: a DNS server forwards no frames; leave it out"]);
+    }
+
+    #[test]
+    fn placeholders_of_servers_are_unknown_to_other_devices() {
+        let router = include_str!("../../../../recipes/linux-ipv4.toml");
+        let told = told(&format!("{router}\n[ready]\nrun = \"dig @{{listen}}\"\n"));
+        assert!(told[0].contains("unknown placeholder {listen}"), "{told:?}");
+    }
+}

@@ -1,0 +1,223 @@
+//! An implementation running by its recipe: its files, its commands, its process. Where that is, the device's place in the middle or one of
+//! the tester's ends, is the caller's business.
+
+use crate::filling::{Filling, Zone};
+use crate::namespace;
+use crate::process::kill_group;
+use crate::recipe::{Recipe, Step, Technology};
+use crate::shell::{Shell, TestbedError, require};
+use sixbench_method::record::DutFacts;
+use std::path::{Path, PathBuf};
+use std::process::Child;
+use std::time::{Duration, Instant};
+
+/// How long an implementation may take to be ready,
+const PATIENCE: Duration = Duration::from_secs(5);
+/// and for each octet of the zone it has to load.
+const PER_OCTET: Duration = Duration::from_micros(1);
+
+/// Where it runs.
+#[derive(Clone, Debug)]
+pub(crate) struct Place {
+    /// In which namespace.
+    pub(crate) shell: Shell,
+    /// Of that namespace, and so of its directory.
+    pub(crate) name: String,
+    pub(crate) cores: Vec<u32>,
+}
+
+impl Place {
+    /// Its cores as `taskset -c` reads a list.
+    fn core_list(&self) -> String {
+        self.cores.iter().map(u32::to_string).collect::<Vec<_>>().join(",")
+    }
+
+    /// What the words in braces are here.
+    pub(crate) fn filling(&self) -> Filling {
+        let directory = namespace::directory(&self.name).display().to_string();
+        Filling { directory, threads: self.cores.len().max(1), ..Filling::default() }
+    }
+
+    /// Starts a process that is to stay, pinned to the cores of this place.
+    pub(crate) fn start(&self, words: &[String], log: &Path) -> Result<Option<Child>, TestbedError> {
+        self.shell.start(&self.core_list(), words, log)
+    }
+}
+
+/// Dropping it ends its process and removes its directory.
+#[derive(Debug)]
+pub(crate) struct Running {
+    facts: DutFacts,
+    recipe: Recipe,
+    place: Place,
+    directory: PathBuf,
+    filling: Filling,
+    patience: Duration,
+    daemon: Option<Child>,
+}
+
+impl Running {
+    /// Brings it up; an authoritative server with the zone.
+    pub(crate) fn bring_up(recipe: &Recipe, place: Place, filling: Filling, zone: &Zone) -> Result<Self, TestbedError> {
+        let directory = make_directory(&place)?;
+        let facts =
+            DutFacts { title: recipe.title.clone(), technology: recipe.technology.title().to_owned(), ..DutFacts::default() };
+        let recipe = recipe.clone();
+        let mut running = Self { facts, recipe, place, directory, filling, patience: PATIENCE, daemon: None };
+        running.write_files()?;
+        if running.recipe.technology == Technology::DnsAuthority {
+            running.write_zone(zone)?;
+        }
+        running.run_all(&running.recipe.setup)?;
+        running.start()?;
+        running.run_all(&running.recipe.after)?;
+        running.wait_until_ready()?;
+        running.facts.version = running.version()?;
+        Ok(running)
+    }
+
+    pub(crate) fn facts(&self) -> &DutFacts {
+        &self.facts
+    }
+
+    pub(crate) fn recipe(&self) -> &Recipe {
+        &self.recipe
+    }
+
+    pub(crate) fn filling(&self) -> &Filling {
+        &self.filling
+    }
+
+    pub(crate) fn place(&self) -> &Place {
+        &self.place
+    }
+
+    /// Its own, empty at first.
+    pub(crate) fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// The number of its process.
+    pub(crate) fn process(&self) -> Option<u32> {
+        self.daemon.as_ref().map(Child::id)
+    }
+
+    /// An error when the process has ended, with the last lines it wrote.
+    pub(crate) fn check_alive(&mut self) -> Result<(), TestbedError> {
+        let Some(status) = self.daemon.as_mut().and_then(|child| child.try_wait().ok().flatten()) else { return Ok(()) };
+        let log = std::fs::read_to_string(self.log()).unwrap_or_default();
+        let lines: Vec<&str> = log.lines().collect();
+        let last = lines[lines.len().saturating_sub(5)..].join("; ");
+        Err(TestbedError::Other(format!("{} ended by itself ({status}): {last}", self.facts.title)))
+    }
+
+    /// Starts the process anew; whether it is ready again is not waited for.
+    pub(crate) fn start_anew(&mut self) -> Result<(), TestbedError> {
+        self.end_daemon();
+        self.start()
+    }
+
+    /// Starts the process anew, with the commands that follow it, and waits until it is ready.
+    pub(crate) fn restart(&mut self) -> Result<(), TestbedError> {
+        self.start_anew()?;
+        self.run_all(&self.recipe.after)?;
+        self.wait_until_ready()
+    }
+
+    pub(crate) fn run_all(&self, steps: &[Step]) -> Result<(), TestbedError> {
+        steps.iter().try_for_each(|step| self.place.shell.line(&self.filling.fill(&step.run)).map(drop))
+    }
+
+    fn log(&self) -> PathBuf {
+        self.directory.join("daemon.log")
+    }
+
+    fn end_daemon(&mut self) {
+        if let Some(daemon) = &mut self.daemon {
+            // Some are several processes; they share a group.
+            self.place.shell.transcript().line(&format!("kill -KILL {}", daemon.id()));
+            kill_group(daemon);
+        }
+    }
+
+    fn write_files(&mut self) -> Result<(), TestbedError> {
+        for file in &self.recipe.files {
+            let content = self.filling.fill(&file.content);
+            self.place.shell.write(&self.directory.join(&file.path), &content)?;
+            self.facts.files.insert(file.path.clone(), content);
+        }
+        Ok(())
+    }
+
+    /// No part of the facts: it may be of many megabytes, and can be computed.
+    fn write_zone(&mut self, zone: &Zone) -> Result<(), TestbedError> {
+        let text = zone.file();
+        let octets = u32::try_from(text.len()).unwrap_or(u32::MAX);
+        self.patience = PATIENCE + PER_OCTET * octets;
+        self.place.shell.write_large(Path::new(&self.filling.zone_path()), &text)
+    }
+
+    fn start(&mut self) -> Result<(), TestbedError> {
+        let Some(daemon) = &self.recipe.daemon else { return Ok(()) };
+        let line = self.filling.fill(&daemon.run);
+        if !self.place.shell.is_rehearsal() {
+            // Asked here: of a program that setpriv cannot find only the log would tell.
+            line.split_whitespace().next().map_or(Ok(()), require)?;
+        }
+        let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
+        self.daemon = self.place.start(&words, &self.log())?;
+        Ok(())
+    }
+
+    fn wait_until_ready(&mut self) -> Result<(), TestbedError> {
+        if self.place.shell.is_rehearsal() {
+            return Ok(());
+        }
+        let Some(ready) = &self.recipe.ready else { return Ok(()) };
+        let line = self.filling.fill(&ready.run);
+        let end = Instant::now() + self.patience;
+        loop {
+            self.check_alive()?;
+            match self.place.shell.look(&line.split_whitespace().collect::<Vec<_>>()) {
+                Ok(_) => return Ok(()),
+                Err(error) if Instant::now() > end => {
+                    let waited = self.patience.as_secs();
+                    return Err(TestbedError::Other(format!("{} is not ready after {waited} s: {error}", self.recipe.title)));
+                }
+                Err(_) => std::thread::sleep(Duration::from_millis(20)),
+            }
+        }
+    }
+
+    /// The version as the implementation prints it: the first line that is not empty.
+    fn version(&self) -> Result<String, TestbedError> {
+        let line = self.filling.fill(&self.recipe.version.run);
+        let printed = self.place.shell.look(&line.split_whitespace().collect::<Vec<_>>())?;
+        Ok(printed.lines().map(str::trim).find(|l| !l.is_empty()).unwrap_or_default().to_owned())
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if let Some(daemon) = &mut self.daemon {
+            kill_group(daemon);
+        }
+        self.place.shell.transcript().line(&format!("rm -r {}", self.directory.display()));
+        let _ = std::fs::remove_dir_all(&self.directory);
+    }
+}
+
+/// What a recipe needs must be there, except in a rehearsal, which runs nothing.
+pub(crate) fn check_programs(recipe: &Recipe, shell: &Shell) -> Result<(), TestbedError> {
+    match recipe.missing().first().filter(|_| !shell.is_rehearsal()) {
+        Some(need) => Err(TestbedError::Missing { program: need.program.clone(), cure: need.cure() }),
+        None => Ok(()),
+    }
+}
+
+/// Ours alone, and new: in a directory somebody else had made under that name, root would write where its links point.
+fn make_directory(place: &Place) -> Result<PathBuf, TestbedError> {
+    let path = namespace::directory(&place.name);
+    place.shell.run(&["mkdir", "-m", "700", &path.display().to_string()])?;
+    Ok(path)
+}

@@ -1,0 +1,167 @@
+//! DNS servers as their recipes have them, asked from the tester's left end by `dig`, with NSD or Knot DNS as the authority at the right.
+//! Needs root and the servers; without them these tests fail, they do not skip.
+
+mod common;
+
+use common::{library, tried_here};
+use sixbench_testbed::recipe::{Recipe, Technology};
+use sixbench_testbed::{Cores, Dut, Hosts, Library, RealAuthority, Shell, Topology, Wishes, Zone};
+use std::net::{IpAddr, SocketAddr};
+
+const ZONE: &str = "$ORIGIN dns64perf.test.
+$TTL 3600
+@ SOA ns root 1 3600 600 86400 3600
+@ NS ns
+ns A 198.18.0.2
+010-000-000-001 A 10.0.0.1
+both A 10.0.0.2
+both AAAA 2001:db8::2
+";
+
+/// Where the authority listens: not at 53, so that a recipe that has forgotten the port is found out.
+const AUTHORITY_PORT: u16 = 5300;
+
+/// Two hosts, and what is to be between them. What is dropped first comes first.
+struct Rig {
+    hosts: Hosts,
+    topology: Topology,
+}
+
+impl Rig {
+    fn build(recipe: &Recipe, run: &str, dut_cores: &[u32]) -> Self {
+        let shell = Shell::new();
+        let cores = Cores { tester: vec![0], dut: dut_cores.to_vec() };
+        let topology = Topology::build(&shell, run, cores, 1500).expect("a testbed (these tests need root)");
+        let hosts = Hosts::settle(&topology, recipe, run, (&[], &[]), &shell).expect("hosts");
+        Self { hosts, topology }
+    }
+
+    fn authority(&self, recipe: &Recipe, at: (IpAddr, u16)) -> RealAuthority {
+        let at = SocketAddr::from(at);
+        RealAuthority::bring_up(recipe, &self.topology, &self.hosts, at, &zone()).expect("an authority")
+    }
+
+    /// What is answered at the left end, one datum per line. A query that is lost is an error.
+    fn ask(&self, server: IpAddr, port: u16, name: &str, kind: &str) -> String {
+        let line = format!("dig +short +time=3 +tries=1 @{server} -p {port} {name}.dns64perf.test {kind}");
+        self.topology.tester().shell().line(&line).expect("an answer").trim().to_owned()
+    }
+}
+
+fn zone() -> Zone {
+    Zone { text: Some(ZONE.into()), authority_port: AUTHORITY_PORT, ..Zone::default() }
+}
+
+fn servers(library: &Library, technology: Technology) -> Vec<&Recipe> {
+    tried_here(library).into_iter().filter(|recipe| recipe.technology == technology).collect()
+}
+
+fn wishes() -> Wishes {
+    Wishes { zone: Some(zone()), ..Wishes::default() }
+}
+
+#[test]
+fn every_dns64_server_synthesises_what_the_authority_has_only_in_ipv4() {
+    let library = library();
+    for recipe in servers(&library, Technology::Dns64) {
+        let name = &recipe.name;
+        let rig = Rig::build(recipe, name, &[1]);
+        // Before its authority, as in a run: it must not be put off by that.
+        let mut dut = Dut::bring_up_with(recipe, &rig.topology, &wishes()).expect("a DNS64 server");
+        let nsd = library.get("nsd-authority").expect("a recipe");
+        let authority = rig.authority(nsd, (recipe.foreground.right.destination, AUTHORITY_PORT));
+        assert!(authority.facts().version.contains("nsd"), "{}", authority.facts().version);
+        let ask = |name: &str, kind: &str| rig.ask(recipe.foreground.left.destination, 53, name, kind);
+        assert_eq!(ask("010-000-000-001", "AAAA"), "64:ff9b::a00:1", "{name}");
+        assert_eq!(ask("both", "AAAA"), "2001:db8::2", "{name}");
+        assert_eq!(ask("both", "A"), "10.0.0.2", "{name}");
+        assert_eq!(ask("nobody", "AAAA"), "", "{name}");
+        dut.restart().expect("a DNS64 server again");
+        assert_eq!(ask("010-000-000-001", "AAAA"), "64:ff9b::a00:1", "{name}, started anew");
+        dut.check_alive().expect("alive");
+        assert!(!dut.facts().version.is_empty() && dut.facts().files.values().any(|text| text.contains("64:ff9b::")));
+    }
+}
+
+#[test]
+fn every_authority_serves_its_zone_as_device_under_test_and_at_the_right_end() {
+    let library = library();
+    for recipe in servers(&library, Technology::DnsAuthority) {
+        let rig = Rig::build(recipe, &recipe.name, &[1]);
+        let (left, right) = rig.hosts.loop_back(&rig.topology).expect("a loop");
+        assert_eq!((left.to_string(), right.to_string()), ("2001:2:0:fffe::1".to_owned(), "2001:2:0:fffe::2".to_owned()));
+        let mut dut = Dut::bring_up_with(recipe, &rig.topology, &wishes()).expect("a server");
+        let mut authority = rig.authority(recipe, (right, AUTHORITY_PORT));
+        for (server, port) in [(recipe.foreground.left.destination, 53), (right, AUTHORITY_PORT)] {
+            assert_eq!(rig.ask(server, port, "010-000-000-001", "A"), "10.0.0.1", "{} at {server}", recipe.name);
+            assert_eq!(rig.ask(server, port, "010-000-000-001", "AAAA"), "", "{} at {server}", recipe.name);
+        }
+        dut.restart().expect("a server again");
+        assert_eq!(rig.ask(recipe.foreground.left.destination, 53, "both", "AAAA"), "2001:db8::2");
+        assert!(!authority.facts().files.contains_key("zone"), "a zone may be of many megabytes");
+        authority.check_alive().expect("alive");
+    }
+}
+
+/// Those that share a port between processes or threads must do so: each query comes from another port.
+#[test]
+fn every_server_answers_with_a_thread_on_each_of_its_cores() {
+    let library = library();
+    for recipe in tried_here(&library).into_iter().filter(|recipe| recipe.technology.is_dns()) {
+        let rig = Rig::build(recipe, &format!("m-{}", recipe.name), &[0, 1]);
+        let dut = Dut::bring_up_with(recipe, &rig.topology, &wishes()).expect("a server");
+        let nsd = library.get("nsd-authority").expect("a recipe");
+        let _authority = rig.authority(nsd, (recipe.foreground.right.destination, AUTHORITY_PORT));
+        for _ in 0..10 {
+            let answer = rig.ask(recipe.foreground.left.destination, 53, "both", "A");
+            assert_eq!(answer, "10.0.0.2", "{}", recipe.name);
+        }
+        drop(dut);
+        let left = rig.topology.dut().shell().line("ss -Hlun").expect("sockets");
+        assert_eq!(left, "", "{}: its processes hold the port", recipe.name);
+    }
+}
+
+#[test]
+fn a_large_zone_is_waited_for_and_not_repeated() {
+    let library = library();
+    let recipe = library.get("nsd-authority").expect("a recipe");
+    let rig = Rig::build(recipe, "large", &[1]);
+    let name = |n: u32| format!("010-{:03}-{:03}-{:03}", n >> 16, n >> 8 & 255, n & 255);
+    let names: String = (2..100_000).map(|n| format!("{} A 10.{}.{}.{}\n", name(n), n >> 16, n >> 8 & 255, n & 255)).collect();
+    let zone = Zone { text: Some(format!("{ZONE}{names}").into()), ..zone() };
+    let at = SocketAddr::new(recipe.foreground.right.destination, AUTHORITY_PORT);
+    let nsd = RealAuthority::bring_up(recipe, &rig.topology, &rig.hosts, at, &zone).expect("an authority");
+    assert!(nsd.facts().files.values().map(String::len).sum::<usize>() < 10_000);
+    let dut = rig.topology.dut().shell();
+    dut.line("ip address add 198.18.0.1/24 dev right").expect("an address");
+    let line = format!("dig +short +time=3 @198.18.0.2 -p {AUTHORITY_PORT} {}.dns64perf.test A", name(99_999));
+    assert_eq!(dut.line(&line).expect("an answer").trim(), "10.1.134.159");
+    assert!(dut.transcript().text().len() < 20_000);
+}
+
+#[test]
+fn what_is_no_authority_is_refused() {
+    let library = library();
+    let recipe = library.get("unbound-dns64").expect("a recipe");
+    let rehearsal = Shell::rehearsal();
+    let topology = Topology::build(&rehearsal, "", Cores { tester: vec![0], dut: vec![1] }, 1500).expect("rehearsed");
+    let hosts = Hosts::settle(&topology, recipe, "", (&[], &[]), &rehearsal).expect("rehearsed");
+    let at = "198.18.0.2:53".parse().expect("an address");
+    let error = RealAuthority::bring_up(recipe, &topology, &hosts, at, &Zone::default()).expect_err("refused").to_string();
+    assert!(error.contains("unbound-dns64 is no authority, its technology is DNS64 server"), "{error}");
+}
+
+#[test]
+fn a_rehearsal_needs_no_zone() {
+    let library = library();
+    let rehearsal = Shell::rehearsal();
+    let cores = Cores { tester: vec![0], dut: vec![1] };
+    let topology = Topology::build(&rehearsal, "dnsreh", cores, 1500).expect("rehearsed");
+    for name in ["knot-authority", "knotres-dns64"] {
+        Dut::bring_up(library.get(name).expect("a recipe"), &topology).expect("rehearsed");
+    }
+    let script = rehearsal.transcript().text();
+    assert!(script.contains("/zone <<'END'\n$ORIGIN dns64perf.test.\n"), "{script}");
+    assert!(script.contains("FORWARD({'198.18.0.2@53'}), {todname('dns64perf.test')}"), "{script}");
+}
