@@ -6,11 +6,12 @@ mod dns;
 mod dns64;
 
 use dns::*;
-use dns64::{Reply, Rig, at_record, each, honest, record};
+use dns64::{Dns64, Knows, Reply, Rig, at_record, each, error, honest, record};
 use sixbench_engine::dns::DnsSettings;
 use sixbench_method::terms::LossRatio;
 use sixbench_method::trial::dns::Answers;
 use sixbench_method::trial::{TrialResult, Verdict};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 const TENTH: u64 = QUERIES / 10;
@@ -22,10 +23,7 @@ fn but_for_a_tenth() -> Answers {
 
 fn set_rcode(rcode: u8) -> Answers {
     every_tenth(move |answer| {
-        let end = at_record(answer);
-        answer.truncate(end);
-        answer[3] |= rcode;
-        answer[7] = 0;
+        *answer = error(std::mem::take(answer), rcode);
     })
 }
 
@@ -303,4 +301,90 @@ fn the_record_of_every_query_says_what_the_counts_say() {
     // Names in turn; the probe has had the first.
     let names: Vec<String> = (0..QUERIES).map(|number| format!("10.0.0.{}", number + 1)).collect();
     assert!(lines.iter().map(|line| line[1]).eq(names.iter().map(String::as_str)));
+}
+
+#[test]
+fn answers_of_the_trial_before_are_none_of_this_one() {
+    let mut before = Vec::new();
+    let rig = each(move |number, right| {
+        if number < QUERIES {
+            before.push(right);
+            return vec![];
+        }
+        // As if the kernel had chosen the same port again.
+        let stale = before.pop();
+        stale.into_iter().chain([right]).collect()
+    });
+    let server = Dns64::start(Knows::All, rig, u64::MAX);
+    let mut tester = tester(server.address, None, DnsSettings { window_ns: 0, timeout_ns: 500 * MS, ..settings() }, &[]);
+    alone(|| tester.probe(Duration::from_secs(5))).expect("an answer");
+    server.is_rigged.store(true, Ordering::Relaxed);
+    let spec = spec(QUERIES * 5, 200);
+    let first = counted(&measure(&mut tester, &spec)).answers;
+    let second = counted(&measure(&mut tester, &spec)).answers;
+    assert_eq!((first.right, second.right, first.unanswered), (0, second.sent, first.sent));
+    assert_eq!(second.unasked + second.mismatched, first.sent);
+}
+
+#[test]
+fn a_server_that_refuses_is_not_flooded_by_the_probe() {
+    let server = Dns64::start(Knows::All, each(|_, right| vec![error(right, 5)]), u64::MAX);
+    server.is_rigged.store(true, Ordering::Relaxed);
+    let mut tester = tester(server.address, None, settings(), &[]);
+    let said = alone(|| tester.probe(Duration::from_millis(500))).expect_err("it refuses").to_string();
+    assert!(said.contains("refuses recursion for this client"), "{said}");
+    // Three times a name, twenty names a second.
+    let asked = server.asked.load(Ordering::Relaxed);
+    assert!((3..=36).contains(&asked), "{asked}");
+}
+
+/// More than this machine can send or the server answer: whatever comes of it is accounted for, and does not pass.
+#[test]
+fn a_rate_beyond_everything_is_no_result() {
+    let server = Dns64::start(Knows::All, honest(), u64::MAX);
+    let settings = DnsSettings { names: "10.0.0.0/8".parse().expect("names"), ..settings() };
+    let mut tester = tester(server.address, None, settings, &[]);
+    let result = measure(&mut tester, &spec(20_000_000, 5));
+    let answers = counted(&result).answers;
+    assert_eq!(result.directions[0].intended, 100_000);
+    assert!(answers.sent > 0);
+    assert_ne!(result.verdict(LossRatio::ZERO), Verdict::Passed);
+}
+
+/// Pseudorandom numbers that are the same each time (xorshift).
+fn random(mut state: u64) -> impl FnMut() -> u64 + Clone + Send {
+    move || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state
+    }
+}
+
+/// Fuzzing: answers with octets changed, cut off and appended, and messages that are nothing but noise.
+#[test]
+fn no_noise_from_a_server_disturbs_the_count() {
+    for seed in 1..=8u64 {
+        let rig = || {
+            let mut next = random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+            each(move |_, right| {
+                let noise = (0..next() % 100).map(|_| next() as u8).collect();
+                let mut changed = right.clone();
+                for _ in 0..next() % 4 {
+                    let at = next() as usize % changed.len();
+                    changed[at] = next() as u8;
+                }
+                if next().is_multiple_of(4) {
+                    changed.truncate(next() as usize % 90);
+                }
+                vec![noise, changed, right]
+            })
+        };
+        let result = queries(rig);
+        let answers = counted(&result).answers;
+        // The right answer comes in the end.
+        assert_eq!((answers.sent, answers.unanswered), (QUERIES, 0), "{answers:?}");
+        let beside = answers.duplicate + answers.mismatched + answers.unasked;
+        assert!((answers.settled() + beside).abs_diff(3 * QUERIES) <= 2, "{answers:?}");
+    }
 }

@@ -6,9 +6,14 @@ use crate::exit::{Exit, Failed};
 use sixbench_testbed::recipe::Host;
 
 /// Plans that come with sixbench, as they are: the first comment of each says what it does.
-const PLANS: [(&str, &str); 15] = [
+const PLANS: [(&str, &str); 20] = [
     ("quickstart.toml", include_str!("../../../../plans/quickstart.toml")),
     ("kernel-forwarding.toml", include_str!("../../../../plans/kernel-forwarding.toml")),
+    ("dns-authority.toml", include_str!("../../../../plans/dns-authority.toml")),
+    ("dns64.toml", include_str!("../../../../plans/dns64.toml")),
+    ("dns64-cores.toml", include_str!("../../../../plans/dns64-cores.toml")),
+    ("dns64-grid.toml", include_str!("../../../../plans/dns64-grid.toml")),
+    ("dns64-real-authority.toml", include_str!("../../../../plans/dns64-real-authority.toml")),
     ("siit-paper-fig3-8.toml", include_str!("../../../../plans/siit-paper-fig3-8.toml")),
     ("siit-paper-fig10-12.toml", include_str!("../../../../plans/siit-paper-fig10-12.toml")),
     ("siit-paper-fig13-15.toml", include_str!("../../../../plans/siit-paper-fig13-15.toml")),

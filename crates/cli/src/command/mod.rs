@@ -20,7 +20,7 @@ use crate::run::check_cores;
 use crate::view::has_color;
 use sixbench_method::plan::Plan;
 use sixbench_testbed::recipe::Host;
-use sixbench_testbed::{Library, Shell, addresses, doctor as examination, existing};
+use sixbench_testbed::{Library, Recipe, Shell, addresses, doctor as examination, existing};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
@@ -81,6 +81,7 @@ pub(crate) fn check_traffic(plan: &Plan, library: &Library, force: bool) -> Resu
         let recipe = library.get(&test.dut).ok_or_else(|| Failed::usage(format!("no recipe is named {}", test.dut)))?;
         let job = |size| crate::profile::job(recipe, test, size, plan.seed, plan.trial);
         mistakes.extend(test.frame_sizes.iter().find_map(|size| job(*size).err()));
+        mistakes.extend(crate::profile::dns::authority(library, test).err());
     }
     if !mistakes.is_empty() {
         return Err(Failed::usage(mistakes.join("\n")));
@@ -126,7 +127,9 @@ fn check_devices(loaded: &Loaded, library: &Library) -> Result<(), Failed> {
                 test.name
             )));
         }
-        if let Some(need) = recipe.missing().first() {
+        let authority = crate::profile::dns::authority(library, test).map_err(Failed::usage)?;
+        let mut missing = [Some(recipe), authority].into_iter().flatten().flat_map(Recipe::missing);
+        if let Some(need) = missing.next() {
             let message = format!("test {}: {} is not installed: {}", test.name, need.program, need.cure());
             return Err(Failed::new(Exit::Testbed, anyhow::anyhow!(message)));
         }

@@ -5,12 +5,14 @@ use crate::args;
 use crate::config::apply_profile;
 use crate::config::units::{show_ns, show_rate, show_seconds};
 use crate::exit::{Exit, Failed};
+use crate::profile;
 use sixbench_method::budget::{self, Budget};
 use sixbench_method::conformance::{self, Clause, Standing};
 use sixbench_method::plan::{Plan, Profile, SearchMethod, Test};
 use sixbench_method::repeat::Repetition;
 use sixbench_testbed::recipe::Host;
-use sixbench_testbed::{Cores, Dut, Library, Shell, Topology};
+use sixbench_testbed::{Cores, Dut, Library, Shell, Topology, Wishes};
+use std::collections::BTreeSet;
 use std::path::Path;
 
 /// Validates a plan file.
@@ -40,28 +42,26 @@ pub(crate) fn plan(arguments: &args::Plan) -> Result<Exit, Failed> {
 fn describe(plan: &Plan, all: bool) -> String {
     let mut text = format!("{} (profile {})\n\n", plan.name, profile_name(plan.profile));
     for test in &plan.tests {
-        let sizes: Vec<String> = test.frame_sizes.iter().map(ToString::to_string).collect();
-        let background = match test.foreground.background_percent() {
-            0.0 => String::new(),
-            percent => format!(", {percent} % native IPv6"),
-        };
         text += &format!(
-            "  {:<20} {} of {}: {}-byte frames{background}, {} repetitions\n",
+            "  {:<20} {} of {}: {}, {} repetitions\n",
             test.name,
             test.measure.name(),
             test.dut,
-            sizes.join(", "),
+            traffic(test),
             repetitions(test.repetitions)
         );
     }
+    let is_of_queries = plan.tests.iter().all(|test| test.measure.dns().is_some());
+    let (what, unit) =
+        if is_of_queries { ("late answers", "queries/s") } else { ("residual frames", "frames/s per direction") };
     text += &format!(
-        "\n  trials    {} each, up to {} for residual frames, {} of rest\n",
+        "\n  trials    {} each, up to {} for {what}, {} of rest\n",
         show_ns(plan.trial.duration_ns),
         show_ns(plan.trial.residual_ns),
         show_ns(plan.trial.rest_ns)
     );
     text += &format!(
-        "  search    {} between {} and {} frames/s per direction, to {} %; loss goals {}\n",
+        "  search    {} between {} and {} {unit}, to {} %; loss goals {}\n",
         match plan.search.method {
             SearchMethod::Binary => "binary",
             SearchMethod::Mlrsearch => "MLRsearch",
@@ -77,6 +77,20 @@ fn describe(plan: &Plan, all: bool) -> String {
         text += &cost("conformant", budget::estimate_rfc(plan));
     }
     text + "\n" + &clauses(plan, all)
+}
+
+/// What is sent.
+fn traffic(test: &Test) -> String {
+    if let Some(dns) = test.measure.dns() {
+        let cached = if dns.cached > 0 { format!(", {} % cached", dns.cached) } else { String::new() };
+        return format!("names of {}{cached}", dns.names);
+    }
+    let sizes: Vec<String> = test.frame_sizes.iter().map(ToString::to_string).collect();
+    let background = match test.foreground.background_percent() {
+        0.0 => String::new(),
+        percent => format!(", {percent} % native IPv6"),
+    };
+    format!("{}-byte frames{background}", sizes.join(", "))
 }
 
 fn repetitions(repetitions: Repetition) -> String {
@@ -131,17 +145,18 @@ fn profile_name(profile: Profile) -> &'static str {
 fn shell(plan: &Plan, library: &Library) -> Result<Exit, Failed> {
     let rehearsal = Shell::rehearsal();
     let cores = Cores::divide(&sixbench_io::thread::allowed_cores()?);
-    let mut seen: Vec<&str> = Vec::new();
+    let mut seen = BTreeSet::new();
     for test in &plan.tests {
-        let Some(recipe) = library.get(&test.dut).filter(|_| !seen.contains(&test.dut.as_str())) else { continue };
-        seen.push(&test.dut);
+        let server = test.measure.dns().map(profile::dns::server_of);
+        let Some(recipe) = library.get(&test.dut).filter(|_| seen.insert((&test.dut, server))) else { continue };
         if recipe.host == Host::Manual {
             rehearsal.transcript().comment(&format!("{}: set up by hand, on a machine of its own", recipe.name));
             continue;
         }
         let broken = |e| Failed::new(Exit::Testbed, e);
         let topology = Topology::build(&rehearsal, "", cores.clone(), 1500).map_err(broken)?;
-        let dut = Dut::bring_up(recipe, &topology).map_err(broken)?;
+        let zone = test.measure.dns().map(|dns| profile::dns::zone(dns, true)).transpose().map_err(Failed::usage)?;
+        let dut = Dut::bring_up_with(recipe, &topology, &Wishes { zone, ..Wishes::default() }).map_err(broken)?;
         drop((dut, topology));
     }
     print!("{}", rehearsal.transcript().text());

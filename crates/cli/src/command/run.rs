@@ -9,8 +9,9 @@ use crate::run::store::{RECIPES, Store, Stored};
 use crate::run::{Order, Site, perform, stop};
 use crate::view::{self, Choice};
 use sixbench_method::budget;
-use sixbench_method::plan::{Plan, Profile};
+use sixbench_method::plan::{Plan, Profile, Test};
 use sixbench_testbed::{Library, Shell, existing, namespace};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// The plan of the quickstart, part of the binary.
@@ -86,7 +87,9 @@ pub(crate) struct Results {
 pub(crate) fn measure(loaded: &Loaded, source: &str, library: &Library, output: &args::Output) -> Result<Results, Failed> {
     let directory = output.output.clone().unwrap_or_else(|| new_directory(&loaded.plan.name));
     let mut store = Store::create(&directory, &loaded.plan, source)?;
-    store.keep_recipes(loaded.plan.tests.iter().filter_map(|test| library.get(&test.dut)))?;
+    let named = |test: &Test| [Some(test.dut.clone()), test.measure.dns().and_then(|dns| dns.authority.clone())];
+    let names: BTreeSet<String> = loaded.plan.tests.iter().flat_map(named).flatten().collect();
+    store.keep_recipes(names.iter().filter_map(|name| library.get(name)))?;
     let order = |site| Order { plan: &loaded.plan, library, site, records: Vec::new(), earlier: None };
     let exit = go(&loaded.plan, &loaded.links, order, &mut store, output.json)?;
     Ok(Results { directory, exit })
@@ -185,6 +188,6 @@ mod tests {
     fn the_quickstarts_plan_is_good() {
         let library = library(&[]).expect("recipes");
         let loaded = parse_plan("quickstart", QUICKSTART, &library).expect("a plan");
-        assert_eq!(loaded.plan.tests.len(), 4);
+        assert_eq!(loaded.plan.tests.len(), 5);
     }
 }

@@ -137,7 +137,7 @@ fn read_steps(section: &Section<'_>, state: stateful_section::Read, dns: dns_sec
         ("connections", steps.state.connections.len()),
         ("table-size", steps.state.table_sizes.len()),
         // These two may both be lists: the grid of RFC 8219 section 9.2.
-        ("cached", steps.dns.cached.len().max(steps.dns.with_aaaa.len())),
+        steps.dns.longest(),
     ];
     let mut long = lists.iter().filter(|(_, length)| *length > 1);
     if let (Some((first, _)), Some((second, _))) = (long.next(), long.next()) {

@@ -4,8 +4,8 @@ use sixbench_engine::dns::names::{Domain, Population};
 use sixbench_engine::dns::zone_file;
 use sixbench_engine::dns::{AuthorityEnd, DnsEnds, DnsSettings, Expectation};
 use sixbench_method::plan::{Dns, DnsRole, Test, TrialSettings};
-use sixbench_testbed::Zone;
 use sixbench_testbed::recipe::{Recipe, Technology};
+use sixbench_testbed::{Library, Zone};
 use sixbench_wire::Prefix6052;
 use std::net::SocketAddr;
 
@@ -62,6 +62,19 @@ fn check(recipe: &Recipe, test: &Test, dns: &Dns, settings: TrialSettings) -> Re
         return Err(format!("test {}: `ttl` must be longer than two trials, or nothing stays cached", test.name));
     }
     Ok(())
+}
+
+/// The recipe of the real authority that stands behind the server of a test, if one is to.
+pub(crate) fn authority<'l>(library: &'l Library, test: &Test) -> Result<Option<&'l Recipe>, String> {
+    let Some(name) = test.measure.dns().and_then(|dns| dns.authority.as_ref()) else { return Ok(None) };
+    let unknown = || format!("test {}: no recipe is named {name}", test.name);
+    let recipe = library.get(name).ok_or_else(unknown)?;
+    match recipe.technology {
+        Technology::DnsAuthority => Ok(Some(recipe)),
+        other => {
+            Err(format!("test {}: authority = \"{name}\": that is no authoritative server, but {}", test.name, other.title()))
+        }
+    }
 }
 
 /// What a server is set up for: its domain, and of an authority its zone file.

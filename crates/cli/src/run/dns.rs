@@ -5,7 +5,7 @@ use super::tester::Tester;
 use crate::exit::{Exit, Failed};
 use sixbench_engine::Layout;
 use sixbench_engine::dns::{AuthorityEnd, DnsEnds, DnsSettings, DnsTester, StandIn};
-use sixbench_testbed::{Hosts, RealAuthority, Topology};
+use sixbench_testbed::{Hosts, RealAuthority, TestbedError, Topology};
 use std::net::{IpAddr, SocketAddr};
 
 /// The port of the authority on the direct link.
@@ -16,8 +16,8 @@ const BETWEEN_ENDS: &str = "a veth pair of its own between the tester's ends";
 
 /// Where the tester's ends are. What is dropped first comes first.
 pub(super) struct DnsPlaces {
-    /// Held for its drop.
-    _authority: Option<RealAuthority>,
+    /// A real one, where the plan wants that.
+    authority: Option<RealAuthority>,
     /// What the tester must know of it.
     stand_in: Option<StandIn>,
     /// The hosts, and the authority's address on the direct link; none on interfaces of this machine.
@@ -69,7 +69,7 @@ fn in_namespaces(
         (None, false) => "the DUT is an authority itself".to_owned(),
     };
     let how = format!("DNS queries are sent by the kernel's own sockets in a namespace at the left end; {who}");
-    Ok((DnsPlaces { _authority: authority, stand_in, hosts: Some((hosts, far)) }, how))
+    Ok((DnsPlaces { authority, stand_in, hosts: Some((hosts, far)) }, how))
 }
 
 fn on_this_machine(wanted: &Wanted<'_>) -> Result<(DnsPlaces, String), Failed> {
@@ -79,10 +79,15 @@ fn on_this_machine(wanted: &Wanted<'_>) -> Result<(DnsPlaces, String), Failed> {
         ));
     }
     let how = "DNS queries are sent and answered by this machine's own sockets, over its interfaces; the self-test went over its loopback";
-    Ok((DnsPlaces { _authority: None, stand_in: None, hosts: None }, how.to_owned()))
+    Ok((DnsPlaces { authority: None, stand_in: None, hosts: None }, how.to_owned()))
 }
 
 impl DnsPlaces {
+    /// An error when the real authority has ended: what its silence makes of the answers is no fault of the server under test.
+    pub(super) fn check_alive(&mut self) -> Result<(), TestbedError> {
+        self.authority.as_mut().map_or(Ok(()), RealAuthority::check_alive)
+    }
+
     /// The ends where they are.
     pub(super) fn within(&self, ends: DnsEnds) -> DnsEnds {
         let Some((hosts, far)) = &self.hosts else {

@@ -9,14 +9,13 @@ use crate::view::View;
 use sixbench_method::budget;
 use sixbench_method::event::Event;
 use sixbench_method::measure::{Outcome, Procedure};
-use sixbench_method::plan::{Plan, Point, Test};
+use sixbench_method::plan::{Measure, Plan, Point, Test};
 use sixbench_method::record::{FORMAT, Facts, TrialRecord};
 use sixbench_method::replay;
 use sixbench_method::search::{Bracket, Limit};
 use sixbench_method::stats;
 use sixbench_method::terms::FrameRate;
 use sixbench_method::trial::TrialSpec;
-use sixbench_testbed::recipe::Technology;
 use sixbench_testbed::{Library, Recipe, Zone, facts};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -185,13 +184,9 @@ impl Manager<'_> {
     /// What a DNS server is set up for.
     fn server(&self, test: &Test) -> Result<Option<(Zone, Option<&Recipe>)>, Failed> {
         let Some(dns) = test.measure.dns() else { return Ok(None) };
-        let authority = dns.authority.as_ref().map(|name| {
-            let recipe = self.order.library.get(name).filter(|recipe| recipe.technology == Technology::DnsAuthority);
-            recipe
-                .ok_or_else(|| Failed::usage(format!("test {}: {name} is no recipe of an authoritative DNS server", test.name)))
-        });
+        let authority = profile::dns::authority(self.order.library, test).map_err(Failed::usage)?;
         let zone = profile::dns::zone(dns, false).map_err(Failed::usage)?;
-        Ok(Some((zone, authority.transpose()?)))
+        Ok(Some((zone, authority)))
     }
 
     /// The tester's self-test for a DNS server, before anything is measured: its trials are facts of the run.
@@ -208,7 +203,9 @@ impl Manager<'_> {
 
     /// Puts the facts of a device on disk before its first trial.
     fn note(&mut self, session: &Session, recipe: &Recipe) -> Result<(), Failed> {
-        let dut = session.dut_facts(recipe);
+        let mut dut = session.dut_facts(recipe);
+        // Self-tests of before hold for the trials of before.
+        dut.certificates = self.facts.duts.get(&recipe.name).map(|before| before.certificates.clone()).unwrap_or_default();
         self.view.show(&Event::DutReady { dut: recipe.name.clone(), version: dut.version.clone() });
         self.facts.duts.insert(recipe.name.clone(), dut);
         self.facts.layout = session.layout().to_vec();
@@ -290,8 +287,8 @@ impl Manager<'_> {
     fn missed(&self) -> Vec<String> {
         let outcomes = replay::outcomes(self.order.plan, &self.order.records);
         let expected = self.order.plan.tests.iter().filter_map(|test| Some((test, test.expect?)));
-        let unit = |test: &Test| if test.measure.is_of_connections() { "connections/s" } else { "frames/s" };
-        let points = expected.flat_map(|(test, expect)| test.points().map(move |point| (point, expect, unit(test))));
+        let points =
+            expected.flat_map(|(test, expect)| test.points().map(move |point| (point, expect, unit_of(&test.measure))));
         points
             .filter_map(|(point, expect, unit)| {
                 let of_point = outcomes.iter().filter(|outcome| outcome.point == point);
@@ -322,6 +319,15 @@ fn expectable(bracket: &Bracket) -> Option<f64> {
         (Some(rate), _) => Some(rate.0 as f64),
         (None, Limit::Tester) => None,
         (None, _) => Some(0.0),
+    }
+}
+
+/// What an expectation of a measure is a number of.
+fn unit_of(measure: &Measure) -> &'static str {
+    match measure {
+        Measure::Dns(_) => "queries/s",
+        measure if measure.counts_connections() => "connections/s",
+        _ => "frames/s",
     }
 }
 

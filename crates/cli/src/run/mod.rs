@@ -12,6 +12,8 @@ pub(crate) mod store;
 mod tester;
 
 #[cfg(test)]
+mod dns_tests;
+#[cfg(test)]
 mod rigged_tests;
 #[cfg(test)]
 mod stateful_tests;

@@ -220,8 +220,8 @@ impl Session {
     }
 
     fn check_alive(&mut self) -> Result<(), Failed> {
-        let dut = self.dut.as_mut();
-        dut.map_or(Ok(()), Dut::check_alive).map_err(|error| Failed::new(Exit::Testbed, error))
+        let dut = self.dut.as_mut().map_or(Ok(()), Dut::check_alive);
+        dut.and_then(|()| self.tester.check_alive()).map_err(|error| Failed::new(Exit::Testbed, error))
     }
 
     /// What the report says of the device. One that somebody else set up is known by its recipe only.

@@ -12,7 +12,7 @@ use sixbench_engine::{Counter, FrameTester, Layout, MeasureError};
 use sixbench_method::terms::{Direction, FrameRate};
 use sixbench_method::trial::dns::Certificate;
 use sixbench_method::trial::{Measurer, TrialResult, TrialSpec};
-use sixbench_testbed::{Hosts, Topology};
+use sixbench_testbed::{Hosts, TestbedError, Topology};
 use std::net::IpAddr;
 
 /// Why there was no trial.
@@ -77,15 +77,18 @@ impl Tester {
         match (self, job) {
             (Self::Frames(tester), Job::Frames(profile, settings)) => tester.set_profile(*profile, settings),
             (Self::Tcp(tester, hosts), Job::Tcp(ends, settings)) => tester.set(within(ends, hosts), settings),
-            (Self::Dns(own), Job::Dns(job)) => own.0.set(own.1.within(job.0), job.1),
+            (Self::Dns(dns), Job::Dns(job)) => {
+                let (tester, places) = &mut **dns;
+                tester.set(places.within(job.0), job.1);
+            }
             _ => unreachable!("sessions are told apart by the kind of their job"),
         }
     }
 
     /// The self-test of a DNS tester, where it has none yet that holds.
     pub(super) fn certify(&mut self, most: FrameRate, duration_ns: u64) -> Result<Option<Certificate>, TrialError> {
-        let Self::Dns(own) = self else { return Ok(None) };
-        let tester = &mut own.0;
+        let Self::Dns(dns) = self else { return Ok(None) };
+        let tester = &mut dns.0;
         if tester.certificate().is_some() {
             return Ok(None);
         }
@@ -93,6 +96,14 @@ impl Tester {
             DnsError::Interrupted => TrialError::Interrupted,
             error => TrialError::Dns(error),
         })
+    }
+
+    /// An error when a process of the tester's has ended.
+    pub(super) fn check_alive(&mut self) -> Result<(), TestbedError> {
+        match self {
+            Self::Dns(dns) => dns.1.check_alive(),
+            Self::Frames(_) | Self::Tcp(..) => Ok(()),
+        }
     }
 
     pub(super) fn measure(&mut self, spec: &TrialSpec) -> Result<TrialResult, TrialError> {
@@ -105,7 +116,7 @@ impl Tester {
                 TcpError::Interrupted => TrialError::Interrupted,
                 error => TrialError::Tcp(error),
             }),
-            Self::Dns(own) => own.0.measure(spec).map_err(|error| match error {
+            Self::Dns(dns) => dns.0.measure(spec).map_err(|error| match error {
                 DnsError::Interrupted => TrialError::Interrupted,
                 error => TrialError::Dns(error),
             }),

@@ -39,12 +39,14 @@ impl Bounds {
     }
 
     /// Takes in what came of it.
-    pub(super) fn learn(&mut self, rate: u64, has_passed: bool) {
+    pub(super) fn learn(&mut self, rate: u64, trial: &CertificateTrial) {
         self.tries += 1;
-        match has_passed {
+        // Far above what can be done a second try is a waste: only near something that passed, or where all was answered and only the
+        // pace not kept, the machine is in doubt.
+        let is_doubtful = self.passed > 0 || trial.in_time == trial.sent;
+        match trial.passed() {
             true => self.passed = rate,
-            // Far above what can be done a second try is a waste: only near something that passed the machine is in doubt.
-            false if self.tries < TRIES && self.passed > 0 => return,
+            false if self.tries < TRIES && is_doubtful => return,
             false => self.failed = Some(rate),
         }
         self.tries = 0;
@@ -80,7 +82,8 @@ mod tests {
     fn search(most: u64, capacity: u64) -> (u64, u32) {
         let (mut bounds, mut trials) = (Bounds::new(most), 0);
         while let Some(rate) = bounds.next() {
-            bounds.learn(rate, rate <= capacity);
+            let in_time = rate.min(capacity);
+            bounds.learn(rate, &CertificateTrial { rate, sent: rate, in_time, is_paced: true, slowest_ns: 1 });
             trials += 1;
         }
         (bounds.passed(), trials)
@@ -89,6 +92,16 @@ mod tests {
     #[test]
     fn a_tester_fit_for_the_highest_rate_needs_one_trial() {
         assert_eq!(search(100_000, 1_000_000), (100_000, 1));
+    }
+
+    #[test]
+    fn a_rate_that_was_answered_but_not_paced_is_tried_again() {
+        let mut bounds = Bounds::new(1000);
+        let trial = |is_paced| CertificateTrial { rate: 2200, sent: 2200, in_time: 2200, is_paced, slowest_ns: 1 };
+        bounds.learn(1000, &trial(false));
+        assert_eq!(bounds.next(), Some(1000));
+        bounds.learn(1000, &trial(true));
+        assert_eq!((bounds.next(), bounds.passed()), (None, 1000));
     }
 
     #[test]

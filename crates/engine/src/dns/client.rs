@@ -212,12 +212,15 @@ impl Desk<'_> {
         if count == 0 {
             return;
         }
-        self.note_lateness(now_ns - self.pace.due_ns(first), count);
+        let lateness_ns = now_ns - self.pace.due_ns(first);
         let (asking, pace) = (self.asking, self.pace);
         let address = |index: usize| asking.questions.at(pace.number(first + index as u64)).address;
         let sent = lines.send(first, count, address);
         self.flight.launch(sent, now_ns);
-        self.last_sent_ns = now_ns;
+        self.note_lateness(lateness_ns, sent);
+        if sent > 0 {
+            self.last_sent_ns = now_ns;
+        }
         if asking.expectation.population.with_aaaa > 0 {
             let has_own = |index: &usize| asking.expectation.population.has_aaaa(address(*index));
             self.tally.existing += (0..sent).filter(has_own).count() as u64;
@@ -225,17 +228,18 @@ impl Desk<'_> {
     }
 
     #[inline]
-    fn note_lateness(&mut self, lateness_ns: u64, count: usize) {
+    fn note_lateness(&mut self, lateness_ns: u64, sent: usize) {
         self.gave_up = lateness_ns > HOPELESS_NS;
         self.sending.worst_lateness_ns = self.sending.worst_lateness_ns.max(lateness_ns);
         if lateness_ns > self.asking.stall_ns {
-            self.sending.late_frames += count as u64;
+            self.sending.late_frames += sent as u64;
         }
     }
 
     #[inline]
     fn take(&mut self, reply: &Reply<'_>) {
-        let under_way = reply.sequence.and_then(|sequence| Some((sequence, *self.flight.get(sequence)?)));
+        let number = reply.sequence.and_then(|low| self.flight.number(low));
+        let under_way = number.and_then(|sequence| Some((sequence, *self.flight.get(sequence)?)));
         let Some((sequence, entry)) = under_way else {
             self.tally.answers.unasked += 1;
             return;
@@ -306,3 +310,6 @@ impl Desk<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -98,6 +98,15 @@ fn join<T>(thread: std::thread::ScopedJoinHandle<'_, T>) -> T {
     thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
+/// A client that is over, also by a panic: the authorities would wait for it.
+struct Over<'a>(&'a AtomicUsize);
+
+impl Drop for Over<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
 impl Run<'_> {
     /// All threads take their places first; then the moment of the first query is chosen.
     fn begin(&self, core: Option<u32>) -> u64 {
@@ -119,6 +128,7 @@ impl Run<'_> {
     }
 
     fn ask(&self, mut client: Client<'_>, mut authority: Option<&mut Authority>, core: Option<u32>) -> Option<Counted> {
+        let _over = Over(&self.pending);
         client.begin(self.begin(core));
         loop {
             if self.is_stopped() {
@@ -136,7 +146,6 @@ impl Run<'_> {
                 std::thread::yield_now();
             }
             if client.is_over(now_ns) {
-                self.pending.fetch_sub(1, Ordering::AcqRel);
                 return Some(client.finish());
             }
         }

@@ -53,6 +53,14 @@ impl Flight {
         self.open += count as u64;
     }
 
+    /// The last query sent whose number ends in these 32 bits.
+    #[inline]
+    pub(crate) fn number(&self, low: u32) -> Option<u64> {
+        // How far it is before the last.
+        let before = (self.next as u32).wrapping_sub(1).wrapping_sub(low);
+        self.next.checked_sub(1)?.checked_sub(before.into())
+    }
+
     /// What is known of a query; `None` of one that is not under way.
     #[inline]
     pub(crate) fn get(&self, sequence: u64) -> Option<&Entry> {
@@ -111,6 +119,25 @@ mod tests {
         assert_eq!((flight.get(1), flight.get(2).map(|e| e.sent_ns), flight.get(3)), (None, Some(20), None));
         flight.answer(2, 30, Fate::Empty);
         assert!(flight.is_settled());
+    }
+
+    #[test]
+    fn numbers_are_told_by_their_last_32_bits() {
+        let mut flight = Flight::new(64);
+        assert_eq!((flight.number(0), flight.number(u32::MAX)), (None, None));
+        flight.launch(2, 1);
+        assert_eq!(
+            (flight.number(0), flight.number(1), flight.number(2), flight.number(u32::MAX)),
+            (Some(0), Some(1), None, None)
+        );
+        let round = 1 << 32;
+        (flight.oldest, flight.next) = (round - 1, round + 2);
+        assert_eq!(
+            (flight.number(1), flight.number(0), flight.number(u32::MAX)),
+            (Some(round + 1), Some(round), Some(round - 1))
+        );
+        assert_eq!(flight.number(2), Some(2), "long over");
+        assert_eq!(flight.get(2), None);
     }
 
     #[test]

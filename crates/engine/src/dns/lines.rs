@@ -20,7 +20,7 @@ const TAKEN: usize = 32;
 const ID_STEP: u16 = 0x9e37;
 /// Identifiers of a socket. Queries under way must be fewer.
 pub(crate) const IDENTIFIERS: u64 = 1 << 16;
-/// No query has this identifier yet.
+/// Of an identifier no query has had yet: a number far ahead of all.
 const NONE: u32 = u32::MAX;
 
 /// One source port.
@@ -29,7 +29,7 @@ struct Line {
     first_id: u16,
     /// Queries sent.
     sent: u16,
-    /// The query of each identifier, by its number.
+    /// The query of each identifier: the last 32 bits of its number.
     by_id: Box<[u32]>,
 }
 
@@ -39,14 +39,11 @@ impl Line {
     fn id(&self, ahead: usize) -> u16 {
         self.first_id.wrapping_add(self.sent.wrapping_add(ahead as u16).wrapping_mul(ID_STEP))
     }
-}
 
-impl Line {
     /// The query whose identifier a response has.
     #[inline]
-    fn sequence_of(&self, octets: &[u8]) -> Option<u64> {
-        let sequence = self.by_id[usize::from(identifier(octets)?)];
-        (sequence != NONE).then_some(u64::from(sequence))
+    fn sequence_of(&self, octets: &[u8]) -> Option<u32> {
+        Some(self.by_id[usize::from(identifier(octets)?)])
     }
 }
 
@@ -66,8 +63,9 @@ pub(crate) struct Lines {
 
 /// A message that came.
 pub(crate) struct Reply<'a> {
-    /// The number of the query that has its identifier; `None` of a message that is no response, or has one nobody used.
-    pub(crate) sequence: Option<u64>,
+    /// The number of the query that has its identifier, in its last 32 bits; one not sent yet where nobody used it. `None` of a message
+    /// that is no response.
+    pub(crate) sequence: Option<u32>,
     /// Its octets.
     pub(crate) octets: &'a [u8],
     /// When its batch was taken.

@@ -6,6 +6,7 @@ mod certify;
 mod client;
 mod drive;
 mod flight;
+mod fresh;
 mod judge;
 mod keeper;
 mod lines;

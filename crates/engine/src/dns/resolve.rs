@@ -56,15 +56,15 @@ impl Resolver<'_> {
     pub(super) fn resolve(&self, mut names: impl Iterator<Item = u32>, lines: &mut Lines) -> Resolved {
         let start_ns = self.clock.now_ns();
         let mut done = Resolved::default();
-        let mut open: BTreeMap<u64, Asked> = BTreeMap::new();
+        let mut open: BTreeMap<u32, Asked> = BTreeMap::new();
         let mut again: VecDeque<(u32, u32)> = VecDeque::new();
         while !self.stop.load(Ordering::Relaxed) {
             while open.len() < UNDER_WAY {
                 let Some((address, attempt)) = again.pop_front().or_else(|| Some((names.next()?, 1))) else { break };
                 // Numbers are identifiers' keys and go round where a table entry is 32 bits.
-                let sequence = done.queries % u64::from(u32::MAX);
+                let sequence = (done.queries % u64::from(u32::MAX)) as u32;
                 let deadline_ns = self.clock.now_ns() + self.timeout_ns;
-                done.queries += lines.send(sequence, 1, |_| address).max(1) as u64;
+                done.queries += lines.send(sequence.into(), 1, |_| address).max(1) as u64;
                 open.insert(sequence, Asked { address, attempt, deadline_ns });
             }
             if open.is_empty() {
@@ -79,7 +79,7 @@ impl Resolver<'_> {
         done
     }
 
-    fn take(&self, lines: &mut Lines, open: &mut BTreeMap<u64, Asked>, again: &mut VecDeque<(u32, u32)>, done: &mut Resolved) {
+    fn take(&self, lines: &mut Lines, open: &mut BTreeMap<u32, Asked>, again: &mut VecDeque<(u32, u32)>, done: &mut Resolved) {
         lines.receive(self.clock, |reply| {
             let Some(sequence) = reply.sequence else { return };
             let Some(asked) = open.get(&sequence).copied() else { return };
@@ -96,7 +96,7 @@ impl Resolver<'_> {
         });
     }
 
-    fn give_up(&self, open: &mut BTreeMap<u64, Asked>, again: &mut VecDeque<(u32, u32)>, done: &mut Resolved) {
+    fn give_up(&self, open: &mut BTreeMap<u32, Asked>, again: &mut VecDeque<(u32, u32)>, done: &mut Resolved) {
         let now_ns = self.clock.now_ns();
         open.retain(|_, asked| {
             let is_over = now_ns > asked.deadline_ns;

@@ -58,15 +58,7 @@ pub(super) fn nothing_sent(spec: &TrialSpec, queries: u64, fault: Fault) -> Tria
 
 /// Of all authorities together.
 pub(super) fn add_counts(authorities: &[Authority]) -> AuthorityCounts {
-    authorities.iter().map(Authority::counts).fold(AuthorityCounts::default(), |sum, more| AuthorityCounts {
-        aaaa: sum.aaaa + more.aaaa,
-        a: sum.a + more.a,
-        other: sum.other + more.other,
-        malformed: sum.malformed + more.malformed,
-        names: sum.names + more.names,
-        over_tcp: sum.over_tcp + more.over_tcp,
-        overruns: sum.overruns + more.overruns,
-    })
+    authorities.iter().map(Authority::counts).sum()
 }
 
 fn gaps(counted: &[Counted], stall_ns: u64) -> Gaps {

@@ -3,6 +3,7 @@
 use super::authority::{Authority, AuthorityError, Watch, Zone};
 use super::client::{Asking, Client, Counted};
 use super::drive::{Division, Scene, perform};
+use super::fresh::Fresh;
 use super::keeper::Keeper;
 use super::lines::{IDENTIFIERS, Lines};
 use super::names::{Domain, Population};
@@ -87,6 +88,9 @@ pub struct DnsSettings {
     pub records: Option<PathBuf>,
 }
 
+/// Between two attempts to get an answer from a server that has just started.
+const PROBE_PAUSE: Duration = Duration::from_millis(50);
+
 /// Why no trial could be performed.
 #[derive(Debug, thiserror::Error)]
 pub enum DnsError {
@@ -144,8 +148,8 @@ pub struct DnsTester {
     keeper: Keeper,
     /// What the kept authorities serve.
     zone: Option<Zone>,
-    /// The next name nobody was asked for yet, by its number.
-    fresh: u64,
+    /// Names nobody was asked for yet.
+    fresh: Fresh,
     /// Names that are in the server's cache, and since when.
     pool: Option<(Stretch, Instant)>,
     certificate: Option<Certificate>,
@@ -165,7 +169,7 @@ impl DnsTester {
             stop,
             keeper: Keeper::default(),
             zone: None,
-            fresh: 0,
+            fresh: Fresh::default(),
             pool: None,
             certificate: None,
             is_probed: false,
@@ -173,8 +177,14 @@ impl DnsTester {
         }
     }
 
-    /// Asks otherwise from now on. Names go on from those of before; what was resolved of another zone is forgotten.
+    /// Asks otherwise from now on. Names go on from those of before; what was resolved of another zone is forgotten, and what is certified
+    /// of another path.
     pub fn set(&mut self, ends: DnsEnds, settings: DnsSettings) {
+        if (&ends.authority, &ends.client_namespace) != (&self.ends.authority, &self.ends.client_namespace) {
+            drop(self.keeper.take());
+            self.zone = None;
+            self.certificate = None;
+        }
         let is_same_zone = settings.expectation == self.settings.expectation
             && settings.domain == self.settings.domain
             && settings.names == self.settings.names
@@ -183,7 +193,16 @@ impl DnsTester {
             self.pool = None;
             self.is_probed = false;
         }
+        if ends.server != self.ends.server {
+            self.fresh.forget();
+        }
         (self.ends, self.settings) = (ends, settings);
+    }
+
+    /// The server under test has an empty cache now.
+    pub fn forget(&mut self) {
+        self.pool = None;
+        self.fresh.forget();
     }
 
     /// The self-test that holds for the timeout of the settings.
@@ -210,19 +229,20 @@ impl DnsTester {
         self.listen()?;
         let end = Instant::now() + patience;
         loop {
-            let name = self.fresh;
-            self.fresh += 1;
-            let resolved = self.resolve(Stretch { first: name, count: 1 })?;
+            let name = self.take(1, 0);
+            let resolved = self.resolve(name)?;
             if resolved.right == 1 {
                 self.is_probed = true;
                 return Ok(());
             }
             self.check_stop()?;
             if Instant::now() > end {
-                let address = address(self.settings.names, name);
+                let address = address(self.settings.names, name.first);
                 let what = silence::explain(&self.settings, &resolved, address);
                 return Err(DnsError::Unfit { server: self.ends.server, what });
             }
+            // One that refuses does so at once: it is not to be flooded, nor the names used up.
+            std::thread::sleep(PROBE_PAUSE);
         }
     }
 
@@ -244,8 +264,7 @@ impl DnsTester {
     fn bind(&self, namespace: Option<&str>, listen: SocketAddr, zone: Zone) -> Result<Vec<Authority>, DnsError> {
         let count = self.division().authorities();
         let zone = Arc::new(zone);
-        let bind = move || (0..count).map(|_| Authority::bind(listen, zone.clone())).collect::<Result<Vec<_>, _>>();
-        Ok(within(namespace, bind)??)
+        Ok(within(namespace, || Authority::bind_together(listen, &zone, count))??)
     }
 
     fn division(&self) -> Division {
@@ -294,22 +313,35 @@ impl DnsTester {
 
     /// The names that are to be cached in a trial of so many queries: resolved, if they are not already and will be long enough.
     fn preload(&mut self, queries: u64, duration_ns: u64) -> Result<(Stretch, Option<Resolved>), DnsError> {
-        let cached = queries * u64::from(self.settings.cached) / 100;
-        let count = cached.clamp(1, u64::from(self.settings.cached_names.max(1)));
         if self.settings.cached == 0 {
             return Ok((Stretch { first: 0, count: 1 }, None));
         }
-        let ttl = Duration::from_secs(u64::from(self.settings.expectation.most_ttl));
-        let lasting = |since: &Instant| since.elapsed() + Duration::from_nanos(duration_ns) < ttl.mul_f64(0.8);
-        if let Some((pool, _)) = self.pool.filter(|(pool, since)| pool.count >= count && lasting(since)) {
-            return Ok((Stretch { count, ..pool }, None));
+        let (_, count) = self.needs(queries);
+        if let Some(pool) = self.lasting_pool(count, duration_ns) {
+            return Ok((pool, None));
         }
-        let pool = Stretch { first: self.fresh, count };
-        self.fresh += count;
+        let pool = self.take(count, 0);
         let since = Instant::now();
         let resolved = self.resolve(pool)?;
-        self.pool = (resolved.failed == 0).then_some((pool, since));
+        self.pool = (resolved.right == pool.count).then_some((pool, since));
         Ok((pool, Some(resolved)))
+    }
+
+    /// So many names that are cached and will be until the end of a trial.
+    fn lasting_pool(&self, count: u64, duration_ns: u64) -> Option<Stretch> {
+        let lasts = |since: Instant| since.elapsed() + Duration::from_nanos(duration_ns) < self.ttl().mul_f64(0.8);
+        let (pool, _) = self.pool.filter(|(pool, since)| pool.count >= count && lasts(*since))?;
+        Some(Stretch { count, ..pool })
+    }
+
+    fn ttl(&self) -> Duration {
+        Duration::from_secs(u64::from(self.settings.expectation.most_ttl))
+    }
+
+    /// New names, to be asked for within so long.
+    fn take(&mut self, count: u64, within_ns: u64) -> Stretch {
+        let now = Instant::now();
+        self.fresh.take(count, now, now + Duration::from_nanos(within_ns) + self.ttl())
     }
 
     fn trial(&mut self, spec: &TrialSpec) -> Result<TrialResult, DnsError> {
@@ -328,10 +360,10 @@ impl DnsTester {
             let fault = Fault::PreloadFailed { failed: resolved.failed, of: pool.count };
             return Ok(nothing_sent(spec, queries, fault));
         }
-        let questions = Questions::new(self.settings.names, self.fresh, self.settings.cached, pool);
-        let new = questions.fresh_in(queries);
+        let (names, cached) = (self.settings.names, self.settings.cached);
+        let questions = Questions::new(names, self.fresh.next(), cached, pool);
+        let new = self.take(questions.fresh_in(queries), spec.duration_ns);
         let watch = self.watch(new, pool);
-        self.fresh += new;
         let (server, expectation) = (self.ends.server, self.settings.expectation);
         let mut authorities = self.authorities()?;
         authorities.iter_mut().for_each(Authority::reset_counts);
@@ -368,17 +400,31 @@ impl DnsTester {
         if spec.rate.0 > certified {
             return Some(Fault::AboveCertified { rate: spec.rate.0, certified });
         }
-        let fresh = queries - queries * u64::from(self.settings.cached) / 100;
-        let pooled = if self.settings.cached > 0 { u64::from(self.settings.cached_names) } else { 0 };
-        let (needed, has) = (fresh + pooled.min(queries - fresh), self.settings.names.count());
+        let ((fresh, pooled), has) = (self.needs(queries), self.settings.names.count());
+        if self.settings.expectation.role == DnsRole::Authority {
+            // It is asked for its names again and again: it has no cache to be out of.
+            return None;
+        }
+        // Where the authority is ours names that the cache knows are seen; else they are not.
+        let resolved = if self.lasting_pool(pooled, spec.duration_ns).is_some() { 0 } else { pooled };
+        let known = self.fresh.known_after(fresh + resolved, Instant::now());
+        let needed = if self.ends.authority.is_none() { known.max(fresh + pooled) } else { fresh + pooled };
         (needed > has).then_some(Fault::TooFewNames { needed, has })
     }
 
+    /// New names for a trial of so many queries, and names resolved before.
+    fn needs(&self, queries: u64) -> (u64, u64) {
+        let any = Stretch { first: 0, count: 1 };
+        let fresh = Questions::new(self.settings.names, 0, self.settings.cached, any).fresh_in(queries);
+        let pooled = (queries - fresh).clamp(1, u64::from(self.settings.cached_names.max(1)));
+        (fresh, if self.settings.cached > 0 { pooled } else { 0 })
+    }
+
     /// What tells which names reach the authority; `None` where it is not ours.
-    fn watch(&self, new: u64, pool: Stretch) -> Option<Watch> {
+    fn watch(&self, new: Stretch, pool: Stretch) -> Option<Watch> {
         self.ends.authority.as_ref()?;
         let names = self.settings.names;
-        let watch = Watch::new(&ranges(names, Stretch { first: self.fresh, count: new }));
+        let watch = Watch::new(&ranges(names, new));
         let repeated = (self.settings.cached > 0).then(|| ranges(names, pool));
         Some(watch.with_repeated(&repeated.unwrap_or_default()))
     }
@@ -456,7 +502,7 @@ impl DnsTester {
             let looking = Looking { server: address, expectation, questions: &questions, timeout_ns: timeout_ns / 4 };
             let counted = self.run(looped, queries, &looking, None, &mut authorities)?;
             let trial: CertificateTrial = super::certify::judged(looped.0, queries, &counted);
-            bounds.learn(rate, trial.passed());
+            bounds.learn(rate, &trial);
             certificate.trials.push(trial);
         }
         drop(authorities);

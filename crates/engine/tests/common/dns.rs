@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// Queries of a trial by [`queries`].
+/// Queries of a trial by [`queries`]: no more than the receive buffer of a server takes that is away all the time.
 pub(crate) const QUERIES: u64 = 200;
 const MS: u64 = 1_000_000;
 

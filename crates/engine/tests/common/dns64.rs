@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 const HEADER: usize = 12;
 const LABEL: usize = HEADER + 1;
 /// Where the record begins in an answer to a query of so many octets: directly behind it.
-pub(crate) const RECORD: usize = 28;
+const RECORD: usize = 28;
 /// What comes before the IPv4 address: `64:ff9b::/96`.
 pub(crate) const PREFIX: [u8; 12] = [0, 0x64, 0xff, 0x9b, 0, 0, 0, 0, 0, 0, 0, 0];
 
@@ -200,4 +200,12 @@ pub(crate) fn record(ttl: u32, address: Ipv6Addr) -> Vec<u8> {
 /// Where the record of an answer begins.
 pub(crate) fn at_record(answer: &[u8]) -> usize {
     answer.len() - RECORD
+}
+
+/// A response code instead of the record.
+pub(crate) fn error(mut answer: Vec<u8>, rcode: u8) -> Vec<u8> {
+    answer.truncate(at_record(&answer));
+    answer[3] |= rcode;
+    answer[7] = 0;
+    answer
 }

@@ -473,3 +473,24 @@ fn an_authoritative_server_has_no_clauses_of_caching() {
     assert!(!told.iter().any(|clause| clause.asks.contains("cached") || clause.asks.contains("different names")));
     assert!(told.iter().any(|clause| clause.level == Level::May && clause.here.contains("no part of RFC 8219")));
 }
+
+#[test]
+fn behind_a_real_authority_names_must_outlast_their_time_to_live() {
+    let behind_nsd = |names: &str, ttl_s| {
+        let mut plan = of_dns64(|dns| {
+            (dns.authority, dns.names, dns.ttl_s) = (Some("nsd".into()), names.parse().expect("names"), ttl_s);
+        });
+        plan.search.maximum = FrameRate(50_000);
+        departures(&plan)
+    };
+    assert_eq!(behind_nsd("10.0.0.0/14", 5), [""; 0]);
+    let broken = behind_nsd("10.0.0.0/14", 3600);
+    assert!(broken.len() == 1 && broken[0].contains("may come again while they are cached, unseen behind nsd"), "{broken:?}");
+}
+
+#[test]
+fn an_authoritative_server_is_tested_without_the_self_test_and_the_table_says_so() {
+    let plan = plan_of(Measure::Dns(Dns::required(DnsRole::Authority)));
+    let departures = departures(&plan);
+    assert!(departures.len() == 1 && departures[0].starts_with("broken MUST RFC 8219 section 9.2.1: none"), "{departures:?}");
+}

@@ -49,7 +49,7 @@ impl Dns {
         Self {
             role,
             domain: DOMAIN.to_owned(),
-            names: Names::PRIVATE,
+            names: Names::ALL,
             timeout_ns: 1_000_000_000,
             cached: 0,
             with_aaaa: if role == DnsRole::Dns64 { 0 } else { 100 },
@@ -73,8 +73,8 @@ pub struct Names {
 }
 
 impl Names {
-    /// 10.0.0.0/8: sixteen million names.
-    pub const PRIVATE: Self = Self { first: Ipv4Addr::new(10, 0, 0, 0), length: 8 };
+    /// 0.0.0.0/0, the whole namespace: no name comes twice in any campaign.
+    pub const ALL: Self = Self { first: Ipv4Addr::UNSPECIFIED, length: 0 };
 
     /// The names of a network.
     ///

@@ -112,9 +112,10 @@ pub enum Fault {
         /// Queries that were rightly answered.
         of: u64,
     },
-    /// The trial has more queries than the namespace has names.
+    /// The trial has more queries than the namespace has names, or names would be repeated that the DUT may still have in its cache:
+    /// nothing was sent.
     TooFewNames {
-        /// Names needed.
+        /// Names needed, with those of earlier trials that may be cached.
         needed: u64,
         /// Names there are.
         has: u64,
@@ -216,7 +217,11 @@ impl fmt::Display for Fault {
                 }
             ),
             Self::TooFewNames { needed, has } => {
-                write!(f, "{needed} queries want a name each and the plan's `names` are {has}: choose a shorter prefix")
+                write!(
+                    f,
+                    "{needed} names are needed within their time to live and the plan's `names` are {has}: \
+                     choose a shorter prefix, or a shorter `ttl`"
+                )
             }
             Self::PhaseOneIncomplete { lost, of, rate } => write!(
                 f,

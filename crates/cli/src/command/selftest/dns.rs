@@ -52,7 +52,7 @@ fn settings() -> Result<DnsSettings, Failed> {
     Ok(DnsSettings {
         expectation: Expectation { role: DnsRole::Authority, prefix: None, population, most_ttl: ttl_s },
         domain: Domain::new(DOMAIN).map_err(Failed::usage)?,
-        names: Names::PRIVATE,
+        names: Names::ALL,
         cached: 0,
         cached_names,
         timeout_ns,

@@ -18,6 +18,7 @@ pub(crate) use zone::{ANYBODY, MAILBOX, SECONDARIES, SERIAL, SERVER};
 
 use sixbench_io::udp::{Inbox, Outbox, UdpSocket};
 use sixbench_method::trial::dns::AuthorityCounts;
+use socket2::{Protocol, Socket, Type};
 use std::io;
 use std::net::SocketAddr;
 use std::os::fd::{AsRawFd, RawFd};
@@ -59,6 +60,15 @@ pub struct Authority {
     lost_before: u64,
 }
 
+/// An error where anybody listens: a socket that does not share its port is refused then.
+fn alone(address: SocketAddr) -> io::Result<()> {
+    let socket = Socket::new(socket2::Domain::for_address(address), Type::DGRAM, Some(Protocol::UDP))?;
+    if address.is_ipv6() {
+        socket.set_only_v6(true)?;
+    }
+    socket.bind(&address.into())
+}
+
 impl Authority {
     /// Listens in the network namespace of the calling thread. Several may share an address; each gets a part of the clients. From an
     /// unspecified address (`[::]`) answers leave with the address that the route has, which on a host with several may be another.
@@ -67,6 +77,15 @@ impl Authority {
     /// The address cannot be listened on; says why, and what next.
     pub fn bind(listen: SocketAddr, zone: Arc<Zone>) -> Result<Self, AuthorityError> {
         Self::with(listen, Arc::new(Answerer::new(zone, &[listen.ip()])))
+    }
+
+    /// `count` that share an address, which nobody else may have: another server there would get a part of the queries.
+    ///
+    /// # Errors
+    /// As [`Authority::bind`]; also where another server listens, even one that would share its port.
+    pub fn bind_together(listen: SocketAddr, zone: &Arc<Zone>, count: usize) -> Result<Vec<Self>, AuthorityError> {
+        alone(listen).map_err(|cause| AuthorityError { address: listen, cause })?;
+        (0..count).map(|_| Self::bind(listen, zone.clone())).collect()
     }
 
     /// As [`Authority::bind`], with what answers already made.

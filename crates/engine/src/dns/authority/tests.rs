@@ -334,6 +334,16 @@ fn two_share_a_port_and_its_clients() {
 }
 
 #[test]
+fn those_of_a_tester_share_a_port_with_each_other_and_nobody_else() {
+    let other = Authority::bind("[::1]:0".parse().expect("an address"), zone(0)).expect("a server");
+    let address = other.local();
+    let error = Authority::bind_together(address, &zone(0), 2).err().expect("an error").to_string();
+    assert!(error.contains("address already in use"), "{error}");
+    drop(other);
+    assert_eq!(Authority::bind_together(address, &zone(0), 2).expect("servers").len(), 2);
+}
+
+#[test]
 fn a_port_that_is_taken_is_told_with_what_to_do() {
     let taken = Client::bind("[::1]:0").expect("a port");
     let address = taken.local_addr().expect("an address");

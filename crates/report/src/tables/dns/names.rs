@@ -19,7 +19,7 @@ pub(super) fn caching(digest: &Digest) -> Table {
         "#Resolved before|Time (s)",
     ]);
     Table::new("Caching", columns).with_rows(trials(digest).filter_map(|(p, dns, asked)| caching_row(digest, p, dns, &asked))).with_note(
-        "In the passing trial with the highest rate. Of the right answers. Intended: those to queries for names resolved before. Observed: \
+        "In the passing trial with the highest rate, of the right answers. Intended: those about names resolved before. Observed: \
          those the authority was not asked for; –: the authority is not the tester's to ask. A trial in \
          which the two do not agree is invalid.",
     )

@@ -1,0 +1,234 @@
+//! Real DNS servers in namespaces, asked slowly: every answer must be the right one, and what reached the authority must be what the client
+//! asked for. Needs root; without it these tests fail, they do not skip.
+
+use super::rigged_tests::{ONE_AT_A_TIME, recipe};
+use super::session::{Session, Site, Wanted};
+use crate::config::{Links, standard_trial};
+use crate::exit::Exit;
+use crate::profile;
+use sixbench_method::plan::{Dns, DnsRole, Measure, Profile, Test, TrialSettings};
+use sixbench_method::record::Watch;
+use sixbench_method::terms::{FrameRate, FrameSize, LossRatio};
+use sixbench_method::trial::dns::DnsResult;
+use sixbench_method::trial::{Fault, Shape, TrialResult, TrialSpec, Verdict};
+use sixbench_testbed::{Recipe, Shell};
+use std::sync::Arc;
+
+/// So slow that no machine is slower.
+const RATE: FrameRate = FrameRate(400);
+const DURATION_NS: u64 = 500_000_000;
+const QUERIES: u64 = 200;
+/// Trials until this machine lets one be answered in full.
+const TRIES: u32 = 10;
+
+/// All DNS64 servers that can run here.
+const SERVERS: [&str; 4] = ["bind9-dns64", "unbound-dns64", "pdns-dns64", "knotres-dns64"];
+/// All authoritative ones.
+const AUTHORITIES: [&str; 2] = ["nsd-authority", "knot-authority"];
+
+fn dns64() -> Dns {
+    Dns::required(DnsRole::Dns64)
+}
+
+/// Of a zone that is in a file.
+fn in_a_file(role: DnsRole) -> Dns {
+    Dns { names: "10.0.0.0/18".parse().expect("names"), ..Dns::required(role) }
+}
+
+fn test(dut: &str, dns: &Dns) -> Test {
+    Test { measure: Measure::Dns(dns.clone()), frame_sizes: vec![FrameSize::MINIMUM], ..Test::of("t", dut) }
+}
+
+/// So patient that this machine may stall.
+fn settings() -> TrialSettings {
+    TrialSettings { stall_ns: 5_000_000_000, duration_ns: DURATION_NS, ..standard_trial(Profile::Smoke) }
+}
+
+/// The session of a server, with the real authority of that recipe behind it, if one is given.
+fn open(name: &str, dns: &Dns, authority: Option<&Recipe>) -> Session {
+    bring_up(&recipe(name, &[]), dns, authority)
+}
+
+fn bring_up(recipe: &Recipe, dns: &Dns, authority: Option<&Recipe>) -> Session {
+    let links = Links::default();
+    let site = Site { shell: Shell::new(), links: &links, stop: Arc::default(), pcap: None };
+    let zone = profile::dns::zone(dns, false).expect("a zone");
+    let wanted = Wanted { dns: Some((zone, authority)), ..Wanted::alone(recipe, FrameSize::MINIMUM) };
+    let job = profile::job(recipe, &test(&recipe.name, dns), FrameSize::MINIMUM, 42, settings()).expect("a job");
+    Session::open(&site, &wanted, job).expect("a session (these tests need root)")
+}
+
+/// Another test of the same server.
+fn change(session: &mut Session, name: &str, dns: &Dns) {
+    let job = profile::job(&recipe(name, &[]), &test(name, dns), FrameSize::MINIMUM, 42, settings());
+    session.set_job(job.expect("a job"));
+}
+
+fn spec() -> TrialSpec {
+    TrialSpec { shape: Shape::Queries, ..TrialSpec::constant(RATE, DURATION_NS) }
+}
+
+/// A server that this machine has no time for is asked again. A wrong answer is one however busy the machine is.
+fn trial(session: &mut Session) -> (TrialResult, Watch) {
+    for _ in 0..TRIES {
+        let (result, watch) = session.measure(&spec()).expect("a trial");
+        let answers = dns(&result).answers;
+        assert_eq!(answers.right + answers.late + answers.unanswered, answers.sent, "{result:?}");
+        if answers.right == QUERIES {
+            return (result, watch);
+        }
+    }
+    panic!("{TRIES} times this machine had no time for {QUERIES} queries");
+}
+
+fn dns(result: &TrialResult) -> &DnsResult {
+    result.dns.as_ref().expect("queries")
+}
+
+/// Every query answered in time, rightly and once. A stall of this machine may make the trial invalid, but nothing is lost.
+fn assert_all_right(name: &str, result: &TrialResult) {
+    let answers = dns(result).answers;
+    assert_eq!((answers.sent, answers.right), (QUERIES, QUERIES), "{name}");
+    assert_eq!((answers.duplicate, answers.mismatched, answers.unasked), (0, 0, 0), "{name}");
+    assert_ne!(result.verdict(LossRatio::ZERO), Verdict::Lost, "{name}: {:?}", result.faults);
+}
+
+#[test]
+fn every_dns64_server_answers_each_query_rightly_and_asks_its_authority_for_both_records() {
+    let _guard = ONE_AT_A_TIME.lock();
+    for name in SERVERS {
+        let mut session = open(name, &dns64(), None);
+        let (result, watch) = trial(&mut session);
+        assert_all_right(name, &result);
+        let counts = dns(&result).authority.expect("the authority is ours");
+        assert_eq!(counts.names, QUERIES, "{name}: {counts:?}");
+        // A server that waited too long for this machine asks again.
+        for (record, queries) in [("AAAA", counts.aaaa), ("A", counts.a)] {
+            assert!((QUERIES..QUERIES * 3 / 2).contains(&queries), "{name}: {record} {counts:?}");
+        }
+        assert_eq!((counts.malformed, counts.overruns), (0, 0), "{name}");
+        let cache = dns(&result).cache;
+        assert_eq!((cache.intended, cache.observed, cache.preloaded), (0, Some(0), 0), "{name}");
+        assert_eq!(dns(&result).existing, 0, "{name}");
+        assert!(watch.cores.iter().any(|core| core.role == "dut" && !core.samples.is_empty()), "{name}: {watch:?}");
+        assert!(watch.memory.iter().any(|octets| *octets > 1_000_000), "{name} is a process: {watch:?}");
+    }
+}
+
+#[test]
+fn names_with_an_aaaa_record_of_their_own_are_passed_on_and_nothing_is_synthesised_for_them() {
+    let _guard = ONE_AT_A_TIME.lock();
+    for name in SERVERS {
+        let mut session = open(name, &Dns { with_aaaa: 40, ..dns64() }, None);
+        let (result, _) = trial(&mut session);
+        assert_all_right(name, &result);
+        let (existing, counts) = (dns(&result).existing, dns(&result).authority.expect("the authority is ours"));
+        assert!((QUERIES * 3 / 10..=QUERIES / 2).contains(&existing), "{name}: {existing}");
+        assert!(counts.aaaa >= QUERIES, "{name}: {counts:?}");
+        assert!((QUERIES - existing..QUERIES).contains(&counts.a), "{name}: {existing} {counts:?}");
+    }
+}
+
+#[test]
+fn what_was_resolved_before_comes_from_the_cache_and_nothing_else_does() {
+    let _guard = ONE_AT_A_TIME.lock();
+    for name in SERVERS {
+        let mut session = open(name, &dns64(), None);
+        for (cached, hits) in [(0, 0), (50, QUERIES / 2), (100, QUERIES)] {
+            let dns_test = Dns { cached, cached_names: 50, ..dns64() };
+            change(&mut session, name, &dns_test);
+            let (result, _) = trial(&mut session);
+            assert_all_right(name, &result);
+            let (cache, counts) = (dns(&result).cache, dns(&result).authority.expect("the authority is ours"));
+            assert_eq!((cache.intended, cache.observed), (hits, Some(hits)), "{name} {cached} %: {cache:?}");
+            assert_eq!(cache.preloaded, if cached > 0 { 50 } else { 0 }, "{name} {cached} %");
+            assert_eq!(counts.names, QUERIES - hits, "{name} {cached} %: {counts:?}");
+        }
+    }
+}
+
+#[test]
+fn a_real_authority_at_the_right_end_serves_a_dns64_server_and_the_self_test() {
+    let _guard = ONE_AT_A_TIME.lock();
+    let settings = Dns { with_aaaa: 40, authority: Some("nsd-authority".to_owned()), ..in_a_file(DnsRole::Dns64) };
+    let nsd = recipe("nsd-authority", &[]);
+    let mut session = open("unbound-dns64", &settings, Some(&nsd));
+    assert!(session.layout().iter().any(|sentence| sentence.contains("the authority behind the DUT is nsd")), "its version");
+    let certificate = session.certify(FrameRate(500), DURATION_NS).expect("a self-test").expect("the first one");
+    assert!(certificate.trials.iter().any(|trial| trial.in_time > 0), "{certificate:?}");
+    if certificate.rate < RATE.0 {
+        return; // The machine had no time for us: nothing above the certified rate is measured.
+    }
+    let (result, _) = trial(&mut session);
+    assert_all_right("unbound-dns64", &result);
+    assert_eq!((dns(&result).authority, dns(&result).cache.observed), (None, None), "it is not ours to ask");
+    assert!((QUERIES * 3 / 10..=QUERIES / 2).contains(&dns(&result).existing));
+}
+
+#[test]
+fn authoritative_servers_are_asked_for_what_is_there_and_for_what_is_not() {
+    let _guard = ONE_AT_A_TIME.lock();
+    for name in AUTHORITIES {
+        for with_aaaa in [100, 40] {
+            let settings = Dns { with_aaaa, ..in_a_file(DnsRole::Authority) };
+            let mut session = open(name, &settings, None);
+            assert!(session.certify(FrameRate(500), DURATION_NS).expect("no error").is_none(), "there is nobody to loop to");
+            let (result, watch) = trial(&mut session);
+            assert_all_right(name, &result);
+            let existing = dns(&result).existing;
+            assert_eq!(existing == QUERIES, with_aaaa == 100, "{name}: {existing}");
+            assert_eq!(dns(&result).authority, None, "{name}");
+            assert!(watch.memory.iter().any(|octets| *octets > 1_000_000), "{name} is a process: {watch:?}");
+        }
+    }
+}
+
+#[test]
+fn the_self_test_certifies_a_low_rate_once_and_a_trial_above_it_is_none() {
+    let _guard = ONE_AT_A_TIME.lock();
+    let mut session = open("unbound-dns64", &dns64(), None);
+    let certificate = session.certify(FrameRate(500), 300_000_000).expect("a self-test").expect("the first one");
+    assert_eq!(certificate.trials[0].rate, 1_100, "2 (r + d) with d = 0.1 r");
+    assert!(certificate.path.contains("veth"), "{}", certificate.path);
+    assert_eq!(certificate.rate == 500, certificate.trials[0].passed(), "{certificate:?}");
+    assert!(certificate.trials.iter().any(|trial| trial.in_time > 0), "{certificate:?}");
+    assert!(session.certify(FrameRate(500), 300_000_000).expect("no error").is_none(), "it holds");
+    let above = TrialSpec { rate: FrameRate(certificate.rate + 1), ..spec() };
+    let (result, _) = session.measure(&above).expect("a trial");
+    assert!(matches!(result.faults[0], Fault::AboveCertified { .. }), "{:?}", result.faults);
+    assert_eq!(result.verdict(LossRatio::ZERO), Verdict::Invalid);
+    // Another timeout needs another self-test, for answers have to come within a quarter of it.
+    change(&mut session, "unbound-dns64", &Dns { timeout_ns: 500_000_000, ..dns64() });
+    let again = session.certify(FrameRate(10), 300_000_000).expect("a self-test").expect("another one");
+    assert_eq!(again.timeout_ns, 500_000_000);
+    if certificate.rate >= RATE.0 && again.rate >= 10 {
+        let slow = TrialSpec { rate: FrameRate(10), ..spec() };
+        let (result, _) = session.measure(&slow).expect("a trial");
+        assert!(dns(&result).answers.received() > 0, "the authority is back after the self-test");
+    }
+}
+
+#[test]
+fn a_server_that_makes_no_addresses_is_told_with_what_is_missing() {
+    let _guard = ONE_AT_A_TIME.lock();
+    let mut plain = recipe("unbound-dns64", &[]);
+    plain.files.iter_mut().for_each(|file| file.content = file.content.replace("\"dns64 iterator\"", "\"iterator\""));
+    let mut session = bring_up(&plain, &dns64(), None);
+    let failed = session.measure(&spec()).map(|_| ()).expect_err("no trial");
+    let error = failed.error.to_string();
+    assert!(failed.exit == Exit::Testbed && error.contains("is DNS64 enabled"), "{error}");
+}
+
+#[test]
+fn an_authority_that_dies_ends_the_trial_by_name_and_is_no_loss_of_the_server() {
+    let _guard = ONE_AT_A_TIME.lock();
+    let settings = Dns { authority: Some("nsd-authority".to_owned()), ..in_a_file(DnsRole::Dns64) };
+    let mut mortal = recipe("nsd-authority", &[]);
+    let daemon = mortal.daemon.as_mut().expect("a daemon");
+    daemon.run = format!("timeout 4 {}", daemon.run);
+    let mut session = open("unbound-dns64", &settings, Some(&mortal));
+    let long = TrialSpec { duration_ns: 6_000_000_000, rate: FrameRate(50), ..spec() };
+    let failed = session.measure(&long).map(|_| ()).expect_err("no trial");
+    let error = failed.error.to_string();
+    assert!(failed.exit == Exit::Testbed && error.contains("NSD, authoritative server ended by itself"), "{error}");
+}

@@ -1,0 +1,362 @@
+//! `sixbench dns64` against `sixbench authority` on loopback, and plans of DNS servers, as a user meets them. Slow on purpose: nothing here
+//! depends on speed. The tests that run a plan need root; without it they fail, they do not skip.
+
+use serde_json::Value;
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+/// Runs use the cores of this machine; one at a time.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+fn sixbench(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_sixbench"));
+    command.args(arguments).env("NO_COLOR", "1").env("COLUMNS", "100");
+    command
+}
+
+fn output(arguments: &[&str]) -> Output {
+    sixbench(arguments).output().expect("sixbench")
+}
+
+fn text(octets: &[u8]) -> String {
+    String::from_utf8_lossy(octets).into_owned()
+}
+
+/// A directory of this test's own, gone when dropped.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("sixbench-dns-{name}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&path);
+        fs::create_dir_all(&path).expect("a directory");
+        Self(path)
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.0.join(name).display().to_string()
+    }
+
+    fn write(&self, name: &str, content: &str) -> String {
+        fs::write(self.path(name), content).expect("a file");
+        self.path(name)
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// `sixbench authority` on a port of its own, ended when dropped.
+struct Authority {
+    child: Child,
+    port: String,
+}
+
+impl Authority {
+    fn start(more: &[&str]) -> Self {
+        let arguments = [&["authority", "--listen", "[::1]:0", "--threads", "1"], more].concat();
+        let mut child = sixbench(&arguments).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("sixbench");
+        let mut first = String::new();
+        BufReader::new(child.stderr.take().expect("stderr")).read_line(&mut first).expect("a line");
+        let at = first.split(' ').find_map(|word| word.strip_prefix("[::1]:")).unwrap_or_else(|| panic!("{first}"));
+        Self { child, port: at.to_owned() }
+    }
+}
+
+impl Drop for Authority {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// 100 queries in half a second.
+fn ask(port: &str, more: &[&str]) -> Output {
+    output(&[&["dns64", "::1", "--port", port, "--rate", "200", "--for", "500ms"], more].concat())
+}
+
+/// Whether it was done; a noisy machine may have made the trial invalid, which says nothing of the answers.
+fn assert_done(output: &Output) {
+    assert!(matches!(output.status.code(), Some(0 | 4)), "{:?}: {}", output.status, text(&output.stderr));
+}
+
+#[test]
+fn an_authority_that_is_asked_as_one_answers_everything_rightly() {
+    let _guard = ONE_AT_A_TIME.lock();
+    let authority = Authority::start(&["--with-aaaa", "40%"]);
+    let output = ask(&authority.port, &["--authoritative", "--with-aaaa", "40%"]);
+    assert_done(&output);
+    let said = text(&output.stdout);
+    assert!(said.starts_with("200 queries/s for 500ms: "), "{said}");
+    assert!(said.contains("sent 100, received 100, valid "), "{said}");
+    assert!(said.contains("round-trip time ") && said.contains("instead of 0.495000 s"), "{said}");
+    assert!(!said.contains("wrong") && !said.contains("empty"), "{said}");
+}
+
+#[test]
+fn every_query_has_its_line_in_the_csv() {
+    let (_guard, scratch) = (ONE_AT_A_TIME.lock(), Scratch::new("csv"));
+    let authority = Authority::start(&["--with-aaaa", "100%"]);
+    let path = scratch.path("queries.csv");
+    assert_done(&ask(&authority.port, &["--authoritative", "--with-aaaa", "100%", "--csv", &path]));
+    let csv = fs::read_to_string(&path).expect("a file");
+    assert_eq!(csv.lines().count(), 101, "a line for each query below the heading: {csv}");
+    let columns = |line: &str| line.split(',').count();
+    assert!(csv.lines().all(|line| columns(line) == columns(csv.lines().next().unwrap_or_default())), "{csv}");
+}
+
+#[test]
+fn everything_that_was_counted_can_be_had_as_json() {
+    let _guard = ONE_AT_A_TIME.lock();
+    let authority = Authority::start(&["--with-aaaa", "40%"]);
+    let output = ask(&authority.port, &["--authoritative", "--with-aaaa", "40%", "--json"]);
+    assert_done(&output);
+    let result: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let answers = &result["dns"]["answers"];
+    let number = |value: &Value| value.as_u64().expect("a number");
+    assert_eq!(answers["sent"], 100);
+    assert_eq!(number(&answers["right"]) + number(&answers["late"]), 100, "{answers}");
+    assert_eq!(result["dns"]["server"], format!("[::1]:{}", authority.port));
+    assert!((20..60).contains(&number(&result["dns"]["existing"])), "{result}");
+    assert_eq!(result["directions"][0]["offered"], 100);
+}
+
+#[test]
+fn a_port_where_nobody_listens_is_told_and_exit_code_3() {
+    // Somebody had it a moment ago, so nobody else has it now.
+    let port = Authority::start(&[]).port.clone();
+    let output = ask(&port, &[]);
+    let error = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{error}");
+    assert!(error.contains(&format!("[::1]:{port}: asked for AAAA 010-000-000-000.dns64perf.test")), "{error}");
+    assert!(error.contains("is the server up, and does it listen on that port?"), "{error}");
+    assert!(output.stdout.is_empty());
+}
+
+#[test]
+fn an_authority_that_is_asked_for_synthesised_addresses_is_asked_whether_dns64_is_enabled() {
+    let authority = Authority::start(&[]);
+    let output = ask(&authority.port, &[]);
+    let error = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{error}");
+    assert!(error.contains("expected AAAA 64:ff9b::a00:0") && error.contains("is DNS64 enabled"), "{error}");
+}
+
+#[test]
+fn a_zone_that_is_not_there_is_told() {
+    let authority = Authority::start(&[]);
+    let output = ask(&authority.port, &["--authoritative", "--domain", "elsewhere.test"]);
+    let error = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{error}");
+    assert!(error.contains("is the zone loaded, with all names the plan asks for?"), "{error}");
+}
+
+#[test]
+fn a_port_in_use_is_told_by_both_commands() {
+    let authority = Authority::start(&[]);
+    let at = format!("[::1]:{}", authority.port);
+    for arguments in [&["authority", "--listen", &at][..], &["dns64", "::1", "--port", "9", "--authority", &at]] {
+        let output = output(arguments);
+        let error = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(3), "{arguments:?}: {error}");
+        assert!(error.contains(&format!("cannot listen on {at}: address already in use")), "{arguments:?}: {error}");
+    }
+}
+
+#[test]
+fn a_search_that_nothing_stops_ends_at_its_highest_rate_or_more() {
+    let _guard = ONE_AT_A_TIME.lock();
+    let authority = Authority::start(&["--with-aaaa", "100%"]);
+    let output = ask(&authority.port, &["--authoritative", "--with-aaaa", "100%", "--search"]);
+    let (said, error) = (text(&output.stdout), text(&output.stderr));
+    assert_done(&output);
+    assert!(error.contains("200/s"), "each trial is told: {error}");
+    if output.status.code() == Some(0) && said.starts_with("200 ") {
+        assert_eq!(said, "200 queries/s, every one answered rightly within 1s or more: --rate is the highest that was tried\n");
+    }
+}
+
+#[test]
+fn what_cannot_be_asked_is_a_mistake_of_usage() {
+    let told = |arguments: &[&str], what: &str| {
+        let output = output(&[&["dns64", "::1", "--port", "9"], arguments].concat());
+        let error = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {error}");
+        assert!(error.contains(what), "{arguments:?}: {error}");
+    };
+    told(&["--timeout", "2s"], "expected a timeout of up to 1s (RFC 8219 section 9.2)");
+    told(&["--from", "127.0.0.1"], "--from is of another family than the server ::1");
+    told(&["--rate", "1", "--for", "1ms"], "no query would be sent: raise --rate or --for");
+    told(&["--threads", "1000"], "--threads 1000: this process may use");
+    told(&["--authoritative", "--cached", "20%"], "cannot be used with");
+    told(&["--search", "--csv", "x"], "cannot be used with");
+    told(&["--names", "10.0.0.1/8"], "did you mean 10.0.0.0/8?");
+}
+
+#[test]
+fn the_help_of_the_commands_of_dns_stays_as_it_was_reviewed() {
+    insta::assert_snapshot!("dns64_help", text(&output(&["dns64", "--help"]).stdout));
+    insta::assert_snapshot!("authority_help", text(&output(&["authority", "--help"]).stdout));
+}
+
+/// A few short trials of a DNS64 server with the tester's authority, with a real one, and of that one alone. Patient with this machine.
+const PLAN: &str = r#"
+name = "dns"
+[trial]
+duration = "200ms"
+residual = "100ms"
+rest = "0s"
+stall = "2s"
+[search]
+method = "binary"
+minimum = "50"
+maximum = "400"
+width = "40%"
+[[test]]
+name = "unbound"
+dut = "unbound-dns64"
+measure = "dns64"
+repetitions = 2
+[[test]]
+name = "real"
+dut = "unbound-dns64"
+measure = "dns64"
+authority = "nsd-authority"
+names = "10.0.0.0/20"
+repetitions = 1
+[[test]]
+name = "nsd"
+dut = "nsd-authority"
+measure = "dns-authority"
+names = "10.0.0.0/20"
+repetitions = 1
+"#;
+
+fn namespaces_of(pid: u32) -> Vec<String> {
+    let entries = fs::read_dir("/run/netns").into_iter().flatten().filter_map(|e| e.ok()?.file_name().into_string().ok());
+    entries.filter(|name| name.starts_with(&format!("sb-{pid}-"))).collect()
+}
+
+fn records(results: &str) -> Vec<Value> {
+    let trials = fs::read_to_string(Path::new(results).join("trials.jsonl")).unwrap_or_default();
+    let whole = trials.split_inclusive('\n').filter(|line| line.ends_with('\n'));
+    whole.map(|line| serde_json::from_str(line).expect("a record")).collect()
+}
+
+fn certificates(results: &str, dut: &str) -> usize {
+    let facts = fs::read_to_string(Path::new(results).join("facts.json")).expect("facts");
+    let facts: Value = serde_json::from_str(&facts).expect("JSON");
+    facts["duts"][dut]["certificates"].as_array().map_or(0, Vec::len)
+}
+
+fn start(arguments: &[&str]) -> Child {
+    sixbench(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("sixbench")
+}
+
+#[test]
+fn a_run_of_dns_servers_leaves_its_self_tests_its_trials_and_a_report() {
+    let (_guard, scratch) = (ONE_AT_A_TIME.lock(), Scratch::new("run"));
+    let (plan, results) = (scratch.write("plan.toml", PLAN), scratch.path("results"));
+    let child = start(&["run", &plan, "-o", &results]);
+    let pid = child.id();
+    let output = child.wait_with_output().expect("ended");
+    assert!(matches!(output.status.code(), Some(0 | 4)), "{}", text(&output.stderr));
+    for record in records(&results) {
+        let Some(answers) = record["result"]["dns"]["answers"].as_object() else { continue };
+        let of = |fate: &str| answers[fate].as_u64().expect("a number");
+        // A busy machine may leave the server no time; a wrong answer is one all the same.
+        assert_eq!(of("right") + of("late") + of("unanswered"), of("sent"), "{record}");
+    }
+    let tests: Vec<String> = records(&results).iter().map(|record| record["point"]["test"].to_string()).collect();
+    assert!(["unbound", "real", "nsd"].iter().all(|test| tests.contains(&format!("\"{test}\""))), "{tests:?}");
+    assert_eq!(certificates(&results, "unbound-dns64"), 2, "one with each authority");
+    let report = fs::read_to_string(Path::new(&results).join("report.html")).expect("a report");
+    assert!(report.contains("queries/s") && report.contains("9.2.1"));
+    assert!(Path::new(&results).join("recipes/nsd-authority.toml").exists(), "a resumed run needs the authority's recipe");
+    assert!(text(&output.stderr).contains("certified for "), "{}", text(&output.stderr));
+    assert!(namespaces_of(pid).is_empty());
+}
+
+#[test]
+fn a_killed_run_of_a_dns_server_goes_on_and_keeps_the_self_test_of_before() {
+    let (_guard, scratch) = (ONE_AT_A_TIME.lock(), Scratch::new("kill"));
+    let only_ours = PLAN.split("[[test]]\nname = \"real\"").next().expect("a plan");
+    let (plan, results) = (scratch.write("plan.toml", only_ours), scratch.path("results"));
+    let mut child = start(&["run", &plan, "-o", &results]);
+    let end = Instant::now() + Duration::from_secs(60);
+    while records(&results).is_empty() {
+        assert!(Instant::now() < end, "no trial within a minute");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    child.kill().expect("killed");
+    child.wait().expect("ended");
+    let (pid, before) = (child.id(), records(&results));
+    assert_eq!(certificates(&results, "unbound-dns64"), 1);
+    let output = output(&["run", "--resume", &results]);
+    assert!(matches!(output.status.code(), Some(0 | 4)), "{}", text(&output.stderr));
+    let after = records(&results);
+    assert_eq!(after[..before.len()], before, "what was measured stays");
+    assert!(after.len() > before.len(), "and the rest was measured");
+    assert_eq!(certificates(&results, "unbound-dns64"), 2, "each part of the run has its own");
+    assert!(namespaces_of(pid).is_empty(), "what the killed run left was swept up");
+}
+
+#[test]
+fn an_expectation_of_a_dns_server_is_missed_in_queries() {
+    let (_guard, scratch) = (ONE_AT_A_TIME.lock(), Scratch::new("expect"));
+    let one = PLAN.split("[[test]]\nname = \"real\"").next().expect("a plan");
+    let plan = scratch.write("plan.toml", &one.replace("repetitions = 2", "repetitions = 1\nexpect = \"1M\""));
+    let output = output(&["run", &plan, "-o", &scratch.path("results")]);
+    // 4 where this machine never let the tester be valid: then nothing was found that could miss anything.
+    assert!(matches!(output.status.code(), Some(5 | 4)), "{}", text(&output.stderr));
+    if output.status.code() == Some(5) {
+        let said = text(&output.stdout);
+        assert!(said.contains("missed: unbound/84: a median of ") && said.contains(" queries/s, expected"), "{said}");
+    }
+}
+
+#[test]
+fn devices_and_authorities_of_another_technology_are_refused_before_anything_is_touched() {
+    let scratch = Scratch::new("technology");
+    let told = |test: &str, what: &str| {
+        let plan = scratch.write("plan.toml", &format!("name = \"p\"\n[[test]]\nname = \"t\"\n{test}\n"));
+        let output = output(&["check", &plan]);
+        let error = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{test}: {error}");
+        assert!(error.contains(what), "{test}: {error}");
+    };
+    told("dut = \"nsd-authority\"\nmeasure = \"dns64\"", "measure = \"dns64\" does not fit recipe nsd-authority");
+    told(
+        "dut = \"unbound-dns64\"\nmeasure = \"dns-authority\"",
+        "measure = \"dns-authority\" does not fit recipe unbound-dns64",
+    );
+    told("dut = \"linux-ipv6\"\nmeasure = \"dns64\"", "measure = \"dns64\" does not fit recipe linux-ipv6");
+    told("dut = \"unbound-dns64\"", "it forwards no frames; measure = \"dns64\"");
+    told(
+        "dut = \"unbound-dns64\"\nmeasure = \"dns64\"\ncached = \"20%\"\nttl = \"1s\"",
+        "`ttl` must be longer than two trials",
+    );
+    let real = "dut = \"unbound-dns64\"\nmeasure = \"dns64\"\nnames = \"10.0.0.0/20\"\nauthority = \"linux-ipv4\"";
+    told(real, "authority = \"linux-ipv4\": that is no authoritative server");
+}
+
+/// As [`PLAN`], with what only a rehearsal could get wrong.
+#[test]
+fn the_commands_of_a_dns_plan_are_those_of_its_domain() {
+    let scratch = Scratch::new("shell");
+    let plan = scratch.write("plan.toml", &PLAN.replace("names =", "domain = \"example.test\"\nnames ="));
+    let output = output(&["plan", "--shell", &plan]);
+    let script = text(&output.stdout);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert!(script.contains("name: \"dns64perf.test\"") && script.contains("name: \"example.test\""), "{script}");
+    let plan = text(&sixbench(&["plan", &plan]).output().expect("sixbench").stdout);
+    assert!(plan.contains("dns64 of unbound-dns64: names of 0.0.0.0/0, 2 repetitions"), "{plan}");
+    assert!(plan.contains("between 50 and 400 queries/s") && !plan.contains("frames"), "{plan}");
+}

@@ -1,0 +1,167 @@
+//! One client thread without a server: time is what the test says it is.
+
+use super::*;
+use crate::dns::names::Population;
+use crate::dns::questions::Stretch;
+use proptest::prelude::*;
+use sixbench_method::plan::DnsRole;
+use std::net::UdpSocket;
+
+const MS: u64 = 1_000_000;
+
+/// A client of a hundred queries at a thousand a second, whose server never answers, in the hands of `work`.
+fn with_client<T>(part: (u64, u64), queries: u64, window_ns: u64, work: impl FnOnce(Client<'_>) -> T) -> T {
+    let server = UdpSocket::bind("[::1]:0").expect("a socket");
+    let (clock, domain) = (Clock::new(), Domain::new("dns64perf.test").expect("a domain"));
+    let questions = Questions::new("10.0.0.0/8".parse().expect("names"), 0, 0, Stretch { first: 0, count: 1 });
+    let prefix = Some("64:ff9b::/96".parse().expect("a prefix"));
+    let expectation = Expectation { role: DnsRole::Dns64, prefix, population: Population::default(), most_ttl: 60 };
+    let asking = Asking {
+        clock: &clock,
+        domain: &domain,
+        questions: &questions,
+        expectation: &expectation,
+        watch: None,
+        rate: FrameRate(1000),
+        queries,
+        timeout_ns: window_ns,
+        window_ns,
+        stall_ns: 10 * MS,
+    };
+    let address = server.local_addr().expect("an address");
+    let lines = Lines::open(None, address, 2, Query::new(&domain), 0).expect("sockets");
+    let mut client = Client::new(&asking, part, lines, None);
+    client.begin(0);
+    work(client)
+}
+
+#[test]
+fn a_client_half_a_second_behind_gives_up_and_what_it_sent_has_a_fate() {
+    with_client((0, 1), 1000, 1000 * MS, |mut client| {
+        client.turn(0);
+        assert!(!client.is_over(2000 * MS));
+        client.turn(502 * MS);
+        client.turn(503 * MS);
+        // What is under way is waited for.
+        assert!(!client.is_over(1502 * MS) && client.is_over(1503 * MS));
+        let counted = client.finish();
+        assert_eq!((counted.tally.answers.sent, counted.tally.answers.unanswered), (33, 33));
+        let Sending { nominal_ns, took_ns, worst_lateness_ns, late_frames } = counted.sending;
+        assert_eq!((nominal_ns, took_ns, worst_lateness_ns, late_frames), (999 * MS, 502 * MS, 501 * MS, 32));
+    });
+}
+
+#[test]
+fn threads_take_every_query_of_the_trial_once() {
+    let asked_for = |index, of| {
+        with_client((index, of), 100, 1000 * MS, |client| {
+            let pace = client.desk.pace;
+            (0..pace.queries).map(|own| (pace.number(own), pace.due_ns(own))).collect::<Vec<_>>()
+        })
+    };
+    let mut all: Vec<_> = (0..3).flat_map(|index| asked_for(index, 3)).collect();
+    all.sort_unstable();
+    assert!(all.into_iter().eq((0..100).map(|number| (number, number * MS))));
+}
+
+#[test]
+fn a_window_of_nothing_ends_queries_at_once_and_keeps_none() {
+    with_client((0, 1), 100, 0, |mut client| {
+        (0..100).for_each(|ms| client.turn(ms * MS));
+        assert!(client.desk.flight.sent() == 100 && client.is_over(102 * MS));
+        let answers = client.finish().tally.answers;
+        assert_eq!((answers.sent, answers.unanswered), (100, 100));
+    });
+}
+
+#[test]
+fn a_full_ring_holds_queries_back_until_others_are_over() {
+    with_client((0, 1), 100, 100 * MS, |mut client| {
+        client.desk.flight = Flight::new(64);
+        (0..100).for_each(|ms| client.turn(ms * MS));
+        assert_eq!(client.desk.flight.sent(), 64);
+        (100..300).for_each(|ms| client.turn(ms * MS));
+        let counted = client.finish();
+        assert_eq!((counted.tally.answers.sent, counted.tally.answers.unanswered), (100, 100));
+        assert_eq!(counted.sending.late_frames, 36, "all after the first 64");
+    });
+}
+
+#[test]
+fn a_trial_without_queries_is_over_at_once() {
+    with_client((0, 1), 0, 1000 * MS, |mut client| {
+        client.turn(3 * MS);
+        assert!(client.is_over(3 * MS));
+        assert_eq!(client.finish().tally.answers.sent, 0);
+    });
+}
+
+/// The right answer to a query.
+fn right(number: u64) -> Vec<u8> {
+    let query = Query::new(&Domain::new("dns64perf.test").expect("a domain"));
+    let mut octets = vec![0; query.len()];
+    query.write(&mut octets, 0, 0x0a00_0000 + number as u32);
+    octets[2..HEADER].copy_from_slice(&[0x81, 0x80, 0, 1, 0, 1, 0, 0, 0, 0]);
+    octets.extend([0xc0, 12, 0, 28, 0, 1, 0, 0, 0, 60, 0, 16, 0, 0x64, 0xff, 0x9b, 0, 0, 0, 0, 0, 0, 0, 0, 10, 0, 0]);
+    octets.push(number as u8);
+    octets
+}
+
+/// What arrives: the answer to one query under the identifier of another, with octets changed, cut and lengthened.
+#[derive(Clone, Debug)]
+struct Arrival {
+    to: u32,
+    about: u64,
+    changes: Vec<(usize, u8)>,
+    cut: usize,
+    tail: Vec<u8>,
+}
+
+fn arrival() -> impl Strategy<Value = Arrival> {
+    let to = prop_oneof![8 => 0u32..40, 1 => any::<u32>()];
+    let changes = prop::collection::vec((0usize..90, any::<u8>()), 0..3);
+    let cut = prop_oneof![3 => Just(usize::MAX), 1 => 0usize..90];
+    let tail = prop_oneof![3 => Just(Vec::new()), 1 => prop::collection::vec(any::<u8>(), 0..600)];
+    let whole = (to, any::<bool>(), 0u64..40, changes, cut, tail);
+    whole.prop_map(|(to, is_own, about, changes, cut, tail)| {
+        let about = if is_own { u64::from(to) % 256 } else { about };
+        Arrival { to, about, changes, cut, tail }
+    })
+}
+
+impl Arrival {
+    fn octets(&self) -> Vec<u8> {
+        let mut octets = right(self.about);
+        for (at, octet) in &self.changes {
+            let length = octets.len();
+            octets[at % length] = *octet;
+        }
+        octets.truncate(self.cut);
+        octets.extend(&self.tail);
+        octets
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(500))]
+
+    /// Fuzzing: whatever arrives nothing panics, every query has one fate, and every message is counted once.
+    #[test]
+    fn no_messages_make_a_client_panic_or_lose_count(arrivals in prop::collection::vec(arrival(), 0..120)) {
+        let answers = with_client((0, 1), 32, 1000 * MS, |mut client| {
+            client.turn(100 * MS);
+            for arrival in &arrivals {
+                let octets = arrival.octets();
+                let sequence = judge::identifier(&octets).map(|_| arrival.to);
+                client.desk.take(&Reply { sequence, octets: &octets, now_ns: 101 * MS });
+            }
+            client.finish().tally.answers
+        });
+        prop_assert_eq!(answers.sent, 32);
+        prop_assert_eq!(answers.settled() + answers.unanswered, answers.sent);
+        let counted = answers.settled() + answers.duplicate + answers.mismatched + answers.unasked;
+        prop_assert_eq!(counted, arrivals.len() as u64);
+        let honest = |number: &u32| arrivals.iter().any(|a| a.to == *number && a.about == u64::from(*number) && a.octets().len() >= HEADER);
+        prop_assert!(answers.right <= (0..32).filter(honest).count() as u64);
+    }
+}

@@ -1,0 +1,66 @@
+//! Which name is the next nobody was asked for, and which a server may still know: domain names "MUST NOT be repeated before the cache of
+//! the DUT is exhausted" (RFC 8219 section 9.2). Numbers never go round here; the namespace does.
+
+use super::questions::Stretch;
+use std::collections::VecDeque;
+use std::time::Instant;
+
+/// Names by their numbers, used up in turn.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Fresh {
+    next: u64,
+    /// The first names of stretches in somebody's cache, and until when.
+    known: VecDeque<(u64, Instant)>,
+}
+
+impl Fresh {
+    /// The number of the next name.
+    pub(super) fn next(&self) -> u64 {
+        self.next
+    }
+
+    /// The next `count` names, which whoever is asked for them may know until then.
+    pub(super) fn take(&mut self, count: u64, now: Instant, until: Instant) -> Stretch {
+        while self.known.front().is_some_and(|(_, until)| *until <= now) {
+            self.known.pop_front();
+        }
+        let taken = Stretch { first: self.next, count };
+        self.known.push_back((taken.first, until));
+        self.next += count;
+        taken
+    }
+
+    /// Names in somebody's cache after another `count`: more than there are would be repeated too early.
+    pub(super) fn known_after(&self, count: u64, now: Instant) -> u64 {
+        let oldest = self.known.iter().find(|(_, until)| *until > now).map_or(self.next, |(first, _)| *first);
+        self.next + count - oldest
+    }
+
+    /// Nobody knows any: another server, or an empty cache.
+    pub(super) fn forget(&mut self) {
+        self.known.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn names_are_known_until_their_time_is_over() {
+        let (mut fresh, start) = (Fresh::default(), Instant::now());
+        let at = |seconds| start + Duration::from_secs(seconds);
+        assert_eq!(fresh.known_after(100, at(0)), 100);
+        assert_eq!(fresh.take(100, at(0), at(60)), Stretch { first: 0, count: 100 });
+        assert_eq!(fresh.take(50, at(10), at(70)), Stretch { first: 100, count: 50 });
+        assert_eq!(
+            (fresh.known_after(10, at(59)), fresh.known_after(10, at(60)), fresh.known_after(10, at(70))),
+            (160, 60, 10)
+        );
+        fresh.take(1, at(61), at(121));
+        assert_eq!((fresh.next(), fresh.known.len()), (151, 2));
+        fresh.forget();
+        assert_eq!(fresh.known_after(7, at(61)), 7);
+    }
+}
