@@ -6,12 +6,15 @@ use sixbench_engine::dns::names::{Domain, Population};
 use sixbench_engine::dns::{AuthorityEnd, DnsEnds, DnsSettings, DnsTester, Expectation};
 use sixbench_method::plan::DnsRole;
 use sixbench_method::terms::{FrameRate, LossRatio};
-use sixbench_method::trial::{Measurer, Shape, TrialResult, TrialSpec, Verdict};
-use std::net::SocketAddr;
-use std::sync::Arc;
+use sixbench_method::trial::{Fault, Measurer, Shape, TrialResult, TrialSpec, Verdict};
+use std::net::{SocketAddr, UdpSocket};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
+
+/// A client never sleeps: two at once leave the servers no core.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 fn domain() -> Domain {
     Domain::new("dns64perf.test").expect("a domain")
@@ -83,6 +86,7 @@ fn measure(tester: &mut DnsTester, spec: &TrialSpec) -> TrialResult {
 
 #[test]
 fn every_query_to_an_authority_is_answered_rightly() {
+    let _guard = ONE_AT_A_TIME.lock();
     let server = Server::start(50);
     let mut tester = tester(ends(server.address), settings(50));
     let result = measure(&mut tester, &spec(2000, 500));
@@ -117,8 +121,9 @@ fn a_server_that_is_not_there_is_told_so() {
 
 #[test]
 fn the_self_test_certifies_a_rate_and_above_it_nothing_is_sent() {
+    let _guard = ONE_AT_A_TIME.lock();
     let listen: SocketAddr = "[::1]:0".parse().expect("an address");
-    let free = std::net::UdpSocket::bind(listen).expect("a port").local_addr().expect("an address");
+    let free = UdpSocket::bind(listen).expect("a port").local_addr().expect("an address");
     let authority = AuthorityEnd { namespace: None, listen: free, looped: Some((free, "loopback".to_owned())) };
     let server = Server::start(100);
     let ends = DnsEnds { authority: Some(authority), ..ends(server.address) };
@@ -128,4 +133,42 @@ fn the_self_test_certifies_a_rate_and_above_it_nothing_is_sent() {
     assert!((0..20).any(|_| certify().rate == 1000), "fit for 1000 queries/s");
     let above = measure(&mut tester, &spec(1001, 300));
     assert_eq!((above.verdict(LossRatio::ZERO), above.directions[0].offered), (Verdict::Invalid, 0));
+}
+
+/// A server that passes the first query on to `upstream` and fails all others without asking anybody.
+fn failing_after_one(upstream: SocketAddr) -> (SocketAddr, JoinHandle<()>) {
+    let any = || UdpSocket::bind("[::1]:0").expect("a port");
+    let (server, client) = (any(), any());
+    let address = server.local_addr().expect("an address");
+    server.set_read_timeout(Some(Duration::from_secs(3))).expect("a timeout");
+    let serve = move || {
+        let (mut message, mut is_first) = ([0; 512], true);
+        while let Ok((mut octets, from)) = server.recv_from(&mut message) {
+            if std::mem::take(&mut is_first) {
+                client.send_to(&message[..octets], upstream).expect("sent");
+                octets = client.recv(&mut message).expect("an answer");
+            } else {
+                // A response, recursion available, SERVFAIL.
+                (message[2], message[3]) = (message[2] | 0x80, 0x82);
+            }
+            server.send_to(&message[..octets], from).expect("sent");
+        }
+    };
+    (address, std::thread::spawn(serve))
+}
+
+#[test]
+fn failures_of_a_server_that_asks_nobody_are_losses_and_no_cache_hits() {
+    let _guard = ONE_AT_A_TIME.lock();
+    let upstream = Server::start(100);
+    let (server, serving) = failing_after_one(upstream.address);
+    let free = UdpSocket::bind("[::1]:0").expect("a port").local_addr().expect("an address");
+    let authority = AuthorityEnd { namespace: None, listen: free, looped: None };
+    let mut tester = tester(DnsEnds { authority: Some(authority), ..ends(server) }, settings(100));
+    let result = measure(&mut tester, &spec(200, 300));
+    let dns = result.dns.as_ref().expect("queries");
+    assert_eq!((dns.answers.sent, dns.answers.servfail, dns.cache.observed), (60, 60, Some(0)), "{dns:?}");
+    assert!(!result.faults.iter().any(|fault| matches!(fault, Fault::HitsDiffer { .. })), "{:?}", result.faults);
+    assert_eq!(TrialResult { faults: vec![], ..result }.verdict(LossRatio::ZERO), Verdict::Lost);
+    serving.join().expect("ended");
 }

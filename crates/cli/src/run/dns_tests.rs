@@ -15,11 +15,11 @@ use sixbench_testbed::{Recipe, Shell};
 use std::sync::Arc;
 
 /// So slow that no machine is slower.
-const RATE: FrameRate = FrameRate(400);
-const DURATION_NS: u64 = 500_000_000;
-const QUERIES: u64 = 200;
+const RATE: FrameRate = FrameRate(200);
+const DURATION_NS: u64 = 300_000_000;
+const QUERIES: u64 = 60;
 /// Trials until this machine lets one be answered in full.
-const TRIES: u32 = 10;
+const TRIES: u32 = 30;
 
 /// All DNS64 servers that can run here.
 const SERVERS: [&str; 4] = ["bind9-dns64", "unbound-dns64", "pdns-dns64", "knotres-dns64"];
@@ -68,28 +68,37 @@ fn spec() -> TrialSpec {
     TrialSpec { shape: Shape::Queries, ..TrialSpec::constant(RATE, DURATION_NS) }
 }
 
-/// A server that this machine has no time for is asked again. A wrong answer is one however busy the machine is.
-fn trial(session: &mut Session) -> (TrialResult, Watch) {
+/// A server that this machine has no time for is asked again, for it may fail then. A wrong answer is one however busy the machine is.
+fn trial(name: &str, session: &mut Session) -> (TrialResult, Watch) {
     for _ in 0..TRIES {
         let (result, watch) = session.measure(&spec()).expect("a trial");
         let answers = dns(&result).answers;
-        assert_eq!(answers.right + answers.late + answers.unanswered, answers.sent, "{result:?}");
+        let failed = answers.unanswered + answers.late + answers.servfail;
+        assert_eq!(answers.right + failed, answers.sent, "{name}: {:?}", result.directions[0].examples);
         if answers.right == QUERIES {
             return (result, watch);
         }
+        eprintln!("{name}: {answers:?} {:?}", result.faults);
     }
-    panic!("{TRIES} times this machine had no time for {QUERIES} queries");
+    panic!("{name}: {TRIES} times this machine had no time for {QUERIES} queries");
 }
 
 fn dns(result: &TrialResult) -> &DnsResult {
     result.dns.as_ref().expect("queries")
 }
 
+/// Of a machine that left the server its cores: else it may have asked its authority again, and a late answer may come later still.
+fn is_calm(result: &TrialResult) -> bool {
+    result.faults.is_empty()
+}
+
 /// Every query answered in time, rightly and once. A stall of this machine may make the trial invalid, but nothing is lost.
 fn assert_all_right(name: &str, result: &TrialResult) {
     let answers = dns(result).answers;
     assert_eq!((answers.sent, answers.right), (QUERIES, QUERIES), "{name}");
-    assert_eq!((answers.duplicate, answers.mismatched, answers.unasked), (0, 0, 0), "{name}");
+    if is_calm(result) {
+        assert_eq!((answers.duplicate, answers.mismatched, answers.unasked), (0, 0, 0), "{name}");
+    }
     assert_ne!(result.verdict(LossRatio::ZERO), Verdict::Lost, "{name}: {:?}", result.faults);
 }
 
@@ -98,14 +107,12 @@ fn every_dns64_server_answers_each_query_rightly_and_asks_its_authority_for_both
     let _guard = ONE_AT_A_TIME.lock();
     for name in SERVERS {
         let mut session = open(name, &dns64(), None);
-        let (result, watch) = trial(&mut session);
+        let (result, watch) = trial(name, &mut session);
         assert_all_right(name, &result);
         let counts = dns(&result).authority.expect("the authority is ours");
         assert_eq!(counts.names, QUERIES, "{name}: {counts:?}");
-        // A server that waited too long for this machine asks again.
-        for (record, queries) in [("AAAA", counts.aaaa), ("A", counts.a)] {
-            assert!((QUERIES..QUERIES * 3 / 2).contains(&queries), "{name}: {record} {counts:?}");
-        }
+        assert!(counts.aaaa >= QUERIES && counts.a >= QUERIES, "{name}: {counts:?}");
+        assert!(!is_calm(&result) || counts.aaaa + counts.a < QUERIES * 3, "{name}: {counts:?}");
         assert_eq!((counts.malformed, counts.overruns), (0, 0), "{name}");
         let cache = dns(&result).cache;
         assert_eq!((cache.intended, cache.observed, cache.preloaded), (0, Some(0), 0), "{name}");
@@ -120,12 +127,13 @@ fn names_with_an_aaaa_record_of_their_own_are_passed_on_and_nothing_is_synthesis
     let _guard = ONE_AT_A_TIME.lock();
     for name in SERVERS {
         let mut session = open(name, &Dns { with_aaaa: 40, ..dns64() }, None);
-        let (result, _) = trial(&mut session);
+        let (result, _) = trial(name, &mut session);
         assert_all_right(name, &result);
         let (existing, counts) = (dns(&result).existing, dns(&result).authority.expect("the authority is ours"));
         assert!((QUERIES * 3 / 10..=QUERIES / 2).contains(&existing), "{name}: {existing}");
         assert!(counts.aaaa >= QUERIES, "{name}: {counts:?}");
-        assert!((QUERIES - existing..QUERIES).contains(&counts.a), "{name}: {existing} {counts:?}");
+        assert!(counts.a >= QUERIES - existing, "{name}: {existing} {counts:?}");
+        assert!(!is_calm(&result) || counts.a < QUERIES, "{name}: {existing} {counts:?}");
     }
 }
 
@@ -135,15 +143,54 @@ fn what_was_resolved_before_comes_from_the_cache_and_nothing_else_does() {
     for name in SERVERS {
         let mut session = open(name, &dns64(), None);
         for (cached, hits) in [(0, 0), (50, QUERIES / 2), (100, QUERIES)] {
-            let dns_test = Dns { cached, cached_names: 50, ..dns64() };
+            let dns_test = Dns { cached, cached_names: 20, ..dns64() };
             change(&mut session, name, &dns_test);
-            let (result, _) = trial(&mut session);
+            let (result, _) = trial(name, &mut session);
             assert_all_right(name, &result);
             let (cache, counts) = (dns(&result).cache, dns(&result).authority.expect("the authority is ours"));
             assert_eq!((cache.intended, cache.observed), (hits, Some(hits)), "{name} {cached} %: {cache:?}");
-            assert_eq!(cache.preloaded, if cached > 0 { 50 } else { 0 }, "{name} {cached} %");
+            assert_eq!(cache.preloaded, if cached > 0 { 20 } else { 0 }, "{name} {cached} %");
             assert_eq!(counts.names, QUERIES - hits, "{name} {cached} %: {counts:?}");
         }
+    }
+}
+
+#[test]
+fn a_server_that_has_been_asked_for_all_names_starts_anew_and_asks_for_them_again() {
+    let _guard = ONE_AT_A_TIME.lock();
+    for name in SERVERS {
+        let few = Dns { names: "10.0.0.0/26".parse().expect("64 names"), ..dns64() };
+        let mut session = open(name, &few, None);
+        for _ in 0..3 {
+            let (result, _) = trial(name, &mut session);
+            assert_all_right(name, &result);
+            assert_eq!(dns(&result).cache.observed, Some(0), "{name}");
+            assert_eq!(dns(&result).authority.expect("the authority is ours").names, QUERIES, "{name}");
+        }
+    }
+}
+
+/// Drops what the authority says.
+const SILENT: [&str; 3] = [
+    "nft add table netdev rig",
+    "nft add chain netdev rig in { type filter hook ingress device right priority 0 ; }",
+    "nft add rule netdev rig in udp sport 53 drop",
+];
+
+#[test]
+fn after_a_trial_in_which_the_authority_was_silent_the_next_one_is_answered() {
+    let _guard = ONE_AT_A_TIME.lock();
+    for name in SERVERS {
+        let mut session = open(name, &dns64(), None);
+        trial(name, &mut session);
+        let dut = session.dut_shell().expect("a namespace");
+        SILENT.iter().for_each(|line| drop(dut.line(line).expect("a rule")));
+        let (result, _) = session.measure(&spec()).expect("a trial");
+        assert_eq!(dns(&result).answers.right, 0, "{name}");
+        assert_ne!(result.verdict(LossRatio::ZERO), Verdict::Passed, "{name}");
+        dut.line("nft delete table netdev rig").expect("no rule");
+        let (result, _) = trial(name, &mut session);
+        assert_all_right(name, &result);
     }
 }
 
@@ -154,12 +201,12 @@ fn a_real_authority_at_the_right_end_serves_a_dns64_server_and_the_self_test() {
     let nsd = recipe("nsd-authority", &[]);
     let mut session = open("unbound-dns64", &settings, Some(&nsd));
     assert!(session.layout().iter().any(|sentence| sentence.contains("the authority behind the DUT is nsd")), "its version");
-    let certificate = session.certify(FrameRate(500), DURATION_NS).expect("a self-test").expect("the first one");
+    let certificate = session.certify(FrameRate(250), DURATION_NS).expect("a self-test").expect("the first one");
     assert!(certificate.trials.iter().any(|trial| trial.in_time > 0), "{certificate:?}");
     if certificate.rate < RATE.0 {
         return; // The machine had no time for us: nothing above the certified rate is measured.
     }
-    let (result, _) = trial(&mut session);
+    let (result, _) = trial("unbound-dns64", &mut session);
     assert_all_right("unbound-dns64", &result);
     assert_eq!((dns(&result).authority, dns(&result).cache.observed), (None, None), "it is not ours to ask");
     assert!((QUERIES * 3 / 10..=QUERIES / 2).contains(&dns(&result).existing));
@@ -172,8 +219,8 @@ fn authoritative_servers_are_asked_for_what_is_there_and_for_what_is_not() {
         for with_aaaa in [100, 40] {
             let settings = Dns { with_aaaa, ..in_a_file(DnsRole::Authority) };
             let mut session = open(name, &settings, None);
-            assert!(session.certify(FrameRate(500), DURATION_NS).expect("no error").is_none(), "there is nobody to loop to");
-            let (result, watch) = trial(&mut session);
+            assert!(session.certify(FrameRate(250), DURATION_NS).expect("no error").is_none(), "there is nobody to loop to");
+            let (result, watch) = trial(name, &mut session);
             assert_all_right(name, &result);
             let existing = dns(&result).existing;
             assert_eq!(existing == QUERIES, with_aaaa == 100, "{name}: {existing}");
@@ -202,7 +249,7 @@ fn the_self_test_certifies_a_low_rate_once_and_a_trial_above_it_is_none() {
     let again = session.certify(FrameRate(10), 300_000_000).expect("a self-test").expect("another one");
     assert_eq!(again.timeout_ns, 500_000_000);
     if certificate.rate >= RATE.0 && again.rate >= 10 {
-        let slow = TrialSpec { rate: FrameRate(10), ..spec() };
+        let slow = TrialSpec { rate: FrameRate(10), duration_ns: 500_000_000, ..spec() };
         let (result, _) = session.measure(&slow).expect("a trial");
         assert!(dns(&result).answers.received() > 0, "the authority is back after the self-test");
     }

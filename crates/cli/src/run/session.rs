@@ -143,7 +143,7 @@ impl Session {
 
     /// One trial, with the processors watched.
     pub(crate) fn measure(&mut self, spec: &TrialSpec) -> Result<(TrialResult, Watch), Failed> {
-        let before = self.begin_empty()?;
+        let before = self.begin_empty(spec)?;
         let start = Instant::now();
         let (mut result, watch) = self.watched(spec)?;
         let took = start.elapsed();
@@ -153,10 +153,14 @@ impl Session {
         Ok((result, watch))
     }
 
-    /// No trial finds connections of the one before. Returns what the device counts then.
-    fn begin_empty(&mut self) -> Result<Option<u64>, Failed> {
+    /// No trial finds connections of the one before, nor names or a grudge. Returns what the device counts then.
+    fn begin_empty(&mut self, spec: &TrialSpec) -> Result<Option<u64>, Failed> {
         // Its process ends with the thread that started it, so the device is started anew from this one.
-        let restarted = self.dut.as_mut().map_or(Ok(()), Dut::restart_for_trial);
+        let restarted = match &mut self.dut {
+            Some(dut) if self.tester.wants_new_server(spec) => dut.restart().map(|()| self.tester.has_new_server()),
+            Some(dut) => dut.restart_for_trial(),
+            None => Ok(()),
+        };
         restarted.map_err(|error| Failed::new(Exit::Testbed, error))?;
         match &self.state {
             Some(state) => self.on_dut_cores(|| state.empty()),

@@ -98,6 +98,18 @@ impl Tester {
         })
     }
 
+    /// Whether a DNS server is to be started anew before a trial, for it remembers those before.
+    pub(super) fn wants_new_server(&self, spec: &TrialSpec) -> bool {
+        matches!(self, Self::Dns(dns) if dns.0.wants_new_server(spec))
+    }
+
+    /// It was.
+    pub(super) fn has_new_server(&mut self) {
+        if let Self::Dns(dns) = self {
+            dns.0.forget();
+        }
+    }
+
     /// An error when a process of the tester's has ended.
     pub(super) fn check_alive(&mut self) -> Result<(), TestbedError> {
         match self {

@@ -16,10 +16,12 @@ mod questions;
 mod records;
 mod resolve;
 mod result;
+mod settings;
 mod silence;
 mod tally;
 mod tester;
 pub mod zone_file;
 
 pub use questions::Expectation;
-pub use tester::{AuthorityEnd, DnsEnds, DnsError, DnsSettings, DnsTester, StandIn};
+pub use settings::{AuthorityEnd, DnsEnds, DnsError, DnsSettings, StandIn};
+pub use tester::DnsTester;

@@ -2,7 +2,7 @@
 
 use super::judge::Fate;
 use super::resolve::Resolved;
-use super::tester::DnsSettings;
+use super::settings::DnsSettings;
 use sixbench_method::plan::DnsRole;
 use std::net::Ipv4Addr;
 

@@ -1,17 +1,18 @@
 //! The DNS tester: a client, an authority, and a trial whenever one is asked for.
 
-use super::authority::{Authority, AuthorityError, Watch, Zone};
+use super::authority::{Authority, Watch, Zone};
 use super::client::{Asking, Client, Counted};
 use super::drive::{Division, Scene, perform};
 use super::fresh::Fresh;
 use super::keeper::Keeper;
 use super::lines::{IDENTIFIERS, Lines};
-use super::names::{Domain, Population};
+use super::names::Population;
 use super::query::Query;
 use super::questions::{Expectation, Questions, Stretch, address};
 use super::records::Records;
 use super::resolve::{Resolved, Resolver};
 use super::result::{Outcome, nothing_sent, trial_result};
+use super::settings::{DnsEnds, DnsError, DnsSettings};
 use super::silence;
 use crate::tester::Layout;
 use sixbench_io::clock::Clock;
@@ -21,122 +22,13 @@ use sixbench_method::terms::FrameRate;
 use sixbench_method::trial::dns::{Cache, Certificate, CertificateTrial};
 use sixbench_method::trial::{Fault, Measurer, TrialResult, TrialSpec};
 use std::io;
-use std::net::{IpAddr, SocketAddr};
-use std::path::PathBuf;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// Where the ends are.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DnsEnds {
-    /// Network namespace of the client; `None` is this one.
-    pub client_namespace: Option<String>,
-    /// The address it asks from; `None`: the kernel's choice.
-    pub client: Option<IpAddr>,
-    /// The server under test.
-    pub server: SocketAddr,
-    /// The tester's own authority; `None`: somebody else answers, or the server is an authority itself.
-    pub authority: Option<AuthorityEnd>,
-    /// A real authority in the place of the tester's own.
-    pub stand_in: Option<StandIn>,
-}
-
-/// A real authoritative server of the tester's, set up by somebody else.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StandIn {
-    /// Where the client asks it in the self-test, and the way there in words.
-    pub looped: (SocketAddr, String),
-    /// Whether it runs on the core of the only client thread, which then lets it: the client gives the core away after every look, and
-    /// so does not keep its schedule as well.
-    pub shares_core: bool,
-}
-
-/// Where the tester's own authority is.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AuthorityEnd {
-    /// Its network namespace; `None` is this one.
-    pub namespace: Option<String>,
-    /// Where the server under test asks it.
-    pub listen: SocketAddr,
-    /// Where the tester's own client asks it in the self-test: the address, and the way there in words.
-    pub looped: Option<(SocketAddr, String)>,
-}
-
-/// What holds for every trial.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DnsSettings {
-    /// What answers must be.
-    pub expectation: Expectation,
-    /// The domain of all names.
-    pub domain: Domain,
-    /// The names to ask for.
-    pub names: Names,
-    /// Queries for names resolved before, per cent.
-    pub cached: u8,
-    /// Such names at most.
-    pub cached_names: u32,
-    /// Later answers are late, nanoseconds.
-    pub timeout_ns: u64,
-    /// Answers later than this are not waited for, nanoseconds; at least the timeout.
-    pub window_ns: u64,
-    /// A thread away for longer has stalled, nanoseconds.
-    pub stall_ns: u64,
-    /// Source ports of each client thread, at least; more where the queries under way need them.
-    pub ports: u16,
-    /// Where the record of every query goes, if anywhere.
-    pub records: Option<PathBuf>,
-}
-
 /// Between two attempts to get an answer from a server that has just started.
 const PROBE_PAUSE: Duration = Duration::from_millis(50);
-
-/// Why no trial could be performed.
-#[derive(Debug, thiserror::Error)]
-pub enum DnsError {
-    /// The client's sockets cannot be opened.
-    #[error(
-        "cannot ask {server} from {place}: {source}; is there a route, and is the client's address set on an interface there?"
-    )]
-    Client {
-        /// The server.
-        server: SocketAddr,
-        /// The namespace, in words.
-        place: String,
-        /// The kernel's answer.
-        source: io::Error,
-    },
-    /// The authority cannot listen.
-    #[error(transparent)]
-    Authority(#[from] AuthorityError),
-    /// A namespace cannot be entered.
-    #[error("cannot enter {place}: {source}; was the testbed brought up? (sixbench testbed up PLAN)")]
-    Namespace {
-        /// The namespace, in words.
-        place: String,
-        /// The kernel's answer.
-        source: io::Error,
-    },
-    /// The server under test does not answer one single query as it should.
-    #[error("{server}: {what}")]
-    Unfit {
-        /// The server.
-        server: SocketAddr,
-        /// What came instead, and what to do.
-        what: String,
-    },
-    /// The records cannot be written.
-    #[error("cannot write {path}: {source}")]
-    Records {
-        /// The file.
-        path: String,
-        /// The system's answer.
-        source: io::Error,
-    },
-    /// Somebody asked to stop.
-    #[error("interrupted")]
-    Interrupted,
-}
 
 /// Asks a server, and answers it.
 pub struct DnsTester {
@@ -154,6 +46,8 @@ pub struct DnsTester {
     pool: Option<(Stretch, Instant)>,
     certificate: Option<Certificate>,
     is_probed: bool,
+    /// Not every answer of the trial before was right and in time.
+    has_failed: bool,
     trials: u64,
 }
 
@@ -173,6 +67,7 @@ impl DnsTester {
             pool: None,
             certificate: None,
             is_probed: false,
+            has_failed: false,
             trials: 0,
         }
     }
@@ -199,15 +94,26 @@ impl DnsTester {
         (self.ends, self.settings) = (ends, settings);
     }
 
-    /// The server under test has an empty cache now.
-    pub fn forget(&mut self) {
-        self.pool = None;
-        self.fresh.forget();
-    }
-
     /// The self-test that holds for the timeout of the settings.
     pub fn certificate(&self) -> Option<&Certificate> {
         self.certificate.as_ref().filter(|certificate| certificate.timeout_ns == self.settings.timeout_ns)
+    }
+
+    /// Whether the server under test is to be started anew before a trial, lest it knows too much of those before. One with a cache may have
+    /// kept the names, where they would come again (RFC 8219 section 9.2 wants all different); and one that failed may go on failing because
+    /// its authority seemed dead to it, or asks it over TCP then. Tell by [`DnsTester::forget`] when it was.
+    pub fn wants_new_server(&self, spec: &TrialSpec) -> bool {
+        let would_repeat = || {
+            let (needed, has) = (self.needs(spec.frames()), self.settings.names.count());
+            needed.0 + needed.1 <= has && self.names_known(needed, spec.duration_ns) > has
+        };
+        self.settings.expectation.role == DnsRole::Dns64 && (self.has_failed || would_repeat())
+    }
+
+    /// The server under test was started anew: it knows no name any more, and may not be ready yet.
+    pub fn forget(&mut self) {
+        (self.pool, self.is_probed, self.has_failed) = (None, false, false);
+        self.fresh.forget();
     }
 
     /// Makes the authority listen, so that the server under test finds it from its first moment on.
@@ -357,6 +263,7 @@ impl DnsTester {
         let (pool, resolved) = self.preload(queries, spec.duration_ns)?;
         self.check_stop()?;
         if let Some(resolved) = resolved.as_ref().filter(|resolved| resolved.failed > 0) {
+            self.has_failed = true;
             let fault = Fault::PreloadFailed { failed: resolved.failed, of: pool.count };
             return Ok(nothing_sent(spec, queries, fault));
         }
@@ -391,7 +298,9 @@ impl DnsTester {
             stall_ns: self.settings.stall_ns,
             certified: self.certificate().map(|certificate| certificate.rate),
         };
-        Ok(trial_result(outcome))
+        let result = trial_result(outcome);
+        self.has_failed = result.directions.iter().any(|direction| direction.not_received() > 0);
+        Ok(result)
     }
 
     /// Why a trial makes no sense before anything is sent.
@@ -406,10 +315,15 @@ impl DnsTester {
             return None;
         }
         // Where the authority is ours names that the cache knows are seen; else they are not.
-        let resolved = if self.lasting_pool(pooled, spec.duration_ns).is_some() { 0 } else { pooled };
-        let known = self.fresh.known_after(fresh + resolved, Instant::now());
-        let needed = if self.ends.authority.is_none() { known.max(fresh + pooled) } else { fresh + pooled };
+        let known = if self.ends.authority.is_none() { self.names_known((fresh, pooled), spec.duration_ns) } else { 0 };
+        let needed = known.max(fresh + pooled);
         (needed > has).then_some(Fault::TooFewNames { needed, has })
+    }
+
+    /// Names the server under test would know after another trial with so many new ones and such that are resolved before.
+    fn names_known(&self, (fresh, pooled): (u64, u64), duration_ns: u64) -> u64 {
+        let resolved = if self.lasting_pool(pooled, duration_ns).is_some() { 0 } else { pooled };
+        self.fresh.known_after(fresh + resolved, Instant::now())
     }
 
     /// New names for a trial of so many queries, and names resolved before.

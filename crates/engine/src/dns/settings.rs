@@ -1,0 +1,117 @@
+//! What the DNS tester is told: where its ends are, what it is to ask, and why it may not be able to.
+
+use super::authority::AuthorityError;
+use super::names::Domain;
+use super::questions::Expectation;
+use sixbench_method::plan::Names;
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
+
+/// Where the ends are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DnsEnds {
+    /// Network namespace of the client; `None` is this one.
+    pub client_namespace: Option<String>,
+    /// The address it asks from; `None`: the kernel's choice.
+    pub client: Option<IpAddr>,
+    /// The server under test.
+    pub server: SocketAddr,
+    /// The tester's own authority; `None`: somebody else answers, or the server is an authority itself.
+    pub authority: Option<AuthorityEnd>,
+    /// A real authority in the place of the tester's own.
+    pub stand_in: Option<StandIn>,
+}
+
+/// A real authoritative server of the tester's, set up by somebody else.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StandIn {
+    /// Where the client asks it in the self-test, and the way there in words.
+    pub looped: (SocketAddr, String),
+    /// Whether it runs on the core of the only client thread, which then lets it: the client gives the core away after every look, and
+    /// so does not keep its schedule as well.
+    pub shares_core: bool,
+}
+
+/// Where the tester's own authority is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AuthorityEnd {
+    /// Its network namespace; `None` is this one.
+    pub namespace: Option<String>,
+    /// Where the server under test asks it.
+    pub listen: SocketAddr,
+    /// Where the tester's own client asks it in the self-test: the address, and the way there in words.
+    pub looped: Option<(SocketAddr, String)>,
+}
+
+/// What holds for every trial.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DnsSettings {
+    /// What answers must be.
+    pub expectation: Expectation,
+    /// The domain of all names.
+    pub domain: Domain,
+    /// The names to ask for.
+    pub names: Names,
+    /// Queries for names resolved before, per cent.
+    pub cached: u8,
+    /// Such names at most.
+    pub cached_names: u32,
+    /// Later answers are late, nanoseconds.
+    pub timeout_ns: u64,
+    /// Answers later than this are not waited for, nanoseconds; at least the timeout.
+    pub window_ns: u64,
+    /// A thread away for longer has stalled, nanoseconds.
+    pub stall_ns: u64,
+    /// Source ports of each client thread, at least; more where the queries under way need them.
+    pub ports: u16,
+    /// Where the record of every query goes, if anywhere.
+    pub records: Option<PathBuf>,
+}
+
+/// Why no trial could be performed.
+#[derive(Debug, thiserror::Error)]
+pub enum DnsError {
+    /// The client's sockets cannot be opened.
+    #[error(
+        "cannot ask {server} from {place}: {source}; is there a route, and is the client's address set on an interface there?"
+    )]
+    Client {
+        /// The server.
+        server: SocketAddr,
+        /// The namespace, in words.
+        place: String,
+        /// The kernel's answer.
+        source: io::Error,
+    },
+    /// The authority cannot listen.
+    #[error(transparent)]
+    Authority(#[from] AuthorityError),
+    /// A namespace cannot be entered.
+    #[error("cannot enter {place}: {source}; was the testbed brought up? (sixbench testbed up PLAN)")]
+    Namespace {
+        /// The namespace, in words.
+        place: String,
+        /// The kernel's answer.
+        source: io::Error,
+    },
+    /// The server under test does not answer one single query as it should.
+    #[error("{server}: {what}")]
+    Unfit {
+        /// The server.
+        server: SocketAddr,
+        /// What came instead, and what to do.
+        what: String,
+    },
+    /// The records cannot be written.
+    #[error("cannot write {path}: {source}")]
+    Records {
+        /// The file.
+        path: String,
+        /// The system's answer.
+        source: io::Error,
+    },
+    /// Somebody asked to stop.
+    #[error("interrupted")]
+    Interrupted,
+}
