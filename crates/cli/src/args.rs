@@ -85,6 +85,9 @@ pub(crate) struct Output {
     /// One JSON object for each event on stdout instead of progress on stderr
     #[arg(long)]
     pub(crate) json: bool,
+    /// Of DNS tests a file for each trial in queries/, with a line for each query: when it was due and sent, the delay, the verdict
+    #[arg(long)]
+    pub(crate) queries: bool,
 }
 
 #[derive(Debug, Args)]
@@ -191,9 +194,9 @@ pub(crate) struct Dns64 {
     /// Search for the highest rate at which every answer is right and in time, with trials of that length
     #[arg(long)]
     pub(crate) search: bool,
-    /// Names to ask for, one for each address of a network; each is asked for once
-    #[arg(long, value_name = "NETWORK", default_value = "10.0.0.0/8")]
-    pub(crate) names: Names,
+    /// Names to ask for, one for each address of a network [default: 0.0.0.0/0; 10.0.0.0/16 with --authoritative]
+    #[arg(long, value_name = "NETWORK")]
+    pub(crate) names: Option<Names>,
     /// The domain they are in
     #[arg(long, default_value = sixbench_method::plan::DOMAIN, value_parser = Domain::new)]
     pub(crate) domain: Domain,
@@ -203,9 +206,9 @@ pub(crate) struct Dns64 {
     /// The server is an authority: AAAA records of its own are right, and no data where a name has none
     #[arg(long, conflicts_with_all = ["prefix", "authority", "cached"])]
     pub(crate) authoritative: bool,
-    /// Names that have an AAAA record of their own, per cent
-    #[arg(long, value_name = "PERCENT", default_value = "0%", value_parser = units::per_cent)]
-    pub(crate) with_aaaa: u8,
+    /// Names that have an AAAA record of their own, per cent [default: 0%; 100% with --authoritative]
+    #[arg(long, value_name = "PERCENT", value_parser = units::per_cent)]
+    pub(crate) with_aaaa: Option<u8>,
     /// Queries for names that were resolved before the trial, per cent
     #[arg(long, value_name = "PERCENT", default_value = "0%", value_parser = units::per_cent)]
     pub(crate) cached: u8,

@@ -135,7 +135,7 @@ fn a_port_where_nobody_listens_is_told_and_exit_code_3() {
     let output = ask(&port, &[]);
     let error = text(&output.stderr);
     assert_eq!(output.status.code(), Some(3), "{error}");
-    assert!(error.contains(&format!("[::1]:{port}: asked for AAAA 010-000-000-000.dns64perf.test")), "{error}");
+    assert!(error.contains(&format!("[::1]:{port}: asked for AAAA 000-000-000-000.dns64perf.test")), "{error}");
     assert!(error.contains("is the server up, and does it listen on that port?"), "{error}");
     assert!(output.stdout.is_empty());
 }
@@ -146,7 +146,7 @@ fn an_authority_that_is_asked_for_synthesised_addresses_is_asked_whether_dns64_i
     let output = ask(&authority.port, &[]);
     let error = text(&output.stderr);
     assert_eq!(output.status.code(), Some(3), "{error}");
-    assert!(error.contains("expected AAAA 64:ff9b::a00:0") && error.contains("is DNS64 enabled"), "{error}");
+    assert!(error.contains("expected AAAA 64:ff9b::,") && error.contains("is DNS64 enabled"), "{error}");
 }
 
 #[test]

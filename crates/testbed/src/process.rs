@@ -80,6 +80,24 @@ pub(crate) fn family(process: u32) -> Vec<u32> {
     family
 }
 
+/// The cores each of its threads may run on, ascending.
+pub(crate) fn allowed_cores(process: u32) -> Vec<Vec<u32>> {
+    let threads = std::fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten().filter_map(Result::ok);
+    let states = threads.filter_map(|thread| std::fs::read_to_string(thread.path().join("status")).ok());
+    states
+        .filter_map(|state| Some(core_list(state.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?)))
+        .collect()
+}
+
+/// `0-2,5` as the kernel writes it.
+fn core_list(text: &str) -> Vec<u32> {
+    let range = |part: &str| {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        Some(first.trim().parse().ok()?..=last.trim().parse().ok()?)
+    };
+    text.trim().split(',').filter_map(range).flatten().collect()
+}
+
 /// Of every thread of it.
 fn children(parent: u32) -> Vec<u32> {
     let threads = std::fs::read_dir(format!("/proc/{parent}/task")).into_iter().flatten().filter_map(Result::ok);
@@ -103,6 +121,13 @@ pub(crate) fn kill(signal: &str, pids: &[String]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn cores_are_read_as_the_kernel_writes_them() {
+        assert_eq!(core_list("\t0-2,5\n"), [0, 1, 2, 5]);
+        assert_eq!(core_list("7"), [7]);
+        assert!(!allowed_cores(std::process::id())[0].is_empty());
+    }
 
     fn run(script: &str, patience: Duration) -> Result<Output, String> {
         let words = ["sh", "-c", script].map(str::to_owned);

@@ -3,7 +3,7 @@
 
 use crate::filling::{Filling, Zone};
 use crate::namespace;
-use crate::process::kill_group;
+use crate::process::{allowed_cores, family, kill_group};
 use crate::recipe::{Recipe, Step, Technology};
 use crate::shell::{Shell, TestbedError, require};
 use sixbench_method::record::DutFacts;
@@ -71,7 +71,7 @@ impl Running {
         running.run_all(&running.recipe.setup)?;
         running.start()?;
         running.run_all(&running.recipe.after)?;
-        running.wait_until_ready()?;
+        running.settle()?;
         running.facts.version = running.version()?;
         Ok(running)
     }
@@ -121,7 +121,7 @@ impl Running {
     pub(crate) fn restart(&mut self) -> Result<(), TestbedError> {
         self.start_anew()?;
         self.run_all(&self.recipe.after)?;
-        self.wait_until_ready()
+        self.settle()
     }
 
     pub(crate) fn run_all(&self, steps: &[Step]) -> Result<(), TestbedError> {
@@ -166,6 +166,22 @@ impl Running {
         }
         let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
         self.daemon = self.place.start(&words, &self.log())?;
+        Ok(())
+    }
+
+    /// Waits until it is ready, and keeps it where it belongs.
+    fn settle(&mut self) -> Result<(), TestbedError> {
+        self.wait_until_ready()?;
+        self.keep_to_cores()
+    }
+
+    /// Some choose cores for their threads themselves, by the number of the machine's (Knot DNS): that would be the tester's core here.
+    fn keep_to_cores(&self) -> Result<(), TestbedError> {
+        let Some(daemon) = self.process() else { return Ok(()) };
+        let is_astray = |process: &u32| allowed_cores(*process).iter().any(|cores| *cores != self.place.cores);
+        for process in family(daemon).into_iter().filter(is_astray) {
+            self.place.shell.line(&format!("taskset -a -c -p {} {process}", self.place.core_list()))?;
+        }
         Ok(())
     }
 

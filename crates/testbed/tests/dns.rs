@@ -42,6 +42,18 @@ impl Rig {
     }
 
     /// What is answered at the left end, one datum per line. A query that is lost is an error.
+    /// Every thread in the device's namespace: Knot DNS would choose core 0 itself.
+    fn assert_kept_to_its_core(&self, name: &str) {
+        let processes = self.topology.dut().shell().outside().look(&["ip", "netns", "pids", self.topology.dut().name()]);
+        for process in processes.expect("processes").split_whitespace() {
+            let threads = std::fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten().flatten();
+            let states = threads.filter_map(|thread| std::fs::read_to_string(thread.path().join("status")).ok());
+            for state in states {
+                assert!(state.contains("Cpus_allowed_list:\t1\n"), "{name}: {state}");
+            }
+        }
+    }
+
     fn ask(&self, server: IpAddr, port: u16, name: &str, kind: &str) -> String {
         let line = format!("dig +short +time=3 +tries=1 @{server} -p {port} {name}.dns64perf.test {kind}");
         self.topology.tester().shell().line(&line).expect("an answer").trim().to_owned()
@@ -76,7 +88,9 @@ fn every_dns64_server_synthesises_what_the_authority_has_only_in_ipv4() {
         assert_eq!(ask("both", "AAAA"), "2001:db8::2", "{name}");
         assert_eq!(ask("both", "A"), "10.0.0.2", "{name}");
         assert_eq!(ask("nobody", "AAAA"), "", "{name}");
+        rig.assert_kept_to_its_core(name);
         dut.restart().expect("a DNS64 server again");
+        rig.assert_kept_to_its_core(name);
         assert_eq!(ask("010-000-000-001", "AAAA"), "64:ff9b::a00:1", "{name}, started anew");
         dut.check_alive().expect("alive");
         assert!(!dut.facts().version.is_empty() && dut.facts().files.values().any(|text| text.contains("64:ff9b::")));
@@ -96,7 +110,9 @@ fn every_authority_serves_its_zone_as_device_under_test_and_at_the_right_end() {
             assert_eq!(rig.ask(server, port, "010-000-000-001", "A"), "10.0.0.1", "{} at {server}", recipe.name);
             assert_eq!(rig.ask(server, port, "010-000-000-001", "AAAA"), "", "{} at {server}", recipe.name);
         }
+        rig.assert_kept_to_its_core(&recipe.name);
         dut.restart().expect("a server again");
+        rig.assert_kept_to_its_core(&recipe.name);
         assert_eq!(rig.ask(recipe.foreground.left.destination, 53, "both", "AAAA"), "2001:db8::2");
         assert!(!authority.facts().files.contains_key("zone"), "a zone may be of many megabytes");
         authority.check_alive().expect("alive");

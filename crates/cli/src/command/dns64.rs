@@ -25,6 +25,11 @@ const LONGEST_SELF_TEST_NS: u64 = 1_000_000_000;
 /// How much later than the timeout an answer may be, and still be seen.
 const LATE_NS: u64 = 1_000_000_000;
 
+/// Rest between the trials of a search,
+const REST: Duration = Duration::from_millis(100);
+/// and after one in which not every query was answered.
+const LONG_REST: Duration = Duration::from_secs(2);
+
 /// Performs the trial, or the search.
 pub(crate) fn dns64(arguments: args::Dns64) -> Result<Exit, Failed> {
     check(&arguments)?;
@@ -84,16 +89,33 @@ fn role(arguments: &args::Dns64) -> DnsRole {
     if arguments.authoritative { DnsRole::Authority } else { DnsRole::Dns64 }
 }
 
+/// What is asked for, with what a plan would have where nothing is said.
+fn asked(arguments: &args::Dns64) -> Dns {
+    let standard = Dns::required(role(arguments));
+    // A zone file has few names, and an authority no cache.
+    let names = if arguments.authoritative { "10.0.0.0/16".parse().expect("a network") } else { standard.names };
+    Dns {
+        domain: arguments.domain.to_string(),
+        names: arguments.names.unwrap_or(names),
+        timeout_ns: arguments.timeout_ns,
+        cached: arguments.cached,
+        with_aaaa: arguments.with_aaaa.unwrap_or(standard.with_aaaa),
+        ttl_s: arguments.ttl_s,
+        ports: arguments.source_ports,
+        ..standard
+    }
+}
+
 fn settings(arguments: &args::Dns64) -> DnsSettings {
     let prefix = (!arguments.authoritative).then_some(arguments.prefix);
-    let population = Population { with_aaaa: arguments.with_aaaa };
-    let standard = Dns::required(role(arguments));
+    let asked = asked(arguments);
+    let population = Population { with_aaaa: asked.with_aaaa };
     DnsSettings {
         expectation: Expectation { role: role(arguments), prefix, population, most_ttl: arguments.ttl_s },
         domain: arguments.domain.clone(),
-        names: arguments.names,
+        names: asked.names,
         cached: arguments.cached,
-        cached_names: standard.cached_names,
+        cached_names: asked.cached_names,
         timeout_ns: arguments.timeout_ns,
         window_ns: arguments.timeout_ns + LATE_NS,
         stall_ns: trial_settings(arguments).stall_ns,
@@ -124,14 +146,18 @@ fn search(arguments: &args::Dns64, tester: &mut DnsTester) -> Result<Exit, Faile
     let mut results = Vec::new();
     while let Some(spec) = search.next_trial() {
         let result = tester.measure(&spec).map_err(failed)?;
-        eprintln!("{}", trial_line(&result, search.verdict(&result)));
+        let verdict = search.verdict(&result);
+        eprintln!("{}", trial_line(&result, verdict));
         search.learn(&result);
         results.push(result);
+        // The server is not ours to start anew: after a trial it failed it may go on with it for a while.
+        std::thread::sleep(if verdict == Verdict::Passed { REST } else { LONG_REST });
     }
     let bracket = search.findings().brackets.first().copied();
     if arguments.json {
         println!("{}", serde_json::to_string_pretty(&(bracket, results)).map_err(anyhow::Error::from)?);
-        return Ok(Exit::Done);
+        let is_unfit = bracket.is_none_or(|bracket| bracket.limit == Limit::Tester);
+        return Ok(if is_unfit { Exit::TesterUnfit } else { Exit::Done });
     }
     let Some(bracket) = bracket else { return Ok(Exit::TesterUnfit) };
     let (exit, note) = match bracket.limit {
@@ -149,16 +175,7 @@ fn search(arguments: &args::Dns64, tester: &mut DnsTester) -> Result<Exit, Faile
 }
 
 fn plan(arguments: &args::Dns64) -> Plan {
-    let dns = Dns {
-        domain: arguments.domain.to_string(),
-        names: arguments.names,
-        timeout_ns: arguments.timeout_ns,
-        cached: arguments.cached,
-        with_aaaa: arguments.with_aaaa,
-        ttl_s: arguments.ttl_s,
-        ports: arguments.source_ports,
-        ..Dns::required(role(arguments))
-    };
+    let dns = asked(arguments);
     let standard = standard_search(Profile::Smoke);
     let minimum = FrameRate(standard.minimum.0.min(arguments.rate.0 / 100).max(1));
     Plan {

@@ -21,7 +21,7 @@ const QUICKSTART: &str = include_str!("../../../../plans/quickstart.toml");
 pub(crate) fn quickstart(arguments: args::Quickstart) -> Result<Exit, Failed> {
     let library = library(&[])?;
     if let Some(directory) = arguments.resume {
-        return resume(&directory, &library, arguments.output.json, false);
+        return resume(&directory, &library, &arguments.output, false);
     }
     let mut loaded = parse_plan("plans/quickstart.toml", QUICKSTART, &library)?;
     keep(&mut loaded.plan, arguments.only.as_deref())?;
@@ -31,7 +31,7 @@ pub(crate) fn quickstart(arguments: args::Quickstart) -> Result<Exit, Failed> {
 /// Runs a plan file, or goes on with an interrupted run.
 pub(crate) fn run(arguments: args::Run) -> Result<Exit, Failed> {
     if let Some(directory) = &arguments.resume {
-        return resume(directory, &library(&arguments.recipes)?, arguments.output.json, arguments.force);
+        return resume(directory, &library(&arguments.recipes)?, &arguments.output, arguments.force);
     }
     let path = arguments.plan.as_deref().ok_or_else(|| Failed::usage("a plan file is needed"))?;
     let PlanFile { source, mut loaded, library } = read_plan(path, &arguments.recipes)?;
@@ -90,7 +90,7 @@ pub(crate) fn measure(loaded: &Loaded, source: &str, library: &Library, output: 
     let named = |test: &Test| [Some(test.dut.clone()), test.measure.dns().and_then(|dns| dns.authority.clone())];
     let names: BTreeSet<String> = loaded.plan.tests.iter().flat_map(named).flatten().collect();
     store.keep_recipes(names.iter().filter_map(|name| library.get(name)))?;
-    let order = |site| Order { plan: &loaded.plan, library, site, records: Vec::new(), earlier: None };
+    let order = |site| Order { plan: &loaded.plan, library, site, queries: output.queries, records: Vec::new(), earlier: None };
     let exit = go(&loaded.plan, &loaded.links, order, &mut store, output.json)?;
     Ok(Results { directory, exit })
 }
@@ -101,19 +101,20 @@ fn new_directory(plan: &str) -> PathBuf {
     Path::new("results").join(format!("{plan}-{time}"))
 }
 
-fn resume(directory: &Path, library: &Library, json: bool, force: bool) -> Result<Exit, Failed> {
+fn resume(directory: &Path, library: &Library, output: &args::Output, force: bool) -> Result<Exit, Failed> {
     let (mut store, Stored { plan, records, is_torn, facts, commands }) = Store::reopen(directory)?;
     let library = &with_kept_recipes(directory, library)?;
     // The links are no part of the resolved plan: they belong to this machine, and the plan's own text has them.
     let source = std::fs::read_to_string(directory.join("plan.toml")).unwrap_or_default();
     let links = links_of(&source);
     check_feasible(&Loaded { plan: plan.clone(), links: links.clone() }, library, force)?;
-    if !json {
+    if !output.json {
         let torn = if is_torn { " (the last line was torn off and is measured again)" } else { "" };
         eprintln!("going on after {} trials{torn}", records.len());
     }
-    let order = |site| Order { plan: &plan, library, site, records, earlier: Some((facts, commands)) };
-    go(&plan, &links, order, &mut store, json)
+    let earlier = Some((facts, commands));
+    let order = |site| Order { plan: &plan, library, site, queries: output.queries, records, earlier };
+    go(&plan, &links, order, &mut store, output.json)
 }
 
 /// The recipes as they were when the run began, before any of the same name.

@@ -32,6 +32,8 @@ pub(crate) struct Order<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) library: &'a Library,
     pub(crate) site: Site<'a>,
+    /// Whether the record of every DNS query is kept.
+    pub(crate) queries: bool,
     /// Trials of an earlier part of the same run.
     pub(crate) records: Vec<TrialRecord>,
     /// What the earlier part knew of its devices, and the commands it ran.
@@ -230,6 +232,9 @@ impl Manager<'_> {
         self.check_stop()?;
         self.view.show(&Event::TrialStarted { point: point.clone(), spec: *spec });
         let started = jiff::Timestamp::now().to_string();
+        if self.order.queries {
+            session.keep_queries(self.store.queries(point, repetition, trial)?);
+        }
         let (result, watch) = session.measure(spec)?;
         let record =
             TrialRecord { format: FORMAT, point: point.clone(), repetition, trial, started, result, watch: Some(watch) };

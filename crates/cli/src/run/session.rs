@@ -14,6 +14,7 @@ use sixbench_method::trial::dns::Certificate;
 use sixbench_method::trial::{Fault, Shape, TrialResult, TrialSpec};
 use sixbench_testbed::monitor::Monitor;
 use sixbench_testbed::{Cores, Dut, Recipe, Shell, TestbedError, Topology, Wishes, Zone, existing};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -139,6 +140,11 @@ impl Session {
     /// Refuses a test that the device's connection tracking table cannot hold, or not for long enough.
     pub(crate) fn check_state(&self, test: &Test, plan: &Plan) -> Result<(), Failed> {
         self.state.as_ref().map_or(Ok(()), |state| state.check(test, plan))
+    }
+
+    /// Of a DNS server: the record of every query of the next trial goes there.
+    pub(crate) fn keep_queries(&mut self, path: PathBuf) {
+        self.tester.keep_queries(path);
     }
 
     /// One trial, with the processors watched.

@@ -1,7 +1,7 @@
 //! The results directory. `trials.jsonl` is the truth: each line is on disk before the next trial starts.
 
 use anyhow::{Context, Result, bail};
-use sixbench_method::plan::Plan;
+use sixbench_method::plan::{Plan, Point};
 use sixbench_method::record::{FORMAT, Facts, TrialRecord};
 use sixbench_testbed::Recipe;
 use std::fs::{self, File, OpenOptions};
@@ -10,6 +10,9 @@ use std::path::{Path, PathBuf};
 
 /// Where the recipes of a run are kept, below its directory.
 pub(crate) const RECIPES: &str = "recipes";
+
+/// Where records of DNS queries are kept, below its directory.
+const QUERIES: &str = "queries";
 
 /// An open results directory.
 pub(crate) struct Store {
@@ -89,6 +92,13 @@ impl Store {
         let text = line(record)?;
         let written = self.trials.write_all(text.as_bytes()).and_then(|()| self.trials.sync_data());
         written.map_err(|error| cannot_write(&self.directory.join("trials.jsonl"), error))
+    }
+
+    /// Where the record of every DNS query of a trial goes.
+    pub(crate) fn queries(&self, point: &Point, repetition: u32, trial: u32) -> Result<PathBuf> {
+        let directory = self.directory.join(QUERIES);
+        fs::create_dir_all(&directory).with_context(|| format!("cannot create {}", directory.display()))?;
+        Ok(directory.join(format!("{}-r{repetition}-t{trial}.csv", point.test)))
     }
 
     /// Writes one of the other files.

@@ -14,6 +14,7 @@ use sixbench_method::trial::dns::Certificate;
 use sixbench_method::trial::{Measurer, TrialResult, TrialSpec};
 use sixbench_testbed::{Hosts, TestbedError, Topology};
 use std::net::IpAddr;
+use std::path::PathBuf;
 
 /// Why there was no trial.
 #[derive(Debug, thiserror::Error)]
@@ -96,6 +97,13 @@ impl Tester {
             DnsError::Interrupted => TrialError::Interrupted,
             error => TrialError::Dns(error),
         })
+    }
+
+    /// The record of every DNS query of the next trial goes there.
+    pub(super) fn keep_queries(&mut self, path: PathBuf) {
+        if let Self::Dns(dns) = self {
+            dns.0.keep_queries(path);
+        }
     }
 
     /// Whether a DNS server is to be started anew before a trial, for it remembers those before.

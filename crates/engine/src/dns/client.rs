@@ -279,8 +279,11 @@ impl Desk<'_> {
     fn note_cache(&mut self, asked: Question) {
         let Question { address, is_cached } = asked;
         self.tally.cached += u64::from(is_cached);
-        let is_missed = self.asking.watch.is_some_and(|watch| if is_cached { watch.take(address) } else { watch.saw(address) });
-        self.tally.missed += u64::from(is_missed);
+        let Some(watch) = self.asking.watch else { return };
+        match is_cached {
+            true => self.tally.cached_misses += u64::from(watch.take(address)),
+            false => self.tally.fresh_hits += u64::from(!watch.saw(address)),
+        }
     }
 
     /// Ends what was sent before, up to so many.

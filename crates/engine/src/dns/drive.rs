@@ -87,8 +87,12 @@ pub(super) fn perform(
         let away: Vec<Gaps> = serving.into_iter().map(join).collect();
         let mut counted = counted?;
         // An authority that was away makes the DUT wait: the tester's doing like a client that was.
-        for (gaps, client) in away.iter().zip(counted.iter_mut()) {
-            client.gaps.add(gaps);
+        let (clients, authorities) = (counted.len() as u64, away.len() as u64);
+        for gaps in &away {
+            // Each authority has another part of the queries than each client.
+            let mut of_a_client = *gaps;
+            of_a_client.stalled_ns = gaps.stalled_ns * clients / authorities;
+            counted.iter_mut().take(1).for_each(|client| client.gaps.add(&of_a_client));
         }
         Some(counted)
     })

@@ -150,8 +150,12 @@ fn records(message: &Message<[u8]>, question: &[u8], due: &Due) -> Result<Fate, 
     for record in message.authority()? {
         record?;
     }
-    for record in message.additional()? {
+    let mut additional = message.additional()?;
+    for record in additional.by_ref() {
         record?;
+    }
+    if additional.pos() != message.as_slice().len() {
+        return Ok(Fate::Malformed);
     }
     let header = message.header();
     let octets = header.as_slice();

@@ -65,7 +65,7 @@ pub(crate) struct Recorder {
 }
 
 impl Recorder {
-    /// Adds one. Blocks only where the disk is slower than the trial by minutes of records: then the trial is invalid by its lateness.
+    /// Adds one. Blocks only where the disk is a million records behind: then the trial's lateness shows it.
     #[inline]
     pub(crate) fn take(&mut self, record: Record) {
         self.chunk.push(record);

@@ -20,8 +20,10 @@ pub(crate) struct Tally {
     pub(crate) existing: u64,
     /// Answered rightly, for names resolved before.
     pub(crate) cached: u64,
-    /// Answered rightly, by asking the authority.
-    pub(crate) missed: u64,
+    /// Of those, by asking the authority all the same.
+    pub(crate) cached_misses: u64,
+    /// Answered rightly about new names, without asking the authority.
+    pub(crate) fresh_hits: u64,
     /// The first wrong answers, one line each.
     pub(crate) examples: Vec<String>,
 }
@@ -37,7 +39,8 @@ impl Tally {
             last_missing_ns: None,
             existing: 0,
             cached: 0,
-            missed: 0,
+            cached_misses: 0,
+            fresh_hits: 0,
             examples: Vec::with_capacity(EXAMPLES),
         }
     }
@@ -95,7 +98,8 @@ impl Tally {
         self.last_missing_ns = self.last_missing_ns.max(other.last_missing_ns);
         self.existing += other.existing;
         self.cached += other.cached;
-        self.missed += other.missed;
+        self.cached_misses += other.cached_misses;
+        self.fresh_hits += other.fresh_hits;
         let room = EXAMPLES - self.examples.len();
         self.examples.extend(other.examples.iter().take(room).cloned());
     }

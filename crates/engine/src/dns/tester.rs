@@ -23,6 +23,7 @@ use sixbench_method::trial::dns::{Cache, Certificate, CertificateTrial};
 use sixbench_method::trial::{Fault, Measurer, TrialResult, TrialSpec};
 use std::io;
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -92,6 +93,11 @@ impl DnsTester {
             self.fresh.forget();
         }
         (self.ends, self.settings) = (ends, settings);
+    }
+
+    /// From now on the record of every query goes there, until other settings come.
+    pub fn keep_queries(&mut self, path: PathBuf) {
+        self.settings.records = Some(path);
     }
 
     /// The self-test that holds for the timeout of the settings.
@@ -414,7 +420,9 @@ impl DnsTester {
             let queries = looped.frames_in(duration_ns).max(1);
             let questions = Questions::fresh(self.settings.names, 0);
             let looking = Looking { server: address, expectation, questions: &questions, timeout_ns: timeout_ns / 4 };
-            let counted = self.run(looped, queries, &looking, None, &mut authorities)?;
+            // With the work that the authority has in a trial.
+            let watch = Watch::new(&ranges(self.settings.names, Stretch { first: 0, count: queries }));
+            let counted = self.run(looped, queries, &looking, Some(&watch), &mut authorities)?;
             let trial: CertificateTrial = super::certify::judged(looped.0, queries, &counted);
             bounds.learn(rate, &trial);
             certificate.trials.push(trial);

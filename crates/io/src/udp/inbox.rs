@@ -21,13 +21,13 @@ pub struct Inbox {
     octets: Box<[u8]>,
     from: Box<[libc::sockaddr_storage]>,
     control: Box<[Control]>,
-    /// Their pointers are into the boxes above, which never move their contents.
+    /// Pointers into the boxes above, written by every call that uses them.
     parts: Box<[libc::iovec]>,
     headers: Box<[libc::mmsghdr]>,
     filled: usize,
 }
 
-// SAFETY: the raw pointers are into boxes that the same value owns and nobody else knows.
+// SAFETY: the raw pointers are into boxes that the same value owns, and are written anew before each use.
 unsafe impl Send for Inbox {}
 
 /// Where a datagram came from, as the kernel has it: cheap to answer to.
@@ -50,18 +50,14 @@ impl Inbox {
         // SAFETY: all of these are C structs of integers and pointers, for which all zeroes is a value.
         let (address, part, header): (libc::sockaddr_storage, libc::iovec, libc::mmsghdr) =
             unsafe { (zeroed(), zeroed(), zeroed()) };
-        let mut inbox = Self {
+        Self {
             octets: vec![0; messages * SLOT].into(),
             from: vec![address; messages].into(),
             control: vec![Control([0; 64]); messages].into(),
             parts: vec![part; messages].into(),
             headers: vec![header; messages].into(),
             filled: 0,
-        };
-        for (part, slot) in inbox.parts.iter_mut().zip(inbox.octets.chunks_exact_mut(SLOT)) {
-            *part = libc::iovec { iov_base: slot.as_mut_ptr().cast(), iov_len: SLOT };
         }
-        inbox
     }
 
     /// Takes what has arrived, without waiting; returns the number of messages, each one datagram or several.
@@ -70,6 +66,10 @@ impl Inbox {
     /// What the network said of datagrams sent before (connection refused, unreachable), once; nothing was taken then.
     pub fn receive(&mut self, socket: &UdpSocket) -> io::Result<usize> {
         self.filled = 0;
+        // Pointers are made anew each time: those of an earlier call may be stale.
+        for (part, slot) in self.parts.iter_mut().zip(self.octets.chunks_exact_mut(SLOT)) {
+            *part = libc::iovec { iov_base: slot.as_mut_ptr().cast(), iov_len: SLOT };
+        }
         let addresses = self.from.iter_mut().zip(self.control.iter_mut()).zip(self.parts.iter_mut());
         for (header, ((address, control), part)) in self.headers.iter_mut().zip(addresses) {
             header.msg_hdr.msg_name = std::ptr::from_mut(address).cast();

@@ -102,7 +102,9 @@ impl UdpSocket {
     /// # Errors
     /// What the network said of earlier datagrams (connection refused, host unreachable): nothing was sent then, and the error is cleared.
     pub fn send_segments(&self, octets: &[u8], length: usize) -> io::Result<usize> {
-        let count = octets.len() / length;
+        assert!((1..=usize::from(u16::MAX)).contains(&length), "a datagram of {length} octets");
+        let count = (octets.len() / length).min(MOST_SEGMENTS);
+        let octets = &octets[..count * length];
         if count > 1 && self.has_offload.get() && octets.len() <= MOST_OCTETS {
             match outbox::send_message(self.as_raw_fd(), octets, None, length as u16) {
                 Ok(()) => return Ok(count),

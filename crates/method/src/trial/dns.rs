@@ -79,6 +79,11 @@ impl Answers {
         self.right + self.late
     }
 
+    /// Queries whose failure time alone can explain: no answer, a late one, or one of a server that waited for its authority in vain.
+    pub fn too_late(&self) -> u64 {
+        self.late + self.unanswered + self.servfail
+    }
+
     /// Answered within the meaning of the RFC: failures that are an answer, but not the right one.
     pub fn failed(&self) -> u64 {
         self.received().saturating_sub(self.sound())

@@ -124,7 +124,12 @@ impl TrialResult {
             Fault::NeighbourWentStale { direction, .. } if *direction == of => u64::MAX,
             _ => 0,
         };
-        self.faults.iter().map(excuse).fold(0, u64::saturating_add)
+        let all = self.faults.iter().map(excuse).fold(0, u64::saturating_add);
+        match &self.dns {
+            // No stall of the tester makes an answer wrong.
+            Some(dns) => all.min(dns.answers.too_late()),
+            None => all,
+        }
     }
 
     /// The verdict for a measurement of delays. Loss is part of the result there, not a failure; but delays of frames that the tester
