@@ -11,7 +11,7 @@ use super::query::Query;
 use super::questions::{Expectation, Questions, Stretch, address};
 use super::records::Records;
 use super::resolve::{Resolved, Resolver};
-use super::result::{Outcome, nothing_sent, trial_result};
+use super::result::{Outcome, add_counts, nothing_sent, trial_result};
 use super::settings::{DnsEnds, DnsError, DnsSettings};
 use super::silence;
 use crate::tester::Layout;
@@ -273,6 +273,20 @@ impl DnsTester {
             let fault = Fault::PreloadFailed { failed: resolved.failed, of: pool.count };
             return Ok(nothing_sent(spec, queries, fault));
         }
+        let preload = resolved.unwrap_or_default();
+        let cache = Cache {
+            preloaded: if self.settings.cached > 0 { pool.count } else { 0 },
+            preload_queries: preload.queries,
+            preload_ns: preload.took_ns,
+            ..Cache::default()
+        };
+        let result = self.ask(spec, queries, pool, cache)?;
+        self.has_failed = result.directions.iter().any(|direction| direction.not_received() > 0);
+        Ok(result)
+    }
+
+    /// The trial itself: everything is ready, and the names of `pool` are resolved.
+    fn ask(&mut self, spec: &TrialSpec, queries: u64, pool: Stretch, cache: Cache) -> Result<TrialResult, DnsError> {
         let (names, cached) = (self.settings.names, self.settings.cached);
         let questions = Questions::new(names, self.fresh.next(), cached, pool);
         let new = self.take(questions.fresh_in(queries), spec.duration_ns);
@@ -282,31 +296,20 @@ impl DnsTester {
         authorities.iter_mut().for_each(Authority::reset_counts);
         let looking = Looking { server, expectation, questions: &questions, timeout_ns: self.settings.timeout_ns };
         let counted = self.run(spec.rate, queries, &looking, watch.as_ref(), &mut authorities);
-        let counts = (!authorities.is_empty()).then(|| super::result::add_counts(&authorities));
+        let authority = (!authorities.is_empty()).then(|| add_counts(&authorities));
         self.rest(authorities);
-        let counted = counted?;
-        let preload = resolved.unwrap_or_default();
-        let cache = Cache {
-            preloaded: if self.settings.cached > 0 { pool.count } else { 0 },
-            preload_queries: preload.queries,
-            preload_ns: preload.took_ns,
-            ..Cache::default()
-        };
-        let outcome = Outcome {
+        Ok(trial_result(Outcome {
             spec,
             server,
             queries,
-            counted,
-            authority: counts,
+            counted: counted?,
+            authority,
             names: watch.as_ref().map(Watch::names),
             cache,
             timeout_ns: self.settings.timeout_ns,
             stall_ns: self.settings.stall_ns,
             certified: self.certificate().map(|certificate| certificate.rate),
-        };
-        let result = trial_result(outcome);
-        self.has_failed = result.directions.iter().any(|direction| direction.not_received() > 0);
-        Ok(result)
+        }))
     }
 
     /// Why a trial makes no sense before anything is sent.
