@@ -1,55 +1,16 @@
 //! The binary as a user meets it. The tests that run a plan need root; without it they fail, they do not skip.
 
+mod common;
+
+use common::{Scratch, output, sixbench, text};
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 /// Runs use the cores of this machine; one at a time.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
-
-fn sixbench(arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_sixbench"));
-    command.args(arguments).env("NO_COLOR", "1").env("COLUMNS", "100");
-    command
-}
-
-fn output(arguments: &[&str]) -> Output {
-    sixbench(arguments).output().expect("sixbench")
-}
-
-fn text(octets: &[u8]) -> String {
-    String::from_utf8_lossy(octets).into_owned()
-}
-
-/// A directory of this test's own, gone when dropped.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("sixbench-test-{name}-{}", std::process::id()));
-        let _ = fs::remove_dir_all(&path);
-        fs::create_dir_all(&path).expect("a directory");
-        Self(path)
-    }
-
-    fn write(&self, name: &str, content: &str) -> String {
-        let path = self.0.join(name);
-        fs::write(&path, content).expect("a file");
-        path.display().to_string()
-    }
-
-    fn path(&self, name: &str) -> String {
-        self.0.join(name).display().to_string()
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
 
 /// A plan of a few short trials on kernel forwarding.
 const SHORT: &str = r#"

@@ -1,57 +1,19 @@
 //! `sixbench dns64` against `sixbench authority` on loopback, and plans of DNS servers, as a user meets them. Slow on purpose: nothing here
 //! depends on speed. The tests that run a plan need root; without it they fail, they do not skip.
 
+mod common;
+
+use common::{Scratch, output, sixbench, text};
 use serde_json::Value;
 use std::fs;
 use std::io::{BufRead, BufReader};
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::path::Path;
+use std::process::{Child, Output, Stdio};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 /// Runs use the cores of this machine; one at a time.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
-
-fn sixbench(arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_sixbench"));
-    command.args(arguments).env("NO_COLOR", "1").env("COLUMNS", "100");
-    command
-}
-
-fn output(arguments: &[&str]) -> Output {
-    sixbench(arguments).output().expect("sixbench")
-}
-
-fn text(octets: &[u8]) -> String {
-    String::from_utf8_lossy(octets).into_owned()
-}
-
-/// A directory of this test's own, gone when dropped.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("sixbench-dns-{name}-{}", std::process::id()));
-        let _ = fs::remove_dir_all(&path);
-        fs::create_dir_all(&path).expect("a directory");
-        Self(path)
-    }
-
-    fn path(&self, name: &str) -> String {
-        self.0.join(name).display().to_string()
-    }
-
-    fn write(&self, name: &str, content: &str) -> String {
-        fs::write(self.path(name), content).expect("a file");
-        self.path(name)
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
 
 /// `sixbench authority` on a port of its own, ended when dropped.
 struct Authority {
