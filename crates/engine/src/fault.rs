@@ -6,7 +6,7 @@ use sixbench_method::trial::{DirectionResult, Fault};
 use std::net::IpAddr;
 
 /// Sending may take this share longer than nominal: siitperf's tolerance, kept for comparability.
-const TOLERANCE: f64 = 1e-5;
+pub(crate) const TOLERANCE: f64 = 1e-5;
 
 /// A schedule shorter than a second may take as much longer as one of a second: of a burst of milliseconds the tolerance would be
 /// less than the time a look at the clock takes.

@@ -213,18 +213,13 @@ fn describe(result: &TrialResult) -> String {
             "  sending        {:.6} s instead of {:.6} s ({:.2} queries/s), worst lateness {} us",
             seconds[0],
             seconds[1],
-            achieved(direction.offered, sending.took_ns),
+            direction.achieved_rate().unwrap_or(0.0),
             sending.worst_lateness_ns / 1000
         );
         direction.examples.iter().for_each(|example| text += &format!("  {example}\n"));
     });
     result.faults.iter().for_each(|fault| text += &format!("  tester: {fault}\n"));
     text
-}
-
-/// Queries per second between the first and the last.
-fn achieved(sent: u64, took_ns: u64) -> f64 {
-    if took_ns == 0 { 0.0 } else { sent.saturating_sub(1) as f64 * 1e9 / took_ns as f64 }
 }
 
 /// The figures of dns64perf++, then what it does not tell.

@@ -8,7 +8,7 @@ use super::stateful_section::{self, check_combinations, read_stateful};
 use super::traffic_section::read_traffic;
 use super::units;
 use super::words::{count, directions, identifier, known_dut};
-use sixbench_method::plan::{Flows, Measure, Profile, SearchSettings, Series, SeriesBy, Test, Traffic, TrialSettings};
+use sixbench_method::plan::{Dns, Flows, Measure, Profile, SearchSettings, Series, SeriesBy, Test, Traffic, TrialSettings};
 use sixbench_method::repeat::Repetition;
 use sixbench_method::terms::{Directions, FrameSize, Share};
 use std::collections::BTreeSet;
@@ -253,23 +253,19 @@ impl Steps {
 }
 
 fn of_cached(shares: &[u8]) -> Vec<Step> {
-    let step = |&share: &u8| {
-        let words = (format!("cached{share}"), format!("{share} % cached"));
-        Step::new(SeriesBy::Cached, f64::from(share), words, move |test| {
-            if let Measure::Dns(dns) = &mut test.measure {
-                dns.cached = share;
-            }
-        })
-    };
-    shares.iter().map(step).collect()
+    of_names(shares, SeriesBy::Cached, ("cached", "cached"), |dns, share| dns.cached = share)
 }
 
 fn of_with_aaaa(shares: &[u8]) -> Vec<Step> {
+    of_names(shares, SeriesBy::WithAaaa, ("aaaa", "with AAAA"), |dns, share| dns.with_aaaa = share)
+}
+
+fn of_names(shares: &[u8], by: SeriesBy, (short, long): (&str, &str), set: fn(&mut Dns, u8)) -> Vec<Step> {
     let step = |&share: &u8| {
-        let words = (format!("aaaa{share}"), format!("{share} % with AAAA"));
-        Step::new(SeriesBy::WithAaaa, f64::from(share), words, move |test| {
+        let words = (format!("{short}{share}"), format!("{share} % {long}"));
+        Step::new(by, f64::from(share), words, move |test| {
             if let Measure::Dns(dns) = &mut test.measure {
-                dns.with_aaaa = share;
+                set(dns, share);
             }
         })
     };

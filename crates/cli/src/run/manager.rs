@@ -339,13 +339,28 @@ fn unit_of(measure: &Measure) -> &'static str {
 /// The sessions that are open, by what they serve.
 type Sessions = BTreeMap<Device, Session>;
 
-/// A device as a testbed has it: the recipe, the cores it may use, the size of its connection tracking table, whether the
-/// tester's ends are hosts, and what a DNS server serves.
-type Device = (String, Option<u32>, Option<u64>, bool, String);
+/// A device as a testbed has it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Device {
+    recipe: String,
+    /// Cores it may use.
+    cores: Option<u32>,
+    /// Of its connection tracking table.
+    table_size: Option<u64>,
+    /// Whether the tester's ends are hosts.
+    has_hosts: bool,
+    /// What a DNS server is set up for.
+    server: Option<String>,
+}
 
 fn device_of(test: &Test) -> Device {
-    let server = test.measure.dns().map(profile::dns::server_of).unwrap_or_default();
-    (test.dut.clone(), test.cores, table_size(test), test.measure.needs_hosts(), server)
+    Device {
+        recipe: test.dut.clone(),
+        cores: test.cores,
+        table_size: table_size(test),
+        has_hosts: test.measure.needs_hosts(),
+        server: test.measure.dns().map(profile::dns::server_of),
+    }
 }
 
 fn table_size(test: &Test) -> Option<u64> {

@@ -3,15 +3,15 @@
 
 use super::client::Counted;
 use super::tally::Tally;
+use crate::fault::TOLERANCE;
 use sixbench_method::trial::dns::CertificateTrial;
 
 /// The search ends when the bounds are as near as this share of the upper one.
 const WIDTH: f64 = 0.1;
 /// A rate is not given up at its first failure: the machine may have been busy.
 const TRIES: u32 = 2;
-/// Sending may take this share longer than nominal.
-const TOLERANCE: f64 = 1e-5;
-/// Or this, if that is more.
+/// Sending may take so much longer than nominal, where that is more than the tolerance of every trial: a rate is searched here, and the
+/// trials at it are held to theirs.
 const LEAST_ALLOWED_NS: u64 = 1_000_000;
 
 /// What is known of the rates.

@@ -12,8 +12,6 @@ use std::net::SocketAddr;
 
 /// Queries have one direction: from the client.
 const DIRECTION: Direction = Direction::Forward;
-/// Answers from the cache may differ from those intended by one in so many.
-const HITS_TOLERANCE: u64 = 100;
 
 /// Everything there is to say of a trial.
 pub(super) struct Outcome<'a> {
@@ -42,9 +40,8 @@ pub(super) fn trial_result(outcome: Outcome<'_>) -> TrialResult {
     direction.receiving = Receiving { worst_gap_ns: gaps.worst_ns, overruns };
     let of_one_thread = FrameRate(spec.rate.0.div_ceil(counted.len().max(1) as u64));
     let mut faults = fault::of_direction(&direction, of_one_thread, outcome.stall_ns, gaps, &[]);
-    once(&mut faults);
     let dns = dns_result(&outcome, &tally);
-    faults.extend(hits_differ(&dns, &tally));
+    faults.extend(dns.hits_differ());
     direction.examples = std::mem::take(&mut tally.examples);
     direction.delay = tally.delays.summary();
     direction.delays = tally.delays.buckets();
@@ -60,21 +57,6 @@ pub(super) fn nothing_sent(spec: &TrialSpec, queries: u64, fault: Fault) -> Tria
 /// Of all authorities together.
 pub(super) fn add_counts(authorities: &[Authority]) -> AuthorityCounts {
     authorities.iter().map(Authority::counts).sum()
-}
-
-/// One loop sends and receives: a stall of it is noted by both, and excuses no more than the worse of them.
-fn once(faults: &mut Vec<Fault>) {
-    let late = faults.iter().find_map(|fault| match fault {
-        Fault::SenderStalled { frames, .. } => Some(*frames),
-        _ => None,
-    });
-    faults.retain_mut(|fault| match fault {
-        Fault::ReceiverStalled { frames, .. } => {
-            *frames = frames.saturating_sub(late.unwrap_or(0));
-            *frames > 0
-        }
-        _ => true,
-    });
 }
 
 fn gaps(counted: &[Counted], stall_ns: u64) -> Gaps {
@@ -113,7 +95,8 @@ fn direction(tally: &Tally, queries: u64, sending: Sending) -> DirectionResult {
 }
 
 fn dns_result(outcome: &Outcome<'_>, tally: &Tally) -> DnsResult {
-    let observed = outcome.names.map(|_| (tally.cached - tally.cached_misses) + tally.fresh_hits);
+    let (missed, repeated) = (tally.cached_misses, tally.fresh_hits);
+    let observed = outcome.names.map(|_| tally.cached - missed + repeated);
     let authority = outcome.authority.map(|counts| AuthorityCounts { names: outcome.names.unwrap_or(0), ..counts });
     DnsResult {
         server: outcome.server.to_string(),
@@ -121,17 +104,8 @@ fn dns_result(outcome: &Outcome<'_>, tally: &Tally) -> DnsResult {
         answers: tally.answers,
         rtt: tally.rtt,
         existing: tally.existing,
-        cache: Cache { intended: tally.cached, observed, ..outcome.cache },
+        cache: Cache { intended: tally.cached, observed, missed, repeated, ..outcome.cache },
         authority,
         certified: outcome.certified,
     }
-}
-
-/// Answers out of the cache that should not have been, or the other way round: the trial was another than was asked for.
-fn hits_differ(dns: &DnsResult, tally: &Tally) -> Option<Fault> {
-    let (intended, observed, of) = (dns.cache.intended, dns.cache.observed?, dns.answers.sound());
-    // New names must not be in any cache (RFC 8219 section 9.2: a MUST); of those that should be, a few may have been pushed out.
-    let is_repeated = tally.fresh_hits > 0 && intended == 0;
-    let differ = (tally.fresh_hits + tally.cached_misses) * HITS_TOLERANCE > of;
-    (is_repeated || differ).then_some(Fault::HitsDiffer { intended, observed, of })
 }

@@ -31,7 +31,7 @@ impl Resolver {
         let dns = self.result(&asked);
         let faults = match is_above {
             true => vec![Fault::AboveCertified { rate, certified }],
-            false => slow.into_iter().chain(differing(&dns)).collect(),
+            false => slow.into_iter().chain(dns.hits_differ()).collect(),
         };
         let dns = Some(Box::new(dns));
         TrialResult { spec: *spec, directions: vec![asked], connections: None, tcp: None, dns, faults }
@@ -40,7 +40,8 @@ impl Resolver {
     fn result(&self, asked: &DirectionResult) -> DnsResult {
         let (sent, right) = (asked.offered, asked.received);
         let of_cached = |queries: u64| queries * u64::from(self.cached) / 100;
-        let observed = of_cached(right).saturating_sub(self.forgotten);
+        let forgotten = self.forgotten.min(of_cached(right));
+        let observed = of_cached(right) - forgotten;
         let missed = right - observed;
         let mut rtt = RttSums::default();
         asked.delays.iter().for_each(|bucket| (0..bucket.frames).for_each(|_| rtt.take(bucket.up_to_ns)));
@@ -53,6 +54,7 @@ impl Resolver {
             cache: Cache {
                 intended: of_cached(right),
                 observed: Some(observed),
+                missed: forgotten,
                 preloaded: of_cached(sent),
                 ..Cache::default()
             },
@@ -60,10 +62,4 @@ impl Resolver {
             certified: Some(self.certified.0).filter(|&rate| rate < u64::MAX),
         }
     }
-}
-
-/// One name in a hundred may be answered otherwise than it was meant to be.
-fn differing(dns: &DnsResult) -> Option<Fault> {
-    let (intended, observed, of) = (dns.cache.intended, dns.cache.observed?, dns.answers.sound());
-    (intended.abs_diff(observed) * 100 > of).then_some(Fault::HitsDiffer { intended, observed, of })
 }

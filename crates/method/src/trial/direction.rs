@@ -145,6 +145,12 @@ impl DirectionResult {
         }
     }
 
+    /// Frames per second that were offered, between the first and the last; `None` of fewer than two.
+    pub fn achieved_rate(&self) -> Option<f64> {
+        let gaps = self.offered.checked_sub(1).filter(|gaps| *gaps > 0)?;
+        (self.sending.took_ns > 0).then(|| gaps as f64 * 1e9 / self.sending.took_ns as f64)
+    }
+
     /// Frames offered and not received in time and in good order of fields.
     pub fn not_received(&self) -> u64 {
         self.offered.saturating_sub(self.received)

@@ -1,5 +1,6 @@
 //! What a trial of DNS queries counted (RFC 8219 section 9). Counts, sums and times only, never a ratio.
 
+use super::Fault;
 use serde::{Deserialize, Serialize};
 
 /// What one trial of queries counted, beside what every trial counts: there a query is what a frame is elsewhere.
@@ -23,6 +24,21 @@ pub struct DnsResult {
     /// What the self-test of section 9.2.1 allows, queries per second; `None` where there was none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub certified: Option<u64>,
+}
+
+/// Of the right answers, one in so many may have come from elsewhere than it was meant to, where some are to come from the cache.
+const HITS_TOLERANCE: u64 = 100;
+
+impl DnsResult {
+    /// Answers out of the cache that should not have been, or the other way round: the trial was another than was asked for. One kind does
+    /// not make up for the other. New names must not be in any cache (RFC 8219 section 9.2: a MUST), so without caching not one may be.
+    pub fn hits_differ(&self) -> Option<Fault> {
+        let Cache { intended, observed, missed, repeated, .. } = self.cache;
+        let (observed, of) = (observed?, self.answers.sound());
+        let is_known = intended == 0 && repeated > 0;
+        let differ = (missed + repeated) * HITS_TOLERANCE > of;
+        (is_known || differ).then_some(Fault::HitsDiffer { intended, observed, of })
+    }
 }
 
 /// Queries by their fate, which the first answer to each decides. Every sent one has exactly one: `right`, `late`, `wrong_address`,
@@ -164,6 +180,12 @@ pub struct Cache {
     /// Of the same queries, those the authority was not asked about. `None` where the authority is not ours to ask.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub observed: Option<u64>,
+    /// Of those intended, the ones the authority was asked for all the same: pushed out of the cache, or never kept.
+    #[serde(default)]
+    pub missed: u64,
+    /// Right answers about new names that the authority was not asked for: the DUT knew them from somewhere.
+    #[serde(default)]
+    pub repeated: u64,
     /// Names resolved before.
     pub preloaded: u64,
     /// Queries that took: some were asked more than once.
@@ -268,6 +290,19 @@ mod tests {
         assert_eq!(rtt.mean_ns(), Some(2_000_000.0));
         let deviation = rtt.deviation_ns().expect("answers");
         assert!((deviation - 816_496.58).abs() < 0.1, "{deviation}");
+    }
+
+    #[test]
+    fn a_hit_too_many_does_not_make_up_for_one_too_few() {
+        let answers = Answers { sent: 1000, right: 1000, ..Answers::default() };
+        let of = |intended, missed, repeated| {
+            let observed = Some(intended - missed + repeated);
+            let cache = Cache { intended, observed, missed, repeated, ..Cache::default() };
+            DnsResult { answers, cache, ..DnsResult::default() }.hits_differ().is_some()
+        };
+        assert!(!of(500, 5, 5), "one in a hundred");
+        assert!(of(500, 6, 5) && of(500, 300, 300));
+        assert!(!of(0, 0, 0) && of(0, 0, 1), "without caching every name is new");
     }
 
     #[test]

@@ -126,10 +126,26 @@ impl TrialResult {
         };
         let all = self.faults.iter().map(excuse).fold(0, u64::saturating_add);
         match &self.dns {
-            // No stall of the tester makes an answer wrong.
-            Some(dns) => all.min(dns.answers.too_late()),
+            // No stall of the tester makes an answer wrong; and where one loop sends and receives, both ways note the same one.
+            Some(dns) => all.saturating_sub(self.stalled_twice(of)).min(dns.answers.too_late()),
             None => all,
         }
+    }
+
+    /// What the faults of the sender and of the receiver of a direction both count.
+    fn stalled_twice(&self, of: Direction) -> u64 {
+        let most = |noted: fn(&Fault) -> Option<(Direction, u64)>| {
+            self.faults.iter().filter_map(noted).filter(|(direction, _)| *direction == of).map(|(_, frames)| frames).max()
+        };
+        let sender = most(|fault| match fault {
+            Fault::SenderStalled { direction, frames, .. } => Some((*direction, *frames)),
+            _ => None,
+        });
+        let receiver = most(|fault| match fault {
+            Fault::ReceiverStalled { direction, frames, .. } => Some((*direction, *frames)),
+            _ => None,
+        });
+        sender.unwrap_or(0).min(receiver.unwrap_or(0))
     }
 
     /// The verdict for a measurement of delays. Loss is part of the result there, not a failure; but delays of frames that the tester
@@ -205,6 +221,29 @@ mod tests {
     fn a_stall_without_loss_passes_and_with_a_little_loss_is_invalid() {
         assert_eq!(result(1000, 1000, vec![stall(50)]).verdict(LossRatio::ZERO), Verdict::Passed);
         assert_eq!(result(1000, 960, vec![stall(50)]).verdict(LossRatio::ZERO), Verdict::Invalid);
+    }
+
+    /// A trial of 1000 queries, of which so many were not answered and so many wrongly.
+    fn asked(unanswered: u64, wrong_address: u64, faults: Vec<Fault>) -> TrialResult {
+        let right = 1000 - unanswered - wrong_address;
+        let answers = dns::Answers { sent: 1000, right, unanswered, wrong_address, ..dns::Answers::default() };
+        let dns = Some(Box::new(DnsResult { answers, ..DnsResult::default() }));
+        TrialResult { dns, ..result(1000, right, faults) }
+    }
+
+    #[test]
+    fn one_stall_of_a_dns_client_excuses_its_queries_once_although_both_ways_note_it() {
+        let away = Fault::ReceiverStalled { direction: Direction::Forward, worst_gap_ns: 5_000_000, frames: 40 };
+        let both = || vec![stall(50), away.clone()];
+        assert_eq!(asked(50, 0, both()).verdict(LossRatio::ZERO), Verdict::Invalid);
+        assert_eq!(asked(51, 0, both()).verdict(LossRatio::ZERO), Verdict::Lost);
+    }
+
+    #[test]
+    fn no_stall_of_the_tester_excuses_a_wrong_answer() {
+        assert_eq!(asked(0, 1, vec![stall(50)]).verdict(LossRatio::ZERO), Verdict::Lost);
+        assert_eq!(asked(10, 1, vec![stall(50)]).verdict(LossRatio::ZERO), Verdict::Lost);
+        assert_eq!(asked(10, 0, vec![stall(50)]).verdict(LossRatio::ZERO), Verdict::Invalid);
     }
 
     #[test]

@@ -76,10 +76,9 @@ impl<'a> Asked<'a> {
         self.record.result.spec.rate.0
     }
 
-    /// Queries per second that were sent, between the first and the last.
+    /// Queries per second that were sent.
     pub(crate) fn achieved(&self) -> Option<f64> {
-        let took_ns = self.direction.sending.took_ns;
-        (took_ns > 0).then(|| self.dns.answers.sent.saturating_sub(1) as f64 * 1e9 / took_ns as f64)
+        self.direction.achieved_rate()
     }
 }
 

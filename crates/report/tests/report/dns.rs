@@ -6,29 +6,13 @@ use sixbench_report::{csv, figures, html, json, latex, markdown, terminal};
 #[test]
 fn the_views_of_dns_servers() {
     let sample = Sample::of_dns_servers();
-    keep(&sample);
+    sample.keep("dns");
     insta::assert_snapshot!("markdown", markdown(&sample.input()));
     insta::assert_snapshot!("terminal", terminal(&sample.input(), 100, false));
     insta::assert_snapshot!("csv", csv(&sample.input()));
     let few = sample.only(&["unbound.aaaa0.cached0", "nsd"]);
     insta::assert_snapshot!("json", json(&few.input()));
     insta::assert_snapshot!("terminal-narrow", terminal(&few.input(), 50, false));
-}
-
-/// Writes page and figures to where `SIXBENCH_SAMPLE` says, to be looked at.
-fn keep(sample: &Sample) {
-    let Ok(directory) = std::env::var("SIXBENCH_SAMPLE") else {
-        return;
-    };
-    let directory = format!("{directory}/dns");
-    std::fs::create_dir_all(&directory).expect("a directory");
-    std::fs::write(format!("{directory}/report.html"), html(&sample.input()).expect("a page")).expect("report.html");
-    std::fs::write(format!("{directory}/report.md"), markdown(&sample.input())).expect("report.md");
-    std::fs::write(format!("{directory}/report.txt"), terminal(&sample.input(), 100, false)).expect("report.txt");
-    std::fs::write(format!("{directory}/report.tex"), latex(&sample.input())).expect("report.tex");
-    for (name, svg) in figures(&sample.input()) {
-        std::fs::write(format!("{directory}/{name}"), svg).expect("a figure");
-    }
 }
 
 fn page(sample: &Sample) -> String {

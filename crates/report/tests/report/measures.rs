@@ -172,7 +172,7 @@ fn an_adaptive_test_that_stopped_early_is_complete() {
 #[test]
 fn each_measure_has_a_part_of_the_page_and_no_part_is_empty() {
     let sample = Sample::of_every_measure();
-    keep(&sample);
+    sample.keep("measures");
     let page = page(&sample);
     let ids =
         ["headline", "loss-rate", "latency", "pdv", "ipdv", "back-to-back", "recovery", "reset", "overload", "mixed", "cores"];
@@ -194,17 +194,4 @@ fn figure(sample: &Sample, id: &str) -> Option<String> {
 /// The panels of a figure, each an SVG inside of the sheet.
 fn panels(svg: &str) -> Vec<String> {
     svg.split("<svg ").skip(2).map(str::to_owned).collect()
-}
-
-/// Writes page and figures to where `SIXBENCH_SAMPLE` says, to be looked at.
-fn keep(sample: &Sample) {
-    let Ok(directory) = std::env::var("SIXBENCH_SAMPLE") else {
-        return;
-    };
-    let directory = format!("{directory}/measures");
-    std::fs::create_dir_all(&directory).expect("a directory");
-    std::fs::write(format!("{directory}/report.html"), html(&sample.input()).expect("a page")).expect("report.html");
-    for (name, svg) in figures(&sample.input()) {
-        std::fs::write(format!("{directory}/{name}"), svg).expect("a figure");
-    }
 }

@@ -136,16 +136,8 @@ fn as_read(page: &str) -> String {
     page.replace("&#x2f;", "/")
 }
 
-/// The page; also written to where `SIXBENCH_SAMPLE` says, to be looked at.
 fn page() -> String {
     let sample = Sample::complete();
-    let page = html(&sample.input()).expect("a page");
-    if let Ok(directory) = std::env::var("SIXBENCH_SAMPLE") {
-        std::fs::create_dir_all(&directory).expect("a directory");
-        std::fs::write(format!("{directory}/report.html"), &page).expect("report.html");
-        for (name, svg) in figures(&sample.input()) {
-            std::fs::write(format!("{directory}/{name}"), svg).expect("a figure");
-        }
-    }
-    page
+    sample.keep(".");
+    html(&sample.input()).expect("a page")
 }

@@ -148,6 +148,8 @@ impl Server {
             cache: Cache {
                 intended,
                 observed: is_resolver.then_some(observed),
+                missed: intended.saturating_sub(observed),
+                repeated: observed.saturating_sub(intended),
                 preloaded: intended.min(100_000),
                 preload_queries: intended.min(100_000) + intended / 1000,
                 preload_ns: intended.min(100_000) * 120_000,

@@ -11,7 +11,7 @@ use sixbench_method::repeat::Repetition;
 use sixbench_method::search::{Bracket, Limit};
 use sixbench_method::terms::*;
 use sixbench_method::trial::*;
-use sixbench_report::{Budget, Input};
+use sixbench_report::{Budget, Input, figures, html, latex, markdown, terminal};
 
 pub(super) const SECOND: u64 = 1_000_000_000;
 
@@ -37,6 +37,25 @@ impl Sample {
             (1..=3).for_each(|repetition| sample.measure(i, point, repetition));
         }
         sample
+    }
+
+    /// Writes all views to a folder of where `SIXBENCH_SAMPLE` says, to be looked at.
+    pub(crate) fn keep(&self, folder: &str) {
+        let Ok(directory) = std::env::var("SIXBENCH_SAMPLE") else {
+            return;
+        };
+        let directory = format!("{directory}/{folder}");
+        std::fs::create_dir_all(&directory).expect("a directory");
+        let input = self.input();
+        let views = [
+            ("report.html".to_owned(), html(&input).expect("a page")),
+            ("report.md".to_owned(), markdown(&input)),
+            ("report.txt".to_owned(), terminal(&input, 100, false)),
+            ("report.tex".to_owned(), latex(&input)),
+        ];
+        for (name, text) in views.into_iter().chain(figures(&input)) {
+            std::fs::write(format!("{directory}/{name}"), text).expect("a view");
+        }
     }
 
     pub(crate) fn input(&self) -> Input<'_> {
