@@ -1,5 +1,5 @@
 # The two commands of the README, and what CI adds. Everything that must be installed is installed here.
-.PHONY: quickstart test build deps check deny clean
+.PHONY: quickstart test build lab deps check deny clean
 
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
@@ -13,6 +13,10 @@ test: deps
 
 build: deps
 	cargo build --release
+
+# Virtual routers for devices that need kernel modules, such as Jool: two minutes, once.
+lab: build
+	$(SUDO) ./target/release/sixbench lab build
 
 deps:
 	./scripts/install-dependencies

@@ -4,11 +4,11 @@ use crate::config::units;
 use crate::exit;
 use clap::{Args, Parser, Subcommand};
 use sixbench_engine::dns::names::Domain;
-use sixbench_method::plan::{Names, Profile};
+use sixbench_method::plan::{Names, Payload, Profile};
 use sixbench_method::terms::{Directions, FrameRate, FrameSize};
 use sixbench_wire::Prefix6052;
 use std::net::{IpAddr, SocketAddr};
-use std::num::NonZeroUsize;
+use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
 
 /// Measures IPv6 transition technologies: RFC 8219 throughput of NAT64, SIIT and routers, every frame verified.
@@ -31,6 +31,9 @@ pub(crate) enum Command {
     Check {
         /// The plan file
         plan: PathBuf,
+        /// Further recipes: a directory of TOML files
+        #[arg(long, value_name = "DIR")]
+        recipes: Vec<PathBuf>,
     },
     /// Is this host fit to measure? Each finding comes with its cure
     Doctor,
@@ -62,8 +65,39 @@ pub(crate) enum Command {
         /// The term, e.g. throughput; without one, all terms are listed
         term: Option<String>,
     },
+    /// The kernel lab: virtual routers for devices that need kernel modules, such as Jool
+    Lab {
+        /// What to do with it
+        #[command(subcommand)]
+        what: Lab,
+    },
     /// Remove what a killed run left behind (namespaces sb-* whose run is gone)
     Sweep,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Lab {
+    /// Install what is missing, then build what no package has (about 2 minutes, once; needs 1 GB for that time)
+    Build {
+        /// Where labs are kept [default: SIXBENCH_LAB, or /var/cache/sixbench/lab]
+        #[arg(long, value_name = "DIR")]
+        dir: Option<PathBuf>,
+        /// A source of Jool instead of Debian's package: MAP-T needs Jool 4.2
+        #[arg(long, value_name = "DIR|ARCHIVE")]
+        jool: Option<PathBuf>,
+    },
+    /// Show what was built
+    List {
+        /// Where labs are kept [default: SIXBENCH_LAB, or /var/cache/sixbench/lab]
+        #[arg(long, value_name = "DIR")]
+        dir: Option<PathBuf>,
+    },
+    /// Remove everything that was built
+    Clean {
+        /// Where labs are kept [default: SIXBENCH_LAB, or /var/cache/sixbench/lab]
+        #[arg(long, value_name = "DIR")]
+        dir: Option<PathBuf>,
+    },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -309,6 +343,15 @@ pub(crate) struct Trial {
     /// Native IPv6 background traffic, per cent of all frames
     #[arg(long, default_value = "0%")]
     pub(crate) background: String,
+    /// What the datagrams are: udp or echo (ICMPv6)
+    #[arg(long, default_value = "udp", value_parser = crate::config::payload)]
+    pub(crate) payload: Payload,
+    /// Of a device with [subscribers]: how many send [default: as many as its recipe says, with --response one]
+    #[arg(long, value_name = "N")]
+    pub(crate) subscribers: Option<NonZeroU32>,
+    /// Frames from left to right are requests: the right end answers each, and the response time is measured
+    #[arg(long, conflicts_with_all = ["directions", "connections"])]
+    pub(crate) response: bool,
     /// Of a stateful device: connections that phase 1 opens, each by one frame (RFC 9693): 1000, 100k, 4M
     #[arg(long, value_name = "N", value_parser = crate::config::connections)]
     pub(crate) connections: Option<u64>,
@@ -378,6 +421,23 @@ mod tests {
         assert_eq!(trial(&["--establish"]), None);
         assert_eq!(trial(&["--phase-1-rate", "1k"]), None);
         assert_eq!(trial(&["--connections", "1k", "--establish", "--for", "1s"]), None);
+    }
+
+    #[test]
+    fn a_trial_of_requests_has_no_direction_and_no_connections() {
+        let trial = |more: &[&str]| {
+            let words = ["sixbench", "trial", "linux-ipv6", "--rate", "1k", "--response"].iter().chain(more);
+            match Arguments::try_parse_from(words).map(|arguments| arguments.command) {
+                Ok(Command::Trial(trial)) => Some((trial.payload, trial.subscribers.map(NonZeroU32::get))),
+                _ => None,
+            }
+        };
+        assert_eq!(trial(&[]), Some((Payload::Udp, None)));
+        assert_eq!(trial(&["--payload", "echo", "--subscribers", "10"]), Some((Payload::Echo, Some(10))));
+        assert_eq!(trial(&["--payload", "tcp"]), None);
+        assert_eq!(trial(&["--subscribers", "0"]), None);
+        assert_eq!(trial(&["--directions", "forward"]), None);
+        assert_eq!(trial(&["--connections", "10"]), None);
     }
 
     #[test]

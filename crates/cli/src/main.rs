@@ -31,7 +31,7 @@ fn dispatch(arguments: Arguments) -> Result<Exit, Failed> {
         Command::Quickstart(arguments) => command::run::quickstart(arguments),
         Command::Run(arguments) => command::run::run(arguments),
         Command::Plan(arguments) => command::plan::plan(&arguments),
-        Command::Check { plan } => command::plan::check(&plan),
+        Command::Check { plan, recipes } => command::plan::check(&plan, &recipes),
         Command::Doctor => command::doctor::doctor(),
         Command::Selftest(arguments) => command::selftest::selftest(&arguments),
         Command::Trial(arguments) => command::trial::trial(&arguments),
@@ -42,6 +42,7 @@ fn dispatch(arguments: Arguments) -> Result<Exit, Failed> {
         Command::Report { results } => command::report::report(&results),
         Command::List { what } => command::list::list(what),
         Command::Explain { term } => command::explain::explain(term.as_deref()),
+        Command::Lab { what } => command::lab::lab(what),
         Command::Sweep => command::doctor::sweep(),
     }
 }

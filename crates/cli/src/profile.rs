@@ -3,11 +3,12 @@
 pub(crate) mod dns;
 mod gateway;
 mod job;
+pub(crate) mod subscribers;
 pub(crate) mod variation;
 
 pub(crate) use job::{Job, of as job};
 
-use sixbench_engine::profile::{Ends, Neighbours, Path, Paths, Profile, Variation};
+use sixbench_engine::profile::{Ends, Face, Neighbours, Path, Paths, Profile, Tunnel, Variation};
 use sixbench_method::plan::{AddressPart, Measure, Test};
 use sixbench_method::terms::FrameSize;
 use sixbench_testbed::recipe::{self, KnownDefect, Link, Recipe, Traffic, Translation};
@@ -23,8 +24,10 @@ pub(crate) fn of(recipe: &Recipe, test: &Test, frame_size: FrameSize, seed: u64)
     }
     check_translation(recipe)?;
     check_reset(recipe, test)?;
+    check_response(recipe, test)?;
     let gateway = gateway::of(recipe, test)?;
     variation::check(recipe, test)?;
+    let subscribers = subscribers::of(recipe, test)?;
     let paths = |view: fn(&Traffic) -> Path| Paths { foreground: view(&recipe.foreground), background: background.map(view) };
     Ok(Profile {
         frame_size,
@@ -36,6 +39,8 @@ pub(crate) fn of(recipe: &Recipe, test: &Test, frame_size: FrameSize, seed: u64)
         reverse_ports: test.traffic.reverse_ports,
         left_variation: variation(test.traffic.left_addresses, test.traffic.left_networks),
         right_variation: variation(test.traffic.right_addresses, test.traffic.right_networks),
+        subscribers,
+        payload: test.traffic.payload,
         flows: test.traffic.flows,
         gateway,
         ipdv: matches!(test.measure, Measure::Ipdv(_)),
@@ -75,21 +80,38 @@ fn check_reset(recipe: &Recipe, test: &Test) -> Result<(), String> {
     Ok(())
 }
 
+/// A stateful device's connections are opened by phase 1, and its reverse frames are replies to none of the forward ones.
+fn check_response(recipe: &Recipe, test: &Test) -> Result<(), String> {
+    match (&test.measure, &recipe.state) {
+        (Measure::ResponseTime(_), Some(_)) => Err(format!(
+            "test {}: response-time is for devices without connections, and recipe {} has [state]; use a stateless one, or measure its \
+             latency",
+            test.name, recipe.name
+        )),
+        _ => Ok(()),
+    }
+}
+
 fn forward(traffic: &Traffic) -> Path {
-    Path { sent: ends(traffic.left), expected: ends(traffic.right), hops: traffic.hops }
+    Path { sent: face(traffic.left), expected: face(traffic.right), hops: traffic.hops }
 }
 
 /// The answer to a forward datagram: ends swapped, from right to left.
 fn reverse(traffic: &Traffic) -> Path {
-    Path { sent: swapped(traffic.right), expected: swapped(traffic.left), hops: traffic.hops }
+    Path { sent: swapped(face(traffic.right)), expected: swapped(face(traffic.left)), hops: traffic.hops }
 }
 
-fn ends(ends: recipe::Ends) -> Ends {
-    Ends { source: ends.source, destination: ends.destination }
+fn face(ends: recipe::Ends) -> Face {
+    let tunnel = ends.outer.map(|outer| Tunnel {
+        ends: Ends { source: outer.source, destination: outer.destination },
+        hop_limit: outer.hop_limit,
+    });
+    Face { ends: Ends { source: ends.source, destination: ends.destination }, tunnel }
 }
 
-fn swapped(ends: recipe::Ends) -> Ends {
-    Ends { source: ends.destination, destination: ends.source }
+fn swapped(face: Face) -> Face {
+    let swap = |ends: Ends| Ends { source: ends.destination, destination: ends.source };
+    Face { ends: swap(face.ends), tunnel: face.tunnel.map(|tunnel| Tunnel { ends: swap(tunnel.ends), ..tunnel }) }
 }
 
 fn neighbours(link: &Link) -> Vec<Neighbours> {
@@ -170,10 +192,10 @@ mod tests {
     fn the_reverse_frame_is_the_answer_to_the_forward_one() {
         let profile = of(&recipe("tayga-siit"), &test(Share::ALL), FrameSize(84), 1).expect("a profile");
         let reverse = profile.reverse.foreground;
-        assert_eq!(reverse.sent.source.to_string(), "198.19.0.2");
-        assert_eq!(reverse.sent.destination.to_string(), "198.18.0.2");
-        assert_eq!(reverse.expected.source.to_string(), "2001:2:0:1::2");
-        assert_eq!(reverse.expected.destination.to_string(), "2001:2::2");
+        assert_eq!(reverse.sent.ends.source.to_string(), "198.19.0.2");
+        assert_eq!(reverse.sent.ends.destination.to_string(), "198.18.0.2");
+        assert_eq!(reverse.expected.ends.source.to_string(), "2001:2:0:1::2");
+        assert_eq!(reverse.expected.ends.destination.to_string(), "2001:2::2");
     }
 
     #[test]

@@ -60,11 +60,11 @@ fn namespaces_of(pid: u32) -> Vec<String> {
 #[test]
 fn mistakes_in_a_plan_are_told_with_their_lines_and_exit_code_2() {
     let scratch = Scratch::new("mistakes");
-    let plan = scratch.write("plan.toml", "name = \"p\"\n[[test]]\nname = \"t\"\ndut = \"tayga\"\nframe-sizes = [64]\n");
+    let plan = scratch.write("plan.toml", "name = \"p\"\n[[test]]\nname = \"t\"\ndut = \"tayga-sit\"\nframe-sizes = [64]\n");
     let output = output(&["check", &plan]);
     let error = text(&output.stderr);
     assert_eq!(output.status.code(), Some(2));
-    assert!(error.contains("plan.toml:4:7") && error.contains("did you mean `tayga-nat46`?"), "{error}");
+    assert!(error.contains("plan.toml:4:7") && error.contains("did you mean `tayga-siit`?"), "{error}");
     assert!(error.contains("plan.toml:5:16") && error.contains("2 mistakes; nothing was touched"), "{error}");
 }
 

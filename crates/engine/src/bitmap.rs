@@ -23,6 +23,15 @@ impl Bitmap {
         was_clear
     }
 
+    /// The bits that are set here and clear in `other`, ascending.
+    pub(crate) fn without<'a>(&'a self, other: &'a Self) -> impl Iterator<Item = u64> + 'a {
+        let words = self.words.iter().zip(other.words.iter()).zip(0u64..);
+        words.flat_map(|((own, other), index)| {
+            let left = own & !other;
+            (0..64).filter(move |bit| left >> bit & 1 == 1).map(move |bit| index * 64 + bit)
+        })
+    }
+
     /// The clear bits below `end`, ascending.
     pub(crate) fn clear_bits(&self, end: u64) -> impl Iterator<Item = u64> + '_ {
         let end = end.min(self.bits);
@@ -43,6 +52,17 @@ mod tests {
         assert!(bits.set(129));
         assert!(!bits.set(129));
         assert!(bits.set(0));
+    }
+
+    #[test]
+    fn what_is_set_only_here_is_left() {
+        let of = |set: &[u64]| {
+            let mut bits = Bitmap::new(130);
+            set.iter().for_each(|&bit| assert!(bits.set(bit)));
+            bits
+        };
+        let (sent, seen) = (of(&[0, 63, 64, 129]), of(&[0, 64, 100]));
+        assert_eq!(sent.without(&seen).collect::<Vec<_>>(), [63, 129]);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use crate::flow::mix;
 use hdrhistogram::Histogram;
-use sixbench_method::trial::{Bucket, Delay, Ipdv};
+use sixbench_method::trial::{Bucket, Delay, Ipdv, Moments};
 
 /// Delays above this are recorded as this: 100 s.
 const LONGEST_NS: u64 = 100_000_000_000;
@@ -19,6 +19,8 @@ pub(crate) struct Delays {
     in_time: Histogram<u64>,
     /// The smallest and the largest of them, to the nanosecond.
     extremes: (u64, u64),
+    /// Their sum, and that of their squares: average and standard deviation come from no bucket.
+    sums: (u128, u128),
     /// Right, but after the frame timeout.
     late: Histogram<u64>,
     tagged: Option<Tagged>,
@@ -57,6 +59,7 @@ impl Delays {
         Self {
             in_time: histogram(DELAY_DIGITS),
             extremes: (u64::MAX, 0),
+            sums: (0, 0),
             late: histogram(OTHER_DIGITS),
             tagged: tagged.map(|(first, stride)| Tagged { first, stride: stride.max(1), delays: histogram(DELAY_DIGITS) }),
             variation: ipdv.then(Variation::new),
@@ -68,6 +71,8 @@ impl Delays {
     pub(crate) fn take(&mut self, sequence: u64, delay_ns: u64) {
         self.in_time.saturating_record(delay_ns.max(1));
         self.extremes = (self.extremes.0.min(delay_ns), self.extremes.1.max(delay_ns));
+        self.sums.0 += u128::from(delay_ns);
+        self.sums.1 += u128::from(delay_ns) * u128::from(delay_ns);
         if let Some(tagged) = &mut self.tagged {
             tagged.take(sequence, delay_ns);
         }
@@ -88,11 +93,14 @@ impl Delays {
         let _ = self.in_time.add(&other.in_time);
         let _ = self.late.add(&other.late);
         self.extremes = (self.extremes.0.min(other.extremes.0), self.extremes.1.max(other.extremes.1));
+        self.sums = (self.sums.0 + other.sums.0, self.sums.1 + other.sums.1);
     }
 
     /// Of the frames received in time.
     pub(crate) fn summary(&self) -> Option<Delay> {
-        summary(&self.in_time).map(|delay| Delay { min_ns: self.extremes.0, max_ns: self.extremes.1, ..delay })
+        let (min_ns, max_ns) = self.extremes;
+        let moments = Moments::of_sums(self.in_time.len(), self.sums.0, self.sums.1);
+        summary(&self.in_time).map(|delay| Delay { min_ns, max_ns, moments, ..delay })
     }
 
     /// Of the tagged ones among them.
@@ -135,6 +143,7 @@ fn summary(delays: &Histogram<u64>) -> Option<Delay> {
         median_ns: delays.value_at_quantile(0.5),
         p999_ns: delays.value_at_quantile(0.999),
         max_ns: delays.max(),
+        moments: None,
     })
 }
 
@@ -226,6 +235,15 @@ mod tests {
             assert!(edge >= value && (edge - value) as f64 <= value as f64 / 100.0, "{value} {edge}");
             assert_eq!(upper_edge(edge), edge);
         }
+    }
+
+    #[test]
+    fn the_average_and_the_standard_deviation_come_from_no_bucket() {
+        let mut delays = Delays::new(None, false);
+        // In buckets of four digits all of these are one value.
+        [100_000_001, 100_000_003].into_iter().zip(0..).for_each(|(delay, i)| delays.take(i, delay));
+        let delay = delays.summary().expect("delays");
+        assert_eq!((delay.mean_ns(), delay.deviation_ns()), (Some(100_000_002.0), Some(1.0)));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Which ports and addresses a frame carries: a pure function of the seed, the stream and the frame's number. So the receiver knows
 //! what to expect of frame i without a table, and every trial of a comparison has the same pattern (RFC 4814).
 
+use crate::subscriber::Draw;
 use sixbench_method::plan::{Order, Ports, Range};
 
 /// The values of one field in the order of the frames.
@@ -16,6 +17,11 @@ impl Counter {
         Self { order: range.order, count: range.count() }
     }
 
+    /// Places 0 to `count - 1` in any order.
+    pub(crate) fn among(order: Order, count: u32) -> Self {
+        Self { order, count: if order == Order::Fixed { 1 } else { count } }
+    }
+
     /// Pseudorandom places 0 to `count - 1`: destination networks (RFC 2544 section 12).
     pub(crate) fn random(count: u16) -> Self {
         Self { order: Order::Pseudorandom, count: u32::from(count.max(1)) }
@@ -23,7 +29,7 @@ impl Counter {
 
     /// The place of frame `index`, to which 32 uniform bits belong.
     #[inline]
-    fn place(self, index: u64, random: u32) -> u32 {
+    pub(crate) fn place(self, index: u64, random: u32) -> u32 {
         match self.order {
             Order::Pseudorandom => ((u64::from(random) * u64::from(self.count)) >> 32) as u32,
             Order::Fixed => 0,
@@ -80,6 +86,13 @@ impl Flow {
         let random = mix(self.random(index) ^ STEP);
         let (high, low) = ((random >> 32) as u32, random as u32);
         Some((source.place(index, high) as u16, destination.place(index, low) as u16))
+    }
+
+    /// What decides on the subscriber of frame `index`, independent of its ports and of the other addresses.
+    #[inline]
+    pub(crate) fn subscriber(&self, index: u64) -> Draw {
+        let random = mix(self.random(index) ^ !STEP);
+        Draw { subscriber: (random >> 32) as u32, port: random as u32 }
     }
 
     /// Source and destination port of frame `index`.

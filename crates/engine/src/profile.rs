@@ -2,8 +2,9 @@
 //! The engine knows no technologies: a translator, a tunnel, a router are all "sent like this, must come back like that".
 
 use crate::stateful::Gateway;
-use sixbench_method::plan::{AddressPart, Flows, Ports};
+use sixbench_method::plan::{AddressPart, Flows, Order, Payload, Ports};
 use sixbench_method::terms::{Direction, Directions, FrameSize, IpVersion, Share};
+use sixbench_wire::rules::{AddressRule, PortRule};
 use std::net::IpAddr;
 
 /// Addresses of a datagram.
@@ -15,13 +16,38 @@ pub struct Ends {
     pub destination: IpAddr,
 }
 
+/// A datagram as it is on a link: as it stands, or with a header around it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Face {
+    /// Of the datagram itself.
+    pub ends: Ends,
+    /// The tunnel it is in.
+    pub tunnel: Option<Tunnel>,
+}
+
+impl Face {
+    /// As it stands.
+    pub fn plain(ends: Ends) -> Self {
+        Self { ends, tunnel: None }
+    }
+}
+
+/// The outer header of an encapsulated datagram: IPv6 in IPv4, or IPv4 in IPv6.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tunnel {
+    /// The ends of the tunnel.
+    pub ends: Ends,
+    /// The hop limit that the DUT writes. The tester's own is 64.
+    pub hop_limit: u8,
+}
+
 /// One kind of traffic in one direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Path {
     /// As it leaves the tester.
-    pub sent: Ends,
+    pub sent: Face,
     /// As it must come back.
-    pub expected: Ends,
+    pub expected: Face,
     /// By how much the DUT lowers the hop limit (RFC 7915: as a router, by at least one).
     pub hops: u8,
 }
@@ -81,6 +107,45 @@ impl Variation {
 /// The 16 bits whose lower octet is the eighth of an IPv6 address.
 const NETWORK_AT_IPV6: usize = 6;
 
+/// Subscribers whose addresses, and perhaps ports, follow from their number by the rules that configure the DUT (RFC 7597, RFC 7599,
+/// RFC 7596, RFC 3056).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Subscribers {
+    /// How frames take turns among all of them.
+    pub order: Order,
+    /// Those of each rule, one after the other. The group of a frame is looked for one by one: a handful cost next to nothing.
+    pub groups: Vec<Group>,
+}
+
+impl Subscribers {
+    /// How many there are in all.
+    pub fn count(&self) -> u32 {
+        self.groups.iter().map(|group| group.count).sum()
+    }
+}
+
+/// The subscribers of one rule. Where the addresses of one group follow from a rule, those of all groups must.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Group {
+    /// How many, numbered from 0 within the group.
+    pub count: u32,
+    /// As they are seen on the left link.
+    pub left: Appearance,
+    /// As they are seen on the right link.
+    pub right: Appearance,
+    /// The ports of each, if not all are everybody's.
+    pub ports: PortRule,
+}
+
+/// How a subscriber is seen on a link. Where there is no rule, all are seen with the address of the path.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Appearance {
+    /// In the datagram itself.
+    pub inner: Option<AddressRule>,
+    /// In the header around it.
+    pub outer: Option<AddressRule>,
+}
+
 /// The traffic of one point of a plan.
 #[derive(Clone, Debug)]
 pub struct Profile {
@@ -102,6 +167,11 @@ pub struct Profile {
     pub left_variation: Variation,
     /// Addresses on the right beside those of the paths.
     pub right_variation: Variation,
+    /// Many subscribers on the left, each with addresses of its own: these stand in place of the sources of forward frames, and of the
+    /// destinations of reverse ones.
+    pub subscribers: Option<Subscribers>,
+    /// What the datagrams are.
+    pub payload: Payload,
     /// A bounded number of flows.
     pub flows: Option<Flows>,
     /// The two phases of a stateful gateway (RFC 9693): trials that open connections need it.
@@ -123,7 +193,7 @@ impl Profile {
     pub fn of_a_wire(left: IpAddr, right: IpAddr, frame_size: FrameSize) -> Self {
         let paths = |source, destination| {
             let ends = Ends { source, destination };
-            Paths { foreground: Path { sent: ends, expected: ends, hops: 0 }, background: None }
+            Paths { foreground: Path { sent: Face::plain(ends), expected: Face::plain(ends), hops: 0 }, background: None }
         };
         Self {
             frame_size,
@@ -135,6 +205,8 @@ impl Profile {
             reverse_ports: Ports::RFC_4814,
             left_variation: Variation::None,
             right_variation: Variation::None,
+            subscribers: None,
+            payload: Payload::Udp,
             flows: None,
             gateway: None,
             ipdv: false,

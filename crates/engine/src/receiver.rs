@@ -16,6 +16,8 @@ const EXAMPLES: usize = 5;
 const EXAMPLE_OCTETS: usize = 9_300;
 /// Full batches taken in at one look: receiving is cheaper than sending, and must never be what falls behind.
 const BATCHES: usize = 4;
+/// Frames taken in at one look at most.
+pub(crate) const MOST_AT_A_LOOK: usize = BATCHES * BATCH;
 /// How long to listen on after the last frame, for duplicates.
 pub(crate) const LINGER_NS: u64 = 5_000_000;
 
@@ -113,6 +115,17 @@ impl<'a> Receiver<'a> {
     /// Takes in what has arrived; `is_sending` while frames are still being sent.
     #[inline]
     pub(crate) fn poll(&mut self, clock: &Clock, is_sending: bool) -> Result<(), PortError> {
+        self.poll_each(clock, is_sending, &mut |_| ())
+    }
+
+    /// The same, and hands every right frame that is the first of its number to `on_first`, late or not; at most [`MOST_AT_A_LOOK`].
+    #[inline]
+    pub(crate) fn poll_each(
+        &mut self,
+        clock: &Clock,
+        is_sending: bool,
+        on_first: &mut impl FnMut(Tag),
+    ) -> Result<(), PortError> {
         let mut now_ns = clock.now_ns();
         if is_sending {
             self.gaps.look(now_ns);
@@ -120,7 +133,7 @@ impl<'a> Receiver<'a> {
         let (tally, answerer) = (&mut self.tally, &mut self.answerer);
         for _ in 0..BATCHES {
             let batch = self.port.receive(&mut |frame| {
-                if tally.take(frame, now_ns) == Fate::Foreign && !answerer.consider(frame) {
+                if tally.take(frame, now_ns, on_first) == Fate::Foreign && !answerer.consider(frame) {
                     tally.counts.take_foreign(frame);
                 }
             })?;
@@ -147,6 +160,12 @@ impl<'a> Receiver<'a> {
         self.tally.counts.distinct == self.tally.frames
     }
 
+    /// Whether as many different frames were seen.
+    #[inline]
+    pub(crate) fn has(&self, frames: u64) -> bool {
+        self.tally.counts.distinct >= frames
+    }
+
     /// Addresses the DUT asked for by broadcast or multicast during the trial: it had lost them.
     pub(crate) fn lost_neighbours(&self) -> &[std::net::IpAddr] {
         self.answerer.asked_by_all()
@@ -157,11 +176,12 @@ impl<'a> Receiver<'a> {
         self.gaps
     }
 
-    /// Writes what was counted into `result`, whose `offered` is already known.
-    pub(crate) fn finish(self, result: &mut DirectionResult) -> Result<(), PortError> {
+    /// Writes what was counted into `result`, whose `offered` is already known. `sent` are the numbers of the frames that were sent, where
+    /// they are not all from the first on.
+    pub(crate) fn finish(self, result: &mut DirectionResult, sent: Option<&Bitmap>) -> Result<(), PortError> {
         let overruns = self.port.overruns()?;
         result.receiving = Receiving { worst_gap_ns: self.gaps.worst_ns, overruns };
-        self.tally.finish(result);
+        self.tally.finish(result, sent);
         Ok(())
     }
 }
@@ -187,17 +207,19 @@ impl Tally {
     }
 
     #[inline]
-    fn take(&mut self, frame: &[u8], now_ns: u64) -> Fate {
+    fn take(&mut self, frame: &[u8], now_ns: u64, on_first: &mut impl FnMut(Tag)) -> Fate {
         let fate = self.expected.verifier.judge(frame);
         match fate {
             Fate::Right(tag) => {
                 if self.is_new(tag) {
+                    on_first(tag);
                     self.expected.verifier.learn(frame, tag);
                     self.take_right(tag, now_ns);
                 }
             }
             Fate::Defective(tag, wrong) => {
                 if self.is_new(tag) {
+                    on_first(tag);
                     self.counts.defective += 1;
                     self.expected.verifier.learn(frame, tag);
                     self.take_right(tag, now_ns);
@@ -285,7 +307,7 @@ impl Tally {
         self.examples.push(Example { tag, wrong, octets: start..self.kept.len() });
     }
 
-    fn finish(mut self, result: &mut DirectionResult) {
+    fn finish(mut self, result: &mut DirectionResult, sent: Option<&Bitmap>) {
         let counts = &self.counts;
         result.received = counts.received;
         result.late = counts.late;
@@ -301,9 +323,15 @@ impl Tally {
         let mut lost = Vec::new();
         if result.not_received() > 0 {
             let seen = std::mem::replace(&mut self.seen, Bitmap::new(0));
-            seen.clear_bits(result.offered).for_each(|sequence| self.miss(sequence));
-            let missing = seen.clear_bits(result.offered).take(EXAMPLES);
-            lost.extend(missing.filter_map(|sequence| self.expected.verifier.explain_missing(sequence)));
+            let missing: Box<dyn Iterator<Item = u64>> = match sent {
+                Some(sent) => Box::new(sent.without(&seen)),
+                None => Box::new(seen.clear_bits(result.offered)),
+            };
+            for (nth, sequence) in missing.enumerate() {
+                self.miss(sequence);
+                let explained = if nth < EXAMPLES { self.expected.verifier.explain_missing(sequence) } else { None };
+                lost.extend(explained);
+            }
             result.lost_by_bin = std::mem::take(&mut self.bins);
         }
         let since_start = |ns: u64| ns.saturating_sub(self.start_ns);

@@ -12,10 +12,13 @@ use sixbench_method::trial::TrialSpec;
 use sixbench_wire::template::StampedTime;
 use sixbench_wire::{MacAddress, WireError};
 
-/// Generates `frames` frames of the profile's forward direction through the very code that sends them, into nothing.
+/// Generates `frames` frames of one direction of the profile through the very code that sends them, into nothing.
 /// Returns the rate reached on the calling thread.
-pub fn generate(profile: &Profile, frames: u64, clock: &Clock) -> Result<FrameRate, WireError> {
-    into_nothing(profile, Direction::Forward, None, frames, clock)
+///
+/// # Errors
+/// A profile of which no frames can be made: addresses that do not belong together, or a frame size too short for the tag.
+pub fn generate(profile: &Profile, direction: Direction, frames: u64, clock: &Clock) -> Result<FrameRate, WireError> {
+    into_nothing(profile, direction, None, frames, clock)
 }
 
 /// The rate at which the Initiator goes through its four-tuples, `count` of them and again from the first.
@@ -92,7 +95,7 @@ fn into_nothing(
     let spec = TrialSpec::burst(FrameRate(1), frames);
     let source = Source { profile, spec: &spec, direction, trial: 0, conversation };
     let stream = Stream::sent(source, (own, peer))?;
-    let mut port = Discard::new(usize::from(profile.frame_size.0));
+    let mut port = Discard::new(stream.longest_octets());
     let mut writer = Writer::new(port.slots());
     let start_ns = clock.now_ns();
     let mut next = 0;
@@ -108,4 +111,23 @@ fn into_nothing(
         let _ = port.transmit(BATCH, &mut fill);
     }
     Ok(rate_of(next, clock.now_ns() - start_ns))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile::{Ends, Face, Tunnel};
+    use sixbench_method::terms::FrameSize;
+
+    #[test]
+    fn a_frame_that_grows_by_a_header_around_it_has_room() {
+        let address = |text: &str| text.parse().expect("address");
+        let mut profile = Profile::of_a_wire(address("192.0.2.1"), address("198.51.100.2"), FrameSize(1518));
+        let ends = Ends { source: address("2001:db8::2"), destination: address("2001:db8::1") };
+        let face = &mut profile.forward.foreground.sent;
+        *face = Face { tunnel: Some(Tunnel { ends, hop_limit: 64 }), ..*face };
+        for direction in [Direction::Forward, Direction::Reverse] {
+            generate(&profile, direction, 1, &Clock::new()).expect("frames");
+        }
+    }
 }

@@ -1,12 +1,14 @@
 //! The frames of one direction: templates for foreground and background, and which frame comes next.
 
 use crate::flow::Flow;
-use crate::profile::{Ends, Path, Profile};
+use crate::profile::{Ends, Face, Path, Profile, Variation};
 use crate::side::{Word, counters, sides};
 use crate::stateful::{Conversation, Mapped, Step, View};
+use crate::subscriber::Population;
+use sixbench_method::plan::Payload;
 use sixbench_method::terms::{Direction, IpVersion, Share};
 use sixbench_method::trial::{Schedule, Shape, TrialSpec};
-use sixbench_wire::template::{Description, StampedTime, Template, Variable};
+use sixbench_wire::template::{Description, End, Outer, StampedTime, Subscriber, Template, Transport, Variable};
 use sixbench_wire::{MacAddress, WireError};
 
 /// The hop limit test frames leave with.
@@ -38,6 +40,9 @@ pub(crate) struct Kind {
     pub(crate) template: Template,
     pattern: Pattern,
     words: (Word, Word),
+    population: Option<Population>,
+    /// A reply: the frame follows from the number of its request.
+    is_reply: bool,
 }
 
 /// What the ports and addresses of a frame follow from.
@@ -57,9 +62,47 @@ struct Common<'a> {
     conversation: Option<&'a Conversation>,
     /// As the frames arrive, not as they leave.
     is_arrival: bool,
+    /// These are replies: their ports and addresses are those of the forward frames with the same numbers, ends swapped.
+    is_reply: bool,
 }
 
 impl Common<'_> {
+    /// At which end of the frames the subscribers are: they are on the left.
+    fn subscriber_end(&self) -> End {
+        match self.direction {
+            Direction::Forward => End::Source,
+            Direction::Reverse => End::Destination,
+        }
+    }
+
+    /// The subscribers as they are seen where these frames are: forward frames leave on the left and arrive on the right.
+    fn population(&self) -> Option<Population> {
+        let is_left = (self.direction == Direction::Forward) != self.is_arrival;
+        let subscribers = self.profile.subscribers.as_ref()?;
+        let ports = self.profile.ports(self.pattern());
+        let range = if self.pattern() == Direction::Forward { ports.source } else { ports.destination };
+        Some(Population::new(subscribers, self.subscriber_end(), is_left, range.order))
+    }
+
+    /// The direction whose ports and addresses these frames have.
+    fn pattern(&self) -> Direction {
+        if self.is_reply { Direction::Forward } else { self.direction }
+    }
+
+    /// What varies in source and destination address.
+    fn variations(&self) -> (Variation, Variation) {
+        let (source, destination) = self.profile.variations(self.pattern());
+        if self.is_reply { (destination, source) } else { (source, destination) }
+    }
+
+    fn transport(&self) -> Transport {
+        match (self.profile.payload, self.direction) {
+            (Payload::Udp, _) => Transport::Udp,
+            (Payload::Echo, Direction::Forward) => Transport::EchoRequest,
+            (Payload::Echo, Direction::Reverse) => Transport::EchoReply,
+        }
+    }
+
     /// The connections that foreground frames are of, if they are of some, and how they are seen.
     fn conversation(&self) -> Option<(Conversation, View)> {
         let opens = self.profile.gateway.as_ref()?.opens;
@@ -70,51 +113,100 @@ impl Common<'_> {
 
 impl<'a> Source<'a> {
     fn common(self, macs: (MacAddress, MacAddress), is_arrival: bool) -> Common<'a> {
-        let Self { profile, direction, trial, conversation, .. } = self;
-        Common { profile, direction, trial, macs, conversation, is_arrival }
+        let Self { profile, spec, direction, trial, conversation } = self;
+        let is_reply = spec.shape == Shape::Response && direction == Direction::Reverse;
+        Common { profile, direction, trial, macs, conversation, is_arrival, is_reply }
     }
 }
 
 impl Kind {
-    fn new(ends: &Ends, hop_limit: u8, is_background: bool, common: &Common<'_>) -> Result<Self, WireError> {
+    fn new(face: &Face, hop_limit: u8, is_background: bool, common: &Common<'_>) -> Result<Self, WireError> {
         let Common { profile, direction, trial, macs, .. } = *common;
-        let (id, version) = (StreamId::new(direction, is_background, trial), version(ends));
+        let (id, version) = (StreamId::new(direction, is_background, trial), version(&face.ends));
         let conversation = if is_background { None } else { common.conversation() };
-        let sides = sides(profile.variations(direction), version, conversation.as_ref().map(|(_, view)| *view));
+        let population = if is_background { None } else { common.population() };
+        let sides = sides(common.variations(), version, conversation.as_ref().map(|(_, view)| *view));
+        let outer = face.tunnel.map(|tunnel| Outer {
+            src: tunnel.ends.source,
+            dst: tunnel.ends.destination,
+            hop_limit: if common.is_arrival { tunnel.hop_limit } else { HOP_LIMIT },
+        });
+        let ends = population.as_ref().map_or(face.ends, |population| population.vacate(face.ends));
         let template = Template::new(&Description {
             src_mac: macs.0,
             dst_mac: macs.1,
             src: ends.source,
             dst: ends.destination,
             hop_limit,
-            frame_octets: usize::from(profile.frame_size.without_fcs(version)),
+            // The size is that of the datagram; the header around it comes on top.
+            frame_octets: usize::from(profile.frame_size.without_fcs(version)) + outer.map_or(0, |outer| outer.octets()),
             stream: id.0,
             variable_at: (sides.0.at, sides.1.at),
+            transport: if is_background { Transport::Udp } else { common.transport() },
+            outer,
         })?;
         let own = template.own_parts();
         let words = (sides.0.word(version, own.0), sides.1.word(version, own.1));
         let pattern = match conversation {
             Some((conversation, view)) => Pattern::Conversation(Box::new(conversation), view),
             // The trial's number stays out of ports and addresses: every trial has the same pattern.
-            None => Pattern::Flow(Flow::new(profile.ports(direction), counters(profile, direction), profile.seed, id.0 & 3)),
+            None => {
+                let of = common.pattern();
+                let stream = StreamId::new(of, is_background, trial).0 & 3;
+                Pattern::Flow(Flow::new(profile.ports(of), counters(profile, of), profile.seed, stream))
+            }
         };
-        Ok(Self { template, pattern, words })
+        Ok(Self { template, pattern, words, population, is_reply: common.is_reply })
+    }
+
+    /// At which end the pattern has the subscribers: a reply has the pattern of its request.
+    #[inline]
+    fn subscriber_end(&self, population: &Population) -> End {
+        if self.is_reply { End::Source } else { population.end() }
+    }
+
+    /// A request's fields as they are, a reply's with the ends swapped. An echo keeps identifier and sequence number (RFC 4443 section 4.2).
+    #[inline]
+    fn turned(&self, ports: (u16, u16), places: Option<(u16, u16)>, subscriber: Option<Subscriber>) -> Fields {
+        if !self.is_reply {
+            return (ports, places, subscriber);
+        }
+        let is_echo = self.template.description().transport != Transport::Udp;
+        let ports = if is_echo { ports } else { (ports.1, ports.0) };
+        (ports, places.map(|(source, destination)| (destination, source)), subscriber)
     }
 
     /// The variable fields of frame `sequence`, the `index`-th of its flow pattern.
     #[inline]
     fn variable(&self, sequence: u64, index: u64, time: StampedTime, seen: Option<Mapped>) -> Variable {
-        let (ports, places) = match &self.pattern {
-            Pattern::Flow(flow) => (flow.ports(index), flow.address_places(index)),
+        let population = self.population.as_ref();
+        let (ports, places, subscriber) = match &self.pattern {
+            Pattern::Flow(flow) => {
+                let mut ports = flow.ports(index);
+                let subscriber = population.and_then(|population| {
+                    let draw = flow.subscriber(index);
+                    let member = population.drawn(index, draw)?;
+                    population.take_port(member, index, draw, self.subscriber_end(population), &mut ports);
+                    Some(population.addresses(member))
+                });
+                self.turned(ports, flow.address_places(index), subscriber)
+            }
             Pattern::Conversation(conversation, view) => {
                 let fields = conversation.fields(*view, conversation.connection(*view, index), seen);
-                (fields.ports, Some(fields.places))
+                // The place of the Initiator's address is the subscriber's number; behind the DUT it is one of the pool.
+                let number = if view.of_initiator { fields.places.0 } else { fields.places.1 };
+                let at_home = population.filter(|_| view.at_initiator);
+                let subscriber = at_home.and_then(|all| Some(all.addresses(all.member(u32::from(number))?)));
+                (fields.ports, Some(fields.places), subscriber)
             }
         };
         let addresses = places.map(|(s, d)| (self.words.0.at(s), self.words.1.at(d)));
-        Variable { source_port: ports.0, destination_port: ports.1, sequence, time, addresses }
+        Variable { source_port: ports.0, destination_port: ports.1, sequence, time, addresses, subscriber }
     }
 }
+
+/// Ports, places of the addresses, and the subscriber's own addresses.
+type Fields = ((u16, u16), Option<(u16, u16)>, Option<Subscriber>);
 
 fn version(ends: &Ends) -> IpVersion {
     if ends.source.is_ipv4() { IpVersion::Ipv4 } else { IpVersion::Ipv6 }
@@ -172,11 +264,11 @@ impl Stream {
         Self::new(&of.common((peer, own), true), of.spec, |path| (path.expected, HOP_LIMIT.saturating_sub(path.hops)))
     }
 
-    fn new(common: &Common<'_>, spec: &TrialSpec, view: impl Fn(&Path) -> (Ends, u8)) -> Result<Self, WireError> {
+    fn new(common: &Common<'_>, spec: &TrialSpec, view: impl Fn(&Path) -> (Face, u8)) -> Result<Self, WireError> {
         let paths = common.profile.paths(common.direction);
         let kind = |path: &Path, is_background| {
-            let (ends, hop_limit) = view(path);
-            Kind::new(&ends, hop_limit, is_background, common)
+            let (face, hop_limit) = view(path);
+            Kind::new(&face, hop_limit, is_background, common)
         };
         // A background frame would open no connection, nor try one.
         let is_of_connections = common.conversation.is_some_and(|conversation| conversation.step != Step::Use);
@@ -189,6 +281,12 @@ impl Stream {
             share,
             turns: Turns::new(common.profile, spec),
         })
+    }
+
+    /// Octets of the longest frame, without FCS.
+    pub(crate) fn longest_octets(&self) -> usize {
+        let background = self.background.iter().map(|kind| kind.template.frame_octets());
+        background.fold(self.foreground.template.frame_octets(), usize::max)
     }
 
     /// The kind of frame `sequence`, and whether it is background.

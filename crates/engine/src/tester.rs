@@ -6,6 +6,7 @@ use crate::neighbour::{self, Answerer};
 use crate::pacer::Pacer;
 use crate::profile::Profile;
 use crate::receiver::{Expected, Receiver};
+use crate::responder::Responder;
 use crate::sender::Sender;
 use crate::stateful::Conversation;
 use crate::stream::{Source, Stream};
@@ -14,8 +15,8 @@ use crate::verify::Verifier;
 use sixbench_io::clock::Clock;
 use sixbench_io::{Halves, Port, PortError, Receive, Transmit, thread};
 use sixbench_method::plan::TrialSettings;
-use sixbench_method::terms::Direction;
-use sixbench_method::trial::{DirectionResult, Measurer, Schedule, TrialResult, TrialSpec};
+use sixbench_method::terms::{Direction, Directions};
+use sixbench_method::trial::{DirectionResult, Measurer, Schedule, Shape, TrialResult, TrialSpec};
 use sixbench_wire::{MacAddress, WireError};
 use std::io;
 use std::net::IpAddr;
@@ -94,6 +95,11 @@ pub enum MeasureError {
         /// How often it was asked.
         tries: u32,
     },
+    /// Requests through a stateful gateway: no frame of phase 2 opens a connection, so none has a reply of its own.
+    #[error(
+        "the trial is one of requests and replies, and connections are opened before it: replies are for devices without [state]"
+    )]
+    StatefulResponse,
     /// Somebody asked to stop.
     #[error("interrupted")]
     Interrupted,
@@ -190,7 +196,9 @@ impl FrameTester {
     /// A trial with everything the profile loads.
     pub(crate) fn whole<'a>(&self, spec: &'a TrialSpec, conversation: Option<&'a Conversation>) -> Phase<'a> {
         let TrialSettings { residual_ns, frame_timeout_ns, .. } = self.settings;
-        Phase { spec, loaded: self.profile.directions.each(), residual_ns, frame_timeout_ns, conversation }
+        // Requests go one way and replies the other, whatever else the profile loads.
+        let loaded = if spec.shape == Shape::Response { Directions::Both } else { self.profile.directions };
+        Phase { spec, loaded: loaded.each(), residual_ns, frame_timeout_ns, conversation }
     }
 
     /// Asks both sides of the DUT for their hardware addresses, which also tells it ours (learning frames of RFC 2544 section 23).
@@ -250,6 +258,7 @@ impl Measurer for FrameTester {
 
     fn measure(&mut self, spec: &TrialSpec) -> Result<TrialResult, MeasureError> {
         match spec.opens() {
+            Some(_) if spec.shape == Shape::Response => Err(MeasureError::StatefulResponse),
             Some(opening) => self.converse(spec, opening),
             None => self.exchange(&self.whole(spec, None)),
         }
@@ -275,13 +284,35 @@ impl Context<'_> {
     fn offset_ns(&self, direction: Direction) -> u64 {
         match direction {
             Direction::Forward => 0,
+            Direction::Reverse if self.is_exchange() => 0,
             Direction::Reverse => 500_000_000 / self.phase.spec.rate.0.max(1),
         }
+    }
+
+    /// Whether reverse frames are replies to forward ones.
+    fn is_exchange(&self) -> bool {
+        self.phase.spec.shape == Shape::Response
+    }
+
+    /// The tasks of an exchange. The responder receives and sends on one thread, so that no reply waits for another one to take it up.
+    fn exchange<'p>(&self, left: &'p mut Halves, right: &'p mut Halves) -> Result<Vec<Task<'p>>, MeasureError> {
+        use Direction::{Forward, Reverse};
+        let (receiver, replies) = (self.receiver(&mut *right.receive, Forward)?, self.sent(Reverse)?);
+        let frames = self.phase.spec.frames();
+        let responder = Responder::new(receiver, &mut *right.transmit, replies, frames, self.settings.stall_ns);
+        Ok(vec![
+            Task::Send(Forward, Box::new(self.sender(&mut *left.transmit, Forward)?)),
+            Task::Respond(Box::new(responder), Waiting::Due),
+            Task::Receive(Reverse, Box::new(self.receiver(&mut *left.receive, Reverse)?), Waiting::Due),
+        ])
     }
 
     /// The trial's tasks: senders before receivers.
     fn tasks<'p>(&self, left: &'p mut Halves, right: &'p mut Halves) -> Result<Vec<Task<'p>>, MeasureError> {
         use Direction::{Forward, Reverse};
+        if self.is_exchange() {
+            return self.exchange(left, right);
+        }
         let mut tasks = Vec::with_capacity(4);
         for (direction, port) in [(Forward, &mut left.transmit), (Reverse, &mut right.transmit)] {
             if self.is_loaded(direction) {
@@ -301,9 +332,14 @@ impl Context<'_> {
         Source { profile: self.profile, spec, direction, trial: self.trial, conversation }
     }
 
-    fn sender<'p>(&self, port: &'p mut dyn Transmit, direction: Direction) -> Result<Sender<'p>, MeasureError> {
+    /// The frames of a direction as they leave.
+    fn sent(&self, direction: Direction) -> Result<Stream, MeasureError> {
         let (own, peer) = self.macs[direction as usize];
-        let stream = Stream::sent(self.source(direction), (own, peer))?;
+        Ok(Stream::sent(self.source(direction), (own, peer))?)
+    }
+
+    fn sender<'p>(&self, port: &'p mut dyn Transmit, direction: Direction) -> Result<Sender<'p>, MeasureError> {
+        let stream = self.sent(direction)?;
         let pacer = Pacer::new(&self.phase.spec.schedule());
         Ok(Sender::new(port, stream, pacer, self.settings.stall_ns))
     }
@@ -336,11 +372,17 @@ impl Context<'_> {
 
     /// Puts the tasks' counts together.
     fn collect(&self, tasks: Vec<Task<'_>>) -> Result<TrialResult, MeasureError> {
-        let (mut directions, mut receivers) = (Vec::with_capacity(2), Vec::with_capacity(2));
+        let (mut directions, mut receivers, mut replies) = (Vec::with_capacity(2), Vec::with_capacity(2), None);
         for task in tasks {
             match task {
                 Task::Send(direction, sender) => directions.push(sender.finish(direction)),
                 Task::Receive(direction, receiver, _) => receivers.push((direction, receiver)),
+                Task::Respond(responder, _) => {
+                    let (receiver, result, sent) = responder.finish();
+                    receivers.push((Direction::Forward, Box::new(receiver)));
+                    directions.push(result);
+                    replies = Some(sent);
+                }
             }
         }
         directions.sort_by_key(|result: &DirectionResult| result.direction);
@@ -348,7 +390,8 @@ impl Context<'_> {
         for (direction, receiver) in receivers {
             if let Some(result) = directions.iter_mut().find(|r| r.direction == direction) {
                 let (gaps, lost) = (receiver.gaps(), receiver.lost_neighbours().to_vec());
-                receiver.finish(result)?;
+                let sent = replies.as_ref().filter(|_| direction == Direction::Reverse);
+                receiver.finish(result, sent)?;
                 faults.extend(fault::of_direction(result, self.phase.spec.rate, self.settings.stall_ns, gaps, &lost));
             }
         }

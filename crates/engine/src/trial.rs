@@ -2,6 +2,7 @@
 //! On one core everything runs to completion in one loop, so that the DUT can have the other.
 
 use crate::receiver::{LINGER_NS, Receiver};
+use crate::responder::Responder;
 use crate::sender::Sender;
 use crate::tester::{Layout, MeasureError};
 use sixbench_io::clock::Clock;
@@ -26,8 +27,12 @@ pub(crate) struct Run<'a> {
     residual_ns: u64,
     /// The wait for residual frames begins anew with every frame received (RFC 9004 section 6.2).
     waits_for_silence: bool,
+    /// Reverse frames are replies: they are sent while forward frames are, and as many as of those arrive.
+    is_exchange: bool,
     /// When each direction's last frame was sent; 0 while it is sending.
     sent_at_ns: [AtomicU64; 2],
+    /// Replies that were sent, once that is known.
+    replies: AtomicU64,
     /// Receivers that still wait for frames.
     pending: AtomicUsize,
 }
@@ -36,6 +41,8 @@ pub(crate) struct Run<'a> {
 pub(crate) enum Task<'a> {
     Send(Direction, Box<Sender<'a>>),
     Receive(Direction, Box<Receiver<'a>>, Waiting),
+    /// Receives forward frames and answers each by a reverse one.
+    Respond(Box<Responder<'a>>, Waiting),
 }
 
 /// Where a receiver is.
@@ -53,11 +60,13 @@ impl<'a> Run<'a> {
     pub(crate) fn new(clock: &'a Clock, stop: &'a AtomicBool, spec: &TrialSpec, residual_ns: u64, loaded: usize) -> Self {
         Self {
             waits_for_silence: spec.shape == Shape::Burst,
+            is_exchange: spec.shape == Shape::Response,
             clock,
             stop,
             failed: AtomicBool::new(false),
             residual_ns,
             sent_at_ns: [AtomicU64::new(0), AtomicU64::new(0)],
+            replies: AtomicU64::new(u64::MAX),
             pending: AtomicUsize::new(loaded),
         }
     }
@@ -143,6 +152,7 @@ impl<'a> Task<'a> {
         match self {
             Self::Send(direction, sender) => sender.begin(start_ns + offset_ns(*direction)),
             Self::Receive(direction, receiver, _) => receiver.begin(start_ns + offset_ns(*direction)),
+            Self::Respond(responder, _) => responder.begin(start_ns),
         }
     }
 
@@ -151,6 +161,7 @@ impl<'a> Task<'a> {
         match self {
             Self::Send(direction, sender) => poll_sender(*direction, sender, run),
             Self::Receive(direction, receiver, waiting) => poll_receiver(*direction, receiver, waiting, run),
+            Self::Respond(responder, waiting) => poll_responder(responder, waiting, run),
         }
     }
 }
@@ -174,19 +185,47 @@ fn poll_receiver(
     waiting: &mut Waiting,
     run: &Run<'_>,
 ) -> Result<(), PortError> {
-    let sent_at_ns = run.sent_at_ns[direction as usize].load(Ordering::Acquire);
-    let is_sending = sent_at_ns == 0 && *waiting != Waiting::Idle;
+    let is_sending = run.is_sending(direction) && *waiting != Waiting::Idle;
     receiver.poll(run.clock, is_sending)?;
-    if *waiting != Waiting::Due {
-        return Ok(());
-    }
-    let (now_ns, last_arrival_ns) = (run.clock.now_ns(), receiver.last_arrival_ns());
-    let has_all = receiver.has_all() && now_ns > last_arrival_ns + LINGER_NS;
-    let latest_ns = sent_at_ns + LONGEST_SILENCE_NS;
-    let since_ns = if run.waits_for_silence { sent_at_ns.max(last_arrival_ns).min(latest_ns) } else { sent_at_ns };
-    if sent_at_ns > 0 && (has_all || now_ns > since_ns + run.residual_ns) {
+    if *waiting == Waiting::Due && run.is_over(direction, receiver) {
         *waiting = Waiting::Over;
         run.pending.fetch_sub(1, Ordering::AcqRel);
     }
     Ok(())
+}
+
+/// Once the last request was received or given up, only replies that still wait are sent.
+#[inline]
+fn poll_responder(responder: &mut Responder<'_>, waiting: &mut Waiting, run: &Run<'_>) -> Result<(), PortError> {
+    responder.poll(run.clock, run.is_sending(Direction::Forward))?;
+    if *waiting != Waiting::Due || !run.is_over(Direction::Forward, &responder.receiver) || !responder.has_answered_all()? {
+        return Ok(());
+    }
+    *waiting = Waiting::Over;
+    run.replies.store(responder.sent(), Ordering::Release);
+    run.sent_at_ns[Direction::Reverse as usize].store(responder.last_sent_ns().max(1), Ordering::Release);
+    run.pending.fetch_sub(1, Ordering::AcqRel);
+    Ok(())
+}
+
+impl Run<'_> {
+    /// Whether frames of a direction are still being sent; replies are as long as requests are.
+    #[inline]
+    fn is_sending(&self, direction: Direction) -> bool {
+        let paced = if self.is_exchange { Direction::Forward } else { direction };
+        self.sent_at_ns[paced as usize].load(Ordering::Acquire) == 0
+    }
+
+    /// Whether nothing more is to be waited for at the receiver of a direction.
+    #[inline]
+    fn is_over(&self, direction: Direction, receiver: &Receiver<'_>) -> bool {
+        let sent_at_ns = self.sent_at_ns[direction as usize].load(Ordering::Acquire);
+        let (now_ns, last_arrival_ns) = (self.clock.now_ns(), receiver.last_arrival_ns());
+        let is_of_replies = self.is_exchange && direction == Direction::Reverse;
+        let has_all = if is_of_replies { receiver.has(self.replies.load(Ordering::Acquire)) } else { receiver.has_all() };
+        let has_all = has_all && now_ns > last_arrival_ns + LINGER_NS;
+        let latest_ns = sent_at_ns + LONGEST_SILENCE_NS;
+        let since_ns = if self.waits_for_silence { sent_at_ns.max(last_arrival_ns).min(latest_ns) } else { sent_at_ns };
+        sent_at_ns > 0 && (has_all || now_ns > since_ns + self.residual_ns)
+    }
 }

@@ -3,15 +3,18 @@
 //! The tag names the frame; everything else about it is then known: addresses from the profile, ports from the seed, checksum from
 //! both. Nothing is allocated here until a wrong frame is put into words, after the trial.
 
-use crate::stateful::{Mapped, mapped};
+mod seen;
+mod stranger;
+
+pub(crate) use stranger::{Stranger, stranger};
+
 use crate::stream::{Kind, Stream, StreamId};
-use sixbench_wire::ethernet::{EtherType, EthernetView};
-use sixbench_wire::protocol;
+use seen::Seen;
+use sixbench_wire::ethernet;
 use sixbench_wire::tag::{self, Tag};
-use sixbench_wire::template::{StampedTime, Template, Variable};
-use sixbench_wire::{Ipv4View, Ipv6View, UdpView};
+use sixbench_wire::template::{StampedTime, Template, Transport, Variable};
+use sixbench_wire::{ipv4, ipv6};
 use std::fmt;
-use std::net::IpAddr;
 
 /// What a frame turned out to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,12 +48,28 @@ pub(crate) enum Wrong {
     SourcePort,
     DestinationPort,
     UdpLength,
+    /// Of an ICMPv6 echo, too.
     UdpChecksum,
+    Transport,
+    /// There is an outer header and should be none, or the other way round.
+    Encapsulation,
+    OuterSource,
+    OuterDestination,
+    OuterTrafficClass,
+    OuterHopLimit,
+    OuterFragment,
+    OuterLength,
+    OuterHeaderChecksum,
 }
 
-impl fmt::Display for Wrong {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
+impl Wrong {
+    /// The field's name in a datagram of this kind.
+    fn name(self, transport: Transport) -> &'static str {
+        let is_echo = transport != Transport::Udp;
+        match self {
+            Self::SourcePort if is_echo => "echo identifier",
+            Self::DestinationPort if is_echo => "echo sequence number",
+            Self::UdpChecksum if is_echo => "ICMPv6 checksum",
             Self::IpVersion => "IP version",
             Self::Source => "source address",
             Self::Destination => "destination address",
@@ -64,104 +83,16 @@ impl fmt::Display for Wrong {
             Self::DestinationPort => "destination port",
             Self::UdpLength => "UDP length",
             Self::UdpChecksum => "UDP checksum",
-        })
-    }
-}
-
-/// The fields of a UDP datagram, whichever IP carries it.
-struct Seen<'a> {
-    source: IpAddr,
-    destination: IpAddr,
-    traffic_class: u8,
-    flow_label: u32,
-    hop_limit: u8,
-    is_fragment: bool,
-    /// Octets of the Ethernet frame by the IP header's length, without FCS.
-    length: usize,
-    is_header_checksum_right: bool,
-    udp: UdpView<'a>,
-}
-
-impl<'a> Seen<'a> {
-    /// `None` where the frame is no UDP datagram at all.
-    #[inline]
-    fn read(frame: &'a [u8]) -> Option<Self> {
-        let ethernet = EthernetView::new(frame).ok()?;
-        match ethernet.ether_type() {
-            EtherType::IPV4 => Self::read_ipv4(Ipv4View::new(ethernet.payload()).ok()?),
-            EtherType::IPV6 => Self::read_ipv6(Ipv6View::new(ethernet.payload()).ok()?),
-            _ => None,
+            Self::Transport => "kind of datagram",
+            Self::Encapsulation => "encapsulation",
+            Self::OuterSource => "outer source address",
+            Self::OuterDestination => "outer destination address",
+            Self::OuterTrafficClass => "outer traffic class",
+            Self::OuterHopLimit => "outer hop limit",
+            Self::OuterFragment => "outer fragmentation",
+            Self::OuterLength => "outer length",
+            Self::OuterHeaderChecksum => "outer IPv4 header checksum",
         }
-    }
-
-    /// The source as a state table keeps it.
-    #[inline]
-    fn mapped(&self) -> Mapped {
-        mapped(self.source, self.udp.source_port())
-    }
-
-    fn read_ipv4(ip: Ipv4View<'a>) -> Option<Self> {
-        if ip.protocol() != protocol::UDP || ip.fragment_offset() != 0 {
-            return None;
-        }
-        Some(Self {
-            source: ip.src().into(),
-            destination: ip.dst().into(),
-            traffic_class: ip.dscp() << 2 | ip.ecn(),
-            flow_label: 0,
-            hop_limit: ip.ttl(),
-            is_fragment: ip.is_fragment(),
-            length: 14 + usize::from(ip.total_len()),
-            is_header_checksum_right: ip.is_checksum_right(),
-            udp: UdpView::new(ip.payload()).ok()?,
-        })
-    }
-
-    fn read_ipv6(ip: Ipv6View<'a>) -> Option<Self> {
-        if ip.next_header() != protocol::UDP {
-            return None;
-        }
-        Some(Self {
-            source: ip.src().into(),
-            destination: ip.dst().into(),
-            traffic_class: ip.traffic_class(),
-            flow_label: ip.flow_label(),
-            hop_limit: ip.hop_limit(),
-            is_fragment: false,
-            length: 14 + 40 + usize::from(ip.payload_len()),
-            is_header_checksum_right: true,
-            udp: UdpView::new(ip.payload()).ok()?,
-        })
-    }
-}
-
-/// Strangers worth a count of their own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Stranger {
-    /// ICMP or ICMPv6.
-    Icmp,
-    /// A part of a datagram.
-    Fragment,
-    /// Anything else.
-    Other,
-}
-
-/// What a foreign frame is.
-#[cold]
-pub(crate) fn stranger(frame: &[u8]) -> Stranger {
-    let Ok(ethernet) = EthernetView::new(frame) else { return Stranger::Other };
-    match ethernet.ether_type() {
-        EtherType::IPV4 => match Ipv4View::new(ethernet.payload()) {
-            Ok(ip) if ip.is_fragment() => Stranger::Fragment,
-            Ok(ip) if ip.protocol() == protocol::ICMP => Stranger::Icmp,
-            _ => Stranger::Other,
-        },
-        EtherType::IPV6 => match Ipv6View::new(ethernet.payload()).map(|ip| ip.next_header()) {
-            Ok(protocol::IPV6_FRAGMENT) => Stranger::Fragment,
-            Ok(protocol::ICMPV6) => Stranger::Icmp,
-            _ => Stranger::Other,
-        },
-        _ => Stranger::Other,
     }
 }
 
@@ -190,7 +121,7 @@ impl Verifier {
         let Some(seen) = Seen::read(frame) else {
             return Fate::Foreign;
         };
-        let Some(tag) = Tag::read(seen.udp.payload()) else {
+        let Some(tag) = Tag::read(seen.carried.payload) else {
             return Fate::Foreign;
         };
         if tag.sequence >= self.frames || !StreamId(tag.stream).same_trial(self.expected.id) {
@@ -207,7 +138,7 @@ impl Verifier {
             None if !is_payload_whole(&seen) => return Fate::Corrupt(tag),
             None => {}
         }
-        self.judge_checksum(tag, seen.udp.checksum(), kind.template.expected_udp_checksum(&variable))
+        self.judge_checksum(tag, seen.carried.checksum, kind.template.expected_udp_checksum(&variable))
     }
 
     /// Takes note of the source of a right frame where it opens a connection: of the first with its number only, not of a duplicate.
@@ -260,38 +191,70 @@ impl Verifier {
         let (kind, _) = self.expected.kind(tag.sequence);
         let variable = self.variable(&seen, kind, tag);
         let (expected, got) = in_words(wrong, &seen, kind, &variable);
-        format!("{number}: {wrong}: expected {expected}, got {got}")
+        let field = wrong.name(kind.template.description().transport);
+        format!("{number}: {field}: expected {expected}, got {got}")
     }
+}
+
+/// Octets of the inner IP datagram of a frame of this template.
+fn datagram_octets(template: &Template) -> usize {
+    let around = template.description().outer.map_or(0, |outer| outer.octets());
+    template.frame_octets() - ethernet::HEADER_LEN - around
 }
 
 /// Octets of the UDP datagram in a frame of this template.
 fn udp_length(template: &Template) -> u16 {
-    let headers = if template.src().is_ipv4() { 14 + 20 } else { 14 + 40 };
-    (template.frame_octets() - headers) as u16
+    let header = if template.src().is_ipv4() { ipv4::HEADER_LEN } else { ipv6::HEADER_LEN };
+    (datagram_octets(template) - header) as u16
 }
 
 fn is_payload_whole(seen: &Seen<'_>) -> bool {
-    seen.udp.payload().get(tag::LEN..).is_some_and(tag::pattern_is_whole)
+    seen.carried.payload.get(tag::LEN..).is_some_and(tag::pattern_is_whole)
 }
 
 /// Compares all but payload and UDP checksum, in the order of the frame.
 #[inline]
 fn first_wrong(seen: &Seen<'_>, kind: &Kind, variable: &Variable) -> Option<Wrong> {
     let template = &kind.template;
+    if let Some(wrong) = first_wrong_outside(seen, template, variable) {
+        return Some(wrong);
+    }
     let (source, destination) = template.addresses(variable);
+    let (ip, carried) = (&seen.ip, &seen.carried);
     let checks = [
-        (seen.source.is_ipv4() == source.is_ipv4(), Wrong::IpVersion),
-        (seen.source == source, Wrong::Source),
-        (seen.destination == destination, Wrong::Destination),
-        (seen.traffic_class == 0, Wrong::TrafficClass),
-        (seen.flow_label == 0, Wrong::FlowLabel),
-        (seen.hop_limit == template.description().hop_limit, Wrong::HopLimit),
-        (!seen.is_fragment, Wrong::Fragment),
-        (seen.length == template.frame_octets(), Wrong::Length),
-        (seen.is_header_checksum_right, Wrong::HeaderChecksum),
-        (seen.udp.source_port() == variable.source_port, Wrong::SourcePort),
-        (seen.udp.destination_port() == variable.destination_port, Wrong::DestinationPort),
-        (seen.udp.length() == udp_length(template), Wrong::UdpLength),
+        (ip.source.is_ipv4() == source.is_ipv4(), Wrong::IpVersion),
+        (ip.source == source, Wrong::Source),
+        (ip.destination == destination, Wrong::Destination),
+        (ip.traffic_class == 0, Wrong::TrafficClass),
+        (ip.flow_label == 0, Wrong::FlowLabel),
+        (ip.hop_limit == template.description().hop_limit, Wrong::HopLimit),
+        (!ip.is_fragment, Wrong::Fragment),
+        (ip.octets == datagram_octets(template), Wrong::Length),
+        (ip.is_checksum_right, Wrong::HeaderChecksum),
+        (carried.transport == template.description().transport, Wrong::Transport),
+        (carried.ports.0 == variable.source_port, Wrong::SourcePort),
+        (carried.ports.1 == variable.destination_port, Wrong::DestinationPort),
+        (carried.udp_length.is_none_or(|length| length == udp_length(template)), Wrong::UdpLength),
+    ];
+    checks.into_iter().find(|(holds, _)| !holds).map(|(_, wrong)| wrong)
+}
+
+/// The same of the outer header. Its flow label (RFC 6438) and its identification are the encapsulator's own business.
+#[inline]
+fn first_wrong_outside(seen: &Seen<'_>, template: &Template, variable: &Variable) -> Option<Wrong> {
+    let (outer, addresses) = match (&seen.outer, template.outer_addresses(variable)) {
+        (None, None) => return None,
+        (Some(outer), Some(addresses)) if outer.source.is_ipv4() == addresses.0.is_ipv4() => (outer, addresses),
+        _ => return Some(Wrong::Encapsulation),
+    };
+    let checks = [
+        (outer.source == addresses.0, Wrong::OuterSource),
+        (outer.destination == addresses.1, Wrong::OuterDestination),
+        (outer.traffic_class == 0, Wrong::OuterTrafficClass),
+        (Some(outer.hop_limit) == template.description().outer.map(|outer| outer.hop_limit), Wrong::OuterHopLimit),
+        (!outer.is_fragment, Wrong::OuterFragment),
+        (seen.frame_octets() == template.frame_octets(), Wrong::OuterLength),
+        (outer.is_checksum_right, Wrong::OuterHeaderChecksum),
     ];
     checks.into_iter().find(|(holds, _)| !holds).map(|(_, wrong)| wrong)
 }
@@ -300,19 +263,52 @@ fn in_words(wrong: Wrong, seen: &Seen<'_>, kind: &Kind, variable: &Variable) -> 
     let template = &kind.template;
     let pair = |a: &dyn fmt::Display, b: &dyn fmt::Display| (a.to_string(), b.to_string());
     let hex = |value: u16| format!("{value:#06x}");
+    let (ip, carried) = (&seen.ip, &seen.carried);
     match wrong {
-        Wrong::IpVersion | Wrong::Source => pair(&template.addresses(variable).0, &seen.source),
-        Wrong::Destination => pair(&template.addresses(variable).1, &seen.destination),
-        Wrong::TrafficClass => pair(&0, &seen.traffic_class),
-        Wrong::FlowLabel => pair(&0, &seen.flow_label),
-        Wrong::HopLimit => pair(&template.description().hop_limit, &seen.hop_limit),
-        Wrong::Fragment => pair(&"a whole datagram", &"a fragment"),
-        Wrong::Length => pair(&template.frame_octets(), &seen.length),
-        Wrong::HeaderChecksum => pair(&"the right one", &"a wrong one"),
-        Wrong::SourcePort => pair(&variable.source_port, &seen.udp.source_port()),
-        Wrong::DestinationPort => pair(&variable.destination_port, &seen.udp.destination_port()),
-        Wrong::UdpLength => pair(&udp_length(template), &seen.udp.length()),
-        Wrong::UdpChecksum => (hex(template.expected_udp_checksum(variable)), hex(seen.udp.checksum())),
+        Wrong::IpVersion | Wrong::Source => pair(&template.addresses(variable).0, &ip.source),
+        Wrong::Destination => pair(&template.addresses(variable).1, &ip.destination),
+        Wrong::TrafficClass => pair(&0, &ip.traffic_class),
+        Wrong::FlowLabel => pair(&0, &ip.flow_label),
+        Wrong::HopLimit => pair(&template.description().hop_limit, &ip.hop_limit),
+        Wrong::Fragment | Wrong::OuterFragment => pair(&"a whole datagram", &"a fragment"),
+        Wrong::Length => pair(&datagram_octets(template), &ip.octets),
+        Wrong::HeaderChecksum | Wrong::OuterHeaderChecksum => pair(&"the right one", &"a wrong one"),
+        Wrong::SourcePort => pair(&variable.source_port, &carried.ports.0),
+        Wrong::DestinationPort => pair(&variable.destination_port, &carried.ports.1),
+        Wrong::UdpLength => pair(&udp_length(template), &carried.udp_length.unwrap_or(0)),
+        Wrong::UdpChecksum => (hex(template.expected_udp_checksum(variable)), hex(carried.checksum)),
+        Wrong::Transport => pair(&transport_in_words(template.description().transport), &transport_in_words(carried.transport)),
+        wrong => outer_in_words(wrong, seen, template, variable),
+    }
+}
+
+fn outer_in_words(wrong: Wrong, seen: &Seen<'_>, template: &Template, variable: &Variable) -> (String, String) {
+    const NONE: &str = "no outer header";
+    let expected = template.outer_addresses(variable).zip(template.description().outer);
+    let of_expected = expected.map_or(NONE.to_owned(), |((source, destination), outer)| match wrong {
+        Wrong::OuterSource => source.to_string(),
+        Wrong::OuterDestination => destination.to_string(),
+        Wrong::OuterTrafficClass => "0".to_owned(),
+        Wrong::OuterHopLimit => outer.hop_limit.to_string(),
+        Wrong::OuterLength => template.frame_octets().to_string(),
+        _ => format!("an outer header from {source} to {destination}"),
+    });
+    let of_seen = seen.outer.as_ref().map_or(NONE.to_owned(), |outer| match wrong {
+        Wrong::OuterSource => outer.source.to_string(),
+        Wrong::OuterDestination => outer.destination.to_string(),
+        Wrong::OuterTrafficClass => outer.traffic_class.to_string(),
+        Wrong::OuterHopLimit => outer.hop_limit.to_string(),
+        Wrong::OuterLength => seen.frame_octets().to_string(),
+        _ => format!("one from {} to {}", outer.source, outer.destination),
+    });
+    (of_expected, of_seen)
+}
+
+fn transport_in_words(transport: Transport) -> &'static str {
+    match transport {
+        Transport::Udp => "a UDP datagram",
+        Transport::EchoRequest => "an ICMPv6 echo request",
+        Transport::EchoReply => "an ICMPv6 echo reply",
     }
 }
 

@@ -158,7 +158,7 @@ fn a_fragment_and_a_wrong_length_are_mistranslations() {
         frame[59] -= 8;
     });
     let (_, example) = wrong_fields(cut, large);
-    assert_eq!(example, "forward frame 50: length: expected 124, got 116");
+    assert_eq!(example, "forward frame 50: length: expected 110, got 102");
 }
 
 #[test]

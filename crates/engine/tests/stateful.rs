@@ -6,7 +6,7 @@ mod nat;
 
 use common::*;
 use nat::{Nat, POOL};
-use sixbench_engine::profile::{Path, Paths, Profile, Variation};
+use sixbench_engine::profile::{Face, Path, Paths, Profile, Variation};
 use sixbench_engine::stateful::{Gateway, Pool};
 use sixbench_method::plan::{AddressPart, Order, Ports, Range, Stateful};
 use sixbench_method::terms::{Direction, FrameRate, LossRatio};
@@ -21,7 +21,11 @@ fn range(first: u16, last: u16) -> Range {
 /// 30 source ports, 5 ports on each of 4 servers, from one client: 600 connections.
 fn nat44() -> Profile {
     let path = |sent: [&str; 2], expected: [&str; 2]| Paths {
-        foreground: Path { sent: ends(sent[0], sent[1]), expected: ends(expected[0], expected[1]), hops: 0 },
+        foreground: Path {
+            sent: Face::plain(ends(sent[0], sent[1])),
+            expected: Face::plain(ends(expected[0], expected[1])),
+            hops: 0,
+        },
         background: None,
     };
     let ports = Ports { source: range(5000, 5029), destination: range(80, 84) };

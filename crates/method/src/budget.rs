@@ -77,6 +77,7 @@ fn lengthen(test: &mut Test) {
         Measure::Latency(latency) => (latency.duration_ns, latency.tag_after_ns) = (2 * MINUTE, MINUTE),
         Measure::Pdv(at) | Measure::Ipdv(at) => at.duration_ns = MINUTE,
         Measure::Recovery(recovery) => recovery.duration_ns = MINUTE,
+        Measure::ResponseTime(response) => response.duration_ns = MINUTE,
         Measure::Reset(reset) => reset.before_ns = reset.before_ns.max(15_000_000_000),
         // RFC 2544 section 26.4; RFC 9004 leaves the number to the tester.
         Measure::BackToBack(_) => test.repetitions = Repetition::Fixed(50),

@@ -13,6 +13,7 @@ pub mod plan;
 pub mod record;
 pub mod repeat;
 pub mod replay;
+pub mod scaling;
 pub mod search;
 pub mod simulated;
 pub mod stats;

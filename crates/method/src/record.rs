@@ -1,6 +1,7 @@
 //! What a run leaves behind: one line of `trials.jsonl` for each settled trial, and the facts of the machine.
 
 use crate::plan::Point;
+use crate::terms::{FrameSize, IpVersion};
 use crate::trial::TrialResult;
 use crate::trial::dns::Certificate;
 use serde::{Deserialize, Serialize};
@@ -34,8 +35,11 @@ pub struct TrialRecord {
 pub struct Watch {
     /// Time between samples, nanoseconds.
     pub interval_ns: u64,
-    /// One entry for each core.
+    /// One entry for each core of the host.
     pub cores: Vec<CoreWatch>,
+    /// Devices with processors of their own beside the host's: virtual machines, or several devices in a chain, in the order of the chain.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub devices: Vec<DeviceWatch>,
     /// Resident memory of the DUT's processes at each sample, octets. Empty for a DUT that is the kernel, or out of sight.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub memory: Vec<u64>,
@@ -48,6 +52,18 @@ pub struct Watch {
     /// Entries of the DUT's connection tracking table at each sample, where its kernel has one and it was not empty all the time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub connections: Vec<u64>,
+}
+
+/// One device over a trial, where it has cores of its own or is one of several.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DeviceWatch {
+    /// The name of its recipe.
+    pub device: String,
+    /// Its cores as it numbers them itself, all of the role "dut".
+    pub cores: Vec<CoreWatch>,
+    /// Memory in use at each sample, octets: of a virtual machine what is resident on its host. Empty where nobody could look.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub memory: Vec<u64>,
 }
 
 /// A drop counter of the DUT over a trial.
@@ -148,6 +164,43 @@ pub struct DutFacts {
     /// The tester's self-tests for a DNS server (RFC 8219 section 9.2.1).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub certificates: Vec<Certificate>,
+    /// What becomes of datagrams on their way, where it is more than one device of one client network that forwards or translates them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<PathFacts>,
+}
+
+/// What becomes of datagrams between the tester's ends.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PathFacts {
+    /// The devices they pass, from left to right, by recipe name; empty for one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub devices: Vec<String>,
+    /// As they are on the left link.
+    pub left: LinkFacts,
+    /// As they are on the right link.
+    pub right: LinkFacts,
+    /// Subscribers on the left where the plan says nothing; `None` of one client network.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subscribers: Option<u32>,
+    /// The rule their addresses and ports follow from, key by key as in the recipe.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub rule: BTreeMap<String, String>,
+}
+
+/// Datagrams on a link.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LinkFacts {
+    /// Whether they are IPv4, apart from any header around them.
+    pub is_ipv4: bool,
+    /// Octets of the header around them.
+    pub overhead: u16,
+}
+
+impl LinkFacts {
+    /// Octets of a frame of this size on the link, FCS included.
+    pub fn octets(&self, size: FrameSize) -> u16 {
+        size.with_fcs(if self.is_ipv4 { IpVersion::Ipv4 } else { IpVersion::Ipv6 }) + self.overhead
+    }
 }
 
 #[cfg(test)]
@@ -159,11 +212,21 @@ mod tests {
         CoreWatch { core: 0, role: role.to_owned(), samples: steals.iter().map(sample).collect() }
     }
 
+    fn unwatched() -> Watch {
+        let (memory, drops, connections) = (vec![], vec![], vec![]);
+        Watch { interval_ns: 100_000_000, cores: vec![], devices: vec![], memory, process_ms: None, drops, connections }
+    }
+
+    #[test]
+    fn a_watch_of_before_there_were_several_devices_is_still_read() {
+        assert_eq!(toml::from_str::<Watch>("interval_ns = 100000000\ncores = []").expect("a watch"), unwatched());
+        assert!(!toml::to_string(&unwatched()).expect("text").contains("devices"));
+    }
+
     #[test]
     fn stolen_time_is_that_of_the_worst_core_of_the_role() {
         let cores = vec![core("tester", &[900]), core("dut", &[100, 0]), core("dut", &[0, 200])];
-        let watch =
-            Watch { interval_ns: 100_000_000, cores, memory: vec![], process_ms: None, drops: vec![], connections: vec![] };
+        let watch = Watch { cores, ..unwatched() };
         assert_eq!(watch.stolen_ms("dut", 0), 20);
         assert_eq!(watch.stolen_ms("dut", 100_000_000), 20, "the first sample is of phase 1");
         assert_eq!(watch.stolen_ms("dut", 200_000_000), 0);
@@ -174,14 +237,7 @@ mod tests {
     fn what_the_dut_did_not_use_of_its_busy_cores_others_took() {
         let busy = |user, system| CpuSample { user, system, softirq: 300, ..CpuSample::default() };
         let core = |role: &str| CoreWatch { core: 0, role: role.to_owned(), samples: vec![busy(400, 100), busy(500, 0)] };
-        let watch = |process_ms| Watch {
-            interval_ns: 100_000_000,
-            cores: vec![core("dut"), core("tester")],
-            memory: vec![],
-            process_ms,
-            drops: vec![],
-            connections: vec![],
-        };
+        let watch = |process_ms| Watch { cores: vec![core("dut"), core("tester")], process_ms, ..unwatched() };
         assert_eq!([Some(0), Some(70), Some(200), None].map(|own| watch(own).taken_ms()), [Some(100), Some(30), Some(0), None]);
     }
 }

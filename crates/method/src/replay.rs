@@ -2,7 +2,7 @@
 //!
 //! A procedure is a function of its start and of the results it learned, so the records of a run hold all its decisions.
 
-use crate::measure::{Findings, Outcome, Procedure, procedure};
+use crate::measure::{Findings, Outcome, Procedure, Value, procedure, watched};
 use crate::plan::{Plan, Point, Test};
 use crate::record::TrialRecord;
 use crate::search::Start;
@@ -142,17 +142,22 @@ struct Fed {
     procedure: Box<dyn Procedure>,
     /// Trials that said nothing to it.
     invalid: u32,
+    /// What was seen of the DUT in the last trial that said something.
+    watched: Vec<Value>,
 }
 
 fn feed(plan: &Plan, point: &Point, earlier: &[Outcome], trials: &[&TrialRecord]) -> Result<Fed, Box<Mismatch>> {
     let test = plan.test(&point.test).expect("points are of the plan's tests");
-    let mut fed = Fed { procedure: procedure(plan, test, point.frame_size, earlier), invalid: 0 };
+    let mut fed = Fed { procedure: procedure(plan, test, point.frame_size, earlier), invalid: 0, watched: Vec::new() };
     for record in trials {
         let wanted = fed.procedure.next_trial();
         if wanted != Some(record.result.spec) {
             return Err(mismatch(record, wanted));
         }
-        fed.invalid += u32::from(fed.procedure.verdict(&record.result) == Verdict::Invalid);
+        match fed.procedure.verdict(&record.result) {
+            Verdict::Invalid => fed.invalid += 1,
+            Verdict::Passed | Verdict::Lost => fed.watched = watched(&test.measure, record),
+        }
         fed.procedure.learn(&record.result);
     }
     Ok(fed)
@@ -169,6 +174,7 @@ fn mismatch(record: &TrialRecord, wanted: Option<TrialSpec>) -> Box<Mismatch> {
 }
 
 fn outcome(point: &Point, repetition: u32, trials: u32, fed: &Fed) -> Outcome {
-    let Findings { brackets, values } = fed.procedure.findings();
+    let Findings { brackets, mut values } = fed.procedure.findings();
+    values.extend(&fed.watched);
     Outcome { point: point.clone(), repetition, trials, invalid: fed.invalid, brackets, values }
 }

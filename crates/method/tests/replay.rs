@@ -86,6 +86,7 @@ fn measures() -> Vec<Measure> {
             error: 100,
         }),
         Measure::TcpEstablishmentRate(tcp),
+        Measure::ResponseTime(ResponseTime { rate_per_client: FrameRate(15_000), duration_ns }),
         Measure::TcpCapacity(TcpCapacity { tcp, start: 1_000, most: 100_000, error: 100, rate: FrameRate(5_000) }),
     ];
     all.iter().for_each(is_listed);
@@ -100,6 +101,7 @@ fn is_listed(measure: &Measure) {
         Measure::Recovery(_) | Measure::Reset(_) => {}
         Measure::EstablishmentRate | Measure::TearDownRate | Measure::TableCapacity(_) => {}
         Measure::TcpEstablishmentRate(_) | Measure::TcpCapacity(_) | Measure::Dns(_) => {}
+        Measure::ResponseTime(_) => {}
     }
 }
 

@@ -1,19 +1,21 @@
 //! What held a DUT back, in sentences.
 
 use crate::digest::{Digest, PointDigest};
-use sixbench_method::bottleneck::explain;
+use sixbench_method::bottleneck::{explain, weakest};
 use sixbench_method::plan::Measure;
 
-/// One sentence for each point of which it is known.
+/// For each point a sentence on the machine under the DUT, and of a chain one on its devices, as far as they are known.
 pub(crate) fn bottlenecks(digest: &Digest) -> Vec<String> {
     // Losses that a measurement makes on purpose say nothing of a limit.
     let is_of_a_limit = |point: &&PointDigest| {
         use Measure::{Dns, EstablishmentRate, FrameLossRate, TableCapacity, Throughput};
         matches!(point.test.measure, Throughput | FrameLossRate(_) | EstablishmentRate | TableCapacity(_) | Dns(_))
     };
-    let sentence = |point: &PointDigest| {
-        let bottleneck = explain(&point.records, digest.goal())?;
-        Some(format!("{}: {bottleneck}.", point.name()))
+    let explained = |point: &PointDigest| explain(&point.records, digest.goal()).map(|found| found.to_string());
+    let chained = |point: &PointDigest| weakest(&point.found_trials(digest.goal())).map(|found| found.to_string());
+    let sentences = |point: &PointDigest| {
+        let found = [explained(point), chained(point)].into_iter().flatten();
+        found.map(|words| format!("{}: {words}.", point.name())).collect::<Vec<_>>()
     };
-    digest.points.iter().filter(is_of_a_limit).filter_map(sentence).collect()
+    digest.points.iter().filter(is_of_a_limit).flat_map(sentences).collect()
 }

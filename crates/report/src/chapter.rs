@@ -3,7 +3,7 @@
 use crate::digest::Digest;
 use crate::plot::{self, Figure};
 use crate::table::Table;
-use crate::tables::{burst, degradation, dns, loss, mix, repeated, stateful, tcp, throughput, trial};
+use crate::tables::{burst, degradation, dns, loss, mix, path, repeated, response, scaling, stateful, tcp, throughput, trial};
 use serde::Serialize;
 use sixbench_method::plan::SeriesBy;
 
@@ -53,10 +53,17 @@ pub(crate) fn results(digest: &Digest) -> Vec<Chapter> {
             vec![plot::queries::figure(digest), plot::queries::servers(digest)],
         ),
         Chapter::new("dns-trials", "DNS queries in the trials that decided", dns::trials(digest), vec![]),
+        Chapter::new("path", "Mappings, tunnels, and devices in a row", path::tables(digest), vec![]),
         scalability(digest),
         Chapter { is_graph_first: true, ..of_table("loss-rate", loss::table(digest), vec![plot::loss_rate::figure(digest)]) },
     ];
     chapters.extend(repeated::tables(digest).into_iter().map(|(id, table)| of_table(id, table, vec![])));
+    chapters.push(Chapter::new(
+        "clients",
+        "Response time over the number of clients (6to4 paper)",
+        response::tables(digest),
+        vec![plot::clients::figure(digest)],
+    ));
     chapters.extend([
         of_table("back-to-back", burst::table(digest), vec![]),
         Chapter::new(
@@ -66,7 +73,12 @@ pub(crate) fn results(digest: &Digest) -> Vec<Chapter> {
             vec![plot::degradation::figure(digest)],
         ),
         Chapter::new("mixed", "Mixed traffic", mix::mixed(digest), vec![plot::mix::mixed(digest)]),
-        Chapter::new("cores", "More cores", mix::scaling(digest), vec![plot::mix::scaling(digest)]),
+        Chapter::new(
+            "cores",
+            "Core scaling",
+            scaling::tables(digest),
+            vec![plot::cores::rates(digest), plot::cores::idle(digest)],
+        ),
     ]);
     chapters.retain(|chapter| !chapter.is_empty());
     chapters
@@ -74,9 +86,10 @@ pub(crate) fn results(digest: &Digest) -> Vec<Chapter> {
 
 /// How a stateful gateway bears many connections, and large tables.
 fn scalability(digest: &Digest) -> Chapter {
-    let tables = [SeriesBy::Connections, SeriesBy::TableSize].into_iter().flat_map(|by| degradation::tables(digest, by));
+    let by = [SeriesBy::Connections, SeriesBy::TableSize, SeriesBy::Subscribers];
+    let tables = by.into_iter().flat_map(|by| degradation::tables(digest, by));
     let figures = vec![plot::scalability::figure(digest)];
-    let chapter = Chapter::new("scalability", "Scalability: connections and table size", tables.collect(), figures);
+    let chapter = Chapter::new("scalability", "Scalability: connections, table size, subscribers", tables.collect(), figures);
     Chapter { is_graph_first: true, ..chapter }
 }
 

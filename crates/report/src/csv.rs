@@ -1,5 +1,9 @@
 //! `results.csv` and its sister of values: one row for each number of a repetition, every digit, units in the header.
 
+mod scaling;
+
+pub use scaling::scaling_csv;
+
 use crate::Input;
 use crate::words::{full_rate_unit, title};
 use sixbench_method::measure::{Outcome, Quantity, Unit, Value};
@@ -103,6 +107,8 @@ pub(crate) fn unit_name(quantity: Quantity) -> &'static str {
         Unit::Frames => "frames",
         Unit::Connections => "connections",
         Unit::ConnectionsPerSecond => "connections/s",
+        Unit::FramesPerSecond => "frames/s of both directions",
+        Unit::Octets => "octets",
     }
 }
 

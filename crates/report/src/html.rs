@@ -122,6 +122,7 @@ fn own_durations(plan: &Plan) -> String {
     let duration = |measure: &Measure| match measure {
         Measure::Latency(latency) => Some(latency.duration_ns),
         Measure::Pdv(at) | Measure::Ipdv(at) => Some(at.duration_ns),
+        Measure::ResponseTime(response) => Some(response.duration_ns),
         Measure::Recovery(recovery) => Some(recovery.duration_ns + recovery.after_ns),
         Measure::Reset(reset) => Some(reset.before_ns + reset.after_ns),
         Measure::Throughput | Measure::FrameLossRate(_) | Measure::BackToBack(_) => None,

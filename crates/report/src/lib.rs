@@ -12,6 +12,7 @@ mod json;
 mod latex;
 mod markdown;
 mod plot;
+mod scaling;
 mod series;
 mod steadiness;
 mod table;
@@ -20,7 +21,7 @@ mod terminal;
 mod verdict;
 mod words;
 
-pub use csv::{csv, values_csv};
+pub use csv::{csv, scaling_csv, values_csv};
 pub use html::html;
 pub use json::{FORMAT, json};
 pub use latex::latex;

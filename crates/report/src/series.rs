@@ -13,6 +13,7 @@ pub(crate) fn unit_of(by: SeriesBy) -> &'static str {
         SeriesBy::Background => "% native",
         SeriesBy::Flows => "flows",
         SeriesBy::Cores => "cores",
+        SeriesBy::Subscribers => "subscribers",
         SeriesBy::Connections => "connections",
         SeriesBy::TableSize => "entries",
         SeriesBy::Cached => "% cached",
@@ -31,7 +32,9 @@ pub(crate) struct Steps<'a> {
 pub(crate) fn series<'a>(digest: &Digest<'a>, by: SeriesBy) -> Vec<Steps<'a>> {
     let mut found: Vec<Steps> = Vec::new();
     for test in &digest.input.plan.tests {
-        let Some(series) = test.series.as_ref().filter(|s| s.by == by) else {
+        // Of clients and their response time there is a chapter of its own.
+        let is_ladder = matches!(test.measure, Measure::ResponseTime(_));
+        let Some(series) = test.series.as_ref().filter(|s| s.by == by && !is_ladder) else {
             continue;
         };
         match found.iter_mut().find(|steps| steps.name == series.name) {

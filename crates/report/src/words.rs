@@ -97,7 +97,8 @@ pub(crate) fn value(quantity: Quantity, value: f64) -> String {
         Unit::Nanoseconds => ms(value),
         Unit::Percent => percentage(value),
         Unit::Frames => grouped(value),
-        Unit::Connections | Unit::ConnectionsPerSecond => grouped(value.round()),
+        Unit::Connections | Unit::ConnectionsPerSecond | Unit::FramesPerSecond => grouped(value.round()),
+        Unit::Octets => grouped((value / 1e3).round()),
     }
 }
 
@@ -109,6 +110,8 @@ pub(crate) fn unit(quantity: Quantity) -> &'static str {
         Unit::Frames => "frames",
         Unit::Connections => "connections",
         Unit::ConnectionsPerSecond => "connections/s",
+        Unit::FramesPerSecond => "frames/s, both directions",
+        Unit::Octets => "kB",
     }
 }
 
@@ -170,6 +173,7 @@ pub(crate) fn load(spec: &TrialSpec) -> String {
     let is_of_connections = spec.shape.connections().is_some() || spec.shape.is_of_tcp();
     let unit = match spec.shape {
         Shape::Queries => "queries/s",
+        Shape::Response => "requests/s",
         _ if is_of_connections => "connections/s",
         _ => "frames/s",
     };

@@ -5,7 +5,7 @@ use crate::filling::{Filling, Server, Zone};
 use crate::hosts::Hosts;
 use crate::monitor::Watched;
 use crate::recipe::{Recipe, Technology};
-use crate::running::{Place, Running, check_programs};
+use crate::running::{Directory, Place, Running, check_programs};
 use crate::shell::TestbedError;
 use crate::topology::Topology;
 use sixbench_method::record::DutFacts;
@@ -35,12 +35,14 @@ impl RealAuthority {
             return Err(TestbedError::Other(text));
         }
         let far = hosts.far();
-        let place = Place { shell: far.shell(), name: far.name().to_owned(), cores: topology.cores().tester.clone() };
+        let place =
+            Place { shell: far.shell(), name: far.name().to_owned(), cores: topology.cores().tester.clone(), undo: None };
         check_programs(recipe, &place.shell)?;
         place.shell.transcript().comment(&format!("the authority: {}", recipe.title));
         let server = Server::of(recipe, zone).map(|server| Server { listen: at, ..server });
         let filling = Filling { server, ..place.filling() };
-        Ok(Self { running: Running::bring_up(recipe, place, filling, zone)? })
+        let directory = Directory::make(&place)?;
+        Ok(Self { running: Running::bring_up(recipe, place, directory, filling, zone)? })
     }
 
     /// What the report says of it: title, version, configuration files; not the zone.
@@ -55,6 +57,6 @@ impl RealAuthority {
 
     /// The process a monitor can watch.
     pub fn watched(&self) -> Watched {
-        Watched { process: self.running.process(), anchor: None }
+        Watched { processes: self.running.process().into_iter().collect(), ..Watched::default() }
     }
 }

@@ -1,5 +1,6 @@
 //! Is this host fit to measure? Each finding names the command that cures it.
 
+use crate::lab::{self, Lab, Manifest};
 use crate::monitor::{Monitor, Watched};
 use crate::namespace::{self, Namespace};
 use crate::shell::{Shell, has_program};
@@ -47,6 +48,7 @@ pub fn examine(allowed_cores: &[u32]) -> Vec<Finding> {
     findings.push(load(allowed_cores));
     findings.push(clock());
     findings.push(leftovers());
+    findings.push(kernel_lab());
     findings
 }
 
@@ -128,6 +130,21 @@ fn clock() -> Finding {
             format!("the system's clock is `{other}`, not tsc: reading it may be slow"),
             format!("echo tsc > {path}"),
         ),
+    }
+}
+
+/// Whoever measures devices in namespaces alone does well without.
+fn kernel_lab() -> Finding {
+    match Lab::find(&lab::cache(), &[]) {
+        Ok(lab) => {
+            let Manifest { kernel, jool, modules } = lab.manifest();
+            Finding::good(format!("the kernel lab is there: Linux {kernel}, Jool {jool} ({})", modules.join(", ")))
+        }
+        Err(_) => Finding {
+            severity: Severity::Good,
+            what: "there is no kernel lab: only devices with `host = \"lab\"`, such as Jool, need one".to_owned(),
+            cure: Some("sixbench lab build".to_owned()),
+        },
     }
 }
 

@@ -1,24 +1,30 @@
 //! A device under test, brought up by its recipe.
 
 use crate::connections::ConnectionTable;
+use crate::daemon::Daemon;
 use crate::filling::{Filling, Server, Wishes};
-use crate::monitor::Watched;
-use crate::recipe::Recipe;
-use crate::running::{Place, Running, check_programs};
+use crate::lab::{Machine, VIRTUAL_CORES};
+use crate::monitor::{Anchor, Watched, WatchedDevice};
+use crate::namespace::Namespace;
+use crate::recipe::{Host, Recipe};
+use crate::remote;
+use crate::running::{Directory, Place, Running, check_programs};
 use crate::shell::{Shell, TestbedError};
 use crate::switches::HostSwitches;
-use crate::topology::{LINKS, Topology};
+use crate::topology::{Cores, LINKS, Topology};
 use sixbench_method::record::DutFacts;
-use std::process::Child;
+use std::path::Path;
 
 /// A running device. Dropping it ends its process and removes its directory; the rest goes with its namespace.
 #[derive(Debug)]
 pub struct Dut {
+    /// What it runs on, where that is a virtual machine. Dropped first: its files are in the directory of the device.
+    machine: Option<Machine>,
     running: Running,
     /// Switches of this machine, set back when the device is gone.
     _host: Option<HostSwitches>,
     /// Lives in the DUT's namespace for the sake of its counters.
-    anchor: Option<Child>,
+    anchor: Option<Daemon>,
 }
 
 impl Dut {
@@ -29,22 +35,55 @@ impl Dut {
 
     /// As [`Self::bring_up`], with what a plan wants beyond the recipe.
     pub fn bring_up_with(recipe: &Recipe, topology: &Topology, wishes: &Wishes) -> Result<Self, TestbedError> {
-        let shell = topology.dut().shell();
-        check_programs(recipe, &shell)?;
-        shell.transcript().comment(&format!("the device: {}", recipe.title));
+        Self::bring_up_in(recipe, topology.dut(), topology.cores(), wishes)
+    }
+
+    /// As [`Self::bring_up_with`], in one of the namespaces of a topology.
+    pub(crate) fn bring_up_in(
+        recipe: &Recipe,
+        namespace: &Namespace,
+        cores: &Cores,
+        wishes: &Wishes,
+    ) -> Result<Self, TestbedError> {
+        let (shell, name) = (namespace.shell(), namespace.name().to_owned());
+        let outside = Place { shell, name, cores: cores.dut.clone(), undo: None };
+        check_system(recipe)?;
+        check_programs(recipe, &outside.shell)?;
+        outside.shell.transcript().comment(&format!("the device: {}", recipe.title));
+        let directory = Directory::make(&outside)?;
+        let machine = (recipe.host == Host::Lab)
+            .then(|| Machine::of_device(recipe, namespace, &outside.core_list(), directory.path()))
+            .transpose()?;
+        let shell = machine.as_ref().map_or_else(|| outside.shell.clone(), Machine::shell);
         add_addresses(recipe, &shell)?;
-        let place = Place { shell, name: topology.dut().name().to_owned(), cores: topology.cores().dut.clone() };
+        let place = Place { shell, name: outside.name.clone(), cores: outside.cores.clone(), undo: None };
         let state = recipe.state.as_ref();
-        let zone = wishes.zone.clone().unwrap_or_default();
-        let filling = Filling {
-            table_size: wishes.table_size.or(state.and_then(|state| state.table_size)),
-            server: Server::of(recipe, &zone),
-            ..place.filling()
-        };
+        let filling = wished(recipe, wishes, place.filling());
         let host = state.map(|state| HostSwitches::write(state, &place.shell.outside(), &filling)).transpose()?;
-        let running = Running::bring_up(recipe, place, filling, &zone)?;
-        let anchor = lay_anchor(&running)?;
-        Ok(Self { running, _host: host, anchor })
+        let running = Running::bring_up(recipe, place, directory, filling, &wishes.zone.clone().unwrap_or_default())?;
+        let anchor = lay_anchor(&outside, running.directory())?;
+        Ok(Self { machine, running, _host: host, anchor })
+    }
+
+    /// Brings the device up on a machine of its own. `run` tells several devices of one process apart. Everything that is done there is
+    /// undone there, in reverse, when this is dropped; also when the connection breaks or this process is killed.
+    ///
+    /// # Errors
+    /// What [`remote::Machine::check`] refuses, a command that fails, a connection that is lost; what was done until then is undone.
+    pub fn bring_up_on(
+        machine: &remote::Machine,
+        recipe: &Recipe,
+        run: &str,
+        shell: &Shell,
+        wishes: &Wishes,
+    ) -> Result<Self, TestbedError> {
+        shell.transcript().comment(&format!("the device: {}", recipe.title));
+        let (place, filling) = remote::prepare(recipe, machine, (run, wishes), shell)?;
+        let filling = wished(recipe, wishes, filling);
+        remote::write_host_switches(recipe, &place, &filling)?;
+        let directory = Directory::make(&place)?;
+        let running = Running::bring_up(recipe, place, directory, filling, &wishes.zone.clone().unwrap_or_default())?;
+        Ok(Self { machine: None, running, _host: None, anchor: None })
     }
 
     /// What the report says of the device.
@@ -52,8 +91,15 @@ impl Dut {
         self.running.facts()
     }
 
+    /// What it runs on, in words, where that is no namespace alone.
+    pub(crate) fn layout(&self) -> Option<String> {
+        let machine = self.machine.as_ref()?;
+        Some(format!("the device {} is {}", self.running.recipe().name, machine.description()))
+    }
+
     /// An error when the device's process has ended, with the last lines it wrote.
     pub fn check_alive(&mut self) -> Result<(), TestbedError> {
+        self.machine.as_mut().map_or(Ok(()), Machine::check_alive)?;
         self.running.check_alive()
     }
 
@@ -65,7 +111,16 @@ impl Dut {
 
     /// Whom a monitor can watch.
     pub fn watched(&self) -> Watched {
-        Watched { process: self.running.process(), anchor: self.anchor.as_ref().map(Child::id) }
+        let anchor = self.anchor.as_ref().and_then(Daemon::process);
+        let machine = self.machine.as_ref().and_then(Machine::pid);
+        let device = |process| WatchedDevice { name: self.running.recipe().name.clone(), process, cores: VIRTUAL_CORES };
+        Watched {
+            processes: self.running.process().into_iter().chain(machine).collect(),
+            devices: machine.map(device).into_iter().collect(),
+            anchors: anchor.map(|process| Anchor { device: None, process }).into_iter().collect(),
+            // Those of a virtual machine are in no file of this kernel.
+            tracked: anchor.filter(|_| self.running.recipe().state.is_some() && machine.is_none()),
+        }
     }
 
     /// Resets the device while frames go on coming: by its recipe's own commands, or by starting its daemon anew (process reset,
@@ -97,19 +152,33 @@ impl Dut {
     }
 }
 
-impl Drop for Dut {
-    fn drop(&mut self) {
-        if let Some(anchor) = &mut self.anchor {
-            let _ = anchor.kill();
-            let _ = anchor.wait();
-        }
+/// What the plan wants, filled in beside what the place has.
+fn wished(recipe: &Recipe, wishes: &Wishes, filling: Filling) -> Filling {
+    let zone = wishes.zone.clone().unwrap_or_default();
+    let table_size = wishes.table_size.or(recipe.state.as_ref().and_then(|state| state.table_size));
+    Filling {
+        table_size,
+        server: Server::of(recipe, &zone),
+        rule: Filling::rule_of(recipe),
+        subscribers: wishes.subscribers.get(&recipe.name).cloned().unwrap_or_default(),
+        ..filling
     }
 }
 
-fn lay_anchor(running: &Running) -> Result<Option<Child>, TestbedError> {
-    running.place().shell.transcript().comment("a process in the namespace, by which its drop counters are read");
+/// A namespace of this machine runs what this machine does.
+fn check_system(recipe: &Recipe) -> Result<(), TestbedError> {
+    if recipe.is_for_namespaces() {
+        return Ok(());
+    }
+    let (name, system) = (&recipe.name, recipe.system.title());
+    let text = format!("{name} is a recipe for {system}: it needs a machine of its own ([testbed] host = \"ssh:NAME\")");
+    Err(TestbedError::Other(text))
+}
+
+fn lay_anchor(place: &Place, directory: &Path) -> Result<Option<Daemon>, TestbedError> {
+    place.shell.transcript().comment("a process in the namespace, by which its drop counters are read");
     let words = ["sleep", "infinity"].map(str::to_owned);
-    running.place().start(&words, &running.directory().join("anchor.log"))
+    place.start(&words, &directory.join("anchor.log"))
 }
 
 fn add_addresses(recipe: &Recipe, shell: &Shell) -> Result<(), TestbedError> {

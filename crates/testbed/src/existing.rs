@@ -34,6 +34,18 @@ pub fn check(shell: &Shell, interface: &str) -> Result<(), TestbedError> {
     Ok(())
 }
 
+/// Checks that datagrams of `octets` fit through an interface, the header around encapsulated ones included.
+pub fn check_mtu(interface: &str, octets: u32) -> Result<(), TestbedError> {
+    let read = std::fs::read_to_string(Path::new("/sys/class/net").join(interface).join("mtu"));
+    let Some(mtu) = read.ok().and_then(|text| text.trim().parse::<u32>().ok()).filter(|mtu| *mtu < octets) else {
+        return Ok(());
+    };
+    Err(TestbedError::Other(format!(
+        "the MTU of {interface} is {mtu} octets, and the plan's largest datagrams have {octets}, with their outer header where they are \
+         encapsulated; raise it (ip link set {interface} mtu {octets}; the device's, too), or leave out the largest `frame-sizes`"
+    )))
+}
+
 /// The rate of a NIC's medium, bit/s, where its driver says; a virtual interface has none, whatever it says.
 pub fn link_rate(interface: &str) -> Option<u64> {
     let folder = std::path::Path::new("/sys/class/net").join(interface);
@@ -52,6 +64,14 @@ mod tests {
     fn an_interface_that_does_not_exist_is_refused() {
         let error = check(&Shell::new(), "sb-none").unwrap_err().to_string();
         assert_eq!(error, "interface sb-none does not exist (see `ip link`)");
+    }
+
+    #[test]
+    fn datagrams_that_do_not_fit_are_refused_with_the_command_that_helps() {
+        assert!(check_mtu("lo", 1500).is_ok());
+        let error = check_mtu("lo", 70_000).unwrap_err().to_string();
+        assert!(error.starts_with("the MTU of lo is 65536 octets, and the plan's largest datagrams have 70000"), "{error}");
+        assert!(error.contains("ip link set lo mtu 70000"), "{error}");
     }
 
     #[test]

@@ -1,7 +1,9 @@
 //! What the words in braces of a recipe stand for, and what a caller may ask of a device beyond its recipe.
 
-use crate::recipe::Recipe;
+use crate::recipe::{self, Recipe};
+use crate::subscriber::{self, Subscriber};
 use crate::topology::LINKS;
+use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
@@ -12,6 +14,10 @@ pub struct Wishes {
     pub table_size: Option<u64>,
     /// What a DNS server is asked for, or serves.
     pub zone: Option<Zone>,
+    /// The subscribers its configuration files name one by one, by the name of the recipe: of devices in a row each has its own.
+    pub subscribers: BTreeMap<String, Arc<[Subscriber]>>,
+    /// Cores of a machine of its own that stay online. (A namespace has those of its topology.)
+    pub cores: Option<u32>,
 }
 
 /// The names a DNS server is asked for.
@@ -49,8 +55,13 @@ pub(crate) struct Filling {
     pub(crate) table_size: Option<u64>,
     /// As many as cores.
     pub(crate) threads: usize,
+    /// The device's interfaces, where they are not called as in a namespace of ours.
+    pub(crate) links: Option<[String; 2]>,
     /// Of DNS servers only.
     pub(crate) server: Option<Server>,
+    /// The words of the recipe's rule, and its subscribers.
+    pub(crate) rule: Vec<(String, String)>,
+    pub(crate) subscribers: Arc<[Subscriber]>,
 }
 
 /// Where a DNS server listens, and whom it asks for what.
@@ -79,9 +90,21 @@ impl Filling {
     pub(crate) fn fill(&self, text: &str) -> String {
         let size = self.table_size.map(|size| size.to_string()).unwrap_or_default();
         let text = text.replace("{dir}", &self.directory).replace("{table-size}", &size);
-        let text = text.replace("{left}", LINKS[0]).replace("{right}", LINKS[1]);
+        let [left, right] = self.links.clone().unwrap_or(LINKS.map(str::to_owned));
+        let text = text.replace("{left}", &left).replace("{right}", &right);
         let text = text.replace("{threads}", &self.threads.to_string());
+        let text = self.rule.iter().fold(text, |text, (word, value)| text.replace(&format!("{{{word}}}"), value));
         self.server.as_ref().map_or(text.clone(), |server| server.fill(&text, &self.zone_path()))
+    }
+
+    /// The words of the rule by which a recipe has subscribers.
+    pub(crate) fn rule_of(recipe: &Recipe) -> Vec<(String, String)> {
+        recipe.subscribers.as_ref().map(recipe::Subscribers::words).unwrap_or_default()
+    }
+
+    /// A configuration file, whose lines about a subscriber are repeated for each.
+    pub(crate) fn fill_file(&self, text: &str) -> String {
+        subscriber::fill(&self.fill(text), &self.subscribers)
     }
 
     /// Where the zone file of an authoritative server lies.

@@ -53,7 +53,7 @@ impl Hosts {
     pub fn loop_back(&self, topology: &Topology) -> Result<(IpAddr, IpAddr), TestbedError> {
         let shell = topology.tester().shell().outside();
         shell.transcript().comment("the tester's ends joined directly, for its self-test");
-        join(&shell, LOOP, [topology.tester(), &self.far], 1500)?;
+        join(&shell, [LOOP, LOOP], [topology.tester(), &self.far], 1500)?;
         for (shell, address) in [topology.tester().shell(), self.far.shell()].into_iter().zip(LOOP_ENDS) {
             let host = Host { shell, link: LOOP };
             host.open(&topology.cores().tester)?;

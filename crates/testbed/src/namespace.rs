@@ -1,6 +1,7 @@
 //! Network namespaces of our own: made, and removed with everything in them. Their names tell whose they are: `sb-<pid>-<role>`.
 
 use crate::process::kill;
+use crate::remote;
 use crate::shell::{Shell, TestbedError, complain};
 use crate::switches;
 use std::path::{Path, PathBuf};
@@ -93,6 +94,7 @@ fn owner(name: &str) -> Option<u32> {
 pub fn sweep(shell: &Shell) -> Result<Vec<String>, TestbedError> {
     let stale = stale();
     switches::sweep(shell);
+    remote::sweep();
     for name in &stale {
         remove(shell, name)?;
         // Most have none.

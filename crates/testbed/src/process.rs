@@ -1,6 +1,6 @@
 //! Processes of the system's own tools: started apart from the terminal, waited for with patience but not for ever.
 
-use std::io::Read;
+use std::io::{Read, Write as _};
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::sync::mpsc::{self, Receiver};
 use std::time::{Duration, Instant};
@@ -32,7 +32,8 @@ pub(crate) fn wait(mut child: Child, patience: Duration) -> Result<Output, Strin
     Ok(Output { status, stdout, stderr })
 }
 
-fn ended(child: &mut Child, end: Instant) -> Option<ExitStatus> {
+/// Waits for the end of a process until a moment.
+pub(crate) fn ended(child: &mut Child, end: Instant) -> Option<ExitStatus> {
     loop {
         match child.try_wait() {
             Ok(Some(status)) => return Some(status),
@@ -54,6 +55,14 @@ fn collect(from: Option<impl Read + Send + 'static>) -> Receiver<Vec<u8>> {
         let _ = send.send(all);
     });
     receive
+}
+
+/// Writes the standard input of a process in a thread of its own, and ends it; nothing where that is not piped.
+pub(crate) fn feed(child: &mut Child, input: &str) {
+    let Some(mut stdin) = child.stdin.take() else { return };
+    let input = input.to_owned();
+    // What ended before it had read everything says so itself.
+    std::thread::spawn(move || drop(stdin.write_all(input.as_bytes())));
 }
 
 /// Ends a process and what it has started, at once, and waits until they hold nothing any more: an address they listen at is free then.
@@ -90,7 +99,7 @@ pub(crate) fn allowed_cores(process: u32) -> Vec<Vec<u32>> {
 }
 
 /// `0-2,5` as the kernel writes it.
-fn core_list(text: &str) -> Vec<u32> {
+pub(crate) fn core_list(text: &str) -> Vec<u32> {
     let range = |part: &str| {
         let (first, last) = part.split_once('-').unwrap_or((part, part));
         Some(first.trim().parse().ok()?..=last.trim().parse().ok()?)

@@ -1,42 +1,30 @@
 //! Recipes: devices under test as TOML data. A new DUT needs no Rust: `recipes/README.md` tells how to write one.
 
+mod built_in;
+mod chain;
 mod dns;
+mod host;
 mod state;
+mod subscribers;
+mod system;
+mod traffic;
 
 pub use dns::Dns;
 pub use state::{HostSwitch, Pool, PoolPorts, Side, State};
+pub use subscribers::{MapRule, SixRd, Softwires, Subscribers};
+pub use system::System;
+pub use traffic::{Ends, Link, Outer, Traffic};
+
+use traffic::check_link;
 
 use crate::addresses;
 use crate::shell::TestbedError;
-use ipnet::IpNet;
+use built_in::BUILT_IN;
 use serde::{Deserialize, Serialize};
+use sixbench_method::record::{LinkFacts, PathFacts};
 use std::collections::BTreeMap;
 use std::net::IpAddr;
-use std::path::Path;
-
-/// The recipes that come with sixbench.
-const BUILT_IN: [(&str, &str); 20] = [
-    ("bind9-dns64.toml", include_str!("../../../recipes/bind9-dns64.toml")),
-    ("iptables-nat44.toml", include_str!("../../../recipes/iptables-nat44.toml")),
-    ("knot-authority.toml", include_str!("../../../recipes/knot-authority.toml")),
-    ("knotres-dns64.toml", include_str!("../../../recipes/knotres-dns64.toml")),
-    ("linux-ipv4.toml", include_str!("../../../recipes/linux-ipv4.toml")),
-    ("linux-ipv6.toml", include_str!("../../../recipes/linux-ipv6.toml")),
-    ("linux-tbf.toml", include_str!("../../../recipes/linux-tbf.toml")),
-    ("map646.toml", include_str!("../../../recipes/map646.toml")),
-    ("nft-nat44-pool.toml", include_str!("../../../recipes/nft-nat44-pool.toml")),
-    ("nft-nat44-random.toml", include_str!("../../../recipes/nft-nat44-random.toml")),
-    ("nft-nat44.toml", include_str!("../../../recipes/nft-nat44.toml")),
-    ("nft-nat66.toml", include_str!("../../../recipes/nft-nat66.toml")),
-    ("nsd-authority.toml", include_str!("../../../recipes/nsd-authority.toml")),
-    ("pdns-dns64.toml", include_str!("../../../recipes/pdns-dns64.toml")),
-    ("tayga-nat46.toml", include_str!("../../../recipes/tayga-nat46.toml")),
-    ("tayga-nat64.toml", include_str!("../../../recipes/tayga-nat64.toml")),
-    ("tayga-siit-46.toml", include_str!("../../../recipes/tayga-siit-46.toml")),
-    ("tayga-siit-prefix.toml", include_str!("../../../recipes/tayga-siit-prefix.toml")),
-    ("tayga-siit.toml", include_str!("../../../recipes/tayga-siit.toml")),
-    ("unbound-dns64.toml", include_str!("../../../recipes/unbound-dns64.toml")),
-];
+use std::path::{Path, PathBuf};
 
 /// How to set up one device, and what traffic it understands.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -53,6 +41,15 @@ pub struct Recipe {
     /// Where it runs.
     #[serde(default)]
     pub host: Host,
+    /// What the machine it runs on must run.
+    #[serde(default)]
+    pub system: System,
+    /// Whether nobody has tried it yet: lists and reports say so.
+    #[serde(default)]
+    pub untested: bool,
+    /// Kernel modules that a device in the lab is booted with.
+    #[serde(default)]
+    pub modules: Vec<String>,
     /// Programs that must be installed.
     #[serde(default)]
     pub needs: Vec<Need>,
@@ -74,6 +71,9 @@ pub struct Recipe {
     /// What makes the device stateful, if it is.
     #[serde(default)]
     pub state: Option<State>,
+    /// The many subscribers behind its left link, if it serves such.
+    #[serde(default)]
+    pub subscribers: Option<Subscribers>,
     /// What makes it a DNS server, if it is one.
     #[serde(default)]
     pub dns: Option<Dns>,
@@ -95,8 +95,14 @@ pub struct Recipe {
     /// Commands that reset the device during a trial; without them its daemon is started anew.
     #[serde(default)]
     pub reset: Vec<Step>,
+    /// Commands that undo the set-up on a machine that outlives the run, in this order; a namespace goes with everything in it.
+    #[serde(default)]
+    pub teardown: Vec<Step>,
     /// Prints the version.
     pub version: Step,
+    /// The recipes of the devices in a row that this one stands for; empty for one device.
+    #[serde(skip)]
+    pub parts: Vec<Recipe>,
 }
 
 /// Kinds of devices.
@@ -117,6 +123,25 @@ pub enum Technology {
     Nat66,
     /// From IPv4 clients to IPv6 servers, with state.
     Nat46,
+    /// The customer's side of 464XLAT (RFC 6877): stateless, IPv4 on the left.
+    Clat,
+    /// CLAT and PLAT together (RFC 6877).
+    #[serde(rename = "464xlat")]
+    Xlat464,
+    /// Mapping of address and port by translation (RFC 7599): border relay, customer edge, or both.
+    MapT,
+    /// Mapping of address and port by encapsulation (RFC 7597): border relay, customer edge, or both.
+    MapE,
+    /// Lightweight 4over6 (RFC 7596).
+    Lw4o6,
+    /// Dual-Stack Lite (RFC 6333).
+    DsLite,
+    /// Relay or router of 6to4 (RFC 3056).
+    #[serde(rename = "6to4")]
+    SixToFour,
+    /// Border relay of 6rd (RFC 5969).
+    #[serde(rename = "6rd")]
+    SixRd,
     /// Gives names that have only IPv4 addresses IPv6 ones (RFC 6147).
     Dns64,
     /// Answers for a zone.
@@ -134,6 +159,14 @@ impl Technology {
             Self::Nat64 => "stateful NAT64",
             Self::Nat66 => "stateful NAT66",
             Self::Nat46 => "stateful NAT46",
+            Self::Clat => "464XLAT CLAT",
+            Self::Xlat464 => "464XLAT",
+            Self::MapT => "MAP-T",
+            Self::MapE => "MAP-E",
+            Self::Lw4o6 => "lw4o6",
+            Self::DsLite => "DS-Lite",
+            Self::SixToFour => "6to4",
+            Self::SixRd => "6rd",
             Self::Dns64 => "DNS64 server",
             Self::DnsAuthority => "authoritative DNS server",
         }
@@ -160,6 +193,8 @@ pub enum Host {
     /// In a network namespace of this machine, set up by the recipe.
     #[default]
     Netns,
+    /// In a virtual machine of the kernel lab, in such a namespace.
+    Lab,
     /// Somewhere else, set up by somebody else: the recipe only says what traffic it understands.
     Manual,
 }
@@ -186,46 +221,6 @@ impl Need {
             (None, source) => format!("build it from {} and put it on the PATH", source.as_deref().unwrap_or("its source")),
         }
     }
-}
-
-/// One link between tester and device.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub struct Link {
-    /// The device's addresses, with the link's prefix.
-    pub dut: Vec<IpNet>,
-    /// The tester's addresses: on link, answered for by the tester.
-    pub tester: Vec<IpAddr>,
-    /// Prefixes the device reaches by way of the tester: what addresses and networks that vary must lie in.
-    #[serde(default)]
-    pub routes: Vec<IpNet>,
-}
-
-/// Traffic, as one datagram from left to right looks on either side. The reverse direction swaps the ends.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub struct Traffic {
-    /// On the left link.
-    pub left: Ends,
-    /// On the right link.
-    pub right: Ends,
-    /// By how much the device lowers the hop limit.
-    #[serde(default = "one")]
-    pub hops: u8,
-}
-
-fn one() -> u8 {
-    1
-}
-
-/// Source and destination of a datagram.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub struct Ends {
-    /// Source.
-    pub source: IpAddr,
-    /// Destination.
-    pub destination: IpAddr,
 }
 
 /// How addresses are translated.
@@ -266,15 +261,17 @@ const OF_SERVERS: [&str; 6] = ["listen", "port", "domain", "zone", "authority", 
 
 /// All recipes by name.
 #[derive(Clone, Debug, Default)]
-pub struct Library(BTreeMap<String, Recipe>);
+pub struct Library {
+    recipes: BTreeMap<String, Recipe>,
+    /// The same on another host, as `NAME@HOST`.
+    elsewhere: BTreeMap<String, Recipe>,
+}
 
 impl Library {
     /// The built-in recipes and those in `directories`, which may replace built-in ones.
     pub fn load<P: AsRef<Path>>(directories: &[P]) -> Result<Self, TestbedError> {
         let mut library = Self::default();
-        for (file, text) in BUILT_IN {
-            library.add(file, text)?;
-        }
+        library.add_all(BUILT_IN.into_iter().map(|(file, text)| (file.to_owned(), text.to_owned())).collect())?;
         for directory in directories {
             library.add_directory(directory.as_ref())?;
         }
@@ -296,10 +293,26 @@ impl Library {
         let mut files: Vec<_> = entries.filter_map(|e| Some(e.ok()?.path())).collect();
         files.retain(|file| file.extension().is_some_and(|e| e == "toml"));
         files.sort();
-        for file in files {
-            let text = std::fs::read_to_string(&file).map_err(file_error("read", &file))?;
-            self.add(&file.display().to_string(), &text)?;
-        }
+        let read = |file: &PathBuf| {
+            let text = std::fs::read_to_string(file).map_err(file_error("read", file))?;
+            Ok((file.display().to_string(), text))
+        };
+        self.add_all(files.iter().map(read).collect::<Result<_, TestbedError>>()?)
+    }
+
+    /// Recipes of devices in a row come last: they are made of others.
+    fn add_all(&mut self, files: Vec<(String, String)>) -> Result<(), TestbedError> {
+        let is_chain = |text: &str| toml::from_str::<toml::Table>(text).is_ok_and(|table| table.contains_key("chain"));
+        let (chains, single): (Vec<_>, Vec<_>) = files.into_iter().partition(|(_, text)| is_chain(text));
+        single.iter().try_for_each(|(file, text)| self.add(file, text))?;
+        chains.iter().try_for_each(|(file, text)| self.add_chain(file, text))
+    }
+
+    fn add_chain(&mut self, file: &str, text: &str) -> Result<(), TestbedError> {
+        let chain: chain::ChainFile = toml::from_str(text).map_err(|e| TestbedError::Other(format!("{file}: {e}")))?;
+        let recipe = chain.resolve(self);
+        let recipe = recipe.map_err(|wrong| TestbedError::Other(format!("{file} is no good recipe:\n  {wrong}")))?;
+        self.insert(recipe);
         Ok(())
     }
 
@@ -309,23 +322,29 @@ impl Library {
         if !problems.is_empty() {
             return Err(TestbedError::Other(format!("{file} is no good recipe:\n  {}", problems.join("\n  "))));
         }
-        self.0.insert(recipe.name.clone(), recipe);
+        self.insert(recipe);
         Ok(())
     }
 
-    /// The recipe of this name.
+    fn insert(&mut self, recipe: Recipe) {
+        let others = [Host::Netns, Host::Lab].into_iter().filter_map(|host| recipe.on(host));
+        self.elsewhere.extend(others.map(|other| (other.name.clone(), other)));
+        self.recipes.insert(recipe.name.clone(), recipe);
+    }
+
+    /// The recipe of this name, or of `NAME@HOST`: the same on another host, `netns` or `lab`, where it can be there.
     pub fn get(&self, name: &str) -> Option<&Recipe> {
-        self.0.get(name)
+        self.recipes.get(name).or_else(|| self.elsewhere.get(name))
     }
 
     /// All recipes, by name.
     pub fn iter(&self) -> impl Iterator<Item = &Recipe> {
-        self.0.values()
+        self.recipes.values()
     }
 
     /// All names, ascending.
     pub fn names(&self) -> Vec<&str> {
-        self.0.keys().map(String::as_str).collect()
+        self.recipes.keys().map(String::as_str).collect()
     }
 }
 
@@ -333,6 +352,16 @@ impl Recipe {
     /// The programs this recipe needs and this machine lacks.
     pub fn missing(&self) -> Vec<&Need> {
         self.needs.iter().filter(|need| !crate::shell::has_program(&need.program)).collect()
+    }
+
+    /// Whether it is for this machine's system, so that a namespace can be its host.
+    pub fn is_for_namespaces(&self) -> bool {
+        self.system == System::Linux
+    }
+
+    /// The title, with a word of warning where nobody has tried the recipe.
+    pub fn honest_title(&self) -> String {
+        if self.untested { format!("{} (untested recipe)", self.title) } else { self.title.clone() }
     }
 
     /// Whether the device can be reset in the middle of a trial.
@@ -345,7 +374,7 @@ impl Recipe {
         let traffic = std::iter::once(&self.foreground).chain(&self.background);
         let ends = traffic.flat_map(|t| [t.left, t.right]);
         let mut problems: Vec<String> = ends
-            .flat_map(|ends| [ends.source, ends.destination])
+            .flat_map(|ends| ends.addresses().collect::<Vec<_>>())
             .filter_map(|address| addresses::check(address).err())
             .collect();
         problems.sort();
@@ -358,14 +387,15 @@ impl Recipe {
         let mut problems = Vec::new();
         for (name, traffic) in [("foreground", Some(&self.foreground)), ("background", self.background.as_ref())] {
             if let Some(traffic) = traffic {
-                self.check_traffic(name, traffic, &mut problems);
+                problems.extend(traffic.problems(name, (&self.left, &self.right)));
             }
         }
         check_link("left", &self.left, &mut problems);
         check_link("right", &self.right, &mut problems);
         self.check_overlap(&mut problems);
         // What a DNS server asks is a query of its own.
-        let is_translated = self.translation.is_some() || self.state.is_some() || self.technology.is_dns();
+        let is_changed = self.translation.is_some() || self.state.is_some() || self.subscribers.is_some();
+        let is_translated = is_changed || self.is_tunnel() || self.technology.is_dns();
         if !is_translated && self.foreground.left != self.foreground.right {
             problems.push("foreground: the addresses differ left and right, but there is no [translation]".to_owned());
         }
@@ -375,7 +405,9 @@ impl Recipe {
                 problems.push("[state]: `restart` needs a [daemon] that can be started anew".to_owned());
             }
         }
+        problems.extend(self.subscribers.iter().flat_map(Subscribers::problems));
         problems.extend(dns::problems(self));
+        problems.extend(host::problems(self));
         self.check_steps(&mut problems);
         for need in self.needs.iter().filter(|need| need.package.is_none() && need.source.is_none()) {
             problems.push(format!("needs: where is {} to be had? Name its `package` or its `source`", need.program));
@@ -383,35 +415,35 @@ impl Recipe {
         problems
     }
 
+    /// Whether frames are encapsulated on one of its links.
+    pub fn is_tunnel(&self) -> bool {
+        self.foreground.left.outer.is_some() || self.foreground.right.outer.is_some()
+    }
+
+    /// Octets by which encapsulated frames are longer than the datagram's own.
+    pub fn overhead(&self) -> u16 {
+        self.foreground.left.overhead().max(self.foreground.right.overhead())
+    }
+
+    /// What becomes of datagrams on their way, where that is not plain from the technology.
+    pub fn path_facts(&self) -> Option<PathFacts> {
+        let link = |ends: Ends| LinkFacts { is_ipv4: ends.source.is_ipv4(), overhead: ends.overhead() };
+        let facts = PathFacts {
+            devices: self.parts.iter().map(|part| part.name.clone()).collect(),
+            left: link(self.foreground.left),
+            right: link(self.foreground.right),
+            subscribers: self.subscribers.as_ref().map(|section| section.count),
+            rule: self.subscribers.iter().flat_map(Subscribers::words).map(|(word, value)| (word.to_owned(), value)).collect(),
+        };
+        let is_plain = facts.devices.is_empty() && facts.subscribers.is_none() && !self.is_tunnel();
+        (!is_plain).then_some(facts)
+    }
+
     /// What the foreground frames of the Initiator have as their source behind the device.
     pub fn translated_source(&self, state: &State) -> IpAddr {
         match state.initiator {
             Side::Left => self.foreground.right.source,
             Side::Right => self.foreground.left.destination,
-        }
-    }
-
-    fn check_traffic(&self, name: &str, traffic: &Traffic, problems: &mut Vec<String>) {
-        for (side, ends) in [("left", traffic.left), ("right", traffic.right)] {
-            if ends.source.is_ipv4() != ends.destination.is_ipv4() {
-                problems.push(format!(
-                    "{name}.{side}: source {} and destination {} are of different families",
-                    ends.source, ends.destination
-                ));
-            }
-        }
-        if !self.left.tester.contains(&traffic.left.source) {
-            problems.push(format!("{name}.left: the source {} is no tester address of [left]", traffic.left.source));
-        }
-        if !self.right.tester.contains(&traffic.right.destination) {
-            let destination = traffic.right.destination;
-            problems.push(format!("{name}.right: the destination {destination} is no tester address of [right]"));
-        }
-        if name == "background" && (traffic.left != traffic.right || traffic.left.source.is_ipv4()) {
-            problems.push("background: native IPv6 traffic has the same IPv6 addresses left and right".to_owned());
-        }
-        if traffic.hops == 0 {
-            problems.push(format!("{name}: hops must be at least 1: a router or translator lowers the hop limit"));
         }
     }
 
@@ -423,10 +455,19 @@ impl Recipe {
     }
 
     fn check_steps(&self, problems: &mut Vec<String>) {
-        let known: Vec<&str> = PLACEHOLDERS.into_iter().chain(self.dns.iter().flat_map(|_| OF_SERVERS)).collect();
+        let of_rule: Vec<_> = self.subscribers.iter().flat_map(Subscribers::words).collect();
+        let of_rule = of_rule.iter().map(|(word, _)| word.as_str());
+        let known: Vec<&str> =
+            PLACEHOLDERS.into_iter().chain(self.dns.iter().flat_map(|_| OF_SERVERS)).chain(of_rule).collect();
         let single = [&self.daemon, &self.ready];
-        let steps =
-            self.setup.iter().chain(&self.after).chain(&self.reset).chain(single.into_iter().flatten()).chain([&self.version]);
+        let steps = self
+            .setup
+            .iter()
+            .chain(&self.after)
+            .chain(&self.reset)
+            .chain(&self.teardown)
+            .chain(single.into_iter().flatten())
+            .chain([&self.version]);
         let steps = steps.chain(self.state.iter().flat_map(State::steps));
         for step in steps {
             if step.run.trim().is_empty() {
@@ -450,39 +491,6 @@ fn placeholders(text: &str) -> impl Iterator<Item = &str> {
         let end = text[at..].find('}')?;
         (!is_own).then(|| &text[at + 1..at + end])
     })
-}
-
-fn check_link(name: &str, link: &Link, problems: &mut Vec<String>) {
-    for tester in &link.tester {
-        let Some(dut) = link.neighbour_of(*tester) else {
-            problems.push(format!("[{name}]: the tester's {tester} lies in no prefix of the dut on that link"));
-            continue;
-        };
-        if dut == *tester {
-            problems.push(format!("[{name}]: {tester} belongs to both tester and dut"));
-        }
-    }
-    for route in link.routes.iter().filter(|route| link.gateway_to(route).is_none()) {
-        problems.push(format!("[{name}]: no address of the tester is of the family of the route {route}"));
-    }
-}
-
-impl Link {
-    /// The tester's address by way of which the device reaches `route`.
-    pub fn gateway_to(&self, route: &IpNet) -> Option<IpAddr> {
-        self.tester.iter().copied().find(|tester| tester.is_ipv4() == route.addr().is_ipv4())
-    }
-
-    /// Whether frames from the device to `address` come to the tester without its being asked for a hardware address of every one.
-    pub fn leads_to(&self, address: IpAddr) -> bool {
-        let is_on_link = self.dut.iter().any(|prefix| prefix.contains(&address));
-        self.tester.contains(&address) || (!is_on_link && self.routes.iter().any(|route| route.contains(&address)))
-    }
-
-    /// The device's address in whose prefix `tester` lies.
-    pub fn neighbour_of(&self, tester: IpAddr) -> Option<IpAddr> {
-        self.dut.iter().find(|prefix| prefix.contains(&tester)).map(IpNet::addr)
-    }
 }
 
 #[cfg(test)]

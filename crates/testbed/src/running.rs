@@ -1,14 +1,14 @@
 //! An implementation running by its recipe: its files, its commands, its process. Where that is, the device's place in the middle or one of
 //! the tester's ends, is the caller's business.
 
+use crate::daemon::Daemon;
 use crate::filling::{Filling, Zone};
-use crate::namespace;
-use crate::process::{allowed_cores, family, kill_group};
+use crate::process::{allowed_cores, family};
 use crate::recipe::{Recipe, Step, Technology};
-use crate::shell::{Shell, TestbedError, require};
+use crate::remote::Undo;
+use crate::shell::{Shell, TestbedError};
 use sixbench_method::record::DutFacts;
 use std::path::{Path, PathBuf};
-use std::process::Child;
 use std::time::{Duration, Instant};
 
 /// How long an implementation may take to be ready,
@@ -17,29 +17,36 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const PER_OCTET: Duration = Duration::from_micros(1);
 
 /// Where it runs.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Place {
-    /// In which namespace.
+    /// In which namespace, or on which machine.
     pub(crate) shell: Shell,
-    /// Of that namespace, and so of its directory.
+    /// Of that namespace, and of its directory.
     pub(crate) name: String,
+    /// Empty where it has a machine of its own.
     pub(crate) cores: Vec<u32>,
+    /// Of a machine that outlives the run: what undoes everything there, once this is dropped.
+    pub(crate) undo: Option<Undo>,
 }
 
 impl Place {
     /// Its cores as `taskset -c` reads a list.
-    fn core_list(&self) -> String {
+    pub(crate) fn core_list(&self) -> String {
         self.cores.iter().map(u32::to_string).collect::<Vec<_>>().join(",")
     }
 
     /// What the words in braces are here.
     pub(crate) fn filling(&self) -> Filling {
-        let directory = namespace::directory(&self.name).display().to_string();
+        let directory = self.directory().display().to_string();
         Filling { directory, threads: self.cores.len().max(1), ..Filling::default() }
     }
 
+    fn directory(&self) -> PathBuf {
+        self.shell.station().directory(&self.name)
+    }
+
     /// Starts a process that is to stay, pinned to the cores of this place.
-    pub(crate) fn start(&self, words: &[String], log: &Path) -> Result<Option<Child>, TestbedError> {
+    pub(crate) fn start(&self, words: &[String], log: &Path) -> Result<Option<Daemon>, TestbedError> {
         self.shell.start(&self.core_list(), words, log)
     }
 }
@@ -50,29 +57,35 @@ pub(crate) struct Running {
     facts: DutFacts,
     recipe: Recipe,
     place: Place,
-    directory: PathBuf,
     filling: Filling,
     patience: Duration,
-    daemon: Option<Child>,
+    daemon: Option<Daemon>,
+    directory: Directory,
 }
 
 impl Running {
     /// Brings it up; an authoritative server with the zone.
-    pub(crate) fn bring_up(recipe: &Recipe, place: Place, filling: Filling, zone: &Zone) -> Result<Self, TestbedError> {
-        let directory = make_directory(&place)?;
+    pub(crate) fn bring_up(
+        recipe: &Recipe,
+        place: Place,
+        directory: Directory,
+        filling: Filling,
+        zone: &Zone,
+    ) -> Result<Self, TestbedError> {
         let facts =
-            DutFacts { title: recipe.title.clone(), technology: recipe.technology.title().to_owned(), ..DutFacts::default() };
+            DutFacts { title: recipe.honest_title(), technology: recipe.technology.title().to_owned(), ..DutFacts::default() };
         let recipe = recipe.clone();
-        let mut running = Self { facts, recipe, place, directory, filling, patience: PATIENCE, daemon: None };
+        let mut running = Self { facts, recipe, place, filling, patience: PATIENCE, daemon: None, directory };
         running.write_files()?;
         if running.recipe.technology == Technology::DnsAuthority {
             running.write_zone(zone)?;
         }
-        running.run_all(&running.recipe.setup)?;
+        running.set_up()?;
         running.start()?;
         running.run_all(&running.recipe.after)?;
         running.settle()?;
         running.facts.version = running.version()?;
+        running.place.undo.iter().for_each(Undo::settle);
         Ok(running)
     }
 
@@ -94,20 +107,19 @@ impl Running {
 
     /// Its own, empty at first.
     pub(crate) fn directory(&self) -> &Path {
-        &self.directory
+        self.directory.path()
     }
 
-    /// The number of its process.
+    /// The number of its process, where that is one of this machine.
     pub(crate) fn process(&self) -> Option<u32> {
-        self.daemon.as_ref().map(Child::id)
+        self.daemon.as_ref().and_then(Daemon::process)
     }
 
     /// An error when the process has ended, with the last lines it wrote.
     pub(crate) fn check_alive(&mut self) -> Result<(), TestbedError> {
-        let Some(status) = self.daemon.as_mut().and_then(|child| child.try_wait().ok().flatten()) else { return Ok(()) };
-        let log = std::fs::read_to_string(self.log()).unwrap_or_default();
-        let lines: Vec<&str> = log.lines().collect();
-        let last = lines[lines.len().saturating_sub(5)..].join("; ");
+        self.place.undo.as_ref().map_or(Ok(()), Undo::check)?;
+        let Some(status) = self.daemon.as_mut().and_then(Daemon::ended) else { return Ok(()) };
+        let last = self.place.shell.station().last_lines(&self.log(), 5).join("; ");
         Err(TestbedError::Other(format!("{} ended by itself ({status}): {last}", self.facts.title)))
     }
 
@@ -128,22 +140,38 @@ impl Running {
         steps.iter().try_for_each(|step| self.place.shell.line(&self.filling.fill(&step.run)).map(drop))
     }
 
+    /// The commands before the daemon. What undoes them where the station outlives the run is due as soon as one of them has succeeded:
+    /// if the first fails, for what it was to make is there, that is somebody else's.
+    fn set_up(&self) -> Result<(), TestbedError> {
+        let (first, others) = self.recipe.setup.split_at(self.recipe.setup.len().min(1));
+        self.run_all(first)?;
+        self.note_teardown()?;
+        self.run_all(others)
+    }
+
+    fn note_teardown(&self) -> Result<(), TestbedError> {
+        let Some(undo) = &self.place.undo else { return Ok(()) };
+        // What is noted last is run first.
+        let steps = self.recipe.teardown.iter().rev();
+        steps.map(|step| words(&self.filling.fill(&step.run))).try_for_each(|words| undo.by(&words))
+    }
+
     fn log(&self) -> PathBuf {
-        self.directory.join("daemon.log")
+        self.directory().join("daemon.log")
     }
 
     fn end_daemon(&mut self) {
         if let Some(daemon) = &mut self.daemon {
             // Some are several processes; they share a group.
-            self.place.shell.transcript().line(&format!("kill -KILL {}", daemon.id()));
-            kill_group(daemon);
+            self.place.shell.transcript().line(&self.place.shell.station().kill_line(daemon.number()));
+            daemon.end();
         }
     }
 
     fn write_files(&mut self) -> Result<(), TestbedError> {
         for file in &self.recipe.files {
-            let content = self.filling.fill(&file.content);
-            self.place.shell.write(&self.directory.join(&file.path), &content)?;
+            let content = self.filling.fill_file(&file.content);
+            self.place.shell.write(&self.directory().join(&file.path), &content)?;
             self.facts.files.insert(file.path.clone(), content);
         }
         Ok(())
@@ -162,10 +190,9 @@ impl Running {
         let line = self.filling.fill(&daemon.run);
         if !self.place.shell.is_rehearsal() {
             // Asked here: of a program that setpriv cannot find only the log would tell.
-            line.split_whitespace().next().map_or(Ok(()), require)?;
+            line.split_whitespace().next().map_or(Ok(()), |program| self.place.shell.station().require(program))?;
         }
-        let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
-        self.daemon = self.place.start(&words, &self.log())?;
+        self.daemon = self.place.start(&words(&line), &self.log())?;
         Ok(())
     }
 
@@ -215,12 +242,12 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        if let Some(daemon) = &mut self.daemon {
-            kill_group(daemon);
-        }
-        self.place.shell.transcript().line(&format!("rm -r {}", self.directory.display()));
-        let _ = std::fs::remove_dir_all(&self.directory);
+        self.daemon = None;
     }
+}
+
+fn words(line: &str) -> Vec<String> {
+    line.split_whitespace().map(str::to_owned).collect()
 }
 
 /// What a recipe needs must be there, except in a rehearsal, which runs nothing.
@@ -231,9 +258,37 @@ pub(crate) fn check_programs(recipe: &Recipe, shell: &Shell) -> Result<(), Testb
     }
 }
 
-/// Ours alone, and new: in a directory somebody else had made under that name, root would write where its links point.
-fn make_directory(place: &Place) -> Result<PathBuf, TestbedError> {
-    let path = namespace::directory(&place.name);
-    place.shell.run(&["mkdir", "-m", "700", &path.display().to_string()])?;
-    Ok(path)
+/// The directory of a device, empty at first. Dropping it removes it, where it does not go with all else that is undone there.
+#[derive(Debug)]
+pub(crate) struct Directory {
+    path: PathBuf,
+    shell: Shell,
+    /// It goes with all else that is undone on its machine.
+    is_undone_there: bool,
+}
+
+impl Directory {
+    /// Makes that of the device in this place. It is ours alone, and new: in a directory somebody else had made under that name, root would
+    /// write where its links point.
+    pub(crate) fn make(place: &Place) -> Result<Self, TestbedError> {
+        let path = place.directory();
+        let name = path.display().to_string();
+        place.shell.run(&["mkdir", "-m", "700", &name])?;
+        let words = ["rm", "-rf", &name].map(str::to_owned);
+        place.undo.as_ref().map_or(Ok(()), |undo| undo.by(&words))?;
+        Ok(Self { path, shell: place.shell.clone(), is_undone_there: place.undo.is_some() })
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl Drop for Directory {
+    fn drop(&mut self) {
+        if !self.is_undone_there {
+            self.shell.transcript().line(&format!("rm -r {}", self.path.display()));
+        }
+        self.shell.station().remove(&self.path);
+    }
 }

@@ -1,9 +1,9 @@
 //! Runs the system's own tools, and keeps a transcript: what a run did can be read, and done again by hand.
 
-use crate::process::{command, wait};
+use crate::daemon::Daemon;
+use crate::station::Station;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -69,11 +69,11 @@ impl Transcript {
     }
 }
 
-/// Runs commands in one place: here, or in a network namespace.
+/// Runs commands at one station.
 #[derive(Clone, Debug)]
 pub struct Shell {
     transcript: Transcript,
-    namespace: Option<String>,
+    station: Station,
     is_rehearsal: bool,
     patience: Duration,
 }
@@ -81,7 +81,7 @@ pub struct Shell {
 impl Shell {
     /// Runs commands here.
     pub fn new() -> Self {
-        Self { transcript: Transcript::default(), namespace: None, is_rehearsal: false, patience: PATIENCE }
+        Self { transcript: Transcript::default(), station: Station::Here, is_rehearsal: false, patience: PATIENCE }
     }
 
     /// Runs nothing: only the transcript is written.
@@ -91,12 +91,22 @@ impl Shell {
 
     /// A shell in a namespace, with the same transcript.
     pub fn within(&self, namespace: &str) -> Self {
-        Self { namespace: Some(namespace.to_owned()), ..self.clone() }
+        self.at(Station::Namespace(namespace.to_owned()))
+    }
+
+    /// A shell at another station, with the same transcript.
+    pub(crate) fn at(&self, station: Station) -> Self {
+        Self { station, ..self.clone() }
+    }
+
+    /// Where its commands run.
+    pub(crate) fn station(&self) -> &Station {
+        &self.station
     }
 
     /// A shell outside of every namespace of ours, with the same transcript.
     pub fn outside(&self) -> Self {
-        Self { namespace: None, ..self.clone() }
+        self.at(Station::Here)
     }
 
     /// The same shell, whose commands may take so long.
@@ -116,7 +126,7 @@ impl Shell {
 
     /// Runs a command to its end; returns what it printed on standard output.
     pub fn run<S: AsRef<str>>(&self, words: &[S]) -> Result<String, TestbedError> {
-        self.transcript.line(&quoted(&self.full(words)));
+        self.transcript.line(&quoted(&self.station.words(words)));
         self.look(words)
     }
 
@@ -125,9 +135,7 @@ impl Shell {
         if self.is_rehearsal {
             return Ok(String::new());
         }
-        // Asked here: `ip netns exec` would only say that it cannot.
-        require(words[0].as_ref())?;
-        capture(&self.full(words), self.patience)
+        self.station.capture(words, self.patience)
     }
 
     /// Runs the words of a line, separated by white space.
@@ -142,11 +150,8 @@ impl Shell {
 
     /// Writes a configuration file.
     pub fn write(&self, path: &Path, content: &str) -> Result<(), TestbedError> {
-        self.transcript.line(&format!("cat > {} <<'END'\n{}\nEND", path.display(), content.trim_end()));
-        if self.is_rehearsal {
-            return Ok(());
-        }
-        write(path, content)
+        self.transcript.line(&format!("{} <<'END'\n{}\nEND", self.station.write_line(path), content.trim_end()));
+        if self.is_rehearsal { Ok(()) } else { self.station.write(path, content) }
     }
 
     /// Writes a file that may be too large to be repeated: then the transcript has its first lines.
@@ -157,36 +162,15 @@ impl Shell {
         }
         let head: String = content.lines().take(LINES).map(|line| format!("{line}\n")).collect();
         self.transcript.comment(&format!("the first {LINES} lines of {} octets", content.len()));
-        self.transcript.line(&format!("cat > {} <<'END'\n{head}END", path.display()));
-        if self.is_rehearsal { Ok(()) } else { write(path, content) }
+        self.transcript.line(&format!("{} <<'END'\n{head}END", self.station.write_line(path)));
+        if self.is_rehearsal { Ok(()) } else { self.station.write(path, content) }
     }
 
-    /// Starts a command that is to stay; its output goes to `log`. It dies with the thread that started it, also by kill -9.
-    /// Only in its first milliseconds, before setpriv has asked for that, it would outlive us; then the next sweep finds it.
-    pub fn start(&self, cores: &str, words: &[String], log: &Path) -> Result<Option<Child>, TestbedError> {
-        // Pinned first of all: in the middle of a trial even the way to the program must not cross the tester's core.
-        let prefix = ["taskset", "-c", cores, "setpriv", "--pdeathsig", "KILL"];
-        let mut full: Vec<String> = prefix.into_iter().map(str::to_owned).collect();
-        full.extend(self.full(words));
-        self.transcript.line(&format!("{} > {} 2>&1 &", quoted(&full), log.display()));
-        if self.is_rehearsal {
-            return Ok(None);
-        }
-        let open = || std::fs::File::create(log);
-        let what = "write";
-        let file = |source| TestbedError::File { what, path: log.to_owned(), source };
-        let (out, err) = (open().map_err(file)?, std::fs::File::options().append(true).open(log).map_err(file)?);
-        let mut command = command(&full);
-        command.stdout(out).stderr(err);
-        command.spawn().map(Some).map_err(|error| missing(&full[0], &error))
-    }
-
-    fn full<S: AsRef<str>>(&self, words: &[S]) -> Vec<String> {
-        let prefix = match &self.namespace {
-            Some(name) => vec!["ip", "netns", "exec", name],
-            None => vec![],
-        };
-        prefix.into_iter().chain(words.iter().map(AsRef::as_ref)).map(str::to_owned).collect()
+    /// Starts a command that is to stay; its output goes to `log`. It dies with the thread that started it, also by kill -9; on another
+    /// machine with this process. Only in its first milliseconds, before setpriv has asked for that, it would outlive us; then the next sweep finds it.
+    pub fn start(&self, cores: &str, words: &[String], log: &Path) -> Result<Option<Daemon>, TestbedError> {
+        self.transcript.line(&self.station.daemon_line(cores, words, log));
+        if self.is_rehearsal { Ok(None) } else { self.station.spawn(cores, words, log).map(Some) }
     }
 }
 
@@ -196,31 +180,7 @@ impl Default for Shell {
     }
 }
 
-fn write(path: &Path, content: &str) -> Result<(), TestbedError> {
-    let what = "write";
-    std::fs::write(path, content).map_err(|source| TestbedError::File { what, path: path.to_owned(), source })
-}
-
-/// Runs a command to its end; returns what it printed.
-fn capture(words: &[String], patience: Duration) -> Result<String, TestbedError> {
-    let mut command = command(words);
-    command.stdout(Stdio::piped()).stderr(Stdio::piped());
-    let child = command.spawn().map_err(|error| missing(&words[0], &error))?;
-    let output = wait(child, patience).map_err(|why| failed(words, "given up", &why))?;
-    if output.status.success() {
-        return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
-    }
-    let printed = [output.stderr, output.stdout].concat();
-    Err(failed(words, &output.status.to_string(), &String::from_utf8_lossy(&printed)))
-}
-
-fn failed(words: &[String], status: &str, printed: &str) -> TestbedError {
-    let lines: Vec<&str> = printed.lines().map(str::trim).filter(|l| !l.is_empty()).collect();
-    let last = lines[lines.len().saturating_sub(4)..].join("; ");
-    TestbedError::Failed { command: quoted(words), status: status.to_owned(), output: last }
-}
-
-fn missing(program: &str, error: &std::io::Error) -> TestbedError {
+pub(crate) fn missing(program: &str, error: &std::io::Error) -> TestbedError {
     if error.kind() != std::io::ErrorKind::NotFound {
         return TestbedError::Other(format!("cannot run {program}: {error}"));
     }
@@ -246,6 +206,7 @@ fn package_of(program: &str) -> &str {
         "ip" | "tc" => "iproute2",
         "nft" => "nftables",
         "setpriv" | "taskset" | "unshare" => "util-linux",
+        "ssh" => "openssh-client",
         "sysctl" => "procps",
         other => other,
     }
@@ -261,7 +222,7 @@ pub fn has_program(program: &str) -> bool {
 }
 
 /// The words as a line that a shell reads back as the same words.
-fn quoted(words: &[String]) -> String {
+pub(crate) fn quoted(words: &[String]) -> String {
     let quote = |word: &String| {
         let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,@%+".contains(c);
         if !word.is_empty() && word.chars().all(is_plain) { word.clone() } else { format!("'{}'", word.replace('\'', r"'\''")) }

@@ -1,16 +1,26 @@
-//! Two namespaces, tester and DUT, joined by two veth pairs, `left` and `right` on both sides.
+//! Namespaces of the tester and of one or more DUTs, joined in a row by veth pairs: every DUT has a `left` and a `right` interface, and the
+//! tester the ends of the row.
 //!
 //! Where the DUT's work runs decides what is measured: by default a veth's receiver runs on the sender's time, and an overloaded DUT looks
 //! like a slow tester. So the DUT's interfaces hand their frames to cores of the DUT's own (RPS).
 
 use crate::namespace::{Namespace, name};
 use crate::shell::{Shell, TestbedError};
+use std::net::Ipv6Addr;
 
 /// The names of the interfaces, the same in both namespaces.
 pub const LINKS: [&str; 2] = ["left", "right"];
 
-/// Of the DUT's interfaces, the same in every run; locally administered.
-const DUT_MACS: [&str; 2] = ["02:73:62:00:00:01", "02:73:62:00:00:02"];
+/// Kernel switches of a device under /proc/sys/net, before its links exist, so that they hold for each of them: it forwards; no duplicate
+/// address detection, no reverse path filter.
+pub(crate) const SWITCHES: [(&str, &str); 6] = [
+    ("ipv4/ip_forward", "1"),
+    ("ipv6/conf/all/forwarding", "1"),
+    ("ipv4/conf/all/rp_filter", "0"),
+    ("ipv4/conf/default/rp_filter", "0"),
+    ("ipv6/conf/default/accept_dad", "0"),
+    ("ipv6/conf/default/router_solicitations", "0"),
+];
 
 /// Which cores do whose work.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,29 +51,43 @@ impl Cores {
 /// The built testbed. Dropping it removes everything.
 #[derive(Debug)]
 pub struct Topology {
-    dut: Namespace,
+    /// From left to right, at least one.
+    duts: Vec<Namespace>,
     tester: Namespace,
     cores: Cores,
 }
 
 impl Topology {
-    /// Builds it. `run` tells several testbeds of one process apart; `mtu` in octets of layer 3.
+    /// Builds it for one device. `run` tells several testbeds of one process apart; `mtu` in octets of layer 3.
     pub fn build(shell: &Shell, run: &str, cores: Cores, mtu: u32) -> Result<Self, TestbedError> {
-        shell.transcript().comment("two namespaces, two links");
+        Self::build_chain(shell, run, cores, mtu, 1)
+    }
+
+    /// Builds it for so many devices in a row, the right link of one being the left link of the next (RFC 8219 section 4.2: dual DUT).
+    pub fn build_chain(shell: &Shell, run: &str, cores: Cores, mtu: u32, devices: usize) -> Result<Self, TestbedError> {
+        shell.transcript().comment(&format!("the tester's namespace and {devices} of devices, joined in a row"));
         let tester = Namespace::new(shell, &name(run, "tester"))?;
-        let dut = Namespace::new(shell, &name(run, "dut"))?;
-        let topology = Self { dut, tester, cores };
+        let named = (0..devices.max(1)).map(|index| name(run, &dut_role(index)));
+        let duts = named.map(|name| Namespace::new(shell, &name)).collect::<Result<Vec<_>, _>>()?;
+        let topology = Self { duts, tester, cores };
         topology.quiet()?;
-        for (link, mac) in LINKS.into_iter().zip(DUT_MACS) {
-            topology.join(shell, link, mtu)?;
-            topology.open_dut_end(link, mac)?;
+        topology.join(shell, mtu)?;
+        for (index, dut) in topology.duts.iter().enumerate() {
+            for (link, mac) in LINKS.into_iter().zip(dut_macs(index)) {
+                topology.open_dut_end(dut, link, &mac)?;
+            }
         }
         Ok(topology)
     }
 
-    /// The namespace of the DUT.
+    /// The namespace of the first DUT.
     pub fn dut(&self) -> &Namespace {
-        &self.dut
+        &self.duts[0]
+    }
+
+    /// The namespaces of all DUTs, from left to right.
+    pub fn duts(&self) -> &[Namespace] {
+        &self.duts
     }
 
     /// The namespace of the tester's ports.
@@ -80,7 +104,14 @@ impl Topology {
     pub fn layout(&self) -> Vec<String> {
         let list = |cores: &[u32]| cores.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
         let mut layout = vec![
-            "tester and DUT are network namespaces of one kernel, joined by two veth pairs; offloads are off".to_owned(),
+            match self.duts.len() {
+                1 => {
+                    "tester and DUT are network namespaces of one kernel, joined by two veth pairs; offloads are off".to_owned()
+                }
+                devices => format!(
+                    "tester and {devices} DUTs are network namespaces of one kernel, joined in a row by veth pairs; offloads are off"
+                ),
+            },
             format!("the tester's threads run on core {}", list(&self.cores.tester)),
             format!(
                 "the DUT's interfaces hand received frames to core {} (RPS), where its processes are pinned, too; \
@@ -94,46 +125,63 @@ impl Topology {
         layout
     }
 
-    /// Kernel switches of the DUT before its links exist, so that they hold for each of them.
     fn quiet(&self) -> Result<(), TestbedError> {
-        let dut = self.dut.shell();
-        dut.transcript().comment("the DUT forwards; no duplicate address detection, no reverse path filter");
-        for (key, value) in [
-            ("ipv4/ip_forward", "1"),
-            ("ipv6/conf/all/forwarding", "1"),
-            ("ipv4/conf/all/rp_filter", "0"),
-            ("ipv4/conf/default/rp_filter", "0"),
-            ("ipv6/conf/default/accept_dad", "0"),
-            ("ipv6/conf/default/router_solicitations", "0"),
-        ] {
-            dut.set(&format!("/proc/sys/net/{key}"), value)?;
+        let tester = self.tester.shell();
+        tester.transcript().comment("DUTs forward; no duplicate address detection, no reverse path filter");
+        for dut in self.duts.iter().map(Namespace::shell) {
+            SWITCHES.iter().try_for_each(|(key, value)| dut.set(&format!("/proc/sys/net/{key}"), value))?;
         }
         // The tester speaks for itself; its kernel must be silent on the links.
-        self.tester.shell().set("/proc/sys/net/ipv6/conf/default/disable_ipv6", "1")
+        tester.set("/proc/sys/net/ipv6/conf/default/disable_ipv6", "1")
     }
 
-    fn join(&self, shell: &Shell, link: &str, mtu: u32) -> Result<(), TestbedError> {
-        join(shell, link, [&self.tester, &self.dut], mtu)?;
-        self.tester.shell().line(&format!("ip link set {link} arp off"))?;
-        self.tester.shell().line(&format!("ip link set {link} up")).map(drop)
+    /// Tester, devices, tester again, each to the next.
+    fn join(&self, shell: &Shell, mtu: u32) -> Result<(), TestbedError> {
+        let [left, right] = LINKS;
+        let (first, last) = (&self.duts[0], &self.duts[self.duts.len() - 1]);
+        join(shell, [left, left], [&self.tester, first], mtu)?;
+        for pair in self.duts.windows(2) {
+            join(shell, [right, left], [&pair[0], &pair[1]], mtu)?;
+        }
+        join(shell, [right, right], [&self.tester, last], mtu)?;
+        for link in LINKS {
+            self.tester.shell().line(&format!("ip link set {link} arp off"))?;
+            self.tester.shell().line(&format!("ip link set {link} up"))?;
+        }
+        Ok(())
     }
 
-    /// The DUT's end: its work goes to the DUT's cores.
-    fn open_dut_end(&self, link: &str, mac: &str) -> Result<(), TestbedError> {
-        let dut = self.dut.shell();
+    /// A DUT's end: its work goes to the DUTs' cores.
+    fn open_dut_end(&self, dut: &Namespace, link: &str, mac: &str) -> Result<(), TestbedError> {
+        let dut = dut.shell();
         dut.line(&format!("ip link set {link} address {mac}"))?;
         dut.set(&receive_queue(link), &mask(&self.cores.dut))?;
         dut.line(&format!("ip link set {link} up"))?;
         // Without one, the kernel asks nobody on behalf of frames it forwards, and gives a neighbour up 8 s after it was last heard of.
-        dut.line(&format!("ip address add fe80::1/64 dev {link} nodad")).map(drop)
+        dut.line(&format!("ip address add {}/64 dev {link} nodad", link_local(link))).map(drop)
     }
 }
 
-/// A link, of the same name on both sides, without offloads: every frame is one that a wire could carry.
-pub(crate) fn join(shell: &Shell, link: &str, sides: [&Namespace; 2], mtu: u32) -> Result<(), TestbedError> {
-    let [one, other] = sides.map(Namespace::name);
-    shell.line(&format!("ip link add {link} netns {one} type veth peer name {link} netns {other}"))?;
-    for side in sides {
+/// Of a device's interface. Of two devices on one link each has its own.
+pub(crate) fn link_local(link: &str) -> Ipv6Addr {
+    Ipv6Addr::new(0xfe80, 0, 0, 0, 0, 0, 0, if link == LINKS[0] { 1 } else { 3 })
+}
+
+/// What the namespace of a device is for.
+fn dut_role(index: usize) -> String {
+    if index == 0 { "dut".to_owned() } else { format!("dut{}", index + 1) }
+}
+
+/// Hardware addresses of a device's interfaces, the same in every run; locally administered.
+fn dut_macs(index: usize) -> [String; 2] {
+    [1, 2].map(|end| format!("02:73:62:00:{index:02x}:{end:02x}"))
+}
+
+/// A link, with its name on either side, without offloads: every frame is one that a wire could carry.
+pub(crate) fn join(shell: &Shell, links: [&str; 2], sides: [&Namespace; 2], mtu: u32) -> Result<(), TestbedError> {
+    let ([link, other_link], [one, other]) = (links, sides.map(Namespace::name));
+    shell.line(&format!("ip link add {link} netns {one} type veth peer name {other_link} netns {other}"))?;
+    for (side, link) in sides.into_iter().zip(links) {
         let inside = side.shell();
         inside.line(&format!("ethtool -K {link} tx off rx off tso off gso off gro off"))?;
         inside.line(&format!("ip link set {link} mtu {mtu} addrgenmode none"))?;

@@ -2,9 +2,9 @@
 
 mod common;
 
-use common::{library, tried_here};
+use common::{library, the_lab, tried_here};
 use sixbench_testbed::namespace::{self, Namespace};
-use sixbench_testbed::{Cores, Dut, Shell, Topology};
+use sixbench_testbed::{Cores, Devices, Dut, Shell, Topology, Wishes};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -56,16 +56,16 @@ fn every_recipe_comes_up_and_leaves_nothing() {
     let library = library();
     for recipe in tried_here(&library) {
         let shell = Shell::new();
-        let topology = build(&shell, &format!("r-{}", &recipe.name[..5]));
-        let mut dut = Dut::bring_up(recipe, &topology).expect("a device");
-        dut.check_alive().expect("alive");
-        assert!(!dut.facts().version.is_empty(), "{}", recipe.name);
-        let name = topology.dut().name().to_owned();
-        let directory = std::env::temp_dir().join(&name);
-        assert!(directory.exists());
-        drop(dut);
+        let run = format!("r-{}", &recipe.name[..5]);
+        let topology = Topology::build_chain(&shell, &run, cores(), 1500, recipe.parts.len()).expect("a testbed");
+        let mut devices = Devices::bring_up(recipe, &topology, &Wishes::default()).expect("a device");
+        devices.check_alive().expect("alive");
+        assert!(!devices.facts().version.is_empty(), "{}", recipe.name);
+        let names: Vec<String> = topology.duts().iter().map(|dut| dut.name().to_owned()).collect();
+        assert!(names.iter().all(|name| std::env::temp_dir().join(name).exists()));
+        drop(devices);
         drop(topology);
-        assert!(is_gone(&name), "{name}");
+        assert!(names.iter().all(|name| is_gone(name)), "{names:?}");
     }
 }
 
@@ -90,13 +90,18 @@ fn a_daemon_dies_with_the_thread_that_started_it() {
     let start = || {
         let child = Shell::new().start("0", &words, &log).expect("started").expect("a child");
         // Not before it has passed setpriv, which asks for its death.
-        while std::fs::read_to_string(format!("/proc/{}/comm", child.id())).expect("a name").trim() != "sleep" {
+        let number = child.process().expect("of this machine");
+        while std::fs::read_to_string(format!("/proc/{number}/comm")).expect("a name").trim() != "sleep" {
             std::thread::yield_now();
         }
         child
     };
     let mut child = std::thread::scope(|scope| scope.spawn(start).join().expect("joined"));
-    let status = child.wait().expect("ended");
+    let end = Instant::now() + Duration::from_secs(5);
+    while child.ended().is_none() && Instant::now() < end {
+        std::thread::yield_now();
+    }
+    let status = child.ended().expect("ended");
     std::fs::remove_file(&log).expect("removed");
     assert_eq!(std::os::unix::process::ExitStatusExt::signal(&status), Some(9));
 }
@@ -178,10 +183,20 @@ fn a_rehearsal_writes_the_same_commands_and_does_nothing() {
 
 #[test]
 fn the_transcript_builds_and_removes_the_same_by_hand() {
+    build_by_hand("tayga-siit", "hand");
+}
+
+#[test]
+fn so_does_that_of_a_virtual_machine() {
+    the_lab();
+    build_by_hand("jool-siit", "labhand");
+}
+
+fn build_by_hand(recipe: &str, run: &str) {
     let rehearsal = Shell::rehearsal();
-    let topology = build(&rehearsal, "hand");
+    let topology = build(&rehearsal, run);
     let name = topology.dut().name().to_owned();
-    let dut = Dut::bring_up(library().get("tayga-siit").expect("a recipe"), &topology).expect("rehearsed");
+    let dut = Dut::bring_up(library().get(recipe).expect("a recipe"), &topology).expect("rehearsed");
     drop(dut);
     drop(topology);
     // Where a run would measure, the daemon gets the time to start.
@@ -190,7 +205,7 @@ fn the_transcript_builds_and_removes_the_same_by_hand() {
     let result = Shell::new().run(&["sh", "-ec", &script]);
     // A script that stopped half-way has removed nothing.
     for role in ["dut", "tester"] {
-        let _ = Shell::new().look(&["ip", "netns", "del", &namespace::name("hand", role)]);
+        let _ = Shell::new().look(&["ip", "netns", "del", &namespace::name(run, role)]);
     }
     result.expect("a script that runs");
     // The script ends its processes and does not wait for them.

@@ -6,6 +6,7 @@
 use std::hint::black_box;
 use std::time::Instant;
 
+use sixbench_wire::template::Transport;
 use sixbench_wire::{Description, IpVersion, MacAddress, StampedTime, Template, Variable, checksum, tag};
 
 const BATCH: usize = 64;
@@ -25,6 +26,7 @@ fn main() {
         sequence,
         time,
         addresses: None,
+        subscriber: None,
     });
     row("random ports", &templates, random_ports);
     row("random ports and addresses", &templates, random_addresses);
@@ -41,6 +43,8 @@ fn template(src: &str, dst: &str, frame_octets: usize) -> Template {
         frame_octets,
         stream: 0,
         variable_at: Description::usual_variable_at(IpVersion::of(src.parse().unwrap())),
+        transport: Transport::Udp,
+        outer: None,
     })
     .unwrap()
 }
@@ -77,7 +81,7 @@ fn rate(template: &Template, variable: impl Fn(u64, StampedTime) -> Variable) ->
 fn random_ports(sequence: u64, time: StampedTime) -> Variable {
     let random = splitmix64(sequence);
     let (source_port, destination_port) = (random as u16 | 1024, (random >> 16) as u16 | 1);
-    Variable { source_port, destination_port, sequence, time, addresses: None }
+    Variable { source_port, destination_port, sequence, time, addresses: None, subscriber: None }
 }
 
 fn random_addresses(sequence: u64, time: StampedTime) -> Variable {

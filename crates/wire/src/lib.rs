@@ -24,10 +24,12 @@ pub mod arp;
 pub mod checksum;
 pub mod embed;
 pub mod ethernet;
+pub mod icmp6;
 pub mod ipv4;
 pub mod ipv6;
 pub mod mac;
 pub mod ndp;
+pub mod rules;
 pub mod tag;
 pub mod template;
 pub mod udp;
@@ -36,9 +38,11 @@ mod octets;
 
 pub use embed::{Eam, EamTable, Prefix4, Prefix6, Prefix6052};
 pub use ethernet::{EtherType, EthernetHeader, EthernetView};
+pub use icmp6::{EchoHeader, EchoKind, EchoView};
 pub use ipv4::{Ipv4Header, Ipv4View};
 pub use ipv6::{Ipv6Header, Ipv6View};
 pub use mac::MacAddress;
+pub use rules::{AddressRule, PortRule, RuleError};
 pub use tag::Tag;
 pub use template::{Description, StampedTime, Template, Variable};
 pub use udp::{UdpHeader, UdpView};
@@ -49,6 +53,10 @@ pub mod protocol {
     pub const UDP: u8 = 17;
     /// Internet Control Message Protocol.
     pub const ICMP: u8 = 1;
+    /// IPv4 within another datagram, RFC 2003.
+    pub const IPV4: u8 = 4;
+    /// IPv6 within another datagram, RFC 4213.
+    pub const IPV6: u8 = 41;
     /// The fragment header of IPv6.
     pub const IPV6_FRAGMENT: u8 = 44;
     /// ICMP for IPv6, RFC 4443.
@@ -183,6 +191,12 @@ pub enum WireError {
         least: usize,
         /// The most the IP length field can express.
         most: usize,
+    },
+    /// An echo of ICMPv6 between IPv4 addresses.
+    #[error("an ICMPv6 echo cannot be sent from {source_address}: expected IPv6 addresses")]
+    EchoOverIpv4 {
+        /// The source.
+        source_address: IpAddr,
     },
     /// Variable 16 bits at an octet where they cannot be.
     #[error("16 bits of an {version} address cannot vary from octet {offset} on: expected an even number up to {most}")]

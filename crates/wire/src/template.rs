@@ -8,12 +8,15 @@
 use std::net::IpAddr;
 
 use crate::{IpVersion, MacAddress, UdpHeader, WireError};
-use crate::{checksum, ethernet, ipv4, ipv6, tag, udp};
+use crate::{checksum, ethernet, ipv4, ipv6, protocol, tag, udp};
 
 mod blank;
+mod outer;
 
 use blank::Blank;
 pub use blank::with_part;
+use outer::OuterPatch;
+pub use outer::{Outer, address_of, bits};
 
 /// Octets of the shortest IPv4 test frame, without FCS: 64 with it, RFC 2544's smallest.
 pub const LEAST_IPV4: usize = UDP_AT_IPV4 + TAIL_LEN;
@@ -56,6 +59,63 @@ pub struct Description {
     pub stream: u8,
     /// At which octet of source and destination address the variable 16 bits begin; even, since checksums add 16-bit words.
     pub variable_at: (usize, usize),
+    /// What the datagram is.
+    pub transport: Transport,
+    /// The header around the datagram, where it is encapsulated. `frame_octets` count it.
+    pub outer: Option<Outer>,
+}
+
+/// What a test datagram is. Both kinds have 8 octets before the tag.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Transport {
+    /// A UDP datagram (RFC 8219 section 5.3).
+    #[default]
+    Udp,
+    /// An ICMPv6 echo request (RFC 4443 section 4.1), over IPv6 only. Its identifier and sequence number stand where a [`Variable`] says
+    /// source and destination port.
+    EchoRequest,
+    /// An ICMPv6 echo reply (RFC 4443 section 4.2).
+    EchoReply,
+}
+
+impl Transport {
+    /// The IP protocol number.
+    pub const fn protocol(self) -> u8 {
+        match self {
+            Self::Udp => protocol::UDP,
+            Self::EchoRequest | Self::EchoReply => protocol::ICMPV6,
+        }
+    }
+
+    /// The ICMPv6 type.
+    pub const fn echo_type(self) -> Option<u8> {
+        match self {
+            Self::Udp => None,
+            Self::EchoRequest => Some(128),
+            Self::EchoReply => Some(129),
+        }
+    }
+}
+
+/// One end of a datagram.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// Who sends it.
+    Source,
+    /// Who is to receive it.
+    Destination,
+}
+
+/// The addresses of a subscriber, in place of those described; as bits, those of IPv4 the low 32. Where a whole address of the datagram
+/// itself varies, the described one must be all zeros, and its variable 16 bits, too.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Subscriber {
+    /// Which end the subscriber is.
+    pub end: End,
+    /// The address in the datagram itself.
+    pub inner: Option<u128>,
+    /// The address in the header around it.
+    pub outer: Option<u128>,
 }
 
 impl Description {
@@ -81,6 +141,21 @@ pub struct Variable {
     pub time: StampedTime,
     /// The variable 16 bits of source and destination address; `None` leaves the template's own.
     pub addresses: Option<(u16, u16)>,
+    /// The subscriber's own addresses, where the stream is of many.
+    pub subscriber: Option<Subscriber>,
+}
+
+impl Variable {
+    /// Whole address of the datagram at the subscriber's end.
+    #[inline]
+    fn inner(&self) -> Option<(End, u128)> {
+        self.subscriber.and_then(|subscriber| Some((subscriber.end, subscriber.inner?)))
+    }
+
+    #[inline]
+    fn outer(&self) -> Option<(End, u128)> {
+        self.subscriber.and_then(|subscriber| Some((subscriber.end, subscriber.outer?)))
+    }
 }
 
 /// A time of sending with its partial sum, so that a batch of frames folds it once.
@@ -118,6 +193,10 @@ pub struct Template {
     /// The partial sums of datagram (with pseudo-header) and IPv4 header, variable words left out.
     udp_sum: u64,
     header_sum: u64,
+    /// Of an encapsulated stream.
+    outer: Option<OuterPatch>,
+    /// Octets of the outer header: the datagram is so much further back than in a plain frame.
+    shift: usize,
 }
 
 impl Template {
@@ -136,6 +215,8 @@ impl Template {
             udp_len: blank.udp_len,
             udp_sum: blank.udp_sum,
             header_sum: blank.header_sum,
+            outer: blank.outer,
+            shift: description.outer.map_or(0, |outer| outer.octets()),
             octets: blank.octets,
         };
         template.octets = template.patched(&Variable::default());
@@ -148,18 +229,28 @@ impl Template {
     /// If `frame` is shorter than [`LEAST_IPV4`] or [`LEAST_IPV6`] octets: it is another template's.
     #[inline]
     pub fn patch(&self, frame: &mut [u8], variable: &Variable) {
+        if let Some(outer) = &self.outer {
+            outer.patch(frame, variable.outer());
+        }
+        // The datagram's offsets are those of a plain frame whose Ethernet header lies over the end of the outer one.
+        let frame = &mut frame[self.shift..];
         let parts = variable.addresses.unwrap_or(self.own_parts);
         let checksum = self.udp_checksum(variable, parts);
         match self.version {
             IpVersion::V4 => {
                 let frame = frame.first_chunk_mut::<LEAST_IPV4>().expect(TOO_SHORT);
-                self.patch_ipv4_header(frame, parts);
+                self.patch_ipv4_header(frame, variable, parts);
                 self.patch_tail::<UDP_AT_IPV4>(frame, variable, checksum);
             }
             IpVersion::V6 => {
                 let frame = frame.first_chunk_mut::<LEAST_IPV6>().expect(TOO_SHORT);
                 put(frame, self.parts_at.0, parts.0.to_be_bytes());
                 put(frame, self.parts_at.1, parts.1.to_be_bytes());
+                match variable.inner() {
+                    Some((End::Source, address)) => put(frame, IPV6_SOURCE_AT, address.to_be_bytes()),
+                    Some((End::Destination, address)) => put(frame, IPV6_DESTINATION_AT, address.to_be_bytes()),
+                    None => {}
+                }
                 self.patch_tail::<UDP_AT_IPV6>(frame, variable, checksum);
             }
         }
@@ -215,7 +306,18 @@ impl Template {
     pub fn addresses(&self, variable: &Variable) -> (IpAddr, IpAddr) {
         let (source, destination) = variable.addresses.unwrap_or(self.own_parts);
         let at = self.description.variable_at;
-        (with_part(self.src(), at.0, source), with_part(self.dst(), at.1, destination))
+        match variable.inner() {
+            None => (with_part(self.src(), at.0, source), with_part(self.dst(), at.1, destination)),
+            Some((End::Source, own)) => (address_of(self.version, own), with_part(self.dst(), at.1, destination)),
+            Some((End::Destination, own)) => (with_part(self.src(), at.0, source), address_of(self.version, own)),
+        }
+    }
+
+    /// Source and destination address of the outer header of a frame patched with `variable`, if it is encapsulated.
+    pub fn outer_addresses(&self, variable: &Variable) -> Option<(IpAddr, IpAddr)> {
+        let version = self.description.outer?.version();
+        let (source, destination) = self.outer.as_ref()?.addresses(variable.outer());
+        Some((address_of(version, source), address_of(version, destination)))
     }
 
     /// The UDP checksum of a frame patched with `variable`, so that a receiver can judge a
@@ -230,32 +332,50 @@ impl Template {
         let ports = u64::from(variable.source_port) + u64::from(variable.destination_port);
         // The stream shares a word with the upper 8 of the 40 bits; it is in `udp_sum` already.
         let tag = (variable.sequence & tag::MAX_SEQUENCE) + u64::from(variable.time.sum);
-        checksum::finish_udp(self.udp_sum + ports + tag + sum_of(parts))
+        let own = variable.inner().map_or(0, |(_, address)| outer::sum_of(address));
+        let sum = self.udp_sum + ports + tag + sum_of(parts) + own;
+        match self.description.transport {
+            Transport::Udp => checksum::finish_udp(sum),
+            Transport::EchoRequest | Transport::EchoReply => checksum::finish(sum),
+        }
     }
 
     #[inline]
-    fn patch_ipv4_header(&self, frame: &mut [u8; LEAST_IPV4], parts: (u16, u16)) {
-        let checksum = checksum::finish(self.header_sum + sum_of(parts));
+    fn patch_ipv4_header(&self, frame: &mut [u8; LEAST_IPV4], variable: &Variable, parts: (u16, u16)) {
+        let own = variable.inner();
+        let own_sum = own.map_or(0, |(_, address)| outer::sum_of(address));
+        let checksum = checksum::finish(self.header_sum + sum_of(parts) + own_sum);
         put(frame, IPV4_CHECKSUM_AT, checksum.to_be_bytes());
         put(frame, self.parts_at.0, parts.0.to_be_bytes());
         put(frame, self.parts_at.1, parts.1.to_be_bytes());
+        match own {
+            Some((End::Source, address)) => put(frame, IPV4_SOURCE_AT, (address as u32).to_be_bytes()),
+            Some((End::Destination, address)) => put(frame, IPV4_DESTINATION_AT, (address as u32).to_be_bytes()),
+            None => {}
+        }
     }
 
-    /// UDP header and tag in three words.
+    /// UDP or echo header, and the tag, in three words.
     #[inline]
     fn patch_tail<const UDP_AT: usize>(&self, frame: &mut [u8], variable: &Variable, checksum: u16) {
-        let header = UdpHeader {
-            source_port: variable.source_port,
-            destination_port: variable.destination_port,
-            length: self.udp_len,
-            checksum,
+        let (first, second) = (variable.source_port, variable.destination_port);
+        let header = match self.description.transport.echo_type() {
+            None => UdpHeader { source_port: first, destination_port: second, length: self.udp_len, checksum }.to_octets(),
+            Some(echo_type) => echo_header(echo_type, checksum, (first, second)),
         };
         let tag_at = UDP_AT + udp::HEADER_LEN;
         let middle = tag::middle(self.description.stream, variable.sequence);
-        put(frame, UDP_AT, header.to_octets());
+        put(frame, UDP_AT, header);
         put(frame, tag_at + 2, middle.to_be_bytes());
         put(frame, tag_at + 10, variable.time.time_ns.to_be_bytes());
     }
+}
+
+/// Type, code 0, checksum, identifier, sequence number (RFC 4443 section 4.1).
+#[inline]
+fn echo_header(echo_type: u8, checksum: u16, (identifier, number): (u16, u16)) -> [u8; 8] {
+    let octets = u64::from(echo_type) << 56 | u64::from(checksum) << 32 | u64::from(identifier) << 16 | u64::from(number);
+    octets.to_be_bytes()
 }
 
 fn parts_at(version: IpVersion, at: (usize, usize)) -> (usize, usize) {

@@ -5,6 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use etherparse::{NetSlice, SlicedPacket, TransportSlice};
 use proptest::prelude::*;
 use sixbench_wire::tag::{MAX_SEQUENCE, pattern_is_whole};
+use sixbench_wire::template::Transport;
 use sixbench_wire::{Description, MacAddress, StampedTime, Tag, Template, Variable};
 
 fn addresses() -> impl Strategy<Value = (IpAddr, IpAddr)> {
@@ -23,7 +24,18 @@ fn template() -> impl Strategy<Value = Template> {
         let [dst_mac, src_mac] = [0, 6].map(|at| MacAddress(macs[at..at + 6].try_into().unwrap()));
         let words = if src.is_ipv4() { 2 } else { 8 };
         let variable_at = (places.0 % words * 2, places.1 % words * 2);
-        let description = Description { variable_at, src_mac, dst_mac, src, dst, hop_limit, frame_octets, stream };
+        let description = Description {
+            variable_at,
+            src_mac,
+            dst_mac,
+            src,
+            dst,
+            hop_limit,
+            frame_octets,
+            stream,
+            transport: Transport::Udp,
+            outer: None,
+        };
         Template::new(&description).unwrap()
     })
 }
@@ -37,6 +49,7 @@ fn variable() -> impl Strategy<Value = Variable> {
             sequence,
             time: StampedTime::new(time_ns),
             addresses,
+            subscriber: None,
         },
     )
 }

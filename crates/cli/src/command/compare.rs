@@ -207,6 +207,8 @@ fn show(subject: &Subject, value: f64) -> String {
             Unit::Frames => format!("{value:.0} frames"),
             Unit::Connections => format!("{value:.0} connections"),
             Unit::ConnectionsPerSecond => format!("{value:.0} connections/s"),
+            Unit::FramesPerSecond => format!("{value:.0} frames/s of both directions"),
+            Unit::Octets => format!("{:.0} kB", value / 1e3),
         },
     }
 }

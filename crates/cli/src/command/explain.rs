@@ -1,9 +1,11 @@
 //! `sixbench explain`: definition, clause, how it is measured here, unit.
 
+mod technologies;
 pub(crate) mod terms;
 
 use crate::config::nearest;
 use crate::exit::{Exit, Failed};
+use technologies::TECHNOLOGIES;
 use terms::{MEASURES, TERMS};
 
 /// Explains a term, or lists all.
@@ -23,5 +25,5 @@ pub(crate) fn explain(term: Option<&str>) -> Result<Exit, Failed> {
 }
 
 fn all() -> impl Iterator<Item = &'static terms::Term> {
-    MEASURES.iter().chain(&TERMS)
+    MEASURES.iter().chain(&TECHNOLOGIES).chain(&TERMS)
 }

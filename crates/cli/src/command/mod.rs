@@ -7,6 +7,7 @@ pub(crate) mod dns64;
 pub(crate) mod doctor;
 pub(crate) mod explain;
 pub(crate) mod import;
+pub(crate) mod lab;
 pub(crate) mod list;
 pub(crate) mod plan;
 pub(crate) mod report;
@@ -65,6 +66,35 @@ pub(crate) fn parse_plan(name: &str, source: &str, library: &Library) -> Result<
     Ok(loaded)
 }
 
+/// Why there is no recipe of this name.
+fn unknown(name: &str) -> String {
+    match name.split_once('@') {
+        Some((name, host)) => {
+            format!(
+                "recipe {name} cannot run on the host `{host}`, or does so anyway: leave out `@{host}` (sixbench list duts)"
+            )
+        }
+        None => format!("no recipe is named {name}"),
+    }
+}
+
+/// Leaves out the tests that may be, where their devices cannot be had; says of each why.
+pub(crate) fn leave_out_missing(loaded: &mut Loaded, library: &Library) -> Vec<String> {
+    let mut left_out = Vec::new();
+    if loaded.links.interfaces.is_some() {
+        return left_out;
+    }
+    loaded.plan.tests.retain(|test| {
+        let Some(recipe) = library.get(&test.dut).filter(|_| test.optional) else { return true };
+        let why = recipe.check_lab().err().map(|error| error.to_string());
+        let why =
+            why.or_else(|| recipe.missing().first().map(|need| format!("{} is not installed: {}", need.program, need.cure())));
+        left_out.extend(why.as_ref().map(|why| format!("test {} is left out: {why}", test.name)));
+        why.is_none()
+    });
+    left_out
+}
+
 /// Shows the mistakes of a file, each at its line.
 pub(crate) fn tell(name: &str, source: &str, mistakes: &[Diagnostic]) -> Failed {
     let color = has_color() && std::io::stderr().is_terminal();
@@ -78,7 +108,8 @@ pub(crate) fn check_traffic(plan: &Plan, library: &Library, force: bool) -> Resu
     // All of them at once, and what is wrong at every frame size once.
     let mut mistakes: Vec<String> = Vec::new();
     for test in &plan.tests {
-        let recipe = library.get(&test.dut).ok_or_else(|| Failed::usage(format!("no recipe is named {}", test.dut)))?;
+        let recipe =
+            library.get(&test.dut).ok_or_else(|| Failed::usage(format!("test {}: {}", test.name, unknown(&test.dut))))?;
         let job = |size| crate::profile::job(recipe, test, size, plan.seed, plan.trial);
         mistakes.extend(test.frame_sizes.iter().find_map(|size| job(*size).err()));
         mistakes.extend(crate::profile::dns::authority(library, test).err());
@@ -109,6 +140,19 @@ pub(crate) fn check_feasible(loaded: &Loaded, library: &Library, force: bool) ->
         let checked = existing::check(&shell, left).and_then(|()| existing::check(&shell, right));
         checked.map_err(|error| Failed::new(Exit::Testbed, error))?;
     }
+    check_machine(loaded, library)
+}
+
+/// A machine of the DUT's own must be reached, and have what every test needs, before the first is begun.
+fn check_machine(loaded: &Loaded, library: &Library) -> Result<(), Failed> {
+    let Some(machine) = &loaded.links.machine else { return Ok(()) };
+    let broken = |error| Failed::new(Exit::Testbed, error);
+    let (machine, shell) = (machine.reach().map_err(broken)?, Shell::new());
+    let tests = loaded.plan.tests.iter().filter_map(|test| Some((test, library.get(&test.dut)?)));
+    for (test, recipe) in tests {
+        let of_test = |failed: Failed| Failed::new(failed.exit, failed.error.context(format!("test {}", test.name)));
+        machine.check(recipe, test.cores, &shell).map_err(broken).map_err(of_test)?;
+    }
     Ok(())
 }
 
@@ -124,6 +168,26 @@ fn check_devices(loaded: &Loaded, library: &Library) -> Result<(), Failed> {
             return Err(Failed::usage(format!(
                 "test {}: the device {name} is set up by hand: say to which interfaces it is cabled ([testbed] left and right, or \
                  --interfaces LEFT,RIGHT)",
+                test.name
+            )));
+        }
+        let lab = recipe.check_lab();
+        lab.map_err(|error| Failed::new(Exit::Testbed, anyhow::anyhow!("test {}: {error}", test.name)))?;
+        if let Some(cores) = test.cores.filter(|cores| *cores > 1 && recipe.is_in_lab()) {
+            return Err(Failed::new(
+                Exit::Testbed,
+                anyhow::anyhow!(
+                    "test {}: the plan wants {cores} cores for the DUT, and a virtual machine of the lab has one; use a namespace, or a machine \
+                     over ssh",
+                    test.name
+                ),
+            ));
+        }
+        if !recipe.is_for_namespaces() {
+            let (name, system) = (&recipe.name, recipe.system.title());
+            let hint = "say which ([testbed] host = \"ssh:NAME\", see docs/PLANS.md)";
+            return Err(Failed::usage(format!(
+                "test {}: {name} needs a machine of its own that runs {system}: {hint}",
                 test.name
             )));
         }

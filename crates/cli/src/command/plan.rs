@@ -2,8 +2,8 @@
 
 use super::{PlanFile, check_traffic, read_plan};
 use crate::args;
-use crate::config::apply_profile;
 use crate::config::units::{show_ns, show_rate, show_seconds};
+use crate::config::{Loaded, apply_profile};
 use crate::exit::{Exit, Failed};
 use crate::profile;
 use sixbench_method::budget::{self, Budget};
@@ -11,13 +11,13 @@ use sixbench_method::conformance::{self, Clause, Standing};
 use sixbench_method::plan::{Plan, Profile, SearchMethod, Test};
 use sixbench_method::repeat::Repetition;
 use sixbench_testbed::recipe::Host;
-use sixbench_testbed::{Cores, Dut, Library, Shell, Topology, Wishes};
+use sixbench_testbed::{Cores, Devices, Library, Shell, Topology, Wishes};
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Validates a plan file.
-pub(crate) fn check(path: &Path) -> Result<Exit, Failed> {
-    let PlanFile { loaded, library, .. } = read_plan(path, &[])?;
+pub(crate) fn check(path: &Path, recipes: &[PathBuf]) -> Result<Exit, Failed> {
+    let PlanFile { loaded, library, .. } = read_plan(path, recipes)?;
     // Whether its traffic may go where it goes is the run's question: there it can be forced.
     check_traffic(&loaded.plan, &library, true)?;
     let points: usize = loaded.plan.tests.iter().map(|test| test.frame_sizes.len()).sum();
@@ -32,7 +32,7 @@ pub(crate) fn plan(arguments: &args::Plan) -> Result<Exit, Failed> {
         apply_profile(&mut loaded.plan, profile);
     }
     if arguments.shell {
-        return shell(&loaded.plan, &library);
+        return shell(&loaded, &library);
     }
     print!("{}", describe(&loaded.plan, arguments.all));
     Ok(Exit::Done)
@@ -142,7 +142,8 @@ fn profile_name(profile: Profile) -> &'static str {
 }
 
 /// Rehearses every device of the plan and prints what would be run.
-fn shell(plan: &Plan, library: &Library) -> Result<Exit, Failed> {
+fn shell(loaded: &Loaded, library: &Library) -> Result<Exit, Failed> {
+    let plan = &loaded.plan;
     let rehearsal = Shell::rehearsal();
     let cores = Cores::divide(&sixbench_io::thread::allowed_cores()?);
     let mut seen = BTreeSet::new();
@@ -154,9 +155,16 @@ fn shell(plan: &Plan, library: &Library) -> Result<Exit, Failed> {
             continue;
         }
         let broken = |e| Failed::new(Exit::Testbed, e);
-        let topology = Topology::build(&rehearsal, "", cores.clone(), 1500).map_err(broken)?;
+        let subscribers =
+            profile::subscribers::words(recipe, profile::subscribers::most(recipe, &plan.tests)).map_err(Failed::usage)?;
+        if let Some(machine) = &loaded.links.machine {
+            let wishes = Wishes { cores: test.cores, subscribers, ..Wishes::default() };
+            drop(Devices::bring_up_on(machine, recipe, "", &rehearsal, &wishes).map_err(broken)?);
+            continue;
+        }
+        let topology = Topology::build_chain(&rehearsal, "", cores.clone(), 1500, recipe.parts.len()).map_err(broken)?;
         let zone = test.measure.dns().map(|dns| profile::dns::zone(dns, true)).transpose().map_err(Failed::usage)?;
-        let dut = Dut::bring_up_with(recipe, &topology, &Wishes { zone, ..Wishes::default() }).map_err(broken)?;
+        let dut = Devices::bring_up(recipe, &topology, &Wishes { zone, subscribers, ..Wishes::default() }).map_err(broken)?;
         drop((dut, topology));
     }
     print!("{}", rehearsal.transcript().text());

@@ -2,6 +2,7 @@
 
 mod connections;
 mod dns;
+mod subscribers;
 
 use crate::args;
 use crate::config::units::show_rate;
@@ -15,7 +16,7 @@ use sixbench_io::clock::Clock;
 use sixbench_io::thread::allowed_cores;
 use sixbench_method::plan::{self, AddressPart, Order, Ports, Range, SearchSettings, TrialSettings};
 use sixbench_method::search::{self, Start};
-use sixbench_method::terms::{Directions, FrameRate, FrameSize, LossRatio};
+use sixbench_method::terms::{Direction, Directions, FrameRate, FrameSize, LossRatio};
 use sixbench_method::trial::{Measurer, TrialResult, TrialSpec, Verdict};
 use sixbench_testbed::namespace::{Namespace, name, sweep};
 use sixbench_testbed::{Shell, TestbedError, doctor};
@@ -39,6 +40,7 @@ pub(crate) fn selftest(arguments: &args::Selftest) -> Result<Exit, Failed> {
         return accuracy(arguments);
     }
     let mut figures = generation()?;
+    figures.extend(subscribers::figures(&Clock::new())?);
     figures.extend(connections::figures(&Clock::new())?);
     if !arguments.generate {
         figures.extend(over_veth(arguments)?);
@@ -71,7 +73,7 @@ fn generation() -> Result<Vec<Figure>, Failed> {
             let base = wire(source, destination, FrameSize(84));
             let forward_ports = Ports::of(order);
             let profile = Profile { forward_ports, left_variation: variation, right_variation: variation, ..base };
-            let rate = selftest::generate(&profile, FRAMES, &clock).map_err(anyhow::Error::from)?;
+            let rate = selftest::generate(&profile, Direction::Forward, FRAMES, &clock).map_err(anyhow::Error::from)?;
             let what = format!("generation, one core: {name}, {kind}");
             figures.push(Figure { what, per_second: rate.0, unit: "frames/s", offered_load_error: None });
         }

@@ -10,10 +10,11 @@ use crate::exit::{Exit, Failed};
 use crate::profile;
 use crate::run::{Session, Site, Wanted, stop};
 use crate::view::verdict_word;
-use sixbench_method::plan::{Measure, Plan, Profile, Stateful, Test};
-use sixbench_method::terms::LossRatio;
-use sixbench_method::trial::{DirectionResult, Shape, TrialResult, TrialSpec, Verdict};
+use sixbench_method::plan::{Measure, Plan, Profile, ResponseTime, Stateful, Test, Traffic};
+use sixbench_method::terms::{FrameRate, LossRatio};
+use sixbench_method::trial::{Delay, DirectionResult, Exchange, Shape, TrialResult, TrialSpec, Verdict};
 use sixbench_testbed::{Recipe, Shell, namespace};
+use std::num::NonZeroU32;
 
 /// T of phase 1, as siitperf's scripts have it.
 const PHASE_1_TIMEOUT_NS: u64 = 500_000_000;
@@ -67,18 +68,34 @@ fn check_state(arguments: &args::Trial, recipe: &Recipe) -> Result<(), Failed> {
 fn spec(arguments: &args::Trial, stateful: Option<Stateful>) -> TrialSpec {
     let constant = TrialSpec::constant(arguments.rate, arguments.duration_ns);
     match stateful {
+        _ if arguments.response => TrialSpec::response(arguments.rate, arguments.duration_ns),
         Some(stateful) if arguments.establish => stateful.establishing(stateful.connections, arguments.rate),
         stateful => TrialSpec { opening: stateful.map(|stateful| stateful.opening()), ..constant },
     }
 }
 
+/// What is measured decides on what the device must be set up for.
+fn measure(arguments: &args::Trial) -> Measure {
+    let clients = arguments.subscribers.map_or(1, NonZeroU32::get);
+    match arguments.establish {
+        true => Measure::EstablishmentRate,
+        false if arguments.response => {
+            let rate_per_client = FrameRate((arguments.rate.0 / u64::from(clients)).max(1));
+            Measure::ResponseTime(ResponseTime { rate_per_client, duration_ns: arguments.duration_ns })
+        }
+        false => Measure::Throughput,
+    }
+}
+
 /// The arguments as a plan of one test.
 fn one_test(arguments: &args::Trial) -> Result<Loaded, Failed> {
+    let subscribers = arguments.subscribers.map(NonZeroU32::get);
     let test = Test {
         frame_sizes: vec![arguments.size],
         directions: arguments.directions,
         foreground: units::background(&arguments.background).map_err(Failed::usage)?,
-        measure: if arguments.establish { Measure::EstablishmentRate } else { Measure::Throughput },
+        measure: measure(arguments),
+        traffic: Traffic { subscribers, payload: arguments.payload, ..Traffic::RFC_4814 },
         stateful: arguments.connections.map(|n| Stateful::new(n, arguments.phase_1_rate, PHASE_1_TIMEOUT_NS)),
         ..Test::of("trial", &arguments.dut)
     };
@@ -113,12 +130,30 @@ fn describe(result: &TrialResult) -> String {
         Shape::Establish { connections, validation } => {
             format!("{connections} connections opened at {rate}/s, then tried at {}/s: {verdict}\n", show_rate(validation))
         }
+        Shape::Response => format!("{rate} requests/s for {time}, each answered: {verdict}\n"),
         _ => format!("{rate} frames/s per direction for {time}: {verdict}\n"),
     };
+    text += &result.exchange().map_or(String::new(), |exchange| describe_exchange(&exchange));
     text += &result.connections.as_ref().map_or(String::new(), connections::describe);
     result.directions.iter().for_each(|direction| text += &describe_direction(direction));
     result.faults.iter().for_each(|fault| text += &format!("  tester: {fault}\n"));
     text
+}
+
+/// Both ways together.
+fn describe_exchange(exchange: &Exchange<'_>) -> String {
+    let us = |ns: f64| ns / 1000.0;
+    let moments = |time: &Delay| Some((time.mean_ns()?, time.deviation_ns()?));
+    let time = exchange.time().and_then(moments).map_or(String::new(), |(mean, deviation)| {
+        format!(", response time {:.1} us average, {:.1} standard deviation", us(mean), us(deviation))
+    });
+    format!(
+        "  requests {}, answered {}, loss {}{time}; the tester's own part at most {:.1} us\n",
+        exchange.requested(),
+        exchange.answered(),
+        exchange.loss_ratio(),
+        us(exchange.worst_turn_around_ns() as f64)
+    )
 }
 
 fn describe_direction(result: &DirectionResult) -> String {

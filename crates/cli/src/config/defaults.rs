@@ -70,6 +70,7 @@ fn apply_durations(measure: &mut Measure, trial_ns: u64, profile: Profile) {
     match measure {
         Measure::Latency(latency) => (latency.duration_ns, latency.tag_after_ns) = (2 * trial_ns, trial_ns),
         Measure::Pdv(at) | Measure::Ipdv(at) => at.duration_ns = trial_ns,
+        Measure::ResponseTime(response) => response.duration_ns = trial_ns,
         Measure::Recovery(recovery) => (recovery.duration_ns, recovery.after_ns) = (trial_ns, trial_ns / 2),
         Measure::Reset(reset) => {
             // RFC 6201 section 4: 15 s before the reset.

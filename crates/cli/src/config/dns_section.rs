@@ -42,12 +42,13 @@ pub(super) fn read_dns(section: &Section<'_>, around: &Surroundings<'_>, role: D
             ..dns
         },
         // A server of its own zone has no cache, and asks nobody.
-        DnsRole::Authority => dns,
+        DnsRole::Authority | DnsRole::Through => dns,
     };
     // Of a zone file each name is a line or two; the tester's own authority computes its answers. Behind another one nobody sees what the
     // cache knows, so few names must be forgotten soon.
     let (names, ttl_s) = match (role, &dns.authority) {
         (DnsRole::Authority, _) => (network("10.0.0.0/16"), dns.ttl_s),
+        (DnsRole::Through, _) => (dns.names, dns.ttl_s),
         (DnsRole::Dns64, Some(_)) => (network("10.0.0.0/14"), SOON_S),
         (DnsRole::Dns64, None) => (dns.names, dns.ttl_s),
     };
@@ -66,13 +67,13 @@ pub(super) fn read_steps(section: &Section<'_>, measure: &Measure) -> Read {
     check_strays(section);
     let cached = match dns.role {
         DnsRole::Dns64 => section.list("cached", units::per_cent).unwrap_or_default(),
-        DnsRole::Authority => Vec::new(),
+        DnsRole::Authority | DnsRole::Through => Vec::new(),
     };
     Read { cached, with_aaaa: section.list("with-aaaa", units::per_cent).unwrap_or_default() }
 }
 
 /// Keys of traffic that is forwarded, and of connections.
-const STRAYS: [&str; 22] = [
+const STRAYS: [&str; 24] = [
     "background",
     "connections",
     "directions",
@@ -87,12 +88,14 @@ const STRAYS: [&str; 22] = [
     "phase-1-delay",
     "phase-1-rate",
     "phase-1-timeout",
+    "payload",
     "ports",
     "responder-order",
     "reverse-ports",
     "right-addresses",
     "right-networks",
     "state-table",
+    "subscribers",
     "table-size",
     "validation-rate",
 ];

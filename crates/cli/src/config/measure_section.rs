@@ -8,7 +8,8 @@ use super::traffic_section::range;
 use super::units;
 use super::words::word;
 use sixbench_method::plan::{
-    AtRate, BackToBack, Capacity, DnsRole, Latency, Load, LossScan, Measure, Profile, Recovery, Reset, Tcp, TcpCapacity,
+    AtRate, BackToBack, Capacity, DnsRole, Latency, Load, LossScan, Measure, Profile, Recovery, Reset, ResponseTime, Tcp,
+    TcpCapacity,
 };
 use sixbench_method::terms::FrameRate;
 use sixbench_method::trial::tcp::Close;
@@ -38,9 +39,10 @@ enum Kind {
     TcpEstablishmentRate,
     TcpCapacity,
     Dns(DnsRole),
+    ResponseTime,
 }
 
-const KINDS: [(&str, Kind); 15] = [
+const KINDS: [(&str, Kind); 17] = [
     ("throughput", Kind::Throughput),
     ("frame-loss-rate", Kind::FrameLossRate),
     ("latency", Kind::Latency),
@@ -56,6 +58,8 @@ const KINDS: [(&str, Kind); 15] = [
     ("tcp-capacity", Kind::TcpCapacity),
     ("dns64", Kind::Dns(DnsRole::Dns64)),
     ("dns-authority", Kind::Dns(DnsRole::Authority)),
+    ("dns-queries", Kind::Dns(DnsRole::Through)),
+    ("response-time", Kind::ResponseTime),
 ];
 
 /// Reads `measure` and the keys that belong to it; those of other measures stay unknown.
@@ -76,6 +80,7 @@ pub(super) fn read_measure(section: &Section<'_>, around: &Surroundings<'_>) -> 
         Kind::TcpEstablishmentRate => Measure::TcpEstablishmentRate(read_tcp(section)),
         Kind::TcpCapacity => Measure::TcpCapacity(read_tcp_capacity(section)),
         Kind::Dns(role) => Measure::Dns(read_dns(section, around, role)),
+        Kind::ResponseTime => Measure::ResponseTime(read_response_time(section, trial_ns)),
     }
 }
 
@@ -230,5 +235,69 @@ fn read_tcp_capacity(section: &Section<'_>) -> TcpCapacity {
         most,
         error: section.value("error", connections).unwrap_or((start / 100).max(1)),
         rate: section.value("rate", units::rate).unwrap_or(FrameRate(1_000)),
+    }
+}
+
+/// Requests go from left to right, and every one has a reply of its own: what contradicts that is told.
+fn read_response_time(section: &Section<'_>, trial_ns: u64) -> ResponseTime {
+    for (key, why) in [
+        ("directions", "requests go from left to right and their replies back: there is no direction to choose"),
+        ("connections", "every request has a reply of its own, and the connections of a stateful test are drawn anew each way"),
+        ("flow-step", "the clients are there from the first frame on: their number is `subscribers`"),
+    ] {
+        if section.is_given(key) {
+            section.mistake_with_help(
+                key,
+                format!("`{key}` does not go with response-time: {why}"),
+                format!("leave `{key}` out"),
+            );
+        }
+    }
+    let rate_per_client = section.required("rate-per-client", units::rate).unwrap_or(FrameRate(1));
+    ResponseTime { rate_per_client, duration_ns: time(section, "duration", trial_ns) }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::config::{parse, render};
+    use sixbench_method::plan::{Measure, Payload, Plan, ResponseTime, SeriesBy};
+    use sixbench_method::terms::FrameRate;
+
+    /// A plan with a test for each of these texts.
+    fn source(tests: &[&str]) -> String {
+        let test = |(index, keys): (usize, &&str)| format!("[[test]]\nname = \"t{index}\"\ndut = \"relay\"\n{keys}\n");
+        "name = \"p\"\n".to_owned() + &tests.iter().enumerate().map(test).collect::<String>()
+    }
+
+    fn plan_with(test: &str) -> Plan {
+        parse(&source(&[test]), &["relay"]).expect("a plan").plan
+    }
+
+    fn mistakes(tests: &[&str]) -> String {
+        let source = source(tests);
+        render("plan.toml", &source, &parse(&source, &["relay"]).expect_err("mistakes"), false)
+    }
+
+    #[test]
+    fn ten_numbers_of_clients_are_ten_tests_of_the_response_time() {
+        let plan = plan_with(
+            "measure = \"response-time\"\nrate-per-client = \"15k\"\nduration = \"30s\"\npayload = \"echo\"\n\
+                              subscribers = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]",
+        );
+        assert_eq!(plan.tests.len(), 10);
+        let (first, last) = (&plan.tests[0], &plan.tests[9]);
+        let response = ResponseTime { rate_per_client: FrameRate(15_000), duration_ns: 30_000_000_000 };
+        assert_eq!(first.measure, Measure::ResponseTime(response));
+        assert_eq!((first.clients(), last.clients(), last.traffic.payload), (1, 10, Payload::Echo));
+        assert_eq!(last.series.as_ref().map(|series| (series.by, series.at)), Some((SeriesBy::Subscribers, 10.0)));
+    }
+
+    #[test]
+    fn what_a_response_time_lacks_or_cannot_have_is_told_at_its_line() {
+        insta::assert_snapshot!(mistakes(&[
+            "measure = \"response-time\"",
+            "measure = \"response-time\"\nrate-per-client = \"15k\"\ndirections = \"forward\"\nconnections = \"10k\"",
+            "measure = \"throughput\"\nrate-per-client = \"15k\"",
+        ]));
     }
 }

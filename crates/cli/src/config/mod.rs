@@ -17,4 +17,5 @@ pub(crate) use diagnostic::{Diagnostic, render};
 pub(crate) use plan_file::{Backend, Links, Loaded, links_of, parse, recipe_directories};
 pub(crate) use reader::nearest;
 pub(crate) use stateful_section::connections;
+pub(crate) use traffic_section::payload;
 pub(crate) use words::{backend, directions, profile};

@@ -5,8 +5,10 @@ use super::diagnostic::Diagnostic;
 use super::reader::{Mistakes, Section};
 use super::test_section::{Surroundings, read_tests};
 use super::units;
-use super::words::{backend, core, count, identifier, interface, method, profile, yes};
+use super::words::{Host, backend, core, count, host, identifier, interface, method, profile, yes};
 use sixbench_method::plan::{Plan, Profile, SearchMethod, SearchSettings, TrialSettings};
+use sixbench_testbed::Machine;
+use std::path::Path;
 use toml::de::DeTable;
 
 /// A plan and where it is to run.
@@ -21,6 +23,8 @@ pub(crate) struct Loaded {
 pub(crate) struct Links {
     /// Two interfaces of this machine, cabled to the DUT; `None`: namespaces and veth, built for the run.
     pub(crate) interfaces: Option<(String, String)>,
+    /// The machine at the other ends of the cables, where the testbed sets it up; `None`: somebody else does.
+    pub(crate) machine: Option<Machine>,
     /// Which backend sends and receives.
     pub(crate) io: Backend,
     /// Cores of the tester's threads; empty: chosen.
@@ -153,8 +157,10 @@ fn read_links(section: Section<'_>) -> (Links, Option<u64>) {
     if left.is_some() && left == right {
         section.mistake("right", "left and right must be two interfaces");
     }
+    let interfaces = left.zip(right);
     let links = Links {
-        interfaces: left.zip(right),
+        machine: read_machine(&section, interfaces.is_some()),
+        interfaces,
         io: section.value("io", backend).unwrap_or_default(),
         tester_cores: section.list("tester-cores", core).unwrap_or_default(),
         dut_cores: section.list("dut-cores", core).unwrap_or_default(),
@@ -162,6 +168,32 @@ fn read_links(section: Section<'_>) -> (Links, Option<u64>) {
     let link_rate = section.value("link-rate", units::bit_rate);
     section.finish();
     (links, link_rate)
+}
+
+/// The machine of the DUT. What belongs to one is a mistake without one.
+fn read_machine(section: &Section<'_>, has_interfaces: bool) -> Option<Machine> {
+    let host = section.value("host", host);
+    let keys = ["dut-left", "dut-right"];
+    let [left, right] = keys.map(|key| section.value(key, interface));
+    let config = section.value("ssh-config", |text| Ok(text.to_owned()));
+    // Of a host that was not understood nobody knows what belongs to it.
+    let host = if section.is_given("host") { host? } else { Host::default() };
+    let Host::Ssh(name) = host else {
+        for key in keys.into_iter().chain(["ssh-config"]).filter(|key| section.is_given(key)) {
+            section.mistake_with_help(key, format!("`{key}` is of a DUT over ssh"), "add host = \"ssh:NAME\", or leave it out");
+        }
+        return None;
+    };
+    if !has_interfaces {
+        section.mistake("host", "a DUT over ssh is cabled to interfaces of this machine: give `left` and `right`");
+    }
+    for key in keys.into_iter().filter(|key| !section.is_given(key)) {
+        section.mistake("host", format!("a DUT over ssh needs a `{key}`: the interface of it that is cabled to ours"));
+    }
+    if left.is_some() && left == right {
+        section.mistake("dut-right", "dut-left and dut-right must be two interfaces");
+    }
+    Some(Machine::new(&name, config.as_deref().map(Path::new), [left?, right?]))
 }
 
 #[cfg(test)]
@@ -230,6 +262,29 @@ background = \"110%\"
         let source = "name = \"p\"\n[[test]\nname = 3\n";
         let mistakes = parse(source, &DUTS).expect_err("mistakes");
         assert_eq!(source[..mistakes[0].span.start].lines().count(), 2, "{mistakes:?}");
+    }
+
+    #[test]
+    fn a_dut_over_ssh_has_interfaces_on_both_machines() {
+        let testbed = "[testbed]\nleft = \"e0\"\nright = \"e1\"\nhost = \"ssh:dut\"\ndut-left = \"f0\"\ndut-right = \"f1\"\n";
+        let links = parse(&format!("{SMALLEST}{testbed}"), &DUTS).expect("a plan").links;
+        assert_eq!(links.machine, Some(Machine::new("dut", None, ["f0", "f1"].map(str::to_owned))));
+        let netns = parse(&format!("{SMALLEST}[testbed]\nhost = \"netns\"\n"), &DUTS).expect("a plan").links;
+        assert_eq!(netns, Links::default());
+    }
+
+    #[test]
+    fn mistakes_of_a_dut_over_ssh_are_told_each_at_its_line() {
+        for (name, testbed) in [
+            ("half", "host = \"ssh:dut\"\ndut-left = \"f0\"\n"),
+            ("no_host", "left = \"e0\"\nright = \"e1\"\ndut-left = \"f0\"\nssh-config = \"c\"\n"),
+            ("strange", "left = \"e0\"\nright = \"e1\"\ndut-left = \"f0\"\nhost = \"ssh:-oProxyCommand=x\"\n"),
+            ("twice", "left = \"e0\"\nright = \"e1\"\nhost = \"ssh:dut\"\ndut-left = \"f0\"\ndut-right = \"f0\"\n"),
+        ] {
+            let source = format!("{SMALLEST}[testbed]\n{testbed}");
+            let mistakes = parse(&source, &DUTS).expect_err("mistakes");
+            insta::assert_snapshot!(format!("ssh_{name}"), render("plan.toml", &source, &mistakes, false));
+        }
     }
 
     #[test]

@@ -7,7 +7,7 @@ use super::reader::Section;
 use super::stateful_section::{self, check_combinations, read_stateful};
 use super::traffic_section::read_traffic;
 use super::units;
-use super::words::{count, directions, identifier, known_dut};
+use super::words::{count, directions, identifier, known_dut, yes};
 use sixbench_method::plan::{Dns, Flows, Measure, Profile, SearchSettings, Series, SeriesBy, Test, Traffic, TrialSettings};
 use sixbench_method::repeat::Repetition;
 use sixbench_method::terms::{Directions, FrameSize, Share};
@@ -54,6 +54,7 @@ fn read_test(section: Section<'_>, around: &Surroundings<'_>, names: &mut BTreeS
     let repetitions = read_repetitions(&section, around.profile);
     let frame_timeout_ns = section.value("frame-timeout", units::duration_ns);
     let expect = section.value("expect", units::rate);
+    let optional = section.value("optional", yes).unwrap_or(false);
     let state = read_stateful(&section, around, &measure);
     check_combinations(&section, &state, &traffic, &measure);
     let dns = dns_section::read_steps(&section, &measure);
@@ -74,6 +75,7 @@ fn read_test(section: Section<'_>, around: &Surroundings<'_>, names: &mut BTreeS
         frame_timeout_ns,
         cores: None,
         ipv4_only: false,
+        optional,
         series: None,
         expect,
     };
@@ -109,6 +111,7 @@ fn read_repetitions(section: &Section<'_>, profile: Profile) -> Repetition {
 struct Steps {
     background: Vec<Share>,
     flows: Vec<Flows>,
+    subscribers: Vec<u32>,
     cores: Vec<u32>,
     state: stateful_section::Read,
     dns: dns_section::Read,
@@ -123,6 +126,7 @@ fn read_steps(section: &Section<'_>, state: stateful_section::Read, dns: dns_sec
     let steps = Steps {
         background: section.list("background", units::background).unwrap_or_default(),
         flows: flows.into_iter().map(|count| Flows { count, step_ns }).collect(),
+        subscribers: section.list("subscribers", flow_count).unwrap_or_default(),
         cores: section.list("cores", count).unwrap_or_default(),
         state,
         dns,
@@ -133,6 +137,7 @@ fn read_steps(section: &Section<'_>, state: stateful_section::Read, dns: dns_sec
     let lists = [
         ("background", steps.background.len()),
         ("flows", steps.flows.len()),
+        ("subscribers", steps.subscribers.len()),
         ("cores", steps.cores.len()),
         ("connections", steps.state.connections.len()),
         ("table-size", steps.state.table_sizes.len()),
@@ -169,6 +174,7 @@ impl Steps {
         let mut base = test.clone();
         base.foreground = self.background.first().copied().unwrap_or(Share::ALL);
         base.traffic.flows = self.flows.first().copied();
+        base.traffic.subscribers = self.subscribers.first().copied();
         base.cores = self.cores.first().copied();
         if let (Measure::Dns(dns), steps) = (&mut base.measure, &self.dns) {
             dns.cached = steps.cached.first().copied().unwrap_or(dns.cached);
@@ -177,6 +183,7 @@ impl Steps {
         let series = [
             self.of_background(),
             self.of_flows(),
+            self.of_subscribers(),
             self.of_cores(),
             self.of_connections(),
             self.of_table_sizes(),
@@ -217,6 +224,14 @@ impl Steps {
             Step::new(SeriesBy::Flows, f64::from(count), words, move |test| test.traffic.flows = Some(flows))
         };
         self.flows.iter().map(step).collect()
+    }
+
+    fn of_subscribers(&self) -> Vec<Step> {
+        let step = |&count: &u32| {
+            let words = (format!("subscribers{count}"), plural(count, "subscriber"));
+            Step::new(SeriesBy::Subscribers, f64::from(count), words, move |test| test.traffic.subscribers = Some(count))
+        };
+        self.subscribers.iter().map(step).collect()
     }
 
     fn of_cores(&self) -> Vec<Step> {

@@ -2,7 +2,7 @@
 
 use super::reader::Section;
 use super::words::{order, ports};
-use sixbench_method::plan::{AddressPart, Order, Ports, Range, Traffic};
+use sixbench_method::plan::{AddressPart, Order, Payload, Ports, Range, Traffic};
 
 /// What a test says of its traffic; flows are a series' business.
 pub(super) fn read_traffic(section: &Section<'_>) -> Traffic {
@@ -15,6 +15,8 @@ pub(super) fn read_traffic(section: &Section<'_>) -> Traffic {
         right_addresses: section.section("right-addresses", "right-addresses").map(read_addresses),
         left_networks: section.value("left-networks", networks).unwrap_or(1),
         right_networks: section.value("right-networks", networks).unwrap_or(1),
+        subscribers: None,
+        payload: section.value("payload", payload).unwrap_or_default(),
         flows: None,
     };
     for (key, addresses, networks) in [
@@ -51,6 +53,15 @@ fn read_addresses(section: Section<'_>) -> AddressPart {
     };
     section.finish();
     part
+}
+
+/// `udp` or `echo`.
+pub(crate) fn payload(text: &str) -> Result<Payload, String> {
+    match text {
+        "udp" => Ok(Payload::Udp),
+        "echo" => Ok(Payload::Echo),
+        text => Err(format!("expected `udp` or `echo` (ICMPv6), not `{text}`")),
+    }
 }
 
 /// `1024-65535`, or one value.

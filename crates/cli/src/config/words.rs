@@ -20,8 +20,31 @@ pub(super) fn interface(text: &str) -> Result<String, String> {
     Ok(text.to_owned())
 }
 
+/// Where the DUT is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) enum Host {
+    /// In a namespace; on interfaces of this machine, wherever somebody else has set it up.
+    #[default]
+    Netns,
+    /// A machine by the name ssh knows it by.
+    Ssh(String),
+}
+
+pub(super) fn host(text: &str) -> Result<Host, String> {
+    let expected = || format!("expected `netns`, or `ssh:NAME` as ssh knows a machine, not `{text}`");
+    if text == "netns" {
+        return Ok(Host::Netns);
+    }
+    let name = text.strip_prefix("ssh:").ok_or_else(expected)?;
+    // ssh would take a dash for an option.
+    let is_good = !name.is_empty() && !name.starts_with('-') && !name.contains(|c: char| c.is_whitespace() || c.is_control());
+    is_good.then(|| Host::Ssh(name.to_owned())).ok_or_else(expected)
+}
+
 pub(super) fn known_dut(text: &str, duts: &[&str]) -> Result<String, String> {
-    if duts.contains(&text) {
+    // On another host than its recipe says.
+    let name = text.strip_suffix("@lab").or(text.strip_suffix("@netns")).unwrap_or(text);
+    if duts.contains(&name) {
         return Ok(text.to_owned());
     }
     let hint = match nearest(text, duts) {

@@ -17,7 +17,7 @@ pub(super) fn job(recipe: &Recipe, test: &Test, dns: &Dns, settings: TrialSettin
     check(recipe, test, dns, settings)?;
     let port = recipe.dns.as_ref().map_or(53, |dns| dns.port);
     let (left, right) = (recipe.foreground.left, recipe.foreground.right);
-    let is_ours = dns.role == DnsRole::Dns64 && dns.authority.is_none();
+    let is_ours = dns.role.asks_tester() && dns.authority.is_none();
     let listen = SocketAddr::new(right.destination, AUTHORITY_PORT);
     let ends = DnsEnds {
         client_namespace: None,
@@ -34,7 +34,13 @@ fn dns_settings(recipe: &Recipe, dns: &Dns, settings: TrialSettings) -> Result<D
     let prefix = prefix.transpose().map_err(|e| format!("recipe {}: [dns]: {e}", recipe.name))?;
     let population = Population { with_aaaa: dns.with_aaaa };
     Ok(DnsSettings {
-        expectation: Expectation { role: dns.role, prefix, population, most_ttl: dns.ttl_s },
+        // Through a device it is an authority that answers.
+        expectation: Expectation {
+            role: if dns.role.has_cache() { DnsRole::Dns64 } else { DnsRole::Authority },
+            prefix,
+            population,
+            most_ttl: dns.ttl_s,
+        },
         domain: Domain::new(&dns.domain)?,
         names: dns.names,
         cached: dns.cached,
@@ -52,6 +58,7 @@ fn check(recipe: &Recipe, test: &Test, dns: &Dns, settings: TrialSettings) -> Re
     let fits = match dns.role {
         DnsRole::Dns64 => recipe.technology == Technology::Dns64,
         DnsRole::Authority => recipe.technology == Technology::DnsAuthority,
+        DnsRole::Through => !recipe.technology.is_dns() && recipe.subscribers.is_none() && !recipe.is_tunnel(),
     };
     if !fits {
         let (measure, technology) = (test.measure.name(), recipe.technology.title());
@@ -98,6 +105,7 @@ pub(crate) fn server_of(dns: &Dns) -> String {
     match (dns.role, authority) {
         (DnsRole::Dns64, None) => domain.clone(),
         (DnsRole::Dns64, Some(authority)) => format!("{domain} {authority} {names} {with_aaaa} {ttl_s}"),
+        (DnsRole::Through, _) => "through".to_owned(),
         (DnsRole::Authority, _) => format!("{domain} {names} {with_aaaa} {ttl_s}"),
     }
 }

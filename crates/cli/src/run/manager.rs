@@ -169,7 +169,9 @@ impl Manager<'_> {
             let largest = same.flat_map(|test| test.frame_sizes.iter().copied()).max().unwrap_or(point.frame_size);
             let name = if plan.interleave { sessions.len().to_string() } else { String::new() };
             let dns = self.server(test)?;
-            let wanted = Wanted { recipe, name, cores: test.cores, table_size: table_size(test), dns, largest };
+            let subscribers = profile::subscribers::most(recipe, &plan.tests);
+            let (cores, table_size) = (test.cores, table_size(test));
+            let wanted = Wanted { recipe, name, cores, table_size, dns, subscribers, largest };
             let opened = Session::open(&self.order.site, &wanted, job.clone())?;
             self.note(&opened, recipe)?;
             // All that the device will have to hold, before hours of what it can.

@@ -27,6 +27,9 @@ pub(crate) fn write(directory: &Path, findings: &Findings<'_>) -> Result<PathBuf
     store::write(directory, "report.html", &report::html(&input)?)?;
     store::write(directory, "results.csv", &report::csv(&input))?;
     store::write(directory, "results-values.csv", &report::values_csv(&input))?;
+    if let Some(scaling) = report::scaling_csv(&input) {
+        store::write(directory, "results-scaling.csv", &scaling)?;
+    }
     store::write(directory, "results.tex", &report::latex(&input))?;
     store::write(directory, "results.md", &report::markdown(&input))?;
     store::write(directory, "results.json", &report::json(&input))?;

@@ -4,7 +4,7 @@ use super::state::State;
 use super::tester::{Tester, TrialError};
 use crate::config::Links;
 use crate::exit::{Exit, Failed};
-use crate::profile::Job;
+use crate::profile::{self, Job};
 use sixbench_engine::Layout;
 use sixbench_io::thread::{allowed_cores, keep_to};
 use sixbench_method::plan::{Plan, Test};
@@ -12,8 +12,9 @@ use sixbench_method::record::{DutFacts, Watch};
 use sixbench_method::terms::{FrameRate, FrameSize};
 use sixbench_method::trial::dns::Certificate;
 use sixbench_method::trial::{Fault, Shape, TrialResult, TrialSpec};
+use sixbench_testbed::Machine;
 use sixbench_testbed::monitor::Monitor;
-use sixbench_testbed::{Cores, Dut, Recipe, Shell, TestbedError, Topology, Wishes, Zone, existing};
+use sixbench_testbed::{Cores, Devices, Recipe, Shell, TestbedError, Topology, Wishes, Zone, existing};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -42,6 +43,8 @@ pub(crate) struct Wanted<'a> {
     pub(crate) table_size: Option<u64>,
     /// Of a DNS server: the zone it is set up for, and the real authority that stands at the tester's right end, if one does.
     pub(crate) dns: Option<(Zone, Option<&'a Recipe>)>,
+    /// Subscribers its configuration files name, where its recipe has a rule for them.
+    pub(crate) subscribers: u32,
     /// The links carry frames of up to this size.
     pub(crate) largest: FrameSize,
 }
@@ -49,12 +52,16 @@ pub(crate) struct Wanted<'a> {
 impl<'a> Wanted<'a> {
     /// The only testbed of this process.
     pub(crate) fn alone(recipe: &'a Recipe, largest: FrameSize) -> Self {
-        Self { recipe, name: String::new(), cores: None, table_size: None, dns: None, largest }
+        let subscribers = recipe.subscribers.as_ref().map_or(1, |section| section.count);
+        Self { recipe, name: String::new(), cores: None, table_size: None, dns: None, subscribers, largest }
     }
 }
 
-/// Refuses numbers of cores that this machine has not got, before anything is touched.
+/// Refuses numbers of cores that this machine has not got, before anything is touched. Another machine is asked for its own.
 pub(crate) fn check_cores(links: &Links, plan: &Plan) -> Result<(), Failed> {
+    if links.machine.is_some() {
+        return cores(links).map(drop);
+    }
     let cores = cores(links)?;
     plan.tests.iter().try_for_each(|test| {
         let of_test = |failed: Failed| Failed::new(failed.exit, failed.error.context(format!("test {}", test.name)));
@@ -80,7 +87,7 @@ fn fewer(cores: Cores, wanted: Option<u32>) -> Result<Cores, Failed> {
 /// A device and its tester. What is dropped first comes first: ports, then the device, then its links.
 pub(crate) struct Session {
     tester: Tester,
-    dut: Option<Dut>,
+    dut: Option<Devices>,
     /// Held for its drop.
     _topology: Option<Topology>,
     cores: Cores,
@@ -95,23 +102,31 @@ impl Session {
     /// Builds the testbed for a device, brings it up and places the tester at its links, ready for `job`.
     pub(crate) fn open(site: &Site<'_>, wanted: &Wanted<'_>, job: Job) -> Result<Self, Failed> {
         let recipe = wanted.recipe;
-        let cores = fewer(cores(site.links)?, wanted.cores)?;
+        let of_namespace = wanted.cores.filter(|_| site.links.machine.is_none());
+        let cores = fewer(cores(site.links)?, of_namespace)?;
         let broken = |e| Failed::new(Exit::Testbed, e);
+        // Ethernet's header and FCS are no part of it.
+        let largest = u32::from(wanted.largest.0 + recipe.overhead()).saturating_sub(18);
+        let zone = wanted.dns.as_ref().map(|(zone, _)| zone.clone());
+        let subscribers = profile::subscribers::words(recipe, wanted.subscribers).map_err(Failed::usage)?;
+        let wishes = Wishes { table_size: wanted.table_size, zone, subscribers, cores: wanted.cores };
         let (topology, dut) = match &site.links.interfaces {
             Some((left, right)) => {
-                existing::check(&site.shell, left).and_then(|()| existing::check(&site.shell, right)).map_err(broken)?;
-                (None, None)
+                let check =
+                    |interface| existing::check(&site.shell, interface).and_then(|()| existing::check_mtu(interface, largest));
+                check(left).and_then(|()| check(right)).map_err(broken)?;
+                let machine = site.links.machine.as_ref();
+                (None, machine.map(|machine| away(site, machine, wanted, &wishes)).transpose().map_err(broken)?)
             }
             None => {
-                let mtu = ORDINARY_MTU.max(u32::from(wanted.largest.0).saturating_sub(18));
-                let topology = Topology::build(&site.shell, &wanted.name, cores.clone(), mtu).map_err(broken)?;
-                let zone = wanted.dns.as_ref().map(|(zone, _)| zone.clone());
-                let wishes = Wishes { table_size: wanted.table_size, zone };
-                let dut = Dut::bring_up_with(recipe, &topology, &wishes).map_err(broken)?;
+                let (mtu, devices) = (ORDINARY_MTU.max(largest), recipe.parts.len());
+                let topology = Topology::build_chain(&site.shell, &wanted.name, cores.clone(), mtu, devices).map_err(broken)?;
+                let dut = Devices::bring_up(recipe, &topology, &wishes).map_err(broken)?;
                 (Some(topology), Some(dut))
             }
         };
         let mut layout = topology.as_ref().map(Topology::layout).unwrap_or_else(|| on_interfaces(site.links));
+        layout.extend(dut.iter().flat_map(Devices::layout));
         let threads = Layout { cores: cores.tester.clone() };
         let warnings = threads.warnings();
         let state = State::of(wanted, dut.as_ref(), &site.shell)?;
@@ -184,7 +199,7 @@ impl Session {
     }
 
     fn watched(&mut self, spec: &TrialSpec) -> Result<(TrialResult, Watch), Failed> {
-        let watched = self.dut.as_ref().map(Dut::watched).unwrap_or_default();
+        let watched = self.dut.as_ref().map(Devices::watched).unwrap_or_default();
         let monitor = Monitor::start(&self.cores, watched);
         let (result, reset) = self.send(spec);
         let watch = monitor.stop();
@@ -230,19 +245,20 @@ impl Session {
     }
 
     fn check_alive(&mut self) -> Result<(), Failed> {
-        let dut = self.dut.as_mut().map_or(Ok(()), Dut::check_alive);
+        let dut = self.dut.as_mut().map_or(Ok(()), Devices::check_alive);
         dut.and_then(|()| self.tester.check_alive()).map_err(|error| Failed::new(Exit::Testbed, error))
     }
 
     /// What the report says of the device. One that somebody else set up is known by its recipe only.
     pub(crate) fn dut_facts(&self, recipe: &Recipe) -> DutFacts {
         let unknown = || DutFacts {
-            title: recipe.title.clone(),
+            title: recipe.honest_title(),
             technology: recipe.technology.title().to_owned(),
             version: "set up by hand: version not known to sixbench".to_owned(),
             ..DutFacts::default()
         };
-        self.dut.as_ref().map_or_else(unknown, |dut| dut.facts().clone())
+        let facts = self.dut.as_ref().map_or_else(unknown, |dut| dut.facts().clone());
+        DutFacts { path: recipe.path_facts(), ..facts }
     }
 
     /// A shell beside the device, where it runs in a namespace of ours.
@@ -260,6 +276,11 @@ impl Session {
     pub(crate) fn warnings(&self) -> &[String] {
         &self.warnings
     }
+}
+
+/// The device on a machine of its own.
+fn away(site: &Site<'_>, machine: &Machine, wanted: &Wanted<'_>, wishes: &Wishes) -> Result<Devices, TestbedError> {
+    Devices::bring_up_on(&machine.reach()?, wanted.recipe, &wanted.name, &site.shell, wishes)
 }
 
 /// Other processes on the DUT's cores, where they had more of them than goes unnoticed.
@@ -288,5 +309,8 @@ pub(crate) fn cores(links: &Links) -> Result<Cores, Failed> {
 
 fn on_interfaces(links: &Links) -> Vec<String> {
     let (left, right) = links.interfaces.clone().unwrap_or_default();
+    if let Some(machine) = &links.machine {
+        return vec![machine.layout(), format!("the tester's are {left} and {right}")];
+    }
     vec![format!("the DUT is cabled to this machine's interfaces {left} and {right}; it was set up by somebody else")]
 }

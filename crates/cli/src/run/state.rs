@@ -5,7 +5,7 @@ use crate::exit::{Exit, Failed};
 use sixbench_engine::Counter;
 use sixbench_method::plan::{Measure, Plan, Test};
 use sixbench_method::trial::{Fault, Shape, TrialResult};
-use sixbench_testbed::{ConnectionTable, Dut, Shell, TestbedError, facts};
+use sixbench_testbed::{ConnectionTable, Devices, Shell, TestbedError, facts};
 use std::time::Duration;
 
 /// What is known of a device's connection tracking table.
@@ -23,9 +23,9 @@ fn broken(error: TestbedError) -> Failed {
 
 impl State {
     /// `None` of a stateless device.
-    pub(super) fn of(wanted: &Wanted<'_>, dut: Option<&Dut>, here: &Shell) -> Result<Option<Self>, Failed> {
+    pub(super) fn of(wanted: &Wanted<'_>, dut: Option<&Devices>, here: &Shell) -> Result<Option<Self>, Failed> {
         let Some(state) = wanted.recipe.state.as_ref() else { return Ok(None) };
-        let of_dut = dut.and_then(Dut::connections);
+        let of_dut = dut.and_then(Devices::connections);
         let table = of_dut.unwrap_or_else(|| ConnectionTable::of_a_manual_device(state, here, wanted.table_size));
         let timeout = table.timeout().map_err(broken)?;
         Ok(Some(Self { table, recipe: wanted.recipe.name.clone(), timeout }))
@@ -116,6 +116,7 @@ fn needed_ns(test: &Test, plan: &Plan) -> u64 {
     let own_ns = match &test.measure {
         Measure::Latency(latency) => latency.duration_ns,
         Measure::Pdv(at) | Measure::Ipdv(at) => at.duration_ns,
+        Measure::ResponseTime(response) => response.duration_ns,
         Measure::BackToBack(settings) => settings.longest_ns,
         Measure::Recovery(recovery) => recovery.duration_ns + recovery.after_ns,
         _ => 0,

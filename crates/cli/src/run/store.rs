@@ -81,8 +81,8 @@ impl Store {
         let directory = self.directory.join(RECIPES);
         fs::create_dir_all(&directory).with_context(|| format!("cannot create {}", directory.display()))?;
         for recipe in recipes {
-            let text = toml::to_string(recipe).with_context(|| format!("cannot write the recipe {}", recipe.name))?;
-            write(&directory, &format!("{}.toml", recipe.name), &text)?;
+            let files = recipe.to_files().with_context(|| format!("cannot write the recipe {}", recipe.name))?;
+            files.iter().try_for_each(|(name, text)| write(&directory, name, text))?;
         }
         Ok(())
     }

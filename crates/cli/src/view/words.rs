@@ -23,6 +23,9 @@ pub(crate) fn trial(result: &TrialResult, verdict: Verdict) -> String {
         Some(dns) => text += &fates(&dns.answers),
         None => text += &strange_frames(result),
     }
+    if let Some(mean_ns) = result.exchange().and_then(|exchange| exchange.time()?.mean_ns()) {
+        text += &format!("  answered in {:.3} ms on average", mean_ns / 1e6);
+    }
     if let Some(connections) = &result.connections {
         text += &opened(connections, &result.spec);
     }
@@ -91,7 +94,7 @@ pub(crate) fn word(verdict: Verdict) -> &'static str {
 /// What one repetition came to.
 pub(crate) fn outcome(measure: &str, outcome: &Outcome) -> String {
     let unit = match measure {
-        "dns64" | "dns-authority" => "queries/s",
+        "dns64" | "dns-authority" | "dns-queries" => "queries/s",
         measure if measure.ends_with("establishment-rate") => "connections/s",
         _ => "frames/s per direction",
     };
@@ -132,6 +135,8 @@ fn number(value: &Value) -> String {
         Unit::Percent => format!("{:.4} %", value.value),
         Unit::Frames | Unit::Connections => format!("{:.0}", value.value),
         Unit::ConnectionsPerSecond => format!("{}/s", show_rate(FrameRate(value.value as u64))),
+        Unit::FramesPerSecond => format!("{:.0}/s", value.value),
+        Unit::Octets => format!("{:.0} kB", value.value / 1e3),
     };
     format!("{at_least}{number}")
 }
@@ -164,6 +169,7 @@ pub(crate) fn event(event: &Event) -> Option<String> {
         Event::TrialStarted { point, spec } => {
             let unit = match spec.shape {
                 Shape::Queries => "queries/s",
+                Shape::Response => "requests/s",
                 shape if shape.connections().is_some() => "connections/s",
                 _ => "frames/s",
             };
@@ -174,4 +180,19 @@ pub(crate) fn event(event: &Event) -> Option<String> {
         Event::Warning { text } => format!("warning: {text}"),
         Event::RunEnded { .. } => return None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sixbench_method::terms::FrameRate;
+    use sixbench_method::trial::Measurer;
+
+    #[test]
+    fn a_trial_of_requests_tells_how_long_their_replies_took() {
+        let mut relay = sixbench_method::simulated::SimulatedRelay::new(FrameRate(1_000), 10).with_link(500_000);
+        let Ok(result) = relay.measure(&TrialSpec::response(FrameRate(100), 1_000_000_000));
+        let line = trial(&result, Verdict::Passed);
+        assert!(line.ends_with("missing 0 + 0  tester late at most 0 us  answered in 3.000 ms on average"), "{line}");
+    }
 }

@@ -92,7 +92,7 @@ fn at_a_glance(reply: &[u8], question: &[u8], due: &Due) -> Option<Fate> {
 fn has_flag(high: u8, low: u8, role: DnsRole) -> bool {
     match role {
         DnsRole::Dns64 => low & 0x80 != 0,
-        DnsRole::Authority => high & 0x04 != 0,
+        DnsRole::Authority | DnsRole::Through => high & 0x04 != 0,
     }
 }
 

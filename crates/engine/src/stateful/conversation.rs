@@ -6,7 +6,7 @@ use crate::flow::mix;
 use crate::profile::{Profile, Variation};
 use crate::side::Word;
 use sixbench_method::plan::Order;
-use sixbench_method::terms::IpVersion;
+use sixbench_method::terms::{Direction, IpVersion};
 use sixbench_wire::template::with_part;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -101,9 +101,12 @@ impl Conversation {
     pub(crate) fn new(profile: &Profile, gateway: &Gateway, connections: u64) -> Option<Self> {
         let ports = profile.ports(gateway.opens);
         let (source, destination) = profile.variations(gateway.opens);
-        let ends = profile.paths(gateway.opens).foreground.sent;
+        let ends = profile.paths(gateway.opens).foreground.sent.ends;
         let order = gateway.settings.enumeration;
-        let addresses = [source, destination].map(Variation::count);
+        let mut addresses = [source, destination].map(Variation::count);
+        if let Some(subscribers) = profile.subscribers.as_ref().filter(|_| gateway.opens == Direction::Forward) {
+            addresses[0] = subscribers.count();
+        }
         let enumeration = Enumeration::new([ports.source, ports.destination], addresses, order, mix(profile.seed))?;
         (connections <= enumeration.size()).then(|| Self {
             step: Step::Open,

@@ -1,8 +1,9 @@
 //! Profiles and devices in memory, shared by the tests of the whole tester.
 #![allow(dead_code, reason = "each test file uses its own part")]
 
-use sixbench_engine::profile::{Ends, Path, Paths, Profile};
+use sixbench_engine::profile::{Ends, Face, Path, Paths, Profile};
 use sixbench_engine::{FrameTester, Layout, MeasureError};
+use sixbench_io::Port;
 use sixbench_io::loopback::{Device, pair_with};
 use sixbench_method::plan::TrialSettings;
 use sixbench_method::terms::{FrameRate, FrameSize, Share};
@@ -19,7 +20,8 @@ pub(crate) fn ends(source: &str, destination: &str) -> Ends {
 
 /// Frames come back as they were sent: what a wire does.
 pub(crate) fn unchanged(source: &str, destination: &str) -> Path {
-    Path { sent: ends(source, destination), expected: ends(source, destination), hops: 0 }
+    let face = Face::plain(ends(source, destination));
+    Path { sent: face, expected: face, hops: 0 }
 }
 
 pub(crate) fn ipv4() -> Profile {
@@ -46,11 +48,16 @@ pub(crate) fn trial_of(profile: Profile, device: Device, spec: TrialSpec) -> Tri
 
 /// As [`trial`], and a frame later than `timeout` is not received.
 pub(crate) fn trial_with_timeout(profile: Profile, device: Device, timeout: Duration) -> TrialResult {
-    measure(profile, device, TrialSpec::constant(FrameRate(FRAMES * 5), 200_000_000), timeout.as_nanos() as u64)
+    trial_with(profile, device, TrialSpec::constant(FrameRate(FRAMES * 5), 200_000_000), timeout)
+}
+
+/// As [`trial_of`], and a frame later than `timeout` is not received.
+pub(crate) fn trial_with(profile: Profile, device: Device, spec: TrialSpec, timeout: Duration) -> TrialResult {
+    measure(profile, device, spec, timeout.as_nanos() as u64)
 }
 
 /// Every trial keeps a core busy: side by side they would starve each other on a small machine, and a tester half a second behind gives up.
-static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+pub(crate) static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 /// As [`trial_of`], for trials that cannot be performed.
 pub(crate) fn try_trial(profile: Profile, device: Device, spec: TrialSpec) -> Result<TrialResult, MeasureError> {
@@ -62,8 +69,22 @@ fn measure(profile: Profile, device: Device, spec: TrialSpec, frame_timeout_ns: 
 }
 
 fn try_measure(profile: Profile, device: Device, spec: TrialSpec, frame_timeout_ns: u64) -> Result<TrialResult, MeasureError> {
-    let _guard = ONE_AT_A_TIME.lock();
     let (left, right) = pair_with(device);
+    try_between((Box::new(left), Box::new(right)), profile, spec, frame_timeout_ns)
+}
+
+/// A trial between two ports, whatever is between them.
+pub(crate) fn trial_between(ports: (Box<dyn Port>, Box<dyn Port>), profile: Profile, spec: TrialSpec) -> TrialResult {
+    try_between(ports, profile, spec, 0).expect("a trial")
+}
+
+fn try_between(
+    ports: (Box<dyn Port>, Box<dyn Port>),
+    profile: Profile,
+    spec: TrialSpec,
+    frame_timeout_ns: u64,
+) -> Result<TrialResult, MeasureError> {
+    let _guard = ONE_AT_A_TIME.lock();
     // Counts are what is tested here, not timing: a stall of this busy machine must not get into the way.
     let settings = TrialSettings {
         duration_ns: spec.duration_ns,
@@ -73,7 +94,6 @@ fn try_measure(profile: Profile, device: Device, spec: TrialSpec, frame_timeout_
         stall_ns: 1_000_000_000,
     };
     let stop = Arc::new(AtomicBool::new(false));
-    let ports = (Box::new(left) as _, Box::new(right) as _);
     let mut tester = FrameTester::new(ports, profile, settings, Layout::default(), stop);
     tester.measure(&spec)
 }

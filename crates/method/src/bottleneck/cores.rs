@@ -14,8 +14,13 @@ const FULL: u16 = 100;
 
 /// The DUT's cores, by number.
 pub(super) fn dut_cores(trials: &[&TrialRecord]) -> Vec<Core> {
+    cores_of(trials.iter().flat_map(|record| of_dut(record)))
+}
+
+/// Those that were watched, trial after trial, by number.
+pub(super) fn cores_of<'a>(watched: impl Iterator<Item = &'a CoreWatch>) -> Vec<Core> {
     let mut samples: BTreeMap<u32, Vec<CpuSample>> = BTreeMap::new();
-    for core in trials.iter().flat_map(|record| of_dut(record)) {
+    for core in watched {
         samples.entry(core.core).or_default().extend(inner(&core.samples));
     }
     let cores = samples.into_iter().filter(|(_, samples)| !samples.is_empty());
@@ -36,13 +41,18 @@ pub(super) fn is_most(some: usize, of: usize) -> bool {
 
 /// "core 1", "cores 2, 3".
 pub(super) fn list(cores: &[&Core]) -> String {
-    let numbers: Vec<String> = cores.iter().map(|core| core.number.to_string()).collect();
-    format!("{} {}", if cores.len() == 1 { "core" } else { "cores" }, numbers.join(", "))
+    numbered(cores.iter().map(|core| core.number))
+}
+
+/// The same of numbers.
+pub(super) fn numbered(numbers: impl Iterator<Item = u32>) -> String {
+    let numbers: Vec<String> = numbers.map(|number| number.to_string()).collect();
+    format!("{} {}", if numbers.len() == 1 { "core" } else { "cores" }, numbers.join(", "))
 }
 
 /// How busy these cores were on average, per cent.
 pub(super) fn busy_percent(cores: &[&Core]) -> f64 {
-    let idle: f64 = cores.iter().map(|core| core.percent(|sample| sample.idle)).sum();
+    let idle: f64 = cores.iter().map(|core| core.idle_percent()).sum();
     100.0 - idle / cores.len().max(1) as f64
 }
 
@@ -90,6 +100,11 @@ impl Core {
     /// Softirq time, per cent of the samples in which the core was full.
     pub(super) fn softirq_percent(&self) -> f64 {
         mean_percent(self.full(), |sample| sample.softirq)
+    }
+
+    /// Time it had nothing to do, per cent.
+    pub(super) fn idle_percent(&self) -> f64 {
+        self.percent(|sample| sample.idle)
     }
 
     /// Time taken by the host, per cent.

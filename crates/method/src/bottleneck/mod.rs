@@ -1,10 +1,13 @@
 //! Why a DUT loses: which part of the machine under it was at its end when frames began to be missing. Reads records, never the machine.
 
 mod cores;
+mod devices;
 mod losses;
 mod table;
 #[cfg(test)]
 mod tests;
+
+pub use devices::{Chain, Idleness, Weakest, idleness, weakest};
 
 use crate::record::TrialRecord;
 use crate::terms::{FrameRate, LossRatio};

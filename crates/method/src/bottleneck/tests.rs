@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::plan::Point;
-use crate::record::{CoreWatch, CpuSample, Drops, FORMAT, Watch};
+use crate::record::{CoreWatch, CpuSample, DeviceWatch, Drops, FORMAT, Watch};
 use crate::terms::{Direction, FrameSize};
 use crate::trial::{DirectionResult, Fault, TrialResult, TrialSpec};
 
@@ -36,7 +36,8 @@ fn core(core: u32, of: impl Fn(usize) -> CpuSample) -> CoreWatch {
 fn watch(mut cores: Vec<CoreWatch>) -> Watch {
     let busy = CoreWatch { core: 0, role: "tester".into(), samples: vec![sample(1000, 0, 0); 16] };
     cores.push(busy);
-    Watch { interval_ns: SECOND / 10, cores, memory: vec![], process_ms: None, drops: vec![], connections: vec![] }
+    let (memory, drops, connections) = (vec![], vec![], vec![]);
+    Watch { interval_ns: SECOND / 10, cores, devices: vec![], memory, process_ms: None, drops, connections }
 }
 
 /// Four cores, numbered from 1, that do this.
@@ -240,4 +241,85 @@ fn nothing_lost_or_nobody_watching_explains_nothing() {
     assert_eq!(explain_all(&[trial(800_000, 500, None)]), None);
     let trials = [trial(800_000, 500, Some(idle_cores()))];
     assert_eq!(explain(&[&trials[0]], LossRatio(0.01)), None, "the goal accepts this loss");
+}
+
+/// A device whose cores, numbered from 0, are so idle, per mille.
+fn device(name: &str, idle: &[u16]) -> DeviceWatch {
+    let cores = (0..).zip(idle).map(|(number, idle)| core(number, |_| sample(0, 1000 - idle, 0))).collect();
+    DeviceWatch { device: name.to_owned(), cores, memory: vec![] }
+}
+
+/// A trial of a chain of these on a host that gives so many cores to them.
+fn chain(devices: Vec<DeviceWatch>, host_cores: u32) -> TrialRecord {
+    let of_host = (1..=host_cores).map(|number| core(number, |_| sample(0, 500, 0))).collect();
+    trial(9, 0, Some(Watch { devices, ..watch(of_host) }))
+}
+
+#[track_caller]
+fn assert_weakest(trial: TrialRecord, words: &str) {
+    assert_eq!(weakest(&[&trial]).expect("two devices").to_string(), words);
+}
+
+#[test]
+fn with_one_core_each_the_plat_was_the_bottleneck_of_464xlat_and_the_ce_of_map_t() {
+    assert_weakest(
+        chain(vec![device("clat", &[200]), device("plat", &[0])], 2),
+        "the bottleneck is plat: its busiest core was less idle by 20 points (plat: 0 % idle; clat: 20 % idle)",
+    );
+    assert_weakest(
+        chain(vec![device("ce", &[18]), device("br", &[310])], 0),
+        "the bottleneck is ce: its busiest core was less idle by 29 points (ce: 2 % idle; br: 31 % idle)",
+    );
+}
+
+#[test]
+fn one_full_core_of_many_is_a_bottleneck_where_the_mean_says_otherwise() {
+    assert_weakest(
+        chain(vec![device("ce", &[400, 400]), device("br", &[900, 20])], 4),
+        "the bottleneck is br: its busiest core was less idle by 38 points (br: 2 % idle on core 1, 46 % on all 2; ce: 40 % idle on \
+         core 0, 40 % on all 2)",
+    );
+}
+
+#[test]
+fn two_devices_that_are_nearly_as_busy_are_not_told_apart() {
+    assert_weakest(
+        chain(vec![device("ce", &[120]), device("br", &[30])], 2),
+        "which of br and ce is the bottleneck is undecided: their busiest cores are 9 points apart, and 10 would make a difference (br: 3 % \
+         idle; ce: 12 % idle)",
+    );
+}
+
+#[test]
+fn devices_that_share_a_core_have_no_idle_time_to_compare() {
+    assert_weakest(
+        chain(vec![device("clat", &[690]), device("plat", &[380])], 1),
+        "which of plat and clat is the bottleneck is undecided: they share core 1 of the host, and a device that waits for a core looks idle \
+         (plat used 62 % of a core; clat used 31 % of a core)",
+    );
+}
+
+#[test]
+fn where_all_cores_have_time_to_spare_no_device_is_blamed() {
+    assert_weakest(
+        chain(vec![device("clat", &[900]), device("plat", &[600])], 2),
+        "no device is short of processor time: look elsewhere, at queues and links (plat: 60 % idle; clat: 90 % idle)",
+    );
+}
+
+#[test]
+fn one_device_is_no_chain_and_the_trials_of_all_repetitions_count() {
+    assert_eq!(weakest(&[&chain(vec![device("jool", &[0])], 1)]), None);
+    let trials = [[100, 900], [300, 700]].map(|[ce, br]| chain(vec![device("ce", &[ce]), device("br", &[br])], 2));
+    let found = weakest(&trials.iter().collect::<Vec<_>>()).expect("two devices");
+    assert_eq!((found.devices[0].least_percent, found.weakest), (20.0, Weakest::First { margin: 60.0 }));
+}
+
+#[test]
+fn a_dut_that_is_not_watched_by_itself_is_as_idle_as_the_host_s_cores_that_are_its() {
+    let trial = trial(9, 0, Some(watch(vec![core(1, |_| sample(0, 900, 0)), core(2, |_| sample(0, 500, 0))])));
+    let [jool] = &idleness(&[&trial], "Jool")[..] else { panic!("one device") };
+    assert_eq!((jool.device.as_str(), jool.cores, jool.least_idle_core), ("Jool", 2, 1));
+    assert_eq!((jool.least_percent, jool.mean_percent), (10.0, 30.0));
+    assert_eq!(idleness(&[], "Jool"), []);
 }

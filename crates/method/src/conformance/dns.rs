@@ -20,6 +20,16 @@ pub(super) fn clauses(plan: &Plan, test: &Test, dns: &Dns) -> Vec<Clause> {
             clauses.extend(names(plan, test, dns));
             clauses.extend(reporting(plan, test, dns));
         }
+        DnsRole::Through => {
+            clauses.extend(tester(dns));
+            clauses.push(Clause::may(
+                PROCEDURE,
+                "the procedure for DNS64 servers",
+                "applied to a device that forwards the queries to the tester's own authority and its answers back: the method of Lencse and \
+                 Nagy (International Journal of Communication Systems, 2022), and no part of RFC 8219. Theirs accepts 0.01 % of loss and a \
+                 timeout of 0.25 s",
+            ));
+        }
         DnsRole::Authority => clauses.extend([
             Clause::may(
                 PROCEDURE,

@@ -18,6 +18,7 @@ mod order;
 mod overload;
 mod rate;
 mod report;
+mod response;
 mod stateful;
 mod tcp;
 #[cfg(test)]
@@ -146,6 +147,7 @@ fn of_the_measure(plan: &Plan, test: &Test) -> Vec<Clause> {
         Measure::TcpEstablishmentRate(tcp) => tcp::rate(plan, tcp),
         Measure::TcpCapacity(capacity) => tcp::capacity(capacity),
         Measure::Dns(dns) => dns::clauses(plan, test, dns),
+        Measure::ResponseTime(settings) => response::clauses(plan, test, settings),
     }
 }
 

@@ -72,6 +72,7 @@ fn duration_ns(plan: &Plan, test: &Test) -> u64 {
         Measure::EstablishmentRate | Measure::TearDownRate | Measure::TableCapacity(_) => plan.trial.duration_ns,
         Measure::TcpEstablishmentRate(_) | Measure::TcpCapacity(_) | Measure::Dns(_) => plan.trial.duration_ns,
         Measure::Latency(latency) => latency.duration_ns,
+        Measure::ResponseTime(response) => response.duration_ns,
         Measure::Pdv(at) | Measure::Ipdv(at) => at.duration_ns,
         Measure::BackToBack(settings) => settings.longest_ns,
         Measure::Recovery(recovery) => recovery.duration_ns + recovery.after_ns,

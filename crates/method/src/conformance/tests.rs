@@ -9,6 +9,9 @@ use crate::terms::*;
 /// All sizes of RFC 8219 section 5.1.1, 84 for 64.
 const SIZES: [u16; 13] = [84, 128, 256, 512, 768, 1024, 1280, 1518, 1522, 2048, 4096, 8192, 9216];
 
+/// Papers are no RFCs: their clauses stand last.
+const PAPER: &str = "Lencse and Répás 2013 section ";
+
 fn test(name: &str, measure: Measure) -> Test {
     Test {
         name: name.into(),
@@ -24,6 +27,7 @@ fn test(name: &str, measure: Measure) -> Test {
         frame_timeout_ns: None,
         cores: None,
         ipv4_only: false,
+        optional: false,
         series: None,
         expect: None,
     }
@@ -119,7 +123,8 @@ fn of_connections() -> Vec<Measure> {
 
 fn every_measure() -> Vec<Measure> {
     let dns = [DnsRole::Dns64, DnsRole::Authority].map(|role| Measure::Dns(Dns::required(role)));
-    measures().into_iter().chain(of_connections()).chain(dns).collect()
+    let response = ResponseTime { rate_per_client: FrameRate(15_000), duration_ns: 60 * SECOND };
+    measures().into_iter().chain(of_connections()).chain(dns).chain([Measure::ResponseTime(response)]).collect()
 }
 
 /// What the first test's plan leaves to be wished for: level, clause, what it does.
@@ -334,13 +339,14 @@ fn every_measure_has_a_clause_of_its_own() {
 }
 
 #[test]
-fn every_clause_names_a_section_of_an_rfc_of_the_table() {
+fn every_clause_names_a_section_of_an_rfc_of_the_table_or_of_the_paper() {
     for measure in every_measure() {
         let mut plan = plan_of(measure);
         plan.tests[0].stateful = Some(Stateful::new(1_000_000, FrameRate(100_000), SECOND));
         for clause in clauses(&plan, &plan.tests[0]) {
             let rfc = order::place(clause.clause).map(|(rfc, _)| rfc);
-            assert!(rfc.is_some_and(|rfc| order::RFCS.contains(&rfc)), "{}", clause.clause);
+            let is_of_paper = clause.clause.starts_with(PAPER);
+            assert!(is_of_paper || rfc.is_some_and(|rfc| order::RFCS.contains(&rfc)), "{}", clause.clause);
         }
     }
 }
@@ -498,4 +504,30 @@ fn an_authoritative_server_is_tested_without_the_self_test_and_the_table_says_so
     let plan = plan_of(Measure::Dns(Dns::required(DnsRole::Authority)));
     let departures = departures(&plan);
     assert!(departures.len() == 1 && departures[0].starts_with("broken MUST RFC 8219 section 9.2.1: none"), "{departures:?}");
+}
+
+#[test]
+fn the_measurement_of_the_6to4_paper_says_in_what_it_is_another() {
+    let response = |payload, subscribers: &[u32]| {
+        let settings = ResponseTime { rate_per_client: FrameRate(15_000), duration_ns: 10 * SECOND };
+        let of = |&count: &u32| {
+            let mut step = test("clients", Measure::ResponseTime(settings));
+            step.frame_sizes = vec![FrameSize(118)];
+            (step.traffic.payload, step.traffic.subscribers) = (payload, Some(count));
+            step.series = Some(Series { name: "clients".into(), by: SeriesBy::Subscribers, at: count.into() });
+            step
+        };
+        let plan = plan(subscribers.iter().map(of).collect());
+        let clauses = of_the_test(&plan, &plan.tests[0]);
+        assert_eq!(clauses.iter().rev().take(6).filter(|c| c.clause.starts_with(PAPER)).count(), 6, "they stand last");
+        departures(&plan)
+    };
+    let open_loop = "bent SHOULD Lencse and Répás 2013 section VI: every client sends 15000 requests/s for 10 s, whether replies come or not \
+                     (open loop): an overloaded relay is not spared";
+    let addresses = "bent SHOULD Lencse and Répás 2013 section VI: the addresses the plan varies, answered by one responder: the tester's \
+                     right end";
+    assert_eq!(response(Payload::Echo, &[1, 2, 3]), [open_loop, addresses]);
+    let udp = response(Payload::Udp, &[4]);
+    assert_eq!(udp[0], "bent SHOULD Lencse and Répás 2013 section VI: clients: 4");
+    assert_eq!(udp[3], "bent SHOULD Lencse and Répás 2013 section VII: UDP, 118 octets of Ethernet frame");
 }

@@ -17,7 +17,8 @@ const TRANSITION: [FrameSize; 6] =
 pub(super) fn clauses(plan: &Plan, test: &Test) -> Vec<Clause> {
     let mut clauses = Vec::new();
     // Those of TCP connections and of DNS queries are not the plan's frames.
-    if test.measure.needs_hosts() {
+    // Requests and their replies are not either, and follow no RFC.
+    if test.measure.needs_hosts() || matches!(test.measure, Measure::ResponseTime(_)) {
         return Vec::new();
     }
     // Phase 1 of a stateful test has one direction, and none of the sizes is asked for.

@@ -31,7 +31,7 @@ pub(super) fn is_searched(test: &Test) -> bool {
         Measure::Throughput | Measure::Recovery(_) => true,
         Measure::FrameLossRate(_) | Measure::BackToBack(_) => false,
         Measure::EstablishmentRate | Measure::TearDownRate | Measure::TableCapacity(_) => false,
-        Measure::TcpEstablishmentRate(_) | Measure::TcpCapacity(_) | Measure::Dns(_) => false,
+        Measure::TcpEstablishmentRate(_) | Measure::TcpCapacity(_) | Measure::Dns(_) | Measure::ResponseTime(_) => false,
         Measure::Latency(latency) => is_of_throughput(latency.load),
         Measure::Pdv(at) | Measure::Ipdv(at) => is_of_throughput(at.load),
         Measure::Reset(reset) => is_of_throughput(reset.load),

@@ -12,8 +12,10 @@ mod tcp_capacity;
 #[cfg(test)]
 mod tests;
 mod value;
+mod watched;
 
 pub use value::{Outcome, Quantity, Unit, Value};
+pub(crate) use watched::values as watched;
 
 use crate::plan::{Latency, Load, Measure, Plan, Recovery, Reset, SearchMethod, SearchSettings, Stateful, Test};
 use crate::replay::start_for;
@@ -97,6 +99,10 @@ pub fn procedure(plan: &Plan, test: &Test, frame_size: FrameSize, earlier: &[Out
             Box::new(search_of(plan, test, start_for(earlier), Box::new(dress)))
         }
         Measure::TcpCapacity(capacity) => Box::new(TcpCapacitySearch::new(capacity, tries)),
+        Measure::ResponseTime(response) => {
+            let spec = TrialSpec::response(response.rate(test.clients()), response.duration_ns);
+            Box::new(Single::new(spec, tries, read::response_time))
+        }
     }
 }
 

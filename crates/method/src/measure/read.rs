@@ -2,7 +2,7 @@
 
 use super::{Quantity, Value};
 use crate::terms::{Direction, LossRatio};
-use crate::trial::{DirectionResult, LOSS_BIN_NS, Shape, TrialResult, Verdict};
+use crate::trial::{Delay, DirectionResult, LOSS_BIN_NS, Shape, TrialResult, Verdict};
 
 /// Of the frames of a stream so many may be late by the tester's own doing before its 99.9th percentile is: half of what lies above it.
 const SPOILT_SHARE: f64 = 0.0005;
@@ -118,6 +118,30 @@ pub(super) fn tear_down(result: &TrialResult) -> (Verdict, Vec<Value>) {
         is_at_least: false,
     };
     (sent_as_asked(result), vec![value])
+}
+
+/// What the paper's tables have of a number of clients. Loss and response time are both the result: the tester must not be the cause of
+/// either.
+pub(super) fn response_time(result: &TrialResult) -> (Verdict, Vec<Value>) {
+    let Some(exchange) = result.exchange() else {
+        return (Verdict::Invalid, Vec::new());
+    };
+    let forwarded = exchange.forwarded() as f64 * 1e9 / result.spec.duration_ns.max(1) as f64;
+    let time = exchange.time();
+    let found = [
+        (Quantity::RequestLoss, Some(exchange.loss_ratio().0 * 100.0)),
+        (Quantity::ResponseTime, time.and_then(Delay::mean_ns)),
+        (Quantity::ResponseTimeDeviation, time.and_then(Delay::deviation_ns)),
+        (Quantity::ForwardedFrames, Some(forwarded)),
+    ];
+    // What is of both ways together stands with the requests.
+    let value = |(quantity, value): (Quantity, Option<f64>)| {
+        let (direction, load) = (Direction::Forward, result.spec.rate);
+        Some(Value { quantity, direction, load, value: value?, is_at_least: false })
+    };
+    let is_the_duts = result.is_loss_of_the_dut(EXCUSABLE_SHARE);
+    let verdict = if is_the_duts { result.delay_verdict(SPOILT_SHARE) } else { Verdict::Invalid };
+    (verdict, found.into_iter().filter_map(value).collect())
 }
 
 /// Loss is the result here: only a tester that did not offer the load is unfit.

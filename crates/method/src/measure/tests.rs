@@ -1,6 +1,7 @@
 //! Every measurement finds the truth of a simulated DUT.
 
 mod dns;
+mod response;
 mod stateful;
 
 use super::*;
@@ -46,6 +47,7 @@ fn plan(measure: Measure) -> Plan {
             frame_timeout_ns: None,
             cores: None,
             ipv4_only: false,
+            optional: false,
             series: None,
             expect: None,
         }],

@@ -43,6 +43,20 @@ pub enum Quantity {
     ConnectionsHeld,
     /// The largest number of TCP connections that were all open and alive at once (RFC 3511 section 5.2).
     TcpConnections,
+    /// Requests without a right reply in time over requests, per cent, whichever way they were lost on.
+    RequestLoss,
+    /// The average time from a request's departure to its reply's arrival, ns.
+    ResponseTime,
+    /// Its standard deviation, ns.
+    ResponseTimeDeviation,
+    /// Requests and replies the DUT forwarded, frames/s of both directions together.
+    ForwardedFrames,
+    /// The average load of the DUT's processors over the trial's samples, per cent.
+    ProcessorLoad,
+    /// Its standard deviation, per cent of a processor, not of the average.
+    ProcessorLoadDeviation,
+    /// By how much the DUT's memory in use grew over that before the first frame, octets.
+    MemoryGrowth,
 }
 
 impl Quantity {
@@ -61,6 +75,7 @@ impl Quantity {
             Measure::TearDownRate => Some(Self::TearDownRate),
             Measure::TableCapacity(_) => Some(Self::TableCapacity),
             Measure::TcpCapacity(_) => Some(Self::TcpConnections),
+            Measure::ResponseTime(_) => Some(Self::ResponseTime),
         }
     }
 
@@ -84,13 +99,23 @@ impl Quantity {
             Self::TableCapacity => "Capacity of the connection tracking table",
             Self::ConnectionsHeld => "Connections held",
             Self::TcpConnections => "Concurrent TCP connections",
+            Self::RequestLoss => "Frame loss",
+            Self::ResponseTime => "Response time, average",
+            Self::ResponseTimeDeviation => "Response time, standard deviation",
+            Self::ForwardedFrames => "Forwarded frames",
+            Self::ProcessorLoad => "CPU load, average",
+            Self::ProcessorLoadDeviation => "CPU load, standard deviation",
+            Self::MemoryGrowth => "Memory growth",
         }
     }
 
     /// The unit values are stored in.
     pub fn unit(self) -> Unit {
         match self {
-            Self::FrameLossRate => Unit::Percent,
+            Self::FrameLossRate | Self::RequestLoss => Unit::Percent,
+            Self::ProcessorLoad | Self::ProcessorLoadDeviation => Unit::Percent,
+            Self::ForwardedFrames => Unit::FramesPerSecond,
+            Self::MemoryGrowth => Unit::Octets,
             Self::BackToBackFrames => Unit::Frames,
             Self::TearDownRate => Unit::ConnectionsPerSecond,
             Self::TableCapacity | Self::ConnectionsHeld | Self::TcpConnections => Unit::Connections,
@@ -101,7 +126,7 @@ impl Quantity {
     /// Whether a higher value is the better one: it decides the formula of degradation (RFC 8219 section 10.2.1).
     pub fn is_higher_better(self) -> bool {
         let is_of_connections = matches!(self.unit(), Unit::Connections | Unit::ConnectionsPerSecond);
-        is_of_connections || self == Self::BackToBackFrames
+        is_of_connections || matches!(self, Self::BackToBackFrames | Self::ForwardedFrames)
     }
 }
 
@@ -118,6 +143,10 @@ pub enum Unit {
     Connections,
     /// Connections per second.
     ConnectionsPerSecond,
+    /// Frames per second, of both directions together.
+    FramesPerSecond,
+    /// Octets; reports print kB of 1000.
+    Octets,
 }
 
 /// One number a repetition came to.

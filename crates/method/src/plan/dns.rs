@@ -41,6 +41,21 @@ pub enum DnsRole {
     Dns64,
     /// It answers for a zone of its own.
     Authority,
+    /// The tester's own, asked through a device that forwards frames, translated or encapsulated on their way: queries instead of test
+    /// frames, as Lencse and Nagy measured two devices in a row.
+    Through,
+}
+
+impl DnsRole {
+    /// Whether the server under test has a cache, which can know a name from before.
+    pub fn has_cache(self) -> bool {
+        self == Self::Dns64
+    }
+
+    /// Whether the tester's own authority answers where the plan names no other.
+    pub fn asks_tester(self) -> bool {
+        self != Self::Authority
+    }
 }
 
 impl Dns {

@@ -37,6 +37,9 @@ pub enum Measure {
     TcpCapacity(TcpCapacity),
     /// RFC 8219 section 9: the highest rate of DNS queries that are all answered rightly and in time.
     Dns(Dns),
+    /// Loss and response time of requests that the tester's right end answers, at a load that grows with the clients: the measurement of
+    /// "Performance Analysis and Comparison of 6to4 Relay Implementations" (Lencse and Répás, IJACSA 4(9), 2013).
+    ResponseTime(ResponseTime),
 }
 
 impl Measure {
@@ -58,12 +61,14 @@ impl Measure {
             Self::TcpCapacity(_) => "tcp-capacity",
             Self::Dns(Dns { role: DnsRole::Dns64, .. }) => "dns64",
             Self::Dns(Dns { role: DnsRole::Authority, .. }) => "dns-authority",
+            Self::Dns(Dns { role: DnsRole::Through, .. }) => "dns-queries",
+            Self::ResponseTime(_) => "response-time",
         }
     }
 
     /// Whether delays decide, so that a tester that looked late spoils the result even without loss.
     pub fn is_of_delay(&self) -> bool {
-        matches!(self, Self::Latency(_) | Self::Pdv(_) | Self::Ipdv(_))
+        matches!(self, Self::Latency(_) | Self::Pdv(_) | Self::Ipdv(_) | Self::ResponseTime(_))
     }
 
     /// Whether the result is a rate that was searched: frames, connections or queries per second.
@@ -122,6 +127,23 @@ pub struct AtRate {
     pub load: Load,
     /// Time of sending, nanoseconds.
     pub duration_ns: u64,
+}
+
+/// Requests from clients, each at the same rate.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct ResponseTime {
+    /// Requests per second of each client.
+    pub rate_per_client: FrameRate,
+    /// Time of sending, nanoseconds.
+    pub duration_ns: u64,
+}
+
+impl ResponseTime {
+    /// Requests per second of all clients together.
+    pub fn rate(&self, clients: u32) -> FrameRate {
+        FrameRate(self.rate_per_client.0.saturating_mul(u64::from(clients)).max(1))
+    }
 }
 
 /// RFC 8219 section 7.2.

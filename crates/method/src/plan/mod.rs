@@ -6,9 +6,11 @@ mod stateful;
 mod traffic;
 
 pub use dns::{DOMAIN, Dns, DnsRole, Names};
-pub use measure::{AtRate, BackToBack, Capacity, Latency, Load, LossScan, Measure, Recovery, Reset, Tcp, TcpCapacity};
+pub use measure::{
+    AtRate, BackToBack, Capacity, Latency, Load, LossScan, Measure, Recovery, Reset, ResponseTime, Tcp, TcpCapacity,
+};
 pub use stateful::Stateful;
-pub use traffic::{AddressPart, Flows, Order, Ports, Range, Traffic};
+pub use traffic::{AddressPart, Flows, Order, Payload, Ports, Range, Traffic};
 
 use crate::repeat::Repetition;
 use crate::terms::{Directions, FrameRate, FrameSize, LossRatio, Share};
@@ -88,6 +90,9 @@ pub struct Test {
     /// fit into a second of the medium.
     #[serde(default)]
     pub ipv4_only: bool,
+    /// Whether it is left out, and said to be, where its device cannot be had.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub optional: bool,
     /// The series this test is a step of, if it is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub series: Option<Series>,
@@ -118,6 +123,8 @@ pub enum SeriesBy {
     Flows,
     /// The DUT's cores.
     Cores,
+    /// Subscribers, or clients, played by the tester.
+    Subscribers,
     /// Connections of phase 1 (RFC 9693).
     Connections,
     /// Entries of the DUT's connection tracking table.
@@ -205,6 +212,7 @@ impl Test {
             frame_timeout_ns: None,
             cores: None,
             ipv4_only: false,
+            optional: false,
             series: None,
             expect: None,
         }
@@ -214,6 +222,11 @@ impl Test {
     pub fn trial_settings(&self, plan: &Plan) -> TrialSettings {
         let frame_timeout_ns = self.frame_timeout_ns.unwrap_or(plan.trial.frame_timeout_ns);
         TrialSettings { frame_timeout_ns, ..plan.trial }
+    }
+
+    /// Clients that send: the subscribers the test asks for, or one.
+    pub fn clients(&self) -> u32 {
+        self.traffic.subscribers.unwrap_or(1)
     }
 
     /// The points of this test, in the plan's order.

@@ -23,6 +23,13 @@ pub struct Traffic {
     /// Networks on the right that forward frames are sent to, 1..=256 (RFC 2544 section 12).
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub right_networks: u16,
+    /// Subscribers the tester plays (MAP CEs, B4s, 6to4 hosts), where the device's recipe has a rule for them; otherwise as many as the recipe
+    /// says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subscribers: Option<u32>,
+    /// What the foreground datagrams are.
+    #[serde(default, skip_serializing_if = "Payload::is_udp")]
+    pub payload: Payload,
     /// A bounded number of network flows (RFC 8219 section 10); otherwise every frame draws anew from the ranges.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flows: Option<Flows>,
@@ -49,6 +56,8 @@ impl Traffic {
             right_addresses: None,
             left_networks: 1,
             right_networks: 1,
+            subscribers: None,
+            payload: Payload::Udp,
             flows: None,
         }
     }
@@ -74,6 +83,23 @@ impl Traffic {
     pub fn has_one_address_pair(&self) -> bool {
         let varies = |part: Option<AddressPart>| part.is_some_and(|part| part.range.count() > 1);
         !varies(self.left_addresses) && !varies(self.right_addresses) && self.left_networks == 1 && self.right_networks == 1
+    }
+}
+
+/// What test datagrams are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Payload {
+    /// UDP (RFC 8219 section 5.3).
+    #[default]
+    Udp,
+    /// ICMPv6 echo requests from left to right, echo replies from right to left (RFC 4443 section 4).
+    Echo,
+}
+
+impl Payload {
+    fn is_udp(&self) -> bool {
+        *self == Self::Udp
     }
 }
 

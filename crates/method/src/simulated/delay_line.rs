@@ -1,7 +1,7 @@
 //! A delay of a known distribution: the truth that measurements of delay are held against.
 
 use super::SplitMix64;
-use crate::trial::{Bucket, Delay, DirectionResult, Ipdv, TrialSpec};
+use crate::trial::{Bucket, Delay, DirectionResult, Ipdv, Moments, TrialSpec};
 
 /// Delays uniform over `base_ns..base_ns + jitter_ns`, each frame's independent of the others'.
 ///
@@ -54,7 +54,12 @@ fn summary(sorted: &[u64], count: u64) -> Option<Delay> {
     let n = sorted.len();
     let (min_ns, max_ns) = (*sorted.first()?, *sorted.last()?);
     let median_ns = sorted[(n - 1) / 2].midpoint(sorted[n / 2]);
-    Some(Delay { count, min_ns, median_ns, p999_ns: sorted[(n * 999).div_ceil(1000) - 1], max_ns })
+    // Each drawn delay stands for as many frames.
+    let scale = |sum: u128| sum * u128::from(count) / n as u128;
+    let sum_ns = scale(sorted.iter().map(|&delay| u128::from(delay)).sum());
+    let squares = scale(sorted.iter().map(|&delay| u128::from(delay) * u128::from(delay)).sum());
+    let moments = Moments::of_sums(count, sum_ns, squares);
+    Some(Delay { count, min_ns, median_ns, p999_ns: sorted[(n * 999).div_ceil(1000) - 1], max_ns, moments })
 }
 
 /// Of delays in the order of the frames. Selects, because to sort takes a debug build its time.

@@ -5,10 +5,12 @@ mod delay_line;
 mod forwarding;
 mod gateway;
 mod random;
+mod relay;
 mod resolver;
 
 pub use behaviour::Behaviour;
 pub use random::SplitMix64;
+pub use relay::SimulatedRelay;
 
 use crate::terms::{Direction, Directions, FrameRate};
 use crate::trial::{DirectionResult, Fault, Measurer, Shape, TrialResult, TrialSpec};

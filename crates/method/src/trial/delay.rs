@@ -15,9 +15,42 @@ pub struct Delay {
     pub p999_ns: u64,
     /// Largest.
     pub max_ns: u64,
+    /// Of every frame, not of buckets; `None` in records of before they were kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub moments: Option<Moments>,
+}
+
+/// What the average and the standard deviation of delays follow from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Moments {
+    /// Of all delays, nanoseconds.
+    pub sum_ns: u64,
+    /// Standard deviation, picoseconds: in whole nanoseconds that of a steady device would be rounded away.
+    pub deviation_ps: u64,
+}
+
+impl Moments {
+    /// Of `count` delays, from their sum and the sum of their squares, nanoseconds. `None` of none.
+    pub fn of_sums(count: u64, sum_ns: u128, squares: u128) -> Option<Self> {
+        let count = (count > 0).then_some(u128::from(count))?;
+        // n * sum of squares - square of the sum is n^2 times the variance, and exact.
+        let scaled = count.checked_mul(squares)?.checked_sub(sum_ns.checked_mul(sum_ns)?)?;
+        let deviation_ps = ((scaled as f64).sqrt() / count as f64 * 1e3).round() as u64;
+        Some(Self { sum_ns: u64::try_from(sum_ns).ok()?, deviation_ps })
+    }
 }
 
 impl Delay {
+    /// The average, nanoseconds.
+    pub fn mean_ns(&self) -> Option<f64> {
+        Some(self.moments?.sum_ns as f64 / self.count.max(1) as f64)
+    }
+
+    /// The standard deviation of all frames (of the population), nanoseconds.
+    pub fn deviation_ns(&self) -> Option<f64> {
+        Some(self.moments?.deviation_ps as f64 / 1e3)
+    }
+
     /// Packet delay variation, `D99.9 - Dmin` (RFC 8219 section 7.3.1), nanoseconds.
     pub fn pdv_ns(&self) -> u64 {
         self.p999_ns.saturating_sub(self.min_ns)
@@ -56,5 +89,30 @@ impl From<(u64, u64)> for Bucket {
 impl From<Bucket> for (u64, u64) {
     fn from(bucket: Bucket) -> Self {
         (bucket.up_to_ns, bucket.frames)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn average_and_standard_deviation_are_those_of_the_sums() {
+        let of = |values: &[u64]| {
+            let sum = values.iter().map(|v| u128::from(*v)).sum();
+            let squares = values.iter().map(|v| u128::from(*v) * u128::from(*v)).sum();
+            Moments::of_sums(values.len() as u64, sum, squares)
+        };
+        assert_eq!(of(&[2, 4, 4, 4, 5, 5, 7, 9]), Some(Moments { sum_ns: 40, deviation_ps: 2_000 }));
+        assert_eq!(of(&[]), None);
+        // A steady device far away: the squares differ in their last digits only.
+        assert_eq!(of(&[1_000_000_001, 1_000_000_003]), Some(Moments { sum_ns: 2_000_000_004, deviation_ps: 1_000 }));
+    }
+
+    #[test]
+    fn a_delay_of_before_there_were_averages_is_still_read() {
+        let before = "count = 1\nmin_ns = 2\nmedian_ns = 2\np999_ns = 2\nmax_ns = 2";
+        let delay: Delay = toml::from_str(before).expect("a delay");
+        assert_eq!((delay.mean_ns(), delay.deviation_ns()), (None, None));
     }
 }

@@ -6,13 +6,15 @@ mod delay;
 mod direction;
 pub mod dns;
 mod fault;
+mod response;
 mod spec;
 pub mod tcp;
 
 pub use connections::{Connections, Mapping};
-pub use delay::{Bucket, Delay, Ipdv};
+pub use delay::{Bucket, Delay, Ipdv, Moments};
 pub use direction::{DirectionResult, LOSS_BIN_NS, Receiving, Sending, Silence};
 pub use fault::Fault;
+pub use response::Exchange;
 pub use spec::{Opening, Schedule, Segment, Shape, Tagging, TrialSpec};
 
 use crate::terms::{Direction, FrameRate, LossRatio};

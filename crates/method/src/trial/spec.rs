@@ -80,6 +80,9 @@ pub enum Shape {
     },
     /// DNS queries at the rate of the trial (RFC 8219 section 9).
     Queries,
+    /// Requests from left to right at the rate of the trial; the right end of the tester answers each at once, and the answer goes back
+    /// through the DUT. The delay of a reverse frame is the response time: from the request's departure to the reply's arrival.
+    Response,
 }
 
 impl Shape {
@@ -116,6 +119,11 @@ impl TrialSpec {
         Self { rate, duration_ns, shape: Shape::Constant, tagging: None, opening: None }
     }
 
+    /// Requests at a constant rate, each of which is answered.
+    pub fn response(rate: FrameRate, duration_ns: u64) -> Self {
+        Self { shape: Shape::Response, ..Self::constant(rate, duration_ns) }
+    }
+
     /// A burst of exactly `frames` frames.
     pub fn burst(rate: FrameRate, frames: u64) -> Self {
         let duration_ns = (u128::from(frames) * 1_000_000_000).div_ceil(u128::from(rate.0.max(1))) as u64;
@@ -139,7 +147,7 @@ impl TrialSpec {
             Shape::Establish { connections, .. } | Shape::TearDown { connections } => connections,
             Shape::TcpCapacity { connections } => connections,
             Shape::TcpRate | Shape::Queries => self.rate.frames_in(self.duration_ns),
-            Shape::Constant | Shape::Burst | Shape::Reset { .. } => self.rate.frames_in(self.duration_ns),
+            Shape::Constant | Shape::Burst | Shape::Reset { .. } | Shape::Response => self.rate.frames_in(self.duration_ns),
             Shape::Drop { .. } | Shape::Ramp { .. } => self.schedule().frames(),
         }
     }
@@ -171,6 +179,7 @@ impl Schedule {
             Shape::Constant
             | Shape::Burst
             | Shape::Reset { .. }
+            | Shape::Response
             | Shape::Establish { .. }
             | Shape::TearDown { .. }
             | Shape::TcpRate

@@ -46,6 +46,7 @@ fn throughput_test() -> Test {
         frame_timeout_ns: None,
         cores: None,
         ipv4_only: false,
+        optional: false,
         series: None,
         expect: None,
     }

@@ -10,6 +10,8 @@ pub(crate) struct GoalDigest {
     /// Of the relevant lower bounds, frames per second per direction. A repetition in which the DUT lost frames even at
     /// the lowest load counts as 0: leaving it out would flatter the DUT. `None` when no repetition came to a result.
     pub(crate) summary: Option<Summary>,
+    /// What is summed up, in the order of the repetitions.
+    pub(crate) values: Vec<f64>,
     /// The lowest lower bound and the highest upper bound: where the true values lie.
     pub(crate) span: (u64, u64),
     /// Repetitions that count as 0.
@@ -53,11 +55,11 @@ impl Hindrance {
 impl GoalDigest {
     /// `hindrance`: trials were invalid for that, not since the tester fell short.
     pub(super) fn new(goal: LossRatio, brackets: impl Iterator<Item = Bracket>, hindrance: Option<Hindrance>) -> Self {
+        let limits = Limits { hindrance, ..Limits::default() };
         let mut digest =
-            Self { goal, summary: None, span: (u64::MAX, 0), below_minimum: 0, unmeasured: 0, limits: Limits::default() };
-        digest.limits.hindrance = hindrance;
-        let values: Vec<f64> = brackets.filter_map(|bracket| digest.add(bracket)).map(|rate| rate as f64).collect();
-        digest.summary = Summary::of(&values);
+            Self { goal, summary: None, values: vec![], span: (u64::MAX, 0), below_minimum: 0, unmeasured: 0, limits };
+        digest.values = brackets.filter_map(|bracket| digest.add(bracket)).map(|rate| rate as f64).collect();
+        digest.summary = Summary::of(&digest.values);
         digest
     }
 

@@ -1,15 +1,19 @@
 //! Records and outcomes, gathered by point: what every view of a run draws from.
 
+mod clients;
 mod connections;
 mod goal;
+mod idle;
 mod point;
 mod queries;
 mod rated;
 mod sample;
 mod steps;
 
+pub(crate) use clients::{Ladder, Rung, ladders};
 pub(crate) use connections::{Losing, LostIn, phase_1_rate};
 pub(crate) use goal::{GoalDigest, Hindrance, Limits};
+pub(crate) use idle::DeviceIdle;
 pub(crate) use point::PointDigest;
 pub(crate) use queries::{Asked, Conditions, Family, percentages};
 pub(crate) use rated::Rated;

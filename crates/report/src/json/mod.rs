@@ -1,6 +1,7 @@
 //! `results.json`: points with their summaries and repetitions, for programs.
 
 mod queries;
+mod scaling;
 mod stateful;
 
 use crate::Input;
@@ -8,6 +9,7 @@ use crate::csv::{limit_name, unit_name};
 use crate::digest::{Digest, GoalDigest, Hindrance, PointDigest, Sample};
 use crate::words::full_rate_unit;
 use queries::JsonDns;
+use scaling::JsonScaling;
 use serde::Serialize;
 use sixbench_method::measure::{Outcome, Quantity, Value};
 use sixbench_method::plan::Series;
@@ -30,6 +32,9 @@ struct Results<'a> {
     interrupted: bool,
     rate_unit: &'static str,
     points: Vec<JsonPoint<'a>>,
+    /// Of series over the DUT's cores.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    core_scaling: Vec<JsonScaling<'a>>,
 }
 
 #[derive(Serialize)]
@@ -122,6 +127,7 @@ pub fn json(input: &Input) -> String {
         interrupted: input.interrupted,
         rate_unit: RATE_UNIT,
         points: digest.points.iter().map(|p| point(&digest, p)).collect(),
+        core_scaling: scaling::all(&digest),
     };
     serde_json::to_string_pretty(&results).expect("strings, numbers and lists are always JSON") + "\n"
 }

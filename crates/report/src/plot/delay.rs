@@ -6,6 +6,7 @@ use super::style;
 use crate::digest::{Digest, PointDigest};
 use crate::words::load;
 use kuva::prelude::Plot;
+use sixbench_method::plan::Measure;
 use sixbench_method::record::TrialRecord;
 use sixbench_method::trial::{Bucket, DirectionResult};
 
@@ -38,8 +39,17 @@ fn caption(digest: &Digest) -> String {
     };
     format!(
         "The share of the {frames} with a larger delay than the one below, both axes logarithmic: the 99.9th percentile is where a line \
-         crosses 10⁻³. One trial for each point: {trials}."
+         crosses 10⁻³. One trial for each point: {trials}.{}",
+        replies(digest)
     )
+}
+
+/// What is no delay of one way is said.
+fn replies(digest: &Digest) -> &'static str {
+    match digest.points_of(|m| matches!(m, Measure::ResponseTime(_))).next() {
+        Some(_) => " Of response-time the reverse direction is the response time: there and back.",
+        None => "",
+    }
 }
 
 fn panel(point: &PointDigest, record: &TrialRecord) -> String {

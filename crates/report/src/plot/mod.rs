@@ -4,7 +4,9 @@
 //! reference lines; the one of plotters has whole pixels, the font repeated in every text, and none of the rest.
 
 pub(crate) mod capacity;
+pub(crate) mod clients;
 pub(crate) mod connections;
+pub(crate) mod cores;
 pub(crate) mod degradation;
 mod delay;
 mod headroom;

@@ -7,7 +7,8 @@ use crate::digest::{Digest, PointDigest};
 use crate::words::{grouped, load, three_digits};
 use kuva::plot::StackedAreaPlot;
 use kuva::prelude::{LegendPosition, Plot};
-use sixbench_method::record::{CoreWatch, CpuSample, Drops, TrialRecord};
+use sixbench_method::plan::SeriesBy;
+use sixbench_method::record::{CoreWatch, CpuSample, DeviceWatch, Drops, TrialRecord, Watch};
 
 /// A kind of work: its name, the place of its colour in the palette, and its share.
 type Kind = (&'static str, usize, fn(&CpuSample) -> u16);
@@ -37,29 +38,48 @@ fn panels(digest: &Digest, point: &PointDigest) -> Vec<String> {
     let Some(record) = point.busiest_trial(digest.goal()) else {
         return Vec::new();
     };
-    let cores = record.watch.iter().flat_map(|w| w.cores.iter().map(|c| (w.interval_ns, c)));
-    let of_the_dut = cores.filter(|(_, c)| c.role == "dut" && c.samples.len() > 1);
-    of_the_dut.map(|(interval_ns, core)| panel(point, record, interval_ns, core)).collect()
+    let of_watch = |watch: &Watch| {
+        let is_shown = |core: &&CoreWatch| core.role == "dut" && core.samples.len() > 1;
+        let of_host = watch.cores.iter().map(|core| (format!("core {}", core.core), core));
+        let drawn = of_host.chain(of_devices(point, watch)).filter(|(_, core)| is_shown(core));
+        drawn.map(|(name, core)| panel(point, record, watch.interval_ns, &name, core)).collect::<Vec<_>>()
+    };
+    record.watch.iter().flat_map(of_watch).collect()
+}
+
+/// The cores of devices with some of their own. In a series over cores there are many, and their idle time has a figure.
+fn of_devices<'w>(point: &PointDigest, watch: &'w Watch) -> Vec<(String, &'w CoreWatch)> {
+    if point.test.series.as_ref().is_some_and(|series| series.by == SeriesBy::Cores) {
+        return Vec::new();
+    }
+    let of = |device: &'w DeviceWatch| device.cores.iter().map(|core| (format!("{}, core {}", device.device, core.core), core));
+    watch.devices.iter().flat_map(of).collect()
 }
 
 /// Memory in the trial that is shown, and where the frames of the lowest losing trial went.
 fn notes(digest: &Digest, point: &PointDigest) -> Vec<String> {
     let watch = |record: Option<&'_ TrialRecord>| record.and_then(|r| Some((load(&r.result.spec), r.watch.clone()?)));
     let passing = watch(point.busiest_trial(digest.goal()));
-    let memory =
-        passing.and_then(|(_, watch)| memory(&watch.memory)).map(|words| format!("{}: {words}.", style::point_title(point)));
+    let memory = passing.map(|(_, watch)| memories(&watch)).unwrap_or_default();
+    let memory = memory.into_iter().map(|words| format!("{}: {words}.", style::point_title(point)));
     let losing = watch(point.losing_trial(digest.goal())).filter(|(_, watch)| !watch.drops.is_empty());
     let drops = losing.map(|(rate, watch)| {
         let places: Vec<String> = watch.drops.iter().map(dropped).collect();
         format!("{}: dropped by the DUT's kernel at {rate}: {}.", style::point_title(point), places.join(", "))
     });
-    memory.into_iter().chain(drops).collect()
+    memory.chain(drops).collect()
 }
 
-fn memory(samples: &[u64]) -> Option<String> {
+fn memories(watch: &Watch) -> Vec<String> {
+    let of_device = |device: &DeviceWatch| memory(&device.device, &device.memory);
+    let of_dut = memory("the DUT's processes", &watch.memory);
+    of_dut.into_iter().chain(watch.devices.iter().filter_map(of_device)).collect()
+}
+
+fn memory(of: &str, samples: &[u64]) -> Option<String> {
     let mib = |octets: u64| three_digits(octets as f64 / 1_048_576.0);
     let (first, most) = (*samples.first()?, *samples.iter().max()?);
-    Some(format!("resident memory of the DUT's processes {}\u{a0}MiB at first, {}\u{a0}MiB at most", mib(first), mib(most)))
+    Some(format!("resident memory of {of} {}\u{a0}MiB at first, {}\u{a0}MiB at most", mib(first), mib(most)))
 }
 
 fn dropped(drops: &Drops) -> String {
@@ -70,7 +90,7 @@ fn dropped(drops: &Drops) -> String {
     format!("{} at {} ({})", grouped(drops.samples.iter().sum::<u64>() as f64), drops.place, drops.way)
 }
 
-fn panel(point: &PointDigest, record: &TrialRecord, interval_ns: u64, core: &CoreWatch) -> String {
+fn panel(point: &PointDigest, record: &TrialRecord, interval_ns: u64, name: &str, core: &CoreWatch) -> String {
     let interval = interval_ns as f64 / 1e9;
     let times = (0..core.samples.len()).map(|i| i as f64 * interval);
     let area = StackedAreaPlot::new().with_x(times).with_fill_opacity(0.85).with_strokes(false);
@@ -82,7 +102,7 @@ fn panel(point: &PointDigest, record: &TrialRecord, interval_ns: u64, core: &Cor
     let layout = style::panel(&plots, &style::point_title(point), "time within the trial (s)", "share of the core (%)");
     let end = (core.samples.len() - 1) as f64 * interval;
     let x = Axis { end, ..Axis::up_to(end / 1.05, 6.0) };
-    let note = format!("core {} at {}", core.core, load(&record.result.spec));
+    let note = format!("{name} at {}", load(&record.result.spec));
     let layout = style::from_zero(layout, x, Axis { end: 100.0, step: 25.0 });
     style::draw(plots, style::with_note(layout, &note))
 }

@@ -10,16 +10,17 @@ use sixbench_method::plan::{Measure, SeriesBy};
 use sixbench_method::terms::FrameSize;
 use std::collections::BTreeSet;
 
-const KINDS: [(SeriesBy, &str, &str); 2] = [
+const KINDS: [(SeriesBy, &str, &str); 3] = [
     (SeriesBy::Connections, "Over the connections", "connections N"),
     (SeriesBy::TableSize, "Over the size of the table", "entries of the DUT's table"),
+    (SeriesBy::Subscribers, "Over the subscribers", "subscribers"),
 ];
 
 pub(crate) fn figure(digest: &Digest) -> Figure {
     let names = names(digest);
     Figure {
         id: "scalability",
-        title: "Rates over the number of connections and the size of the table",
+        title: "Rates over the number of connections, the size of the table and the number of subscribers",
         caption:
             "Medians with bars from the 1st to the 99th percentile, over a logarithmic axis; the series of one measure and \
                   frame size share a panel."

@@ -59,6 +59,7 @@ fn counted(by: SeriesBy) -> &'static str {
     match by {
         SeriesBy::Connections => "#Connections N",
         SeriesBy::TableSize => "#Table size",
+        SeriesBy::Subscribers => "#Subscribers",
         _ => "#Flows n",
     }
 }

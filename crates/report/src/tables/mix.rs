@@ -1,9 +1,9 @@
-//! Tables of series over the share of translated traffic and over the DUT's cores.
+//! Tables of series over the share of translated traffic.
 
 use crate::digest::{Digest, PointDigest};
 use crate::series::{Steps, series};
 use crate::table::Table;
-use crate::words::{full_rate_unit, grouped, searched, size_cell, three_digits};
+use crate::words::{grouped, three_digits};
 use sixbench_method::mix;
 use sixbench_method::plan::{Measure, SeriesBy};
 use sixbench_method::terms::FrameSize;
@@ -59,47 +59,4 @@ fn cells(point: &PointDigest) -> Option<[String; 4]> {
         grouped(summary.p99),
         summary.n.to_string(),
     ])
-}
-
-/// The ideal rate per core: that of the step with the fewest cores, shared among them.
-pub(crate) fn per_core(points: &[(f64, &PointDigest)]) -> Option<f64> {
-    let (cores, first) = points.first().filter(|(cores, _)| *cores > 0.0)?;
-    Some(first.headline()?.median / cores)
-}
-
-/// A searched rate over cores, against the ideal line.
-pub(crate) fn scaling(digest: &Digest) -> Vec<Table> {
-    let all = series(digest, SeriesBy::Cores);
-    all.iter().map(|steps| scaling_table(digest, steps)).filter(|table| !table.rows.is_empty()).collect()
-}
-
-fn scaling_table(digest: &Digest, steps: &Steps) -> Table {
-    let columns = ["#Size", "#Cores", "#Median", "#P1", "#P99", "#n", "#Ideal", "#Of the ideal (%)"];
-    let rows = steps.sizes().into_iter().flat_map(|size| scaling_rows(digest, steps, size));
-    Table::new(format!("Over the DUT's cores: {}", steps.name), columns)
-        .with_rows(rows)
-        .with_note(format!("{}. Ideal: in proportion to the cores, from the step with the fewest.", quantity_of(digest, steps)))
-}
-
-/// `Throughput, frames/s per direction`.
-fn quantity_of(digest: &Digest, steps: &Steps) -> String {
-    let measure = steps.measure().unwrap_or(&Measure::Throughput);
-    format!("{}, {}", searched(measure, digest.goal()), full_rate_unit(measure))
-}
-
-fn scaling_rows(digest: &Digest, steps: &Steps, size: FrameSize) -> Vec<Vec<String>> {
-    let points = steps.with_rate(digest, size);
-    let per_core = per_core(&points).unwrap_or(0.0);
-    let row = |&(cores, point): &(f64, &PointDigest)| {
-        let ideal = per_core * cores;
-        let share = point
-            .headline()
-            .filter(|_| ideal > 0.0)
-            .map(|s| format!("{}{}", point.sign(), three_digits(100.0 * s.median / ideal)));
-        let mut row = vec![size_cell(point.size()), three_digits(cores)];
-        row.extend(cells(point).into_iter().flatten());
-        row.extend([grouped(ideal.round()), share.unwrap_or("–".to_owned())]);
-        row
-    };
-    points.iter().map(row).collect()
 }

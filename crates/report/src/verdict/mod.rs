@@ -1,6 +1,7 @@
 //! The result of a run in sentences. They say no more than the numbers do: "at least" where the plan ended the search, "limited
 //! by the tester" where it fell short, "no difference shown" where ranges overlap.
 
+mod clients;
 mod connections;
 mod queries;
 mod ranking;
@@ -32,7 +33,7 @@ pub(crate) fn reservations(digest: &Digest) -> Vec<String> {
 pub(crate) fn rates(digest: &Digest) -> Vec<String> {
     let rates =
         throughput::sentences(digest).into_iter().chain(connections::sentences(digest)).chain(queries::sentences(digest));
-    rates.chain(series::sentences(digest)).collect()
+    rates.chain(clients::sentences(digest)).chain(series::sentences(digest)).collect()
 }
 
 fn nothing(digest: &Digest) -> String {

@@ -58,6 +58,7 @@ fn in_full(goal: LossRatio, conditions: Conditions, share: Share, ranking: &[Ran
     let noun = match conditions.role {
         DnsRole::Dns64 => "DNS64 queries/s",
         DnsRole::Authority => "queries/s from its zone",
+        DnsRole::Through => "queries/s through it",
     };
     let all = match goal == LossRatio::ZERO {
         true => "every one".to_owned(),
@@ -95,7 +96,7 @@ fn words(role: DnsRole, (cached, with_aaaa): Share) -> String {
         some => format!("AAAA records for {some}\u{a0}% of the names"),
     };
     match (role, cached) {
-        (DnsRole::Authority, _) => existing,
+        (DnsRole::Authority | DnsRole::Through, _) => existing,
         (DnsRole::Dns64, 0) => format!("nothing cached, {existing}"),
         (DnsRole::Dns64, 100) => format!("everything cached, {existing}"),
         (DnsRole::Dns64, some) => format!("{some}\u{a0}% cached, {existing}"),

@@ -1,7 +1,9 @@
 //! What a series shows in sentences: one for each, at its smallest frame size with results.
 
 use crate::digest::{Digest, PointDigest};
+use crate::scaling::scalings;
 use crate::series::{Steps, curves, series};
+use crate::tables::scaling::bottleneck;
 use crate::words::{grouped, in_a_sentence, searched, short, three_digits};
 use sixbench_method::plan::{Measure, SeriesBy};
 use sixbench_method::terms::FrameSize;
@@ -14,7 +16,7 @@ pub(super) fn sentences(digest: &Digest) -> Vec<String> {
     let flows = of(SeriesBy::Flows, degradation);
     let connections = of(SeriesBy::Connections, degradation).into_iter().chain(of(SeriesBy::TableSize, degradation));
     let others = of(SeriesBy::Background, mixed).into_iter().chain(of(SeriesBy::Cores, scaling));
-    flows.into_iter().chain(connections).chain(others).collect()
+    flows.into_iter().chain(connections).chain(others).chain(bottlenecks(digest)).collect()
 }
 
 /// `flows: throughput at 84 bytes degrades by 19 % from 1 to 64 network flows.`
@@ -61,6 +63,16 @@ fn scaling(digest: &Digest, steps: &Steps) -> Option<String> {
         in_a_sentence(&searched(steps.measure()?, digest.goal())),
         last.size().map(|_| format!(", at {size}\u{a0}bytes")).unwrap_or_default()
     ))
+}
+
+/// Which device of a chain is the bottleneck with the fewest and with the most cores, which may not be the same one.
+fn bottlenecks(digest: &Digest) -> Vec<String> {
+    let all = scalings(digest);
+    let extremes = all.iter().flat_map(|scaling| match &scaling.steps[..] {
+        [few, .., many] => vec![(scaling.name, few), (scaling.name, many)],
+        few => few.iter().map(|step| (scaling.name, step)).collect(),
+    });
+    extremes.filter_map(|(name, step)| Some(format!("{name}, {}", bottleneck(digest, step)?))).collect()
 }
 
 /// The smallest size at which at least two steps have a rate.

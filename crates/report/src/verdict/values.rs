@@ -19,7 +19,9 @@ pub(crate) fn sentence(point: &PointDigest) -> Option<String> {
         | Measure::TableCapacity(_)
         | Measure::TcpEstablishmentRate(_)
         | Measure::TcpCapacity(_)
-        | Measure::Dns(_) => return None,
+        | Measure::Dns(_)
+        // A ladder of clients is one sentence.
+        | Measure::ResponseTime(_) => return None,
         Measure::FrameLossRate(_) => return losses(point),
         Measure::Latency(_) => latency(point)?,
         Measure::Pdv(_) => format!("packet delay variation {}", time(point.worst(Quantity::Pdv)?)),

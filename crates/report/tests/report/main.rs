@@ -3,6 +3,8 @@
 
 mod dns;
 mod measures;
+mod response;
 mod sample;
+mod scaling;
 mod stateful;
 mod views;

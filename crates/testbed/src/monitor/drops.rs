@@ -1,6 +1,7 @@
 //! Where the DUT's kernel drops frames: the counters of its interfaces, and of the queue between an interface and the core that works
 //! for it.
 
+use super::Anchor;
 use sixbench_method::record::Drops;
 use std::collections::BTreeMap;
 
@@ -10,13 +11,23 @@ const BACKLOG: &str = "backlog";
 /// Drop counters by place and way.
 pub(super) type Snapshot = BTreeMap<(String, &'static str), u64>;
 
-/// The counters now, of the network namespace the process `anchor` lives in.
-pub(super) fn snapshot(anchor: u32) -> Snapshot {
-    let interfaces = std::fs::read_to_string(format!("/proc/{anchor}/net/dev")).unwrap_or_default();
-    let queues = std::fs::read_to_string("/proc/net/softnet_stat").unwrap_or_default();
-    let mut counters = parse_interfaces(&interfaces);
-    counters.insert((BACKLOG.to_owned(), "received"), parse_queues(&queues));
+/// The counters now, of the network namespaces the anchors live in.
+pub(super) fn snapshot(anchors: &[Anchor]) -> Snapshot {
+    let mut counters: Snapshot = anchors.iter().flat_map(of_namespace).collect();
+    if !anchors.is_empty() {
+        let queues = std::fs::read_to_string("/proc/net/softnet_stat").unwrap_or_default();
+        counters.insert((BACKLOG.to_owned(), "received"), parse_queues(&queues));
+    }
     counters
+}
+
+fn of_namespace(anchor: &Anchor) -> Snapshot {
+    let interfaces = std::fs::read_to_string(format!("/proc/{}/net/dev", anchor.process)).unwrap_or_default();
+    let counters = parse_interfaces(&interfaces);
+    match &anchor.device {
+        Some(device) => counters.into_iter().map(|((name, way), count)| ((format!("{device}: {name}"), way), count)).collect(),
+        None => counters,
+    }
 }
 
 /// Lines `name: bytes packets errs drop fifo frame compressed multicast | bytes packets errs drop fifo colls carrier compressed`.
@@ -75,6 +86,8 @@ mod tests {
 
     #[test]
     fn this_machine_has_interfaces() {
-        assert!(snapshot(std::process::id()).keys().any(|(place, _)| place == "lo"));
+        let anchor = |device| Anchor { device, process: std::process::id() };
+        let counters = snapshot(&[anchor(None), anchor(Some("other".to_owned()))]);
+        assert!(["lo", "other: lo"].iter().all(|name| counters.keys().any(|(place, _)| place == name)), "{counters:?}");
     }
 }

@@ -1,6 +1,7 @@
-//! The DUT during a trial, sampled out of band (RFC 5180 section 4) at 10 Hz: processors, memory, drops, connections.
+//! The DUT during a trial, sampled out of band (RFC 5180 section 4) at 10 Hz: processors, memory, drops, connections, virtual machines.
 
 mod conntrack;
+mod device;
 mod drops;
 mod processor;
 
@@ -9,18 +10,58 @@ use crate::topology::Cores;
 use sixbench_method::record::Watch;
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Time between samples.
 pub const INTERVAL: Duration = Duration::from_millis(100);
 
 /// Whom to watch beside the processors.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Watched {
-    /// The process that is the DUT, if it is one; what it has started is watched with it.
-    pub process: Option<u32>,
-    /// A process in the DUT's network namespace, by which its counters can be read.
-    pub anchor: Option<u32>,
+    /// The processes that are the DUT, if it is one or several; what they have started is watched with them.
+    pub processes: Vec<u32>,
+    /// A process in each DUT's network namespace, by which its counters can be read.
+    pub anchors: Vec<Anchor>,
+    /// The one in whose namespace connections are tracked.
+    pub tracked: Option<u32>,
+    /// Devices that are virtual machines, in the order frames of the forward direction pass them.
+    pub devices: Vec<WatchedDevice>,
+}
+
+/// A process that does nothing but live in a namespace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Anchor {
+    /// Of the device there, where it is one of several; it stands before the names of interfaces.
+    pub device: Option<String>,
+    /// Its number.
+    pub process: u32,
+}
+
+impl Watched {
+    /// What several devices in a row are watched by, each with its name.
+    pub(crate) fn all(devices: Vec<(&str, Self)>) -> Self {
+        let is_one = devices.len() == 1;
+        let mut all = Self::default();
+        for (name, watched) in devices {
+            all.processes.extend(watched.processes);
+            all.devices.extend(watched.devices);
+            all.tracked = all.tracked.or(watched.tracked);
+            let device = (!is_one).then(|| name.to_owned());
+            all.anchors.extend(watched.anchors.into_iter().map(|anchor| Anchor { device: device.clone(), ..anchor }));
+        }
+        all
+    }
+}
+
+/// A virtual machine that is a device.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WatchedDevice {
+    /// The name of its recipe.
+    pub name: String,
+    /// The machine's main process on this host; what that has started is watched with it.
+    pub process: u32,
+    /// The machine's virtual cores.
+    pub cores: usize,
 }
 
 /// A running monitor.
@@ -29,13 +70,13 @@ pub struct Monitor {
     stop: Sender<()>,
     thread: JoinHandle<Vec<Snapshot>>,
     cores: Cores,
-    /// Whether the DUT runs on this machine, where we can look.
-    sees_dut: bool,
+    watched: Watched,
 }
 
 /// Everything at one moment.
 #[derive(Debug)]
 struct Snapshot {
+    at: Instant,
     processors: processor::Snapshot,
     drops: drops::Snapshot,
     /// Octets; 0 where there is no process.
@@ -43,18 +84,22 @@ struct Snapshot {
     /// Processor time of the DUT's process so far, milliseconds.
     process_ms: u64,
     conntrack: conntrack::Snapshot,
+    /// As [`Watched`] has them.
+    devices: Vec<device::Snapshot>,
 }
 
 impl Snapshot {
-    fn now(watched: Watched) -> Self {
+    fn now(watched: &Watched) -> Self {
         // Some servers are several processes: to take the others for strangers on the DUT's cores would invalidate its trials.
-        let processes = watched.process.map(family).unwrap_or_default();
+        let processes: Vec<u32> = watched.processes.iter().flat_map(|process| family(*process)).collect();
         Self {
+            at: Instant::now(),
             processors: processor::snapshot(),
-            drops: watched.anchor.map(drops::snapshot).unwrap_or_default(),
+            drops: drops::snapshot(&watched.anchors),
             memory: processes.iter().filter_map(|process| resident_octets(*process)).sum(),
             process_ms: processes.iter().filter_map(|process| processor::time_of(*process)).sum(),
-            conntrack: watched.anchor.map(conntrack::snapshot).unwrap_or_default(),
+            conntrack: watched.tracked.map(conntrack::snapshot).unwrap_or_default(),
+            devices: watched.devices.iter().map(|machine| device::snapshot(machine.process)).collect(),
         }
     }
 }
@@ -70,20 +115,22 @@ impl Monitor {
     /// Starts sampling in a thread of its own.
     pub fn start(cores: &Cores, watched: Watched) -> Self {
         let (stop, stopped) = mpsc::channel();
+        let whom = watched.clone();
         let thread = std::thread::spawn(move || {
-            let mut snapshots = vec![Snapshot::now(watched)];
+            let mut snapshots = vec![Snapshot::now(&whom)];
             while matches!(stopped.recv_timeout(INTERVAL), Err(RecvTimeoutError::Timeout)) {
-                snapshots.push(Snapshot::now(watched));
+                snapshots.push(Snapshot::now(&whom));
             }
             snapshots
         });
-        Self { stop, thread, cores: cores.clone(), sees_dut: watched.anchor.is_some() }
+        Self { stop, thread, cores: cores.clone(), watched }
     }
 
     /// Stops; returns what was seen.
     pub fn stop(self) -> Watch {
         drop(self.stop);
         let (mut processors, mut drops, mut memory, mut conntrack) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let mut devices = Vec::new();
         let snapshots = self.thread.join().unwrap_or_default();
         // A process that was started anew in the middle begins again at zero.
         let used = snapshots.windows(2).map(|pair| pair[1].process_ms.saturating_sub(pair[0].process_ms)).sum();
@@ -92,6 +139,7 @@ impl Monitor {
             drops.push(snapshot.drops);
             memory.push(snapshot.memory);
             conntrack.push(snapshot.conntrack);
+            devices.push((snapshot.at, snapshot.devices));
         }
         if memory.iter().all(|octets| *octets == 0) {
             memory.clear();
@@ -99,8 +147,10 @@ impl Monitor {
         Watch {
             interval_ns: INTERVAL.as_nanos() as u64,
             cores: processor::watched(&processors, &self.cores),
+            devices: device::watched(&devices, &self.watched.devices),
             memory,
-            process_ms: self.sees_dut.then_some(used),
+            // A device that runs elsewhere has no anchor: then what ran on its cores is not known.
+            process_ms: (!self.watched.anchors.is_empty()).then_some(used),
             drops: drops::watched(&drops).into_iter().chain(conntrack::watched(&conntrack)).collect(),
             connections: conntrack::entries(&conntrack),
         }
@@ -113,8 +163,12 @@ mod tests {
 
     #[test]
     fn a_running_monitor_sees_this_machine_and_this_process() {
-        let ours = Some(std::process::id());
-        let monitor = Monitor::start(&Cores { tester: vec![], dut: vec![0] }, Watched { process: ours, anchor: ours });
+        let process = std::process::id();
+        let anchors = vec![Anchor { device: None, process }];
+        let monitor = Monitor::start(
+            &Cores { tester: vec![], dut: vec![0] },
+            Watched { processes: vec![process], anchors, ..Watched::default() },
+        );
         std::thread::sleep(INTERVAL * 4);
         let watch = monitor.stop();
         assert!(!watch.cores.is_empty());

@@ -47,13 +47,17 @@ pub(super) fn watched(snapshots: &[Snapshot], cores: &Cores) -> Vec<CoreWatch> {
     first.iter().enumerate().map(watch).collect()
 }
 
-/// Processor time a process and its threads have used, milliseconds: fields 14 and 15 of /proc/PID/stat, in ticks of 10 ms.
+/// Processor time a process and its threads have used, milliseconds.
 pub(super) fn time_of(process: u32) -> Option<u64> {
-    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    Some(ticks(&std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?)? * 10)
+}
+
+/// User and system time, fields 14 and 15 of a stat file, in ticks of 10 ms.
+pub(super) fn ticks(stat: &str) -> Option<u64> {
     // The name, in parentheses, may hold blanks.
     let mut fields = stat.rsplit_once(')')?.1.split_whitespace().skip(11);
     let mut next = || fields.next()?.parse::<u64>().ok();
-    Some((next()? + next()?) * 10)
+    Some(next()? + next()?)
 }
 
 fn role(core: u32, cores: &Cores) -> &'static str {

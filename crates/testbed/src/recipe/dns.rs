@@ -89,7 +89,7 @@ fn check_sections(recipe: &Recipe) -> Vec<String> {
     let stray = sections.into_iter().filter(|(_, is_there)| *is_there);
     let mut problems: Vec<String> =
         stray.map(|(section, _)| format!("[{section}]: a DNS server forwards no frames; leave it out")).collect();
-    if recipe.daemon.is_none() && recipe.host == Host::Netns {
+    if recipe.daemon.is_none() && recipe.host != Host::Manual {
         problems.push("[daemon] is missing: it is the server".to_owned());
     }
     problems

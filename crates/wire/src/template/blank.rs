@@ -2,11 +2,12 @@
 
 use std::net::IpAddr;
 
-use super::{Description, LEAST_IPV4, LEAST_IPV6, UDP_AT_IPV4, UDP_AT_IPV6};
+use super::outer::OuterPatch;
+use super::{Description, LEAST_IPV4, LEAST_IPV6, Transport, UDP_AT_IPV4, UDP_AT_IPV6};
 use crate::ethernet::{self, EtherType, EthernetHeader};
 use crate::octets::be16;
 use crate::{IpVersion, Ipv4Header, Ipv4View, Ipv6Header, Ipv6View, UdpHeader, WireError};
-use crate::{checksum, ipv4, ipv6, protocol, tag, udp};
+use crate::{checksum, ipv4, ipv6, tag, udp};
 
 /// The longest frames, without FCS: the IPv4 length field counts its header, that of IPv6 does not.
 pub(super) const MOST_IPV4: usize = ethernet::HEADER_LEN + u16::MAX as usize;
@@ -23,26 +24,31 @@ pub(super) struct Blank {
     pub(super) udp_sum: u64,
     /// The partial sum of the IPv4 header without its checksum; 0 for IPv6.
     pub(super) header_sum: u64,
+    pub(super) outer: Option<OuterPatch>,
 }
 
 impl Blank {
     pub(super) fn build(description: &Description) -> Result<Self, WireError> {
         let (src, dst) = (description.src, description.dst);
         let version = common_version(src, dst)?;
-        check_length(version, description.frame_octets)?;
+        if version == IpVersion::V4 && description.transport != Transport::Udp {
+            return Err(WireError::EchoOverIpv4 { source_address: src });
+        }
+        let around = description.outer.map_or(0, |outer| outer.octets());
+        let frame_octets = description.frame_octets.saturating_sub(around);
+        check_length(version, frame_octets)?;
         let at = description.variable_at;
         check_offset(version, at.0)?;
         check_offset(version, at.1)?;
-        let octets = emit(description, with_part(src, at.0, 0), with_part(dst, at.1, 0));
+        let octets = emit(description, frame_octets, with_part(src, at.0, 0), with_part(dst, at.1, 0));
         let (udp_sum, header_sum) = sums(version, &octets[ethernet::HEADER_LEN..])?;
-        Ok(Self {
-            version,
-            own_parts: (part(src, at.0), part(dst, at.1)),
-            udp_len: (octets.len() - udp_at(version)) as u16,
-            udp_sum,
-            header_sum,
-            octets,
-        })
+        let udp_len = (octets.len() - udp_at(version)) as u16;
+        let macs = (description.src_mac, description.dst_mac);
+        let (outer, octets) = match &description.outer {
+            Some(outer) => OuterPatch::wrap(outer, macs, version, &octets).map(|(patch, octets)| (Some(patch), octets))?,
+            None => (None, octets),
+        };
+        Ok(Self { version, own_parts: (part(src, at.0), part(dst, at.1)), udp_len, udp_sum, header_sum, octets, outer })
     }
 }
 
@@ -83,8 +89,8 @@ fn udp_at(version: IpVersion) -> usize {
     }
 }
 
-fn emit(description: &Description, src: IpAddr, dst: IpAddr) -> Box<[u8]> {
-    let mut frame = vec![0; description.frame_octets];
+fn emit(description: &Description, frame_octets: usize, src: IpAddr, dst: IpAddr) -> Box<[u8]> {
+    let mut frame = vec![0; frame_octets];
     let version = IpVersion::of(src);
     let header = EthernetHeader {
         dst: description.dst_mac,
@@ -95,12 +101,13 @@ fn emit(description: &Description, src: IpAddr, dst: IpAddr) -> Box<[u8]> {
         },
     };
     header.emit(&mut frame);
-    emit_ip(src, dst, description.hop_limit, &mut frame[ethernet::HEADER_LEN..]);
-    emit_udp(description.stream, &mut frame[udp_at(version)..]);
+    let (hop_limit, transport) = (description.hop_limit, description.transport);
+    emit_ip(src, dst, (hop_limit, transport.protocol()), &mut frame[ethernet::HEADER_LEN..]);
+    emit_transport(transport, description.stream, &mut frame[udp_at(version)..]);
     frame.into()
 }
 
-fn emit_ip(src: IpAddr, dst: IpAddr, hop_limit: u8, datagram: &mut [u8]) {
+fn emit_ip(src: IpAddr, dst: IpAddr, (hop_limit, protocol): (u8, u8), datagram: &mut [u8]) {
     match (src, dst) {
         (IpAddr::V4(src), IpAddr::V4(dst)) => Ipv4Header {
             dscp: 0,
@@ -109,7 +116,7 @@ fn emit_ip(src: IpAddr, dst: IpAddr, hop_limit: u8, datagram: &mut [u8]) {
             // and an identification would have to differ from frame to frame (RFC 6864).
             dont_fragment: true,
             ttl: hop_limit,
-            protocol: protocol::UDP,
+            protocol,
             payload_len: (datagram.len() - ipv4::HEADER_LEN) as u16,
             src,
             dst,
@@ -119,7 +126,7 @@ fn emit_ip(src: IpAddr, dst: IpAddr, hop_limit: u8, datagram: &mut [u8]) {
             traffic_class: 0,
             flow_label: 0,
             payload_len: (datagram.len() - ipv6::HEADER_LEN) as u16,
-            next_header: protocol::UDP,
+            next_header: protocol,
             hop_limit,
             src,
             dst,
@@ -129,10 +136,15 @@ fn emit_ip(src: IpAddr, dst: IpAddr, hop_limit: u8, datagram: &mut [u8]) {
     }
 }
 
-/// UDP length, magic and stream, and the pattern; the rest stays zero.
-fn emit_udp(stream: u8, datagram: &mut [u8]) {
-    let length = datagram.len() as u16;
-    UdpHeader { source_port: 0, destination_port: 0, length, checksum: 0 }.emit(datagram);
+/// UDP length or echo type, magic and stream, and the pattern; the rest stays zero.
+fn emit_transport(transport: Transport, stream: u8, datagram: &mut [u8]) {
+    match transport.echo_type() {
+        None => {
+            let length = datagram.len() as u16;
+            UdpHeader { source_port: 0, destination_port: 0, length, checksum: 0 }.emit(datagram);
+        }
+        Some(echo_type) => datagram[0] = echo_type,
+    }
     let (tag, rest) = datagram[udp::HEADER_LEN..].split_at_mut(tag::LEN);
     tag::Tag { stream, sequence: 0, time_ns: 0 }.emit(tag);
     tag::fill_pattern(rest);

@@ -15,6 +15,8 @@ fn description(src: &str, dst: &str, frame_octets: usize) -> Description {
         frame_octets,
         stream: 1,
         variable_at: Description::usual_variable_at(IpVersion::of(src.parse().unwrap())),
+        transport: Transport::Udp,
+        outer: None,
     }
 }
 
@@ -32,6 +34,7 @@ const VARIABLE: Variable = Variable {
     sequence: 0x01_0203_0405,
     time: StampedTime::new(0x1112_1314_1516_1718),
     addresses: None,
+    subscriber: None,
 };
 
 #[test]

@@ -10,7 +10,7 @@ pub(crate) struct Term {
 }
 
 /// What can be measured, in the words of `measure` in a plan.
-pub(crate) const MEASURES: [Term; 15] = [
+pub(crate) const MEASURES: [Term; 17] = [
     Term {
         name: "throughput",
         definition: "The highest rate at which the DUT forwards every frame it is offered.",
@@ -133,10 +133,32 @@ pub(crate) const MEASURES: [Term; 15] = [
         here: "As dns64, but the server is the device itself: its zone has the plan's names.",
         unit: "queries per second",
     },
+    Term {
+        name: "dns-queries",
+        definition: "The highest rate of DNS queries that pass through a device, or several in a row, and are all answered rightly in time.",
+        clause: "no RFC: Lencse and Nagy, Towards the scalability comparison of the Jool implementation of the 464XLAT and of the MAP-T IPv4aaS \
+                 technologies, International Journal of Communication Systems, 2022",
+        here: "As dns64, but the tester's own authority stands at the right end and is asked directly: the device only forwards. An answer \
+               counts once its address, TTL and form are right. For the paper's own rule set `timeout = \"250ms\"` and a loss goal of 0.01 %.",
+        unit: "queries per second",
+    },
+    Term {
+        name: "response-time",
+        definition: "What a relay does to requests and their replies as the clients become more: frame loss, average and standard deviation \
+                     of the response time, forwarded frames, CPU load and memory.",
+        clause: "no RFC; G. Lencse and S. Répás, Performance Analysis and Comparison of 6to4 Relay Implementations, IJACSA 4(9), 2013",
+        here: "One trial for each number of clients, at clients times `rate-per-client`. The tester's right end answers each right request \
+               once, at once; the response time is from the request's departure to the reply's arrival, and the tester's own part in it \
+               is noted. A request without a right reply in time is lost, on whichever way. Forwarded frames are requests and replies \
+               together. The paper's clients ran eight `ping6 -i0` each and waited for replies; here requests leave on schedule whatever \
+               becomes of them, so an overloaded relay loses frames where the paper's clients slowed down. CPU and memory are looked at \
+               ten times a second from outside; memory is the growth over that before the first frame.",
+        unit: "per cent, milliseconds, frames per second of both directions together, kB",
+    },
 ];
 
 /// Everything else.
-pub(crate) const TERMS: [Term; 31] = [
+pub(crate) const TERMS: [Term; 38] = [
     Term {
         name: "intended-load",
         definition: "The rate the tester is told to offer.",
@@ -256,6 +278,66 @@ pub(crate) const TERMS: [Term; 31] = [
         clause: "RFC 5180 section 4 welcomes watching the DUT out of band",
         here: "Processor time per core, memory and drop counters at 10 Hz, in the losing trials at the lowest loads and the passing ones at \
                the highest. The sentence comes with its numbers; it is a judgement, not a proof.",
+        unit: "-",
+    },
+    Term {
+        name: "core-scaling",
+        definition: "How a benchmark grows with the cores the DUT may use.",
+        clause: "no RFC; Lencse and Nagy, Towards the scalability comparison of 464XLAT and MAP-T, section 3 (Int J Commun Syst, 2022)",
+        here: "`cores = [1, 2, 4, 8]`: the same search with each. Reported are median, minimum and maximum, the proportion of each median to the \
+               one before, speed-up, efficiency, two laws fitted to the medians, and the idle time of every core at the found rate. In a \
+               chain each device has so many.",
+        unit: "-",
+    },
+    Term {
+        name: "speed-up",
+        definition: "The rate with n cores over that with one. Divided by n it is the efficiency.",
+        clause: "customary; none by RFC",
+        here: "Of the medians. Where one core was not measured there is no speed-up, and the efficiency is against the fewest cores. Where \
+               something else than the DUT ended a search it is a bound, and printed with its sign.",
+        unit: "-; efficiency in per cent",
+    },
+    Term {
+        name: "amdahls-law",
+        definition: "X(n) = λ n / (1 + σ (n - 1)): what only one core at a time can do, the share σ, limits n cores to 1 / σ times one.",
+        clause: "Amdahl, AFIPS, 1967",
+        here: "Least squares of the relative residuals of the medians, from three numbers of cores on; σ is never below 0. The interval is that of \
+               1,000 fits to resampled repetitions, 2.5th to 97.5th percentile, and supposes that the law holds: how far the medians are \
+               from it is printed beside. Steps that something else than the DUT ended are left out.",
+        unit: "λ in that of the rate, σ as a share of 1",
+    },
+    Term {
+        name: "universal-scalability-law",
+        definition: "X(n) = λ n / (1 + σ (n - 1) + κ n (n - 1)): beside the contention σ each pair of cores costs κ to keep in step, so the \
+                     rate falls again beyond sqrt((1 - σ) / κ) cores.",
+        clause: "Gunther, Guerrilla Capacity Planning, 2007",
+        here: "As Amdahl's law, from four numbers of cores on. With κ = 0 it is that law. A peak beyond the cores that were measured is a guess, \
+               and the report says so.",
+        unit: "λ in that of the rate, σ and κ as shares of 1",
+    },
+    Term {
+        name: "cpu-idle-time",
+        definition: "The share of the time in which a core of the DUT had nothing to do.",
+        clause: "Lencse and Nagy, section 3.4; RFC 5180 section 4 welcomes watching the DUT out of band",
+        here: "At 10 Hz. Of a device on this host by /proc/stat, each core by itself. Of a virtual machine from outside: what its processes did \
+               not use of its cores, all of them together. A machine that waits for a core of its host looks idle, too.",
+        unit: "per cent",
+    },
+    Term {
+        name: "single-dut",
+        definition: "The tester on both sides of one device. For double translation and encapsulation it then speaks the technology itself on one \
+                     side.",
+        clause: "RFC 8219 section 4.1",
+        here: "Of every recipe: the tester is at the left and the right link of the device, and verifies what comes out on either.",
+        unit: "-",
+    },
+    Term {
+        name: "dual-dut",
+        definition: "Two devices in a chain between the sides of the tester, such as CLAT and PLAT: the first translates or encapsulates, the \
+                     second undoes it.",
+        clause: "RFC 8219 section 4.2, which asks for single-DUT tests beside it: a chain hides which of the two limits it",
+        here: "The idle time of both at the found rate tells: the bottleneck is the device whose busiest core has less of it by 10 points. Nearer \
+               than that, or where both share a core of the host, it is undecided.",
         unit: "-",
     },
     Term {

@@ -34,7 +34,7 @@ pub(crate) fn trials(digest: &Digest) -> Vec<Table> {
 const TEST: [&str; 3] = ["Test", "#Cached", "#AAAA"];
 
 fn test_cells(digest: &Digest, point: &PointDigest, dns: &Dns) -> [String; 3] {
-    let cached = if dns.role == DnsRole::Authority { "–".to_owned() } else { percent(dns.cached) };
+    let cached = if dns.role.has_cache() { percent(dns.cached) } else { "–".to_owned() };
     [digest.server(point.test), cached, percent(dns.with_aaaa)]
 }
 

@@ -4,7 +4,7 @@ use super::{TEST, or_dash, queries, test_cells};
 use crate::digest::{Asked, Digest, PointDigest};
 use crate::table::Table;
 use crate::words::{percent, three_digits, with_decimals};
-use sixbench_method::plan::{Dns, DnsRole};
+use sixbench_method::plan::Dns;
 use sixbench_method::trial::dns::AuthorityCounts;
 
 /// Caching as it was meant and as it was. Of servers that answer from a zone there is nothing to say.
@@ -27,7 +27,7 @@ pub(super) fn caching(digest: &Digest) -> Table {
 
 fn caching_row(digest: &Digest, point: &PointDigest, dns: &Dns, asked: &Asked) -> Option<Vec<String>> {
     let (answers, cache) = (&asked.dns.answers, &asked.dns.cache);
-    if dns.role == DnsRole::Authority {
+    if !dns.role.has_cache() {
         return None;
     }
     let share = |queries: u64, of: u64| percent(queries as f64 / of.max(1) as f64);

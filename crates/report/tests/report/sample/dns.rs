@@ -193,6 +193,7 @@ impl Server {
             median_ns: delay(0.1),
             p999_ns: delay(0.7),
             max_ns: delay(0.9999),
+            moments: None,
         });
         d
     }

@@ -2,6 +2,8 @@
 
 mod dns;
 mod measures;
+mod response;
+mod scaling;
 mod stateful;
 
 use sixbench_method::measure::Outcome;
@@ -131,7 +133,14 @@ fn trial_result(rate: u64, capacity: u64, repetition: u32) -> TrialResult {
         d.foreign = u64::from(repetition == 1);
         let busy = 1000 + rate / 200;
         let median_ns = 21_000 + busy * factor;
-        d.delay = Some(Delay { count: received, min_ns: 8_000, median_ns, p999_ns: 9 * median_ns, max_ns: 60 * median_ns });
+        d.delay = Some(Delay {
+            count: received,
+            min_ns: 8_000,
+            median_ns,
+            p999_ns: 9 * median_ns,
+            max_ns: 60 * median_ns,
+            moments: None,
+        });
         d
     };
     let mut directions = vec![direction(Direction::Forward, 1), direction(Direction::Reverse, 2)];
@@ -178,6 +187,7 @@ pub(super) fn watch(load: u16) -> Watch {
     Watch {
         interval_ns: 200_000_000,
         cores: vec![core(0, "tester"), core(1, "dut")],
+        devices: vec![],
         memory: vec![],
         process_ms: None,
         drops: vec![],
@@ -232,6 +242,7 @@ pub(super) fn test(name: &str, title: &str, dut: &str) -> Test {
         frame_timeout_ns: None,
         cores: None,
         ipv4_only: false,
+        optional: false,
         series: None,
         expect: None,
     }
@@ -244,6 +255,7 @@ fn facts() -> Facts {
         technology: technology.to_owned(),
         files: [(path.to_owned(), text.to_owned())].into(),
         certificates: vec![],
+        path: None,
     };
     let named = |pairs: &[(&str, &str)]| pairs.iter().map(|(n, v)| ((*n).to_owned(), (*v).to_owned())).collect();
     Facts {

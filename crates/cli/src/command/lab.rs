@@ -1,0 +1,99 @@
+//! `sixbench lab`.
+
+use crate::args::Lab as Arguments;
+use crate::exit::{Exit, Failed};
+use sixbench_testbed::lab::{self, Entry, Order, Progress};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+/// Builds, shows or removes it.
+pub(crate) fn lab(arguments: Arguments) -> Result<Exit, Failed> {
+    match arguments {
+        Arguments::Build { dir, jool } => build(Order { cache: cache(dir), jool }),
+        Arguments::List { dir } => Ok(list(&cache(dir))),
+        Arguments::Clean { dir } => clean(&cache(dir)),
+    }
+}
+
+fn cache(named: Option<PathBuf>) -> PathBuf {
+    named.unwrap_or_else(lab::cache)
+}
+
+fn build(order: Order) -> Result<Exit, Failed> {
+    // The steps run in directories of their own.
+    let order = Order { cache: std::path::absolute(&order.cache)?, ..order };
+    let start = Instant::now();
+    let lab = lab::build(&order, &mut tell).map_err(|error| Failed::new(Exit::Testbed, error))?;
+    let entry = lab::list(&order.cache).into_iter().find(|entry| entry.path == lab.directory());
+    let size = entry.map_or(0, |entry| entry.size);
+    eprintln!("{}, {}, {:.1} s", lab.directory().display(), megabytes(size), start.elapsed().as_secs_f64());
+    Ok(Exit::Done)
+}
+
+/// One line for each step, complete when it has ended.
+fn tell(progress: Progress<'_>) {
+    match progress {
+        Progress::Present => eprintln!("the kernel lab is there"),
+        Progress::Kept(step) => eprintln!("{step:<32} done before"),
+        Progress::Begins(step) => eprint!("{step:<32} "),
+        Progress::Failed => eprintln!("failed"),
+        Progress::Ended(time) => eprintln!("{:.1} s", time.as_secs_f64()),
+    }
+    let _ = std::io::stderr().flush();
+}
+
+fn list(cache: &Path) -> Exit {
+    let entries = lab::list(cache);
+    if entries.is_empty() {
+        println!("no kernel lab in {} (sixbench lab build)", cache.display());
+    }
+    entries.iter().for_each(|entry| println!("{}", describe(entry)));
+    Exit::Done
+}
+
+fn describe(entry: &Entry) -> String {
+    let (path, size) = (entry.path.display(), megabytes(entry.size));
+    match &entry.manifest {
+        Some(manifest) => {
+            let (kernel, jool, modules) = (&manifest.kernel, &manifest.jool, manifest.modules.join(", "));
+            let outdated = if entry.is_current { "" } else { " (of other versions than are installed: not used)" };
+            format!("Linux {kernel}, Jool {jool} ({modules}), {size}: {path}{outdated}")
+        }
+        None => format!("unfinished, {size}: {path} (sixbench lab build goes on with it)"),
+    }
+}
+
+fn clean(cache: &Path) -> Result<Exit, Failed> {
+    let removed = lab::clean(cache).map_err(|error| Failed::new(Exit::Testbed, error))?;
+    if removed.is_empty() {
+        println!("no kernel lab in {}", cache.display());
+    }
+    removed.iter().for_each(|entry| println!("removed {} ({})", entry.path.display(), megabytes(entry.size)));
+    Ok(Exit::Done)
+}
+
+fn megabytes(octets: u64) -> String {
+    format!("{:.1} MB", octets as f64 / 1e6)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sixbench_testbed::lab::Manifest;
+
+    #[test]
+    fn a_lab_is_described_in_a_line() {
+        let manifest = Manifest {
+            kernel: "6.1.176".to_owned(),
+            jool: "4.1.9-1".to_owned(),
+            modules: vec!["jool_common".to_owned(), "jool".to_owned()],
+        };
+        let whole = Entry { path: "/c/linux-1".into(), manifest: Some(manifest), size: 2_500_000, is_current: true };
+        assert_eq!(describe(&whole), "Linux 6.1.176, Jool 4.1.9-1 (jool_common, jool), 2.5 MB: /c/linux-1");
+        let outdated = Entry { is_current: false, ..whole.clone() };
+        assert!(describe(&outdated).ends_with("not used)"), "{}", describe(&outdated));
+        let half = Entry { manifest: None, ..whole };
+        assert!(describe(&half).starts_with("unfinished, 2.5 MB: "), "{}", describe(&half));
+    }
+}

@@ -1,0 +1,300 @@
+//! From the rule of a recipe to the addresses and ports of each subscriber, for the engine's frames and for the device's configuration.
+
+use sixbench_engine::profile::{Appearance, Group, Subscribers};
+use sixbench_method::plan::{Measure, Order, Payload, Test};
+use sixbench_testbed::Subscriber;
+use sixbench_testbed::recipe::{self, Ends, Recipe};
+use sixbench_wire::rules::{AddressRule, B4Addresses, B4Layout, DsLite, MapDomain, MapRule, PortRule, SixRd, Softwires};
+use sixbench_wire::{Prefix6, template};
+use std::collections::BTreeMap;
+use std::fmt::Display;
+use std::net::IpAddr;
+use std::sync::Arc;
+
+/// The most mapping rules of a domain: the tester looks for the rule of a frame one by one.
+const MOST_RULES: usize = 8;
+
+/// What the rules of a recipe come to.
+#[derive(Clone, Debug)]
+pub(super) struct RuleSet {
+    /// One, or those of a MAP domain.
+    rules: Vec<Rule>,
+    /// The most subscribers the device is set up for, or the rules have.
+    most: u64,
+}
+
+/// One of them.
+#[derive(Clone, Copy, Debug)]
+struct Rule {
+    /// The most there can be.
+    most: u64,
+    /// Their IPv6 addresses: of MAP the MAP address, of tunnels their end, of 6rd that of a host behind them.
+    ipv6: AddressRule,
+    /// Their IPv4 addresses; `None` where all have the same.
+    ipv4: Option<AddressRule>,
+    ports: PortRule,
+}
+
+impl RuleSet {
+    /// The rules of a recipe that has some.
+    pub(super) fn of(recipe: &Recipe) -> Result<Option<Self>, String> {
+        let Some(section) = &recipe.subscribers else { return Ok(None) };
+        let rules = match (&section.map[..], &section.softwires, &section.six_rd) {
+            (_, Some(softwires), _) => of_softwires(softwires).map(|rule| vec![rule]),
+            (_, _, Some(six_rd)) => of_six_rd(six_rd).map(|rule| vec![rule]),
+            (map, ..) => of_domain(map),
+        };
+        let rules = rules.map_err(|wrong| format!("recipe {}: [subscribers]: {wrong}", recipe.name))?;
+        let most = rules.iter().fold(0u64, |sum, rule| sum.saturating_add(rule.most));
+        Ok(Some(Self { rules, most: most.min(section.most.map_or(u64::MAX, u64::from)) }))
+    }
+
+    /// How `count` subscribers are divided among the rules: evenly, in turns, and none gets more than it has room for.
+    fn shares(&self, count: u64) -> Vec<u64> {
+        let mut shares = vec![0; self.rules.len()];
+        let mut left = count.min(self.most);
+        while left > 0 {
+            let open: Vec<usize> = (0..shares.len()).filter(|&at| shares[at] < self.rules[at].most).collect();
+            let each = (left / open.len().max(1) as u64).max(1);
+            for at in open {
+                let taken = each.min(self.rules[at].most - shares[at]).min(left);
+                shares[at] += taken;
+                left -= taken;
+            }
+        }
+        shares
+    }
+
+    /// The rules with the number of subscribers of each.
+    fn shared(&self, count: u32) -> impl Iterator<Item = (&Rule, u32)> {
+        self.rules.iter().zip(self.shares(u64::from(count)).into_iter().map(|share| share as u32))
+    }
+
+    /// What a device's configuration says of the first `count` subscribers.
+    fn words(&self, count: u32) -> Vec<Subscriber> {
+        let all = self.shared(count).flat_map(|(rule, share)| (0..share).map(move |number| (rule, number)));
+        all.enumerate().map(|(number, (rule, of_rule))| rule.words(number as u32, of_rule)).collect()
+    }
+}
+
+impl Rule {
+    /// How they are seen in datagrams like these.
+    fn appearance(&self, ends: &Ends) -> Appearance {
+        let of = |address: IpAddr| if address.is_ipv4() { self.ipv4 } else { Some(self.ipv6) };
+        Appearance { inner: of(ends.source), outer: ends.outer.and_then(|outer| of(outer.source)) }
+    }
+
+    /// `count` of them, for the engine.
+    fn group(&self, recipe: &Recipe, count: u32) -> Group {
+        let traffic = &recipe.foreground;
+        // Behind a stateful device sources are the pool's.
+        let right = if recipe.state.is_some() { Appearance::default() } else { self.appearance(&traffic.right) };
+        Group { count, left: self.appearance(&traffic.left), right, ports: self.ports }
+    }
+
+    /// What a device's configuration says of the one with this number in the rule. `number` is its number among all.
+    fn words(&self, number: u32, of_rule: u32) -> Subscriber {
+        let e = u64::from(of_rule);
+        let ranges = self.ports.ranges(e);
+        Subscriber {
+            number,
+            ipv6: self.ipv6.address(e),
+            ipv4: self.ipv4.map(|rule| rule.address(e)),
+            psid: self.ports.psid(e),
+            ports: ranges.first().map_or((1, u16::MAX), |first| (*first.start(), *first.end())),
+        }
+    }
+}
+
+fn text(wrong: impl Display) -> String {
+    wrong.to_string()
+}
+
+/// The rules of a MAP domain, no two of which claim the same address.
+fn of_domain(map: &[recipe::MapRule]) -> Result<Vec<Rule>, String> {
+    if map.len() > MOST_RULES {
+        return Err(format!(
+            "{} mapping rules: expected up to {MOST_RULES}, as the tester looks for the rule of each frame one by one",
+            map.len()
+        ));
+    }
+    let named = |(index, rule)| of_map(rule).map_err(|wrong| format!("{}{wrong}", place_of(index, map.len())));
+    let rules = map.iter().enumerate().map(named).collect::<Result<Vec<_>, _>>()?;
+    let domain = MapDomain::new(rules).map_err(text)?;
+    let rule =
+        |rule: &MapRule| Rule { most: rule.subscribers(), ipv6: rule.ipv6(), ipv4: Some(rule.ipv4()), ports: rule.ports() };
+    Ok(domain.rules().iter().map(rule).collect())
+}
+
+/// Which of several rules a message is about.
+fn place_of(index: usize, of: usize) -> String {
+    if of > 1 { format!("mapping rule {}: ", index + 1) } else { String::new() }
+}
+
+fn of_map(map: &recipe::MapRule) -> Result<MapRule, String> {
+    let prefixes = (map.ipv6_prefix.parse().map_err(text)?, map.ipv4_prefix.parse().map_err(text)?);
+    MapRule::new(prefixes.0, prefixes.1, map.ea_bits, map.psid_offset).map_err(text)
+}
+
+fn of_softwires(softwires: &recipe::Softwires) -> Result<Rule, String> {
+    let layout = match softwires.ipv6_length {
+        64 => B4Layout::PerSubnet { interface: softwires.interface },
+        128 => B4Layout::PerAddress,
+        other => return Err(format!("ipv6-length: expected 64 or 128, not {other}")),
+    };
+    let prefix: Prefix6 = softwires.ipv6_prefix.parse().map_err(text)?;
+    let b4s = B4Addresses::new(prefix, layout).map_err(text)?;
+    match &softwires.ipv4_prefix {
+        Some(ipv4) => {
+            let ipv4 = ipv4.parse().map_err(text)?;
+            let rule = Softwires::new(b4s, ipv4, softwires.psid_length, softwires.psid_offset).map_err(text)?;
+            Ok(Rule { most: rule.subscribers(), ipv6: rule.ipv6(), ipv4: Some(rule.ipv4()), ports: rule.ports() })
+        }
+        None => {
+            let inner = match softwires.ipv4 {
+                Some(IpAddr::V4(inner)) => inner,
+                _ => {
+                    return Err(
+                        "softwires: expected `ipv4-prefix` (lw4o6), or the `ipv4` address all have (DS-Lite)".to_owned()
+                    );
+                }
+            };
+            let rule = DsLite::alike(b4s, inner);
+            Ok(Rule { most: rule.subscribers(), ipv6: rule.ipv6(), ipv4: None, ports: rule.ports() })
+        }
+    }
+}
+
+fn of_six_rd(six_rd: &recipe::SixRd) -> Result<Rule, String> {
+    let prefixes = (six_rd.ipv6_prefix.parse().map_err(text)?, six_rd.ipv4_prefix.parse().map_err(text)?);
+    let rule = SixRd::new(prefixes.0, six_rd.ipv4_mask_length, prefixes.1).map_err(text)?;
+    let rule = rule.numbered(six_rd.first, None).map_err(text)?;
+    Ok(Rule { most: rule.subscribers(), ipv6: rule.ipv6(), ipv4: Some(rule.ipv4()), ports: PortRule::ANY })
+}
+
+/// The subscribers of a test, for the engine.
+pub(super) fn of(recipe: &Recipe, test: &Test) -> Result<Option<Subscribers>, String> {
+    if test.traffic.payload == Payload::Echo
+        && (!recipe.foreground.left.source.is_ipv6() || !recipe.foreground.right.source.is_ipv6())
+    {
+        return Err(format!(
+            "test {}: `payload = \"echo\"` is of ICMPv6, and the foreground of recipe {} is IPv4",
+            test.name, recipe.name
+        ));
+    }
+    let Some(rules) = RuleSet::of(recipe)? else { return none(recipe, test) };
+    let count = count(recipe, test);
+    if u64::from(count) > rules.most {
+        return Err(format!(
+            "test {}: {count} subscribers are wanted, and recipe {} has room for {}",
+            test.name, recipe.name, rules.most
+        ));
+    }
+    if recipe.state.is_some() && count > 1 << 16 {
+        return Err(format!("test {}: a stateful device is tested with up to 65536 subscribers, not {count}", test.name));
+    }
+    if test.traffic.left_addresses.is_some() || test.traffic.left_networks > 1 {
+        return Err(format!(
+            "test {}: the addresses on the left follow from the subscribers of recipe {}: leave out `left-addresses` and `left-networks`",
+            test.name, recipe.name
+        ));
+    }
+    // What the foreground of a recipe shows is the first subscriber of the first rule.
+    rules.rules.first().map_or(Ok(()), |rule| check_first(recipe, rule))?;
+    let groups = rules.shared(count).map(|(rule, share)| rule.group(recipe, share)).filter(|group| group.count > 0);
+    Ok(Some(Subscribers { order: Order::Pseudorandom, groups: groups.collect() }))
+}
+
+fn none(recipe: &Recipe, test: &Test) -> Result<Option<Subscribers>, String> {
+    match test.traffic.subscribers {
+        Some(_) => {
+            Err(format!("test {}: recipe {} has no [subscribers]: it serves one client network", test.name, recipe.name))
+        }
+        None => Ok(None),
+    }
+}
+
+/// How many a test has.
+pub(super) fn count(recipe: &Recipe, test: &Test) -> u32 {
+    if matches!(test.measure, Measure::ResponseTime(_)) {
+        // The load is that of so many clients: it is the plan's number that counts.
+        return test.clients();
+    }
+    test.traffic.subscribers.unwrap_or_else(|| recipe.subscribers.as_ref().map_or(1, |section| section.count))
+}
+
+/// The recipe's foreground must be what the rule makes of its first subscriber: else every frame would be called wrong.
+fn check_first(recipe: &Recipe, rule: &Rule) -> Result<(), String> {
+    let sides = [("left", recipe.foreground.left), ("right", recipe.foreground.right)];
+    // Behind a stateful device sources are the pool's.
+    let sides = sides.into_iter().filter(|(side, _)| *side == "left" || recipe.state.is_none());
+    for (side, ends) in sides {
+        let seen = rule.appearance(&ends);
+        let outer = ends
+            .outer
+            .map(|outer| ("outer.source", outer.source))
+            .into_iter()
+            .filter_map(|(what, own)| Some((what, own, seen.outer?)));
+        for (what, own, rule) in outer.chain(seen.inner.map(|rule| ("source", ends.source, rule))) {
+            if template::bits(own) != rule.bits(0) {
+                return Err(format!(
+                    "recipe {}: foreground.{side}.{what} is {own}, but the first subscriber has {} by the rule of [subscribers]",
+                    recipe.name,
+                    rule.address(0)
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What the configuration files of a device say of each of its first `count` subscribers; of each of several in a row as many as its recipe
+/// says.
+pub(crate) fn words(recipe: &Recipe, count: u32) -> Result<BTreeMap<String, Arc<[Subscriber]>>, String> {
+    let own = recipe.subscribers.as_ref().map(|_| (recipe, count));
+    let of_parts = recipe.parts.iter().filter_map(|part| Some((part, part.subscribers.as_ref()?.count)));
+    let mut words = BTreeMap::new();
+    for (recipe, count) in own.into_iter().chain(of_parts) {
+        let Some(rules) = RuleSet::of(recipe)? else { continue };
+        words.insert(recipe.name.clone(), rules.words(count).into());
+    }
+    Ok(words)
+}
+
+/// The most subscribers the device of a recipe is set up for where a plan asks for so many.
+pub(crate) fn most(recipe: &Recipe, tests: &[Test]) -> u32 {
+    let of_recipe = tests.iter().filter(|test| test.dut == recipe.name);
+    of_recipe.map(|test| count(recipe, test)).max().unwrap_or(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rules(most: &[u64]) -> RuleSet {
+        let ipv6 = AddressRule::fixed(IpAddr::from([0u16; 8]));
+        let rule = |most: &u64| Rule { most: *most, ipv6, ipv4: None, ports: PortRule::ANY };
+        RuleSet { rules: most.iter().map(rule).collect(), most: most.iter().sum() }
+    }
+
+    #[test]
+    fn rules_take_subscribers_in_turns_as_long_as_they_have_room() {
+        let shares = |count| rules(&[10, 2, 100]).shares(count);
+        assert_eq!(shares(1), [1, 0, 0]);
+        assert_eq!(shares(5), [2, 2, 1]);
+        assert_eq!(shares(7), [3, 2, 2]);
+        assert_eq!(shares(40), [10, 2, 28]);
+        assert_eq!(shares(112), [10, 2, 100]);
+        assert_eq!(shares(113), [10, 2, 100], "there are no more");
+    }
+
+    #[test]
+    fn a_device_set_up_for_more_subscribers_knows_those_of_fewer() {
+        let rules = rules(&[7, 1, 30, 3]);
+        for count in 0..41 {
+            let pairs = rules.shares(count).into_iter().zip(rules.shares(count + 1));
+            let added: Vec<u64> = pairs.map(|(fewer, more)| more.checked_sub(fewer).expect("none is taken away")).collect();
+            assert_eq!(added.iter().sum::<u64>(), 1, "{count}");
+        }
+    }
+}

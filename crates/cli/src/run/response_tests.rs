@@ -1,0 +1,54 @@
+//! Requests and replies through real kernel forwarding in namespaces, rigged with nftables: what the rules dropped and what sixbench
+//! missed must agree exactly, each on its own way. Needs root; without it these tests fail, they do not skip.
+
+use super::rigged_tests::{ONE_AT_A_TIME, perform, recipe};
+use sixbench_method::plan::{Measure, Payload, ResponseTime, Test, Traffic};
+use sixbench_method::record::Watch;
+use sixbench_method::terms::FrameRate;
+use sixbench_method::trial::{TrialResult, TrialSpec};
+
+/// Few enough for any queue on the way.
+const RATE: FrameRate = FrameRate(1_000);
+const SECOND: u64 = 1_000_000_000;
+
+/// A second of requests through Linux forwarding; the packets of every nftables counter, in the order of the rules.
+fn asked(payload: Payload, rules: &[&str]) -> (TrialResult, Watch, Vec<u64>) {
+    let measure = Measure::ResponseTime(ResponseTime { rate_per_client: RATE, duration_ns: SECOND });
+    let traffic = Traffic { payload, ..Traffic::RFC_4814 };
+    let test = Test { measure, traffic, ..Test::of("asked", "linux-ipv6") };
+    let look = |dut: &sixbench_testbed::Shell| dut.line("nft list ruleset").expect("rules");
+    let (result, watch, listing) = perform(&recipe("linux-ipv6", rules), &test, &TrialSpec::response(RATE, SECOND), look);
+    let after = |text: &str| text.split_whitespace().next().and_then(|n| n.parse().ok());
+    (result, watch, listing.split("counter packets ").skip(1).filter_map(after).collect())
+}
+
+#[test]
+fn every_request_through_linux_has_its_reply() {
+    let _guard = ONE_AT_A_TIME.lock();
+    for payload in [Payload::Udp, Payload::Echo] {
+        let (result, watch, _) = asked(payload, &[]);
+        let exchange = result.exchange().expect("an exchange");
+        assert_eq!((exchange.requested(), exchange.answered(), exchange.forwarded()), (1_000, 1_000, 2_000), "{result:?}");
+        let time = exchange.time().expect("response times");
+        let way = result.directions[0].delay.as_ref().expect("delays");
+        assert!(time.min_ns > way.min_ns && time.mean_ns() > way.mean_ns(), "{time:?} {way:?}");
+        assert!(watch.cores.iter().any(|core| core.role == "dut"), "{watch:?}");
+    }
+}
+
+#[test]
+fn requests_and_replies_that_rules_drop_are_told_apart_to_the_last_one() {
+    let _guard = ONE_AT_A_TIME.lock();
+    let rules = [
+        "add chain netdev rig in { type filter hook ingress device left priority 0 ; }",
+        "add rule netdev rig in icmpv6 type echo-request numgen inc mod 100 0 counter drop",
+        "add chain netdev rig back { type filter hook ingress device right priority 0 ; }",
+        "add rule netdev rig back icmpv6 type echo-reply numgen inc mod 50 0 counter drop",
+    ];
+    let (result, _, dropped) = asked(Payload::Echo, &rules);
+    assert_eq!(dropped, [10, 20]);
+    let [requests, replies] = &result.directions[..] else { panic!("two directions: {result:?}") };
+    assert_eq!((requests.offered, requests.received, requests.lost()), (1_000, 990, dropped[0]));
+    assert_eq!((replies.intended, replies.offered, replies.received, replies.lost()), (990, 990, 970, dropped[1]));
+    assert_eq!(result.exchange().expect("an exchange").unanswered(), dropped.iter().sum::<u64>());
+}

@@ -1,0 +1,239 @@
+//! Plans whose device is another machine, over a real sshd in a namespace. Slow on purpose: nothing here depends on speed. Needs root and
+//! openssh-server; without them these tests fail, they do not skip.
+
+mod common;
+#[path = "../../testbed/tests/common/room.rs"]
+mod room;
+
+use common::{Scratch, output, text};
+use room::{FAR, Room};
+use serde_json::Value;
+use sixbench_testbed::Library;
+use std::fs;
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+/// Runs use the cores of this machine; one at a time.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+/// Slow trials by a tester that may stall, on a router, a translator and a gateway.
+const TESTS: &str = r#"
+[trial]
+duration = "300ms"
+residual = "500ms"
+rest = "20ms"
+stall = "200ms"
+
+[search]
+minimum = "400"
+maximum = "1000"
+width = "20%"
+
+[[test]]
+name = "router"
+dut = "linux-ipv4"
+frame-sizes = [84]
+repetitions = 1
+
+[[test]]
+name = "siit"
+dut = "tayga-siit"
+frame-sizes = [84]
+repetitions = 1
+
+[[test]]
+name = "nat"
+dut = "nft-nat44"
+frame-sizes = [84]
+connections = 100
+phase-1-rate = 500
+repetitions = 1
+"#;
+
+fn plan(room: &Room, scratch: &Scratch, host: &str, tests: &str) -> String {
+    let config = room.config_within().display().to_string();
+    let [left, right] = FAR;
+    let testbed = format!(
+        "name = \"away\"\nrecipes = [\"recipes\"]\n[testbed]\nleft = \"left\"\nright = \"right\"\nhost = \"ssh:{host}\"\n\
+         dut-left = \"{left}\"\ndut-right = \"{right}\"\nssh-config = \"{config}\"\n"
+    );
+    keep_recipe(scratch);
+    scratch.write("plan.toml", &(testbed + tests))
+}
+
+/// The size of the connection tracking table is the whole machine's, and cannot be set from a namespace.
+fn keep_recipe(scratch: &Scratch) {
+    let library = Library::load::<&Path>(&[]).expect("recipes");
+    let mut recipe = library.get("nft-nat44").expect("a recipe").clone();
+    recipe.state.as_mut().expect("stateful").host.clear();
+    fs::create_dir_all(scratch.0.join("recipes")).expect("a directory");
+    scratch.write("recipes/nft-nat44.toml", &toml::to_string(&recipe).expect("a recipe"));
+}
+
+fn start(room: &Room, arguments: &[&str]) -> Child {
+    Command::new("ip")
+        .args(["netns", "exec", room.near.name(), env!("CARGO_BIN_EXE_sixbench")])
+        .args(arguments)
+        .env("NO_COLOR", "1")
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("sixbench")
+}
+
+fn run(room: &Room, plan: &str, results: &str) -> Output {
+    start(room, &["run", plan, "-o", results]).wait_with_output().expect("ended")
+}
+
+fn records(results: &str) -> Vec<Value> {
+    let lines = fs::read_to_string(Path::new(results).join("trials.jsonl")).unwrap_or_default();
+    lines.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
+}
+
+/// Whether a trial of the test lost nothing in either direction.
+fn has_passed(records: &[Value], test: &str) -> bool {
+    let is_whole = |direction: &Value| direction["offered"].as_u64() > Some(0) && direction["offered"] == direction["received"];
+    records.iter().filter(|record| record["point"]["test"] == test).any(|record| {
+        let directions = record["result"]["directions"].as_array().expect("directions");
+        directions.len() == 2 && directions.iter().all(is_whole)
+    })
+}
+
+fn until_the_first_trial(child: &mut Child, results: &str) {
+    let end = Instant::now() + Duration::from_secs(60);
+    while records(results).is_empty() {
+        assert!(child.try_wait().expect("a state").is_none(), "it ended before the first trial");
+        assert!(Instant::now() < end, "no trial within a minute");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn a_plan_runs_on_another_machine_and_leaves_it_as_it_was() {
+    let (_guard, scratch, room) = (ONE_AT_A_TIME.lock(), Scratch::new("ssh"), Room::build("run"));
+    let before = room.state();
+    let results = scratch.path("results");
+    let output = run(&room, &plan(&room, &scratch, "dut", TESTS), &results);
+    let error = text(&output.stderr);
+    assert!(matches!(output.status.code(), Some(0 | 4)), "{error}");
+    let records = records(&results);
+    for test in ["router", "siit", "nat"] {
+        assert!(has_passed(&records, test), "{test}: {error}\n{records:?}");
+    }
+    let counted = records.iter().filter_map(|record| record["result"]["connections"]["counted"].as_u64());
+    assert!(counted.into_iter().any(|count| count == 100), "the gateway's own count");
+    let commands = fs::read_to_string(Path::new(&results).join("commands.sh")).expect("a transcript");
+    assert!(commands.contains("from_within dut 'ip address add 198.18.0.1/30 dev enp5s0f0'"), "{commands}");
+    let facts = fs::read_to_string(Path::new(&results).join("facts.json")).expect("facts");
+    assert!(facts.contains("the DUT is the machine dut, set up over ssh"), "{facts}");
+    room.assert_is_as(&before);
+}
+
+#[test]
+fn a_machine_that_cannot_be_reached_is_told_before_anything_is_touched() {
+    let (scratch, room) = (Scratch::new("ssh-refused"), Room::build("refused"));
+    let before = room.state();
+    for (host, what) in [
+        ("closed", "Connection refused; is it up, does sshd run there, and is the port right?"),
+        ("refusing", "refusing refused our key"),
+        ("unknown", "its host key is not known here"),
+    ] {
+        let output = run(&room, &plan(&room, &scratch, host, TESTS), &scratch.path("results"));
+        let error = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(3), "{host}: {error}");
+        assert!(error.contains(what), "{host}: {error}");
+    }
+    assert!(!Path::new(&scratch.path("results")).exists());
+    room.assert_is_as(&before);
+}
+
+#[test]
+fn cores_that_the_machine_has_not_got_are_told_with_their_test() {
+    let (scratch, room) = (Scratch::new("ssh-cores"), Room::build("cores"));
+    let test = "[[test]]\nname = \"many\"\ndut = \"linux-ipv4\"\ncores = 9\n";
+    let output = run(&room, &plan(&room, &scratch, "dut", test), &scratch.path("results"));
+    let error = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{error}");
+    assert!(error.contains("test many") && error.contains("wants 9 cores for the DUT, and dut has 4 online"), "{error}");
+}
+
+#[test]
+fn ctrl_c_undoes_the_machine_and_keeps_the_results() {
+    let (_guard, scratch, room) = (ONE_AT_A_TIME.lock(), Scratch::new("ssh-stop"), Room::build("stop"));
+    let before = room.state();
+    let results = scratch.path("results");
+    let mut child = start(&room, &["run", &plan(&room, &scratch, "dut", TESTS), "-o", &results]);
+    until_the_first_trial(&mut child, &results);
+    let kill = format!("kill -s INT {}", child.id());
+    assert!(Command::new("sh").args(["-c", &kill]).status().expect("sh").success());
+    let output = child.wait_with_output().expect("ended");
+    assert_eq!(output.status.code(), Some(130), "{}", text(&output.stderr));
+    // No waiting here: when the run has ended, all is undone.
+    assert_eq!(room.state(), before);
+    assert!(Path::new(&results).join("report.html").exists());
+}
+
+#[test]
+fn a_tester_that_is_killed_leaves_the_machine_as_it_was() {
+    let (_guard, scratch, room) = (ONE_AT_A_TIME.lock(), Scratch::new("ssh-kill"), Room::build("kill"));
+    let before = room.state();
+    let results = scratch.path("results");
+    let siit = TESTS.replace("dut = \"linux-ipv4\"", "dut = \"tayga-siit\"");
+    let mut child = start(&room, &["run", &plan(&room, &scratch, "dut", &siit), "-o", &results]);
+    until_the_first_trial(&mut child, &results);
+    assert!(room.processes().contains(&"tayga".to_owned()));
+    child.kill().expect("killed");
+    child.wait().expect("ended");
+    room.assert_is_as(&before);
+    // Here an empty directory is left, for the next sweep.
+    let ours = format!("sb-{}-ssh-", child.id());
+    let entries = fs::read_dir(std::env::temp_dir()).expect("a directory").filter_map(Result::ok);
+    let left = entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(&ours));
+    left.for_each(|entry| fs::remove_dir(entry.path()).expect("empty"));
+}
+
+#[test]
+fn a_connection_that_breaks_ends_the_run_and_keeps_the_results() {
+    let (_guard, scratch, room) = (ONE_AT_A_TIME.lock(), Scratch::new("ssh-break"), Room::build("break"));
+    let before = room.state();
+    let results = scratch.path("results");
+    let mut child = start(&room, &["run", &plan(&room, &scratch, "dut", TESTS), "-o", &results]);
+    until_the_first_trial(&mut child, &results);
+    // Of sshd the sessions alone: who listens goes on, so that the machine could be reached again.
+    let pids = room.far.shell().look(&["ip", "netns", "pids", room.far.name()]).expect("processes");
+    let is_session = |pid: &&str| fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap_or_default().starts_with("sshd: ");
+    let sessions: Vec<&str> = pids.split_whitespace().filter(is_session).collect();
+    assert!(!sessions.is_empty());
+    let _ = Command::new("sh").args(["-c", &format!("kill -s KILL {}", sessions.join(" "))]).status();
+    let output = child.wait_with_output().expect("ended");
+    let error = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{error}");
+    assert!(error.contains("the connection to dut is lost"), "{error}");
+    assert!(error.contains("what was measured is kept in"), "{error}");
+    room.assert_is_as(&before);
+}
+
+#[test]
+fn a_recipe_that_nobody_has_tried_says_so_and_needs_its_machine() {
+    let listed = text(&output(&["list", "duts"]).stdout);
+    let line = listed.lines().find(|line| line.starts_with("openbsd-pf-nat64")).expect("a recipe");
+    assert!(line.contains("(untested recipe)") && line.contains("runs on OpenBSD, over ssh"), "{line}");
+    let scratch = Scratch::new("ssh-system");
+    let test = "name = \"p\"\n[[test]]\nname = \"t\"\ndut = \"openbsd-pf-nat64\"\nconnections = \"1k\"\n";
+    let output = output(&["run", &scratch.write("plan.toml", test), "-o", &scratch.path("results")]);
+    let error = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{error}");
+    assert!(error.contains("openbsd-pf-nat64 needs a machine of its own that runs OpenBSD"), "{error}");
+}
+
+#[test]
+fn the_commands_for_another_machine_are_shown_without_reaching_it() {
+    let (scratch, room) = (Scratch::new("ssh-shell"), Room::build("shell"));
+    let output = output(&["plan", "--shell", &plan(&room, &scratch, "dut", TESTS)]);
+    let script = text(&output.stdout);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert!(script.contains("dut 'ip link del nat64'") && script.contains("dut 'nft delete table ip sixbench'"), "{script}");
+}

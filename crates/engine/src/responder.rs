@@ -1,0 +1,193 @@
+//! The right end of the tester where it answers: each right request, once, by the reply with its number, on the thread that received it.
+
+use crate::bitmap::Bitmap;
+use crate::receiver::{MOST_AT_A_LOOK, Receiver};
+use crate::sender::{HOPELESS_NS, Writer};
+use crate::stream::Stream;
+use sixbench_io::clock::Clock;
+use sixbench_io::{BATCH, PortError, Transmit};
+use sixbench_method::terms::Direction;
+use sixbench_method::trial::{DirectionResult, Sending};
+use sixbench_wire::template::StampedTime;
+use std::collections::VecDeque;
+
+/// Requests that may wait for their replies to be sent. When there is no room for those of one more look, the port is not looked at: then
+/// requests wait in its ring, and what overruns there is counted as the tester's.
+const MOST_WAITING: usize = 16 * MOST_AT_A_LOOK;
+
+/// Receives requests and sends replies.
+pub(crate) struct Responder<'a> {
+    pub(crate) receiver: Receiver<'a>,
+    replies: Replies<'a>,
+    /// When the port was looked at last, nanoseconds.
+    looked_ns: u64,
+}
+
+/// A request that was received.
+#[derive(Clone, Copy)]
+struct Request {
+    sequence: u64,
+    /// When it left the tester.
+    time_ns: u64,
+    /// The last look at the port before it was seen: it cannot have been there earlier.
+    since_ns: u64,
+}
+
+/// What is to be sent, and what was.
+struct Replies<'a> {
+    port: &'a mut dyn Transmit,
+    stream: Stream,
+    writer: Writer,
+    /// Of constant capacity.
+    waiting: VecDeque<Request>,
+    /// The numbers of the replies that left.
+    sent: Bitmap,
+    counts: Counts,
+    stall_ns: u64,
+    gave_up: bool,
+    is_flushed: bool,
+}
+
+#[derive(Default)]
+struct Counts {
+    due: u64,
+    sent: u64,
+    refused: u64,
+    /// When the first and the last reply left, nanoseconds.
+    first_ns: u64,
+    last_ns: u64,
+    /// From the look before its request was seen to a reply's leaving, at the worst.
+    worst_ns: u64,
+    late: u64,
+}
+
+impl<'a> Responder<'a> {
+    /// Answers what `receiver` takes in by frames of `stream`, of which there are at most `frames`; a reply more than `stall_ns` behind its
+    /// request counts as late.
+    pub(crate) fn new(receiver: Receiver<'a>, port: &'a mut dyn Transmit, stream: Stream, frames: u64, stall_ns: u64) -> Self {
+        let replies = Replies {
+            writer: Writer::new(port.slots()),
+            port,
+            stream,
+            waiting: VecDeque::with_capacity(MOST_WAITING),
+            sent: Bitmap::new(frames),
+            counts: Counts::default(),
+            stall_ns,
+            gave_up: false,
+            is_flushed: false,
+        };
+        Self { receiver, replies, looked_ns: 0 }
+    }
+
+    /// The first request is due at `start_ns`.
+    pub(crate) fn begin(&mut self, start_ns: u64) {
+        self.receiver.begin(start_ns);
+        self.looked_ns = start_ns;
+    }
+
+    /// Takes in what has arrived and answers it; `is_sending` while requests are still being sent.
+    #[inline]
+    pub(crate) fn poll(&mut self, clock: &Clock, is_sending: bool) -> Result<(), PortError> {
+        let replies = &mut self.replies;
+        if replies.waiting.len() + MOST_AT_A_LOOK <= MOST_WAITING {
+            let (since_ns, now_ns) = (self.looked_ns, clock.now_ns());
+            self.looked_ns = now_ns.max(since_ns);
+            self.receiver.poll_each(clock, is_sending, &mut |tag| {
+                replies.take(Request { sequence: tag.sequence, time_ns: tag.time_ns, since_ns });
+            })?;
+        }
+        replies.send(clock)
+    }
+
+    /// Whether all that will be sent has left, once no more requests come.
+    #[inline]
+    pub(crate) fn has_answered_all(&mut self) -> Result<bool, PortError> {
+        let replies = &mut self.replies;
+        if !replies.is_flushed && replies.waiting.is_empty() {
+            replies.is_flushed = replies.port.flush()?;
+        }
+        Ok(replies.is_flushed)
+    }
+
+    /// Replies that left by now.
+    pub(crate) fn sent(&self) -> u64 {
+        self.replies.counts.sent
+    }
+
+    /// When the last of them did, nanoseconds; 0: none.
+    pub(crate) fn last_sent_ns(&self) -> u64 {
+        self.replies.counts.last_ns
+    }
+
+    /// The receiver of the requests, the replies as they were sent, and their numbers.
+    pub(crate) fn finish(self) -> (Receiver<'a>, DirectionResult, Bitmap) {
+        let Counts { due, sent, refused, first_ns, last_ns, worst_ns, late } = self.replies.counts;
+        let mut result = DirectionResult::counted(Direction::Reverse, sent, 0);
+        result.intended = due;
+        result.refused = refused;
+        // Replies have no schedule of their own: that they follow their requests is judged one by one.
+        let took_ns = last_ns.saturating_sub(first_ns);
+        result.sending = Sending { nominal_ns: took_ns, took_ns, worst_lateness_ns: worst_ns, late_frames: late };
+        (self.receiver, result, self.replies.sent)
+    }
+}
+
+impl Replies<'_> {
+    #[inline]
+    fn take(&mut self, request: Request) {
+        self.counts.due += 1;
+        if !self.gave_up {
+            self.waiting.push_back(request);
+        }
+    }
+
+    /// Sends what waits, batch by batch, as long as the port takes whole ones.
+    #[inline]
+    fn send(&mut self, clock: &Clock) -> Result<(), PortError> {
+        while let Some(oldest) = self.waiting.front() {
+            let now_ns = clock.now_ns();
+            if now_ns.saturating_sub(oldest.since_ns) > HOPELESS_NS {
+                self.give_up();
+                return Ok(());
+            }
+            let wanted = self.waiting.len().min(BATCH);
+            let (stream, writer, waiting) = (&self.stream, &mut self.writer, &self.waiting);
+            let mut next = 0;
+            let sent = self.port.transmit(wanted, &mut |slot, buffer| {
+                let request = &waiting[next];
+                next += 1;
+                writer.write(stream, request.sequence, StampedTime::new(request.time_ns), slot, buffer)
+            })?;
+            self.note(sent.taken, now_ns);
+            self.counts.refused += sent.refused as u64;
+            if sent.taken < wanted {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes note of the oldest `count` requests as answered.
+    #[inline]
+    fn note(&mut self, count: usize, now_ns: u64) {
+        for request in self.waiting.drain(..count) {
+            let after_ns = now_ns.saturating_sub(request.since_ns);
+            self.counts.worst_ns = self.counts.worst_ns.max(after_ns);
+            self.counts.late += u64::from(after_ns > self.stall_ns);
+            self.sent.set(request.sequence);
+        }
+        if count > 0 {
+            self.counts.first_ns = if self.counts.sent == 0 { now_ns } else { self.counts.first_ns };
+            self.counts.last_ns = now_ns;
+            self.counts.sent += count as u64;
+        }
+    }
+
+    /// A responder so far behind sends no more: the trial is invalid anyway.
+    #[cold]
+    fn give_up(&mut self) {
+        self.gave_up = true;
+        self.counts.worst_ns = self.counts.worst_ns.max(HOPELESS_NS);
+        self.waiting.clear();
+    }
+}

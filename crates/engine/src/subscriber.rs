@@ -1,0 +1,118 @@
+//! Which subscriber a frame is of, and what its addresses and ports are then: a function of the frame's number, so that the receiver
+//! computes them again.
+
+use crate::flow::Counter;
+use crate::profile::{Appearance, Ends, Group, Subscribers};
+use sixbench_method::plan::Order;
+use sixbench_wire::rules::{AddressRule, PortRule};
+use sixbench_wire::template::{End, Subscriber};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+/// The subscribers as one kind of frame of one direction bears them.
+#[derive(Clone, Debug)]
+pub(crate) struct Population {
+    end: End,
+    groups: Vec<SeenGroup>,
+    numbers: Counter,
+    port_order: Order,
+}
+
+/// The subscribers of one rule, as they are seen on one link.
+#[derive(Clone, Copy, Debug)]
+struct SeenGroup {
+    /// The number that its first has among all.
+    first: u32,
+    seen: Appearance,
+    ports: PortRule,
+}
+
+/// One subscriber of a population.
+#[derive(Clone, Copy)]
+pub(crate) struct Member<'a> {
+    group: &'a SeenGroup,
+    /// Its number within the group.
+    number: u64,
+}
+
+/// 32 uniform bits each for the subscriber and for one of its ports.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Draw {
+    pub(crate) subscriber: u32,
+    pub(crate) port: u32,
+}
+
+impl Population {
+    /// `is_left`: as they are seen on the left link. `port_order` is that of the ports at the subscribers' end.
+    pub(crate) fn new(subscribers: &Subscribers, end: End, is_left: bool, port_order: Order) -> Self {
+        let mut first = 0;
+        let seen = |group: &Group| {
+            let seen = SeenGroup { first, seen: if is_left { group.left } else { group.right }, ports: group.ports };
+            first += group.count;
+            seen
+        };
+        let groups = subscribers.groups.iter().map(seen).collect();
+        let numbers = Counter::among(subscribers.order, subscribers.count().max(1));
+        Self { end, groups, numbers, port_order }
+    }
+
+    /// The ends with nothing where each subscriber has an address of its own.
+    pub(crate) fn vacate(&self, ends: Ends) -> Ends {
+        if self.groups.iter().all(|group| group.seen.inner.is_none()) {
+            return ends;
+        }
+        let vacated = |address: IpAddr| -> IpAddr {
+            if address.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() }
+        };
+        match self.end {
+            End::Source => Ends { source: vacated(ends.source), ..ends },
+            End::Destination => Ends { destination: vacated(ends.destination), ..ends },
+        }
+    }
+
+    /// Frame `index`'s subscriber.
+    #[inline]
+    pub(crate) fn drawn(&self, index: u64, draw: Draw) -> Option<Member<'_>> {
+        self.member(self.numbers.place(index, draw.subscriber))
+    }
+
+    /// The subscriber that has this number among all; `None` of a population without groups.
+    #[inline]
+    pub(crate) fn member(&self, number: u32) -> Option<Member<'_>> {
+        let group = self.groups.iter().rfind(|group| group.first <= number)?;
+        Some(Member { group, number: u64::from(number - group.first) })
+    }
+
+    /// Its addresses.
+    #[inline]
+    pub(crate) fn addresses(&self, Member { group, number }: Member<'_>) -> Subscriber {
+        let bits = |rule: Option<AddressRule>| rule.map(|rule| rule.bits(number));
+        Subscriber { end: self.end, inner: bits(group.seen.inner), outer: bits(group.seen.outer) }
+    }
+
+    /// At which end of the frames they are.
+    #[inline]
+    pub(crate) fn end(&self) -> End {
+        self.end
+    }
+
+    /// Puts one of its own ports in the place of the one at `end`, where not all ports are everybody's.
+    #[inline]
+    pub(crate) fn take_port(
+        &self,
+        Member { group, number }: Member<'_>,
+        index: u64,
+        draw: Draw,
+        end: End,
+        ports: &mut (u16, u16),
+    ) {
+        if !group.ports.is_restricted() {
+            return;
+        }
+        let nth = Counter::among(self.port_order, group.ports.count(number)).place(index, draw.port);
+        let port = group.ports.port(number, nth);
+        match end {
+            End::Source => ports.0 = port,
+            End::Destination => ports.1 = port,
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! What a received frame says, before anybody asks whether it is right.
+
+use crate::stateful::{Mapped, mapped};
+use sixbench_wire::ethernet::{self, EtherType, EthernetView};
+use sixbench_wire::template::Transport;
+use sixbench_wire::{Ipv4View, Ipv6View, UdpView, ipv6, protocol};
+use std::net::IpAddr;
+
+/// The fields of an IP header, whichever version.
+pub(super) struct Header {
+    pub(super) source: IpAddr,
+    pub(super) destination: IpAddr,
+    pub(super) traffic_class: u8,
+    pub(super) flow_label: u32,
+    pub(super) hop_limit: u8,
+    pub(super) is_fragment: bool,
+    /// Octets of header and payload, by the header's length.
+    pub(super) octets: usize,
+    pub(super) is_checksum_right: bool,
+}
+
+/// What the datagram carries: a UDP header or that of an echo, and what follows.
+pub(super) struct Carried<'a> {
+    pub(super) transport: Transport,
+    /// Of an echo its identifier and sequence number.
+    pub(super) ports: (u16, u16),
+    /// An echo has none.
+    pub(super) udp_length: Option<u16>,
+    pub(super) checksum: u16,
+    pub(super) payload: &'a [u8],
+}
+
+/// A test datagram, and the header around it where it is encapsulated.
+pub(super) struct Seen<'a> {
+    pub(super) ip: Header,
+    pub(super) outer: Option<Header>,
+    pub(super) carried: Carried<'a>,
+}
+
+impl<'a> Seen<'a> {
+    /// `None` where the frame is neither a UDP datagram nor an echo, nor one of them encapsulated once.
+    #[inline]
+    pub(super) fn read(frame: &'a [u8]) -> Option<Self> {
+        let ethernet = EthernetView::new(frame).ok()?;
+        let (ip, protocol, payload) = match ethernet.ether_type() {
+            EtherType::IPV4 => read_ipv4(ethernet.payload())?,
+            EtherType::IPV6 => read_ipv6(ethernet.payload())?,
+            _ => return None,
+        };
+        let inner = match protocol {
+            protocol::IPV4 => Some(read_ipv4(payload)?),
+            protocol::IPV6 => Some(read_ipv6(payload)?),
+            _ => None,
+        };
+        let (ip, outer, protocol, payload) = match inner {
+            Some((inner, protocol, payload)) => (inner, Some(ip), protocol, payload),
+            None => (ip, None, protocol, payload),
+        };
+        Some(Self { ip, outer, carried: carried(protocol, payload)? })
+    }
+
+    /// Octets of the Ethernet frame by the length in its first IP header, without FCS.
+    #[inline]
+    pub(super) fn frame_octets(&self) -> usize {
+        ethernet::HEADER_LEN + self.outer.as_ref().unwrap_or(&self.ip).octets
+    }
+
+    /// The source as a state table keeps it.
+    #[inline]
+    pub(super) fn mapped(&self) -> Mapped {
+        mapped(self.ip.source, self.carried.ports.0)
+    }
+}
+
+type Read<'a> = (Header, u8, &'a [u8]);
+
+#[inline]
+fn read_ipv4(octets: &[u8]) -> Option<Read<'_>> {
+    let ip = Ipv4View::new(octets).ok()?;
+    if ip.fragment_offset() != 0 {
+        return None;
+    }
+    let header = Header {
+        source: ip.src().into(),
+        destination: ip.dst().into(),
+        traffic_class: ip.dscp() << 2 | ip.ecn(),
+        flow_label: 0,
+        hop_limit: ip.ttl(),
+        is_fragment: ip.is_fragment(),
+        octets: usize::from(ip.total_len()),
+        is_checksum_right: ip.is_checksum_right(),
+    };
+    Some((header, ip.protocol(), ip.payload()))
+}
+
+#[inline]
+fn read_ipv6(octets: &[u8]) -> Option<Read<'_>> {
+    let ip = Ipv6View::new(octets).ok()?;
+    let header = Header {
+        source: ip.src().into(),
+        destination: ip.dst().into(),
+        traffic_class: ip.traffic_class(),
+        flow_label: ip.flow_label(),
+        hop_limit: ip.hop_limit(),
+        is_fragment: false,
+        octets: ipv6::HEADER_LEN + usize::from(ip.payload_len()),
+        is_checksum_right: true,
+    };
+    Some((header, ip.next_header(), ip.payload()))
+}
+
+#[inline]
+fn carried(protocol: u8, payload: &[u8]) -> Option<Carried<'_>> {
+    match protocol {
+        protocol::UDP => {
+            let udp = UdpView::new(payload).ok()?;
+            Some(Carried {
+                transport: Transport::Udp,
+                ports: (udp.source_port(), udp.destination_port()),
+                udp_length: Some(udp.length()),
+                checksum: udp.checksum(),
+                payload: udp.payload(),
+            })
+        }
+        protocol::ICMPV6 => echo(payload),
+        _ => None,
+    }
+}
+
+/// RFC 4443 section 4.
+fn echo(payload: &[u8]) -> Option<Carried<'_>> {
+    let (header, payload) = payload.split_first_chunk::<8>()?;
+    let transport = [Transport::EchoRequest, Transport::EchoReply].into_iter().find(|t| t.echo_type() == Some(header[0]))?;
+    let word = |at: usize| u16::from_be_bytes([header[at], header[at + 1]]);
+    (header[1] == 0).then(|| Carried { transport, ports: (word(4), word(6)), udp_length: None, checksum: word(2), payload })
+}

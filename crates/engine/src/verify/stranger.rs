@@ -1,0 +1,34 @@
+//! Frames that are none of the trial's.
+
+use sixbench_wire::ethernet::{EtherType, EthernetView};
+use sixbench_wire::{Ipv4View, Ipv6View, protocol};
+
+/// Strangers worth a count of their own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stranger {
+    /// ICMP or ICMPv6.
+    Icmp,
+    /// A part of a datagram.
+    Fragment,
+    /// Anything else.
+    Other,
+}
+
+/// What a foreign frame is.
+#[cold]
+pub(crate) fn stranger(frame: &[u8]) -> Stranger {
+    let Ok(ethernet) = EthernetView::new(frame) else { return Stranger::Other };
+    match ethernet.ether_type() {
+        EtherType::IPV4 => match Ipv4View::new(ethernet.payload()) {
+            Ok(ip) if ip.is_fragment() => Stranger::Fragment,
+            Ok(ip) if ip.protocol() == protocol::ICMP => Stranger::Icmp,
+            _ => Stranger::Other,
+        },
+        EtherType::IPV6 => match Ipv6View::new(ethernet.payload()).map(|ip| ip.next_header()) {
+            Ok(protocol::IPV6_FRAGMENT) => Stranger::Fragment,
+            Ok(protocol::ICMPV6) => Stranger::Icmp,
+            _ => Stranger::Other,
+        },
+        _ => Stranger::Other,
+    }
+}

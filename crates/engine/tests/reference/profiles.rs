@@ -1,0 +1,181 @@
+//! The tester's side: the rules of `wire::rules` for the domains that the reference devices know by their own arithmetic.
+
+use super::{map, six_in_four, softwires};
+use crate::common::{FRAMES, ends, ipv4};
+use sixbench_engine::profile::{Appearance, Face, Group, Path, Paths, Profile, Subscribers, Tunnel, Variation};
+use sixbench_engine::stateful::{Gateway, Pool};
+use sixbench_method::plan::{AddressPart, Order, Ports, Range, Stateful};
+use sixbench_method::terms::{Direction, FrameRate};
+use sixbench_wire::rules::{AddressRule, B4Addresses, B4Layout, DsLite, MapRule, PortRule, SixRd, Softwires};
+use std::net::IpAddr;
+
+/// Subscribers that take part, of all that a domain has.
+pub(crate) const SUBSCRIBERS: u32 = 1000;
+/// Connections opened in phase 1.
+pub(crate) const CONNECTIONS: u64 = 600;
+
+fn plain(source: &str, destination: &str) -> Face {
+    Face::plain(ends(source, destination))
+}
+
+fn around(inner: Face, source: impl Into<IpAddr>, destination: impl Into<IpAddr>, hop_limit: u8) -> Face {
+    let ends = sixbench_engine::profile::Ends { source: source.into(), destination: destination.into() };
+    Face { tunnel: Some(Tunnel { ends, hop_limit }), ..inner }
+}
+
+fn swapped(face: Face) -> Face {
+    let swap = |ends: sixbench_engine::profile::Ends| sixbench_engine::profile::Ends {
+        source: ends.destination,
+        destination: ends.source,
+    };
+    Face { ends: swap(face.ends), tunnel: face.tunnel.map(|tunnel| Tunnel { ends: swap(tunnel.ends), ..tunnel }) }
+}
+
+/// What the device makes of the left face is the right one, and the other way round, one hop further.
+fn between(left: Face, right: Face) -> Profile {
+    let paths = |sent, expected| Paths { foreground: Path { sent, expected, hops: 1 }, background: None };
+    Profile { forward: paths(left, right), reverse: paths(swapped(right), swapped(left)), ..ipv4() }
+}
+
+fn seen(inner: impl Into<Option<AddressRule>>, outer: impl Into<Option<AddressRule>>) -> Appearance {
+    Appearance { inner: inner.into(), outer: outer.into() }
+}
+
+fn group(left: Appearance, right: Appearance, ports: PortRule) -> Group {
+    Group { count: SUBSCRIBERS, left, right, ports }
+}
+
+fn with(profile: Profile, groups: Vec<Group>) -> Profile {
+    Profile { subscribers: Some(Subscribers { order: Order::Pseudorandom, groups }), ..profile }
+}
+
+fn parsed<T: std::str::FromStr<Err: std::fmt::Debug>>(text: &str) -> T {
+    text.parse().expect("a constant")
+}
+
+fn map_rule(domain: map::Domain) -> MapRule {
+    MapRule::new(parsed("2001:db8:ce::/51"), parsed("192.0.2.0/24"), 13, domain.offset as u8).expect("a rule")
+}
+
+/// The side of the servers, in IPv4.
+const SERVER: &str = "198.51.100.2";
+/// The same behind 64:ff9b::/96.
+const SERVER_BEHIND_DMR: &str = "64:ff9b::c633:6402";
+
+/// A BR of MAP-T.
+pub(crate) fn map_t(domain: map::Domain) -> Profile {
+    let rule = map_rule(domain);
+    let profile = between(plain("2001:db8:ce::c000:200:0", SERVER_BEHIND_DMR), plain("192.0.2.0", SERVER));
+    with(profile, vec![group(seen(rule.ipv6(), None), seen(rule.ipv4(), None), rule.ports())])
+}
+
+/// A BR of MAP-T with two rules of different PSID offsets: 250 subscribers of the one, 750 of the other, each in its turn.
+pub(crate) fn map_t_of_two_rules() -> Profile {
+    let second = MapRule::new(parsed("2001:db8:cf::/51"), parsed("203.0.113.0/24"), 13, 6).expect("a rule");
+    let second = group(seen(second.ipv6(), None), seen(second.ipv4(), None), second.ports());
+    let mut profile = map_t(map::Domain::of_the_papers(0));
+    let subscribers = profile.subscribers.as_mut().expect("subscribers");
+    subscribers.order = Order::Increasing;
+    subscribers.groups[0].count = 250;
+    subscribers.groups.push(Group { count: 750, ..second });
+    profile
+}
+
+/// A BR of MAP-E.
+pub(crate) fn map_e(domain: map::Domain) -> Profile {
+    let rule = map_rule(domain);
+    let right = plain("192.0.2.0", SERVER);
+    let left = around(right, domain.ce(0, 0), map::BR, map::BR_HOPS);
+    with(between(left, right), vec![group(seen(rule.ipv4(), rule.ipv6()), seen(rule.ipv4(), None), rule.ports())])
+}
+
+fn b4s() -> B4Addresses {
+    B4Addresses::new(parsed("2001:db8:b4::/48"), B4Layout::PerSubnet { interface: 1 }).expect("a prefix")
+}
+
+/// A lightweight AFTR: 64 B4s share an address.
+pub(crate) fn lw4o6() -> Profile {
+    let rule = Softwires::new(b4s(), parsed("192.0.2.0/24"), 6, 0).expect("a binding table");
+    let right = plain("192.0.2.0", SERVER);
+    let left = around(right, softwires::b4(0), softwires::AFTR, softwires::AFTR_HOPS);
+    with(between(left, right), vec![group(seen(rule.ipv4(), rule.ipv6()), seen(rule.ipv4(), None), rule.ports())])
+}
+
+fn range(first: u16, last: u16) -> Range {
+    Range { first, last, order: Order::Pseudorandom }
+}
+
+/// `ports` are those the Initiator's sources may become, with the last 16 bits of the address.
+fn gateway(part: u16, ports: (u16, u16)) -> Option<Gateway> {
+    let settings = Stateful::new(CONNECTIONS, FrameRate(5_000), 200_000_000);
+    Some(Gateway { opens: Direction::Forward, settings, pool: Pool { parts: vec![(part, part)], ports } })
+}
+
+/// Four servers whose addresses differ in their last 16 bits.
+fn four_servers() -> Variation {
+    Variation::Part(AddressPart { range: range(0x6402, 0x6405), ipv4_offset: 2, ipv6_offset: 14 })
+}
+
+/// A CE of MAP-T: one host, 30 ports of its own, 5 ports of 4 servers.
+pub(crate) fn map_t_ce() -> Profile {
+    let (domain, psid) = (map::Domain::of_the_papers(0), map::MapTCe::PSID);
+    let mut right = plain("::", SERVER_BEHIND_DMR);
+    right.ends.source = domain.ce(map::MapTCe::LAST, psid).into();
+    let ports = Ports { source: range(5000, 5029), destination: range(80, 84) };
+    Profile {
+        forward_ports: ports,
+        reverse_ports: ports,
+        right_variation: four_servers(),
+        gateway: gateway(psid, (55_296, 57_343)),
+        ..between(plain("192.168.0.4", SERVER), right)
+    }
+}
+
+/// The AFTR of DS-Lite: 10 B4s, behind each the host 192.0.0.2 with 3 ports, 5 ports of 4 servers.
+pub(crate) fn ds_lite() -> Profile {
+    let rule = DsLite::alike(b4s(), DsLite::B4);
+    let left = around(plain("192.0.0.2", SERVER), softwires::b4(0), softwires::AFTR, softwires::AFTR_HOPS);
+    let mut right = plain("0.0.0.0", SERVER);
+    right.ends.source = softwires::PUBLIC.into();
+    let ports = Ports { source: range(5000, 5002), destination: range(80, 84) };
+    let subscribers = Group { count: 10, ..group(seen(None, rule.ipv6()), Appearance::default(), PortRule::ANY) };
+    Profile {
+        forward_ports: ports,
+        reverse_ports: ports,
+        right_variation: four_servers(),
+        gateway: gateway(0x7101, (1024, 65_535)),
+        ..with(between(left, right), vec![subscribers])
+    }
+}
+
+fn six_in_four(rule: SixRd, relay: &six_in_four::Relay) -> Profile {
+    let mut right = plain("::", "2001:2:0:8000::2");
+    right.ends.source = rule.ipv6().address(0);
+    let left = around(right, rule.ipv4().address(0), relay.own, relay.hops);
+    let groups = vec![group(seen(rule.ipv6(), rule.ipv4()), seen(rule.ipv6(), None), PortRule::ANY)];
+    with(between(left, right), groups)
+}
+
+/// The relay of 6to4: 1000 sites from 198.18.0.1 on.
+pub(crate) fn six_to_four() -> Profile {
+    let rule = SixRd::sixtofour(parsed("198.18.0.0/16")).numbered(1, None).expect("sites");
+    six_in_four(rule, &six_in_four::Relay::six_to_four())
+}
+
+/// The border relay of 6rd: 1000 CEs from 10.1.0.1 on.
+pub(crate) fn six_rd() -> Profile {
+    let rule = SixRd::new(parsed("2001:db8::/32"), 8, parsed("10.1.0.0/16")).expect("a domain");
+    six_in_four(rule.numbered(1, None).expect("CEs"), &six_in_four::Relay::six_rd())
+}
+
+/// A CLAT with 1000 clients from 192.168.1.0 on.
+pub(crate) fn clat() -> Profile {
+    let part = AddressPart { range: range(0x0100, 0x0100 + SUBSCRIBERS as u16 - 1), ipv4_offset: 2, ipv6_offset: 14 };
+    let profile = between(plain("192.168.1.0", SERVER), plain("2001:db8:aaaa::c0a8:100", SERVER_BEHIND_DMR));
+    Profile { left_variation: Variation::Part(part), ..profile }
+}
+
+/// How many subscribers are drawn at least once, within six standard deviations (10) of 1000 (1 - 1/e).
+pub(crate) fn is_drawn_well(subscribers: usize) -> bool {
+    (572..=692).contains(&subscribers) && FRAMES == u64::from(SUBSCRIBERS)
+}

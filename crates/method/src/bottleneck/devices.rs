@@ -1,0 +1,185 @@
+//! Which device of a chain limits it. A dual DUT setup hides that (RFC 8219 section 4.2); the idle time of both shows it.
+
+use super::cores::{Core, cores_of, dut_cores};
+use crate::record::{TrialRecord, Watch};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// How idle the devices of a chain were, and what follows.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Chain {
+    /// The devices, the one with the least idle core first.
+    pub devices: Vec<Idleness>,
+    /// Which of them limits the chain.
+    pub weakest: Weakest,
+}
+
+/// How idle a device was.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Idleness {
+    /// The name of its recipe; of a DUT that is watched by the host's cores what the caller calls it.
+    pub device: String,
+    /// Its cores.
+    pub cores: usize,
+    /// The core that was least idle, by the device's own number.
+    pub least_idle_core: u32,
+    /// That core's idle time, per cent.
+    pub least_percent: f64,
+    /// Idle time of all its cores on average, per cent.
+    pub mean_percent: f64,
+}
+
+/// The bottleneck among the devices of a chain.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "verdict", rename_all = "kebab-case")]
+pub enum Weakest {
+    /// The first one.
+    First {
+        /// Percentage points by which its least idle core is less idle than that of the next device.
+        margin: f64,
+    },
+    /// The first two are too close to tell.
+    Undecided {
+        /// Percentage points between them.
+        margin: f64,
+    },
+    /// No device is short of processor time: the limit is elsewhere.
+    Neither,
+    /// They have fewer cores of the host than of their own: what one uses the other lacks, and waiting for a core looks idle.
+    Shared {
+        /// The host's cores for all of them.
+        host_cores: Vec<u32>,
+    },
+}
+
+/// Points of idle time between two devices that make a difference: what repetitions of one device are apart, and more.
+const CLEAR_POINTS: f64 = 10.0;
+
+/// A device whose every core is idle for more than this, per cent, does not limit a chain by its processor.
+const AMPLE_PERCENT: f64 = 50.0;
+
+/// Which device limits the chain, by the trials at the rate that was found, one for each repetition: the one whose busiest core was least
+/// idle. That core, rather than the mean of all, because the first core that is full is the first to lose. `None` where fewer than two
+/// devices were watched.
+pub fn weakest(records: &[&TrialRecord]) -> Option<Chain> {
+    let watches = watches(records);
+    let mut devices = of_devices(&watches);
+    devices.sort_by(|a, b| a.least_percent.total_cmp(&b.least_percent));
+    let [first, second, ..] = &devices[..] else { return None };
+    let margin = second.least_percent - first.least_percent;
+    let host_cores = host_cores(&watches);
+    let weakest = match () {
+        () if !host_cores.is_empty() && host_cores.len() < devices.iter().map(|device| device.cores).sum() => {
+            Weakest::Shared { host_cores }
+        }
+        () if first.least_percent > AMPLE_PERCENT => Weakest::Neither,
+        () if margin < CLEAR_POINTS => Weakest::Undecided { margin },
+        () => Weakest::First { margin },
+    };
+    Some(Chain { devices, weakest })
+}
+
+/// How idle each device was in these trials, in the order of the chain; where none was watched by itself the DUT, by the name `dut`, on the
+/// host's cores. Empty where nobody watched.
+pub fn idleness(records: &[&TrialRecord], dut: &str) -> Vec<Idleness> {
+    let devices = of_devices(&watches(records));
+    if !devices.is_empty() {
+        return devices;
+    }
+    of_cores(dut, &dut_cores(records)).into_iter().collect()
+}
+
+fn watches<'a>(records: &[&'a TrialRecord]) -> Vec<&'a Watch> {
+    records.iter().filter_map(|record| record.watch.as_ref()).collect()
+}
+
+fn of_devices(watches: &[&Watch]) -> Vec<Idleness> {
+    let of = |name: &str| {
+        let watched = watches.iter().flat_map(|watch| &watch.devices).filter(|device| device.device == name);
+        of_cores(name, &cores_of(watched.flat_map(|device| &device.cores)))
+    };
+    names(watches).into_iter().filter_map(of).collect()
+}
+
+/// In the order of the chain.
+fn names<'a>(watches: &[&'a Watch]) -> Vec<&'a str> {
+    let mut names: Vec<&str> = Vec::new();
+    for device in watches.iter().flat_map(|watch| &watch.devices) {
+        if !names.contains(&device.device.as_str()) {
+            names.push(&device.device);
+        }
+    }
+    names
+}
+
+fn of_cores(name: &str, cores: &[Core]) -> Option<Idleness> {
+    let idle: Vec<f64> = cores.iter().map(Core::idle_percent).collect();
+    let (least, core) = idle.iter().zip(cores).min_by(|a, b| a.0.total_cmp(b.0))?;
+    Some(Idleness {
+        device: name.to_owned(),
+        cores: cores.len(),
+        least_idle_core: core.number,
+        least_percent: *least,
+        mean_percent: idle.iter().sum::<f64>() / idle.len() as f64,
+    })
+}
+
+/// The host's cores that are the devices'; empty where the devices run on hosts of their own.
+fn host_cores(watches: &[&Watch]) -> Vec<u32> {
+    let cores = watches.iter().flat_map(|watch| &watch.cores).filter(|core| core.role == "dut");
+    cores.map(|core| core.core).collect::<std::collections::BTreeSet<_>>().into_iter().collect()
+}
+
+impl fmt::Display for Chain {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let idle: Vec<String> = self.devices.iter().map(ToString::to_string).collect();
+        let first = self.devices.first().map_or("", |device| device.device.as_str());
+        match &self.weakest {
+            Weakest::First { margin } => {
+                write!(
+                    f,
+                    "the bottleneck is {first}: its busiest core was less idle by {margin:.0} points ({})",
+                    idle.join("; ")
+                )
+            }
+            Weakest::Undecided { margin } => {
+                let names = self.names();
+                let why =
+                    format!("their busiest cores are {margin:.0} points apart, and {CLEAR_POINTS:.0} would make a difference");
+                write!(f, "which of {names} is the bottleneck is undecided: {why} ({})", idle.join("; "))
+            }
+            Weakest::Neither => {
+                write!(f, "no device is short of processor time: look elsewhere, at queues and links ({})", idle.join("; "))
+            }
+            Weakest::Shared { host_cores } => {
+                let used: Vec<String> = self.devices.iter().map(Idleness::use_of_its_cores).collect();
+                let cores = super::cores::numbered(host_cores.iter().copied());
+                let why = format!("they share {cores} of the host, and a device that waits for a core looks idle");
+                write!(f, "which of {} is the bottleneck is undecided: {why} ({})", self.names(), used.join("; "))
+            }
+        }
+    }
+}
+
+impl Chain {
+    fn names(&self) -> String {
+        let names: Vec<&str> = self.devices.iter().map(|device| device.device.as_str()).collect();
+        names.join(" and ")
+    }
+}
+
+impl fmt::Display for Idleness {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { device, cores, least_idle_core, least_percent, mean_percent } = self;
+        match cores {
+            1 => write!(f, "{device}: {least_percent:.0} % idle"),
+            _ => write!(f, "{device}: {least_percent:.0} % idle on core {least_idle_core}, {mean_percent:.0} % on all {cores}"),
+        }
+    }
+}
+
+impl Idleness {
+    fn use_of_its_cores(&self) -> String {
+        format!("{} used {:.0} % of a core", self.device, (100.0 - self.mean_percent) * self.cores as f64)
+    }
+}

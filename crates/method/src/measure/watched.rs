@@ -1,0 +1,120 @@
+//! What was seen of the DUT itself during a trial, as values of a measurement whose result that is a part of.
+
+use super::{Quantity, Value};
+use crate::plan::Measure;
+use crate::record::{CoreWatch, TrialRecord, Watch};
+use crate::stats::Summary;
+use crate::terms::Direction;
+use crate::trial::Fault;
+
+/// The load of the DUT's processors and the growth of its memory while frames were sent; nothing where nobody looked, and nothing of
+/// measures that are not about it.
+pub(crate) fn values(measure: &Measure, record: &TrialRecord) -> Vec<Value> {
+    let (Measure::ResponseTime(_), Some(watch)) = (measure, &record.watch) else { return Vec::new() };
+    let samples = (record.result.spec.duration_ns / watch.interval_ns.max(1)).max(1) as usize;
+    let load = Summary::of(&busy(watch, samples)).filter(|_| is_the_duts_own(record, watch));
+    let found = [
+        (Quantity::ProcessorLoad, load.map(|load| load.mean)),
+        // One sample has none.
+        (Quantity::ProcessorLoadDeviation, load.filter(|load| load.n > 1).map(|load| load.deviation)),
+        (Quantity::MemoryGrowth, growth(watch, samples)),
+    ];
+    let (direction, load) = (Direction::Forward, record.result.spec.rate);
+    let value =
+        |(quantity, value): (_, Option<f64>)| Some(Value { quantity, direction, load, value: value?, is_at_least: false });
+    found.into_iter().filter_map(value).collect()
+}
+
+/// Whether the load of the cores is the DUT's: of a machine of its own it always is, of the host's cores unless others ran there, too.
+fn is_the_duts_own(record: &TrialRecord, watch: &Watch) -> bool {
+    let is_taken = record.result.faults.iter().any(|fault| matches!(fault, Fault::CpuTaken { .. }));
+    !is_taken || watch.devices.iter().any(|device| !device.cores.is_empty())
+}
+
+/// The cores of the DUT: of its own machines where it has some, else those of the host that are its.
+fn cores(watch: &Watch) -> Vec<&CoreWatch> {
+    let own: Vec<&CoreWatch> = watch.devices.iter().flat_map(|device| &device.cores).collect();
+    if own.is_empty() { watch.cores.iter().filter(|core| core.role == "dut").collect() } else { own }
+}
+
+/// The mean load of the cores in each of the first `samples` intervals, per cent: what follows is the wait for residual frames.
+fn busy(watch: &Watch, samples: usize) -> Vec<f64> {
+    let cores = cores(watch);
+    let length = cores.iter().map(|core| core.samples.len()).min().unwrap_or(0).min(samples);
+    let of_core = |core: &&CoreWatch, i: usize| {
+        let sample = &core.samples[i];
+        f64::from(u32::from(sample.user) + u32::from(sample.system) + u32::from(sample.softirq)) / 10.0
+    };
+    (0..length).map(|i| cores.iter().map(|core| of_core(core, i)).sum::<f64>() / cores.len() as f64).collect()
+}
+
+/// The first look is taken before the first frame.
+fn growth(watch: &Watch, samples: usize) -> Option<f64> {
+    let own: Vec<&[u64]> = watch.devices.iter().map(|d| &d.memory[..]).filter(|memory| !memory.is_empty()).collect();
+    let memories = if own.is_empty() { vec![&watch.memory[..]] } else { own };
+    let of = |memory: &[u64]| Some(memory.iter().take(samples + 1).max()?.saturating_sub(*memory.first()?) as f64);
+    memories.into_iter().map(of).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::{Point, ResponseTime};
+    use crate::record::{CpuSample, DeviceWatch, FORMAT};
+    use crate::terms::{FrameRate, FrameSize};
+    use crate::trial::{TrialResult, TrialSpec};
+
+    fn found(watch: Watch) -> Vec<(Quantity, f64)> {
+        found_with(watch, vec![])
+    }
+
+    /// Of half a second with ten looks a second.
+    fn found_with(watch: Watch, faults: Vec<Fault>) -> Vec<(Quantity, f64)> {
+        let rate_per_client = FrameRate(1000);
+        let measure = Measure::ResponseTime(ResponseTime { rate_per_client, duration_ns: 500_000_000 });
+        let spec = TrialSpec::response(rate_per_client, 500_000_000);
+        let result = TrialResult { spec, directions: vec![], connections: None, tcp: None, dns: None, faults };
+        let point = Point { test: "t".into(), frame_size: FrameSize(84) };
+        let (started, watch) = (String::new(), Some(watch));
+        let record = TrialRecord { format: FORMAT, point, repetition: 1, trial: 1, started, result, watch };
+        assert!(values(&Measure::Throughput, &record).is_empty());
+        values(&measure, &record).into_iter().map(|value| (value.quantity, value.value)).collect()
+    }
+
+    fn core(role: &str, system: &[u16]) -> CoreWatch {
+        let sample = |&system: &u16| CpuSample { system, softirq: 100, idle: 900 - system, ..CpuSample::default() };
+        CoreWatch { core: 0, role: role.to_owned(), samples: system.iter().map(sample).collect() }
+    }
+
+    fn watch(cores: Vec<CoreWatch>) -> Watch {
+        let (devices, memory, drops, connections) = (vec![], vec![], vec![], vec![]);
+        Watch { interval_ns: 100_000_000, cores, devices, memory, process_ms: None, drops, connections }
+    }
+
+    #[test]
+    fn the_load_of_the_duts_cores_is_averaged_over_the_time_of_sending() {
+        let seen = watch(vec![core("tester", &[900; 7]), core("dut", &[100, 200, 300, 200, 200, 0, 0])]);
+        let (load, deviation) = (Quantity::ProcessorLoad, Quantity::ProcessorLoadDeviation);
+        assert_eq!(found(seen), [(load, 30.0), (deviation, 50f64.sqrt())]);
+        assert!(found(watch(vec![])).is_empty(), "nobody looked");
+    }
+
+    #[test]
+    fn a_virtual_machine_has_cores_and_memory_of_its_own() {
+        let relay =
+            DeviceWatch { device: "relay".into(), cores: vec![core("dut", &[400; 5])], memory: vec![5000, 5000, 9000, 8000] };
+        let seen = Watch { devices: vec![relay], memory: vec![1, 9], ..watch(vec![core("dut", &[900; 5])]) };
+        let expected =
+            [(Quantity::ProcessorLoad, 50.0), (Quantity::ProcessorLoadDeviation, 0.0), (Quantity::MemoryGrowth, 4000.0)];
+        assert_eq!(found(seen), expected);
+    }
+
+    #[test]
+    fn what_others_ran_on_the_hosts_cores_is_no_load_of_the_dut() {
+        let taken = || vec![Fault::CpuTaken { milliseconds: 400 }];
+        let shared = Watch { memory: vec![1000, 3000], ..watch(vec![core("dut", &[900; 5])]) };
+        assert_eq!(found_with(shared.clone(), taken()), [(Quantity::MemoryGrowth, 2000.0)]);
+        let relay = DeviceWatch { device: "relay".into(), cores: vec![core("dut", &[400; 5])], memory: vec![] };
+        assert_eq!(found_with(Watch { devices: vec![relay], ..shared }, taken()).len(), 3, "a machine's own time is known");
+    }
+}

@@ -1,0 +1,66 @@
+//! What the scatter of the repetitions leaves open of a fit: the repetitions of each step are drawn anew, and the law fitted anew.
+
+use super::Repetitions;
+use super::fit::{Fit, Law, medians, parameters};
+use crate::simulated::SplitMix64;
+use crate::stats::percentile;
+use serde::{Deserialize, Serialize};
+
+/// With fewer, hardly anything else can be drawn than what there is.
+pub(super) const LEAST_REPETITIONS: usize = 3;
+
+const DRAWS: usize = 1_000;
+
+/// Any would do; the same one gives the same report.
+const SEED: u64 = 8219;
+
+/// From the 2.5th to the 97.5th percentile over 1,000 fits to resampled repetitions (Efron's bootstrap). It supposes that the law holds; how
+/// far the medians are from it is said by [`Fit::residual`].
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Interval {
+    /// Of λ, in the unit of the values.
+    pub lambda: (f64, f64),
+    /// Of σ.
+    pub sigma: (f64, f64),
+    /// Of κ; 0 and 0 by Amdahl's law.
+    pub kappa: (f64, f64),
+    /// Of the cores at which the rate is highest. `None` where hardly a fit had such a place.
+    pub peak: Option<PeakInterval>,
+}
+
+/// Between how many cores the rate is highest.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PeakInterval {
+    /// At least at so many.
+    pub low: f64,
+    /// At most at so many; `None` where the rate may as well rise for ever.
+    pub high: Option<f64>,
+}
+
+/// `None` where a step has too few repetitions.
+pub(super) fn of(law: Law, steps: &[&Repetitions]) -> Option<Interval> {
+    if steps.iter().any(|step| step.values.len() < LEAST_REPETITIONS) {
+        return None;
+    }
+    let mut random = SplitMix64::new(SEED);
+    let fits: Vec<Fit> = (0..DRAWS).filter_map(|_| drawn(law, steps, &mut random)).collect();
+    let ends = |of: fn(&Fit) -> f64| {
+        let values: Vec<f64> = fits.iter().map(of).collect();
+        Some((percentile(&values, 0.025)?, percentile(&values, 0.975)?))
+    };
+    let (low, high) = ends(|fit| fit.peak().unwrap_or(f64::INFINITY))?;
+    let peak = low.is_finite().then_some(PeakInterval { low, high: high.is_finite().then_some(high) });
+    Some(Interval { lambda: ends(|fit| fit.lambda)?, sigma: ends(|fit| fit.sigma)?, kappa: ends(|fit| fit.kappa)?, peak })
+}
+
+/// A fit to as many repetitions of each step as there are, each any of them. `None` where a median is 0 then.
+fn drawn(law: Law, steps: &[&Repetitions], random: &mut SplitMix64) -> Option<Fit> {
+    let mut draw = |values: &[f64]| values[(random.uniform() * values.len() as f64) as usize];
+    let again = |step: &&Repetitions| Repetitions {
+        cores: step.cores,
+        values: step.values.iter().map(|_| draw(&step.values)).collect(),
+    };
+    let again: Vec<Repetitions> = steps.iter().map(again).collect();
+    let points = medians(&again.iter().collect::<Vec<_>>());
+    points.iter().all(|(_, rate)| *rate > 0.0).then(|| Fit::of(law, parameters(law, &points)))
+}

@@ -1,0 +1,94 @@
+//! `results-scaling.csv`: series over the DUT's cores, one row for each number.
+
+use super::quoted;
+use crate::Input;
+use crate::digest::Digest;
+use crate::scaling::{Scaling, scalings};
+use crate::words::full_rate_unit;
+use sixbench_method::scaling::{Fit, Law};
+
+const COLUMNS: &str = "plan,series,frame_size_octets,cores,what,device,value,low,high,unit";
+
+/// Rates, proportions, speed-up and efficiency of each number of cores, idle time of each device, and the parameters of the fitted laws with
+/// the ends of their intervals. `None` of a plan without such a series.
+pub fn scaling_csv(input: &Input) -> Option<String> {
+    let digest = Digest::new(input);
+    let all = scalings(&digest);
+    let rows = all.iter().flat_map(|scaling| rows(&digest, scaling));
+    let lines = rows.map(|row| row.iter().map(|field| quoted(field)).collect::<Vec<_>>().join(",") + "\n");
+    (!all.is_empty()).then(|| std::iter::once(format!("{COLUMNS}\n")).chain(lines).collect())
+}
+
+/// The columns from `cores` on.
+struct Row {
+    cores: String,
+    what: String,
+    device: String,
+    value: Option<f64>,
+    ends: [Option<f64>; 2],
+    unit: &'static str,
+}
+
+fn rows(digest: &Digest, scaling: &Scaling) -> Vec<[String; 10]> {
+    let unit = full_rate_unit(scaling.measure);
+    let steps = (0..scaling.steps.len()).flat_map(|place| of_step(digest, scaling, place, unit));
+    let fits = scaling.fits().into_iter().flatten().flat_map(|fit| of_fit(&fit, unit));
+    let number = |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
+    let whole = |Row { cores, what, device, value, ends: [low, high], unit }: Row| {
+        let (plan, series) = (digest.input.plan.name.clone(), scaling.name.to_owned());
+        let size = scaling.size.map(|size| size.to_string()).unwrap_or_default();
+        [plan, series, size, cores, what, device, number(value), number(low), number(high), unit.to_owned()]
+    };
+    steps.chain(fits).map(whole).collect()
+}
+
+fn of_step(digest: &Digest, scaling: &Scaling, place: usize, unit: &'static str) -> Vec<Row> {
+    let scaled = &scaling.steps[place];
+    let step = &scaled.step;
+    let row = |what: &str, device: &str, value: Option<f64>, ends, unit| Row {
+        cores: step.cores.to_string(),
+        what: what.to_owned(),
+        device: device.to_owned(),
+        value,
+        ends,
+        unit,
+    };
+    // A rate that may be higher in truth has no upper end.
+    let highest = (!scaled.is_open).then_some(step.summary.max);
+    let mut rows = vec![row("rate", "", Some(step.summary.median), [Some(step.summary.min), highest], unit)];
+    let ratios = [("proportion", step.proportion), ("speed-up", step.speed_up), ("efficiency", step.efficiency)];
+    rows.extend(ratios.map(|(what, value)| row(what, "", value, [None; 2], "ratio")));
+    rows.extend(scaled.idleness(digest).into_iter().flat_map(|of| {
+        let idle = [("idle", of.mean_percent), ("idle-least", of.least_percent)];
+        idle.map(|(what, percent)| row(what, &of.device, Some(percent), [None; 2], "percent"))
+    }));
+    rows
+}
+
+fn of_fit(fit: &Fit, unit: &'static str) -> Vec<Row> {
+    let law = match fit.law {
+        Law::Amdahl => "amdahl",
+        Law::Universal => "universal",
+    };
+    let row = |what: &str, value: Option<f64>, ends: Option<(f64, Option<f64>)>, unit| Row {
+        cores: String::new(),
+        what: format!("{law}-{what}"),
+        device: String::new(),
+        value,
+        ends: [ends.map(|(low, _)| low), ends.and_then(|(_, high)| high)],
+        unit,
+    };
+    let closed = |(low, high): (f64, f64)| (low, Some(high));
+    let interval = fit.interval.as_ref();
+    let mut rows = vec![
+        row("lambda", Some(fit.lambda), interval.map(|i| closed(i.lambda)), unit),
+        row("sigma", Some(fit.sigma), interval.map(|i| closed(i.sigma)), "ratio"),
+    ];
+    if fit.law == Law::Universal {
+        let peak = interval.and_then(|i| i.peak).map(|peak| (peak.low, peak.high));
+        rows.push(row("kappa", Some(fit.kappa), interval.map(|i| closed(i.kappa)), "ratio"));
+        rows.push(row("peak", fit.peak(), peak, "cores"));
+    }
+    rows.push(row("residual", Some(fit.residual), None, "ratio"));
+    rows
+}

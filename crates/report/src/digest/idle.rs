@@ -1,0 +1,91 @@
+//! How idle devices were at the rate that was found: the mean over the repetitions, as in the figures of Lencse and Nagy.
+
+use super::PointDigest;
+use sixbench_method::record::{CoreWatch, TrialRecord, Watch};
+use sixbench_method::terms::LossRatio;
+use sixbench_method::trial::Verdict;
+
+/// A device over the trials at the found rate.
+pub(crate) struct DeviceIdle {
+    pub(crate) device: String,
+    pub(crate) interval_ns: u64,
+    pub(crate) cores: Vec<CoreIdle>,
+}
+
+/// One of its cores.
+pub(crate) struct CoreIdle {
+    /// The device's own number of it.
+    pub(crate) core: u32,
+    /// Idle time in each interval, per cent: the mean of the trials that were as long.
+    pub(crate) percent: Vec<f64>,
+}
+
+impl<'a> PointDigest<'a> {
+    /// Of each completed repetition the passing trial at the highest load.
+    pub(crate) fn found_trials(&self, goal: LossRatio) -> Vec<&'a TrialRecord> {
+        let highest = |repetition: u32| {
+            let of_it = self.records.iter().filter(|record| record.repetition == repetition);
+            let passed = of_it.filter(|record| record.result.verdict(goal) == Verdict::Passed);
+            passed.max_by_key(|record| record.result.spec.rate).copied()
+        };
+        self.outcomes.iter().filter_map(|outcome| highest(outcome.repetition)).collect()
+    }
+
+    /// The devices in these trials in the order of their chain; a DUT that was not watched by itself under the name `dut`, by the host's
+    /// cores.
+    pub(crate) fn idle_devices(&self, trials: &[&TrialRecord], dut: &str) -> Vec<DeviceIdle> {
+        let watches: Vec<&Watch> = trials.iter().filter_map(|record| record.watch.as_ref()).collect();
+        let Some(first) = watches.first() else { return Vec::new() };
+        let device = |device: &str, cores: Vec<&CoreWatch>| DeviceIdle {
+            device: device.to_owned(),
+            interval_ns: first.interval_ns,
+            cores: idle_cores(&cores),
+        };
+        let of_host = || watches.iter().flat_map(|watch| &watch.cores).filter(|core| core.role == "dut").collect();
+        let of_device = |name: &str| {
+            let watched = watches.iter().flat_map(|watch| &watch.devices).filter(|device| device.device == name);
+            device(name, watched.flat_map(|device| &device.cores).collect())
+        };
+        let found = match first.devices.is_empty() {
+            true => vec![device(dut, of_host())],
+            false => first.devices.iter().map(|watched| of_device(&watched.device)).collect(),
+        };
+        found.into_iter().filter(|device| !device.cores.is_empty()).collect()
+    }
+}
+
+/// What was watched in one trial after the other, by core.
+fn idle_cores(watched: &[&CoreWatch]) -> Vec<CoreIdle> {
+    let numbers: std::collections::BTreeSet<u32> = watched.iter().map(|core| core.core).collect();
+    let of = |number: u32| {
+        let trials: Vec<&CoreWatch> = watched.iter().filter(|core| core.core == number).copied().collect();
+        CoreIdle { core: number, percent: means(&trials) }
+    };
+    numbers.into_iter().map(of).filter(|core| core.percent.len() > 1).collect()
+}
+
+fn means(trials: &[&CoreWatch]) -> Vec<f64> {
+    let longest = trials.iter().map(|core| core.samples.len()).max().unwrap_or(0);
+    let mean = |at: usize| {
+        let idle: Vec<f64> = trials.iter().filter_map(|core| core.samples.get(at)).map(|s| f64::from(s.idle) / 10.0).collect();
+        idle.iter().sum::<f64>() / idle.len() as f64
+    };
+    (0..longest).map(mean).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sixbench_method::record::CpuSample;
+
+    #[test]
+    fn idle_time_is_the_mean_of_the_trials_that_were_as_long() {
+        let core = |idle: &[u16]| {
+            let sample = |&idle: &u16| CpuSample { idle, ..CpuSample::default() };
+            CoreWatch { core: 3, role: "dut".to_owned(), samples: idle.iter().map(sample).collect() }
+        };
+        let (long, short) = (core(&[100, 200, 900]), core(&[300, 400]));
+        let cores = idle_cores(&[&long, &short]);
+        assert_eq!((cores.len(), cores[0].core, &cores[0].percent[..]), (1, 3, &[20.0, 30.0, 90.0][..]));
+    }
+}

@@ -1,0 +1,103 @@
+//! Forwarded frames, CPU load and response time over the number of clients: figures 12 to 14 of the 6to4 paper.
+
+use super::Figure;
+use super::style::{self, Axis, Barred};
+use crate::digest::{Digest, Ladder, Sample, ladders};
+use crate::words::{self, grouped};
+use kuva::prelude::Plot;
+use sixbench_method::measure::Quantity;
+use sixbench_method::terms::FrameSize;
+use std::collections::BTreeSet;
+
+/// A panel: the quantity, what its axis is called, and what one unit of the axis is in the unit of the values.
+type Kind = (Quantity, &'static str, f64);
+
+const KINDS: [Kind; 4] = [
+    (Quantity::ForwardedFrames, "forwarded (frames/s)", 1.0),
+    (Quantity::ProcessorLoad, "CPU load (%)", 1.0),
+    (Quantity::ResponseTime, "response time (ms)", 1e6),
+    (Quantity::RequestLoss, "frame loss (%)", 1.0),
+];
+
+pub(crate) fn figure(digest: &Digest) -> Figure {
+    let all: Vec<Ladder> = ladders(digest).into_iter().filter(|ladder| ladder.steps.len() > 1).collect();
+    let names = names(&all);
+    let sizes: BTreeSet<FrameSize> = all.iter().map(|ladder| ladder.size).collect();
+    let panels = sizes.into_iter().flat_map(|size| KINDS.iter().map(move |kind| (size, kind)));
+    Figure {
+        id: "clients",
+        title: "Over the number of clients",
+        caption: "Medians with bars from the 1st to the 99th percentile of the repetitions. Dashed: requests and replies if nothing were \
+                  lost. CPU load: average over each trial, with its standard deviation when it is pointed at."
+            .to_owned(),
+        keys: names.iter().enumerate().map(|(i, name)| style::key(i, *name)).collect(),
+        panels: panels.filter_map(|(size, kind)| panel(&all, &names, size, *kind)).collect(),
+        ..Figure::default()
+    }
+}
+
+/// The tests that are drawn, in the order of the plan: the colours of their lines.
+fn names<'a>(all: &[Ladder<'_, 'a>]) -> Vec<&'a str> {
+    let mut names: Vec<&str> = Vec::new();
+    all.iter().map(|ladder| ladder.name).for_each(|name| {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    });
+    names
+}
+
+/// `None` where nobody could look.
+fn panel(all: &[Ladder], names: &[&str], size: FrameSize, (quantity, y, unit): Kind) -> Option<String> {
+    let of_size = || all.iter().filter(|ladder| ladder.size == size && ladder.samples(quantity).next().is_some());
+    let place = |ladder: &Ladder| names.iter().position(|name| *name == ladder.name).unwrap_or(0);
+    let mut plots: Vec<Plot> = of_size().flat_map(|ladder| plots(place(ladder), ladder, quantity, unit)).collect();
+    let highest = of_size().flat_map(|l| l.samples(quantity)).map(|(_, s)| s.summary.p99 / unit).reduce(f64::max)?;
+    let most = of_size().flat_map(|l| l.samples(quantity)).map(|(clients, _)| clients).max()?;
+    if quantity == Quantity::ForwardedFrames {
+        plots.extend(of_size().map(|ladder| style::dashed(lossless(ladder, highest), style::color(place(ladder)), 1.0)));
+    }
+    let layout = style::panel(&plots, &format!("{size}\u{a0}bytes"), "clients", y);
+    let layout = if highest < 1000.0 { layout.with_y_tick_format(style::plain_numbers()) } else { layout };
+    let y = Axis::up_to(if highest > 0.0 { highest } else { 1.0 }, 5.0);
+    Some(style::draw(plots, style::from_zero(layout, Axis::counting(f64::from(most), 10.0), y)))
+}
+
+/// Both ways of all requests, up to where the axis ends.
+fn lossless(ladder: &Ladder, highest: f64) -> Vec<(f64, f64)> {
+    let each = 2.0 * ladder.settings.rate_per_client.0 as f64;
+    let last = ladder.steps.last().map_or(0.0, |rung| f64::from(rung.clients)).min(highest / each);
+    vec![(0.0, 0.0), (last, last * each)]
+}
+
+fn plots(i: usize, ladder: &Ladder, quantity: Quantity, unit: f64) -> [Plot; 2] {
+    let dot = |(clients, sample): (u32, &Sample)| {
+        let s = &sample.summary;
+        let median = words::value(quantity, s.median);
+        let label = format!(
+            "{}, {clients} clients: {median} {}{}",
+            ladder.name,
+            words::unit(quantity),
+            spread(ladder, clients, quantity)
+        );
+        Barred::new(
+            f64::from(clients),
+            s.median / unit,
+            (s.p1 / unit, s.p99 / unit),
+            format!("{label}, n = {}", grouped(s.n as f64)),
+        )
+    };
+    let points: Vec<Barred> = ladder.samples(quantity).map(dot).collect();
+    [style::line(points.iter().map(|p| p.at).collect(), style::color(i), 1.5), style::barred(i, points)]
+}
+
+/// The standard deviation within a trial, of what has one.
+fn spread(ladder: &Ladder, clients: u32, quantity: Quantity) -> String {
+    let of = match quantity {
+        Quantity::ResponseTime => Quantity::ResponseTimeDeviation,
+        Quantity::ProcessorLoad => Quantity::ProcessorLoadDeviation,
+        _ => return String::new(),
+    };
+    let deviation = ladder.samples(of).find(|(at, _)| *at == clients);
+    deviation.map(|(_, s)| format!(" ± {}", words::value(of, s.summary.median))).unwrap_or_default()
+}

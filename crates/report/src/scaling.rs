@@ -1,0 +1,130 @@
+//! Series over the DUT's cores: what the tables, the figure and the files for programs say of them.
+
+use crate::digest::{Digest, PointDigest};
+use crate::series::{Steps, series};
+use sixbench_method::bottleneck::{Chain, Idleness, idleness, weakest};
+use sixbench_method::plan::{Measure, SeriesBy};
+use sixbench_method::scaling::{Fit, Law, NoFit, Repetitions, Step, fit, steps};
+use sixbench_method::terms::FrameSize;
+use std::num::NonZeroU32;
+
+/// A series at one frame size.
+pub(crate) struct Scaling<'d, 'a> {
+    pub(crate) name: &'a str,
+    pub(crate) measure: &'a Measure,
+    /// `None` of DNS queries.
+    pub(crate) size: Option<FrameSize>,
+    pub(crate) steps: Vec<ScaledStep<'d, 'a>>,
+    /// The steps that the DUT ended.
+    closed: Vec<Repetitions>,
+}
+
+/// A step with the point it is of.
+pub(crate) struct ScaledStep<'d, 'a> {
+    pub(crate) point: &'d PointDigest<'a>,
+    pub(crate) step: Step,
+    /// Whether the rate may be higher in truth, since something else than the DUT ended a search.
+    pub(crate) is_open: bool,
+}
+
+/// How a ratio of two medians lies to the true one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Bound {
+    Exact,
+    AtLeast,
+    AtMost,
+    /// Both may be higher.
+    Unknown,
+}
+
+/// Every series over cores at every size that has a rate.
+pub(crate) fn scalings<'d, 'a>(digest: &'d Digest<'a>) -> Vec<Scaling<'d, 'a>> {
+    let all = series(digest, SeriesBy::Cores);
+    let at_sizes = all.iter().flat_map(|steps| steps.sizes().into_iter().filter_map(|size| scaling(digest, steps, size)));
+    at_sizes.collect()
+}
+
+fn scaling<'d, 'a>(digest: &'d Digest<'a>, of: &Steps<'a>, size: FrameSize) -> Option<Scaling<'d, 'a>> {
+    let points: Vec<(NonZeroU32, &PointDigest)> =
+        of.with_rate(digest, size).into_iter().filter_map(|(at, point)| Some((NonZeroU32::new(at as u32)?, point))).collect();
+    let (_, first) = points.first()?;
+    let measured = |points: &[&(NonZeroU32, &'d PointDigest<'a>)]| -> Vec<Repetitions> {
+        let values = |point: &PointDigest| point.goals.first().map(|goal| goal.values.clone()).unwrap_or_default();
+        points.iter().map(|(cores, point)| Repetitions { cores: *cores, values: values(point) }).collect()
+    };
+    let (closed, all): (Vec<_>, Vec<_>) =
+        (points.iter().filter(|(_, point)| !point.limits().open_above()).collect(), points.iter().collect());
+    let scaled = steps(&measured(&all)).into_iter().filter_map(|step| {
+        let (_, point) = points.iter().find(|(cores, _)| *cores == step.cores)?;
+        Some(ScaledStep { point, step, is_open: point.limits().open_above() })
+    });
+    Some(Scaling {
+        name: of.name,
+        measure: of.measure()?,
+        size: first.size(),
+        steps: scaled.collect(),
+        closed: measured(&closed),
+    })
+}
+
+impl<'d, 'a> Scaling<'d, 'a> {
+    /// By each law, through the steps that the DUT ended.
+    pub(crate) fn fits(&self) -> [Result<Fit, NoFit>; 2] {
+        [Law::Amdahl, Law::Universal].map(|law| fit(law, &self.closed))
+    }
+
+    /// Cores of steps that are in no fit, since something else than the DUT ended them.
+    pub(crate) fn left_out(&self) -> Vec<NonZeroU32> {
+        self.steps.iter().filter(|step| step.is_open).map(|step| step.step.cores).collect()
+    }
+
+    /// The rate with the fewest cores, per core: the ideal line.
+    pub(crate) fn per_core(&self) -> f64 {
+        self.steps.first().map_or(0.0, |first| first.step.summary.median / f64::from(first.step.cores.get()))
+    }
+
+    /// How the proportion of the step at this place to the one before is bound.
+    pub(crate) fn bound_of_proportion(&self, place: usize) -> Bound {
+        bound(self.steps[place].is_open, place.checked_sub(1).is_some_and(|before| self.steps[before].is_open))
+    }
+
+    /// How its speed-up is, and its efficiency: both are ratios to the first step, where that has one core.
+    pub(crate) fn bound_to_first(&self, place: usize) -> Bound {
+        if place == 0 {
+            return Bound::Exact;
+        }
+        bound(self.steps[place].is_open, self.steps[0].is_open)
+    }
+}
+
+fn bound(is_open: bool, is_base_open: bool) -> Bound {
+    match (is_open, is_base_open) {
+        (false, false) => Bound::Exact,
+        (true, false) => Bound::AtLeast,
+        (false, true) => Bound::AtMost,
+        (true, true) => Bound::Unknown,
+    }
+}
+
+impl ScaledStep<'_, '_> {
+    /// Each device at the found rate.
+    pub(crate) fn idleness(&self, digest: &Digest) -> Vec<Idleness> {
+        idleness(&self.point.found_trials(digest.goal()), digest.dut_title(self.point.test))
+    }
+
+    /// Which of several devices limits the chain.
+    pub(crate) fn chain(&self, digest: &Digest) -> Option<Chain> {
+        weakest(&self.point.found_trials(digest.goal()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_ratio_is_bound_by_what_may_be_higher() {
+        let bounds = [(false, false), (true, false), (false, true), (true, true)].map(|(over, under)| bound(over, under));
+        assert_eq!(bounds, [Bound::Exact, Bound::AtLeast, Bound::AtMost, Bound::Unknown]);
+    }
+}

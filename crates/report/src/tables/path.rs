@@ -1,0 +1,79 @@
+//! What becomes of datagrams on their way: mapped for many subscribers, encapsulated, or through several devices in a row.
+
+use super::percentile_note;
+use crate::digest::{Digest, PointDigest, Rated};
+use crate::table::Table;
+use crate::words::{grouped, title};
+use sixbench_method::record::PathFacts;
+
+/// The frames on both links, and what was found with them.
+pub(crate) fn tables(digest: &Digest) -> Vec<Table> {
+    vec![frames(digest), rules(digest)]
+}
+
+fn points<'d, 'a>(digest: &'d Digest<'a>) -> Vec<(&'d PointDigest<'a>, &'a PathFacts)> {
+    let all = digest.points_of(|_| true);
+    all.filter_map(|point| Some((point, path_of(digest, &point.test.dut)?))).collect()
+}
+
+fn path_of<'a>(digest: &Digest<'a>, dut: &str) -> Option<&'a PathFacts> {
+    digest.input.facts.duts.get(dut)?.path.as_ref()
+}
+
+fn frames(digest: &Digest) -> Table {
+    let columns = [
+        "Test",
+        "DUT",
+        "#Subscribers",
+        "#Size",
+        "#Octets on the link|Left",
+        "#Octets on the link|Right",
+        "#Median",
+        "#P1",
+        "#P99",
+        "#n",
+    ];
+    let points = points(digest);
+    let rated: Vec<Rated> = points.iter().filter_map(|(point, _)| point.rated()).collect();
+    Table::new("Subscribers, encapsulation and devices in a row", columns)
+        .with_rows(points.iter().map(|(point, path)| frames_row(digest, point, path)))
+        .with_note(
+            "Size: that of the datagram as IPv6 would have it, with Ethernet header and FCS; where it is IPv4 it is 20 octets shorter. What is \
+             encapsulated is longer by the outer header: 20 octets of IPv4, 40 of IPv6. Rates per second and direction.",
+        )
+        .with_note(percentile_note(rated.iter().map(|rated| &rated.summary)))
+        .with_note("≥: the DUT may be better: the tester fell short above this, or the plan asks for no more.")
+}
+
+fn frames_row(digest: &Digest, point: &PointDigest, path: &PathFacts) -> Vec<String> {
+    let subscribers = point.test.traffic.subscribers.filter(|_| path.subscribers.is_some()).or(path.subscribers);
+    let mut row = vec![title(point.test), digest.dut_title(point.test).to_owned()];
+    row.push(subscribers.map_or("–".to_owned(), |count| grouped(f64::from(count))));
+    // Queries have the size they have.
+    row.extend(match point.size() {
+        Some(size) => [size.0, path.left.octets(size), path.right.octets(size)].map(|octets| octets.to_string()),
+        None => ["–"; 3].map(str::to_owned),
+    });
+    row.extend(match point.rated() {
+        Some(rated) => {
+            let [p1, p99] = [rated.summary.p1, rated.summary.p99].map(grouped);
+            vec![format!("{}{}", rated.limits.sign(), grouped(rated.summary.median)), p1, p99, rated.summary.n.to_string()]
+        }
+        None => ["–"; 4].map(str::to_owned).to_vec(),
+    });
+    row
+}
+
+fn rules(digest: &Digest) -> Table {
+    let described = digest.input.facts.duts.values().filter_map(|dut| Some((dut, dut.path.as_ref()?)));
+    Table::new("Devices and the rules of their subscribers", ["DUT", "Technology", "In a row", "Rule"])
+        .with_rows(described.map(|(dut, path)| {
+            let rule: Vec<String> = path.rule.iter().map(|(key, value)| format!("{key} {value}")).collect();
+            let or_dash = |text: String| if text.is_empty() { "–".to_owned() } else { text };
+            vec![dut.title.clone(), dut.technology.clone(), or_dash(path.devices.join(", ")), or_dash(rule.join(", "))]
+        }))
+        .with_note(
+            "Of several devices in a row the rates are of all together, which hides which of them is the slower one (RFC 8219 section 4.2): \
+             the processor of each tells, and a test of each alone.",
+        )
+}

@@ -1,0 +1,125 @@
+//! Tables of series over the DUT's cores: the paper's table of Lencse and Nagy with the fitted laws below, and how idle the devices were.
+
+use crate::digest::Digest;
+use crate::scaling::{Bound, ScaledStep, Scaling, scalings};
+use crate::table::Table;
+use crate::words::{
+    count, frames, full_rate_unit, grouped, rate_unit, searched, short, size_cell, three_digits, with_decimals,
+};
+use sixbench_method::bottleneck::Idleness;
+
+const COLUMNS: [&str; 9] = [
+    "#Size",
+    "#Cores",
+    "#Median",
+    "#Minimum",
+    "#Maximum",
+    "#n",
+    "#Proportion: current/previous",
+    "#Speed-up",
+    "#Efficiency (%)",
+];
+
+/// For each series the table of its rates, and that of idle time.
+pub(crate) fn tables(digest: &Digest) -> Vec<Table> {
+    let all = scalings(digest);
+    let series = all.chunk_by(|a, b| a.name == b.name);
+    series.flat_map(|sizes| [rates(digest, sizes), idle(digest, sizes)]).collect()
+}
+
+fn rates(digest: &Digest, sizes: &[Scaling]) -> Table {
+    let [first, ..] = sizes else { return Table::new("", COLUMNS) };
+    let rows = sizes.iter().flat_map(|scaling| (0..scaling.steps.len()).map(|place| row(scaling, place)));
+    let what = format!("{}, {}", searched(first.measure, digest.goal()), full_rate_unit(first.measure));
+    let table = Table::new(format!("Core scaling: {}", first.name), COLUMNS).with_rows(rows).with_note(format!(
+        "{what}. Proportion: the median over that of the row above. Speed-up: over that with one core. Efficiency: the median per core \
+         over that with the fewest cores."
+    ));
+    sizes.iter().flat_map(|scaling| fitted(scaling)).fold(table, Table::with_note)
+}
+
+fn row(scaling: &Scaling, place: usize) -> Vec<String> {
+    let ScaledStep { point, step, .. } = &scaling.steps[place];
+    let ratio = |value: Option<f64>, bound: Bound, decimals: usize| value.and_then(|value| bounded(value, bound, decimals));
+    let (to_previous, to_first) = (scaling.bound_of_proportion(place), scaling.bound_to_first(place));
+    let efficiency = step.efficiency.map(|share| share * 100.0);
+    let cells = [ratio(step.proportion, to_previous, 2), ratio(step.speed_up, to_first, 2), ratio(efficiency, to_first, 1)];
+    let summary = &step.summary;
+    let mut row = vec![size_cell(point.size()), step.cores.to_string()];
+    row.push(format!("{}{}", point.sign(), grouped(summary.median)));
+    row.extend([grouped(summary.min), grouped(summary.max), summary.n.to_string()]);
+    row.extend(cells.map(|cell| cell.unwrap_or("–".to_owned())));
+    row
+}
+
+fn bounded(value: f64, bound: Bound, decimals: usize) -> Option<String> {
+    let sign = match bound {
+        Bound::Exact => "",
+        Bound::AtLeast => "≥\u{a0}",
+        Bound::AtMost => "≤\u{a0}",
+        Bound::Unknown => return None,
+    };
+    Some(format!("{sign}{}", with_decimals(value, decimals)))
+}
+
+/// The laws in sentences, and which steps they leave out.
+pub(crate) fn fitted(scaling: &Scaling) -> Vec<String> {
+    let of = scaling.size.map_or(String::new(), |size| format!("{}: ", frames(Some(size))));
+    let unit = format!("\u{a0}{}", rate_unit(scaling.measure));
+    let rate = |rate: f64| grouped(rate.round());
+    let said = scaling.fits().into_iter().map(|fit| match fit {
+        Ok(fit) => format!("{of}{}.", fit.words(&unit, &rate)),
+        Err(refusal) => format!("{of}{refusal}."),
+    });
+    left_out(scaling).map(|words| format!("{of}{words}.")).into_iter().chain(said).collect()
+}
+
+fn left_out(scaling: &Scaling) -> Option<String> {
+    let cores: Vec<String> = scaling.left_out().iter().map(ToString::to_string).collect();
+    let noun = if cores == ["1"] { "core" } else { "cores" };
+    let why = "they may be higher in truth, since something else than the DUT ended the search";
+    (!cores.is_empty()).then(|| format!("no law is fitted to the rates with {} {noun}: {why}", cores.join(", ")))
+}
+
+fn idle(digest: &Digest, sizes: &[Scaling]) -> Table {
+    let name = sizes.first().map_or("", |scaling| scaling.name);
+    let columns = [
+        "#Size",
+        "#Cores",
+        "Device",
+        "#Rate|lowest",
+        "#Rate|highest",
+        "#Trials",
+        "#Idle (%)|all cores",
+        "#Idle (%)|least idle",
+        "#Its core",
+    ];
+    let steps = || sizes.iter().flat_map(|scaling| &scaling.steps);
+    let rows = steps().flat_map(|step| idle_rows(digest, step));
+    let table = Table::new(format!("Idle time at the found rate: {name}"), columns).with_rows(rows).with_note(
+        "Processor time left over in the passing trial at the highest load of each repetition, their mean, without the first and the last \
+         sample of a trial.",
+    );
+    steps().filter_map(|step| bottleneck(digest, step)).fold(table, Table::with_note)
+}
+
+fn idle_rows(digest: &Digest, step: &ScaledStep) -> Vec<Vec<String>> {
+    let trials = step.point.found_trials(digest.goal());
+    let rates = || trials.iter().map(|trial| trial.result.spec.rate.0);
+    let [low, high] = [rates().min(), rates().max()].map(|rate| short(rate.unwrap_or(0) as f64));
+    let row = |of: &Idleness| {
+        let mut row = vec![size_cell(step.point.size()), step.step.cores.to_string(), of.device.clone()];
+        row.extend([low.clone(), high.clone(), trials.len().to_string()]);
+        row.extend([three_digits(of.mean_percent), three_digits(of.least_percent), of.least_idle_core.to_string()]);
+        row
+    };
+    step.idleness(digest).iter().map(row).collect()
+}
+
+/// `84 bytes, 16 cores: the bottleneck is plat ...`.
+pub(crate) fn bottleneck(digest: &Digest, step: &ScaledStep) -> Option<String> {
+    let chain = step.chain(digest)?;
+    let cores = count(step.step.cores.get().into(), "core");
+    let size = step.point.size().map_or(String::new(), |size| format!("{}, ", frames(Some(size))));
+    Some(format!("{size}{cores}: {chain}."))
+}

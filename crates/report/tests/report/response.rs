@@ -1,0 +1,53 @@
+//! The views of a run of the 6to4 paper.
+
+use crate::sample::Sample;
+use sixbench_report::{figures, html, json, latex, markdown, terminal, values_csv};
+
+#[test]
+fn the_views_of_numbers_of_clients() {
+    let sample = Sample::of_clients();
+    sample.keep("clients");
+    insta::assert_snapshot!("markdown", markdown(&sample.input()));
+    insta::assert_snapshot!("terminal", terminal(&sample.input(), 100, false));
+    let few = sample.only(&["udp.subscribers1", "plain"]);
+    insta::assert_snapshot!("json", json(&few.input()));
+    insta::assert_snapshot!("values-csv", values_csv(&few.input()));
+}
+
+#[test]
+fn a_device_nobody_could_look_at_has_dashes() {
+    let text = markdown(&Sample::of_clients().only(&["plain"]).input());
+    for row in ["| CPU load, average (%) | – |", "| CPU load, std. dev. (%) | – |", "| Memory (kB) | – |"] {
+        assert!(text.contains(row), "{row}: {text}");
+    }
+}
+
+#[test]
+fn frames_load_and_response_time_are_drawn_over_the_clients() {
+    let drawn =
+        |sample: &Sample| figures(&sample.input()).into_iter().find(|(name, _)| name == "clients.svg").map(|(_, svg)| svg);
+    let sample = Sample::of_clients();
+    let svg = drawn(&sample).expect("a figure");
+    for axis in ["forwarded (frames/s)", "CPU load (%)", "response time (ms)", "frame loss (%)"] {
+        assert_eq!(svg.matches(&format!(">{axis}<")).count(), 1, "{axis}");
+    }
+    assert!(drawn(&sample.only(&["plain"])).is_none(), "one number of clients is no curve");
+}
+
+#[test]
+fn the_page_has_the_papers_table_once_for_each_kind_of_request() {
+    let sample = Sample::of_clients();
+    let page = html(&sample.input()).expect("a page");
+    assert_eq!(page.matches("<section id=\"clients\">").count(), 1);
+    assert_eq!(page.matches("Number of clients").count(), 6, "and once for its percentiles");
+    assert!(!page.contains("NaN") && !page.contains("<tbody>\n</tbody>"));
+    assert!(latex(&sample.input()).contains("Response time, std. dev. (ms)"));
+}
+
+#[test]
+fn a_ladder_of_clients_is_one_sentence() {
+    let text = markdown(&Sample::of_clients().input());
+    assert_eq!(text.matches("no frame lost with up to").count(), 2, "{text}");
+    assert!(text.contains(", plain: no frame lost with 1\u{a0}client; "), "{text}");
+    assert!(text.contains(", echo: no frame lost with up to 7\u{a0}clients, "), "{text}");
+}

@@ -1,0 +1,116 @@
+//! What is under test: a device, or several in a row (RFC 8219 section 4.2). Seen from the tester they are one.
+
+use crate::connections::ConnectionTable;
+use crate::dut::Dut;
+use crate::filling::Wishes;
+use crate::monitor::Watched;
+use crate::recipe::Recipe;
+use crate::remote;
+use crate::shell::{Shell, TestbedError};
+use crate::topology::Topology;
+use sixbench_method::record::DutFacts;
+
+/// The devices of a topology, from left to right. Dropping it ends them.
+#[derive(Debug)]
+pub struct Devices {
+    facts: DutFacts,
+    /// Of their recipes.
+    names: Vec<String>,
+    duts: Vec<Dut>,
+}
+
+/// The recipes of the devices that `recipe` stands for, from left to right.
+pub(crate) fn parts(recipe: &Recipe) -> &[Recipe] {
+    if recipe.parts.is_empty() { std::slice::from_ref(recipe) } else { &recipe.parts }
+}
+
+impl Devices {
+    /// Brings up what `recipe` stands for, the rightmost first: what a device needs to be ready may lie behind it.
+    pub fn bring_up(recipe: &Recipe, topology: &Topology, wishes: &Wishes) -> Result<Self, TestbedError> {
+        let parts = parts(recipe);
+        let places = parts.iter().zip(topology.duts());
+        let bring_up = |(part, namespace)| Dut::bring_up_in(part, namespace, topology.cores(), wishes);
+        let mut duts = places.rev().map(bring_up).collect::<Result<Vec<_>, _>>()?;
+        duts.reverse();
+        let names = parts.iter().map(|part| part.name.clone()).collect();
+        Ok(Self { facts: facts(recipe, parts, &duts), names, duts })
+    }
+
+    /// Brings one device up on a machine of its own; see [`Dut::bring_up_on`].
+    ///
+    /// # Errors
+    /// Several devices in a row would need as many machines.
+    pub fn bring_up_on(
+        machine: &remote::Machine,
+        recipe: &Recipe,
+        run: &str,
+        shell: &Shell,
+        wishes: &Wishes,
+    ) -> Result<Self, TestbedError> {
+        if !recipe.parts.is_empty() {
+            let (name, count) = (&recipe.name, recipe.parts.len());
+            let text = format!("{name} is {count} devices in a row, and [testbed] names one machine: test each alone there");
+            return Err(TestbedError::Other(text));
+        }
+        let dut = Dut::bring_up_on(machine, recipe, run, shell, wishes)?;
+        Ok(Self { facts: dut.facts().clone(), names: vec![recipe.name.clone()], duts: vec![dut] })
+    }
+
+    /// What the report says of them.
+    pub fn facts(&self) -> &DutFacts {
+        &self.facts
+    }
+
+    /// What they run on, one sentence each, where that is no namespace alone.
+    pub fn layout(&self) -> Vec<String> {
+        self.duts.iter().filter_map(Dut::layout).collect()
+    }
+
+    /// An error when the process of one has ended, with the last lines it wrote.
+    pub fn check_alive(&mut self) -> Result<(), TestbedError> {
+        self.duts.iter_mut().try_for_each(Dut::check_alive)
+    }
+
+    /// The connections of the one that is stateful.
+    pub fn connections(&self) -> Option<ConnectionTable> {
+        self.duts.iter().find_map(Dut::connections)
+    }
+
+    /// Whom a monitor can watch.
+    pub fn watched(&self) -> Watched {
+        let watched = self.names.iter().zip(&self.duts).map(|(name, dut)| (name.as_str(), dut.watched()));
+        Watched::all(watched.collect())
+    }
+
+    /// Resets all while frames go on coming.
+    pub fn reset(&mut self) -> Result<(), TestbedError> {
+        self.duts.iter_mut().try_for_each(Dut::reset)
+    }
+
+    /// Starts those anew whose recipes want that before every trial.
+    pub fn restart_for_trial(&mut self) -> Result<(), TestbedError> {
+        self.duts.iter_mut().try_for_each(Dut::restart_for_trial)
+    }
+
+    /// Starts the daemon of each anew and waits until it is ready.
+    pub fn restart(&mut self) -> Result<(), TestbedError> {
+        self.duts.iter_mut().try_for_each(Dut::restart)
+    }
+}
+
+/// Of one device its own; of several all of theirs, each under its name.
+fn facts(recipe: &Recipe, parts: &[Recipe], duts: &[Dut]) -> DutFacts {
+    if let [only] = duts {
+        return only.facts().clone();
+    }
+    let named = || parts.iter().map(|part| part.name.as_str()).zip(duts.iter().map(Dut::facts));
+    let files = named()
+        .flat_map(|(name, facts)| facts.files.iter().map(move |(path, content)| (format!("{name}/{path}"), content.clone())));
+    DutFacts {
+        title: recipe.title.clone(),
+        technology: recipe.technology.title().to_owned(),
+        version: named().map(|(name, facts)| format!("{name}: {}", facts.version)).collect::<Vec<_>>().join("; "),
+        files: files.collect(),
+        ..DutFacts::default()
+    }
+}

@@ -1,0 +1,145 @@
+//! Builds a lab: step by step, in a directory beside the one it will have. What is complete bears the lab's name; a build that failed
+//! keeps its log, and the next one goes on behind the steps that were done.
+
+mod jool;
+mod steps;
+mod work;
+
+use super::inputs::Inputs;
+use super::{Lab, UNFINISHED};
+use crate::doctor::is_root;
+use crate::shell::{Shell, TestbedError};
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+use work::Work;
+
+/// Knows which packages a lab is built of.
+const INSTALLER: &str = include_str!("../../../../scripts/install-dependencies");
+
+/// A package may be large and the line slow.
+const PATIENCE: Duration = Duration::from_secs(1800);
+
+/// What is to be built.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Order {
+    /// The directory labs are kept in.
+    pub cache: PathBuf,
+    /// A source of Jool to be used instead of Debian's package: a directory or an archive.
+    pub jool: Option<PathBuf>,
+}
+
+/// What happens in a build.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress<'a> {
+    /// It is there already; nothing is done.
+    Present,
+    /// A step that an earlier build has done.
+    Kept(&'a str),
+    /// A step begins.
+    Begins(&'a str),
+    /// It has ended well, after so long.
+    Ended(Duration),
+    /// It has not.
+    Failed,
+}
+
+/// Builds the lab that is ordered, unless it is there.
+///
+/// # Errors
+/// A package that cannot be had, a step that failed (with its last lines and where its log is), another build in the same cache.
+pub fn build(order: &Order, tell: &mut dyn FnMut(Progress<'_>)) -> Result<Lab, TestbedError> {
+    install(order, tell)?;
+    let inputs = Inputs::of_this_machine()?;
+    let own_jool = order.jool.as_deref().map(jool::Own::open).transpose()?;
+    let directory = order.cache.join(inputs.name(own_jool.as_ref().map(|own| own.version.as_str())));
+    if let Some(lab) = Lab::open(&directory) {
+        tell(Progress::Present);
+        return Ok(lab);
+    }
+    let _lock = lock(&order.cache)?;
+    // Who was waited for may have built just this.
+    if let Some(lab) = Lab::open(&directory) {
+        return Ok(lab);
+    }
+    let mut work = Work::begin(&unfinished(&directory), inputs, own_jool)?;
+    work.perform(steps::STEPS, tell)?;
+    let (what, path) = ("rename", directory.clone());
+    std::fs::rename(unfinished(&directory), &directory).map_err(|source| TestbedError::File { what, path, source })?;
+    Lab::open(&directory).ok_or_else(|| TestbedError::Other(format!("{} was built, but is no lab", directory.display())))
+}
+
+fn unfinished(directory: &Path) -> PathBuf {
+    let mut name = directory.as_os_str().to_owned();
+    name.push(UNFINISHED);
+    name.into()
+}
+
+/// Installs what is missing, as the installer of the repository does.
+fn install(order: &Order, tell: &mut dyn FnMut(Progress<'_>)) -> Result<(), TestbedError> {
+    let part = if order.jool.is_some() { "lab-jool" } else { "lab" };
+    let shell = Shell::new().with_patience(PATIENCE);
+    let missing = shell.look(&["sh", "-c", INSTALLER, "install-dependencies", "--list", part])?;
+    let missing = missing.trim();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    if !is_root() {
+        let cure = format!("apt-get install --no-install-recommends {missing}");
+        return Err(TestbedError::Other(format!(
+            "the kernel lab needs packages that are missing: run it with sudo, or {cure}"
+        )));
+    }
+    let (start, log) = (Instant::now(), order.cache.join("install.log"));
+    tell(Progress::Begins(&format!("install {missing}")));
+    make_cache(&order.cache)?;
+    // Into a file: what apt-get leaves running in the background would hold a pipe, and us with it (seen: six minutes).
+    let script = format!("exec > '{}' 2>&1\n{INSTALLER}", log.display());
+    if let Err(error) = shell.look(&["sh", "-c", &script, "install-dependencies", part]) {
+        tell(Progress::Failed);
+        return Err(not_installed(missing, &log, &error));
+    }
+    tell(Progress::Ended(start.elapsed()));
+    // Of no use any more.
+    let _ = std::fs::remove_file(&log);
+    Ok(())
+}
+
+fn not_installed(missing: &str, log: &Path, error: &TestbedError) -> TestbedError {
+    let text = std::fs::read_to_string(log).unwrap_or_default();
+    let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+    let why = match (lines.is_empty(), error) {
+        (false, TestbedError::Failed { status, .. }) => {
+            format!("{status}: {}", lines[lines.len().saturating_sub(4)..].join("; "))
+        }
+        _ => error.to_string(),
+    };
+    TestbedError::Other(format!("cannot install {missing} ({why}); the whole log: {}", log.display()))
+}
+
+/// Held while something in the cache is built or removed.
+pub(super) fn lock(cache: &Path) -> Result<File, TestbedError> {
+    let file_error = |what, path: &Path| {
+        let path = path.to_owned();
+        move |source| TestbedError::File { what, path, source }
+    };
+    make_cache(cache)?;
+    let path = lock_file(cache);
+    let file = File::create(&path).map_err(file_error("write", &path))?;
+    file.lock().map_err(file_error("lock", &path))?;
+    Ok(file)
+}
+
+fn make_cache(cache: &Path) -> Result<(), TestbedError> {
+    let (what, path) = ("make the directory", cache.to_owned());
+    std::fs::create_dir_all(cache).map_err(|source| TestbedError::File { what, path, source })
+}
+
+fn lock_file(cache: &Path) -> PathBuf {
+    cache.join("lock")
+}
+
+/// Where nothing is left to be locked.
+pub(super) fn remove_lock(cache: &Path) {
+    let _ = std::fs::remove_file(lock_file(cache));
+}

@@ -1,0 +1,216 @@
+//! The steps of a build.
+
+use super::work::Work;
+use crate::lab::inputs::SHIM;
+use crate::lab::{MANIFEST, Manifest, module_tree};
+use crate::shell::{Shell, TestbedError};
+use std::path::PathBuf;
+
+/// One of them.
+pub(super) struct Step {
+    /// What it does, such as `cannot {name}` makes sense.
+    pub(super) name: &'static str,
+    pub(super) run: fn(&mut Work) -> Result<(), TestbedError>,
+    /// Whether Debian's Jool does without it.
+    pub(super) is_of_own_jool: bool,
+}
+
+/// All of them, in their order.
+pub(super) const STEPS: &[Step] = &[
+    step("download the sources", download),
+    step("unpack the sources", unpack),
+    step("prepare the kernel's source", prepare),
+    step("compile Jool's modules", compile_modules),
+    Step { name: "compile Jool's tools", run: compile_tools, is_of_own_jool: true },
+    step("compile the shim", compile_shim),
+    step("lay out the modules", lay_out),
+    step("remove the sources", clear),
+];
+
+const fn step(name: &'static str, run: fn(&mut Work) -> Result<(), TestbedError>) -> Step {
+    Step { name, run, is_of_own_jool: false }
+}
+
+/// Jool's modules by their folders, in the order of their dependencies. Only a newer Jool than Debian's has the last.
+const JOOL: [(&str, &str); 4] = [("common", "jool_common"), ("siit", "jool_siit"), ("nat64", "jool"), ("mapt", "jool_mapt")];
+
+/// Parts of the kernel's source that preparing it does not need: most of its 1.5 GB.
+const NOT_NEEDED: [&str; 6] =
+    ["Documentation/*/*", "drivers/*.[ch]", "sound/*.[ch]", "fs/*.c", "tools/testing/*", "arch/[!ux]*/*.[chS]"];
+
+/// The kernel's source, in the very version the virtual machines' kernel was built of: a newer one has other layouts of data.
+fn download(work: &mut Work) -> Result<(), TestbedError> {
+    let (package, version) = (work.inputs.source_package(), work.inputs.kernel_package.clone());
+    fetch(work, &package, &version)?;
+    match work.own_jool {
+        Some(_) => Ok(()),
+        // The tools refuse modules of another version.
+        None => fetch(work, "jool-dkms", &work.inputs.jool_package.clone()),
+    }
+}
+
+fn fetch(work: &mut Work, package: &str, version: &str) -> Result<(), TestbedError> {
+    if archive(work, package, version).exists() {
+        return Ok(());
+    }
+    let wanted = format!("{package}={version}");
+    // As root, apt would warn that another user may not write here.
+    let words = ["apt-get", "-q", "-o", "APT::Sandbox::User=root", "download", &wanted];
+    if work.run(&words).is_ok() {
+        return Ok(());
+    }
+    // Its lists may be old, or missing as in a fresh container.
+    work.run(&["apt-get", "-q", "update"])?;
+    work.run(&words).map_err(|error| not_offered(work, package, version, &error))
+}
+
+fn not_offered(work: &Work, package: &str, version: &str, error: &TestbedError) -> TestbedError {
+    let offered = Shell::new().look(&["apt-cache", "madison", package]).unwrap_or_default();
+    let versions: Vec<&str> = offered.lines().filter_map(|line| Some(line.split('|').nth(1)?.trim())).collect();
+    TestbedError::Other(format!(
+        "{error}\n{package} is wanted in version {version}, to go with the packages user-mode-linux and jool-tools of this machine; offered \
+         are: {}. Upgrade those packages, or add a suite that has it (snapshot.debian.org has all), or put {} into {}",
+        if versions.is_empty() { "none".to_owned() } else { versions.join(", ") },
+        archive(work, package, version).file_name().unwrap_or_default().to_string_lossy(),
+        work.sources().display()
+    ))
+}
+
+/// As apt names it; both packages are of all architectures.
+fn archive(work: &Work, package: &str, version: &str) -> PathBuf {
+    work.sources().join(format!("{package}_{}_all.deb", version.replace(':', "%3a")))
+}
+
+fn unpack(work: &mut Work) -> Result<(), TestbedError> {
+    let (package, version) = (work.inputs.source_package(), work.inputs.kernel_package.clone());
+    extract(work, &package, &version)?;
+    let excluded = NOT_NEEDED.map(|pattern| format!("--exclude={package}/{pattern}"));
+    let tarball = format!("usr/src/{package}.tar.xz");
+    let words = ["tar", "xf", &tarball];
+    work.run(&words.into_iter().chain(excluded.iter().map(String::as_str)).collect::<Vec<_>>())?;
+    unpack_jool(work)
+}
+
+fn extract(work: &mut Work, package: &str, version: &str) -> Result<(), TestbedError> {
+    let archive = archive(work, package, version).display().to_string();
+    work.run(&["dpkg-deb", "-x", &archive, "."])
+}
+
+fn unpack_jool(work: &mut Work) -> Result<(), TestbedError> {
+    let Some(own) = work.own_jool.clone() else {
+        let version = work.inputs.jool_package.clone();
+        extract(work, "jool-dkms", &version)?;
+        return work.run(&["sh", "-c", "rm -rf jool && mv usr/src/jool-dkms-* jool"]);
+    };
+    let path = own.path.display().to_string();
+    work.run(&["sh", "-c", "rm -rf jool && mkdir jool"])?;
+    match own.is_archive {
+        true => work.run(&["tar", "xf", &path, "-C", "jool", "--strip-components=1"]),
+        false => work.run(&["cp", "-r", &format!("{path}/."), "jool"]),
+    }
+}
+
+fn kernel_source(work: &Work) -> PathBuf {
+    work.sources().join(work.inputs.source_package())
+}
+
+/// With the configuration of the packaged kernel, whose modules it is to match.
+fn prepare(work: &mut Work) -> Result<(), TestbedError> {
+    let source = kernel_source(work);
+    work.run_in(&source, &["sh", "-c", "zcat /usr/share/doc/user-mode-linux/config.gz > .config"])?;
+    work.run_in(&source, &["make", &jobs(), "ARCH=um", "olddefconfig", "modules_prepare"])?;
+    let release = std::fs::read_to_string(source.join("include/config/kernel.release")).unwrap_or_default();
+    if release.trim() == work.inputs.kernel() {
+        return Ok(());
+    }
+    let (found, wanted) = (release.trim(), work.inputs.kernel());
+    Err(TestbedError::Other(format!(
+        "the source is of Linux {found}, but the virtual machines run {wanted}: modules would not load"
+    )))
+}
+
+fn compile_modules(work: &mut Work) -> Result<(), TestbedError> {
+    let source = kernel_source(work).display().to_string();
+    for (folder, _) in modules_of(work) {
+        let module = format!("M={}", work.sources().join("jool/src/mod").join(folder).display());
+        // The packaged kernel's table of symbols is not at hand: which there are is found out when the module is loaded.
+        work.run(&["make", &jobs(), "-C", &source, "ARCH=um", &module, "KBUILD_MODPOST_WARN=1", "modules"])?;
+    }
+    Ok(())
+}
+
+/// Those that this Jool has: folder and module.
+fn modules_of(work: &Work) -> Vec<(&'static str, &'static str)> {
+    let folders = work.sources().join("jool/src/mod");
+    JOOL.into_iter().filter(|(folder, _)| folders.join(folder).is_dir()).collect()
+}
+
+/// Those of Debian's package are of another version, which the modules refuse.
+fn compile_tools(work: &mut Work) -> Result<(), TestbedError> {
+    let jool = work.sources().join("jool");
+    if !jool.join("configure").exists() {
+        work.run_in(&jool, &["sh", "./autogen.sh"])?;
+    }
+    work.run_in(&jool, &["sh", "./configure"])?;
+    let tools = jool.join("src/usr");
+    work.run_in(&tools, &["make", &jobs()])?;
+    let programs = work.folder("bin")?;
+    let built =
+        [("siit", "jool_siit"), ("nat64", "jool"), ("mapt", "jool_mapt")].map(|(folder, name)| tools.join(folder).join(name));
+    for program in built.iter().filter(|program| program.is_file()) {
+        work.run(&["cp", &program.display().to_string(), &programs.display().to_string()])?;
+    }
+    Ok(())
+}
+
+fn compile_shim(work: &mut Work) -> Result<(), TestbedError> {
+    work.write("shim.c", SHIM)?;
+    let (from, to) = (work.path("shim.c").display().to_string(), work.path("shim.so").display().to_string());
+    work.run(&["cc", "-O2", "-Wall", "-Wextra", "-shared", "-fPIC", "-o", &to, &from])
+}
+
+/// The packaged kernel's own modules where they are, and those of Jool, with the file that tells which needs which.
+fn lay_out(work: &mut Work) -> Result<(), TestbedError> {
+    let (kernel, own) = (work.inputs.kernel().to_owned(), work.inputs.kernel_modules());
+    let tree = module_tree(&work.path(""), &kernel);
+    let extra = tree.join("extra").display().to_string();
+    work.run(&["mkdir", "-p", &extra])?;
+    work.run(&["ln", "-sfn", &own.join("kernel").display().to_string(), &tree.join("kernel").display().to_string()])?;
+    for list in ["modules.order", "modules.builtin", "modules.builtin.modinfo"] {
+        work.run(&["cp", &own.join(list).display().to_string(), &tree.display().to_string()])?;
+    }
+    for (folder, module) in modules_of(work) {
+        let file = format!("jool/src/mod/{folder}/{module}.ko");
+        work.run(&["cp", &file, &extra])?;
+    }
+    let root = work.path("modules").display().to_string();
+    work.run(&["depmod", "-b", &root, &kernel])?;
+    write_modprobe(work)?;
+    describe(work, &kernel)
+}
+
+/// For commands of a recipe and for the virtual machine's kernel, both of which would look below /lib/modules.
+fn write_modprobe(work: &mut Work) -> Result<(), TestbedError> {
+    let path = work.folder("bin")?.join("modprobe").display().to_string();
+    work.write("bin/modprobe", "#!/bin/sh\nexec /sbin/modprobe -d \"${0%/bin/*}/modules\" \"$@\"\n")?;
+    work.run(&["chmod", "755", &path])
+}
+
+fn describe(work: &Work, kernel: &str) -> Result<(), TestbedError> {
+    let jool = work.own_jool.as_ref().map_or(&work.inputs.jool_package, |own| &own.version);
+    let modules = modules_of(work).into_iter().map(|(_, module)| module.to_owned()).collect();
+    let manifest = Manifest { kernel: kernel.to_owned(), jool: jool.clone(), modules };
+    let text = toml::to_string(&manifest).map_err(|error| TestbedError::Other(format!("cannot describe the lab: {error}")))?;
+    work.write(MANIFEST, &text)
+}
+
+/// Of the largest part nobody has any use now.
+fn clear(work: &mut Work) -> Result<(), TestbedError> {
+    let path = work.sources();
+    std::fs::remove_dir_all(&path).map_err(|source| TestbedError::File { what: "remove", path, source })
+}
+
+/// As many processors as this process may use.
+fn jobs() -> String {
+    format!("-j{}", std::thread::available_parallelism().map_or(1, usize::from))
+}

@@ -1,0 +1,58 @@
+//! The virtual machine of a device: the ends of its links in a namespace become the machine's.
+
+use super::{Lab, Link, Machine, Wanted, cache};
+use crate::namespace::Namespace;
+use crate::recipe::Recipe;
+use crate::shell::{Shell, TestbedError};
+use crate::topology::{LINKS, link_local};
+use std::path::Path;
+
+/// Memory a machine may come to use, MiB; it takes what it needs. Two million tracked connections fit.
+const MEMORY_MIB: u32 = 1024;
+
+/// Octets of layer 3, where nobody can be asked.
+const ORDINARY_MTU: u32 = 1500;
+
+/// Of the machine's interfaces, the same in every run; locally administered. Those in the namespace have others.
+const MACS: [&str; 2] = ["02:73:62:01:00:01", "02:73:62:01:00:02"];
+
+impl Machine {
+    /// Boots the machine for the device of a recipe in its namespace.
+    pub(crate) fn of_device(
+        recipe: &Recipe,
+        namespace: &Namespace,
+        cores: &str,
+        directory: &Path,
+    ) -> Result<Self, TestbedError> {
+        let shell = namespace.shell();
+        let lab = Lab::find(&cache(), &recipe.modules)?;
+        hand_over(&shell)?;
+        let link = |(name, mac): (&str, &str)| Link { name: name.to_owned(), mac: mac.to_owned(), local: link_local(name) };
+        let wanted = Wanted {
+            directory: directory.to_owned(),
+            links: LINKS.into_iter().zip(MACS).map(link).collect(),
+            cores: cores.to_owned(),
+            mtu: mtu_of(&shell),
+            memory_mib: MEMORY_MIB,
+            modules: recipe.modules.clone(),
+        };
+        Self::boot(&lab, &wanted, &shell)
+    }
+}
+
+/// The host's kernel must neither answer nor forward what is for the machine, and must take every frame for it.
+fn hand_over(shell: &Shell) -> Result<(), TestbedError> {
+    shell.transcript().comment("the links are those of a virtual machine: the kernel of this one keeps out of it");
+    shell.set("/proc/sys/net/ipv4/ip_forward", "0")?;
+    for link in LINKS {
+        shell.set(&format!("/proc/sys/net/ipv6/conf/{link}/disable_ipv6"), "1")?;
+        shell.line(&format!("ip address flush dev {link}"))?;
+        shell.line(&format!("ip link set {link} promisc on"))?;
+    }
+    Ok(())
+}
+
+fn mtu_of(shell: &Shell) -> u32 {
+    let printed = shell.look(&["cat", &format!("/sys/class/net/{}/mtu", LINKS[0])]).unwrap_or_default();
+    printed.trim().parse().unwrap_or(ORDINARY_MTU)
+}

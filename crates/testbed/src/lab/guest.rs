@@ -1,0 +1,111 @@
+//! The files by which a virtual machine is booted, and by which commands get into it. They are plain shell scripts, so that the transcript
+//! of a run boots the same machine by hand.
+
+use super::{Lab, Wanted};
+use crate::shell::quoted;
+use crate::topology::SWITCHES;
+use std::path::{Path, PathBuf};
+
+/// Runs a command inside: `sh DIRECTORY/inside WORD...`.
+pub(super) const INSIDE: &str = include_str!("inside.sh");
+
+/// Where a machine's files lie.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Files(PathBuf);
+
+impl Files {
+    /// Of the machine in the directory of a device.
+    pub(super) fn of(directory: &Path) -> Self {
+        Self(directory.join("machine"))
+    }
+
+    pub(super) fn directory(&self) -> &Path {
+        &self.0
+    }
+
+    /// The script that starts it.
+    pub(super) fn boot(&self) -> PathBuf {
+        self.0.join("boot")
+    }
+
+    /// Its first process.
+    pub(super) fn init(&self) -> PathBuf {
+        self.0.join("init")
+    }
+
+    /// The script that runs a command in it.
+    pub(crate) fn inside(&self) -> PathBuf {
+        self.0.join("inside")
+    }
+
+    /// What it writes on its console.
+    pub(super) fn console_log(&self) -> PathBuf {
+        self.0.join("console.log")
+    }
+
+    /// The number of its process here.
+    pub(super) fn pid(&self) -> PathBuf {
+        self.0.join("pid")
+    }
+
+    /// What must be there before it boots: numbered commands, what they print, and the kernel's own files.
+    pub(super) fn folders(&self) -> [PathBuf; 3] {
+        ["jobs", "out", "uml"].map(|name| self.0.join(name))
+    }
+
+    /// Its console's input.
+    pub(super) fn console(&self) -> PathBuf {
+        self.0.join("console")
+    }
+}
+
+/// The script that starts the machine, in the network namespace its interfaces are in.
+pub(super) fn boot(lab: &Lab, wanted: &Wanted, files: &Files) -> String {
+    // In a namespace of process numbers, so that whoever ends the one process ends all that the machine has.
+    let before = ["exec", "unshare", "--pid", "--fork", "--kill-child=KILL", "env"].map(str::to_owned);
+    let shim = format!("LD_PRELOAD={}", lab.shim().display());
+    let words: Vec<String> = before.into_iter().chain([shim, "linux.uml".to_owned()]).chain(kernel(wanted, files)).collect();
+    let directory = files.directory().display();
+    format!("echo $$ > {directory}/pid\n{} <> {directory}/console\n", quoted(&words))
+}
+
+/// The kernel's own arguments.
+fn kernel(wanted: &Wanted, files: &Files) -> Vec<String> {
+    let mut words = vec![format!("mem={}M", wanted.memory_mib), format!("uml_dir={}/uml", files.directory().display())];
+    words.extend(["rootfstype=hostfs", "ro", "quiet", "con=null", "con0=fd:0,fd:1", "con1=null"].map(str::to_owned));
+    words.push(format!("init={}", files.init().display()));
+    for (number, link) in wanted.links.iter().enumerate() {
+        let (name, mac, mtu) = (&link.name, &link.mac, wanted.mtu);
+        words.push(format!("vec{number}:transport=raw,depth=128,ifname={name},mac={mac},mtu={mtu}"));
+    }
+    words
+}
+
+/// The first process: a router with its links up, then whatever it is told over the console.
+pub(super) fn init(lab: &Lab, wanted: &Wanted) -> String {
+    let programs = lab.programs().display().to_string();
+    let mut script = format!("#!/bin/sh\nset -e\nhere=${{0%/*}}\nexport PATH={programs}:/usr/sbin:/usr/bin:/sbin:/bin\n");
+    script += "export LC_ALL=C HOME=/run TMPDIR=/run\n";
+    script += "mount -t proc proc /proc\nmount -t sysfs sysfs /sys\nmount -t tmpfs tmpfs /run\n";
+    script += "# The only place of its host that it may write to.\nmount -t hostfs -o \"$here/out\" none \"$here/out\"\n";
+    script += &format!("echo {programs}/modprobe > /proc/sys/kernel/modprobe\nmodprobe -a ipv6 {}\n", wanted.modules.join(" "));
+    SWITCHES.iter().for_each(|(switch, value)| script += &format!("echo {value} > /proc/sys/net/{switch}\n"));
+    script += &format!("ip -batch - <<'LINKS'\nlink set lo up\n{}LINKS\n", links(wanted));
+    script += "echo ready > \"$here/out/ready\"\nset +e\n";
+    script
+        + "while read -r job; do\n    {\n        (. \"$here/jobs/$job\") > \"$here/out/$job.out\" 2> \"$here/out/$job.err\" < /dev/null\n        \
+              echo $? > \"$here/out/$job.status\"\n    } &\ndone\n"
+}
+
+/// As the links of a device in a namespace are.
+fn links(wanted: &Wanted) -> String {
+    let line = |(number, link): (usize, &super::machine::Link)| {
+        let (name, mtu) = (&link.name, wanted.mtu);
+        format!(
+            "link set vec{number} name {name} mtu {mtu} addrgenmode none\nlink set {name} up\n\
+             address add {}/64 dev {name} nodad\n",
+            link.local
+        )
+    };
+    wanted.links.iter().enumerate().map(line).collect()
+}

@@ -1,0 +1,126 @@
+//! What a lab is made of, and so what it is called: another kernel, another Jool or another shim make another lab.
+
+use crate::shell::{Shell, TestbedError};
+use std::path::{Path, PathBuf};
+
+/// Every lab's name begins so.
+pub(super) const PREFIX: &str = "linux-";
+
+/// Preloaded into User-Mode Linux.
+pub(super) const SHIM: &str = include_str!("shim.c");
+
+/// Goes up when the same inputs are made into something else.
+const FORM: u64 = 1;
+
+/// What the packages of this machine say.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Inputs {
+    /// The version of Debian's source package of the virtual machines' kernel: `6.1.176-1`.
+    pub(super) kernel_package: String,
+    /// Of Jool: its modules and its tools must be of the same.
+    pub(super) jool_package: String,
+}
+
+impl Inputs {
+    /// Asks the package manager.
+    ///
+    /// # Errors
+    /// A package is not installed.
+    pub(super) fn of_this_machine() -> Result<Self, TestbedError> {
+        let built_using = query("user-mode-linux", "${Built-Using}")?;
+        let unread =
+            || TestbedError::Other(format!("the package user-mode-linux does not say of which kernel it is: `{built_using}`"));
+        Ok(Self {
+            kernel_package: kernel_version(&built_using).ok_or_else(unread)?.to_owned(),
+            jool_package: query("jool-tools", "${Version}")?,
+        })
+    }
+
+    /// The release of the kernel: `6.1.176`.
+    pub(super) fn kernel(&self) -> &str {
+        self.kernel_package.rsplit_once('-').map_or(&self.kernel_package, |(upstream, _)| upstream)
+    }
+
+    /// The binary package with the source: `linux-source-6.1`.
+    pub(super) fn source_package(&self) -> String {
+        let series: Vec<&str> = self.kernel().splitn(3, '.').take(2).collect();
+        format!("linux-source-{}", series.join("."))
+    }
+
+    /// The name of the lab of Debian's Jool, or of somebody's own of version `jool`.
+    pub(super) fn name(&self, own_jool: Option<&str>) -> String {
+        match own_jool {
+            None => self.base(),
+            Some(jool) => format!("{}-own-jool-{jool}", self.base()),
+        }
+    }
+
+    fn base(&self) -> String {
+        let shim = fnv(SHIM.as_bytes()) ^ FORM;
+        format!("{PREFIX}{}-jool-{}-{shim:016x}", self.kernel_package, self.jool_package)
+    }
+
+    /// Whether a lab is made of this.
+    pub(super) fn made(&self, lab: &Path) -> bool {
+        let name = lab.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        let base = self.base();
+        name == base || name.strip_prefix(&base).is_some_and(|rest| rest.starts_with("-own-jool-"))
+    }
+
+    /// Where the package keeps the kernel's own modules.
+    pub(super) fn kernel_modules(&self) -> PathBuf {
+        Path::new("/usr/lib/uml/modules").join(self.kernel())
+    }
+}
+
+/// Of `linux (= 6.1.176-1)`, as a package names what it was built of.
+fn kernel_version(built_using: &str) -> Option<&str> {
+    let sources = built_using.split(',').map(str::trim);
+    sources.into_iter().find_map(|source| source.strip_prefix("linux (= ")?.strip_suffix(')'))
+}
+
+fn query(package: &str, field: &str) -> Result<String, TestbedError> {
+    let printed = Shell::new().look(&["dpkg-query", "-W", "-f", field, package]);
+    match printed.map(|text| text.trim().to_owned()) {
+        Ok(text) if !text.is_empty() => Ok(text),
+        _ => Err(TestbedError::Missing { program: package.to_owned(), cure: "sixbench lab build".to_owned() }),
+    }
+}
+
+/// FNV-1a, 64 bits: a name, no protection.
+fn fnv(octets: &[u8]) -> u64 {
+    octets.iter().fold(0xcbf2_9ce4_8422_2325, |hash, octet| (hash ^ u64::from(*octet)).wrapping_mul(0x0100_0000_01b3))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn inputs() -> Inputs {
+        Inputs { kernel_package: "6.1.176-1".to_owned(), jool_package: "4.1.9-1".to_owned() }
+    }
+
+    #[test]
+    fn the_kernel_is_the_one_that_the_package_was_built_of() {
+        assert_eq!(kernel_version("gcc-12 (= 12.2.0-14), linux (= 6.1.176-1)"), Some("6.1.176-1"));
+        assert_eq!(kernel_version(""), None);
+        assert_eq!((inputs().kernel(), inputs().source_package().as_str()), ("6.1.176", "linux-source-6.1"));
+    }
+
+    #[test]
+    fn another_version_makes_another_lab() {
+        let other = Inputs { jool_package: "4.1.15-1".to_owned(), ..inputs() };
+        let (name, own) = (inputs().name(None), inputs().name(Some("4.2.0")));
+        assert!(name.starts_with("linux-6.1.176-1-jool-4.1.9-1-"), "{name}");
+        assert!(inputs().made(Path::new("/c").join(&name).as_path()) && inputs().made(Path::new(&own)));
+        assert!(!other.made(Path::new(&name)));
+        assert!(!inputs().made(Path::new(&format!("{name}.unfinished"))));
+    }
+
+    #[test]
+    fn the_hash_is_the_one_of_its_authors() {
+        // The test vectors of the FNV reference code.
+        assert_eq!(fnv(b""), 0xcbf2_9ce4_8422_2325);
+        assert_eq!(fnv(b"foobar"), 0x8594_4171_f739_67e8);
+    }
+}

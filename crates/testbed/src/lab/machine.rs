@@ -1,0 +1,192 @@
+//! A virtual router: booted in a network namespace whose interfaces become its own.
+
+use super::Lab;
+use super::guest::{self, Files};
+use crate::daemon::Daemon;
+use crate::process::{family, kill};
+use crate::shell::{Shell, TestbedError, complain};
+use crate::station::Station;
+use std::net::Ipv6Addr;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// How long a machine may take until it runs commands: two seconds are usual.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Virtual cores of a machine: User-Mode Linux knows only one.
+pub(crate) const VIRTUAL_CORES: usize = 1;
+
+/// Lines of the console that an error shows.
+const LAST: usize = 4;
+
+/// Which machine is wanted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wanted {
+    /// A directory of the caller's, which the machine sees under the same name and cannot write to. Its own files go into a folder there.
+    pub directory: PathBuf,
+    /// Interfaces of the namespace that become the machine's. They must be up there, and nobody else may use them.
+    pub links: Vec<Link>,
+    /// Cores it may use, as `taskset -c` reads a list. The machine has one virtual core.
+    pub cores: String,
+    /// Of all its links, octets of layer 3.
+    pub mtu: u32,
+    /// Memory it may come to use, MiB.
+    pub memory_mib: u32,
+    /// Kernel modules that are loaded from the start.
+    pub modules: Vec<String>,
+}
+
+/// An interface.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Link {
+    /// Its name in the namespace, and in the machine.
+    pub name: String,
+    /// Its hardware address in the machine. The interface in the namespace must have another one.
+    pub mac: String,
+    /// The link-local address of the machine there, by which its kernel can ask for neighbours.
+    pub local: Ipv6Addr,
+}
+
+/// A running machine. Dropping it ends everything in it; its files stay in the caller's directory.
+#[derive(Debug)]
+pub struct Machine {
+    /// Its release.
+    kernel: String,
+    files: Files,
+    /// Outside, in the namespace.
+    namespace: Shell,
+    /// `None` in a rehearsal.
+    child: Option<Daemon>,
+}
+
+impl Machine {
+    /// Boots it in the namespace of a shell; returns when it runs commands: forwarding is on, its links are up.
+    ///
+    /// # Errors
+    /// A file that cannot be written; a machine that does not come up in 20 seconds, with the last lines of its console.
+    pub fn boot(lab: &Lab, wanted: &Wanted, namespace: &Shell) -> Result<Self, TestbedError> {
+        let files = Files::of(&wanted.directory);
+        let names: Vec<&str> = wanted.links.iter().map(|link| link.name.as_str()).collect();
+        namespace.transcript().comment(&format!(
+            "a virtual machine (Linux {}) behind {}",
+            lab.manifest().kernel,
+            names.join(" and ")
+        ));
+        write_files(lab, wanted, &files, namespace)?;
+        let words = ["sh".to_owned(), files.boot().display().to_string()];
+        let child = namespace.start(&wanted.cores, &words, &files.console_log())?;
+        let kernel = lab.manifest().kernel.clone();
+        let mut machine = Self { kernel, files, namespace: namespace.clone(), child };
+        machine.wait_until_ready()?;
+        Ok(machine)
+    }
+
+    fn wait_until_ready(&mut self) -> Result<(), TestbedError> {
+        match self.shell().with_patience(PATIENCE).run(&["true"]) {
+            Ok(_) => Ok(()),
+            Err(error) => {
+                self.check_alive()?;
+                let (waited, console) = (PATIENCE.as_secs(), self.last_words());
+                Err(TestbedError::Other(format!(
+                    "the virtual machine does not run commands after {waited} s: {console} ({error})"
+                )))
+            }
+        }
+    }
+
+    /// A shell inside, with the same transcript. A command that a machine has no end of goes with it.
+    pub fn shell(&self) -> Shell {
+        self.namespace.at(Station::Lab(self.files.inside()))
+    }
+
+    /// Runs a command inside to its end; returns what it printed on standard output.
+    ///
+    /// # Errors
+    /// It failed, with its status and the last lines of its standard error; it took longer than `patience`; the machine has ended.
+    pub fn run<S: AsRef<str>>(&self, words: &[S], patience: Duration) -> Result<String, TestbedError> {
+        self.shell().with_patience(patience).run(words)
+    }
+
+    /// The number of its process on this machine, which all others of it descend from. `None` in a rehearsal.
+    pub fn pid(&self) -> Option<u32> {
+        self.child.as_ref().and_then(Daemon::process)
+    }
+
+    /// An error when the machine has ended, with what its console said.
+    pub fn check_alive(&mut self) -> Result<(), TestbedError> {
+        let Some(status) = self.child.as_mut().and_then(Daemon::ended) else { return Ok(()) };
+        Err(TestbedError::Other(format!("the virtual machine has ended ({status}); its console says: {}", self.last_words())))
+    }
+
+    /// What it is, in words.
+    pub fn description(&self) -> String {
+        format!(
+            "a virtual machine in its namespace: User-Mode Linux {} with one virtual core, which takes frames from the ends of the links \
+             by AF_PACKET and sends them so",
+            self.kernel
+        )
+    }
+
+    fn last_words(&self) -> String {
+        let text = std::fs::read(self.files.console_log()).unwrap_or_default();
+        last_words(&String::from_utf8_lossy(&text))
+    }
+}
+
+/// The last lines of a console; where the kernel panicked, up to that.
+fn last_words(console: &str) -> String {
+    let lines: Vec<&str> = console.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let end = lines.iter().position(|line| line.contains("Kernel panic")).map_or(lines.len(), |panic| panic + 1);
+    lines[end.saturating_sub(LAST)..end].join("; ")
+}
+
+impl Drop for Machine {
+    fn drop(&mut self) {
+        let pid = self.files.pid();
+        self.namespace.transcript().line(&format!("kill -KILL $(cat {})", pid.display()));
+        let Some(mut child) = self.child.take() else { return };
+        end(&mut child);
+        let number = child.number();
+        if Path::new("/proc").join(number.to_string()).exists() {
+            let error = TestbedError::Other(format!("process {number} lives"));
+            complain("a virtual machine is still there", &error);
+        }
+    }
+}
+
+/// Ends the machine's kernel, whose end is that of all its processes; then the process that waits for it.
+fn end(child: &mut Daemon) {
+    let kernels: Vec<String> = family(child.number()).iter().skip(1).map(u32::to_string).collect();
+    if !kernels.is_empty() {
+        kill("KILL", &kernels);
+    }
+    let end = Instant::now() + Duration::from_secs(2);
+    while child.ended().is_none() && Instant::now() < end {
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    child.end();
+}
+
+fn write_files(lab: &Lab, wanted: &Wanted, files: &Files, namespace: &Shell) -> Result<(), TestbedError> {
+    let here = namespace.outside();
+    let folders = files.folders().map(|folder| folder.display().to_string());
+    let words: Vec<&str> = ["mkdir", "-p"].into_iter().chain(folders.iter().map(String::as_str)).collect();
+    here.run(&words)?;
+    here.run(&["mkfifo", &files.console().display().to_string()])?;
+    here.write(&files.inside(), guest::INSIDE)?;
+    here.write(&files.init(), &guest::init(lab, wanted))?;
+    here.write(&files.boot(), &guest::boot(lab, wanted, files))?;
+    here.run(&["chmod", "755", &files.init().display().to_string()]).map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_a_panic_the_lines_that_led_to_it_are_told() {
+        let console = "booting\r\nno such link\r\nKernel panic - not syncing: no init\r\nCPU: 0\r\n";
+        assert_eq!(last_words(console), "booting; no such link; Kernel panic - not syncing: no init");
+        assert_eq!(last_words("a\n\nb\n"), "a; b");
+    }
+}

@@ -1,0 +1,133 @@
+//! Recipes of several devices in a row (RFC 8219 section 4.2: the dual DUT set-up), each with a recipe of its own. In the recipe of one
+//! device alone the tester plays its neighbour; in a row the neighbour is there itself, at the same addresses.
+
+use super::{Library, Pool, Recipe, Technology, Traffic};
+use serde::{Deserialize, Serialize};
+
+/// A row of devices as its file has it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(super) struct ChainFile {
+    /// Unique: letters, digits, `-`.
+    name: String,
+    /// One line for people.
+    title: String,
+    technology: Technology,
+    /// Names of recipes, from left to right.
+    chain: Vec<String>,
+    /// What sources become behind the last device, where the one with the state is not the last.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pool: Vec<Pool>,
+}
+
+impl ChainFile {
+    /// The recipe of the whole row, from those of its devices.
+    ///
+    /// # Errors
+    /// In words: a name that is no recipe, or neighbours that do not fit.
+    pub(super) fn resolve(self, library: &Library) -> Result<Recipe, String> {
+        let find = |name: &String| {
+            let found = library.get(name).cloned();
+            found.ok_or_else(|| format!("chain: there is no recipe `{name}`; those known are: {}", library.names().join(", ")))
+        };
+        let parts = self.chain.iter().map(find).collect::<Result<Vec<_>, _>>()?;
+        let [first, .., last] = &parts[..] else {
+            return Err(format!("chain: expected the names of two recipes or more, not {}", parts.len()));
+        };
+        for pair in parts.windows(2) {
+            check_neighbours(&pair[0], &pair[1])?;
+        }
+        let mut stateful = parts.iter().filter_map(|part| part.state.clone());
+        let mut state = stateful.next();
+        if stateful.next().is_some() {
+            return Err("chain: two of its devices have a [state]: connections can be followed through one only".to_owned());
+        }
+        if let Some(state) = state.as_mut().filter(|_| !self.pool.is_empty()) {
+            state.pool = self.pool;
+        }
+        Ok(Recipe {
+            name: self.name,
+            title: self.title,
+            technology: self.technology,
+            source: parts.iter().map(|part| part.source.as_str()).collect::<Vec<_>>().join("; "),
+            needs: parts.iter().flat_map(|part| part.needs.clone()).collect(),
+            known_defects: parts.iter().flat_map(|part| part.known_defects.clone()).collect(),
+            left: first.left.clone(),
+            right: last.right.clone(),
+            foreground: Traffic {
+                left: first.foreground.left,
+                right: last.foreground.right,
+                hops: parts.iter().map(|part| part.foreground.hops).sum(),
+            },
+            state,
+            parts: parts.clone(),
+            ..first.bare()
+        })
+    }
+}
+
+impl Recipe {
+    /// The files this recipe is read back from, name and text: of devices in a row those of each, and its own.
+    ///
+    /// # Errors
+    /// None that a recipe read from a file has.
+    pub fn to_files(&self) -> Result<Vec<(String, String)>, toml::ser::Error> {
+        let mut files = Vec::new();
+        for part in &self.parts {
+            files.extend(part.to_files()?);
+        }
+        let text = match self.parts.is_empty() {
+            true => toml::to_string(self)?,
+            false => toml::to_string(&ChainFile {
+                name: self.name.clone(),
+                title: self.title.clone(),
+                technology: self.technology,
+                chain: self.parts.iter().map(|part| part.name.clone()).collect(),
+                pool: self.state.as_ref().map(|state| state.pool.clone()).unwrap_or_default(),
+            })?,
+        };
+        files.push((format!("{}.toml", self.name), text));
+        Ok(files)
+    }
+
+    /// Its host and version, and nothing of how it is set up: a row is set up part by part.
+    fn bare(&self) -> Self {
+        Self {
+            background: None,
+            translation: None,
+            state: None,
+            subscribers: None,
+            dns: None,
+            files: vec![],
+            setup: vec![],
+            daemon: None,
+            after: vec![],
+            ready: None,
+            reset: vec![],
+            ..self.clone()
+        }
+    }
+}
+
+/// Each must have the addresses that the tester has in the recipe of the other, and take the datagrams it sends.
+fn check_neighbours(left: &Recipe, right: &Recipe) -> Result<(), String> {
+    let pair = format!("chain: {} and {}", left.name, right.name);
+    let owns = |link: &super::Link, address| link.dut.iter().any(|own| own.addr() == address);
+    if let Some(address) = left.right.tester.iter().find(|address| !owns(&right.left, **address)) {
+        return Err(format!("{pair}: the one sends to {address}, and the other has no such address on its left link"));
+    }
+    if let Some(address) = right.left.tester.iter().find(|address| !owns(&left.right, **address)) {
+        return Err(format!("{pair}: the other sends to {address}, and the one has no such address on its right link"));
+    }
+    let (sent, taken) = (left.foreground.right, right.foreground.left);
+    let is_same = sent.destination == taken.destination
+        && sent.outer.map(|outer| outer.destination) == taken.outer.map(|outer| outer.destination);
+    if !is_same {
+        return Err(format!(
+            "{pair}: the one sends to {}, the other takes what is for {}",
+            sent.outermost().1,
+            taken.outermost().1
+        ));
+    }
+    Ok(())
+}

@@ -1,0 +1,103 @@
+//! Where a device runs, and what must be there for it.
+
+use super::{Host, Recipe};
+use crate::devices::parts;
+use crate::lab::{Lab, cache};
+use crate::shell::TestbedError;
+
+impl Recipe {
+    /// Whether it runs in the lab, or one of the devices in a row that it stands for.
+    pub fn is_in_lab(&self) -> bool {
+        parts(self).iter().any(|part| part.host == Host::Lab)
+    }
+
+    /// Whether the kernel lab is there for it, and for each device in a row that it stands for; good where none needs one.
+    ///
+    /// # Errors
+    /// The lab is missing, or a module in it; with the command that builds it.
+    pub fn check_lab(&self) -> Result<(), TestbedError> {
+        let mut in_lab = parts(self).iter().filter(|part| part.host == Host::Lab);
+        in_lab.try_for_each(|part| Lab::find(&cache(), &part.modules).map(drop))
+    }
+}
+
+impl Host {
+    /// As plans and recipes write it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Netns => "netns",
+            Self::Lab => "lab",
+            Self::Manual => "manual",
+        }
+    }
+}
+
+impl Recipe {
+    /// The same recipe on another host, under the name `NAME@HOST`; `None` where it is there already, or cannot be there.
+    pub(super) fn on(&self, host: Host) -> Option<Self> {
+        if !self.parts.is_empty() {
+            let parts: Option<Vec<Self>> = self.parts.iter().map(|part| part.on(host)).collect();
+            return Some(Self { parts: parts?, ..self.named(host) });
+        }
+        let is_movable = self.host != host && self.host != Host::Manual && self.is_for_namespaces();
+        // In a machine of the lab the modules are loaded by it; elsewhere they are the kernel's business.
+        let other = Self { host, modules: vec![], ..self.named(host) };
+        (is_movable && problems(&other).is_empty()).then_some(other)
+    }
+
+    fn named(&self, host: Host) -> Self {
+        let place = if host == Host::Lab { "in the lab" } else { "in a namespace" };
+        Self { name: format!("{}@{}", self.name, host.name()), title: format!("{} {place}", self.title), ..self.clone() }
+    }
+}
+
+/// What is wrong with a recipe's host.
+pub(super) fn problems(recipe: &Recipe) -> Vec<String> {
+    let mut problems = Vec::new();
+    if recipe.host != Host::Lab && !recipe.modules.is_empty() {
+        problems.push("modules: they can be loaded in the lab only (host = \"lab\")".to_owned());
+    }
+    if recipe.host == Host::Lab && recipe.daemon.is_some() {
+        problems
+            .push("[daemon]: a process in the lab cannot be watched from here; leave it out, or use a namespace".to_owned());
+    }
+    if recipe.host == Host::Lab && recipe.state.as_ref().is_some_and(|state| !state.host.is_empty()) {
+        problems.push("[[state.host]]: a device in the lab has a kernel of its own; set its switches in [[setup]]".to_owned());
+    }
+    problems
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn recipe(changes: &[(&str, &str)]) -> Recipe {
+        let text = include_str!("../../../../recipes/linux-ipv4.toml").to_owned();
+        let text = changes.iter().fold(text, |text, (from, to)| text.replacen(from, to, 1));
+        toml::from_str(&text).expect("a recipe")
+    }
+
+    const IN_LAB: (&str, &str) = ("technology", "host = \"lab\"\ntechnology");
+    const MODULES: (&str, &str) = ("technology", "modules = [\"sit\"]\ntechnology");
+
+    #[test]
+    fn modules_are_for_the_lab() {
+        assert_eq!(problems(&recipe(&[MODULES])).len(), 1);
+        assert!(problems(&recipe(&[MODULES, IN_LAB])).is_empty());
+    }
+
+    #[test]
+    fn a_device_in_the_lab_has_no_daemon() {
+        let daemon = ("[version]", "[daemon]\nrun = \"sleep 1\"\n[version]");
+        assert!(problems(&recipe(&[daemon])).is_empty());
+        assert!(problems(&recipe(&[daemon, IN_LAB]))[0].contains("cannot be watched"));
+    }
+
+    #[test]
+    fn a_module_that_no_lab_has_is_told_before_anything_is_touched() {
+        assert!(recipe(&[]).check_lab().is_ok());
+        let nowhere = ("technology", "modules = [\"no_such_module\"]\ntechnology");
+        let error = recipe(&[nowhere, IN_LAB]).check_lab().expect_err("none").to_string();
+        assert!(error.contains("sixbench lab build"), "{error}");
+    }
+}

@@ -1,0 +1,229 @@
+//! The `[subscribers]` of a recipe: the rule set that configures the device, from which the tester makes the traffic of each subscriber, too.
+//! What a rule means is not known here: a rule is data, and `cli` has it checked and evaluated.
+
+use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
+use serde::de::{MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
+use std::fmt;
+use std::net::IpAddr;
+
+/// Many subscribers behind the device's left link, all played by the tester. The foreground of the recipe is that of the first.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Subscribers {
+    /// How many there are where the plan says nothing.
+    #[serde(default = "one")]
+    pub count: u32,
+    /// The most the device is set up for, where its rule would give more: those a configuration file names one by one.
+    #[serde(default)]
+    pub most: Option<u32>,
+    /// The mapping rules of a MAP-T or MAP-E domain: one table, or several.
+    #[serde(default, deserialize_with = "one_or_several")]
+    pub map: Vec<MapRule>,
+    /// Tunnels of lw4o6 or DS-Lite.
+    #[serde(default)]
+    pub softwires: Option<Softwires>,
+    /// A 6rd domain, or that of 6to4.
+    #[serde(default)]
+    pub six_rd: Option<SixRd>,
+}
+
+/// A mapping rule (RFC 7597 section 5).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct MapRule {
+    /// The rule's IPv6 prefix.
+    pub ipv6_prefix: String,
+    /// The rule's IPv4 prefix.
+    pub ipv4_prefix: String,
+    /// Length of the embedded address bits.
+    pub ea_bits: u8,
+    /// The offset of the port set identifier in a port; 6 where it is not given, which leaves out the system ports.
+    #[serde(default = "six")]
+    pub psid_offset: u8,
+}
+
+/// Tunnels whose ends are counted through a prefix.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Softwires {
+    /// The prefix of the subscribers' ends.
+    pub ipv6_prefix: String,
+    /// Each has a prefix of this length of its own.
+    #[serde(default = "sixty_four")]
+    pub ipv6_length: u8,
+    /// The lower 64 bits of their addresses.
+    #[serde(default = "interface")]
+    pub interface: u64,
+    /// The public addresses they share (lw4o6). Without it all have the same private one (DS-Lite).
+    #[serde(default)]
+    pub ipv4_prefix: Option<String>,
+    /// The same private address of all (RFC 6333 section 5.7).
+    #[serde(default)]
+    pub ipv4: Option<IpAddr>,
+    /// Length of the port set identifier: 2^n subscribers share an address.
+    #[serde(default)]
+    pub psid_length: u8,
+    /// Its offset.
+    #[serde(default = "six")]
+    pub psid_offset: u8,
+}
+
+/// A 6rd domain (RFC 5969), of which 6to4 is a special case.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct SixRd {
+    /// The 6rd prefix; that of 6to4 is 2002::/16.
+    pub ipv6_prefix: String,
+    /// The subscribers' IPv4 addresses lie here.
+    pub ipv4_prefix: String,
+    /// How many of their first bits are the same for all and left out of the IPv6 prefix.
+    #[serde(default)]
+    pub ipv4_mask_length: u8,
+    /// The number of the first subscriber's address within the prefix.
+    #[serde(default = "first")]
+    pub first: u64,
+}
+
+/// A table, or an array of tables.
+fn one_or_several<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<MapRule>, D::Error> {
+    struct OneOrSeveral;
+
+    impl<'de> Visitor<'de> for OneOrSeveral {
+        type Value = Vec<MapRule>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a mapping rule, or a list of them ([[subscribers.map]])")
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
+            MapRule::deserialize(MapAccessDeserializer::new(map)).map(|rule| vec![rule])
+        }
+
+        fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Self::Value, A::Error> {
+            Deserialize::deserialize(SeqAccessDeserializer::new(list))
+        }
+    }
+
+    deserializer.deserialize_any(OneOrSeveral)
+}
+
+fn one() -> u32 {
+    1
+}
+
+fn first() -> u64 {
+    1
+}
+
+fn interface() -> u64 {
+    1
+}
+
+fn six() -> u8 {
+    6
+}
+
+fn sixty_four() -> u8 {
+    64
+}
+
+impl Subscribers {
+    /// Everything that is wrong with the section, each in one line.
+    pub(super) fn problems(&self) -> Vec<String> {
+        let rules = [!self.map.is_empty(), self.softwires.is_some(), self.six_rd.is_some()];
+        let given = rules.into_iter().filter(|is_given| *is_given).count();
+        let mut problems = Vec::new();
+        if given != 1 {
+            problems.push(format!("[subscribers]: expected one rule, `map`, `softwires` or `six-rd`; there are {given}"));
+        }
+        if self.count == 0 {
+            problems.push("[subscribers]: `count` must be at least 1".to_owned());
+        }
+        if let Some(most) = self.most.filter(|most| *most < self.count) {
+            problems.push(format!("[subscribers]: `count` is {}, and the device is set up for `most` = {most}", self.count));
+        }
+        problems
+    }
+
+    /// What the words in braces of a rule stand for in steps and files; those of the second mapping rule end in `-2`, and so on.
+    pub(crate) fn words(&self) -> Vec<(String, String)> {
+        let map = self.map.iter().enumerate().flat_map(|(index, map)| {
+            let suffix = if index == 0 { String::new() } else { format!("-{}", index + 1) };
+            [
+                ("ipv6-prefix", map.ipv6_prefix.clone()),
+                ("ipv4-prefix", map.ipv4_prefix.clone()),
+                ("ea-bits", map.ea_bits.to_string()),
+                ("psid-offset", map.psid_offset.to_string()),
+            ]
+            .map(|(word, value)| (format!("{word}{suffix}"), value))
+        });
+        let softwires = self.softwires.iter().flat_map(|softwires| {
+            [
+                ("ipv6-prefix", softwires.ipv6_prefix.clone()),
+                ("ipv4-prefix", softwires.ipv4_prefix.clone().unwrap_or_default()),
+                ("psid-length", softwires.psid_length.to_string()),
+                ("psid-offset", softwires.psid_offset.to_string()),
+            ]
+        });
+        let six_rd = self.six_rd.iter().flat_map(|six_rd| {
+            [
+                ("ipv6-prefix", six_rd.ipv6_prefix.clone()),
+                ("ipv4-prefix", six_rd.ipv4_prefix.clone()),
+                ("ipv4-mask-length", six_rd.ipv4_mask_length.to_string()),
+            ]
+        });
+        let others = softwires.chain(six_rd).map(|(word, value)| (word.to_owned(), value));
+        map.chain(others).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn section(text: &str) -> Result<Subscribers, toml::de::Error> {
+        toml::from_str(text)
+    }
+
+    const RULE: &str = "ipv6-prefix = \"2001:db8:ce::/51\"\nipv4-prefix = \"192.0.2.0/24\"\nea-bits = 13\n";
+
+    #[test]
+    fn one_mapping_rule_is_a_table_and_several_are_a_list() {
+        let one = section(&format!("[map]\n{RULE}")).expect("one");
+        let second = RULE.replace(":ce:", ":cf:").replace("13", "12\npsid-offset = 0");
+        let two = section(&format!("[[map]]\n{RULE}[[map]]\n{second}")).expect("two");
+        assert_eq!((one.map.len(), two.map.len()), (1, 2));
+        assert_eq!(one.map[0], two.map[0]);
+        let words = two.words();
+        let word = |name: &str| words.iter().find(|(word, _)| word == name).map(|(_, value)| value.as_str());
+        assert_eq!((word("ipv6-prefix"), word("ipv6-prefix-2")), (Some("2001:db8:ce::/51"), Some("2001:db8:cf::/51")));
+        assert_eq!((word("ea-bits-2"), word("psid-offset"), word("psid-offset-2")), (Some("12"), Some("6"), Some("0")));
+        assert_eq!((one.problems(), two.problems()), (vec![], vec![]));
+    }
+
+    #[test]
+    fn what_is_kept_of_a_recipe_can_be_read_again() {
+        for text in
+            [format!("[map]\n{RULE}"), "[six-rd]\nipv6-prefix = \"2002::/16\"\nipv4-prefix = \"198.18.0.0/16\"".to_owned()]
+        {
+            let section = section(&text).expect("a section");
+            let kept = toml::to_string(&section).expect("TOML");
+            assert_eq!(self::section(&kept).expect("the same"), section);
+        }
+    }
+
+    #[test]
+    fn an_unknown_key_and_a_rule_that_is_none_are_told_with_their_lines() {
+        let unknown = section(&format!("[[map]]\n{RULE}psid-lenght = 5\n")).expect_err("a typing mistake").to_string();
+        assert!(unknown.contains("line 5") && unknown.contains("unknown field `psid-lenght`"), "{unknown}");
+        let number = section("map = 13\n").expect_err("a number").to_string();
+        assert!(number.contains("expected a mapping rule, or a list of them ([[subscribers.map]])"), "{number}");
+    }
+
+    #[test]
+    fn a_section_has_rules_of_one_kind() {
+        let none = section("count = 5").expect("a section").problems();
+        assert_eq!(none, ["[subscribers]: expected one rule, `map`, `softwires` or `six-rd`; there are 0"]);
+    }
+}

@@ -1,0 +1,122 @@
+//! What was set up on another machine, undone there: a shell that gathers the commands that undo, one line each, and runs them from the
+//! last to the first when its standard input ends. That is when the device is dropped, at the end, on an error, on a panic, on Ctrl-C; and
+//! by itself when this process is killed or the connection breaks, as soon as the sshd there notices.
+
+use super::{Remote, refusal};
+use crate::process::wait;
+use crate::shell::{Shell, TestbedError, complain, quoted};
+use std::io::Write as _;
+use std::process::{Child, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// For all of it together.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// It must not die of a signal, nor of having nobody to complain to, before it is through.
+const KEEPER: &str = r#"trap "" HUP INT TERM PIPE
+n=0
+while IFS= read -r line; do n=$((n+1)); eval "undo_$n=\$line"; done
+while [ $n -gt 0 ]; do
+    eval "line=\$undo_$n"
+    said=$( (eval "$line") 2>&1 </dev/null ) || echo "$line: $said"
+    n=$((n-1))
+done"#;
+
+/// Undoes everything when dropped.
+#[derive(Debug)]
+pub(crate) struct Undo {
+    shell: Shell,
+    remote: Remote,
+    keeper: Mutex<Keeper>,
+    /// Whether everything was set up. What undoes the other half of something may fail.
+    is_settled: AtomicBool,
+}
+
+#[derive(Debug)]
+struct Keeper {
+    /// None in a rehearsal.
+    process: Option<Child>,
+    lines: Vec<String>,
+}
+
+impl Undo {
+    /// Begins to keep what is to be undone at `remote`; `shell` is any of the same transcript.
+    pub(crate) fn open(remote: &Remote, shell: &Shell) -> Result<Self, TestbedError> {
+        let process = (!shell.is_rehearsal()).then(|| remote.start(KEEPER, &[], Stdio::piped())).transpose()?;
+        let keeper = Mutex::new(Keeper { process, lines: Vec::new() });
+        Ok(Self { shell: shell.clone(), remote: remote.clone(), keeper, is_settled: AtomicBool::new(false) })
+    }
+
+    /// The next thing to be undone is undone by these words.
+    pub(crate) fn by(&self, words: &[String]) -> Result<(), TestbedError> {
+        self.by_line(quoted(words))
+    }
+
+    /// The same by a line of shell.
+    ///
+    /// # Errors
+    /// The connection is lost.
+    pub(crate) fn by_line(&self, line: String) -> Result<(), TestbedError> {
+        debug_assert!(!line.contains('\n'), "one line each: {line}");
+        let mut keeper = self.keeper();
+        let sent = keeper
+            .process
+            .as_mut()
+            .and_then(|process| process.stdin.as_mut())
+            .map_or(Ok(()), |stdin| writeln!(stdin, "{line}").and_then(|()| stdin.flush()));
+        sent.map_err(|error| refusal::lost(self.remote.destination(), &error.to_string()))?;
+        keeper.lines.push(line);
+        Ok(())
+    }
+
+    /// Everything is set up: from now on what cannot be undone is worth telling.
+    pub(crate) fn settle(&self) {
+        self.is_settled.store(true, Ordering::Relaxed);
+    }
+
+    /// An error when the connection is lost: then everything is undone already, or soon.
+    pub(crate) fn check(&self) -> Result<(), TestbedError> {
+        let mut keeper = self.keeper();
+        match keeper.process.as_mut().and_then(|process| process.try_wait().ok().flatten()) {
+            Some(status) => Err(refusal::lost(self.remote.destination(), &format!("ssh ended ({status})"))),
+            None => Ok(()),
+        }
+    }
+
+    fn keeper(&self) -> MutexGuard<'_, Keeper> {
+        self.keeper.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Lines that failed, with what they said.
+    fn run(&self, mut process: Child) -> Result<String, TestbedError> {
+        drop(process.stdin.take());
+        let output = wait(process, PATIENCE).map_err(TestbedError::Other)?;
+        let said = String::from_utf8_lossy(&output.stderr);
+        match output.status.success() {
+            true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
+            false => Err(refusal::lost(self.remote.destination(), &said)),
+        }
+    }
+}
+
+impl Drop for Undo {
+    fn drop(&mut self) {
+        let (process, lines) = {
+            let mut keeper = self.keeper();
+            (keeper.process.take(), std::mem::take(&mut keeper.lines))
+        };
+        for line in lines.into_iter().rev() {
+            self.shell.transcript().line(&quoted(&self.remote.shown(line)));
+        }
+        let what = format!("not all is undone on {}", self.remote.destination());
+        match process.map(|process| self.run(process)) {
+            Some(Ok(said)) if !said.is_empty() && self.is_settled.load(Ordering::Relaxed) => {
+                complain(&what, &TestbedError::Other(said.trim().replace('\n', "; ")));
+            }
+            Some(Err(error)) => complain(&what, &error),
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! What a device's configuration says of one subscriber.
+
+use std::net::IpAddr;
+
+/// A subscriber by the rule of a recipe. What the rule means is not known here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Subscriber {
+    /// From 0.
+    pub number: u32,
+    /// Its IPv6 address.
+    pub ipv6: IpAddr,
+    /// Its IPv4 address, where not all have the same.
+    pub ipv4: Option<IpAddr>,
+    /// Its port set identifier.
+    pub psid: u16,
+    /// The first and last port of the first range of its set.
+    pub ports: (u16, u16),
+}
+
+/// How words about a subscriber begin: a line with one of them is repeated for each subscriber.
+const MARK: &str = "{subscriber";
+
+impl Subscriber {
+    fn fill(&self, line: &str) -> String {
+        let ipv4 = self.ipv4.map(|address| address.to_string()).unwrap_or_default();
+        [
+            ("{subscriber}", self.number.to_string()),
+            ("{subscriber-ipv6}", self.ipv6.to_string()),
+            ("{subscriber-ipv4}", ipv4),
+            ("{subscriber-psid}", self.psid.to_string()),
+            ("{subscriber-first-port}", self.ports.0.to_string()),
+            ("{subscriber-last-port}", self.ports.1.to_string()),
+        ]
+        .iter()
+        .fold(line.to_owned(), |line, (word, value)| line.replace(word, value))
+    }
+}
+
+/// A text in which each line that speaks of a subscriber stands once for each.
+pub(crate) fn fill(text: &str, subscribers: &[Subscriber]) -> String {
+    if !text.contains(MARK) {
+        return text.to_owned();
+    }
+    let mut filled = String::with_capacity(text.len() * (subscribers.len() + 1));
+    for line in text.split_inclusive('\n') {
+        if line.contains(MARK) {
+            subscribers.iter().for_each(|subscriber| filled.push_str(&subscriber.fill(line)));
+        } else {
+            filled.push_str(line);
+        }
+    }
+    filled
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_about_a_subscriber_stands_once_for_each() {
+        let subscriber = |number: u32| Subscriber {
+            number,
+            ipv6: format!("2001:db8::{number}").parse().expect("an address"),
+            ipv4: Some("192.0.2.1".parse().expect("an address")),
+            psid: number as u16,
+            ports: (1024, 2047),
+        };
+        let filled = fill(
+            "a\nadd {subscriber}: {subscriber-ipv6} {subscriber-ipv4} {subscriber-psid} {subscriber-first-port}\nb",
+            &[0, 1].map(subscriber),
+        );
+        assert_eq!(
+            filled,
+            "a\nadd 0: 2001:db8::0 192.0.2.1 0 1024\nadd 1: 2001:db8::1 192.0.2.1 1 1024\nb".replace("8::0", "8::")
+        );
+    }
+}

@@ -1,0 +1,241 @@
+//! Devices on another machine, over a real sshd in a namespace. Needs root and openssh-server; without them these tests fail, they do not
+//! skip.
+
+#[path = "common/room.rs"]
+mod room;
+
+use room::{FAR, Room};
+use sixbench_testbed::recipe::{Host, System};
+use sixbench_testbed::{Dut, Library, Machine, Recipe, Shell, Wishes};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+fn machine(room: &Room) -> Machine {
+    Machine::new("dut", Some(&room.config()), FAR.map(str::to_owned))
+}
+
+fn reached(room: &Room) -> Machine {
+    machine(room).reach().expect("a connection")
+}
+
+fn library() -> Library {
+    Library::load::<&Path>(&[]).expect("recipes")
+}
+
+/// A built-in recipe. The size of the connection tracking table is the whole machine's, and cannot be set from a namespace.
+fn recipe(name: &str) -> Recipe {
+    let mut recipe = library().get(name).expect("a recipe").clone();
+    recipe.state.iter_mut().for_each(|state| state.host.clear());
+    recipe
+}
+
+fn bring_up(room: &Room, run: &str, recipe: &Recipe) -> Result<Dut, String> {
+    let wishes = Wishes::default();
+    Dut::bring_up_on(&reached(room), recipe, run, &Shell::new(), &wishes).map_err(|error| error.to_string())
+}
+
+fn is_tried(recipe: &Recipe) -> bool {
+    // What no package has may not be here; a server needs no second trial of its own.
+    let can_be_here = recipe.host == Host::Netns && recipe.is_for_namespaces() && recipe.missing().is_empty();
+    can_be_here && recipe.parts.is_empty() && !recipe.untested && !recipe.technology.is_dns()
+}
+
+#[test]
+fn every_recipe_comes_up_on_another_machine_and_leaves_it_as_it_was() {
+    let room = Room::build("all");
+    let before = room.state();
+    for name in library().names().into_iter().filter(|name| is_tried(&recipe(name))) {
+        let recipe = recipe(name);
+        let mut dut = bring_up(&room, "all", &recipe).unwrap_or_else(|error| panic!("{name}: {error}"));
+        dut.check_alive().expect("alive");
+        assert!(!dut.facts().version.is_empty(), "{name}");
+        let addresses = room.far.shell().look(&["ip", "address", "show", "dev", FAR[0]]).expect("addresses");
+        assert!(addresses.contains(&recipe.left.dut[0].to_string()), "{name}: {addresses}");
+        assert_eq!(room.processes().iter().any(|process| process == "tayga"), name.starts_with("tayga"), "{name}");
+        drop(dut);
+        room.assert_is_as(&before);
+    }
+}
+
+#[test]
+fn a_server_and_its_files_are_gone_as_well() {
+    let room = Room::build("dns");
+    let before = room.state();
+    let mut dut = bring_up(&room, "dns", &recipe("unbound-dns64")).expect("a server");
+    dut.restart().expect("started anew");
+    let directory = Path::new("/tmp").join(sixbench_testbed::namespace::name("dns", "ssh"));
+    assert!(directory.join("unbound.conf").exists());
+    drop(dut);
+    room.assert_is_as(&before);
+    assert!(!directory.exists());
+}
+
+#[test]
+fn a_step_that_fails_half_way_is_told_and_everything_before_it_undone() {
+    let room = Room::build("half");
+    let before = room.state();
+    let mut recipe = recipe("tayga-siit");
+    recipe.setup.push(toml::from_str("run = \"ip link set nosuch up\"").expect("a step"));
+    let error = bring_up(&room, "half", &recipe).expect_err("an error");
+    assert!(error.contains("dut 'ip link set nosuch up'` failed") && error.contains("nosuch"), "{error}");
+    room.assert_is_as(&before);
+}
+
+#[test]
+fn a_link_without_a_carrier_is_told_and_undone() {
+    let room = Room::build("cable");
+    room.near.shell().line("ip link set right down").expect("pulled");
+    let before = room.state();
+    let error = bring_up(&room, "cable", &recipe("linux-ipv4")).expect_err("an error");
+    assert!(error.contains("interface enp5s0f1 of dut has no carrier"), "{error}");
+    room.assert_is_as(&before);
+}
+
+#[test]
+fn what_was_there_before_the_first_step_is_left_alone() {
+    let room = Room::build("theirs");
+    room.far.shell().line("ip link add nat64 type veth peer name theirs").expect("theirs");
+    let before = room.state();
+    let error = bring_up(&room, "theirs", &recipe("tayga-siit")).expect_err("an error");
+    assert!(error.contains("--mktun"), "{error}");
+    room.assert_is_as(&before);
+    assert!(before.contains("nat64"));
+}
+
+#[test]
+fn a_panic_in_the_middle_leaves_nothing() {
+    let room = Room::build("panic");
+    let before = room.state();
+    let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        let _dut = bring_up(&room, "panic", &recipe("tayga-siit")).expect("a device");
+        panic!("in the middle");
+    }));
+    assert!(result.is_err());
+    room.assert_is_as(&before);
+}
+
+#[test]
+fn each_reason_why_there_is_no_connection_is_told() {
+    let room = Room::build("refused");
+    let refused = |name: &str| {
+        let machine = Machine::new(name, Some(&room.config()), FAR.map(str::to_owned));
+        machine.reach().expect_err("an error").to_string()
+    };
+    assert!(refused("closed").contains("is it up, does sshd run there"), "{}", refused("closed"));
+    assert!(refused("refusing").contains("refused our key"), "{}", refused("refusing"));
+    assert!(refused("unknown").contains("host key is not known"), "{}", refused("unknown"));
+    assert!(refused("changed").contains("host key is not the one that was known"), "{}", refused("changed"));
+    let none = Machine::new("sixbench.invalid", None, FAR.map(str::to_owned)).reach().expect_err("an error").to_string();
+    assert!(none.contains("sixbench.invalid: no such name"), "{none}");
+}
+
+#[test]
+fn interfaces_with_work_of_their_own_are_refused() {
+    let room = Room::build("busy");
+    let refused = |interfaces: [&str; 2]| {
+        let machine = Machine::new("dut", Some(&room.config()), interfaces.map(str::to_owned)).reach().expect("a connection");
+        machine.check(&recipe("linux-ipv4"), None, &Shell::new()).expect_err("refused").to_string()
+    };
+    assert!(refused(["mgmt", FAR[1]]).contains("interface mgmt of dut carries the ssh connection from 10.99.0.1"));
+    assert!(refused([FAR[0], "none"]).contains("interface none of dut does not exist"));
+    let far = room.far.shell();
+    far.line(&format!("ip address add 203.0.113.1/24 dev {}", FAR[1])).expect("an address");
+    assert!(refused(FAR).contains("has addresses already (203.0.113.1/24)"));
+    far.line(&format!("ip link set {} up", FAR[1])).expect("up");
+    far.line(&format!("ip route add default dev {}", FAR[1])).expect("a route");
+    assert!(refused(FAR).contains("carries the default route"));
+}
+
+#[test]
+fn what_a_recipe_needs_and_the_machine_lacks_is_told_before_anything_is_done() {
+    let room = Room::build("lacks");
+    let check = |recipe: &Recipe| reached(&room).check(recipe, None, &Shell::new()).expect_err("refused").to_string();
+    let mut router = recipe("linux-ipv4");
+    router.needs.push(toml::from_str("program = \"sb-none\"\npackage = \"sb-package\"").expect("a need"));
+    assert_eq!(check(&router), "cannot run sb-none: not installed (on dut: apt-get install sb-package)");
+    let mut router = recipe("linux-ipv4");
+    router.system = System::Openbsd;
+    assert!(check(&router).contains("linux-ipv4 is a recipe for OpenBSD, and dut runs Linux"), "{}", check(&router));
+    let mut router = recipe("linux-ipv4");
+    router.host = Host::Manual;
+    assert!(check(&router).contains("linux-ipv4 is set up by hand"), "{}", check(&router));
+    let row = check(&recipe("tayga-464xlat"));
+    assert!(row.contains("stands for 2 devices in a row, and dut is one machine"), "{row}");
+}
+
+#[test]
+fn a_daemon_can_be_started_anew_and_its_death_is_noticed_with_its_last_words() {
+    let room = Room::build("daemon");
+    let mut dut = bring_up(&room, "daemon", &recipe("tayga-siit")).expect("a device");
+    let tayga = || Shell::new().look(&["ip", "netns", "pids", room.far.name()]).expect("processes");
+    let first = tayga();
+    dut.reset().expect("reset");
+    dut.restart().expect("ready again");
+    assert_ne!(tayga(), first);
+    assert_eq!(room.processes().iter().filter(|process| *process == "tayga").count(), 1);
+    dut.check_alive().expect("alive");
+    drop(dut);
+    let mut recipe = recipe("linux-ipv4");
+    recipe.daemon = Some(toml::from_str("run = \"ls /no/such/file\"").expect("a step"));
+    let mut dut = bring_up(&room, "daemon", &recipe).expect("a device");
+    let end = Instant::now() + Duration::from_secs(5);
+    while dut.check_alive().is_ok() && Instant::now() < end {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let error = dut.check_alive().expect_err("dead").to_string();
+    assert!(error.contains("ended by itself (exit status: 2)") && error.contains("/no/such/file"), "{error}");
+}
+
+#[test]
+fn connections_are_counted_and_deleted_over_ssh() {
+    let room = Room::build("state");
+    let dut = bring_up(&room, "state", &recipe("nft-nat44")).expect("a gateway");
+    let table = dut.connections().expect("a table");
+    let entry = "conntrack -I -p udp -s 10.0.0.2 -d 198.18.0.2 --sport 4000 --dport 53 --timeout 600";
+    room.far.shell().line(entry).expect("an entry");
+    assert_eq!(table.count().expect("a count"), Some(1), "and not that over which we ask");
+    assert_eq!(table.empty().expect("emptied"), Some(0));
+    table.tear_down().expect("a time");
+}
+
+fn online(room: &Room) -> String {
+    // What the far machine sees is not seen from outside.
+    let config = room.config().display().to_string();
+    let command = "cat /sys/devices/system/cpu/cpu*/online";
+    Shell::new().look(&["ssh", "-F", &config, "dut", command]).expect("the cores").split_whitespace().collect()
+}
+
+#[test]
+fn cores_beyond_those_of_the_plan_are_taken_offline_and_come_back() {
+    let room = Room::build("cores");
+    let up = |cores| {
+        let wishes = Wishes { cores: Some(cores), ..Wishes::default() };
+        Dut::bring_up_on(&reached(&room), &recipe("linux-ipv4"), "cores", &Shell::new(), &wishes)
+    };
+    assert_eq!(online(&room), "111");
+    let dut = up(2).expect("a device");
+    assert_eq!(online(&room), "100");
+    drop(dut);
+    assert_eq!(online(&room), "111");
+    let error = up(5).expect_err("refused").to_string();
+    assert!(error.contains("wants 5 cores for the DUT, and dut has 4 online"), "{error}");
+}
+
+#[test]
+fn a_rehearsal_writes_the_same_commands_and_reaches_nobody() {
+    let rehearsal = Shell::rehearsal();
+    let machine = Machine::new("dut", None, FAR.map(str::to_owned));
+    let wishes = Wishes::default();
+    let dut = Dut::bring_up_on(&machine, &recipe("tayga-siit"), "reh", &rehearsal, &wishes).expect("rehearsed");
+    drop(dut);
+    let script = rehearsal.transcript().text();
+    for line in [
+        "\nssh dut 'ip link set enp5s0f0 up'\n",
+        "\nssh dut 'ip address add 2001:2::1/64 dev enp5s0f0 nodad'\n",
+        "\nssh dut 'cat > /tmp/sb-",
+        "\nssh dut 'ip link del nat64'\n",
+        "\nssh dut 'ip address del 2001:2::1/64 dev enp5s0f0'\n",
+    ] {
+        assert!(script.contains(line), "{line}{script}");
+    }
+}

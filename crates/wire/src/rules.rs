@@ -1,0 +1,45 @@
+//! The rules by which the subscribers of an IPv4 or IPv6 service get their addresses and ports.
+//!
+//! A **subscriber** (a MAP CE, a lightweight 4over6 B4, a DS-Lite B4, a 6to4 site, a 6rd CE) is a
+//! number, from 0 up to the rule set's count, and all that a tester must write or expect for it is a
+//! function of that number: its IPv6 address, its IPv4 address, its ports. So a domain of a million
+//! subscribers needs no table.
+//!
+//! There are two layers. **Rule sets** ([`MapRule`], [`Softwires`], [`DsLite`], [`SixRd`]) are what a
+//! plan says and a DUT is configured with; they check themselves when made and are read when a trial
+//! is prepared. They compile to **rules** ([`AddressRule`], [`PortRule`]), which are evaluated per
+//! frame: a few shifts, no table, no allocation, no failure.
+//!
+//! A number at or beyond the count is a bug of the caller. It panics nowhere, but what comes out then
+//! belongs to no subscriber, or to another one.
+
+mod address;
+mod b4;
+mod ds_lite;
+mod error;
+mod map;
+mod map_domain;
+mod numbers;
+mod ports;
+mod six_rd;
+mod softwires;
+
+pub use address::{AddressRule, BitField};
+pub use b4::{B4Addresses, B4Layout};
+pub use ds_lite::DsLite;
+pub use error::RuleError;
+pub use map::MapRule;
+pub use map_domain::MapDomain;
+pub use ports::PortRule;
+pub use six_rd::SixRd;
+pub use softwires::{Binding, Softwires};
+
+/// The default mapping rule of a MAP-T domain: IPv4 destinations outside of it are embedded behind
+/// this prefix of the border relay (RFC 7599 section 5.1).
+///
+/// RFC 7599 asks for 64 bits and at most 96. A prefix of 64 bits leaves octet 8 zero, as all of
+/// RFC 6052 do: 192.0.2.33 behind 2001:db8:ffff::/64 is 2001:db8:ffff:0:c0:2:2100::.
+pub type Dmr = crate::Prefix6052;
+
+#[cfg(test)]
+mod tests;

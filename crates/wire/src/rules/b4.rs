@@ -1,0 +1,93 @@
+//! IPv6 addresses of B4s, the subscribers' ends of softwires.
+
+use std::net::Ipv6Addr;
+
+use super::address::ones;
+use super::numbers::Numbers;
+use super::{AddressRule, BitField, RuleError};
+use crate::Prefix6;
+
+/// How B4s lie in their prefix.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum B4Layout {
+    /// One per /64, each with this interface identifier.
+    PerSubnet {
+        /// The last 64 bits of every address.
+        interface: u64,
+    },
+    /// One per address, from the prefix's second on: its first is the anycast address of the link's
+    /// routers (RFC 4291 section 2.6.1).
+    PerAddress,
+}
+
+/// The IPv6 addresses of B4s: B4 number n has the n-th /64 or the n-th address of a prefix.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct B4Addresses {
+    prefix: Prefix6,
+    layout: B4Layout,
+}
+
+impl B4Addresses {
+    /// B4s in `prefix`.
+    ///
+    /// # Errors
+    /// A prefix longer than /64 for one B4 per /64, or longer than /127 for one per address.
+    pub fn new(prefix: Prefix6, layout: B4Layout) -> Result<Self, RuleError> {
+        let most = match layout {
+            B4Layout::PerSubnet { .. } => 64,
+            B4Layout::PerAddress => 127,
+        };
+        if prefix.len() > most {
+            return Err(RuleError::NoRoom { prefix, most });
+        }
+        Ok(Self { prefix, layout })
+    }
+
+    /// The prefix all are in.
+    pub fn prefix(&self) -> Prefix6 {
+        self.prefix
+    }
+
+    /// How they lie in it.
+    pub fn layout(&self) -> B4Layout {
+        self.layout
+    }
+
+    /// How many B4s there is room for; 2^64 - 1 where there is room for more.
+    pub fn room(&self) -> u64 {
+        match self.layout {
+            B4Layout::PerSubnet { .. } => 1u64.checked_shl(self.width().into()).unwrap_or(u64::MAX),
+            B4Layout::PerAddress => ones(self.width()),
+        }
+    }
+
+    /// The addresses; subscriber `e` is B4 number `first + e`.
+    pub(super) fn rule(&self, first: u64) -> AddressRule {
+        let base = self.prefix.address().to_bits();
+        match self.layout {
+            B4Layout::PerSubnet { interface } => {
+                AddressRule::ipv6(base | u128::from(interface), first, &[BitField::new(0, self.width(), 64)])
+            }
+            B4Layout::PerAddress => AddressRule::ipv6(base, first + 1, &[BitField::new(0, self.width(), 0)]),
+        }
+    }
+
+    /// How many bits tell the B4s apart: those between prefix and interface identifier, or all that
+    /// follow the prefix, but no more than a number has.
+    fn width(&self) -> u8 {
+        match self.layout {
+            B4Layout::PerSubnet { .. } => 64 - self.prefix.len(),
+            B4Layout::PerAddress => (128 - self.prefix.len()).min(64),
+        }
+    }
+}
+
+/// All that an address rule of IPv6 can yield is an IPv6 address.
+pub(super) fn ipv6_of(rule: &AddressRule, e: u64) -> Ipv6Addr {
+    Ipv6Addr::from_bits(rule.bits(e))
+}
+
+/// The numbers of `shares` subscribers, or of as many as there is room for.
+pub(super) fn numbers(b4s: &B4Addresses, shares: u64) -> Numbers {
+    Numbers::all(shares.min(b4s.room()))
+}

@@ -1,0 +1,72 @@
+//! MAP domains of several rules.
+
+use std::net::Ipv4Addr;
+
+use super::{MapRule, RuleError};
+
+/// Mapping rules of which no two claim the same address (RFC 7597 section 5).
+///
+/// RFC 7597 settles overlaps by the longest match. They are refused here: then what is sent by one
+/// rule can be expected by that rule alone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MapDomain(Vec<MapRule>);
+
+impl MapDomain {
+    /// A domain of these rules; its subscribers are numbered rule after rule.
+    ///
+    /// # Errors
+    /// No rule, or two whose IPv6 or IPv4 prefixes overlap: both are named.
+    pub fn new(rules: Vec<MapRule>) -> Result<Self, RuleError> {
+        if rules.is_empty() {
+            return Err(RuleError::EmptyDomain);
+        }
+        for (at, second) in rules.iter().enumerate() {
+            rules[..at].iter().try_for_each(|first| disjoint(first, second))?;
+        }
+        Ok(Self(rules))
+    }
+
+    /// The rules, in the order given.
+    pub fn rules(&self) -> &[MapRule] {
+        &self.0
+    }
+
+    /// How many subscribers all rules have.
+    pub fn subscribers(&self) -> u64 {
+        self.0.iter().map(MapRule::subscribers).sum()
+    }
+
+    /// The rule of subscriber `e` of the domain, and its number within that rule; `None` beyond the
+    /// last subscriber.
+    pub fn rule_of(&self, e: u64) -> Option<(&MapRule, u64)> {
+        let mut e = e;
+        for rule in &self.0 {
+            if e < rule.subscribers() {
+                return Some((rule, e));
+            }
+            e -= rule.subscribers();
+        }
+        None
+    }
+
+    /// The subscriber of the domain that datagrams to this IPv4 address and port go to; `None` if
+    /// there is none.
+    pub fn number(&self, ipv4: Ipv4Addr, port: u16) -> Option<u64> {
+        let at = self.0.iter().position(|rule| rule.ipv4_prefix().contains(ipv4))?;
+        let before: u64 = self.0[..at].iter().map(MapRule::subscribers).sum();
+        let e = self.0[at].number(ipv4, self.0[at].ports().psid_of(port)?)?;
+        Some(before + e)
+    }
+}
+
+fn disjoint(first: &MapRule, second: &MapRule) -> Result<(), RuleError> {
+    let (first6, second6) = (first.ipv6_prefix(), second.ipv6_prefix());
+    if first6.overlaps(&second6) {
+        return Err(RuleError::OverlappingIpv6 { first: first6, second: second6 });
+    }
+    let (first4, second4) = (first.ipv4_prefix(), second.ipv4_prefix());
+    if first4.overlaps(&second4) {
+        return Err(RuleError::OverlappingIpv4 { first: first4, second: second4 });
+    }
+    Ok(())
+}

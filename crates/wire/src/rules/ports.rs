@@ -1,0 +1,153 @@
+//! Port sets of subscribers that share an IPv4 address (RFC 7597 section 5.1).
+
+use std::fmt;
+use std::ops::RangeInclusive;
+
+use super::RuleError;
+use super::address::ones;
+
+/// Which ports a subscriber may use, as a function of its number: evaluated per frame.
+///
+/// A port is cut into A (`a` bits, the PSID offset), the PSID (`k` bits, its length) and j (`m` bits,
+/// the contiguous ports), 16 in all. For `a` > 0 the set of a PSID is made of 2^a - 1 ranges of 2^m
+/// ports, as A is never 0. For `a` = 0 it is one range of 2^m ports.
+///
+/// Port 0 belongs to no set. That matters for `a` = 0 alone, where PSID 0 therefore has one port less
+/// than the others: so [`PortRule::count`] asks for the subscriber. Nothing else is left out, and with
+/// `a` = 0 the system ports do belong to the lowest PSIDs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct PortRule {
+    first: u64,
+    take: u8,
+    offset: u8,
+    psid_len: u8,
+    contiguous: u8,
+    /// The lowest value that A and j, taken as one number, have in a set.
+    lowest: u32,
+    /// 1 if PSID 0 would have port 0.
+    zero: u32,
+}
+
+impl PortRule {
+    /// All ports but 0: the subscriber shares its address with none.
+    pub const ANY: Self = Self { first: 0, take: 0, offset: 0, psid_len: 0, contiguous: 16, lowest: 0, zero: 1 };
+
+    /// Port sets with a PSID of `psid_len` bits after `offset` bits; subscriber `e` has the PSID that
+    /// stands in the number `first + e` from bit `take` on. A PSID of no bits means that the address
+    /// is not shared, and so is [`PortRule::ANY`], whatever the offset.
+    ///
+    /// # Errors
+    /// An offset beyond 15, offset and length beyond 16 together, or length 16, which would leave
+    /// PSID 0 nothing but port 0.
+    pub fn new(offset: u8, psid_len: u8, first: u64, take: u8) -> Result<Self, RuleError> {
+        if offset > 15 {
+            return Err(RuleError::PsidOffset { offset });
+        }
+        if psid_len > 16 - offset {
+            return Err(RuleError::PsidTooLong { offset, len: psid_len });
+        }
+        if take > 63 {
+            return Err(RuleError::FieldTakesNothing { take });
+        }
+        let contiguous = 16 - offset - psid_len;
+        let (lowest, zero) = if offset > 0 { (1 << contiguous, 0) } else { (0, 1) };
+        match psid_len {
+            0 => Ok(Self::ANY),
+            16 => Err(RuleError::PortZeroAlone),
+            _ => Ok(Self { first, take, offset, psid_len, contiguous, lowest, zero }),
+        }
+    }
+
+    /// Is the address shared, so that some ports belong to other subscribers?
+    pub fn is_restricted(&self) -> bool {
+        self.psid_len > 0
+    }
+
+    /// The PSID offset `a`, in bits; 0 if the address is not shared.
+    pub fn offset(&self) -> u8 {
+        self.offset
+    }
+
+    /// The PSID length `k`, in bits; 0 if the address is not shared.
+    pub fn psid_len(&self) -> u8 {
+        self.psid_len
+    }
+
+    /// The PSID of subscriber `e`; 0 if the address is not shared.
+    #[inline]
+    pub fn psid(&self, e: u64) -> u16 {
+        let number = self.first.wrapping_add(e).wrapping_shr(u32::from(self.take));
+        number as u16 & ones(self.psid_len) as u16
+    }
+
+    /// How many ports subscriber `e` has: 1 to 65,535.
+    #[inline]
+    pub fn count(&self, e: u64) -> u32 {
+        // 2^16 / 2^k values of A and j, less those left out.
+        (1 << (self.offset + self.contiguous)) - self.left_out(self.psid(e))
+    }
+
+    /// Port number `nth` of subscriber `e`, from the lowest, 0, up to [`PortRule::count`] less one.
+    #[inline]
+    pub fn port(&self, e: u64, nth: u32) -> u16 {
+        let psid = self.psid(e);
+        debug_assert!(nth < self.count(e), "port {nth} of {}", self.count(e));
+        let value = nth + self.left_out(psid);
+        let (above, below) = (value >> self.contiguous, value & self.below());
+        (above << (self.psid_len + self.contiguous) | u32::from(psid) << self.contiguous | below) as u16
+    }
+
+    /// Which of its ports this is to subscriber `e`, the inverse of [`PortRule::port`]; `None` if
+    /// it has not this port.
+    #[inline]
+    pub fn nth(&self, e: u64, port: u16) -> Option<u32> {
+        let psid = self.psid(e);
+        let port = u32::from(port);
+        let value = (port >> (self.psid_len + self.contiguous)) << self.contiguous | port & self.below();
+        let is_own = (port >> self.contiguous) as u16 & ones(self.psid_len) as u16 == psid;
+        value.checked_sub(self.left_out(psid)).filter(|_| is_own)
+    }
+
+    /// Has subscriber `e` this port?
+    #[inline]
+    pub fn contains(&self, e: u64, port: u16) -> bool {
+        self.nth(e, port).is_some()
+    }
+
+    /// The PSID whose set holds this port; `None` for a port that belongs to no set.
+    pub fn psid_of(&self, port: u16) -> Option<u16> {
+        let psid = (u32::from(port) >> self.contiguous) as u16 & ones(self.psid_len) as u16;
+        let excluded = if self.offset > 0 { port >> (16 - self.offset) == 0 } else { port == 0 };
+        (!excluded).then_some(psid)
+    }
+
+    /// The ports of subscriber `e` as ranges, in ascending order: what a DUT is configured with.
+    pub fn ranges(&self, e: u64) -> Vec<RangeInclusive<u16>> {
+        let (each, all) = (1 << self.contiguous, self.count(e));
+        // One short of a whole range is the set without port 0.
+        (0..all.div_ceil(each))
+            .map(|range| self.port(e, range * each)..=self.port(e, ((range + 1) * each).min(all) - 1))
+            .collect()
+    }
+
+    /// The mask of the contiguous ports.
+    #[inline]
+    fn below(&self) -> u32 {
+        (1 << self.contiguous) - 1
+    }
+
+    /// How many of the lowest values of A and j do not belong to the set of `psid`.
+    #[inline]
+    fn left_out(&self, psid: u16) -> u32 {
+        self.lowest + (self.zero & u32::from(psid == 0))
+    }
+}
+
+impl fmt::Display for PortRule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.is_restricted() {
+            return f.write_str("any port");
+        }
+        write!(f, "port sets of PSID length {} and offset {}", self.psid_len, self.offset)
+    }
+}

@@ -1,0 +1,161 @@
+//! What stands around the test datagram where it is encapsulated: 6-in-4 (RFC 4213, RFC 3056, RFC 5969) or 4-in-6 (RFC 2473, RFC 6333,
+//! RFC 7596, RFC 7597). The outer header of IPv6 has no checksum; that of IPv4 follows its addresses.
+
+use std::net::IpAddr;
+
+use super::{End, put};
+use crate::ethernet::{self, EtherType, EthernetHeader};
+use crate::{IpVersion, Ipv4Header, Ipv4View, Ipv6Header, MacAddress, WireError};
+use crate::{checksum, ipv4, ipv6, protocol};
+
+/// The outer header of an encapsulated stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Outer {
+    /// The end of the tunnel that sends.
+    pub src: IpAddr,
+    /// The end of the tunnel that receives, of the same IP version.
+    pub dst: IpAddr,
+    /// The hop limit, or time to live.
+    pub hop_limit: u8,
+}
+
+impl Outer {
+    /// The IP version of the outer header.
+    pub fn version(&self) -> IpVersion {
+        IpVersion::of(self.src)
+    }
+
+    /// Octets of the outer header.
+    pub fn octets(&self) -> usize {
+        match self.version() {
+            IpVersion::V4 => ipv4::HEADER_LEN,
+            IpVersion::V6 => ipv6::HEADER_LEN,
+        }
+    }
+}
+
+/// What is needed to patch an outer header.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct OuterPatch {
+    version: IpVersion,
+    /// The partial sum of an IPv4 header whose addresses are left out.
+    header_sum: u64,
+    own: (u128, u128),
+}
+
+impl OuterPatch {
+    /// Puts the outer header in front of the datagram that `frame` carries.
+    pub(super) fn wrap(
+        outer: &Outer,
+        macs: (MacAddress, MacAddress),
+        inner: IpVersion,
+        frame: &[u8],
+    ) -> Result<(Self, Box<[u8]>), WireError> {
+        if outer.version() != IpVersion::of(outer.dst) {
+            return Err(WireError::MixedFamilies { source_address: outer.src, destination: outer.dst });
+        }
+        let datagram = &frame[ethernet::HEADER_LEN..];
+        let mut octets = vec![0; outer.octets()];
+        emit(outer, inner, datagram.len(), &mut octets)?;
+        let version = outer.version();
+        let header_sum = match version {
+            IpVersion::V4 => u64::from(!Ipv4View::new(&[&octets[..], datagram].concat())?.header_checksum()),
+            IpVersion::V6 => 0,
+        };
+        let ether_type = if version == IpVersion::V4 { EtherType::IPV4 } else { EtherType::IPV6 };
+        let mut whole = vec![0; ethernet::HEADER_LEN];
+        EthernetHeader { src: macs.0, dst: macs.1, ether_type }.emit(&mut whole);
+        whole.extend([&octets, datagram].concat());
+        let own = (bits(outer.src), bits(outer.dst));
+        // A partial sum without the addresses is the sum with them and their complements.
+        let header_sum = header_sum + u64::from(!checksum::fold(sum_of(own.0) + sum_of(own.1)));
+        Ok((Self { version, header_sum, own }, whole.into()))
+    }
+
+    /// Writes the outer addresses; `at` is the end that is not as described.
+    #[inline]
+    pub(super) fn patch(&self, frame: &mut [u8], at: Option<(End, u128)>) {
+        let (source, destination) = self.addresses(at);
+        let start = ethernet::HEADER_LEN;
+        match self.version {
+            IpVersion::V4 => {
+                let checksum = checksum::finish(self.header_sum + sum_of(source) + sum_of(destination));
+                put(frame, start + 10, checksum.to_be_bytes());
+                put(frame, start + 12, (source as u32).to_be_bytes());
+                put(frame, start + 16, (destination as u32).to_be_bytes());
+            }
+            IpVersion::V6 => {
+                put(frame, start + 8, source.to_be_bytes());
+                put(frame, start + 24, destination.to_be_bytes());
+            }
+        }
+    }
+
+    /// Source and destination.
+    #[inline]
+    pub(super) fn addresses(&self, at: Option<(End, u128)>) -> (u128, u128) {
+        match at {
+            None => self.own,
+            Some((End::Source, bits)) => (bits, self.own.1),
+            Some((End::Destination, bits)) => (self.own.0, bits),
+        }
+    }
+}
+
+fn emit(outer: &Outer, inner: IpVersion, payload: usize, header: &mut [u8]) -> Result<(), WireError> {
+    let most = usize::from(u16::MAX) - if outer.src.is_ipv4() { ipv4::HEADER_LEN } else { 0 };
+    if payload > most {
+        let octets = ethernet::HEADER_LEN + outer.octets() + payload;
+        return Err(WireError::FrameLength { version: outer.version(), octets, least: 0, most });
+    }
+    let protocol = if inner == IpVersion::V4 { protocol::IPV4 } else { protocol::IPV6 };
+    match (outer.src, outer.dst) {
+        (IpAddr::V4(src), IpAddr::V4(dst)) => Ipv4Header {
+            dscp: 0,
+            identification: 0,
+            // RFC 4213 section 3.2: no fragments of a tunnel's own.
+            dont_fragment: true,
+            ttl: outer.hop_limit,
+            protocol,
+            payload_len: payload as u16,
+            src,
+            dst,
+        }
+        .emit(header),
+        (IpAddr::V6(src), IpAddr::V6(dst)) => Ipv6Header {
+            traffic_class: 0,
+            flow_label: 0,
+            payload_len: payload as u16,
+            next_header: protocol,
+            hop_limit: outer.hop_limit,
+            src,
+            dst,
+        }
+        .emit(header),
+        _ => unreachable!("one version was checked"),
+    }
+    Ok(())
+}
+
+/// An address as bits; those of IPv4 are the low 32.
+pub fn bits(address: IpAddr) -> u128 {
+    match address {
+        IpAddr::V4(address) => u128::from(address.to_bits()),
+        IpAddr::V6(address) => address.to_bits(),
+    }
+}
+
+/// The address of these bits.
+pub fn address_of(version: IpVersion, bits: u128) -> IpAddr {
+    match version {
+        IpVersion::V4 => std::net::Ipv4Addr::from_bits(bits as u32).into(),
+        IpVersion::V6 => std::net::Ipv6Addr::from_bits(bits).into(),
+    }
+}
+
+/// The partial sum of an address: words of 32 bits are their own partial sums.
+#[inline]
+pub(super) const fn sum_of(bits: u128) -> u64 {
+    const LOW: u128 = 0xffff_ffff;
+    (bits >> 96) as u64 + (bits >> 64 & LOW) as u64 + (bits >> 32 & LOW) as u64 + (bits & LOW) as u64
+}
