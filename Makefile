@@ -7,7 +7,8 @@ SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 quickstart: build
 	$(SUDO) ./target/release/sixbench quickstart
 
-# All tests, also those in real namespaces: they need root, and fail (never skip) without it.
+# All tests, also those in real namespaces and virtual machines: they need root, and fail (never skip) without it. Where there is no kernel
+# lab they build it.
 test: deps
 	$(if $(SUDO),CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER="$(SUDO) -E") cargo test --workspace
 
@@ -18,8 +19,10 @@ build: deps
 lab: build
 	$(SUDO) ./target/release/sixbench lab build
 
+# For the testbed, and for the kernel lab that the tests build.
 deps:
 	./scripts/install-dependencies
+	./scripts/install-dependencies lab
 
 check:
 	cargo fmt --all --check

@@ -24,6 +24,7 @@ pub(crate) fn of(recipe: &Recipe, test: &Test, frame_size: FrameSize, seed: u64)
     }
     check_translation(recipe)?;
     check_reset(recipe, test)?;
+    check_tear_down(recipe, test)?;
     check_response(recipe, test)?;
     let gateway = gateway::of(recipe, test)?;
     variation::check(recipe, test)?;
@@ -44,6 +45,7 @@ pub(crate) fn of(recipe: &Recipe, test: &Test, frame_size: FrameSize, seed: u64)
         flows: test.traffic.flows,
         gateway,
         ipdv: matches!(test.measure, Measure::Ipdv(_)),
+        keeps_identification: recipe.keeps_headers(),
         zero_checksum_is_known: recipe.known_defects.contains(&KnownDefect::ZeroUdpChecksum),
         seed,
         left: neighbours(&recipe.left),
@@ -68,6 +70,17 @@ fn check_forwards(recipe: &Recipe, test: &Test) -> Result<(), String> {
     let measure = if recipe.technology == recipe::Technology::Dns64 { "dns64" } else { "dns-authority" };
     let article = if technology.starts_with('a') { "an" } else { "a" };
     Err(format!("test {test}: recipe {name} is {article} {technology}: it forwards no frames; measure = \"{measure}\""))
+}
+
+/// A command into a virtual machine takes a tenth of a second: that would be what is timed.
+fn check_tear_down(recipe: &Recipe, test: &Test) -> Result<(), String> {
+    match matches!(test.measure, Measure::TearDownRate) && recipe.is_in_lab() {
+        true => Err(format!(
+            "test {}: the tear-down of {} cannot be timed: in the lab a command takes longer than what it does",
+            test.name, recipe.name
+        )),
+        false => Ok(()),
+    }
 }
 
 fn check_reset(recipe: &Recipe, test: &Test) -> Result<(), String> {

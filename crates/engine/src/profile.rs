@@ -52,6 +52,13 @@ pub struct Path {
     pub hops: u8,
 }
 
+impl Path {
+    /// Whether what leaves as IPv4 arrives as IPv4, whatever is around it.
+    pub(crate) fn keeps_ipv4(&self) -> bool {
+        self.sent.ends.source.is_ipv4() && self.expected.ends.source.is_ipv4()
+    }
+}
+
 /// Both kinds of traffic of one direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Paths {
@@ -178,6 +185,9 @@ pub struct Profile {
     pub gateway: Option<Gateway>,
     /// Whether inter packet delay variation is measured.
     pub ipdv: bool,
+    /// Whether no header is made anew on the way, so that what IPv4 datagrams said of fragmentation when they were sent they say still. Not of
+    /// translators between IP versions (RFC 7915 section 5.1).
+    pub keeps_identification: bool,
     /// Whether the DUT is known to write a UDP checksum of zero where all ones is due: such frames count as received, and are said.
     pub zero_checksum_is_known: bool,
     /// Seed of everything pseudorandom.
@@ -210,6 +220,7 @@ impl Profile {
             flows: None,
             gateway: None,
             ipdv: false,
+            keeps_identification: true,
             zero_checksum_is_known: false,
             seed: 42,
             left: vec![],

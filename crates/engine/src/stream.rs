@@ -43,6 +43,8 @@ pub(crate) struct Kind {
     population: Option<Population>,
     /// A reply: the frame follows from the number of its request.
     is_reply: bool,
+    /// What it says of fragmentation, where it is IPv4, is as it was sent.
+    pub(crate) keeps_identification: bool,
 }
 
 /// What the ports and addresses of a frame follow from.
@@ -156,7 +158,7 @@ impl Kind {
                 Pattern::Flow(Flow::new(profile.ports(of), counters(profile, of), profile.seed, stream))
             }
         };
-        Ok(Self { template, pattern, words, population, is_reply: common.is_reply })
+        Ok(Self { keeps_identification: false, template, pattern, words, population, is_reply: common.is_reply })
     }
 
     /// At which end the pattern has the subscribers: a reply has the pattern of its request.
@@ -266,9 +268,10 @@ impl Stream {
 
     fn new(common: &Common<'_>, spec: &TrialSpec, view: impl Fn(&Path) -> (Face, u8)) -> Result<Self, WireError> {
         let paths = common.profile.paths(common.direction);
-        let kind = |path: &Path, is_background| {
+        let kind = |path: &Path, is_background| -> Result<Kind, WireError> {
             let (face, hop_limit) = view(path);
-            Kind::new(&face, hop_limit, is_background, common)
+            let keeps_identification = common.profile.keeps_identification && path.keeps_ipv4();
+            Ok(Kind { keeps_identification, ..Kind::new(&face, hop_limit, is_background, common)? })
         };
         // A background frame would open no connection, nor try one.
         let is_of_connections = common.conversation.is_some_and(|conversation| conversation.step != Step::Use);

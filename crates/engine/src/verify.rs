@@ -43,6 +43,8 @@ pub(crate) enum Wrong {
     FlowLabel,
     HopLimit,
     Fragment,
+    DontFragment,
+    Identification,
     Length,
     HeaderChecksum,
     SourcePort,
@@ -77,6 +79,8 @@ impl Wrong {
             Self::FlowLabel => "flow label",
             Self::HopLimit => "hop limit",
             Self::Fragment => "fragmentation",
+            Self::DontFragment => "don't-fragment flag",
+            Self::Identification => "identification",
             Self::Length => "length",
             Self::HeaderChecksum => "IPv4 header checksum",
             Self::SourcePort => "source port",
@@ -229,6 +233,8 @@ fn first_wrong(seen: &Seen<'_>, kind: &Kind, variable: &Variable) -> Option<Wron
         (ip.flow_label == 0, Wrong::FlowLabel),
         (ip.hop_limit == template.description().hop_limit, Wrong::HopLimit),
         (!ip.is_fragment, Wrong::Fragment),
+        (!kind.keeps_identification || ip.dont_fragment, Wrong::DontFragment),
+        (!kind.keeps_identification || ip.identification == 0, Wrong::Identification),
         (ip.octets == datagram_octets(template), Wrong::Length),
         (ip.is_checksum_right, Wrong::HeaderChecksum),
         (carried.transport == template.description().transport, Wrong::Transport),
@@ -239,7 +245,8 @@ fn first_wrong(seen: &Seen<'_>, kind: &Kind, variable: &Variable) -> Option<Wron
     checks.into_iter().find(|(holds, _)| !holds).map(|(_, wrong)| wrong)
 }
 
-/// The same of the outer header. Its flow label (RFC 6438) and its identification are the encapsulator's own business.
+/// The same of the outer header. Its flow label (RFC 6438), and of IPv4 its identification and don't-fragment flag (RFC 4213 section 3.2), are
+/// the encapsulator's own business.
 #[inline]
 fn first_wrong_outside(seen: &Seen<'_>, template: &Template, variable: &Variable) -> Option<Wrong> {
     let (outer, addresses) = match (&seen.outer, template.outer_addresses(variable)) {
@@ -271,6 +278,8 @@ fn in_words(wrong: Wrong, seen: &Seen<'_>, kind: &Kind, variable: &Variable) -> 
         Wrong::FlowLabel => pair(&0, &ip.flow_label),
         Wrong::HopLimit => pair(&template.description().hop_limit, &ip.hop_limit),
         Wrong::Fragment | Wrong::OuterFragment => pair(&"a whole datagram", &"a fragment"),
+        Wrong::DontFragment => pair(&"set, as it was sent", &"not set"),
+        Wrong::Identification => pair(&"0, as it was sent", &ip.identification),
         Wrong::Length => pair(&datagram_octets(template), &ip.octets),
         Wrong::HeaderChecksum | Wrong::OuterHeaderChecksum => pair(&"the right one", &"a wrong one"),
         Wrong::SourcePort => pair(&variable.source_port, &carried.ports.0),

@@ -140,6 +140,27 @@ fn wrong_checksums_are_mistranslations_each_under_its_name() {
     assert!(example.ends_with("got 0x0000"), "{example}");
 }
 
+/// Changes a word of the IPv4 header and mends its checksum (RFC 1624).
+fn rewrite_word(frame: &mut [u8], at: usize, word: u16) {
+    let read = |at: usize| u32::from(u16::from_be_bytes([frame[at], frame[at + 1]]));
+    let sum = (!read(24) & 0xffff) + (!read(at) & 0xffff) + u32::from(word);
+    let folded = (sum & 0xffff) + (sum >> 16);
+    let checksum = !((folded & 0xffff) + (folded >> 16)) as u16;
+    frame[at..at + 2].copy_from_slice(&word.to_be_bytes());
+    frame[24..26].copy_from_slice(&checksum.to_be_bytes());
+}
+
+#[test]
+fn what_a_datagram_says_of_fragmentation_is_kept_unless_its_header_is_made_anew() {
+    let (_, example) = wrong_fields(every_hundredth(|frame| rewrite_word(frame, 20, 0)), ipv4());
+    assert_eq!(example, "forward frame 50: don't-fragment flag: expected set, as it was sent, got not set");
+    let (_, example) = wrong_fields(every_hundredth(|frame| rewrite_word(frame, 18, 7)), ipv4());
+    assert_eq!(example, "forward frame 50: identification: expected 0, as it was sent, got 7");
+    let translated = Profile { keeps_identification: false, ..ipv4() };
+    let result = trial(translated, every_hundredth(|frame| rewrite_word(frame, 18, 7)));
+    assert_eq!(forward(&result).received, FRAMES);
+}
+
 #[test]
 fn a_fragment_and_a_wrong_length_are_mistranslations() {
     // More fragments set, header checksum mended (0x2000 more in the header is 0x2000 less in its complement).

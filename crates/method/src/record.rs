@@ -37,7 +37,8 @@ pub struct Watch {
     pub interval_ns: u64,
     /// One entry for each core of the host.
     pub cores: Vec<CoreWatch>,
-    /// Devices with processors of their own beside the host's: virtual machines, or several devices in a chain, in the order of the chain.
+    /// Devices with processors of their own beside the host's: virtual machines, another machine, or several devices in a chain, in the
+    /// order of the chain.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub devices: Vec<DeviceWatch>,
     /// Resident memory of the DUT's processes at each sample, octets. Empty for a DUT that is the kernel, or out of sight.
@@ -61,7 +62,8 @@ pub struct DeviceWatch {
     pub device: String,
     /// Its cores as it numbers them itself, all of the role "dut".
     pub cores: Vec<CoreWatch>,
-    /// Memory in use at each sample, octets: of a virtual machine what is resident on its host. Empty where nobody could look.
+    /// Memory in use at each sample, octets: of a virtual machine what is resident on its host, of another machine all that is not
+    /// available there. Empty where nobody could look.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub memory: Vec<u64>,
 }

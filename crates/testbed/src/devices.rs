@@ -3,7 +3,7 @@
 use crate::connections::ConnectionTable;
 use crate::dut::Dut;
 use crate::filling::Wishes;
-use crate::monitor::Watched;
+use crate::monitor::{Source, Watched, WatchedDevice};
 use crate::recipe::Recipe;
 use crate::remote;
 use crate::shell::{Shell, TestbedError};
@@ -16,6 +16,8 @@ pub struct Devices {
     facts: DutFacts,
     /// Of their recipes.
     names: Vec<String>,
+    /// The host's cores of each in a row; empty where they are not divided.
+    own_cores: Vec<Vec<u32>>,
     duts: Vec<Dut>,
 }
 
@@ -28,12 +30,15 @@ impl Devices {
     /// Brings up what `recipe` stands for, the rightmost first: what a device needs to be ready may lie behind it.
     pub fn bring_up(recipe: &Recipe, topology: &Topology, wishes: &Wishes) -> Result<Self, TestbedError> {
         let parts = parts(recipe);
-        let places = parts.iter().zip(topology.duts());
-        let bring_up = |(part, namespace)| Dut::bring_up_in(part, namespace, topology.cores(), wishes);
+        let cores = |index| topology.cores().of_device(index, parts.len());
+        let places = parts.iter().zip(topology.duts()).enumerate();
+        let bring_up = |(index, (part, namespace))| Dut::bring_up_in(part, namespace, &cores(index), wishes);
         let mut duts = places.rev().map(bring_up).collect::<Result<Vec<_>, _>>()?;
         duts.reverse();
         let names = parts.iter().map(|part| part.name.clone()).collect();
-        Ok(Self { facts: facts(recipe, parts, &duts), names, duts })
+        let has_own = parts.len() > 1 && topology.cores().are_enough_for(parts.len());
+        let own_cores = if has_own { (0..parts.len()).map(|index| cores(index).dut).collect() } else { vec![] };
+        Ok(Self { facts: facts(recipe, parts, &duts), names, own_cores, duts })
     }
 
     /// Brings one device up on a machine of its own; see [`Dut::bring_up_on`].
@@ -53,7 +58,7 @@ impl Devices {
             return Err(TestbedError::Other(text));
         }
         let dut = Dut::bring_up_on(machine, recipe, run, shell, wishes)?;
-        Ok(Self { facts: dut.facts().clone(), names: vec![recipe.name.clone()], duts: vec![dut] })
+        Ok(Self { facts: dut.facts().clone(), names: vec![recipe.name.clone()], own_cores: vec![], duts: vec![dut] })
     }
 
     /// What the report says of them.
@@ -79,7 +84,14 @@ impl Devices {
     /// Whom a monitor can watch.
     pub fn watched(&self) -> Watched {
         let watched = self.names.iter().zip(&self.duts).map(|(name, dut)| (name.as_str(), dut.watched()));
-        Watched::all(watched.collect())
+        let mut all = Watched::all(watched.collect());
+        // A device that is this kernel's own is seen by its cores, where they are its alone.
+        for (name, cores) in self.names.iter().zip(&self.own_cores) {
+            if !all.devices.iter().any(|device| device.name == *name) {
+                all.devices.push(WatchedDevice { name: name.clone(), source: Source::HostCores(cores.clone()) });
+            }
+        }
+        all
     }
 
     /// Resets all while frames go on coming.

@@ -4,12 +4,13 @@ use crate::connections::ConnectionTable;
 use crate::daemon::Daemon;
 use crate::filling::{Filling, Server, Wishes};
 use crate::lab::{Machine, VIRTUAL_CORES};
-use crate::monitor::{Anchor, Watched, WatchedDevice};
+use crate::monitor::{Anchor, Source, Watched, WatchedDevice};
 use crate::namespace::Namespace;
-use crate::recipe::{Host, Recipe};
+use crate::recipe::{Host, Recipe, System};
 use crate::remote;
 use crate::running::{Directory, Place, Running, check_programs};
 use crate::shell::{Shell, TestbedError};
+use crate::station::Station;
 use crate::switches::HostSwitches;
 use crate::topology::{Cores, LINKS, Topology};
 use sixbench_method::record::DutFacts;
@@ -113,13 +114,27 @@ impl Dut {
     pub fn watched(&self) -> Watched {
         let anchor = self.anchor.as_ref().and_then(Daemon::process);
         let machine = self.machine.as_ref().and_then(Machine::pid);
-        let device = |process| WatchedDevice { name: self.running.recipe().name.clone(), process, cores: VIRTUAL_CORES };
+        let name = self.running.recipe().name.clone();
         Watched {
             processes: self.running.process().into_iter().chain(machine).collect(),
-            devices: machine.map(device).into_iter().collect(),
+            devices: self.source().map(|source| WatchedDevice { name, source }).into_iter().collect(),
             anchors: anchor.map(|process| Anchor { device: None, process }).into_iter().collect(),
             // Those of a virtual machine are in no file of this kernel.
             tracked: anchor.filter(|_| self.running.recipe().state.is_some() && machine.is_none()),
+        }
+    }
+
+    /// What its own processors are watched by, where it has some. Of systems without /proc/stat they are not.
+    fn source(&self) -> Option<Source> {
+        let shell = &self.running.place().shell;
+        match shell.station() {
+            Station::Ssh(remote) if self.running.recipe().system == System::Linux && !shell.is_rehearsal() => {
+                Some(Source::OtherMachine(remote.clone()))
+            }
+            _ => {
+                let process = self.machine.as_ref().and_then(Machine::pid)?;
+                Some(Source::VirtualMachine { process, cores: VIRTUAL_CORES })
+            }
         }
     }
 

@@ -18,6 +18,7 @@ pub use traffic::{Ends, Link, Outer, Traffic};
 use traffic::check_link;
 
 use crate::addresses;
+use crate::devices::parts;
 use crate::shell::TestbedError;
 use built_in::BUILT_IN;
 use serde::{Deserialize, Serialize};
@@ -418,6 +419,11 @@ impl Recipe {
     /// Whether frames are encapsulated on one of its links.
     pub fn is_tunnel(&self) -> bool {
         self.foreground.left.outer.is_some() || self.foreground.right.outer.is_some()
+    }
+
+    /// Whether datagrams keep their IP version all the way, encapsulated perhaps: no device makes a header anew.
+    pub fn keeps_headers(&self) -> bool {
+        parts(self).iter().all(|part| part.foreground.left.source.is_ipv4() == part.foreground.right.source.is_ipv4())
     }
 
     /// Octets by which encapsulated frames are longer than the datagram's own.

@@ -42,6 +42,19 @@ impl Cores {
         }
     }
 
+    /// Those of device `index` of so many in a row: as many for each, where there are enough; else all share all.
+    pub fn of_device(&self, index: usize, devices: usize) -> Self {
+        match self.dut.len() / devices.max(1) {
+            0 => self.clone(),
+            each => Self { dut: self.dut[index * each..(index + 1) * each].to_vec(), tester: self.tester.clone() },
+        }
+    }
+
+    /// Whether so many devices in a row have cores of their own.
+    pub fn are_enough_for(&self, devices: usize) -> bool {
+        self.dut.len() >= devices
+    }
+
     /// Whether tester and DUT share a core.
     pub fn are_shared(&self) -> bool {
         self.tester.iter().any(|core| self.dut.contains(core))
@@ -73,8 +86,9 @@ impl Topology {
         topology.quiet()?;
         topology.join(shell, mtu)?;
         for (index, dut) in topology.duts.iter().enumerate() {
+            let cores = topology.cores.of_device(index, topology.duts.len());
             for (link, mac) in LINKS.into_iter().zip(dut_macs(index)) {
-                topology.open_dut_end(dut, link, &mac)?;
+                open_dut_end(dut, &cores.dut, link, &mac)?;
             }
         }
         Ok(topology)
@@ -119,6 +133,12 @@ impl Topology {
                 list(&self.cores.dut)
             ),
         ];
+        if self.duts.len() > 1 {
+            layout.push(match self.cores.are_enough_for(self.duts.len()) {
+                true => "each device in the row has as many of these cores for itself".to_owned(),
+                false => "the devices in the row share these cores".to_owned(),
+            });
+        }
         if self.cores.are_shared() {
             layout.push("tester and DUT share a core: the figures show what both together can do".to_owned());
         }
@@ -150,16 +170,16 @@ impl Topology {
         }
         Ok(())
     }
+}
 
-    /// A DUT's end: its work goes to the DUTs' cores.
-    fn open_dut_end(&self, dut: &Namespace, link: &str, mac: &str) -> Result<(), TestbedError> {
-        let dut = dut.shell();
-        dut.line(&format!("ip link set {link} address {mac}"))?;
-        dut.set(&receive_queue(link), &mask(&self.cores.dut))?;
-        dut.line(&format!("ip link set {link} up"))?;
-        // Without one, the kernel asks nobody on behalf of frames it forwards, and gives a neighbour up 8 s after it was last heard of.
-        dut.line(&format!("ip address add {}/64 dev {link} nodad", link_local(link))).map(drop)
-    }
+/// A DUT's end: its work goes to that DUT's cores.
+fn open_dut_end(dut: &Namespace, cores: &[u32], link: &str, mac: &str) -> Result<(), TestbedError> {
+    let dut = dut.shell();
+    dut.line(&format!("ip link set {link} address {mac}"))?;
+    dut.set(&receive_queue(link), &mask(cores))?;
+    dut.line(&format!("ip link set {link} up"))?;
+    // Without one, the kernel asks nobody on behalf of frames it forwards, and gives a neighbour up 8 s after it was last heard of.
+    dut.line(&format!("ip address add {}/64 dev {link} nodad", link_local(link))).map(drop)
 }
 
 /// Of a device's interface. Of two devices on one link each has its own.

@@ -141,6 +141,9 @@ fn a_command_inside_gives_its_output_and_its_status_as_one_outside() {
     });
     let both = both.map(|thread| thread.join().expect("joined").expect("output"));
     assert_eq!(both, ["1\n", "2\n"]);
+    // Of those that ended nothing is kept: neither what was asked, nor the answer. The one that was killed could not clear up.
+    let names = |folder: &str| std::fs::read_dir(machine.directory.join("machine").join(folder)).expect("a folder").count();
+    assert_eq!((names("jobs"), names("out")), (1, 3), "one job, its output and errors so far, and that the machine is ready");
     // What it may write stays in it, except the one folder.
     let error = machine.run("touch /etc/sixbench").expect_err("read-only").to_string();
     assert!(error.contains("Read-only file system"), "{error}");

@@ -5,8 +5,10 @@
 mod room;
 
 use room::{FAR, Room};
+use sixbench_method::record::{CoreWatch, Watch};
+use sixbench_testbed::monitor::{INTERVAL, Monitor};
 use sixbench_testbed::recipe::{Host, System};
-use sixbench_testbed::{Dut, Library, Machine, Recipe, Shell, Wishes};
+use sixbench_testbed::{Cores, Dut, Library, Machine, Recipe, Shell, Wishes};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -198,11 +200,71 @@ fn connections_are_counted_and_deleted_over_ssh() {
     table.tear_down().expect("a time");
 }
 
+/// What the far machine sees is not seen from outside.
+fn over_there(room: &Room, command: &str) -> String {
+    Shell::new().look(&["ssh", "-F", &room.config().display().to_string(), "dut", command]).expect("an answer")
+}
+
+fn watched(dut: &Dut, meanwhile: impl FnOnce()) -> Watch {
+    let monitor = Monitor::start(&Cores { tester: vec![], dut: vec![] }, dut.watched());
+    meanwhile();
+    monitor.stop()
+}
+
+fn idle_percent(cores: &[CoreWatch]) -> f64 {
+    let samples: Vec<f64> = cores.iter().flat_map(|core| &core.samples).map(|sample| f64::from(sample.idle) / 10.0).collect();
+    samples.iter().sum::<f64>() / samples.len() as f64
+}
+
+#[test]
+fn the_cores_and_the_memory_of_the_machine_are_watched_for_the_time_of_a_trial() {
+    let room = Room::build("watch");
+    let before = room.state();
+    let dut = bring_up(&room, "watch", &recipe("linux-ipv4")).expect("a device");
+    let shells = || room.processes().iter().filter(|process| *process == "sh").count();
+    let at_rest = shells();
+    let watch = watched(&dut, || {
+        // Work that can be seen, on a machine that may be idle otherwise.
+        let end = Instant::now() + INTERVAL * 20;
+        while Instant::now() < end {}
+        assert_eq!(shells(), at_rest + 1, "one shell");
+    });
+    let [device] = &watch.devices[..] else { panic!("one device, not {}", watch.devices.len()) };
+    assert_eq!(device.device, "linux-ipv4");
+    // The far machine is this one in all but its network.
+    let numbers = |cores: &[CoreWatch]| cores.iter().map(|core| core.core).collect::<Vec<_>>();
+    assert_eq!(numbers(&device.cores), numbers(&watch.cores));
+    assert!(device.cores.iter().all(|core| core.role == "dut" && (18..=20).contains(&core.samples.len())), "{device:?}");
+    let (seen, real) = (idle_percent(&device.cores), idle_percent(&watch.cores));
+    assert!(real < 99.0 && (seen - real).abs() < 10.0, "{seen} % idle there, {real} % here");
+    assert!((19..=21).contains(&device.memory.len()) && device.memory.iter().all(|octets| *octets > 1 << 20), "{device:?}");
+    assert_eq!(shells(), at_rest, "it ends with the trial");
+    drop(dut);
+    room.assert_is_as(&before);
+}
+
+#[test]
+fn what_cannot_be_seen_or_not_to_the_end_is_left_out_and_the_device_goes_on() {
+    let room = Room::build("unseen");
+    let mut dut = bring_up(&room, "unseen", &recipe("linux-ipv4")).expect("a device");
+    let watch = watched(&dut, || {
+        std::thread::sleep(INTERVAL * 3);
+        let pids = Shell::new().look(&["ip", "netns", "pids", room.far.name()]).expect("processes");
+        let command_line = |pid: &&str| std::fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        let is_the_shell = |pid: &&str| command_line(pid).starts_with("sh") && command_line(pid).contains("/proc/meminfo");
+        let shell = pids.split_whitespace().find(is_the_shell).expect("a shell that looks");
+        Shell::new().look(&["sh", "-c", &format!("kill -s KILL {shell}")]).expect("killed");
+        std::thread::sleep(INTERVAL * 3);
+    });
+    assert_eq!(watch.devices, []);
+    assert!(!watch.cores.is_empty(), "this machine was seen");
+    over_there(&room, "mount --bind /dev/null /proc/stat");
+    assert_eq!(watched(&dut, || std::thread::sleep(INTERVAL)).devices, []);
+    dut.check_alive().expect("alive");
+}
+
 fn online(room: &Room) -> String {
-    // What the far machine sees is not seen from outside.
-    let config = room.config().display().to_string();
-    let command = "cat /sys/devices/system/cpu/cpu*/online";
-    Shell::new().look(&["ssh", "-F", &config, "dut", command]).expect("the cores").split_whitespace().collect()
+    over_there(room, "cat /sys/devices/system/cpu/cpu*/online").split_whitespace().collect()
 }
 
 #[test]

@@ -6,8 +6,8 @@
 
 mod common;
 
-use common::{library, tried_here};
-use sixbench_testbed::recipe::{Recipe, Side, Technology, Traffic};
+use common::{is_for_hosts, library, tried_here};
+use sixbench_testbed::recipe::{Recipe, Side, Traffic};
 use sixbench_testbed::{Cores, Devices, Hosts, Shell, Topology, Wishes};
 use std::net::IpAddr;
 use std::time::{Duration, Instant};
@@ -55,9 +55,10 @@ impl Rig {
             ways.into_iter().filter(|(_, _, side)| initiator.is_none_or(|initiator| initiator == *side))
         {
             let passes = |limit: u8| from.passes(to, limit, receiver, seen_as);
-            // The first one may be spent on finding the neighbours.
-            assert!((0..3).any(|_| passes(64)), "{what}, {direction}: nothing arrives");
-            assert!(passes(traffic.hops + 1), "{what}, {direction}: more than {} hops", traffic.hops);
+            // The first one may be spent on finding the neighbours, and a busy machine may take its time.
+            let passes_at_last = |limit: u8| (0..3).any(|_| passes(limit));
+            assert!(passes_at_last(64), "{what}, {direction}: nothing arrives");
+            assert!(passes_at_last(traffic.hops + 1), "{what}, {direction}: more than {} hops", traffic.hops);
             assert!(!passes(traffic.hops), "{what}, {direction}: fewer than {} hops", traffic.hops);
         }
     }
@@ -88,17 +89,6 @@ impl Host {
         let line = lines.next().expect("a counter");
         line.split_whitespace().nth(column).expect("a column").parse().expect("a number")
     }
-}
-
-/// Whether the hosts' own addresses are those of its datagrams, and nothing is around these. Servers answer, and pass nothing: see dns.rs.
-/// What goes through tunnels, or belongs to subscribers behind the tester, takes the tester's own frames: see `cli`.
-fn is_for_hosts(recipe: &Recipe) -> bool {
-    let (left, right) = (recipe.foreground.left.source, recipe.foreground.right.destination);
-    let are_their_own = recipe.left.tester.contains(&left) && recipe.right.tester.contains(&right);
-    // A CLAT translates only what a PLAT sends, out of its prefix.
-    let takes_any_source = recipe.technology != Technology::Clat;
-    let has_subscribers = std::iter::once(recipe).chain(&recipe.parts).any(|part| part.subscribers.is_some());
-    !recipe.technology.is_dns() && !recipe.is_tunnel() && !has_subscribers && are_their_own && takes_any_source
 }
 
 #[test]

@@ -35,12 +35,17 @@ fn build(order: Order) -> Result<Exit, Failed> {
 fn tell(progress: Progress<'_>) {
     match progress {
         Progress::Present => eprintln!("the kernel lab is there"),
+        Progress::Waits => waits(),
         Progress::Kept(step) => eprintln!("{step:<32} done before"),
         Progress::Begins(step) => eprint!("{step:<32} "),
         Progress::Failed => eprintln!("failed"),
         Progress::Ended(time) => eprintln!("{:.1} s", time.as_secs_f64()),
     }
     let _ = std::io::stderr().flush();
+}
+
+fn waits() {
+    eprintln!("another sixbench builds the lab; waiting");
 }
 
 fn list(cache: &Path) -> Exit {
@@ -65,7 +70,7 @@ fn describe(entry: &Entry) -> String {
 }
 
 fn clean(cache: &Path) -> Result<Exit, Failed> {
-    let removed = lab::clean(cache).map_err(|error| Failed::new(Exit::Testbed, error))?;
+    let removed = lab::clean(cache, &mut waits).map_err(|error| Failed::new(Exit::Testbed, error))?;
     if removed.is_empty() {
         println!("no kernel lab in {}", cache.display());
     }

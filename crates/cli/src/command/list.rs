@@ -7,7 +7,7 @@ use sixbench_testbed::Recipe;
 use sixbench_testbed::recipe::Host;
 
 /// Plans that come with sixbench, as they are: the first comment of each says what it does.
-const PLANS: [(&str, &str); 25] = [
+const PLANS: [(&str, &str); 26] = [
     ("quickstart.toml", include_str!("../../../../plans/quickstart.toml")),
     ("kernel-forwarding.toml", include_str!("../../../../plans/kernel-forwarding.toml")),
     ("6to4-paper.toml", include_str!("../../../../plans/6to4-paper.toml")),
@@ -16,6 +16,7 @@ const PLANS: [(&str, &str); 25] = [
     ("dns64-cores.toml", include_str!("../../../../plans/dns64-cores.toml")),
     ("dns64-grid.toml", include_str!("../../../../plans/dns64-grid.toml")),
     ("dns64-real-authority.toml", include_str!("../../../../plans/dns64-real-authority.toml")),
+    ("464xlat-mapt-frames.toml", include_str!("../../../../plans/464xlat-mapt-frames.toml")),
     ("464xlat-mapt-paper.toml", include_str!("../../../../plans/464xlat-mapt-paper.toml")),
     ("siit-comparison.toml", include_str!("../../../../plans/siit-comparison.toml")),
     ("siit-paper-fig3-8.toml", include_str!("../../../../plans/siit-paper-fig3-8.toml")),

@@ -127,7 +127,7 @@ pub(crate) fn check_traffic(plan: &Plan, library: &Library, force: bool) -> Resu
 pub(crate) fn check_feasible(loaded: &Loaded, library: &Library, force: bool) -> Result<(), Failed> {
     check_traffic(&loaded.plan, library, force)?;
     check_devices(loaded, library)?;
-    check_cores(&loaded.links, &loaded.plan)?;
+    check_cores(&loaded.links, &loaded.plan, library)?;
     check_interleaving(loaded)?;
     if !examination::is_root() {
         return Err(Failed::new(

@@ -190,6 +190,14 @@ pub(super) fn of(recipe: &Recipe, test: &Test) -> Result<Option<Subscribers>, St
             test.name, recipe.name, rules.most
         ));
     }
+    if let Some(flows) = test.traffic.flows.filter(|flows| flows.count < count) {
+        return Err(format!(
+            "test {}: {} flows cannot be of {count} subscribers: raise `flows`, or lower `subscribers`",
+            test.name, flows.count
+        ));
+    }
+    check_state(recipe, &rules)?;
+    check_ranges(recipe, &rules)?;
     if recipe.state.is_some() && count > 1 << 16 {
         return Err(format!("test {}: a stateful device is tested with up to 65536 subscribers, not {count}", test.name));
     }
@@ -248,6 +256,37 @@ fn check_first(recipe: &Recipe, rule: &Rule) -> Result<(), String> {
     Ok(())
 }
 
+/// What a rule and a state cannot be together: connections are opened from the subscribers' side, and their ports are those of the plan.
+fn check_state(recipe: &Recipe, rules: &RuleSet) -> Result<(), String> {
+    let Some(state) = &recipe.state else { return Ok(()) };
+    let name = &recipe.name;
+    if state.initiator != recipe::Side::Left {
+        return Err(format!(
+            "recipe {name}: subscribers are on the left and open the connections: [state] initiator = \"left\""
+        ));
+    }
+    match rules.rules.iter().any(|rule| rule.ports.is_restricted()) {
+        true => Err(format!(
+            "recipe {name}: the ports of connections are the plan's, not those of a port set: a rule of [subscribers] \
+                             that restricts them is of devices without [state]"
+        )),
+        false => Ok(()),
+    }
+}
+
+/// A line of a file for each subscriber has one range of ports, so its set must be one range.
+fn check_ranges(recipe: &Recipe, rules: &RuleSet) -> Result<(), String> {
+    let says_ports = |file: &recipe::ConfigFile| file.content.contains("{subscriber-first-port}");
+    let has_more = |rule: &Rule| rule.ports.ranges(0).len() > 1;
+    match recipe.files.iter().find(|file| says_ports(file)).filter(|_| rules.rules.iter().any(has_more)) {
+        Some(file) => Err(format!(
+            "recipe {}: file `{}` says {{subscriber-first-port}}, and the port sets are of several ranges: psid-offset = 0 makes one of each",
+            recipe.name, file.path
+        )),
+        None => Ok(()),
+    }
+}
+
 /// What the configuration files of a device say of each of its first `count` subscribers; of each of several in a row as many as its recipe
 /// says.
 pub(crate) fn words(recipe: &Recipe, count: u32) -> Result<BTreeMap<String, Arc<[Subscriber]>>, String> {
@@ -256,6 +295,7 @@ pub(crate) fn words(recipe: &Recipe, count: u32) -> Result<BTreeMap<String, Arc<
     let mut words = BTreeMap::new();
     for (recipe, count) in own.into_iter().chain(of_parts) {
         let Some(rules) = RuleSet::of(recipe)? else { continue };
+        check_ranges(recipe, &rules)?;
         words.insert(recipe.name.clone(), rules.words(count).into());
     }
     Ok(words)

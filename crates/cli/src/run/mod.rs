@@ -14,6 +14,8 @@ mod tester;
 #[cfg(test)]
 mod dns_tests;
 #[cfg(test)]
+mod recipe_tests;
+#[cfg(test)]
 mod response_tests;
 #[cfg(test)]
 mod rigged_tests;

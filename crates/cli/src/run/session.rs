@@ -14,7 +14,7 @@ use sixbench_method::trial::dns::Certificate;
 use sixbench_method::trial::{Fault, Shape, TrialResult, TrialSpec};
 use sixbench_testbed::Machine;
 use sixbench_testbed::monitor::Monitor;
-use sixbench_testbed::{Cores, Devices, Recipe, Shell, TestbedError, Topology, Wishes, Zone, existing};
+use sixbench_testbed::{Cores, Devices, Library, Recipe, Shell, TestbedError, Topology, Wishes, Zone, existing};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -58,20 +58,26 @@ impl<'a> Wanted<'a> {
 }
 
 /// Refuses numbers of cores that this machine has not got, before anything is touched. Another machine is asked for its own.
-pub(crate) fn check_cores(links: &Links, plan: &Plan) -> Result<(), Failed> {
+pub(crate) fn check_cores(links: &Links, plan: &Plan, library: &Library) -> Result<(), Failed> {
     if links.machine.is_some() {
         return cores(links).map(drop);
     }
     let cores = cores(links)?;
     plan.tests.iter().try_for_each(|test| {
         let of_test = |failed: Failed| Failed::new(failed.exit, failed.error.context(format!("test {}", test.name)));
-        fewer(cores.clone(), test.cores).map(drop).map_err(of_test)
+        fewer(cores.clone(), test.cores, library.get(&test.dut)).map(drop).map_err(of_test)
     })
 }
 
-/// The device gets only so many of its cores.
-fn fewer(cores: Cores, wanted: Option<u32>) -> Result<Cores, Failed> {
+/// The device gets only so many of its cores; each of several in a row so many. Virtual machines may have to share them: each has one of its
+/// own at any rate, and the watch shows it.
+fn fewer(cores: Cores, wanted: Option<u32>, recipe: Option<&Recipe>) -> Result<Cores, Failed> {
     let Some(wanted) = wanted.map(|cores| cores as usize) else { return Ok(cores) };
+    let devices = recipe.map_or(1, |recipe| recipe.parts.len().max(1));
+    let wanted = match recipe.is_some_and(Recipe::is_in_lab) {
+        true => (wanted * devices).min(cores.dut.len()).max(wanted),
+        false => wanted * devices,
+    };
     if wanted > cores.dut.len() {
         let text = match &cores.dut[..] {
             [] => {
@@ -103,7 +109,7 @@ impl Session {
     pub(crate) fn open(site: &Site<'_>, wanted: &Wanted<'_>, job: Job) -> Result<Self, Failed> {
         let recipe = wanted.recipe;
         let of_namespace = wanted.cores.filter(|_| site.links.machine.is_none());
-        let cores = fewer(cores(site.links)?, of_namespace)?;
+        let cores = fewer(cores(site.links)?, of_namespace, Some(recipe))?;
         let broken = |e| Failed::new(Exit::Testbed, e);
         // Ethernet's header and FCS are no part of it.
         let largest = u32::from(wanted.largest.0 + recipe.overhead()).saturating_sub(18);

@@ -14,6 +14,9 @@ pub(super) struct Header {
     pub(super) flow_label: u32,
     pub(super) hop_limit: u8,
     pub(super) is_fragment: bool,
+    /// Of IPv4; zero and false otherwise.
+    pub(super) identification: u16,
+    pub(super) dont_fragment: bool,
     /// Octets of header and payload, by the header's length.
     pub(super) octets: usize,
     pub(super) is_checksum_right: bool,
@@ -87,6 +90,8 @@ fn read_ipv4(octets: &[u8]) -> Option<Read<'_>> {
         flow_label: 0,
         hop_limit: ip.ttl(),
         is_fragment: ip.is_fragment(),
+        identification: ip.identification(),
+        dont_fragment: ip.dont_fragment(),
         octets: usize::from(ip.total_len()),
         is_checksum_right: ip.is_checksum_right(),
     };
@@ -103,6 +108,8 @@ fn read_ipv6(octets: &[u8]) -> Option<Read<'_>> {
         flow_label: ip.flow_label(),
         hop_limit: ip.hop_limit(),
         is_fragment: false,
+        identification: 0,
+        dont_fragment: false,
         octets: ipv6::HEADER_LEN + usize::from(ip.payload_len()),
         is_checksum_right: true,
     };

@@ -72,6 +72,10 @@ pub fn weakest(records: &[&TrialRecord]) -> Option<Chain> {
         () if !host_cores.is_empty() && host_cores.len() < devices.iter().map(|device| device.cores).sum() => {
             Weakest::Shared { host_cores }
         }
+        // Whatever filled the host's cores, a device that waits for one looks idle.
+        () if dut_cores(records).iter().any(Core::is_saturated) && first.least_percent > AMPLE_PERCENT => {
+            Weakest::Shared { host_cores }
+        }
         () if first.least_percent > AMPLE_PERCENT => Weakest::Neither,
         () if margin < CLEAR_POINTS => Weakest::Undecided { margin },
         () => Weakest::First { margin },

@@ -71,15 +71,15 @@ fn notes(digest: &Digest, point: &PointDigest) -> Vec<String> {
 }
 
 fn memories(watch: &Watch) -> Vec<String> {
-    let of_device = |device: &DeviceWatch| memory(&device.device, &device.memory);
-    let of_dut = memory("the DUT's processes", &watch.memory);
+    let of_device = |device: &DeviceWatch| memory(&format!("memory in use by {}", device.device), &device.memory);
+    let of_dut = memory("resident memory of the DUT's processes", &watch.memory);
     of_dut.into_iter().chain(watch.devices.iter().filter_map(of_device)).collect()
 }
 
-fn memory(of: &str, samples: &[u64]) -> Option<String> {
+fn memory(what: &str, samples: &[u64]) -> Option<String> {
     let mib = |octets: u64| three_digits(octets as f64 / 1_048_576.0);
     let (first, most) = (*samples.first()?, *samples.iter().max()?);
-    Some(format!("resident memory of {of} {}\u{a0}MiB at first, {}\u{a0}MiB at most", mib(first), mib(most)))
+    Some(format!("{what} {}\u{a0}MiB at first, {}\u{a0}MiB at most", mib(first), mib(most)))
 }
 
 fn dropped(drops: &Drops) -> String {

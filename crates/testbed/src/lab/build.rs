@@ -8,8 +8,8 @@ mod work;
 use super::inputs::Inputs;
 use super::{Lab, UNFINISHED};
 use crate::doctor::is_root;
-use crate::shell::{Shell, TestbedError};
-use std::fs::File;
+use crate::shell::{Shell, TestbedError, quoted};
+use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use work::Work;
@@ -34,6 +34,8 @@ pub struct Order {
 pub enum Progress<'a> {
     /// It is there already; nothing is done.
     Present,
+    /// Another process builds or removes labs in the same cache; what follows waits for its end.
+    Waits,
     /// A step that an earlier build has done.
     Kept(&'a str),
     /// A step begins.
@@ -47,19 +49,20 @@ pub enum Progress<'a> {
 /// Builds the lab that is ordered, unless it is there.
 ///
 /// # Errors
-/// A package that cannot be had, a step that failed (with its last lines and where its log is), another build in the same cache.
+/// A package that cannot be had, a step that failed (with its last lines and where its log is).
 pub fn build(order: &Order, tell: &mut dyn FnMut(Progress<'_>)) -> Result<Lab, TestbedError> {
     install(order, tell)?;
     let inputs = Inputs::of_this_machine()?;
     let own_jool = order.jool.as_deref().map(jool::Own::open).transpose()?;
-    let directory = order.cache.join(inputs.name(own_jool.as_ref().map(|own| own.version.as_str())));
+    let directory = order.cache.join(inputs.name(own_jool.as_ref().map(jool::Own::name).as_deref()));
     if let Some(lab) = Lab::open(&directory) {
         tell(Progress::Present);
         return Ok(lab);
     }
-    let _lock = lock(&order.cache)?;
+    let _lock = lock(&order.cache, &mut || tell(Progress::Waits))?;
     // Who was waited for may have built just this.
     if let Some(lab) = Lab::open(&directory) {
+        tell(Progress::Present);
         return Ok(lab);
     }
     let mut work = Work::begin(&unfinished(&directory), inputs, own_jool)?;
@@ -94,7 +97,7 @@ fn install(order: &Order, tell: &mut dyn FnMut(Progress<'_>)) -> Result<(), Test
     tell(Progress::Begins(&format!("install {missing}")));
     make_cache(&order.cache)?;
     // Into a file: what apt-get leaves running in the background would hold a pipe, and us with it (seen: six minutes).
-    let script = format!("exec > '{}' 2>&1\n{INSTALLER}", log.display());
+    let script = format!("exec > {} 2>&1\n{INSTALLER}", quoted(&[log.display().to_string()]));
     if let Err(error) = shell.look(&["sh", "-c", &script, "install-dependencies", part]) {
         tell(Progress::Failed);
         return Err(not_installed(missing, &log, &error));
@@ -117,16 +120,20 @@ fn not_installed(missing: &str, log: &Path, error: &TestbedError) -> TestbedErro
     TestbedError::Other(format!("cannot install {missing} ({why}); the whole log: {}", log.display()))
 }
 
-/// Held while something in the cache is built or removed.
-pub(super) fn lock(cache: &Path) -> Result<File, TestbedError> {
-    let file_error = |what, path: &Path| {
-        let path = path.to_owned();
-        move |source| TestbedError::File { what, path, source }
-    };
+/// Held while something in the cache is built or removed. `waits` is called once where another process holds it.
+///
+/// The file stays: who has opened it and waits would hold one that nobody else sees, were it removed.
+pub(super) fn lock(cache: &Path, waits: &mut dyn FnMut()) -> Result<File, TestbedError> {
+    let path = cache.join("lock");
+    let file_error = |what, source| TestbedError::File { what, path: path.clone(), source };
     make_cache(cache)?;
-    let path = lock_file(cache);
-    let file = File::create(&path).map_err(file_error("write", &path))?;
-    file.lock().map_err(file_error("lock", &path))?;
+    let file = File::create(&path).map_err(|source| file_error("write", source))?;
+    match file.try_lock() {
+        Ok(()) => return Ok(file),
+        Err(TryLockError::WouldBlock) => waits(),
+        Err(TryLockError::Error(source)) => return Err(file_error("lock", source)),
+    }
+    file.lock().map_err(|source| file_error("lock", source))?;
     Ok(file)
 }
 
@@ -135,11 +142,24 @@ fn make_cache(cache: &Path) -> Result<(), TestbedError> {
     std::fs::create_dir_all(cache).map_err(|source| TestbedError::File { what, path, source })
 }
 
-fn lock_file(cache: &Path) -> PathBuf {
-    cache.join("lock")
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc;
 
-/// Where nothing is left to be locked.
-pub(super) fn remove_lock(cache: &Path) {
-    let _ = std::fs::remove_file(lock_file(cache));
+    #[test]
+    fn who_comes_second_says_once_that_it_waits_and_then_has_the_same_file() {
+        let cache = std::env::temp_dir().join(format!("sixbench-lock-{}", std::process::id()));
+        let first = lock(&cache, &mut || panic!("nobody holds it")).expect("a lock");
+        let (tell, told) = mpsc::channel();
+        let of_second = cache.clone();
+        let second = std::thread::spawn(move || lock(&of_second, &mut || tell.send(()).expect("told")).map(drop));
+        told.recv().expect("it waits");
+        assert!(!second.is_finished());
+        drop(first);
+        second.join().expect("joined").expect("a lock");
+        assert_eq!(told.try_iter().count(), 0);
+        drop(lock(&cache, &mut || panic!("nobody holds it")).expect("a lock"));
+        std::fs::remove_dir_all(cache).expect("removed");
+    }
 }

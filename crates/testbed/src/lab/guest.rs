@@ -65,8 +65,12 @@ pub(super) fn boot(lab: &Lab, wanted: &Wanted, files: &Files) -> String {
     let before = ["exec", "unshare", "--pid", "--fork", "--kill-child=KILL", "env"].map(str::to_owned);
     let shim = format!("LD_PRELOAD={}", lab.shim().display());
     let words: Vec<String> = before.into_iter().chain([shim, "linux.uml".to_owned()]).chain(kernel(wanted, files)).collect();
-    let directory = files.directory().display();
-    format!("echo $$ > {directory}/pid\n{} <> {directory}/console\n", quoted(&words))
+    format!("echo $$ > {}\n{} <> {}\n", word(&files.pid()), quoted(&words), word(&files.console()))
+}
+
+/// A path as a shell reads it.
+fn word(path: &Path) -> String {
+    quoted(&[path.display().to_string()])
 }
 
 /// The kernel's own arguments.
@@ -83,7 +87,7 @@ fn kernel(wanted: &Wanted, files: &Files) -> Vec<String> {
 
 /// The first process: a router with its links up, then whatever it is told over the console.
 pub(super) fn init(lab: &Lab, wanted: &Wanted) -> String {
-    let programs = lab.programs().display().to_string();
+    let programs = word(&lab.programs());
     let mut script = format!("#!/bin/sh\nset -e\nhere=${{0%/*}}\nexport PATH={programs}:/usr/sbin:/usr/bin:/sbin:/bin\n");
     script += "export LC_ALL=C HOME=/run TMPDIR=/run\n";
     script += "mount -t proc proc /proc\nmount -t sysfs sysfs /sys\nmount -t tmpfs tmpfs /run\n";
@@ -108,4 +112,50 @@ fn links(wanted: &Wanted) -> String {
         )
     };
     wanted.links.iter().enumerate().map(line).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lab::Manifest;
+    use std::process::Command;
+
+    /// Names that a shell would take apart.
+    const DIRECTORY: &str = "/tmp/it's a $HOME; b";
+    const LAB: &str = "/cache of mine/linux-1";
+
+    fn scripts() -> [String; 2] {
+        let manifest = Manifest { kernel: "6.1.176".to_owned(), jool: "4.1.9".to_owned(), modules: vec![] };
+        let lab = Lab { directory: LAB.into(), manifest };
+        let wanted = Wanted {
+            directory: DIRECTORY.into(),
+            links: vec![],
+            cores: "0".to_owned(),
+            mtu: 1500,
+            memory_mib: 192,
+            modules: vec![],
+        };
+        let files = Files::of(&wanted.directory);
+        [boot(&lab, &wanted, &files), init(&lab, &wanted)]
+    }
+
+    /// What a shell makes of a line's words, each on a line of its own.
+    fn read_by_a_shell(line: &str) -> Vec<String> {
+        let output = Command::new("sh").args(["-c", &format!("printf '%s\\n' {line}")]).output().expect("sh");
+        String::from_utf8(output.stdout).expect("text").lines().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn paths_in_the_scripts_stay_whole_whatever_their_names_are() {
+        let [boot, init] = scripts();
+        let number = boot.lines().next().and_then(|line| line.strip_prefix("echo $$ > ")).expect("the number's file");
+        assert_eq!(read_by_a_shell(number), [format!("{DIRECTORY}/machine/pid")]);
+        let started = boot.lines().nth(1).and_then(|line| line.strip_prefix("exec ")).expect("the kernel");
+        let (words, console) = started.split_once(" <> ").expect("its console");
+        assert_eq!(read_by_a_shell(console), [format!("{DIRECTORY}/machine/console")]);
+        assert!(read_by_a_shell(words).contains(&format!("init={DIRECTORY}/machine/init")), "{words}");
+        assert!(read_by_a_shell(words).contains(&format!("LD_PRELOAD={LAB}/shim.so")), "{words}");
+        let path = init.lines().find_map(|line| line.strip_prefix("export ")).expect("a search path");
+        assert_eq!(read_by_a_shell(path), [format!("PATH={LAB}/bin:/usr/sbin:/usr/bin:/sbin:/bin")]);
+    }
 }

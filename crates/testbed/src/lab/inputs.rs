@@ -47,7 +47,7 @@ impl Inputs {
         format!("linux-source-{}", series.join("."))
     }
 
-    /// The name of the lab of Debian's Jool, or of somebody's own of version `jool`.
+    /// The name of the lab of Debian's Jool, or of somebody's own that is called `own_jool`.
     pub(super) fn name(&self, own_jool: Option<&str>) -> String {
         match own_jool {
             None => self.base(),
@@ -87,9 +87,17 @@ fn query(package: &str, field: &str) -> Result<String, TestbedError> {
     }
 }
 
+/// The hash of nothing yet.
+pub(super) const FNV_START: u64 = 0xcbf2_9ce4_8422_2325;
+
 /// FNV-1a, 64 bits: a name, no protection.
 fn fnv(octets: &[u8]) -> u64 {
-    octets.iter().fold(0xcbf2_9ce4_8422_2325, |hash, octet| (hash ^ u64::from(*octet)).wrapping_mul(0x0100_0000_01b3))
+    fnv_of_more(FNV_START, octets)
+}
+
+/// The hash of what has the hash `before`, and `octets` behind it.
+pub(super) fn fnv_of_more(before: u64, octets: &[u8]) -> u64 {
+    octets.iter().fold(before, |hash, octet| (hash ^ u64::from(*octet)).wrapping_mul(0x0100_0000_01b3))
 }
 
 #[cfg(test)]
@@ -122,5 +130,6 @@ mod tests {
         // The test vectors of the FNV reference code.
         assert_eq!(fnv(b""), 0xcbf2_9ce4_8422_2325);
         assert_eq!(fnv(b"foobar"), 0x8594_4171_f739_67e8);
+        assert_eq!(fnv_of_more(fnv(b"foo"), b"bar"), fnv(b"foobar"));
     }
 }

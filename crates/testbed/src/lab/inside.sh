@@ -2,7 +2,12 @@
 # The machine's root is the one of its host. So the words go there in a file, which the first process of the machine runs when it reads the
 # file's name from its console; what the command prints and its status come back in files.
 here=${0%/*}
-job=$$
+# No name comes twice: a process with the same number may have been killed, and what it asked for be answered only now.
+job=$(mktemp "$here/jobs/$$-XXXXXXXX") || exit 125
+job=${job##*/}
+rm -f "$here/out/$job".*
+trap 'rm -f "$here/jobs/$job" "$here/out/$job".*' EXIT
+trap 'exit 129' HUP INT TERM
 
 # Whether the process is there, and not merely not yet collected by its parent.
 is_alive() {
@@ -39,5 +44,4 @@ wait_for "$here/out/$job.status"
 cat "$here/out/$job.out"
 cat "$here/out/$job.err" >&2
 read -r status <"$here/out/$job.status"
-rm -f "$here/jobs/$job" "$here/out/$job".*
 exit "$status"

@@ -4,7 +4,7 @@ use super::Lab;
 use super::guest::{self, Files};
 use crate::daemon::Daemon;
 use crate::process::{family, kill};
-use crate::shell::{Shell, TestbedError, complain};
+use crate::shell::{Shell, TestbedError, complain, quoted};
 use crate::station::Station;
 use std::net::Ipv6Addr;
 use std::path::{Path, PathBuf};
@@ -142,8 +142,8 @@ fn last_words(console: &str) -> String {
 
 impl Drop for Machine {
     fn drop(&mut self) {
-        let pid = self.files.pid();
-        self.namespace.transcript().line(&format!("kill -KILL $(cat {})", pid.display()));
+        let pid = quoted(&[self.files.pid().display().to_string()]);
+        self.namespace.transcript().line(&format!("kill -KILL $(cat {pid})"));
         let Some(mut child) = self.child.take() else { return };
         end(&mut child);
         let number = child.number();

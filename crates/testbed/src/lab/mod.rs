@@ -17,6 +17,7 @@ use crate::shell::TestbedError;
 use inputs::Inputs;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 /// Where labs are kept, unless SIXBENCH_LAB names another directory.
 const CACHE: &str = "/var/cache/sixbench/lab";
@@ -27,9 +28,15 @@ const MANIFEST: &str = "lab.toml";
 /// Ends the name of a lab that is being built.
 const UNFINISHED: &str = ".unfinished";
 
-/// The directory labs are kept in.
+/// The directory labs are kept in; absolute, since commands run in directories of their own.
 pub fn cache() -> PathBuf {
-    std::env::var_os("SIXBENCH_LAB").filter(|path| !path.is_empty()).map_or_else(|| CACHE.into(), PathBuf::from)
+    cache_named(std::env::var_os("SIXBENCH_LAB").filter(|path| !path.is_empty()).map(PathBuf::from))
+}
+
+fn cache_named(named: Option<PathBuf>) -> PathBuf {
+    let path = named.unwrap_or_else(|| CACHE.into());
+    // It fails only where the working directory is gone, and with it whatever a relative path meant.
+    std::path::absolute(&path).unwrap_or(path)
 }
 
 /// What is in a lab.
@@ -65,15 +72,15 @@ pub struct Entry {
 }
 
 impl Lab {
-    /// The lab for the packages this machine has now, with all of `modules`.
+    /// The lab for the packages this machine has now, with all of `modules`: of several the one of the newest Jool, and of one Jool the
+    /// lab that was built last.
     ///
     /// # Errors
     /// There is none: it was not built, or of other versions, or without such a module.
     pub fn find(cache: &Path, modules: &[String]) -> Result<Self, TestbedError> {
         let labs = Self::of_this_machine(cache);
         let has_all = |lab: &&Self| modules.iter().all(|module| lab.has(module));
-        // That of Debian's Jool is the usual one; its name is the shortest.
-        if let Some(lab) = labs.iter().filter(has_all).min_by_key(|lab| lab.directory.as_os_str().len()) {
+        if let Some(lab) = labs.iter().filter(has_all).max_by_key(|lab| (numbers(&lab.manifest.jool), lab.built())) {
             return Ok(lab.clone());
         }
         let missing = modules.iter().find(|module| !labs.iter().any(|lab| lab.has(module)));
@@ -91,6 +98,11 @@ impl Lab {
         let Ok(inputs) = Inputs::of_this_machine() else { return Vec::new() };
         let labs = entries(cache).into_iter().filter_map(|path| Self::open(&path));
         labs.filter(|lab| inputs.made(lab.directory())).collect()
+    }
+
+    /// When it was. `None` where the file system does not say.
+    fn built(&self) -> Option<SystemTime> {
+        std::fs::metadata(self.directory.join(MANIFEST)).and_then(|metadata| metadata.modified()).ok()
     }
 
     /// `None` of what is no lab, or not yet one.
@@ -131,6 +143,12 @@ impl Lab {
     }
 }
 
+/// The numbers of a version, without those of Debian's packaging: of `4.1.9-1` 4, 1 and 9.
+fn numbers(version: &str) -> Vec<u32> {
+    let upstream = version.split_once('-').map_or(version, |(upstream, _)| upstream);
+    upstream.split('.').map_while(|number| number.parse().ok()).collect()
+}
+
 /// Where the modules for a kernel lie in a lab.
 fn module_tree(lab: &Path, kernel: &str) -> PathBuf {
     lab.join("modules/lib/modules").join(kernel)
@@ -148,23 +166,22 @@ pub fn list(cache: &Path) -> Vec<Entry> {
     entries(cache).into_iter().map(describe).collect()
 }
 
-/// Removes everything in the cache that is of ours; returns what it was.
+/// Removes everything in the cache that is of ours, but for the file that is locked meanwhile; returns what it was. `waits` is called once
+/// where another process builds there, whose end is waited for.
 ///
 /// # Errors
-/// A directory that cannot be removed; a lab that is being built just now.
-pub fn clean(cache: &Path) -> Result<Vec<Entry>, TestbedError> {
-    let entries = list(cache);
-    if entries.is_empty() {
-        return Ok(entries);
+/// A directory that cannot be removed.
+pub fn clean(cache: &Path, waits: &mut dyn FnMut()) -> Result<Vec<Entry>, TestbedError> {
+    if entries(cache).is_empty() {
+        return Ok(vec![]);
     }
-    let _lock = build::lock(cache)?;
+    let _lock = build::lock(cache, waits)?;
+    // What is there now: who was waited for has finished something.
+    let entries = list(cache);
     for entry in &entries {
         let (what, path) = ("remove", entry.path.clone());
         std::fs::remove_dir_all(&entry.path).map_err(|source| TestbedError::File { what, path, source })?;
     }
-    build::remove_lock(cache);
-    // Where somebody keeps something else there, it stays.
-    let _ = std::fs::remove_dir(cache);
     Ok(entries)
 }
 
@@ -239,10 +256,45 @@ mod tests {
         let cache = Scratch::new("clean");
         cache.add("linux-1", Some(GOOD));
         let theirs = cache.add("photographs", None);
-        assert_eq!(clean(&cache.0).expect("cleaned").len(), 1);
+        assert_eq!(clean(&cache.0, &mut || {}).expect("cleaned").len(), 1);
         assert!(theirs.exists());
         assert_eq!(list(&cache.0), []);
-        assert_eq!(clean(&cache.0).expect("nothing to do"), []);
+        assert_eq!(clean(&cache.0, &mut || {}).expect("nothing to do"), []);
+    }
+
+    #[test]
+    fn versions_are_compared_as_numbers() {
+        assert_eq!(numbers("4.1.9-1"), [4, 1, 9]);
+        assert!(numbers("4.1.15-1") > numbers("4.1.9-1") && numbers("4.1.255.5") > numbers("4.1.15-1"));
+        assert!(numbers("4.2.0") > numbers("4.1.255.5") && numbers("10.0") > numbers("9.9.9"));
+    }
+
+    #[test]
+    fn of_several_labs_the_newest_jool_is_taken_and_of_one_jool_the_last_build() {
+        let cache = Scratch::new("newest");
+        let base = Inputs::of_this_machine().expect("packages").name(None);
+        let add = |name: &str, jool: &str| cache.add(&format!("{base}{name}"), Some(&GOOD.replace("4.1.9", jool)));
+        let found = || Lab::find(&cache.0, &["jool_siit".to_owned()]).expect("a lab").directory;
+        let debian = add("", "4.1.9-1");
+        add("-own-jool-4.1.8.0-1", "4.1.8.0");
+        assert_eq!(found(), debian);
+        let first = add("-own-jool-4.1.15.0-2", "4.1.15.0");
+        assert_eq!(found(), first);
+        let second = add("-own-jool-4.1.15.0-1", "4.1.15.0");
+        let later = SystemTime::now() + std::time::Duration::from_secs(60);
+        std::fs::File::options()
+            .append(true)
+            .open(second.join(MANIFEST))
+            .and_then(|file| file.set_modified(later))
+            .expect("a time");
+        assert_eq!(found(), second);
+    }
+
+    #[test]
+    fn the_cache_s_path_is_absolute_however_it_was_named() {
+        let here = std::env::current_dir().expect("a directory");
+        assert_eq!(cache_named(Some("my/labs".into())), here.join("my/labs"));
+        assert_eq!(cache_named(None), Path::new(CACHE));
     }
 
     #[test]

@@ -1,140 +1,83 @@
-//! A virtual machine, seen from its host: what its processes use of the host's processors and memory.
+//! Devices with processors that are not this machine's own to look at: how each of them is watched, and nothing else.
 
-use super::processor::ticks;
-use super::{WatchedDevice, resident_octets};
-use crate::process::family;
-use sixbench_method::record::{CoreWatch, CpuSample, DeviceWatch};
-use std::collections::BTreeMap;
-use std::time::{Duration, Instant};
+use super::processor;
+use super::{other_machine, virtual_machine};
+use crate::remote::Remote;
+use crate::topology::Cores;
+use sixbench_method::record::{CoreWatch, DeviceWatch};
+use std::time::Instant;
 
-/// A machine's processes at one moment.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Snapshot {
-    /// Processor time of each thread so far, nanoseconds. Empty where the machine does not run.
-    threads: BTreeMap<u32, u64>,
-    /// Resident memory, octets; pages that two of its processes share count twice.
-    memory: u64,
+/// A device with processors of its own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WatchedDevice {
+    /// The name of its recipe.
+    pub name: String,
+    /// What it can be watched by.
+    pub source: Source,
 }
 
-/// The machine whose main process this is, now.
-pub(super) fn snapshot(process: u32) -> Snapshot {
-    let family = family(process);
-    Snapshot {
-        threads: family.iter().flat_map(|process| threads(*process)).collect(),
-        memory: family.iter().filter_map(|process| resident_octets(*process)).sum(),
-    }
+/// What a device can be watched by.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// A virtual machine, from its host.
+    VirtualMachine {
+        /// Its main process on this host; what that has started is watched with it.
+        process: u32,
+        /// Its virtual cores.
+        cores: usize,
+    },
+    /// Cores of this machine that are the device's alone.
+    HostCores(Vec<u32>),
+    /// Another machine that runs Linux, over ssh: a shell there, and one process each time it is looked at.
+    OtherMachine(Remote),
 }
 
-/// The threads of a process, each with its processor time in nanoseconds.
-fn threads(process: u32) -> Vec<(u32, u64)> {
-    let entries = std::fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten().filter_map(Result::ok);
-    let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    numbers.filter_map(|thread| Some((thread, time_of(process, thread)?))).collect()
+/// One of them while it is watched.
+#[derive(Debug)]
+pub(super) struct Watcher {
+    name: String,
+    eye: Eye,
 }
 
-/// By the scheduler's own statistics, or where the kernel keeps none in ticks of 10 ms.
-fn time_of(process: u32, thread: u32) -> Option<u64> {
-    let read = |file: &str| std::fs::read_to_string(format!("/proc/{process}/task/{thread}/{file}")).ok();
-    read("schedstat").and_then(|text| on_processor_ns(&text)).or_else(|| Some(ticks(&read("stat")?)? * 10_000_000))
+#[derive(Debug)]
+enum Eye {
+    VirtualMachine(virtual_machine::Eye),
+    OtherMachine(other_machine::Eye),
+    HostCores(Vec<u32>, Vec<processor::Snapshot>),
 }
 
-/// The first field of schedstat: time on a processor, nanoseconds. A kernel that does not count has zeros in all three.
-fn on_processor_ns(schedstat: &str) -> Option<u64> {
-    let fields: Vec<u64> = schedstat.split_whitespace().filter_map(|field| field.parse().ok()).collect();
-    fields.first().copied().filter(|_| fields.iter().any(|field| *field > 0))
-}
-
-/// The machines over all snapshots; without those that never ran, of which nothing is known.
-pub(super) fn watched(snapshots: &[(Instant, Vec<Snapshot>)], devices: &[WatchedDevice]) -> Vec<DeviceWatch> {
-    let of = |(index, device): (usize, &WatchedDevice)| {
-        let seen: Vec<(Instant, &Snapshot)> =
-            snapshots.iter().filter_map(|(at, machines)| Some((*at, machines.get(index)?))).collect();
-        let is_known = seen.iter().any(|(_, machine)| !machine.threads.is_empty());
-        is_known.then(|| device_watch(device, &seen))
-    };
-    devices.iter().enumerate().filter_map(of).collect()
-}
-
-/// Which virtual core did what cannot be seen from outside: core 0 stands for all of them, with the mean of their shares.
-fn device_watch(device: &WatchedDevice, seen: &[(Instant, &Snapshot)]) -> DeviceWatch {
-    let share = |pair: &[(Instant, &Snapshot)]| share(used_ns(pair[0].1, pair[1].1), pair[1].0 - pair[0].0, device.cores);
-    let samples = seen.windows(2).map(share).collect();
-    DeviceWatch {
-        device: device.name.clone(),
-        cores: vec![CoreWatch { core: 0, role: "dut".to_owned(), samples }],
-        memory: seen.iter().map(|(_, machine)| machine.memory).collect(),
-    }
-}
-
-/// Processor time between two snapshots. What a thread used that ended in between is not known, and small.
-fn used_ns(before: &Snapshot, after: &Snapshot) -> u64 {
-    let used = |(thread, ns): (&u32, &u64)| ns.saturating_sub(before.threads.get(thread).copied().unwrap_or(0));
-    after.threads.iter().map(used).sum()
-}
-
-/// A machine's own threads may take more than its cores for a moment: its devices are emulated beside them.
-fn share(used_ns: u64, time: Duration, cores: usize) -> CpuSample {
-    let all = (time.as_nanos() as u64).max(1) * cores.max(1) as u64;
-    let used = (used_ns * 1000 / all).min(1000) as u16;
-    CpuSample { system: used, idle: 1000 - used, ..CpuSample::default() }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::monitor::{INTERVAL, Monitor, Watched};
-    use crate::process::{command, kill_group};
-    use crate::topology::Cores;
-
-    fn idle_percent(watch: &DeviceWatch) -> u64 {
-        let samples = &watch.cores[0].samples;
-        samples.iter().map(|sample| u64::from(sample.idle)).sum::<u64>() / samples.len() as u64 / 10
+impl Watcher {
+    /// Begins to watch. `None` where nothing can be seen: then there will be no watch, and that is no reason to measure nothing.
+    pub(super) fn begin(device: &WatchedDevice) -> Option<Self> {
+        let eye = match &device.source {
+            Source::VirtualMachine { process, cores } => Eye::VirtualMachine(virtual_machine::Eye::new(*process, *cores)),
+            Source::HostCores(cores) => Eye::HostCores(cores.clone(), vec![processor::snapshot()]),
+            Source::OtherMachine(remote) => Eye::OtherMachine(other_machine::Eye::open(remote)?),
+        };
+        Some(Self { name: device.name.clone(), eye })
     }
 
-    #[test]
-    fn a_machine_that_spins_is_busy_and_one_that_sleeps_is_idle() {
-        let start = |script: &str| command(&["sh", "-c", script].map(str::to_owned)).spawn().expect("sh");
-        // The machine is the shell's child: what a main process has started counts as it.
-        let mut machines = [start("(while :; do :; done) & wait"), start("sleep 61 & wait")];
-        let device = |name: &str, process| WatchedDevice { name: name.to_owned(), process, cores: 1 };
-        let devices = vec![device("clat", machines[0].id()), device("plat", machines[1].id())];
-        let cores = Cores { tester: vec![], dut: vec![0] };
-        let monitor = Monitor::start(&cores, Watched { devices, ..Watched::default() });
-        std::thread::sleep(INTERVAL * 8);
-        let watch = monitor.stop();
-        machines.iter_mut().for_each(kill_group);
-        let [clat, plat] = &watch.devices[..] else { panic!("two machines, not {}", watch.devices.len()) };
-        assert_eq!((clat.device.as_str(), plat.device.as_str()), ("clat", "plat"));
-        // On a crowded host even one that spins does not always run.
-        assert!(idle_percent(clat) < 70 && idle_percent(plat) > 95, "{} {}", idle_percent(clat), idle_percent(plat));
-        assert!(plat.memory.iter().all(|octets| *octets > 100_000), "{:?}", plat.memory);
+    /// Looks; never waits.
+    pub(super) fn look(&mut self) {
+        match &mut self.eye {
+            Eye::VirtualMachine(eye) => eye.look(),
+            Eye::OtherMachine(eye) => eye.look(),
+            Eye::HostCores(_, snapshots) => snapshots.push(processor::snapshot()),
+        }
     }
 
-    #[test]
-    fn a_machine_that_never_ran_is_left_out_rather_than_called_idle() {
-        let device = WatchedDevice { name: "gone".to_owned(), process: u32::MAX, cores: 1 };
-        let snapshots: Vec<_> = (0..3).map(|_| (Instant::now(), vec![snapshot(device.process)])).collect();
-        assert_eq!(watched(&snapshots, &[device]), []);
+    /// Ends; `moments` are those of all looks. `None` of a device that was not seen.
+    pub(super) fn end(self, moments: &[Instant]) -> Option<DeviceWatch> {
+        let (cores, memory) = match self.eye {
+            Eye::VirtualMachine(eye) => eye.close(),
+            Eye::OtherMachine(eye) => eye.close(moments),
+            Eye::HostCores(own, snapshots) => Some((of_host(own, &snapshots), vec![])),
+        }?;
+        Some(DeviceWatch { device: self.name, cores, memory })
     }
-
-    #[test]
-    fn the_time_of_all_threads_counts_and_a_thread_that_ended_counts_no_less_than_nothing() {
-        let at = |threads: &[(u32, u64)]| Snapshot { threads: threads.iter().copied().collect(), memory: 0 };
-        assert_eq!(used_ns(&at(&[(7, 500), (8, 900)]), &at(&[(7, 800), (9, 40)])), 340);
-    }
-
-    #[test]
-    fn shares_are_per_mille_of_all_cores_and_never_more() {
-        let of = |used_ms: u64, cores| share(used_ms * 1_000_000, INTERVAL, cores);
-        assert_eq!(of(25, 1), CpuSample { system: 250, idle: 750, ..CpuSample::default() });
-        assert_eq!(of(150, 2), CpuSample { system: 750, idle: 250, ..CpuSample::default() });
-        assert_eq!(of(130, 1), CpuSample { system: 1000, ..CpuSample::default() });
-    }
-
-    #[test]
-    fn a_kernel_without_scheduler_statistics_counts_ticks() {
-        assert_eq!(on_processor_ns("1048576 99 4\n"), Some(1_048_576));
-        assert_eq!(on_processor_ns("0 0 0\n"), None);
-        assert_eq!(ticks("7 (a b) c) S 1 7 7 0 -1 4 1 0 0 0 12 3 0 0 20 0 1 0 9"), Some(15));
-    }
+}
+/// What the host's cores of a device did.
+fn of_host(own: Vec<u32>, snapshots: &[processor::Snapshot]) -> Vec<CoreWatch> {
+    let cores = processor::watched(snapshots, &Cores { tester: vec![], dut: own });
+    cores.into_iter().filter(|core| core.role == "dut").collect()
 }

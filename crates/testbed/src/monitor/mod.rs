@@ -1,12 +1,18 @@
-//! The DUT during a trial, sampled out of band (RFC 5180 section 4) at 10 Hz: processors, memory, drops, connections, virtual machines.
+//! The DUT during a trial, sampled out of band (RFC 5180 section 4) at 10 Hz: processors, memory, drops, connections; devices
+//! that are virtual machines or other machines.
 
 mod conntrack;
 mod device;
 mod drops;
+mod other_machine;
 mod processor;
+mod virtual_machine;
+
+pub use device::{Source, WatchedDevice};
 
 use crate::process::family;
 use crate::topology::Cores;
+use device::Watcher;
 use sixbench_method::record::Watch;
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread::JoinHandle;
@@ -24,7 +30,7 @@ pub struct Watched {
     pub anchors: Vec<Anchor>,
     /// The one in whose namespace connections are tracked.
     pub tracked: Option<u32>,
-    /// Devices that are virtual machines, in the order frames of the forward direction pass them.
+    /// Devices with processors of their own, in the order frames of the forward direction pass them.
     pub devices: Vec<WatchedDevice>,
 }
 
@@ -53,22 +59,11 @@ impl Watched {
     }
 }
 
-/// A virtual machine that is a device.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WatchedDevice {
-    /// The name of its recipe.
-    pub name: String,
-    /// The machine's main process on this host; what that has started is watched with it.
-    pub process: u32,
-    /// The machine's virtual cores.
-    pub cores: usize,
-}
-
 /// A running monitor.
 #[derive(Debug)]
 pub struct Monitor {
     stop: Sender<()>,
-    thread: JoinHandle<Vec<Snapshot>>,
+    thread: JoinHandle<(Vec<Snapshot>, Vec<Watcher>)>,
     cores: Cores,
     watched: Watched,
 }
@@ -84,8 +79,6 @@ struct Snapshot {
     /// Processor time of the DUT's process so far, milliseconds.
     process_ms: u64,
     conntrack: conntrack::Snapshot,
-    /// As [`Watched`] has them.
-    devices: Vec<device::Snapshot>,
 }
 
 impl Snapshot {
@@ -99,7 +92,6 @@ impl Snapshot {
             memory: processes.iter().filter_map(|process| resident_octets(*process)).sum(),
             process_ms: processes.iter().filter_map(|process| processor::time_of(*process)).sum(),
             conntrack: watched.tracked.map(conntrack::snapshot).unwrap_or_default(),
-            devices: watched.devices.iter().map(|machine| device::snapshot(machine.process)).collect(),
         }
     }
 }
@@ -112,16 +104,20 @@ fn resident_octets(process: u32) -> Option<u64> {
 }
 
 impl Monitor {
-    /// Starts sampling in a thread of its own.
+    /// Starts sampling in a thread of its own, as soon as a device on another machine answers. One that does not is not watched.
     pub fn start(cores: &Cores, watched: Watched) -> Self {
         let (stop, stopped) = mpsc::channel();
+        let mut watchers: Vec<Watcher> = watched.devices.iter().filter_map(Watcher::begin).collect();
         let whom = watched.clone();
         let thread = std::thread::spawn(move || {
-            let mut snapshots = vec![Snapshot::now(&whom)];
-            while matches!(stopped.recv_timeout(INTERVAL), Err(RecvTimeoutError::Timeout)) {
+            let mut snapshots = Vec::new();
+            loop {
                 snapshots.push(Snapshot::now(&whom));
+                watchers.iter_mut().for_each(Watcher::look);
+                if !matches!(stopped.recv_timeout(INTERVAL), Err(RecvTimeoutError::Timeout)) {
+                    return (snapshots, watchers);
+                }
             }
-            snapshots
         });
         Self { stop, thread, cores: cores.clone(), watched }
     }
@@ -130,8 +126,8 @@ impl Monitor {
     pub fn stop(self) -> Watch {
         drop(self.stop);
         let (mut processors, mut drops, mut memory, mut conntrack) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        let mut devices = Vec::new();
-        let snapshots = self.thread.join().unwrap_or_default();
+        let mut moments = Vec::new();
+        let (snapshots, watchers) = self.thread.join().unwrap_or_default();
         // A process that was started anew in the middle begins again at zero.
         let used = snapshots.windows(2).map(|pair| pair[1].process_ms.saturating_sub(pair[0].process_ms)).sum();
         for snapshot in snapshots {
@@ -139,7 +135,7 @@ impl Monitor {
             drops.push(snapshot.drops);
             memory.push(snapshot.memory);
             conntrack.push(snapshot.conntrack);
-            devices.push((snapshot.at, snapshot.devices));
+            moments.push(snapshot.at);
         }
         if memory.iter().all(|octets| *octets == 0) {
             memory.clear();
@@ -147,7 +143,7 @@ impl Monitor {
         Watch {
             interval_ns: INTERVAL.as_nanos() as u64,
             cores: processor::watched(&processors, &self.cores),
-            devices: device::watched(&devices, &self.watched.devices),
+            devices: watchers.into_iter().filter_map(|watcher| watcher.end(&moments)).collect(),
             memory,
             // A device that runs elsewhere has no anchor: then what ran on its cores is not known.
             process_ms: (!self.watched.anchors.is_empty()).then_some(used),

@@ -22,7 +22,7 @@ pub(super) fn snapshot() -> Snapshot {
 }
 
 /// The lines `cpuN user nice system idle iowait irq softirq steal ...` of /proc/stat.
-fn parse(text: &str) -> Snapshot {
+pub(super) fn parse(text: &str) -> Snapshot {
     text.lines().filter_map(parse_line).collect()
 }
 
@@ -38,13 +38,19 @@ fn parse_line(line: &str) -> Option<Ticks> {
 
 /// The shares between the snapshots.
 pub(super) fn watched(snapshots: &[Snapshot], cores: &Cores) -> Vec<CoreWatch> {
-    let first = snapshots.first().map_or(&[][..], Vec::as_slice);
-    let watch = |(index, ticks): (usize, &Ticks)| CoreWatch {
+    let pairs: Vec<_> = snapshots.windows(2).map(|pair| (&pair[0], &pair[1])).collect();
+    snapshots.first().map(|first| over(first, &pairs, |core| role(core, cores))).unwrap_or_default()
+}
+
+/// The shares between two snapshots each, of the cores that `first` has.
+pub(super) fn over(first: &Snapshot, pairs: &[(&Snapshot, &Snapshot)], role: impl Fn(u32) -> &'static str) -> Vec<CoreWatch> {
+    let of = |core: u32, snapshot: &Snapshot| snapshot.iter().find(|ticks| ticks.core == core).copied();
+    let watch = |ticks: &Ticks| CoreWatch {
         core: ticks.core,
-        role: role(ticks.core, cores).to_owned(),
-        samples: snapshots.windows(2).filter_map(|pair| share(pair[0].get(index)?, pair[1].get(index)?)).collect(),
+        role: role(ticks.core).to_owned(),
+        samples: pairs.iter().filter_map(|(before, after)| share(&of(ticks.core, before)?, &of(ticks.core, after)?)).collect(),
     };
-    first.iter().enumerate().map(watch).collect()
+    first.iter().map(watch).collect()
 }
 
 /// Processor time a process and its threads have used, milliseconds.

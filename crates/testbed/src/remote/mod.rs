@@ -11,6 +11,7 @@ mod cores;
 mod links;
 mod machine;
 mod refusal;
+mod sampler;
 mod switches;
 mod tracking;
 mod undo;
@@ -18,6 +19,7 @@ mod undo;
 pub(crate) use away::Away;
 pub(crate) use connection::sweep;
 pub(crate) use machine::{prepare, write_host_switches};
+pub(crate) use sampler::Sampler;
 pub(crate) use undo::Undo;
 
 pub use machine::Machine;

@@ -4,6 +4,7 @@
 #![allow(dead_code)]
 
 use sixbench_testbed::lab::{self, Lab, Order};
+use sixbench_testbed::recipe::Technology;
 use sixbench_testbed::{Library, Recipe};
 use std::path::Path;
 
@@ -40,4 +41,25 @@ fn obstacle(recipe: &Recipe) -> Option<String> {
 /// The recipes that come with sixbench.
 pub(crate) fn library() -> Library {
     Library::load::<&Path>(&[]).expect("recipes")
+}
+
+/// Whether the hosts' own addresses are those of its datagrams, and nothing is around these: traffic.rs sends the kernel's own. Servers
+/// answer, and pass nothing: see dns.rs.
+pub(crate) fn is_for_hosts(recipe: &Recipe) -> bool {
+    let (left, right) = (recipe.foreground.left.source, recipe.foreground.right.destination);
+    let are_their_own = recipe.left.tester.contains(&left) && recipe.right.tester.contains(&right);
+    // A CLAT translates only what a PLAT sends, out of its prefix.
+    let takes_any_source = recipe.technology != Technology::Clat;
+    !recipe.technology.is_dns() && !recipe.is_tunnel() && !has_subscribers(recipe) && are_their_own && takes_any_source
+}
+
+/// Whether it takes the tester's own frames: what goes through tunnels, belongs to subscribers behind the tester, is a CLAT's half of a
+/// translation, or passes several devices in a row. The tests of `cli` send these.
+pub(crate) fn is_for_the_tester(recipe: &Recipe) -> bool {
+    let is_row = !recipe.parts.is_empty();
+    is_row || recipe.is_tunnel() || has_subscribers(recipe) || recipe.technology == Technology::Clat
+}
+
+fn has_subscribers(recipe: &Recipe) -> bool {
+    std::iter::once(recipe).chain(&recipe.parts).any(|part| part.subscribers.is_some())
 }

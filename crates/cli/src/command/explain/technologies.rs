@@ -117,8 +117,8 @@ pub(crate) const TECHNOLOGIES: [Term; 17] = [
         name: "encapsulation",
         definition: "A datagram of one IP version within one of the other: 6-in-4 (protocol 41) or 4-in-6 (next header 4).",
         clause: "RFC 4213, RFC 2473; RFC 8219 section 1.1 (encapsulation technologies) and 4.1 (the tester sends IPvX in IPvY)",
-        here: "The outer header is verified in every field but two that are the encapsulator's own: flow label (RFC 6438) and IPv4 \
-               identification. The frame size is that of the datagram as IPv6 would have it; 20 or 40 octets come on top.",
+        here: "The outer header is verified in every field but those that are the encapsulator's own: flow label (RFC 6438), and of IPv4 \
+               identification and don't-fragment flag. The frame size is that of the datagram as IPv6 would have it; 20 or 40 octets come on top.",
         unit: "octets",
     },
     Term {

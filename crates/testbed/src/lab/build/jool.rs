@@ -1,6 +1,8 @@
 //! A source of Jool that somebody brings along, since Debian's is too old for MAP-T.
 
+use crate::lab::inputs::{FNV_START, fnv_of_more};
 use crate::shell::{Shell, TestbedError};
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 /// The file that says the version.
@@ -14,6 +16,8 @@ pub(super) struct Own {
     pub(super) is_archive: bool,
     /// `4.2.0.3`, as its modules say it.
     pub(super) version: String,
+    /// Of all that is in it: a patched source has its old version.
+    hash: u64,
 }
 
 impl Own {
@@ -35,8 +39,45 @@ impl Own {
             }
         };
         let version = version(&text).ok_or_else(|| no_jool(&format!("{VERSIONED} says no version")))?;
-        Ok(Self { path, is_archive, version })
+        let hash = hash_of(&path).map_err(|error| no_jool(&error.to_string()))?;
+        Ok(Self { path, is_archive, version, hash })
     }
+
+    /// What tells it from every other, as part of a file's name.
+    pub(super) fn name(&self) -> String {
+        format!("{}-{:016x}", self.version, self.hash)
+    }
+}
+
+/// Of an archive's octets, or of all names, sizes and contents below a directory, wherever that lies.
+fn hash_of(path: &Path) -> std::io::Result<u64> {
+    if path.is_file() {
+        return Ok(fnv_of_more(FNV_START, &std::fs::read(path)?));
+    }
+    let mut files = Vec::new();
+    collect(path, &mut files)?;
+    files.sort();
+    files.iter().try_fold(FNV_START, |hash, file| {
+        // No file: a symbolic link, which is copied as such.
+        let content =
+            if file.is_symlink() { file.read_link()?.into_os_string().into_encoded_bytes() } else { std::fs::read(file)? };
+        let name = file.strip_prefix(path).unwrap_or(file).as_os_str().as_bytes();
+        let parts = [name, &[0], &content.len().to_le_bytes(), &content];
+        Ok(parts.iter().fold(hash, |hash, part| fnv_of_more(hash, part)))
+    })
+}
+
+/// All files below a directory, without what git keeps for itself.
+fn collect(directory: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
+    for entry in std::fs::read_dir(directory)? {
+        let entry = entry?;
+        match entry.file_type()?.is_dir() {
+            true if entry.file_name() == ".git" => {}
+            true => collect(&entry.path(), files)?,
+            false => files.push(entry.path()),
+        }
+    }
+    Ok(())
 }
 
 /// Four numbers that the preprocessor reads, joined by dots.
@@ -65,5 +106,32 @@ mod tests {
     fn what_is_no_source_of_jool_is_refused() {
         let error = Own::open(Path::new("/usr/include")).expect_err("no Jool").to_string();
         assert!(error.starts_with("/usr/include is no source of Jool: src/common/xlat.h: No such file"), "{error}");
+    }
+
+    /// A source of a version, in a directory of this test's own.
+    fn source(name: &str) -> PathBuf {
+        let path = std::env::temp_dir().join(format!("sixbench-jool-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(path.join("src/common")).expect("a directory");
+        let parts = ["MAJOR 4", "MINOR 2", "REV 0", "DEV 0"].map(|part| format!("#define JOOL_VERSION_{part}\n"));
+        std::fs::write(path.join(VERSIONED), parts.concat()).expect("a file");
+        std::fs::write(path.join("a.c"), "int a;\n").expect("a file");
+        path
+    }
+
+    #[test]
+    fn a_patched_source_has_another_name_though_its_version_is_the_same() {
+        let [here, there] = ["here", "there"].map(source);
+        let name = |path: &Path| Own::open(path).expect("Jool").name();
+        let before = name(&here);
+        assert!(before.starts_with("4.2.0.0-"), "{before}");
+        assert_eq!(name(&there), before, "wherever it lies");
+        std::fs::create_dir(here.join(".git")).expect("a directory");
+        std::fs::write(here.join(".git/index"), "changes with every look").expect("a file");
+        assert_eq!(name(&here), before);
+        std::fs::write(here.join("a.c"), "int b;\n").expect("a file");
+        assert_ne!(name(&here), before);
+        std::fs::rename(there.join("a.c"), there.join("b.c")).expect("renamed");
+        assert_ne!(name(&there), before);
+        [here, there].iter().for_each(|path| std::fs::remove_dir_all(path).expect("removed"));
     }
 }

@@ -1,0 +1,102 @@
+//! The tester's own frames through real tunnels, gateways of subscribers, CLATs and rows of devices: nothing may be lost, and nothing wrong.
+//! Needs root, and builds the kernel lab where there is none; without either these tests fail, they do not skip.
+
+#[path = "../../../testbed/tests/common/mod.rs"]
+mod common;
+
+use super::rigged_tests::ONE_AT_A_TIME;
+use super::session::{Session, Site, Wanted};
+use crate::config::{Links, standard_trial};
+use crate::profile;
+use common::{is_for_hosts, is_for_the_tester, library, tried_here};
+use sixbench_method::plan::{Profile, Stateful, Test, TrialSettings};
+use sixbench_method::terms::{FrameRate, FrameSize};
+use sixbench_method::trial::{TrialResult, TrialSpec};
+use sixbench_testbed::{Recipe, Shell};
+use std::sync::Arc;
+
+/// So few that a whole trial of them fits into any queue on the way.
+const RATE: FrameRate = FrameRate(1_000);
+const DURATION_NS: u64 = 300_000_000;
+const CONNECTIONS: u64 = 200;
+
+/// RFC 2544 section 23: two seconds for residual frames. A device that has to wait for its core has them in its queues.
+const RESIDUAL_NS: u64 = 2_000_000_000;
+
+/// A machine that stalls may cost frames once; a device that loses them does so again.
+const ATTEMPTS: usize = 3;
+
+/// What is asked of a recipe: connections first where its device keeps some, then frames both ways.
+fn wish(recipe: &Recipe) -> (Test, TrialSpec) {
+    let stateful = recipe.state.as_ref().map(|_| Stateful::new(CONNECTIONS, RATE, DURATION_NS));
+    let test = Test { stateful, frame_sizes: vec![FrameSize(128)], ..Test::of("t", &recipe.name) };
+    let opening = stateful.map(|stateful| stateful.opening());
+    (test, TrialSpec { opening, ..TrialSpec::constant(RATE, DURATION_NS) })
+}
+
+/// Trials through a recipe until one loses nothing; the last one.
+fn settle(recipe: &Recipe) -> TrialResult {
+    let (test, spec) = wish(recipe);
+    let links = Links::default();
+    let site = Site { shell: Shell::new(), links: &links, stop: Arc::default(), pcap: None };
+    let size = test.frame_sizes[0];
+    let patient = TrialSettings { residual_ns: RESIDUAL_NS, ..standard_trial(Profile::Smoke) };
+    let job = profile::job(recipe, &test, size, 42, patient).expect("a job");
+    let session = Session::open(&site, &Wanted::alone(recipe, size), job);
+    let mut session = session.unwrap_or_else(|failed| panic!("{}: {}", recipe.name, failed.error));
+    let mut attempt = || session.measure(&spec).unwrap_or_else(|error| panic!("{}: {error:?}", recipe.name)).0;
+    let mut result = attempt();
+    for _ in 1..ATTEMPTS {
+        assert_nothing_wrong(recipe, &result);
+        if lost(&result) == 0 {
+            break;
+        }
+        result = attempt();
+    }
+    result
+}
+
+/// Frames that were sent and did not come back; of a phase 2 that did not begin, all.
+fn lost(result: &TrialResult) -> u64 {
+    let of_phase_1 = result.connections.as_ref().map_or(0, |connections| connections.lost());
+    of_phase_1 + result.not_received()
+}
+
+/// No stall of this machine writes into frames.
+fn assert_nothing_wrong(recipe: &Recipe, result: &TrialResult) {
+    for direction in &result.directions {
+        let wrong = (direction.mistranslated, direction.corrupt, direction.misdirected);
+        assert_eq!(wrong, (0, 0, 0), "{}: {:?}", recipe.name, direction.examples);
+    }
+}
+
+#[test]
+fn every_tunnel_subscriber_and_row_brings_every_frame_back_right() {
+    let _guard = ONE_AT_A_TIME.lock();
+    let library = library();
+    let tried: Vec<&Recipe> = tried_here(&library).into_iter().filter(|recipe| is_for_the_tester(recipe)).collect();
+    assert!(!tried.is_empty());
+    for recipe in tried {
+        let result = settle(recipe);
+        assert_nothing_wrong(recipe, &result);
+        assert_eq!(lost(&result), 0, "{}: {result:?}", recipe.name);
+        assert_eq!(result.directions.len(), 2, "{}: {result:?}", recipe.name);
+        // A tester that fell short is no fault of the device, but it must have tried.
+        assert!(result.directions.iter().all(|way| way.offered * 2 > way.intended), "{}: {result:?}", recipe.name);
+        let opened = result.connections.as_ref().map(|connections| connections.established);
+        assert_eq!(opened.is_some_and(|opened| opened > 0), recipe.state.is_some(), "{}: {opened:?}", recipe.name);
+    }
+}
+
+/// With the hosts of the testbed's own tests: whoever adds a recipe that neither takes is told here. What is part of a row is tried in it.
+#[test]
+fn every_recipe_that_forwards_is_tried_by_hosts_or_by_the_tester() {
+    let library = library();
+    let is_in_a_row = |recipe: &&Recipe| library.iter().any(|row| row.parts.iter().any(|part| part.name == recipe.name));
+    let forwards = library.iter().filter(|recipe| !recipe.untested && !recipe.technology.is_dns() && !is_in_a_row(recipe));
+    let left_out: Vec<&str> = forwards
+        .filter(|recipe| !is_for_hosts(recipe) && !is_for_the_tester(recipe))
+        .map(|recipe| recipe.name.as_str())
+        .collect();
+    assert_eq!(left_out, Vec::<&str>::new());
+}

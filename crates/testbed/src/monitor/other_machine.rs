@@ -1,0 +1,151 @@
+//! A device on another machine, seen over ssh: what its kernel says of its cores and its memory.
+//!
+//! It is asked at each look, and not again before it has answered. A device under load may be late: then one share stands for all intervals
+//! its answer covers, so that a mean over the trial holds whatever the device was kept from.
+
+use super::processor::{self, over};
+use crate::remote::{Remote, Sampler};
+use sixbench_method::record::CoreWatch;
+use std::time::{Duration, Instant};
+
+/// For the first answer, before the trial, and for the last one after it, when the load is gone.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// What it answered.
+#[derive(Debug)]
+struct Snapshot {
+    at: Instant,
+    processors: processor::Snapshot,
+    /// Octets in use; `None` of a kernel that does not say how many are available (before Linux 3.14).
+    memory: Option<u64>,
+}
+
+/// Sees one machine.
+#[derive(Debug)]
+pub(super) struct Eye {
+    sampler: Sampler,
+    seen: Vec<Snapshot>,
+    is_asked: bool,
+}
+
+impl Eye {
+    /// Waits for the first answer, so that no session begins on the device while frames are sent. `None` where there is no connection, or
+    /// no /proc/stat.
+    pub(super) fn open(remote: &Remote) -> Option<Self> {
+        let mut sampler = Sampler::start(remote).ok()?;
+        sampler.ask();
+        let seen = vec![parse(sampler.answer(PATIENCE)?)?];
+        Some(Self { sampler, seen, is_asked: false })
+    }
+
+    /// Takes the answer that has come, and asks again.
+    pub(super) fn look(&mut self) {
+        if let Some(answer) = self.sampler.answer(Duration::ZERO) {
+            self.seen.extend(parse(answer));
+            self.is_asked = false;
+        }
+        if !self.is_asked {
+            self.sampler.ask();
+            self.is_asked = true;
+        }
+    }
+
+    /// The cores between the `moments` and the memory at each of them. `None` where the last answer does not come: the connection is lost,
+    /// and a part of the trial must not pass for the whole.
+    pub(super) fn close(mut self, moments: &[Instant]) -> Option<(Vec<CoreWatch>, Vec<u64>)> {
+        if self.is_asked {
+            self.seen.push(parse(self.sampler.answer(PATIENCE)?)?);
+        }
+        Some((cores(&self.seen, moments), memory(&self.seen, moments)))
+    }
+}
+
+fn parse((at, text): (Instant, String)) -> Option<Snapshot> {
+    let processors = processor::parse(&text);
+    (!processors.is_empty()).then(|| Snapshot { at, processors, memory: memory_in_use(&text) })
+}
+
+/// By the lines `MemTotal: 4028440 kB` and `MemAvailable: ...` of /proc/meminfo, in octets.
+fn memory_in_use(text: &str) -> Option<u64> {
+    let kib = |name: &str| {
+        let line = text.lines().find_map(|line| line.strip_prefix(name))?;
+        line.split_whitespace().next()?.parse::<u64>().ok()
+    };
+    Some(kib("MemTotal:")?.saturating_sub(kib("MemAvailable:")?) * 1024)
+}
+
+/// Of each interval between two moments the share between the two answers that its middle lies between.
+fn cores(seen: &[Snapshot], moments: &[Instant]) -> Vec<CoreWatch> {
+    let Some(first) = seen.first() else { return Vec::new() };
+    let pair = |interval: &[Instant]| {
+        let next = since(seen, interval[0] + (interval[1] - interval[0]) / 2);
+        Some((&seen[next.checked_sub(1)?].processors, &seen.get(next)?.processors))
+    };
+    let pairs: Vec<_> = moments.windows(2).filter_map(pair).collect();
+    over(&first.processors, &pairs, |_| "dut")
+}
+
+/// At each moment as it was answered next.
+fn memory(seen: &[Snapshot], moments: &[Instant]) -> Vec<u64> {
+    let at = |moment: &Instant| seen.get(since(seen, *moment)).map(|snapshot| snapshot.memory);
+    moments.iter().filter_map(at).collect::<Option<Vec<u64>>>().unwrap_or_default()
+}
+
+/// The first of them that is not before a moment.
+fn since(seen: &[Snapshot], moment: Instant) -> usize {
+    seen.partition_point(|snapshot| snapshot.at < moment)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sixbench_method::record::CpuSample;
+
+    const MEMORY: &str = "MemTotal:        4000 kB\nMemFree:          100 kB\nMemAvailable:    1000 kB\n";
+
+    /// An answer of a machine without its core 1, which is offline, that has so many ticks of work and of idleness behind it.
+    fn answered(at: Instant, busy: u64, idle: u64) -> Snapshot {
+        let core = |number: u32| format!("cpu{number} 0 0 {busy} {idle} 0 0 0 0 0 0\n");
+        let text = format!("cpu  7 7 7 7 7 7 7 7 0 0\n{}{}{MEMORY}", core(0), core(2));
+        parse((at, text)).expect("an answer")
+    }
+
+    fn after(begin: Instant, milliseconds: &[u64]) -> Vec<Instant> {
+        milliseconds.iter().map(|after| begin + Duration::from_millis(*after)).collect()
+    }
+
+    #[test]
+    fn cores_have_the_devices_own_numbers_and_those_offline_are_absent() {
+        let at = after(Instant::now(), &[0, 3, 103, 203]);
+        let seen: Vec<_> = at.iter().zip([0, 0, 3, 13]).map(|(at, busy)| answered(*at, busy, 20 - busy)).collect();
+        let cores = cores(&seen, &after(at[0], &[1, 101, 201]));
+        assert_eq!(cores.iter().map(|core| (core.core, core.role.as_str())).collect::<Vec<_>>(), [(0, "dut"), (2, "dut")]);
+        assert_eq!(cores[1].samples.len(), 2);
+    }
+
+    #[test]
+    fn a_late_answer_stands_for_all_intervals_it_covers_and_later_ones_for_their_own() {
+        let at = after(Instant::now(), &[0, 2, 412, 503]);
+        let seen = [(0, 0), (0, 1), (30, 11), (30, 20)];
+        let seen: Vec<_> = at.iter().zip(seen).map(|(at, (busy, idle))| answered(*at, busy, idle)).collect();
+        let cores = cores(&seen, &after(at[0], &[1, 101, 201, 301, 401, 501]));
+        let system: Vec<u16> = cores[0].samples.iter().map(|sample: &CpuSample| sample.system).collect();
+        assert_eq!(system, [750, 750, 750, 750, 0]);
+    }
+
+    #[test]
+    fn after_the_last_answer_nothing_is_known() {
+        let at = after(Instant::now(), &[0, 100]);
+        let seen = [answered(at[0], 0, 0), answered(at[1], 1, 9)];
+        let moments = after(at[0], &[0, 90, 180, 270]);
+        assert_eq!(cores(&seen, &moments)[0].samples.len(), 1);
+        assert_eq!(memory(&seen, &moments), [3000 * 1024; 2]);
+    }
+
+    #[test]
+    fn memory_in_use_is_what_is_not_available_and_unknown_where_the_kernel_does_not_say() {
+        assert_eq!(memory_in_use(MEMORY), Some(3000 * 1024));
+        assert_eq!(memory_in_use("MemTotal: 4000 kB\nMemFree: 100 kB\n"), None);
+        assert!(parse((Instant::now(), MEMORY.to_owned())).is_none(), "of a machine without /proc/stat");
+    }
+}

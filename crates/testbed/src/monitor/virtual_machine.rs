@@ -1,0 +1,153 @@
+//! A virtual machine, seen from its host: what its processes use of the host's processors and memory.
+
+use super::processor::ticks;
+use super::resident_octets;
+use crate::process::family;
+use sixbench_method::record::{CoreWatch, CpuSample};
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+/// A machine's processes at one moment.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Snapshot {
+    /// Processor time of each thread so far, nanoseconds. Empty where the machine does not run.
+    threads: BTreeMap<u32, u64>,
+    /// Resident memory, octets; pages that two of its processes share count twice.
+    memory: u64,
+}
+
+/// The machine whose main process this is, now.
+fn snapshot(process: u32) -> Snapshot {
+    let family = family(process);
+    Snapshot {
+        threads: family.iter().flat_map(|process| threads(*process)).collect(),
+        memory: family.iter().filter_map(|process| resident_octets(*process)).sum(),
+    }
+}
+
+/// The threads of a process, each with its processor time in nanoseconds.
+fn threads(process: u32) -> Vec<(u32, u64)> {
+    let entries = std::fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten().filter_map(Result::ok);
+    let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    numbers.filter_map(|thread| Some((thread, time_of(process, thread)?))).collect()
+}
+
+/// By the scheduler's own statistics, or where the kernel keeps none in ticks of 10 ms.
+fn time_of(process: u32, thread: u32) -> Option<u64> {
+    let read = |file: &str| std::fs::read_to_string(format!("/proc/{process}/task/{thread}/{file}")).ok();
+    read("schedstat").and_then(|text| on_processor_ns(&text)).or_else(|| Some(ticks(&read("stat")?)? * 10_000_000))
+}
+
+/// The first field of schedstat: time on a processor, nanoseconds. A kernel that does not count has zeros in all three.
+fn on_processor_ns(schedstat: &str) -> Option<u64> {
+    let fields: Vec<u64> = schedstat.split_whitespace().filter_map(|field| field.parse().ok()).collect();
+    fields.first().copied().filter(|_| fields.iter().any(|field| *field > 0))
+}
+
+/// Sees one machine.
+#[derive(Debug)]
+pub(super) struct Eye {
+    process: u32,
+    cores: usize,
+    seen: Vec<(Instant, Snapshot)>,
+}
+
+impl Eye {
+    pub(super) fn new(process: u32, cores: usize) -> Self {
+        Self { process, cores, seen: Vec::new() }
+    }
+
+    pub(super) fn look(&mut self) {
+        self.seen.push((Instant::now(), snapshot(self.process)));
+    }
+
+    /// Which virtual core did what cannot be seen from outside: core 0 stands for all of them, with the mean of their shares. `None` of a
+    /// machine that never ran, of which nothing is known.
+    pub(super) fn close(self) -> Option<(Vec<CoreWatch>, Vec<u64>)> {
+        let is_known = self.seen.iter().any(|(_, machine)| !machine.threads.is_empty());
+        let share = |pair: &[(Instant, Snapshot)]| share(used_ns(&pair[0].1, &pair[1].1), pair[1].0 - pair[0].0, self.cores);
+        let samples = self.seen.windows(2).map(share).collect();
+        let cores = vec![CoreWatch { core: 0, role: "dut".to_owned(), samples }];
+        is_known.then(|| (cores, self.seen.iter().map(|(_, machine)| machine.memory).collect()))
+    }
+}
+
+/// Processor time between two snapshots. What a thread used that ended in between is not known, and small.
+fn used_ns(before: &Snapshot, after: &Snapshot) -> u64 {
+    let used = |(thread, ns): (&u32, &u64)| ns.saturating_sub(before.threads.get(thread).copied().unwrap_or(0));
+    after.threads.iter().map(used).sum()
+}
+
+/// A machine's own threads may take more than its cores for a moment: its devices are emulated beside them.
+fn share(used_ns: u64, time: Duration, cores: usize) -> CpuSample {
+    let all = (time.as_nanos() as u64).max(1) * cores.max(1) as u64;
+    let used = (used_ns * 1000 / all).min(1000) as u16;
+    CpuSample { system: used, idle: 1000 - used, ..CpuSample::default() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::monitor::{INTERVAL, Monitor, Source, Watched, WatchedDevice};
+    use crate::process::{command, kill_group};
+    use crate::topology::Cores;
+    use sixbench_method::record::DeviceWatch;
+
+    fn idle_percent(watch: &DeviceWatch) -> u64 {
+        let samples = &watch.cores[0].samples;
+        samples.iter().map(|sample| u64::from(sample.idle)).sum::<u64>() / samples.len() as u64 / 10
+    }
+
+    #[test]
+    fn a_machine_that_spins_is_busy_and_one_that_sleeps_is_idle() {
+        let start = |script: &str| command(&["sh", "-c", script].map(str::to_owned)).spawn().expect("sh");
+        // The machine is the shell's child: what a main process has started counts as it.
+        let mut machines = [start("(while :; do :; done) & wait"), start("sleep 61 & wait")];
+        let source = |process| Source::VirtualMachine { process, cores: 1 };
+        let device = |name: &str, process| WatchedDevice { name: name.to_owned(), source: source(process) };
+        let devices = vec![device("clat", machines[0].id()), device("plat", machines[1].id())];
+        let cores = Cores { tester: vec![], dut: vec![0] };
+        let monitor = Monitor::start(&cores, Watched { devices, ..Watched::default() });
+        std::thread::sleep(INTERVAL * 8);
+        let watch = monitor.stop();
+        machines.iter_mut().for_each(kill_group);
+        let [clat, plat] = &watch.devices[..] else { panic!("two machines, not {}", watch.devices.len()) };
+        assert_eq!((clat.device.as_str(), plat.device.as_str()), ("clat", "plat"));
+        // On a crowded host even one that spins runs only now and then.
+        assert!(
+            idle_percent(clat) < idle_percent(plat) && idle_percent(plat) > 95,
+            "{} {}",
+            idle_percent(clat),
+            idle_percent(plat)
+        );
+        assert!(plat.memory.iter().all(|octets| *octets > 100_000), "{:?}", plat.memory);
+    }
+
+    #[test]
+    fn a_machine_that_never_ran_is_left_out_rather_than_called_idle() {
+        let mut eye = Eye::new(u32::MAX, 1);
+        (0..3).for_each(|_| eye.look());
+        assert_eq!(eye.close(), None);
+    }
+
+    #[test]
+    fn the_time_of_all_threads_counts_and_a_thread_that_ended_counts_no_less_than_nothing() {
+        let at = |threads: &[(u32, u64)]| Snapshot { threads: threads.iter().copied().collect(), memory: 0 };
+        assert_eq!(used_ns(&at(&[(7, 500), (8, 900)]), &at(&[(7, 800), (9, 40)])), 340);
+    }
+
+    #[test]
+    fn shares_are_per_mille_of_all_cores_and_never_more() {
+        let of = |used_ms: u64, cores| share(used_ms * 1_000_000, INTERVAL, cores);
+        assert_eq!(of(25, 1), CpuSample { system: 250, idle: 750, ..CpuSample::default() });
+        assert_eq!(of(150, 2), CpuSample { system: 750, idle: 250, ..CpuSample::default() });
+        assert_eq!(of(130, 1), CpuSample { system: 1000, ..CpuSample::default() });
+    }
+
+    #[test]
+    fn a_kernel_without_scheduler_statistics_counts_ticks() {
+        assert_eq!(on_processor_ns("1048576 99 4\n"), Some(1_048_576));
+        assert_eq!(on_processor_ns("0 0 0\n"), None);
+        assert_eq!(ticks("7 (a b) c) S 1 7 7 0 -1 4 1 0 0 0 12 3 0 0 20 0 1 0 9"), Some(15));
+    }
+}
