@@ -51,7 +51,7 @@ impl Watcher {
     pub(super) fn begin(device: &WatchedDevice) -> Option<Self> {
         let eye = match &device.source {
             Source::VirtualMachine { process, cores } => Eye::VirtualMachine(virtual_machine::Eye::new(*process, *cores)),
-            Source::HostCores(cores) => Eye::HostCores(cores.clone(), vec![processor::snapshot()]),
+            Source::HostCores(cores) => Eye::HostCores(cores.clone(), vec![]),
             Source::OtherMachine(remote) => Eye::OtherMachine(other_machine::Eye::open(remote)?),
         };
         Some(Self { name: device.name.clone(), eye })

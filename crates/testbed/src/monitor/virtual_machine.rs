@@ -120,7 +120,8 @@ mod tests {
             idle_percent(clat),
             idle_percent(plat)
         );
-        assert!(plat.memory.iter().all(|octets| *octets > 100_000), "{:?}", plat.memory);
+        // The first look may come before the shell has begun.
+        assert!(plat.memory.iter().skip(1).all(|octets| *octets > 100_000), "{:?}", plat.memory);
     }
 
     #[test]
