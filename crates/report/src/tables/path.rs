@@ -4,6 +4,7 @@ use super::percentile_note;
 use crate::digest::{Digest, PointDigest, Rated};
 use crate::table::Table;
 use crate::words::{grouped, title};
+use sixbench_method::plan::Measure;
 use sixbench_method::record::PathFacts;
 
 /// The frames on both links, and what was found with them.
@@ -12,7 +13,8 @@ pub(crate) fn tables(digest: &Digest) -> Vec<Table> {
 }
 
 fn points<'d, 'a>(digest: &'d Digest<'a>) -> Vec<(&'d PointDigest<'a>, &'a PathFacts)> {
-    let all = digest.points_of(|_| true);
+    // Of requests and replies there is a table of its own.
+    let all = digest.points_of(|measure| !matches!(measure, Measure::ResponseTime(_)));
     all.filter_map(|point| Some((point, path_of(digest, &point.test.dut)?))).collect()
 }
 
@@ -66,13 +68,18 @@ fn frames_row(digest: &Digest, point: &PointDigest, path: &PathFacts) -> Vec<Str
 
 fn rules(digest: &Digest) -> Table {
     let described = digest.input.facts.duts.values().filter_map(|dut| Some((dut, dut.path.as_ref()?)));
-    Table::new("Devices and the rules of their subscribers", ["DUT", "Technology", "In a row", "Rule"])
-        .with_rows(described.map(|(dut, path)| {
+    let is_row = described.clone().any(|(_, path)| !path.devices.is_empty());
+    let table = Table::new("Devices and the rules of their subscribers", ["DUT", "Technology", "In a row", "Rule"]).with_rows(
+        described.map(|(dut, path)| {
             let rule: Vec<String> = path.rule.iter().map(|(key, value)| format!("{key} {value}")).collect();
             let or_dash = |text: String| if text.is_empty() { "–".to_owned() } else { text };
             vec![dut.title.clone(), dut.technology.clone(), or_dash(path.devices.join(", ")), or_dash(rule.join(", "))]
-        }))
-        .with_note(
+        }),
+    );
+    if !is_row {
+        return table;
+    }
+    table.with_note(
             "Of several devices in a row the rates are of all together, which hides which of them is the slower one (RFC 8219 section 4.2): \
              the processor of each tells, and a test of each alone.",
         )
