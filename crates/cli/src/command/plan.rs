@@ -154,6 +154,11 @@ fn shell(loaded: &Loaded, library: &Library) -> Result<Exit, Failed> {
             rehearsal.transcript().comment(&format!("{}: set up by hand, on a machine of its own", recipe.name));
             continue;
         }
+        // How a machine is booted is known where its lab is.
+        if let Err(error) = recipe.check_lab() {
+            rehearsal.transcript().comment(&format!("{}: {error}", recipe.name));
+            continue;
+        }
         let broken = |e| Failed::new(Exit::Testbed, e);
         let subscribers =
             profile::subscribers::words(recipe, profile::subscribers::most(recipe, &plan.tests)).map_err(Failed::usage)?;
