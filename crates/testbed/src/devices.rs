@@ -41,10 +41,7 @@ impl Devices {
         Ok(Self { facts: facts(recipe, parts, &duts), names, own_cores, duts })
     }
 
-    /// Brings one device up on a machine of its own; see [`Dut::bring_up_on`].
-    ///
-    /// # Errors
-    /// Several devices in a row would need as many machines.
+    /// Brings one device up on a machine of its own; see [`Dut::bring_up_on`], which refuses several in a row.
     pub fn bring_up_on(
         machine: &remote::Machine,
         recipe: &Recipe,
@@ -52,11 +49,6 @@ impl Devices {
         shell: &Shell,
         wishes: &Wishes,
     ) -> Result<Self, TestbedError> {
-        if !recipe.parts.is_empty() {
-            let (name, count) = (&recipe.name, recipe.parts.len());
-            let text = format!("{name} is {count} devices in a row, and [testbed] names one machine: test each alone there");
-            return Err(TestbedError::Other(text));
-        }
         let dut = Dut::bring_up_on(machine, recipe, run, shell, wishes)?;
         Ok(Self { facts: dut.facts().clone(), names: vec![recipe.name.clone()], own_cores: vec![], duts: vec![dut] })
     }
