@@ -9,7 +9,7 @@ use sixbench_method::plan::Payload;
 use sixbench_method::terms::{Direction, IpVersion, Share};
 use sixbench_method::trial::{Schedule, Shape, TrialSpec};
 use sixbench_wire::template::{Description, End, Outer, StampedTime, Subscriber, Template, Transport, Variable};
-use sixbench_wire::{MacAddress, WireError};
+use sixbench_wire::{EchoKind, MacAddress, WireError};
 
 /// The hop limit test frames leave with.
 pub(crate) const HOP_LIMIT: u8 = 64;
@@ -100,8 +100,8 @@ impl Common<'_> {
     fn transport(&self) -> Transport {
         match (self.profile.payload, self.direction) {
             (Payload::Udp, _) => Transport::Udp,
-            (Payload::Echo, Direction::Forward) => Transport::EchoRequest,
-            (Payload::Echo, Direction::Reverse) => Transport::EchoReply,
+            (Payload::Echo, Direction::Forward) => Transport::Echo(EchoKind::Request),
+            (Payload::Echo, Direction::Reverse) => Transport::Echo(EchoKind::Reply),
         }
     }
 

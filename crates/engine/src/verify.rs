@@ -13,7 +13,7 @@ use seen::Seen;
 use sixbench_wire::ethernet;
 use sixbench_wire::tag::{self, Tag};
 use sixbench_wire::template::{StampedTime, Template, Transport, Variable};
-use sixbench_wire::{ipv4, ipv6};
+use sixbench_wire::{EchoKind, ipv4, ipv6};
 use std::fmt;
 
 /// What a frame turned out to be.
@@ -316,8 +316,8 @@ fn outer_in_words(wrong: Wrong, seen: &Seen<'_>, template: &Template, variable: 
 fn transport_in_words(transport: Transport) -> &'static str {
     match transport {
         Transport::Udp => "a UDP datagram",
-        Transport::EchoRequest => "an ICMPv6 echo request",
-        Transport::EchoReply => "an ICMPv6 echo reply",
+        Transport::Echo(EchoKind::Request) => "an ICMPv6 echo request",
+        Transport::Echo(EchoKind::Reply) => "an ICMPv6 echo reply",
     }
 }
 

@@ -6,7 +6,7 @@ mod reference;
 use common::*;
 use reference::datagram::Datagram;
 use reference::map::{Domain, MapTBr, MapTCe};
-use reference::{Mistake, Rig, Shared, every_hundredth, profiles};
+use reference::{Mistake, Rig, all_received, every_hundredth, profiles, ten_caught};
 use sixbench_engine::profile::Profile;
 use sixbench_io::loopback::Device;
 use sixbench_method::terms::{Direction, FrameRate, LossRatio};
@@ -14,23 +14,6 @@ use sixbench_method::trial::{Opening, TrialResult, TrialSpec, Verdict};
 use std::net::Ipv6Addr;
 
 const OFFSETS: [u32; 2] = [0, 6];
-
-/// Every frame of both directions was offered and received, and the device dropped none.
-fn all_received(result: &TrialResult, log: &Shared) {
-    let counts: Vec<_> = result.directions.iter().map(|d| (d.direction, d.offered, d.received, d.mistranslated)).collect();
-    assert_eq!(counts, [(Direction::Forward, FRAMES, FRAMES, 0), (Direction::Reverse, FRAMES, FRAMES, 0)], "{result:?}");
-    assert_eq!(log.lock().expect("a log").dropped, 0);
-}
-
-/// Exactly ten frames of this direction are told to be wrong, in the words that are due; the other direction is whole.
-fn ten_caught(result: &TrialResult, log: &Shared, direction: Direction) {
-    let complaints = &log.lock().expect("a log").complaints;
-    assert_eq!(complaints.len(), 10);
-    let [caught, other] = [direction as usize, 1 - direction as usize].map(|at| &result.directions[at]);
-    assert_eq!((caught.received, caught.mistranslated), (FRAMES - 10, 10), "{caught:?}");
-    assert_eq!(caught.examples[..], complaints[..5]);
-    assert_eq!((other.received, other.mistranslated), (FRAMES, 0), "{other:?}");
-}
 
 /// A BR that makes every hundredth frame of a direction wrong, for both PSID offsets.
 fn rigged_br(direction: Direction, rig: fn(Domain) -> Rig) {

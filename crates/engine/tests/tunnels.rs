@@ -9,28 +9,12 @@ use reference::datagram::Datagram;
 use reference::map::{Domain, MapEBr};
 use reference::six_in_four::{Relay, SIX_TO_FOUR};
 use reference::softwires::{AFTR, AFTR_HOPS, Aftr, LwAftr, b4};
-use reference::{Mistake, Rig, Shared, every_hundredth, profiles};
+use reference::{Mistake, Rig, Shared, all_received, every_hundredth, profiles, ten_caught};
 use sixbench_engine::profile::Profile;
 use sixbench_io::loopback::Device;
 use sixbench_method::terms::{Direction, FrameRate, LossRatio};
 use sixbench_method::trial::{DirectionResult, Opening, TrialResult, TrialSpec, Verdict};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
-
-fn all_received(result: &TrialResult, log: &Shared) {
-    let counts: Vec<_> = result.directions.iter().map(|d| (d.direction, d.offered, d.received, d.mistranslated)).collect();
-    assert_eq!(counts, [(Forward, FRAMES, FRAMES, 0), (Reverse, FRAMES, FRAMES, 0)], "{result:?}");
-    assert_eq!(log.lock().expect("a log").dropped, 0);
-}
-
-/// Exactly ten frames of this direction are told to be wrong, in the words that are due; the other direction is whole.
-fn ten_caught(result: &TrialResult, log: &Shared, direction: Direction) {
-    let complaints = &log.lock().expect("a log").complaints;
-    assert_eq!(complaints.len(), 10);
-    let [caught, other] = [direction as usize, 1 - direction as usize].map(|at| &result.directions[at]);
-    assert_eq!((caught.received, caught.mistranslated), (FRAMES - 10, 10), "{caught:?}");
-    assert_eq!(caught.examples[..], complaints[..5]);
-    assert_eq!((other.received, other.mistranslated), (FRAMES, 0), "{other:?}");
-}
 
 fn honest(profile: Profile, (device, log): (Device, Shared)) {
     all_received(&trial(profile, device), &log);

@@ -7,7 +7,7 @@
 
 use std::net::IpAddr;
 
-use crate::{IpVersion, MacAddress, UdpHeader, WireError};
+use crate::{EchoHeader, EchoKind, IpVersion, MacAddress, UdpHeader, WireError};
 use crate::{checksum, ethernet, ipv4, ipv6, protocol, tag, udp};
 
 mod blank;
@@ -71,11 +71,9 @@ pub enum Transport {
     /// A UDP datagram (RFC 8219 section 5.3).
     #[default]
     Udp,
-    /// An ICMPv6 echo request (RFC 4443 section 4.1), over IPv6 only. Its identifier and sequence number stand where a [`Variable`] says
-    /// source and destination port.
-    EchoRequest,
-    /// An ICMPv6 echo reply (RFC 4443 section 4.2).
-    EchoReply,
+    /// An ICMPv6 echo (RFC 4443 section 4), over IPv6 only. Its identifier and sequence number stand where a [`Variable`] says source and
+    /// destination port.
+    Echo(EchoKind),
 }
 
 impl Transport {
@@ -83,16 +81,7 @@ impl Transport {
     pub const fn protocol(self) -> u8 {
         match self {
             Self::Udp => protocol::UDP,
-            Self::EchoRequest | Self::EchoReply => protocol::ICMPV6,
-        }
-    }
-
-    /// The ICMPv6 type.
-    pub const fn echo_type(self) -> Option<u8> {
-        match self {
-            Self::Udp => None,
-            Self::EchoRequest => Some(128),
-            Self::EchoReply => Some(129),
+            Self::Echo(_) => protocol::ICMPV6,
         }
     }
 }
@@ -336,7 +325,7 @@ impl Template {
         let sum = self.udp_sum + ports + tag + sum_of(parts) + own;
         match self.description.transport {
             Transport::Udp => checksum::finish_udp(sum),
-            Transport::EchoRequest | Transport::EchoReply => checksum::finish(sum),
+            Transport::Echo(_) => checksum::finish(sum),
         }
     }
 
@@ -359,9 +348,11 @@ impl Template {
     #[inline]
     fn patch_tail<const UDP_AT: usize>(&self, frame: &mut [u8], variable: &Variable, checksum: u16) {
         let (first, second) = (variable.source_port, variable.destination_port);
-        let header = match self.description.transport.echo_type() {
-            None => UdpHeader { source_port: first, destination_port: second, length: self.udp_len, checksum }.to_octets(),
-            Some(echo_type) => echo_header(echo_type, checksum, (first, second)),
+        let header = match self.description.transport {
+            Transport::Udp => {
+                UdpHeader { source_port: first, destination_port: second, length: self.udp_len, checksum }.to_octets()
+            }
+            Transport::Echo(kind) => EchoHeader { kind, checksum, identifier: first, sequence: second }.to_octets(),
         };
         let tag_at = UDP_AT + udp::HEADER_LEN;
         let middle = tag::middle(self.description.stream, variable.sequence);
@@ -369,13 +360,6 @@ impl Template {
         put(frame, tag_at + 2, middle.to_be_bytes());
         put(frame, tag_at + 10, variable.time.time_ns.to_be_bytes());
     }
-}
-
-/// Type, code 0, checksum, identifier, sequence number (RFC 4443 section 4.1).
-#[inline]
-fn echo_header(echo_type: u8, checksum: u16, (identifier, number): (u16, u16)) -> [u8; 8] {
-    let octets = u64::from(echo_type) << 56 | u64::from(checksum) << 32 | u64::from(identifier) << 16 | u64::from(number);
-    octets.to_be_bytes()
 }
 
 fn parts_at(version: IpVersion, at: (usize, usize)) -> (usize, usize) {

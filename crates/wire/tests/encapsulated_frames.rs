@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use etherparse::{NetSlice, SlicedPacket, TransportSlice};
 use proptest::prelude::*;
 use sixbench_wire::template::{End, Outer, Subscriber, Transport};
-use sixbench_wire::{Description, IpVersion, MacAddress, StampedTime, Tag, Template, Variable};
+use sixbench_wire::{Description, EchoKind, IpVersion, MacAddress, StampedTime, Tag, Template, Variable};
 
 const VARIABLE: Variable = Variable {
     source_port: 4000,
@@ -107,7 +107,7 @@ proptest! {
 
     #[test]
     fn etherparse_finds_an_echo_with_a_right_checksum(reply: bool, ports: (u16, u16), time: u64, own: u128, octets in 80usize..1514) {
-        let (transport, kind) = if reply { (Transport::EchoReply, 129) } else { (Transport::EchoRequest, 128) };
+        let (transport, kind) = if reply { (EchoKind::Reply, 129) } else { (EchoKind::Request, 128) };
         let description = Description {
             src_mac: MacAddress([2; 6]),
             dst_mac: MacAddress([4; 6]),
@@ -117,7 +117,7 @@ proptest! {
             frame_octets: octets,
             stream: 1,
             variable_at: (12, 12),
-            transport,
+            transport: Transport::Echo(transport),
             outer: None,
         };
         let subscriber = Some(Subscriber { end: End::Source, inner: Some(own), outer: None });

@@ -3,7 +3,7 @@
 use crate::stateful::{Mapped, mapped};
 use sixbench_wire::ethernet::{self, EtherType, EthernetView};
 use sixbench_wire::template::Transport;
-use sixbench_wire::{Ipv4View, Ipv6View, UdpView, ipv6, protocol};
+use sixbench_wire::{EchoView, Ipv4View, Ipv6View, UdpView, ipv6, protocol};
 use std::net::IpAddr;
 
 /// The fields of an IP header, whichever version.
@@ -129,15 +129,16 @@ fn carried(protocol: u8, payload: &[u8]) -> Option<Carried<'_>> {
                 payload: udp.payload(),
             })
         }
-        protocol::ICMPV6 => echo(payload),
+        protocol::ICMPV6 => {
+            let echo = EchoView::new(payload).ok()?;
+            Some(Carried {
+                transport: Transport::Echo(echo.kind()),
+                ports: (echo.identifier(), echo.sequence()),
+                udp_length: None,
+                checksum: echo.checksum(),
+                payload: echo.payload(),
+            })
+        }
         _ => None,
     }
-}
-
-/// RFC 4443 section 4.
-fn echo(payload: &[u8]) -> Option<Carried<'_>> {
-    let (header, payload) = payload.split_first_chunk::<8>()?;
-    let transport = [Transport::EchoRequest, Transport::EchoReply].into_iter().find(|t| t.echo_type() == Some(header[0]))?;
-    let word = |at: usize| u16::from_be_bytes([header[at], header[at + 1]]);
-    (header[1] == 0).then(|| Carried { transport, ports: (word(4), word(6)), udp_length: None, checksum: word(2), payload })
 }

@@ -9,9 +9,11 @@ pub(crate) mod profiles;
 pub(crate) mod six_in_four;
 pub(crate) mod softwires;
 
+use crate::common::FRAMES;
 use datagram::Datagram;
 use sixbench_io::loopback::Device;
 use sixbench_method::terms::Direction;
+use sixbench_method::trial::TrialResult;
 use std::collections::BTreeSet;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex};
@@ -100,4 +102,21 @@ pub(crate) fn rigged(mut reference: impl Reference, direction: Direction, mut ri
         }
     };
     (Box::new(device), kept)
+}
+
+/// Every frame of both directions was offered and received, and the device dropped none.
+pub(crate) fn all_received(result: &TrialResult, log: &Shared) {
+    let counts: Vec<_> = result.directions.iter().map(|d| (d.direction, d.offered, d.received, d.mistranslated)).collect();
+    assert_eq!(counts, [(Direction::Forward, FRAMES, FRAMES, 0), (Direction::Reverse, FRAMES, FRAMES, 0)], "{result:?}");
+    assert_eq!(log.lock().expect("a log").dropped, 0);
+}
+
+/// Exactly ten frames of this direction are told to be wrong, in the words that are due; the other direction is whole.
+pub(crate) fn ten_caught(result: &TrialResult, log: &Shared, direction: Direction) {
+    let complaints = &log.lock().expect("a log").complaints;
+    assert_eq!(complaints.len(), 10);
+    let [caught, other] = [direction as usize, 1 - direction as usize].map(|at| &result.directions[at]);
+    assert_eq!((caught.received, caught.mistranslated), (FRAMES - 10, 10), "{caught:?}");
+    assert_eq!(caught.examples[..], complaints[..5]);
+    assert_eq!((other.received, other.mistranslated), (FRAMES, 0), "{other:?}");
 }

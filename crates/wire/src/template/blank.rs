@@ -6,7 +6,7 @@ use super::outer::OuterPatch;
 use super::{Description, LEAST_IPV4, LEAST_IPV6, Transport, UDP_AT_IPV4, UDP_AT_IPV6};
 use crate::ethernet::{self, EtherType, EthernetHeader};
 use crate::octets::be16;
-use crate::{IpVersion, Ipv4Header, Ipv4View, Ipv6Header, Ipv6View, UdpHeader, WireError};
+use crate::{EchoHeader, IpVersion, Ipv4Header, Ipv4View, Ipv6Header, Ipv6View, UdpHeader, WireError};
 use crate::{checksum, ipv4, ipv6, tag, udp};
 
 /// The longest frames, without FCS: the IPv4 length field counts its header, that of IPv6 does not.
@@ -138,12 +138,10 @@ fn emit_ip(src: IpAddr, dst: IpAddr, (hop_limit, protocol): (u8, u8), datagram: 
 
 /// UDP length or echo type, magic and stream, and the pattern; the rest stays zero.
 fn emit_transport(transport: Transport, stream: u8, datagram: &mut [u8]) {
-    match transport.echo_type() {
-        None => {
-            let length = datagram.len() as u16;
-            UdpHeader { source_port: 0, destination_port: 0, length, checksum: 0 }.emit(datagram);
-        }
-        Some(echo_type) => datagram[0] = echo_type,
+    let length = datagram.len() as u16;
+    match transport {
+        Transport::Udp => UdpHeader { source_port: 0, destination_port: 0, length, checksum: 0 }.emit(datagram),
+        Transport::Echo(kind) => EchoHeader { kind, checksum: 0, identifier: 0, sequence: 0 }.emit(datagram),
     }
     let (tag, rest) = datagram[udp::HEADER_LEN..].split_at_mut(tag::LEN);
     tag::Tag { stream, sequence: 0, time_ns: 0 }.emit(tag);
