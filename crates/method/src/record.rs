@@ -101,12 +101,17 @@ impl Watch {
 }
 
 impl Watch {
+    /// The host's cores that are the DUT's.
+    pub fn dut_cores(&self) -> impl Iterator<Item = &CoreWatch> {
+        self.cores.iter().filter(|core| core.role == "dut")
+    }
+
     /// Milliseconds for which other processes than the DUT's had its cores. The kernel's own forwarding is softirq time and none of it.
     /// `None` where the DUT's part is not known.
     pub fn taken_ms(&self) -> Option<u64> {
         let own_ms = self.process_ms?;
         let of_core = |core: &CoreWatch| core.samples.iter().map(|s| u64::from(s.user) + u64::from(s.system)).sum::<u64>();
-        let per_mille: u64 = self.cores.iter().filter(|core| core.role == "dut").map(of_core).sum();
+        let per_mille: u64 = self.dut_cores().map(of_core).sum();
         Some((per_mille * self.interval_ns / 1_000_000_000).saturating_sub(own_ms))
     }
 }

@@ -237,6 +237,18 @@ mod tests {
     }
 
     #[test]
+    fn devices_in_a_row_have_as_many_cores_each_and_share_what_does_not_suffice() {
+        let of = |dut: &[u32], devices| {
+            let cores = Cores { tester: vec![0], dut: dut.to_vec() };
+            (0..devices).map(|index| cores.of_device(index, devices).dut).collect::<Vec<_>>()
+        };
+        assert_eq!(of(&[1, 2, 3, 4], 2), [[1, 2], [3, 4]]);
+        assert_eq!(of(&[1, 2, 3], 2), [[1], [2]], "the third would make one of them the stronger");
+        assert_eq!(of(&[1], 2), [[1], [1]]);
+        assert_eq!(of(&[1, 2], 1), [[1, 2]]);
+    }
+
+    #[test]
     fn masks_are_hexadecimal_words_from_the_highest_core_down() {
         assert_eq!(mask(&[1]), "2");
         assert_eq!(mask(&[4, 5, 6, 7]), "f0");

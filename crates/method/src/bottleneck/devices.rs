@@ -130,7 +130,7 @@ fn of_cores(name: &str, cores: &[Core]) -> Option<Idleness> {
 
 /// The host's cores that are the devices'; empty where the devices run on hosts of their own.
 fn host_cores(watches: &[&Watch]) -> Vec<u32> {
-    let cores = watches.iter().flat_map(|watch| &watch.cores).filter(|core| core.role == "dut");
+    let cores = watches.iter().flat_map(|watch| watch.dut_cores());
     cores.map(|core| core.core).collect::<std::collections::BTreeSet<_>>().into_iter().collect()
 }
 

@@ -34,7 +34,7 @@ fn is_the_duts_own(record: &TrialRecord, watch: &Watch) -> bool {
 /// The cores of the DUT: of its own machines where it has some, else those of the host that are its.
 fn cores(watch: &Watch) -> Vec<&CoreWatch> {
     let own: Vec<&CoreWatch> = watch.devices.iter().flat_map(|device| &device.cores).collect();
-    if own.is_empty() { watch.cores.iter().filter(|core| core.role == "dut").collect() } else { own }
+    if own.is_empty() { watch.dut_cores().collect() } else { own }
 }
 
 /// The mean load of the cores in each of the first `samples` intervals, per cent: what follows is the wait for residual frames.

@@ -41,7 +41,7 @@ impl<'a> PointDigest<'a> {
             interval_ns: first.interval_ns,
             cores: idle_cores(&cores),
         };
-        let of_host = || watches.iter().flat_map(|watch| &watch.cores).filter(|core| core.role == "dut").collect();
+        let of_host = || watches.iter().flat_map(|watch| watch.dut_cores()).collect();
         let of_device = |name: &str| {
             let watched = watches.iter().flat_map(|watch| &watch.devices).filter(|device| device.device == name);
             device(name, watched.flat_map(|device| &device.cores).collect())

@@ -22,7 +22,7 @@ pub(crate) use steps::Step;
 
 use crate::{Input, ReportError};
 use sixbench_method::plan::{Measure, Stateful, Test};
-use sixbench_method::record::{FORMAT, TrialRecord};
+use sixbench_method::record::{FORMAT, PathFacts, TrialRecord};
 use sixbench_method::repeat::Repetition;
 use sixbench_method::terms::{FrameRate, FrameSize, LossRatio};
 use sixbench_method::trial::{Fault, Verdict};
@@ -90,6 +90,17 @@ impl<'a> Digest<'a> {
     pub(crate) fn dut_title(&self, test: &'a Test) -> &'a str {
         let title = self.input.facts.duts.get(&test.dut).map(|d| d.title.as_str());
         title.filter(|t| !t.is_empty()).unwrap_or(&test.dut)
+    }
+
+    /// What becomes of a test's datagrams on their way, where that is more than forwarding or translating.
+    pub(crate) fn path(&self, test: &Test) -> Option<&'a PathFacts> {
+        self.input.facts.duts.get(&test.dut)?.path.as_ref()
+    }
+
+    /// Subscribers the tester plays in a test, of a device that serves such: as many as the plan says, or the recipe.
+    pub(crate) fn subscribers(&self, test: &Test) -> Option<u32> {
+        let of_recipe = self.path(test)?.subscribers?;
+        Some(test.traffic.subscribers.unwrap_or(of_recipe))
     }
 
     /// The points of the throughput tests: those that headlines are about.

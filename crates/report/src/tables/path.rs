@@ -15,11 +15,7 @@ pub(crate) fn tables(digest: &Digest) -> Vec<Table> {
 fn points<'d, 'a>(digest: &'d Digest<'a>) -> Vec<(&'d PointDigest<'a>, &'a PathFacts)> {
     // Of requests and replies there is a table of its own.
     let all = digest.points_of(|measure| !matches!(measure, Measure::ResponseTime(_)));
-    all.filter_map(|point| Some((point, path_of(digest, &point.test.dut)?))).collect()
-}
-
-fn path_of<'a>(digest: &Digest<'a>, dut: &str) -> Option<&'a PathFacts> {
-    digest.input.facts.duts.get(dut)?.path.as_ref()
+    all.filter_map(|point| Some((point, digest.path(point.test)?))).collect()
 }
 
 fn frames(digest: &Digest) -> Table {
@@ -48,9 +44,8 @@ fn frames(digest: &Digest) -> Table {
 }
 
 fn frames_row(digest: &Digest, point: &PointDigest, path: &PathFacts) -> Vec<String> {
-    let subscribers = point.test.traffic.subscribers.filter(|_| path.subscribers.is_some()).or(path.subscribers);
     let mut row = vec![title(point.test), digest.dut_title(point.test).to_owned()];
-    row.push(subscribers.map_or("–".to_owned(), |count| grouped(f64::from(count))));
+    row.push(digest.subscribers(point.test).map_or("–".to_owned(), |count| grouped(f64::from(count))));
     // Queries have the size they have.
     row.extend(match point.size() {
         Some(size) => [size.0, path.left.octets(size), path.right.octets(size)].map(|octets| octets.to_string()),

@@ -171,4 +171,17 @@ mod tests {
         assert!(!watch.cores[0].samples.is_empty());
         assert!(watch.memory.iter().all(|octets| *octets > 100_000), "{:?}", watch.memory);
     }
+
+    #[test]
+    fn a_device_that_has_cores_of_this_machine_is_watched_by_them_alone() {
+        let device = |name: &str, core| WatchedDevice { name: name.to_owned(), source: Source::HostCores(vec![core]) };
+        let devices = vec![device("first", 0), device("second", 1)];
+        let monitor = Monitor::start(&Cores { tester: vec![], dut: vec![0, 1] }, Watched { devices, ..Watched::default() });
+        std::thread::sleep(INTERVAL * 4);
+        let watch = monitor.stop();
+        let seen: Vec<_> = watch.devices.iter().map(|d| (d.device.as_str(), d.cores[0].core, d.cores.len())).collect();
+        assert_eq!(seen, [("first", 0, 1), ("second", 1, 1)], "this machine has two cores at least");
+        let whole = watch.cores[0].samples.len();
+        assert!(watch.devices.iter().all(|d| d.cores[0].samples.len() == whole), "as many samples as the host's own cores");
+    }
 }

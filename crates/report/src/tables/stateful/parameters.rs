@@ -70,9 +70,11 @@ fn tuple_cells(digest: &Digest, test: &Test, stateful: &Stateful) -> Vec<String>
         Direction::Reverse => (traffic.reverse_ports, traffic.right_addresses, traffic.left_addresses),
     };
     let count = |part: Option<AddressPart>| part.map_or(1, |part| part.range.count());
-    let counts = [source.count(), destination.count(), count(initiator), count(responder)];
+    let subscribers = digest.subscribers(test);
+    let counts = [source.count(), destination.count(), subscribers.unwrap_or(count(initiator)), count(responder)];
     let combinations = counts.iter().map(|count| u64::from(*count)).fold(1, u64::saturating_mul);
-    let mut cells = vec![range(&source), range(&destination), addresses(initiator), addresses(responder)];
+    let own = subscribers.map_or_else(|| addresses(initiator), |count| format!("{count} subscribers"));
+    let mut cells = vec![range(&source), range(&destination), own, addresses(responder)];
     cells.extend([whole(combinations), order(stateful.enumeration), order(stateful.responder)]);
     cells
 }
