@@ -1,7 +1,7 @@
 //! What a plan costs: measurements, trials and time, estimated before anything is measured. Reads no clock.
 
 use crate::measure::{Findings, Outcome, procedure};
-use crate::plan::{Measure, Plan, SearchMethod, SearchSettings, Test, TrialSettings};
+use crate::plan::{Measure, Plan, RepetitionStart, SearchMethod, SearchSettings, Test, TrialSettings};
 use crate::repeat::Repetition;
 use crate::search::{Start, new_search};
 use crate::simulated::{Behaviour, SimulatedDut};
@@ -33,11 +33,11 @@ struct Cost {
 ///
 /// Assumed: a binary search takes `1 + ceil(log2((maximum - minimum) / (width * maximum)))` trials in the first repetition
 /// of a point, which is right for an answer near the maximum (each halving below it takes one more), and 6 in each later
-/// one, which starts from a warm bracket; MLRsearch takes what it takes on a simulated DUT
+/// one that does not start cold; MLRsearch takes what it takes on a simulated DUT
 /// whose capacity scatters by 2 %. No trial is invalid.
 pub fn estimate(plan: &Plan) -> Budget {
     let first = cost(&plan.search, &plan.trial, false);
-    let later = cost(&plan.search, &plan.trial, true);
+    let later = cost(&plan.search, &plan.trial, plan.search.start != RepetitionStart::Cold);
     let mut budget = Budget { measurements: 0, trials: 0, seconds: 0 };
     let mut sum = Cost::default();
     for test in plan.tests.iter().filter(|test| test.repetitions.most() > 0) {
@@ -65,6 +65,7 @@ pub fn estimate_rfc(plan: &Plan) -> Budget {
     plan.trial.duration_ns = 60_000_000_000;
     plan.trial.residual_ns = 2_000_000_000;
     plan.trial.rest_ns = 5_000_000_000;
+    plan.search.start = RepetitionStart::Cold;
     plan.tests.iter_mut().for_each(lengthen);
     estimate(&plan)
 }

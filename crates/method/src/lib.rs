@@ -10,6 +10,7 @@ pub mod event;
 pub mod measure;
 pub mod mix;
 pub mod plan;
+mod random;
 pub mod record;
 pub mod repeat;
 pub mod replay;

@@ -5,9 +5,6 @@
 use crate::measure::{Findings, Outcome, Procedure, Value, procedure, watched};
 use crate::plan::{Plan, Point, Test};
 use crate::record::TrialRecord;
-use crate::search::Start;
-use crate::stats;
-use crate::terms::FrameRate;
 use crate::trial::{TrialSpec, Verdict};
 use std::collections::BTreeMap;
 
@@ -78,14 +75,6 @@ pub fn is_complete(plan: &Plan, outcomes: &[Outcome]) -> bool {
         let made: Vec<Outcome> = outcomes.iter().filter(|outcome| outcome.point == point).cloned().collect();
         !wants_more(test, &made)
     })
-}
-
-/// How the next repetition of a point starts, given the outcomes of the earlier ones of the same point: cold at first,
-/// then near the median of the lower bounds (of the first goal) found so far.
-pub fn start_for(earlier: &[Outcome]) -> Start {
-    let lower = |outcome: &Outcome| Some(outcome.brackets.first()?.lower?.0 as f64);
-    let found: Vec<f64> = earlier.iter().filter_map(lower).collect();
-    stats::median(&found).map_or(Start::Cold, |rate| Start::Near(FrameRate(rate as u64)))
 }
 
 /// The procedure of this measurement as the recorded trials left it, and how many they were. Without records it is the

@@ -7,8 +7,8 @@ use proptest::prelude::*;
 use sixbench_method::measure::{Findings, Outcome, procedure};
 use sixbench_method::plan::*;
 use sixbench_method::record::{FORMAT, TrialRecord};
-use sixbench_method::replay::{outcomes, replay, resume, start_for};
-use sixbench_method::search::Start;
+use sixbench_method::replay::{outcomes, replay, resume};
+use sixbench_method::search::{Start, start_for};
 use sixbench_method::simulated::{Behaviour, SimulatedDut};
 use sixbench_method::terms::FrameRate;
 use sixbench_method::trial::{Measurer, Verdict};
@@ -164,15 +164,30 @@ fn records_of_another_measurement_are_refused() {
 }
 
 #[test]
-fn the_first_repetition_is_cold_and_later_ones_near_the_median() {
-    let [plan, _] = plans();
+fn the_first_repetition_is_cold_and_later_ones_begin_as_the_plan_says() {
+    let [mut plan, _] = plans();
     let (_, mut found) = live(&plan, &mut noisy(7));
     found.truncate(2);
-    assert_eq!(start_for(&[]), Start::Cold);
-    let lower = |i: usize| found[i].brackets[0].lower.unwrap().0;
-    assert_eq!(start_for(&found), Start::Near(FrameRate((lower(0) + lower(1)) / 2)));
+    let point = plan.tests[0].points().next().unwrap();
+    let median = found.iter().map(|outcome| outcome.brackets[0].lower.unwrap().0).sum::<u64>() / 2;
+    let mut start = |start, found: &[Outcome]| {
+        plan.search.start = start;
+        start_for(&plan, &point, found)
+    };
+    assert_eq!(start(RepetitionStart::Dithered, &[]), Start::Cold);
+    assert_eq!(start(RepetitionStart::Cold, &found), Start::Cold);
+    assert_eq!(start(RepetitionStart::Median, &found), Start::Near(FrameRate(median)));
+    let Start::Near(FrameRate(near)) = start(RepetitionStart::Dithered, &found) else { panic!("a warm start") };
+    assert!(near != median && (near as f64 / median as f64 - 1.0).abs() <= 0.009, "{near} {median}: eight widths of 0.1 %");
     found.iter_mut().for_each(|outcome| outcome.brackets[0].lower = None);
-    assert_eq!(start_for(&found), Start::Cold);
+    assert_eq!(start(RepetitionStart::Dithered, &found), Start::Cold);
+}
+
+#[test]
+fn search_settings_of_before_there_was_a_start_begin_at_the_median_as_they_did() {
+    let settings = "method = \"binary\"\nminimum = 1000\nmaximum = 2000\nwidth = 0.01\ngoals = [0.0]\nmax-invalid = 3\n";
+    let settings: SearchSettings = toml::from_str(settings).expect("settings");
+    assert_eq!(settings.start, RepetitionStart::Median);
 }
 
 proptest! {

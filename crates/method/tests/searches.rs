@@ -5,9 +5,8 @@ mod common;
 use common::plan;
 use proptest::prelude::*;
 use sixbench_method::measure::Outcome;
-use sixbench_method::plan::{Plan, SearchMethod, SearchSettings};
-use sixbench_method::replay::start_for;
-use sixbench_method::search::{BinarySearch, Goal, Limit, MultipleLossRatioSearch, Search, Start, new_search, run};
+use sixbench_method::plan::{Plan, Point, SearchMethod, SearchSettings};
+use sixbench_method::search::{BinarySearch, Goal, Limit, MultipleLossRatioSearch, Search, Start, new_search, run, start_for};
 use sixbench_method::simulated::{Behaviour, SimulatedDut, SplitMix64};
 use sixbench_method::stats::Summary;
 use sixbench_method::terms::{FrameRate, LossRatio};
@@ -35,6 +34,10 @@ fn binary() -> Plan {
     plan(SearchMethod::Binary, &[0.0])
 }
 
+fn point() -> Point {
+    binary().tests[0].points().next().unwrap()
+}
+
 fn tst009() -> Box<dyn Search> {
     let goals = vec![Goal::tst009(LossRatio::ZERO, 0.001, 60 * SECOND)];
     let SearchSettings { minimum, maximum, max_invalid, .. } = binary().search;
@@ -44,8 +47,8 @@ fn tst009() -> Box<dyn Search> {
 const CONTENDERS: [Contender; 5] = [
     Contender { name: "binary cold", build: |_| new_search(&binary().search, &binary().trial, Start::Cold), series: 1 },
     Contender {
-        name: "binary warm",
-        build: |earlier| new_search(&binary().search, &binary().trial, start_for(earlier)),
+        name: "binary dithered",
+        build: |earlier| new_search(&binary().search, &binary().trial, start_for(&binary(), &point(), earlier)),
         series: 20,
     },
     Contender {
@@ -96,8 +99,7 @@ fn one(dut: &mut SimulatedDut, mut search: Box<dyn Search>, earlier: &mut Vec<Ou
     let Ok(trials) = run(search.as_mut(), dut);
     let brackets = search.brackets();
     let found = brackets[0].lower.map_or(0.0, |rate| rate.0 as f64);
-    let point = binary().tests[0].points().next().unwrap();
-    earlier.push(Outcome { point, repetition: 0, trials, invalid: 0, brackets, values: Vec::new() });
+    earlier.push(Outcome { point: point(), repetition: 0, trials, invalid: 0, brackets, values: Vec::new() });
     Run { trials: f64::from(trials), seconds: dut.elapsed_ns() as f64 / 1e9, found_over_truth: found / dut.truth().0 as f64 }
 }
 

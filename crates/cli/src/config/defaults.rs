@@ -1,6 +1,6 @@
 //! What stands where a plan file says nothing, by profile.
 
-use sixbench_method::plan::{Measure, Plan, Profile, SearchMethod, SearchSettings, TrialSettings};
+use sixbench_method::plan::{Measure, Plan, Profile, RepetitionStart, SearchMethod, SearchSettings, TrialSettings};
 use sixbench_method::repeat::Repetition;
 use sixbench_method::terms::{FrameRate, LossRatio};
 
@@ -46,6 +46,15 @@ pub(crate) fn standard_search(profile: Profile) -> SearchSettings {
         width,
         goals: vec![LossRatio::ZERO],
         max_invalid: 4,
+        start: standard_start(profile),
+    }
+}
+
+/// How the searches of later repetitions begin. By the RFCs every repetition is a measurement of its own.
+fn standard_start(profile: Profile) -> RepetitionStart {
+    match profile {
+        Profile::Smoke | Profile::Draft => RepetitionStart::Dithered,
+        Profile::Rfc | Profile::Custom => RepetitionStart::Cold,
     }
 }
 
@@ -55,6 +64,7 @@ pub(crate) fn apply_profile(plan: &mut Plan, profile: Profile) {
     plan.profile = profile;
     plan.trial = TrialSettings { frame_timeout_ns: plan.trial.frame_timeout_ns, ..standard_trial(profile) };
     plan.search.width = search.width;
+    plan.search.start = search.start;
     plan.search.method = if plan.search.goals.len() > 1 { SearchMethod::Mlrsearch } else { search.method };
     for test in &mut plan.tests {
         test.repetitions = Repetition::Fixed(standard_repetitions(profile));

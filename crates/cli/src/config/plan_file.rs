@@ -5,7 +5,7 @@ use super::diagnostic::Diagnostic;
 use super::reader::{Mistakes, Section};
 use super::test_section::{Surroundings, read_tests};
 use super::units;
-use super::words::{Host, backend, core, count, host, identifier, interface, method, profile, yes};
+use super::words::{Host, backend, core, count, host, identifier, interface, method, profile, start, yes};
 use sixbench_method::plan::{Plan, Profile, SearchMethod, SearchSettings, TrialSettings};
 use sixbench_testbed::Machine;
 use std::path::Path;
@@ -126,6 +126,7 @@ fn read_search(section: Section<'_>, profile: Profile) -> SearchSettings {
         width: section.value("width", units::ratio).unwrap_or(standard.width),
         goals,
         max_invalid: section.value("max-invalid", count).unwrap_or(standard.max_invalid),
+        start: section.value("start", start).unwrap_or(standard.start),
     };
     check_search(&section, &search);
     section.finish();

@@ -2,7 +2,7 @@
 
 use super::plan_file::Backend;
 use super::reader::nearest;
-use sixbench_method::plan::{Order, Ports, Profile, SearchMethod};
+use sixbench_method::plan::{Order, Ports, Profile, RepetitionStart, SearchMethod};
 use sixbench_method::terms::Directions;
 
 pub(super) fn identifier(text: &str) -> Result<String, String> {
@@ -69,6 +69,11 @@ pub(crate) fn profile(text: &str) -> Result<Profile, String> {
 
 pub(super) fn method(text: &str) -> Result<SearchMethod, String> {
     word(text, "a search method", &[("binary", SearchMethod::Binary), ("mlrsearch", SearchMethod::Mlrsearch)])
+}
+
+pub(super) fn start(text: &str) -> Result<RepetitionStart, String> {
+    let words = [("cold", RepetitionStart::Cold), ("dithered", RepetitionStart::Dithered)];
+    word(text, "how a repetition starts", &words)
 }
 
 pub(crate) fn backend(text: &str) -> Result<Backend, String> {

@@ -58,6 +58,7 @@ fn plan(tests: Vec<Test>) -> Plan {
             width: 0.005,
             goals: vec![LossRatio::ZERO],
             max_invalid: 4,
+            start: RepetitionStart::Dithered,
         },
         link_rate: Some(1_000_000_000),
         interleave: false,

@@ -17,9 +17,8 @@ mod watched;
 pub use value::{Outcome, Quantity, Unit, Value};
 pub(crate) use watched::values as watched;
 
-use crate::plan::{Latency, Load, Measure, Plan, Recovery, Reset, SearchMethod, SearchSettings, Stateful, Test};
-use crate::replay::start_for;
-use crate::search::{Bracket, Start, new_search};
+use crate::plan::{Latency, Load, Measure, Plan, Point, Recovery, Reset, SearchMethod, SearchSettings, Stateful, Test};
+use crate::search::{Bracket, Start, new_search, start_for};
 use crate::terms::{FrameRate, FrameSize, IpVersion, LossRatio};
 use crate::trial::{Shape, Tagging, TrialResult, TrialSpec, Verdict};
 use back_to_back::BackToBackSearch;
@@ -61,9 +60,10 @@ pub struct Findings {
 pub fn procedure(plan: &Plan, test: &Test, frame_size: FrameSize, earlier: &[Outcome]) -> Box<dyn Procedure> {
     let tries = plan.search.max_invalid;
     let conditions = Conditions::of(test);
+    let start = || start_for(plan, &Point { test: test.name.clone(), frame_size }, earlier);
     let loaded = |load: Load, then: Then| at_load(plan, test, load, earlier, then);
     match &test.measure {
-        Measure::Throughput => Box::new(searching(plan, test, start_for(earlier))),
+        Measure::Throughput => Box::new(searching(plan, test, start())),
         Measure::FrameLossRate(scan) => {
             let maximum = theoretical(plan, test, frame_size).unwrap_or(plan.search.maximum);
             Box::new(Scan::new(scan, maximum, plan.trial.duration_ns, tries, conditions))
@@ -85,18 +85,18 @@ pub fn procedure(plan: &Plan, test: &Test, frame_size: FrameSize, earlier: &[Out
             loaded(Load::OfThroughput(1.0), recovering(*recovery, most, conditions, tries))
         }
         Measure::Reset(reset) => loaded(reset.load, resetting(*reset, conditions, tries)),
-        Measure::EstablishmentRate => Box::new(establishing(plan, test, start_for(earlier))),
+        Measure::EstablishmentRate => Box::new(establishing(plan, test, start())),
         Measure::TearDownRate => Box::new(Single::new(stateful(plan, test).tearing_down(), tries, read::tear_down)),
         Measure::TableCapacity(capacity) => {
             Box::new(CapacitySearch::new(*capacity, stateful(plan, test), plan.search.clone(), plan.trial))
         }
         Measure::TcpEstablishmentRate(_) => {
             let dress = |spec| TrialSpec { shape: Shape::TcpRate, ..spec };
-            Box::new(search_of(plan, test, start_for(earlier), Box::new(dress)))
+            Box::new(search_of(plan, test, start(), Box::new(dress)))
         }
         Measure::Dns(_) => {
             let dress = |spec| TrialSpec { shape: Shape::Queries, ..spec };
-            Box::new(search_of(plan, test, start_for(earlier), Box::new(dress)))
+            Box::new(search_of(plan, test, start(), Box::new(dress)))
         }
         Measure::TcpCapacity(capacity) => Box::new(TcpCapacitySearch::new(capacity, tries)),
         Measure::ResponseTime(response) => {

@@ -30,6 +30,7 @@ fn plan(measure: Measure) -> Plan {
             width: 0.001,
             goals: vec![LossRatio::ZERO],
             max_invalid: 3,
+            start: RepetitionStart::Dithered,
         },
         link_rate: None,
         interleave: false,

@@ -167,6 +167,23 @@ pub struct SearchSettings {
     pub goals: Vec<LossRatio>,
     /// So many invalid trials in a row at one load, and the load counts as beyond the tester.
     pub max_invalid: u32,
+    /// Where the search of a later repetition begins.
+    #[serde(default)]
+    pub start: RepetitionStart,
+}
+
+/// Where the search of a later repetition of a point begins; the first one is always cold.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RepetitionStart {
+    /// As the first one: at the maximum of the range. Every repetition is independent of the others.
+    Cold,
+    /// At a pseudorandom load within 8 widths of the median of the repetitions before. It saves more than half of the trials.
+    /// At the median itself all repetitions would end at the same few loads, whatever the noise of the device between them.
+    Dithered,
+    /// At the median of the repetitions before: what results recorded before the key existed were made with. No plan asks for it.
+    #[default]
+    Median,
 }
 
 /// The algorithm of a search.

@@ -79,7 +79,7 @@ impl Search for BinarySearch {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::SearchMethod;
+    use crate::plan::{RepetitionStart, SearchMethod};
     use crate::search::run;
     use crate::simulated::{Behaviour, SimulatedDut};
     use crate::terms::FrameRate;
@@ -92,6 +92,7 @@ mod tests {
             width: 0.001,
             goals: vec![LossRatio::ZERO],
             max_invalid: 3,
+            start: RepetitionStart::Dithered,
         }
     }
 

@@ -13,10 +13,12 @@ pub mod multiple_loss_ratio;
 mod patience;
 mod range;
 mod selector;
+mod start;
 
 pub use binary::BinarySearch;
 pub use goal::Goal;
 pub use multiple_loss_ratio::MultipleLossRatioSearch;
+pub use start::start_for;
 
 /// A decision machine over loads.
 pub trait Search {

@@ -20,7 +20,7 @@ pub(super) struct Aim {
 
 /// Widths between a hint and the first load tried beyond it, which 4 halvings close. A bracket of one width would close sooner, but a
 /// DUT that scatters by more would be held to the hint, and repetitions agree too well.
-const BRACKET: u32 = 16;
+pub(super) const BRACKET: u32 = 16;
 
 impl Aim {
     /// The hint first, then the bracket above or below it. First a load below the hint would be cheaper to be wrong about, but a DUT

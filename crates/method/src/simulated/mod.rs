@@ -4,12 +4,11 @@ mod behaviour;
 mod delay_line;
 mod forwarding;
 mod gateway;
-mod random;
 mod relay;
 mod resolver;
 
+pub use crate::random::SplitMix64;
 pub use behaviour::Behaviour;
-pub use random::SplitMix64;
 pub use relay::SimulatedRelay;
 
 use crate::terms::{Direction, Directions, FrameRate};

@@ -1,8 +1,12 @@
-//! A plan to test with.
+//! A plan to test with, and repetitions of its first point.
+#![allow(dead_code, reason = "each test file is a crate of its own and uses a part")]
 
+use sixbench_method::measure::{Findings, Outcome, procedure};
 use sixbench_method::plan::*;
 use sixbench_method::repeat::Repetition;
+use sixbench_method::simulated::SimulatedDut;
 use sixbench_method::terms::*;
+use sixbench_method::trial::Measurer;
 
 /// One throughput test at two frame sizes, three repetitions; 1 k to 10 M frames/s, width 0.1 %, 60 s trials.
 pub(crate) fn plan(method: SearchMethod, goals: &[f64]) -> Plan {
@@ -24,6 +28,7 @@ pub(crate) fn plan(method: SearchMethod, goals: &[f64]) -> Plan {
             width: 0.001,
             goals: goals.iter().map(|&ratio| LossRatio(ratio)).collect(),
             max_invalid: 3,
+            start: RepetitionStart::Dithered,
         },
         link_rate: None,
         interleave: false,
@@ -50,4 +55,18 @@ fn throughput_test() -> Test {
         series: None,
         expect: None,
     }
+}
+
+/// The next repetition of the plan's first point.
+pub(crate) fn repeat(plan: &Plan, earlier: &[Outcome], dut: &mut SimulatedDut) -> Outcome {
+    let point = plan.tests[0].points().next().unwrap();
+    let mut procedure = procedure(plan, &plan.tests[0], point.frame_size, earlier);
+    let mut trials = 0;
+    while let Some(spec) = procedure.next_trial() {
+        let Ok(result) = dut.measure(&spec);
+        procedure.learn(&result);
+        trials += 1;
+    }
+    let Findings { brackets, values } = procedure.findings();
+    Outcome { point, repetition: earlier.len() as u32 + 1, trials, invalid: 0, brackets, values }
 }

@@ -220,6 +220,7 @@ pub(super) fn plan() -> Plan {
             width: 0.01,
             goals: vec![LossRatio::ZERO],
             max_invalid: 3,
+            start: RepetitionStart::Dithered,
         },
         link_rate: None,
         interleave: false,
