@@ -156,6 +156,11 @@ impl DirectionResult {
         self.offered.saturating_sub(self.received)
     }
 
+    /// Frames that did not come back in time, those that never did included: all that were not received but for the wrong ones.
+    pub fn not_in_time(&self) -> u64 {
+        self.lost() + self.late
+    }
+
     /// Frames of which nothing was ever seen.
     pub fn lost(&self) -> u64 {
         self.not_received().saturating_sub(self.late + self.mistranslated + self.corrupt)

@@ -69,7 +69,8 @@ impl TrialResult {
     ///
     /// A sender that took too long always invalidates: the intended load was not offered. The other faults matter only
     /// where frames are missing, and only as far as they can explain it: a stall excuses no more losses than the frames
-    /// that left late, so a plainly overloaded DUT is not acquitted by a hiccup of the tester.
+    /// that left late, so a plainly overloaded DUT is not acquitted by a hiccup of the tester. A frame that came back wrong is
+    /// excused by none of them: no stall makes a frame wrong.
     pub fn verdict(&self, goal: LossRatio) -> Verdict {
         if self.faults.iter().any(Fault::always_invalidates) {
             return Verdict::Invalid;
@@ -110,8 +111,15 @@ impl TrialResult {
         }
     }
 
-    /// The most missing frames of `of` that the tester's own faults can explain.
+    /// The most missing frames of `of` that the tester's own faults can explain: of those that did not come in time, never of those that
+    /// came back wrong.
     pub(crate) fn excusable(&self, of: Direction) -> u64 {
+        let not_in_time = self.directions.iter().filter(|d| d.direction == of).map(DirectionResult::not_in_time).sum();
+        self.explicable(of).min(not_in_time)
+    }
+
+    /// The frames of `of` that the tester's own faults may have cost or delayed, however many are missing.
+    fn explicable(&self, of: Direction) -> u64 {
         let excuse = |fault: &Fault| match fault {
             Fault::SenderStalled { direction, frames, .. }
             | Fault::ReceiverStalled { direction, frames, .. }
@@ -246,6 +254,31 @@ mod tests {
         assert_eq!(asked(0, 1, vec![stall(50)]).verdict(LossRatio::ZERO), Verdict::Lost);
         assert_eq!(asked(10, 1, vec![stall(50)]).verdict(LossRatio::ZERO), Verdict::Lost);
         assert_eq!(asked(10, 0, vec![stall(50)]).verdict(LossRatio::ZERO), Verdict::Invalid);
+    }
+
+    #[test]
+    fn no_stall_of_the_tester_excuses_a_wrong_frame() {
+        let faults = || {
+            let away = Fault::ReceiverStalled { direction: Direction::Forward, worst_gap_ns: 1_000_000, frames: 40 };
+            [stall(50), away, Fault::CpuStolen { milliseconds: 7 }, Fault::CpuTaken { milliseconds: 200 }]
+        };
+        for fault in faults() {
+            let mut trial = result(1000, 997, vec![fault]);
+            assert_eq!(trial.verdict(LossRatio::ZERO), Verdict::Invalid, "three missing frames may be the tester's");
+            trial.directions[0].mistranslated = 3;
+            assert_eq!(trial.verdict(LossRatio::ZERO), Verdict::Lost);
+            (trial.directions[0].mistranslated, trial.directions[0].corrupt) = (0, 1);
+            assert_eq!(trial.verdict(LossRatio::ZERO), Verdict::Lost, "two are missing, one is damaged");
+            assert_eq!(trial.delay_verdict(0.1), Verdict::Passed, "to a measurement of delays that is a result");
+            assert!(trial.is_loss_of_the_dut(2.0 / 3.0) && !trial.is_loss_of_the_dut(0.5), "two of three are excusable");
+        }
+    }
+
+    #[test]
+    fn a_stall_may_have_made_a_frame_late() {
+        let mut trial = result(1000, 960, vec![stall(50)]);
+        trial.directions[0].late = 40;
+        assert_eq!(trial.verdict(LossRatio::ZERO), Verdict::Invalid);
     }
 
     #[test]
