@@ -6,6 +6,7 @@ use crate::repeat::Repetition;
 use crate::search::{Start, new_search};
 use crate::simulated::{Behaviour, SimulatedDut};
 use crate::terms::FrameRate;
+use crate::throughput::is_shared;
 use crate::trial::Measurer;
 
 /// What a plan is expected to take. The residual wait is counted in full, set-up of the testbed not at all.
@@ -44,7 +45,9 @@ pub fn estimate(plan: &Plan) -> Budget {
         let repetitions = test.repetitions.most();
         let points = test.frame_sizes.len() as u32;
         budget.measurements += points * repetitions;
-        let (cold, warm) = (f64::from(points), f64::from(points * (repetitions - 1)));
+        // What takes its load from the searches of another test has none of its own, not even in the first repetition.
+        let searching = test.points().filter(|point| !is_shared(plan, test, point)).count() as u32;
+        let (cold, warm) = (f64::from(searching), f64::from(points * repetitions - searching));
         let (first, later) = match test.measure {
             Measure::Throughput if test.stateful.is_none() => (first, later),
             _ => rehearsed_procedure(plan, test),
@@ -95,7 +98,7 @@ fn rehearsed_procedure(plan: &Plan, test: &Test) -> (Cost, Cost) {
     let mut dut = SimulatedDut::new(Behaviour::Noisy { deviation: 0.02 }, capacity, 1).with_overhead(0);
     let mut earlier = Vec::new();
     let mut rehearse = || {
-        let mut procedure = procedure(plan, test, point.frame_size, &earlier);
+        let mut procedure = procedure(plan, test, point.frame_size, &earlier, None);
         let (mut trials, before_ns) = (0, dut.elapsed_ns());
         while let Some(spec) = procedure.next_trial() {
             let Ok(result) = dut.measure(&spec);
@@ -103,7 +106,7 @@ fn rehearsed_procedure(plan: &Plan, test: &Test) -> (Cost, Cost) {
             trials += 1;
         }
         let Findings { brackets, values } = procedure.findings();
-        earlier.push(Outcome { point: point.clone(), repetition: 1, trials, invalid: 0, brackets, values });
+        earlier.push(Outcome { point: point.clone(), repetition: 1, trials, invalid: 0, load: None, brackets, values });
         Cost { trials: f64::from(trials), sending_ns: (dut.elapsed_ns() - before_ns) as f64 }
     };
     (rehearse(), rehearse())

@@ -178,6 +178,7 @@ mod tests {
             repetition,
             trials: 1,
             invalid: 0,
+            load: None,
             brackets: if latency_ns > 0.0 { vec![] } else { vec![bracket(rate)] },
             values: if latency_ns > 0.0 { vec![value] } else { vec![] },
         }

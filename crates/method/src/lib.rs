@@ -19,4 +19,5 @@ pub mod search;
 pub mod simulated;
 pub mod stats;
 pub mod terms;
+pub mod throughput;
 pub mod trial;

@@ -2,6 +2,7 @@
 
 use crate::plan::Point;
 use crate::terms::{FrameSize, IpVersion};
+use crate::throughput::LoadSource;
 use crate::trial::TrialResult;
 use crate::trial::dns::Certificate;
 use serde::{Deserialize, Serialize};
@@ -21,6 +22,9 @@ pub struct TrialRecord {
     pub repetition: u32,
     /// Which trial of the search, from 1, invalid ones included.
     pub trial: u32,
+    /// The searches that the load of the measurement came from, where it is made at the throughput and did not search for it itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub load: Option<LoadSource>,
     /// When it began, RFC 3339.
     pub started: String,
     /// What was counted.

@@ -5,6 +5,7 @@
 use crate::measure::{Findings, Outcome, Procedure, Value, procedure, watched};
 use crate::plan::{Plan, Point, Test};
 use crate::record::TrialRecord;
+use crate::throughput::{LoadSource, recorded};
 use crate::trial::{TrialSpec, Verdict};
 use std::collections::BTreeMap;
 
@@ -77,25 +78,35 @@ pub fn is_complete(plan: &Plan, outcomes: &[Outcome]) -> bool {
     })
 }
 
-/// The procedure of this measurement as the recorded trials left it, and how many they were. Without records it is the
-/// one a live run begins with.
+/// A measurement as its recorded trials left it.
+pub struct Resumed {
+    /// What goes on. Without records it is what a live run begins with.
+    pub procedure: Box<dyn Procedure>,
+    /// Trials recorded so far.
+    pub trials: u32,
+    /// The searches that its load comes from: to be recorded with each of its trials.
+    pub load: Option<LoadSource>,
+}
+
+/// The measurement as the recorded trials left it.
 ///
 /// # Errors
 ///
 /// [`Mismatch`] when the records are not those of `plan`: to go on would mix two measurements.
-pub fn resume(
-    plan: &Plan,
-    point: &Point,
-    repetition: u32,
-    records: &[TrialRecord],
-) -> Result<(Box<dyn Procedure>, u32), Box<Mismatch>> {
+pub fn resume(plan: &Plan, point: &Point, repetition: u32, records: &[TrialRecord]) -> Result<Resumed, Box<Mismatch>> {
     let groups = by_measurement(records);
     let mut earlier = Replay::default();
     let before = groups.range(..(point.clone(), repetition));
     replay_point(plan, point, &before.map(|(k, v)| (k.clone(), v.clone())).collect(), &mut earlier);
     let trials = groups.get(&(point.clone(), repetition)).map_or(&[][..], Vec::as_slice);
-    let fed = feed(plan, point, &earlier.finished, trials)?;
-    Ok((fed.procedure, trials.len() as u32))
+    let load = match trials.first() {
+        Some(first) => first.load.clone(),
+        None => {
+            plan.test(&point.test).filter(|test| test.measure.is_at_throughput()).and_then(|_| recorded(plan, point, records))
+        }
+    };
+    let fed = feed(plan, point, &earlier.finished, trials, load)?;
+    Ok(Resumed { procedure: fed.procedure, trials: trials.len() as u32, load: fed.load })
 }
 
 /// The trials of each repetition of each point, in the order they were made.
@@ -114,7 +125,8 @@ fn by_measurement<'r>(records: impl IntoIterator<Item = &'r TrialRecord>) -> Gro
 fn replay_point(plan: &Plan, point: &Point, groups: &Groups, into: &mut Replay) {
     let first = into.finished.len();
     for ((_, repetition), trials) in groups.range((point.clone(), 0)..=(point.clone(), u32::MAX)) {
-        match feed(plan, point, &into.finished[first..], trials) {
+        let load = trials.first().and_then(|first| first.load.clone());
+        match feed(plan, point, &into.finished[first..], trials, load) {
             Err(mismatch) => into.mismatches.push(*mismatch),
             Ok(fed) => {
                 let outcome = outcome(point, *repetition, trials.len() as u32, &fed);
@@ -133,11 +145,20 @@ struct Fed {
     invalid: u32,
     /// What was seen of the DUT in the last trial that said something.
     watched: Vec<Value>,
+    /// The searches that the load came from.
+    load: Option<LoadSource>,
 }
 
-fn feed(plan: &Plan, point: &Point, earlier: &[Outcome], trials: &[&TrialRecord]) -> Result<Fed, Box<Mismatch>> {
+fn feed(
+    plan: &Plan,
+    point: &Point,
+    earlier: &[Outcome],
+    trials: &[&TrialRecord],
+    load: Option<LoadSource>,
+) -> Result<Fed, Box<Mismatch>> {
     let test = plan.test(&point.test).expect("points are of the plan's tests");
-    let mut fed = Fed { procedure: procedure(plan, test, point.frame_size, earlier), invalid: 0, watched: Vec::new() };
+    let procedure = procedure(plan, test, point.frame_size, earlier, load.as_ref());
+    let mut fed = Fed { procedure, invalid: 0, watched: Vec::new(), load };
     for record in trials {
         let wanted = fed.procedure.next_trial();
         if wanted != Some(record.result.spec) {
@@ -165,5 +186,5 @@ fn mismatch(record: &TrialRecord, wanted: Option<TrialSpec>) -> Box<Mismatch> {
 fn outcome(point: &Point, repetition: u32, trials: u32, fed: &Fed) -> Outcome {
     let Findings { brackets, mut values } = fed.procedure.findings();
     values.extend(&fed.watched);
-    Outcome { point: point.clone(), repetition, trials, invalid: fed.invalid, brackets, values }
+    Outcome { point: point.clone(), repetition, trials, invalid: fed.invalid, load: fed.load.clone(), brackets, values }
 }

@@ -2,54 +2,16 @@
 
 mod common;
 
-use common::plan;
+use common::{live, plan};
 use proptest::prelude::*;
-use sixbench_method::measure::{Findings, Outcome, procedure};
+use sixbench_method::measure::{Findings, Outcome};
 use sixbench_method::plan::*;
-use sixbench_method::record::{FORMAT, TrialRecord};
-use sixbench_method::replay::{outcomes, replay, resume};
+use sixbench_method::replay::{Resumed, outcomes, replay, resume};
 use sixbench_method::search::{Start, start_for};
 use sixbench_method::simulated::{Behaviour, SimulatedDut};
 use sixbench_method::terms::FrameRate;
-use sixbench_method::trial::{Measurer, Verdict};
 
 const SECOND: u64 = 1_000_000_000;
-
-/// A run as the run command does it; what it recorded and what it found.
-fn live(plan: &Plan, dut: &mut SimulatedDut) -> (Vec<TrialRecord>, Vec<Outcome>) {
-    let (mut records, mut found) = (Vec::new(), Vec::new());
-    for point in plan.tests.iter().flat_map(|test| test.points()) {
-        let mut of_this_point = Vec::new();
-        for repetition in 1..=plan.test(&point.test).unwrap().repetitions.most() {
-            of_this_point.push(measure(plan, &point, repetition, &of_this_point, dut, &mut records));
-        }
-        found.append(&mut of_this_point);
-    }
-    (records, found)
-}
-
-fn measure(
-    plan: &Plan,
-    point: &Point,
-    repetition: u32,
-    earlier: &[Outcome],
-    dut: &mut SimulatedDut,
-    records: &mut Vec<TrialRecord>,
-) -> Outcome {
-    let mut procedure = procedure(plan, plan.test(&point.test).unwrap(), point.frame_size, earlier);
-    let (mut trials, mut invalid) = (0, 0);
-    while let Some(spec) = procedure.next_trial() {
-        let Ok(result) = dut.measure(&spec);
-        trials += 1;
-        invalid += u32::from(procedure.verdict(&result) == Verdict::Invalid);
-        procedure.learn(&result);
-        let (point, started) = (point.clone(), String::new());
-        let trial = trials;
-        records.push(TrialRecord { format: FORMAT, point, repetition, trial, started, result, watch: None });
-    }
-    let Findings { brackets, values } = procedure.findings();
-    Outcome { point: point.clone(), repetition, trials, invalid, brackets, values }
-}
 
 fn noisy(seed: u64) -> SimulatedDut {
     let noisy = Behaviour::Noisy { deviation: 0.02 };
@@ -200,7 +162,8 @@ proptest! {
         let (records, found) = live(&plan, &mut noisy(seed));
         let kept = (records.len() as f64 * cut) as usize;
         let next = &records[kept];
-        let (mut procedure, trials) = resume(&plan, &next.point, next.repetition, &records[..kept]).unwrap();
+        let Resumed { mut procedure, trials, load } = resume(&plan, &next.point, next.repetition, &records[..kept]).unwrap();
+        prop_assert_eq!(&load, &next.load);
         prop_assert_eq!(trials, next.trial - 1);
         for record in records[kept..].iter().take_while(|r| (&r.point, r.repetition) == (&next.point, next.repetition)) {
             prop_assert_eq!(procedure.next_trial(), Some(record.result.spec));

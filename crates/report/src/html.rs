@@ -11,6 +11,7 @@ use serde::Serialize;
 use sixbench_method::plan::{Measure, Plan, Profile, Test};
 use sixbench_method::record::DutFacts;
 use sixbench_method::repeat::Repetition;
+use sixbench_method::throughput::saved;
 use sixbench_method::trial::Verdict;
 use std::collections::BTreeMap;
 
@@ -101,7 +102,7 @@ fn notice(digest: &Digest) -> Vec<String> {
     let plan = digest.input.plan;
     let repetitions: std::collections::BTreeSet<String> = plan.tests.iter().map(|t| repetitions(t.repetitions)).collect();
     let repetitions: Vec<String> = repetitions.into_iter().collect();
-    vec![
+    let mut notice = vec![
         "Tester and DUTs share one machine and are joined by virtual links (veth) unless the layout below says otherwise: the \
          numbers rank these DUTs on this machine. They are not the performance of a wire, and not to be compared with other \
          machines."
@@ -114,7 +115,23 @@ fn notice(digest: &Digest) -> Vec<String> {
             repetitions.join(" or "),
             if digest.has_queries_and_others().1 { " Every rate of frames is per direction." } else { "" },
         ),
-    ]
+    ];
+    notice.extend(shared_searches(digest));
+    notice
+}
+
+/// What was saved by searching for each throughput only once.
+fn shared_searches(digest: &Digest) -> Option<String> {
+    let saved = saved(digest.input.plan, digest.input.outcomes);
+    (saved.points > 0).then(|| {
+        format!(
+            "Every throughput was searched for in one test, and what is measured at it uses the median of those searches: for {} this \
+             saved a search of {} in all, {} or more.",
+            count(saved.points.into(), "point"),
+            count(saved.trials.into(), "trial"),
+            stretch(saved.time_ns / 1_000_000_000),
+        )
+    })
 }
 
 /// `, of latency 120 s`: the measures that have a duration of their own.

@@ -142,7 +142,7 @@ fn trial_settings(arguments: &args::Dns64) -> TrialSettings {
 /// The search of a plan, told trial by trial.
 fn search(arguments: &args::Dns64, tester: &mut DnsTester) -> Result<Exit, Failed> {
     let plan = plan(arguments);
-    let mut search = procedure(&plan, &plan.tests[0], FrameSize::MINIMUM, &[]);
+    let mut search = procedure(&plan, &plan.tests[0], FrameSize::MINIMUM, &[], None);
     let mut results = Vec::new();
     while let Some(spec) = search.next_trial() {
         let result = tester.measure(&spec).map_err(failed)?;

@@ -8,10 +8,10 @@ use crate::profile;
 use crate::view::View;
 use sixbench_method::budget;
 use sixbench_method::event::Event;
-use sixbench_method::measure::{Outcome, Procedure};
+use sixbench_method::measure::Outcome;
 use sixbench_method::plan::{Measure, Plan, Point, Test};
 use sixbench_method::record::{FORMAT, Facts, TrialRecord};
-use sixbench_method::replay;
+use sixbench_method::replay::{self, Resumed};
 use sixbench_method::search::{Bracket, Limit};
 use sixbench_method::stats;
 use sixbench_method::terms::FrameRate;
@@ -111,17 +111,25 @@ impl Manager<'_> {
         Ok(())
     }
 
-    /// All measurements of one group; repetitions go round its points, so that a drift of the machine spreads over all of them, and every
-    /// second one backwards, so that none always comes first.
+    /// All measurements of one group: what is made at the throughput comes when all searches for the throughput have ended, since it is
+    /// made at their median.
     fn group(&mut self, tests: &[&Test]) -> Result<(), Failed> {
+        let mut sessions = Sessions::new();
+        let (at_throughput, others): (Vec<&Test>, Vec<&Test>) = tests.iter().partition(|test| test.measure.is_at_throughput());
+        self.rounds(&mut sessions, &others)?;
+        self.rounds(&mut sessions, &at_throughput)
+    }
+
+    /// Repetitions go round the points of these tests, so that a drift of the machine spreads over all of them, and every second one
+    /// backwards, so that none always comes first.
+    fn rounds(&mut self, sessions: &mut Sessions, tests: &[&Test]) -> Result<(), Failed> {
         let most = tests.iter().map(|test| test.repetitions.most()).max().unwrap_or(0);
         let mut round: Vec<(&Test, Point)> =
             tests.iter().flat_map(|test| test.points().map(move |point| (*test, point))).collect();
-        let mut sessions = Sessions::new();
         for repetition in 1..=most {
             for (test, point) in &round {
                 if self.is_wanted(test, point, repetition) {
-                    self.measurement(&mut sessions, test, point, repetition)?;
+                    self.measurement(sessions, test, point, repetition)?;
                 }
             }
             round.reverse();
@@ -139,14 +147,13 @@ impl Manager<'_> {
     /// One repetition of one point; what an earlier part of the run measured is not measured again.
     fn measurement(&mut self, sessions: &mut Sessions, test: &Test, point: &Point, repetition: u32) -> Result<(), Failed> {
         let plan = self.order.plan;
-        let (mut procedure, mut trials) = replay::resume(plan, point, repetition, &self.order.records)
+        let mut resumed = replay::resume(plan, point, repetition, &self.order.records)
             .map_err(|mismatch| Failed::new(Exit::Usage, *mismatch))?;
         self.view.show(&Event::MeasurementStarted { point: point.clone(), repetition, of: test.repetitions.most() });
-        if procedure.next_trial().is_some() {
+        if resumed.procedure.next_trial().is_some() {
             let session = self.ready(sessions, test, point)?;
-            while let Some(spec) = procedure.next_trial() {
-                trials += 1;
-                self.trial(session, procedure.as_mut(), point, (repetition, trials), &spec)?;
+            while let Some(spec) = resumed.procedure.next_trial() {
+                self.trial(session, &mut resumed, point, repetition, &spec)?;
             }
         }
         if let Some(outcome) = self.outcome(point, repetition) {
@@ -226,23 +233,25 @@ impl Manager<'_> {
     fn trial(
         &mut self,
         session: &mut Session,
-        procedure: &mut dyn Procedure,
+        measurement: &mut Resumed,
         point: &Point,
-        (repetition, trial): (u32, u32),
+        repetition: u32,
         spec: &TrialSpec,
     ) -> Result<(), Failed> {
         self.check_stop()?;
         self.view.show(&Event::TrialStarted { point: point.clone(), spec: *spec });
         let started = jiff::Timestamp::now().to_string();
+        let trial = measurement.trials + 1;
         if self.order.queries {
             session.keep_queries(self.store.queries(point, repetition, trial)?);
         }
         let (result, watch) = session.measure(spec)?;
-        let record =
-            TrialRecord { format: FORMAT, point: point.clone(), repetition, trial, started, result, watch: Some(watch) };
+        let (point, load, watch) = (point.clone(), measurement.load.clone(), Some(watch));
+        let record = TrialRecord { format: FORMAT, point, repetition, trial, load, started, result, watch };
         self.store.append(&record)?;
-        let verdict = procedure.verdict(&record.result);
-        procedure.learn(&record.result);
+        measurement.trials = trial;
+        let verdict = measurement.procedure.verdict(&record.result);
+        measurement.procedure.learn(&record.result);
         self.order.records.push(record.clone());
         self.view.show(&Event::TrialEnded { record: Box::new(record), verdict });
         self.rest()

@@ -183,6 +183,7 @@ mod tests {
             point: Point { test: "t".to_owned(), frame_size: FrameSize(84) },
             repetition: 1,
             trial,
+            load: None,
             started: "2026-01-01T00:00:00Z".to_owned(),
             result: TrialResult {
                 spec: TrialSpec::constant(FrameRate(1000), 1_000_000_000),

@@ -17,6 +17,7 @@ fn trial(rate: u64, lost: u64, watch: Option<Watch>) -> TrialRecord {
         point: Point { test: "siit".into(), frame_size: FrameSize(84) },
         repetition: 1,
         trial: 1,
+        load: None,
         started: String::new(),
         result: TrialResult { spec, directions: vec![forward], connections: None, tcp: None, dns: None, faults: vec![] },
         watch,

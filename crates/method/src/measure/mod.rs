@@ -20,6 +20,7 @@ pub(crate) use watched::values as watched;
 use crate::plan::{Latency, Load, Measure, Plan, Point, Recovery, Reset, SearchMethod, SearchSettings, Stateful, Test};
 use crate::search::{Bracket, Start, new_search, start_for};
 use crate::terms::{FrameRate, FrameSize, IpVersion, LossRatio};
+use crate::throughput::LoadSource;
 use crate::trial::{Shape, Tagging, TrialResult, TrialSpec, Verdict};
 use back_to_back::BackToBackSearch;
 use capacity::CapacitySearch;
@@ -56,12 +57,20 @@ pub struct Findings {
 
 /// The next repetition of a measurement, given the outcomes of the earlier ones of the same point.
 ///
-/// The throughput that a measurement is to be made at is searched for in the first repetition, and kept for the later ones.
-pub fn procedure(plan: &Plan, test: &Test, frame_size: FrameSize, earlier: &[Outcome]) -> Box<dyn Procedure> {
+/// A measurement made at the throughput is made at that of `source`. Without one it takes what an earlier repetition found, as all results
+/// recorded before throughputs were shared did, and where none did it searches first.
+pub fn procedure(
+    plan: &Plan,
+    test: &Test,
+    frame_size: FrameSize,
+    earlier: &[Outcome],
+    source: Option<&LoadSource>,
+) -> Box<dyn Procedure> {
     let tries = plan.search.max_invalid;
     let conditions = Conditions::of(test);
+    let known = source.map(|source| source.throughput).or_else(|| earlier.iter().find_map(Outcome::throughput));
     let start = || start_for(plan, &Point { test: test.name.clone(), frame_size }, earlier);
-    let loaded = |load: Load, then: Then| at_load(plan, test, load, earlier, then);
+    let loaded = |load: Load, then: Then| at_load(plan, test, load, known, then);
     match &test.measure {
         Measure::Throughput => Box::new(searching(plan, test, start())),
         Measure::FrameLossRate(scan) => {
@@ -139,14 +148,14 @@ fn resetting(reset: Reset, conditions: Conditions, tries: u32) -> Then {
     })
 }
 
-fn at_load(plan: &Plan, test: &Test, load: Load, earlier: &[Outcome], then: Then) -> Box<dyn Procedure> {
+fn at_load(plan: &Plan, test: &Test, load: Load, known: Option<FrameRate>, then: Then) -> Box<dyn Procedure> {
     let share = match load {
         Load::Rate(rate) => return then(rate),
         Load::OfThroughput(share) => share,
     };
     let scaled = move |rate: FrameRate| then(FrameRate(((rate.0 as f64 * share) as u64).max(1)));
     // A repetition in which nothing passed without loss determines nothing: the next one searches again.
-    match earlier.iter().find_map(Outcome::throughput) {
+    match known {
         Some(rate) => scaled(rate),
         None => Box::new(Staged::new(searching(plan, test, Start::Cold), Box::new(scaled))),
     }

@@ -72,7 +72,7 @@ fn repeat(
     measurer: &mut dyn Measurer<Error = std::convert::Infallible>,
 ) -> (Vec<TrialSpec>, Outcome) {
     let point = plan.tests[0].points().next().unwrap();
-    let mut procedure = procedure(plan, &plan.tests[0], point.frame_size, earlier);
+    let mut procedure = procedure(plan, &plan.tests[0], point.frame_size, earlier, None);
     let (mut specs, mut invalid) = (Vec::new(), 0);
     while let Some(spec) = procedure.next_trial() {
         let Ok(result) = measurer.measure(&spec);
@@ -83,7 +83,7 @@ fn repeat(
     }
     let Findings { brackets, values } = procedure.findings();
     let (repetition, trials) = (earlier.len() as u32 + 1, specs.len() as u32);
-    (specs, Outcome { point, repetition, trials, invalid, brackets, values })
+    (specs, Outcome { point, repetition, trials, invalid, load: None, brackets, values })
 }
 
 fn once(measure: Measure, mut dut: SimulatedDut) -> Outcome {

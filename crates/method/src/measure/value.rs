@@ -3,6 +3,7 @@
 use crate::plan::{Measure, Point};
 use crate::search::Bracket;
 use crate::terms::{Direction, FrameRate};
+use crate::throughput::LoadSource;
 use serde::{Deserialize, Serialize};
 
 /// A quantity the RFCs define. Times are nanoseconds here and milliseconds or seconds in reports.
@@ -176,6 +177,9 @@ pub struct Outcome {
     pub trials: u32,
     /// Invalid trials among them.
     pub invalid: u32,
+    /// The searches that its load came from, where others made them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub load: Option<LoadSource>,
     /// What a search of the load found, one for each loss goal; empty where this repetition searched none.
     pub brackets: Vec<Bracket>,
     /// What else was measured.
@@ -187,6 +191,11 @@ impl Outcome {
     /// The throughput, or the establishment rate, this repetition determined, for the first loss goal.
     pub fn throughput(&self) -> Option<FrameRate> {
         self.brackets.first()?.lower
+    }
+
+    /// The throughput that it was made at, whoever searched for it.
+    pub fn load_throughput(&self) -> Option<FrameRate> {
+        self.load.as_ref().map(|load| load.throughput).or_else(|| self.throughput())
     }
 
     /// The one number repetitions are judged by: the throughput, or the measure's first quantity in its worst direction.

@@ -76,7 +76,7 @@ mod tests {
         let result = TrialResult { spec, directions: vec![], connections: None, tcp: None, dns: None, faults };
         let point = Point { test: "t".into(), frame_size: FrameSize(84) };
         let (started, watch) = (String::new(), Some(watch));
-        let record = TrialRecord { format: FORMAT, point, repetition: 1, trial: 1, started, result, watch };
+        let record = TrialRecord { format: FORMAT, point, repetition: 1, trial: 1, load: None, started, result, watch };
         assert!(values(&Measure::Throughput, &record).is_empty());
         values(&measure, &record).into_iter().map(|value| (value.quantity, value.value)).collect()
     }

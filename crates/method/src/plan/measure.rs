@@ -76,6 +76,20 @@ impl Measure {
         matches!(self, Self::Throughput | Self::EstablishmentRate | Self::TcpEstablishmentRate(_) | Self::Dns(_))
     }
 
+    /// Whether it is made at the throughput, or at a share of it.
+    pub fn is_at_throughput(&self) -> bool {
+        let load = match self {
+            Self::Latency(latency) => latency.load,
+            Self::Pdv(at) | Self::Ipdv(at) => at.load,
+            Self::Reset(reset) => reset.load,
+            Self::Recovery(_) => return true,
+            Self::Throughput | Self::FrameLossRate(_) | Self::BackToBack(_) | Self::ResponseTime(_) => return false,
+            Self::EstablishmentRate | Self::TearDownRate | Self::TableCapacity(_) => return false,
+            Self::TcpEstablishmentRate(_) | Self::TcpCapacity(_) | Self::Dns(_) => return false,
+        };
+        matches!(load, Load::OfThroughput(_))
+    }
+
     /// Whether its rates are of connections, which have no direction: only the Initiator opens them.
     pub fn counts_connections(&self) -> bool {
         self.is_of_connections() || self.tcp().is_some()
@@ -113,7 +127,7 @@ impl Measure {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Load {
-    /// This share of the throughput, which the first repetition determines. 1: RFC 8219's.
+    /// This share of the throughput, which is searched for once for all measurements of the same device, size and traffic. 1: RFC 8219's.
     OfThroughput(f64),
     /// Frames per second per direction.
     Rate(FrameRate),

@@ -3,10 +3,12 @@
 
 use sixbench_method::measure::{Findings, Outcome, procedure};
 use sixbench_method::plan::*;
+use sixbench_method::record::{FORMAT, TrialRecord};
 use sixbench_method::repeat::Repetition;
+use sixbench_method::replay::{Resumed, resume};
 use sixbench_method::simulated::SimulatedDut;
 use sixbench_method::terms::*;
-use sixbench_method::trial::Measurer;
+use sixbench_method::trial::{Measurer, Verdict};
 
 /// One throughput test at two frame sizes, three repetitions; 1 k to 10 M frames/s, width 0.1 %, 60 s trials.
 pub(crate) fn plan(method: SearchMethod, goals: &[f64]) -> Plan {
@@ -60,7 +62,7 @@ fn throughput_test() -> Test {
 /// The next repetition of the plan's first point.
 pub(crate) fn repeat(plan: &Plan, earlier: &[Outcome], dut: &mut SimulatedDut) -> Outcome {
     let point = plan.tests[0].points().next().unwrap();
-    let mut procedure = procedure(plan, &plan.tests[0], point.frame_size, earlier);
+    let mut procedure = procedure(plan, &plan.tests[0], point.frame_size, earlier, None);
     let mut trials = 0;
     while let Some(spec) = procedure.next_trial() {
         let Ok(result) = dut.measure(&spec);
@@ -68,5 +70,37 @@ pub(crate) fn repeat(plan: &Plan, earlier: &[Outcome], dut: &mut SimulatedDut) -
         trials += 1;
     }
     let Findings { brackets, values } = procedure.findings();
-    Outcome { point, repetition: earlier.len() as u32 + 1, trials, invalid: 0, brackets, values }
+    Outcome { point, repetition: earlier.len() as u32 + 1, trials, invalid: 0, load: None, brackets, values }
+}
+
+/// A run as the run command does it; what it recorded and what it found.
+pub(crate) fn live(plan: &Plan, dut: &mut SimulatedDut) -> (Vec<TrialRecord>, Vec<Outcome>) {
+    let (mut records, mut found) = (Vec::new(), Vec::new());
+    for point in plan.tests.iter().flat_map(|test| test.points()) {
+        for repetition in 1..=plan.test(&point.test).unwrap().repetitions.most() {
+            found.push(measure(plan, &point, repetition, dut, &mut records));
+        }
+    }
+    (records, found)
+}
+
+pub(crate) fn measure(
+    plan: &Plan,
+    point: &Point,
+    repetition: u32,
+    dut: &mut SimulatedDut,
+    records: &mut Vec<TrialRecord>,
+) -> Outcome {
+    let Resumed { mut procedure, mut trials, load } = resume(plan, point, repetition, records).unwrap();
+    let mut invalid = 0;
+    while let Some(spec) = procedure.next_trial() {
+        let Ok(result) = dut.measure(&spec);
+        trials += 1;
+        invalid += u32::from(procedure.verdict(&result) == Verdict::Invalid);
+        procedure.learn(&result);
+        let (point, load, started) = (point.clone(), load.clone(), String::new());
+        records.push(TrialRecord { format: FORMAT, point, repetition, trial: trials, load, started, result, watch: None });
+    }
+    let Findings { brackets, values } = procedure.findings();
+    Outcome { point: point.clone(), repetition, trials, invalid, load, brackets, values }
 }

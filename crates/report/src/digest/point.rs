@@ -77,7 +77,7 @@ impl<'a> PointDigest<'a> {
 
     /// The throughput that a measurement of another kind was made at, or relative to.
     pub(crate) fn determined(&self) -> Option<FrameRate> {
-        self.outcomes.iter().find_map(|o| o.throughput())
+        self.outcomes.iter().find_map(|o| o.load_throughput())
     }
 
     /// The sample of a quantity in one direction; of several loads, at the lowest.

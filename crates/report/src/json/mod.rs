@@ -16,6 +16,7 @@ use sixbench_method::plan::Series;
 use sixbench_method::search::Bracket;
 use sixbench_method::stats::Summary;
 use sixbench_method::terms::{Direction, Directions};
+use sixbench_method::throughput::LoadSource;
 use stateful::JsonStateful;
 
 /// The version of the format of `results.json`. A field's meaning never changes under the same number.
@@ -101,6 +102,9 @@ struct Repetition<'a> {
     repetition: u32,
     trials: u32,
     invalid: u32,
+    /// The searches that its load came from, where others made them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    load: Option<&'a LoadSource>,
     brackets: Vec<JsonBracket>,
     /// In the unit that `quantities` name.
     values: &'a [Value],
@@ -182,8 +186,8 @@ fn quantity(sample: &Sample) -> JsonQuantity {
 
 fn repetition(outcome: &Outcome) -> Repetition<'_> {
     let brackets = outcome.brackets.iter().map(bracket).collect();
-    let &Outcome { repetition, trials, invalid, ref values, .. } = outcome;
-    Repetition { repetition, trials, invalid, brackets, values }
+    let &Outcome { repetition, trials, invalid, ref load, ref values, .. } = outcome;
+    Repetition { repetition, trials, invalid, load: load.as_ref(), brackets, values }
 }
 
 fn bracket(bracket: &Bracket) -> JsonBracket {

@@ -6,7 +6,7 @@ use crate::table::Table;
 use crate::words::{grouped, three_digits, title};
 use sixbench_method::measure::{Quantity, theoretical};
 use sixbench_method::plan::{BackToBack, Measure};
-use sixbench_method::stats::Summary;
+use sixbench_method::throughput::shared;
 
 /// A row for each test and frame size. Both directions burst at once, and a loss in either ends the burst of both: one row for both.
 pub(crate) fn table(digest: &Digest) -> Table {
@@ -28,7 +28,7 @@ pub(crate) fn table(digest: &Digest) -> Table {
     let rows = digest.points.iter().filter_map(|p| row(digest, p));
     let table = Table::new("Back-to-back frames (RFC 9004 section 7)", columns).with_rows(rows).with_note(
         "Implied: average burst over the maximum rate. Corrected: implied - implied * throughput / maximum rate (section 6.4). \
-         Throughput: median of the throughput test of the same DUT, directions and size; where the run has none, the time \
+         Throughput: median of the searches with the same DUT, traffic, directions and size; where the run has none, the time \
          cannot be corrected. \
          Rates: frames/s per direction.",
     );
@@ -50,7 +50,7 @@ fn row(digest: &Digest, point: &PointDigest) -> Option<Vec<String>> {
     };
     let sample = burst(point)?;
     let maximum = theoretical(digest.input.plan, point.test, point.point.frame_size).unwrap_or(sample.load).0 as f64;
-    let throughput = throughput(digest, point).map(|s| s.median);
+    let throughput = shared(digest.input.plan, &point.point, digest.input.outcomes).map(|source| source.throughput.0 as f64);
     let implied = sample.mean / maximum;
     let frames = |v: f64| grouped(v.round());
     let mut row =
@@ -78,15 +78,6 @@ fn limits(settings: &BackToBack, sample: &Sample) -> [u64; 2] {
 
 fn seconds(value: f64) -> String {
     format!("{value:.6}")
-}
-
-fn throughput<'d>(digest: &'d Digest, of: &PointDigest) -> Option<&'d Summary> {
-    let is_same = |p: &&PointDigest| {
-        let (a, b) = (p.test, of.test);
-        let (traffic, place) = (a.foreground == b.foreground && a.cores == b.cores, p.point.frame_size == of.point.frame_size);
-        a.dut == b.dut && a.directions == b.directions && traffic && place
-    };
-    digest.throughput_points().find(is_same)?.headline()
 }
 
 #[cfg(test)]

@@ -142,7 +142,7 @@ fn replaying_the_trials_finds_the_same_capacity() {
     let mut dut = gateway(200_000, 77_777);
     let point = plan.tests[0].points().next().unwrap();
     let mut records = Vec::new();
-    let (mut procedure, _) = crate::replay::resume(&plan, &point, 1, &records).expect("a beginning");
+    let mut procedure = crate::replay::resume(&plan, &point, 1, &records).expect("a beginning").procedure;
     while let Some(spec) = procedure.next_trial() {
         let Ok(result) = dut.measure(&spec);
         procedure.learn(&result);
@@ -153,6 +153,7 @@ fn replaying_the_trials_finds_the_same_capacity() {
             point,
             repetition: 1,
             trial,
+            load: None,
             started: String::new(),
             result,
             watch: None,

@@ -34,7 +34,7 @@ impl Sample {
     }
 
     fn ask(&mut self, test: &Test, point: &Point, repetition: u32) {
-        self.drive(test, point, repetition, |spec| {
+        self.drive(point, repetition, |spec| {
             let result = Server::of(test, repetition).trial(*spec);
             let watch = watch((spec.rate.0 / 20).min(930) as u16);
             (result, watch)

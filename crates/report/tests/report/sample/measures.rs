@@ -1,9 +1,10 @@
 //! A run of every measure: the real procedures, driven against a device made of arithmetic.
 
 use super::{SECOND, Sample, plan, test, watch};
-use sixbench_method::measure::{Outcome, procedure};
+use sixbench_method::measure::{Findings, Outcome};
 use sixbench_method::plan::*;
 use sixbench_method::record::{Drops, FORMAT, TrialRecord, Watch};
+use sixbench_method::replay::{Resumed, resume};
 use sixbench_method::terms::*;
 use sixbench_method::trial::*;
 
@@ -40,7 +41,7 @@ impl Sample {
 
     fn perform(&mut self, test: &Test, point: &Point, repetition: u32) {
         let dut = Device::of(test, point.frame_size, repetition);
-        self.drive(test, point, repetition, |spec| {
+        self.drive(point, repetition, |spec| {
             let result = dut.trial(*spec, test.directions);
             let mut watch = watch((spec.rate.0 / 1000).min(900) as u16);
             watch.memory = vec![12 << 20, 13 << 20];
@@ -52,25 +53,24 @@ impl Sample {
     /// One repetition of a measurement by its real procedure, on whatever performs the trials.
     pub(super) fn drive(
         &mut self,
-        test: &Test,
         point: &Point,
         repetition: u32,
         mut perform: impl FnMut(&TrialSpec) -> (TrialResult, Watch),
     ) {
-        let earlier: Vec<Outcome> = self.outcomes.iter().filter(|o| o.point == *point).cloned().collect();
-        let mut procedure = procedure(&self.plan, test, point.frame_size, &earlier);
-        let (mut trial, mut invalid) = (0, 0);
+        let Resumed { mut procedure, trials, load } =
+            resume(&self.plan, point, repetition, &self.records).expect("records of this plan");
+        let (mut trial, mut invalid) = (trials, 0);
         while let Some(spec) = procedure.next_trial() {
             trial += 1;
             let (result, watch) = perform(&spec);
             invalid += u32::from(procedure.verdict(&result) == Verdict::Invalid);
             procedure.learn(&result);
-            let (point, started) = (point.clone(), "2026-11-21T09:00:00Z".to_owned());
-            self.records.push(TrialRecord { format: FORMAT, point, repetition, trial, started, result, watch: Some(watch) });
+            let (point, load, started) = (point.clone(), load.clone(), "2026-11-21T09:00:00Z".to_owned());
+            let watch = Some(watch);
+            self.records.push(TrialRecord { format: FORMAT, point, repetition, trial, load, started, result, watch });
         }
-        let findings = procedure.findings();
-        let (brackets, values) = (findings.brackets, findings.values);
-        self.outcomes.push(Outcome { point: point.clone(), repetition, trials: trial, invalid, brackets, values });
+        let Findings { brackets, values } = procedure.findings();
+        self.outcomes.push(Outcome { point: point.clone(), repetition, trials: trial, invalid, load, brackets, values });
     }
 }
 

@@ -103,6 +103,7 @@ impl Sample {
             repetition,
             trials: trial,
             invalid,
+            load: None,
             brackets: vec![bracket],
             values: vec![],
         });
@@ -112,7 +113,16 @@ impl Sample {
         let load = (result.spec.rate.0 / 1000).min(900) as u16;
         let started = "2026-11-21T09:00:00Z".to_owned();
         let watch = Some(watch(load));
-        self.records.push(TrialRecord { format: FORMAT, point: point.clone(), repetition, trial, started, result, watch });
+        self.records.push(TrialRecord {
+            format: FORMAT,
+            point: point.clone(),
+            repetition,
+            trial,
+            load: None,
+            started,
+            result,
+            watch,
+        });
     }
 }
 
@@ -220,7 +230,7 @@ pub(super) fn plan() -> Plan {
             width: 0.01,
             goals: vec![LossRatio::ZERO],
             max_invalid: 3,
-            start: RepetitionStart::Dithered,
+            start: RepetitionStart::Median,
         },
         link_rate: None,
         interleave: false,

@@ -31,7 +31,7 @@ impl Sample {
         let capacity = if test.traffic.payload == Payload::Echo { 220_000 } else { 200_000 } + u64::from(repetition) * 1_000;
         let mut relay = SimulatedRelay::new(FrameRate(capacity), 100).with_link(20_000);
         let is_seen = test.dut != "unseen";
-        self.drive(test, point, repetition, |spec| {
+        self.drive(point, repetition, |spec| {
             let Ok(mut result) = relay.measure(spec);
             result.directions[1].sending.worst_lateness_ns = 41_000;
             let forwarded = result.exchange().map_or(0, |exchange| exchange.forwarded());

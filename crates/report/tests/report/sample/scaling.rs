@@ -32,7 +32,7 @@ impl Sample {
         let place = CORES.iter().position(|cores| Some(*cores) == test.cores).expect("a step");
         let median = if test.dut == "xlat" { XLAT[place] } else { MAP_T[place] };
         let capacity = median * (990 + 5 * u64::from(repetition)) / 1000;
-        self.drive(test, point, repetition, |spec| {
+        self.drive(point, repetition, |spec| {
             let load = spec.rate.0 as f64 / capacity as f64;
             (forwarded(*spec, capacity), watched(test, load.min(1.0)))
         });

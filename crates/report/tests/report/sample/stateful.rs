@@ -31,7 +31,7 @@ impl Sample {
 
     fn converse(&mut self, test: &Test, point: &Point, repetition: u32) {
         let mut trial = 0;
-        self.drive(test, point, repetition, |spec| {
+        self.drive(point, repetition, |spec| {
             trial += 1;
             let mut result = perform(test, point.frame_size, repetition, spec);
             told(test, &mut result);

@@ -1,0 +1,96 @@
+//! One throughput for each device, frame size, directions and traffic. The measurements that are made at the throughput share the searches
+//! for it: a search of its own for each would take most of the time of a run, and every one would find another rate.
+
+use crate::measure::Outcome;
+use crate::plan::{Measure, Plan, Point, Test};
+use crate::record::TrialRecord;
+use crate::replay::outcomes_of;
+use crate::stats;
+use crate::terms::FrameRate;
+use serde::{Deserialize, Serialize};
+
+/// Where the load of a measurement came from that was made at the throughput, or at a share of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct LoadSource {
+    /// The throughput for the first loss goal, frames per second per direction: of several searches the median.
+    pub throughput: FrameRate,
+    /// The searches, in the order of the plan.
+    pub searches: Vec<SearchRef>,
+}
+
+/// One search for a throughput: a repetition of a test, at the frame size of the point in question.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct SearchRef {
+    /// Name of the test.
+    pub test: String,
+    /// Which repetition, from 1.
+    pub repetition: u32,
+}
+
+/// The throughput that `point` is measured at, by the searches among `outcomes`. `None` as long as none of them has found one.
+pub fn shared(plan: &Plan, point: &Point, outcomes: &[Outcome]) -> Option<LoadSource> {
+    let found: Vec<(SearchRef, FrameRate)> = points(plan, point)
+        .flat_map(|source| outcomes.iter().filter(move |outcome| outcome.point == source))
+        .filter_map(|outcome| Some((search(outcome), outcome.throughput()?)))
+        .collect();
+    let rates: Vec<f64> = found.iter().map(|(_, rate)| rate.0 as f64).collect();
+    let throughput = FrameRate(stats::median(&rates)? as u64);
+    Some(LoadSource { throughput, searches: found.into_iter().map(|(search, _)| search).collect() })
+}
+
+/// The same by the records of a run.
+pub fn recorded(plan: &Plan, point: &Point, records: &[TrialRecord]) -> Option<LoadSource> {
+    let outcomes: Vec<Outcome> = points(plan, point).flat_map(|source| outcomes_of(plan, &source, records)).collect();
+    shared(plan, point, &outcomes)
+}
+
+/// Whether a measurement of `test` can take its load from the searches of another test of the plan.
+pub fn is_shared(plan: &Plan, test: &Test, point: &Point) -> bool {
+    let mut sources = points(plan, point);
+    test.measure.is_at_throughput() && sources.next().is_some_and(|first| first.test != test.name)
+}
+
+/// What sharing searches has saved.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Saved {
+    /// Points that were measured at the throughput of another test's searches.
+    pub points: u32,
+    /// Trials that a search of their own would have taken, supposed that it takes as many as the first of those searches.
+    pub trials: u32,
+    /// Time that these trials would have taken, nanoseconds: sending and rest, no wait for residual frames.
+    pub time_ns: u64,
+}
+
+/// What sharing searches has saved among `outcomes`.
+pub fn saved(plan: &Plan, outcomes: &[Outcome]) -> Saved {
+    let of_point = |point: &Point| {
+        let load = outcomes.iter().find(|outcome| outcome.point == *point)?.load.as_ref()?;
+        let first = load.searches.first().filter(|search| search.test != point.test)?;
+        let is_first = |o: &&Outcome| {
+            o.point.test == first.test && o.point.frame_size == point.frame_size && o.repetition == first.repetition
+        };
+        outcomes.iter().find(is_first).map(|search| search.trials)
+    };
+    let trials: Vec<u32> = plan.tests.iter().flat_map(Test::points).filter_map(|point| of_point(&point)).collect();
+    let all: u32 = trials.iter().sum();
+    let each_ns = plan.trial.duration_ns + plan.trial.rest_ns;
+    Saved { points: trials.len() as u32, trials: all, time_ns: u64::from(all) * each_ns }
+}
+
+/// The points whose searches tell the throughput of `point`, in the order in which they are measured: those of throughput tests, then
+/// those of measurements made at it, the first of which searches for all where there is no throughput test.
+fn points<'p>(plan: &'p Plan, point: &'p Point) -> impl Iterator<Item = Point> + 'p {
+    let of = plan.test(&point.test);
+    let is_source = move |test: &&Test| {
+        of.is_some_and(|of| of.shares_throughput_with(test)) && test.frame_sizes.contains(&point.frame_size)
+    };
+    let measured = |which: fn(&Measure) -> bool| plan.tests.iter().filter(move |test| which(&test.measure));
+    let tests = measured(|measure| *measure == Measure::Throughput).chain(measured(Measure::is_at_throughput));
+    tests.filter(is_source).map(|test| Point { test: test.name.clone(), frame_size: point.frame_size })
+}
+
+fn search(outcome: &Outcome) -> SearchRef {
+    SearchRef { test: outcome.point.test.clone(), repetition: outcome.repetition }
+}
