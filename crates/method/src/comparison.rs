@@ -140,7 +140,7 @@ fn samples(outcomes: &[Outcome]) -> BTreeMap<Key, Sample> {
             let rate = match (bracket.lower, bracket.limit) {
                 (Some(rate), _) => rate.0 as f64,
                 // The tester was unfit at every load: that says nothing of the device.
-                (None, Limit::Tester) => continue,
+                (None, Limit::Tester | Limit::Disturbed) => continue,
                 (None, _) => 0.0,
             };
             let is_open = bracket.lower.is_some() && bracket.limit != Limit::Dut;

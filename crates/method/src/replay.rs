@@ -2,6 +2,7 @@
 //!
 //! A procedure is a function of its start and of the results it learned, so the records of a run hold all its decisions.
 
+use crate::disturbance::weighed;
 use crate::measure::{Findings, Outcome, Procedure, Value, procedure, watched};
 use crate::plan::{Plan, Point, Test};
 use crate::record::TrialRecord;
@@ -129,7 +130,7 @@ fn replay_point(plan: &Plan, point: &Point, groups: &Groups, into: &mut Replay) 
         match feed(plan, point, &into.finished[first..], trials, load) {
             Err(mismatch) => into.mismatches.push(*mismatch),
             Ok(fed) => {
-                let outcome = outcome(point, *repetition, trials.len() as u32, &fed);
+                let outcome = outcome(point, *repetition, trials, &fed);
                 let ended = fed.procedure.next_trial().is_none();
                 let list = if ended { &mut into.finished } else { &mut into.unfinished };
                 list.push(outcome);
@@ -183,8 +184,10 @@ fn mismatch(record: &TrialRecord, wanted: Option<TrialSpec>) -> Box<Mismatch> {
     })
 }
 
-fn outcome(point: &Point, repetition: u32, trials: u32, fed: &Fed) -> Outcome {
+fn outcome(point: &Point, repetition: u32, records: &[&TrialRecord], fed: &Fed) -> Outcome {
     let Findings { brackets, mut values } = fed.procedure.findings();
+    let brackets = brackets.into_iter().map(|bracket| weighed(bracket, records)).collect();
+    let trials = records.len() as u32;
     values.extend(&fed.watched);
     Outcome { point: point.clone(), repetition, trials, invalid: fed.invalid, load: fed.load.clone(), brackets, values }
 }

@@ -118,6 +118,7 @@ pub(crate) fn limit_name(limit: Limit) -> &'static str {
         Limit::Dut => "dut",
         Limit::Tester => "tester",
         Limit::Maximum => "maximum",
+        Limit::Disturbed => "disturbed",
     }
 }
 

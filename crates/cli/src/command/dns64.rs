@@ -164,6 +164,7 @@ fn search(arguments: &args::Dns64, tester: &mut DnsTester) -> Result<Exit, Faile
         Limit::Dut => (Exit::Done, ""),
         Limit::Maximum => (Exit::Done, " or more: --rate is the highest that was tried"),
         Limit::Tester => (Exit::TesterUnfit, " or more: the tester could not go further"),
+        Limit::Disturbed => (Exit::TesterUnfit, " or more: other work disturbed the trials"),
     };
     match bracket.lower {
         Some(rate) => {

@@ -320,7 +320,8 @@ impl Manager<'_> {
         let plan = self.order.plan;
         replay::outcomes(plan, &self.order.records).iter().any(|outcome| {
             let bracket = outcome.brackets.first();
-            let searched_in_vain = bracket.is_some_and(|b| b.lower.is_none() && b.limit == Limit::Tester);
+            let searched_in_vain =
+                bracket.is_some_and(|b| b.lower.is_none() && matches!(b.limit, Limit::Tester | Limit::Disturbed));
             let has_a_load = bracket.is_none_or(|b| b.lower.is_some());
             let is_of_values = plan.test(&outcome.point.test).is_some_and(|test| !test.measure.is_searched_rate());
             searched_in_vain || (is_of_values && has_a_load && outcome.invalid > 0 && outcome.values.is_empty())
@@ -333,7 +334,7 @@ impl Manager<'_> {
 fn expectable(bracket: &Bracket) -> Option<f64> {
     match (bracket.lower, bracket.limit) {
         (Some(rate), _) => Some(rate.0 as f64),
-        (None, Limit::Tester) => None,
+        (None, Limit::Tester | Limit::Disturbed) => None,
         (None, _) => Some(0.0),
     }
 }

@@ -149,6 +149,7 @@ fn bracket(bracket: &Bracket, unit: &str) -> String {
     let limit = match bracket.limit {
         Limit::Dut => "",
         Limit::Tester => " or more: the tester could not go further",
+        Limit::Disturbed => " or more: other work disturbed the trials",
         Limit::Maximum => " or more: the plan's maximum",
     };
     match bracket.lower {

@@ -9,6 +9,7 @@ mod tests;
 
 pub use devices::{Chain, Idleness, Weakest, idleness, weakest};
 
+use crate::disturbance::is_disturbed;
 use crate::record::TrialRecord;
 use crate::terms::{FrameRate, LossRatio};
 use crate::trial::{Shape, Verdict};
@@ -48,6 +49,8 @@ pub enum Cause {
     Event,
     /// The host of the virtual machine took time from the DUT.
     HostSteal,
+    /// Other work had the DUT's processors in every trial at a load.
+    Disturbed,
     /// The tester could not offer more.
     Tester,
     /// A DNS server did not answer although cores have time to spare, and no interface counted drops.
@@ -72,6 +75,7 @@ impl fmt::Display for Cause {
             Self::Names => "the names were not cached as the plan has it, or not enough of them, so nothing was measured",
             Self::Event => "the losses stand in a moment of the trial: an accident on the machine rather than its limit",
             Self::HostSteal => "the host of this virtual machine takes processor time away from the DUT",
+            Self::Disturbed => "other work on the machine had the DUT's processors in every trial at a load: nothing is known of it",
             Self::Tester => "the tester cannot offer more: the DUT may be better than this",
             Self::Waiting => {
                 "the cores have time to spare and no interface counts drops: the server waits, look at its limits of threads, sockets and \
@@ -165,6 +169,7 @@ fn tester(records: &[&TrialRecord], goal: LossRatio) -> Option<Bottleneck> {
     let cause = match fault {
         Some(fault) if fault.is_of_connections() => Cause::PhaseOne,
         Some(fault) if fault.is_of_names() => Cause::Names,
+        Some(_) if invalid.iter().all(|record| is_disturbed(record)) => Cause::Disturbed,
         _ => Cause::Tester,
     };
     let fault = fault.map_or_else(String::new, |fault| format!(": {fault}"));

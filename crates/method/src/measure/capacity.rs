@@ -74,7 +74,7 @@ impl CapacitySearch {
         let bracket = searching.findings().brackets.first().copied();
         match bracket.map(|bracket| (bracket.lower, bracket.limit)) {
             Some((Some(rate), _)) => self.held.push((connections, rate)),
-            Some((None, Limit::Tester)) | None => {
+            Some((None, Limit::Tester | Limit::Disturbed)) | None => {
                 self.is_unfit = true;
                 return;
             }

@@ -56,6 +56,9 @@ pub enum Limit {
     Tester,
     /// The highest load allowed by the plan met the goal.
     Maximum,
+    /// Other work had the DUT's processors in the trials that decided, or the loss was an accident on the machine: the DUT may be better
+    /// than this. No search says so; it follows from the records of its trials.
+    Disturbed,
 }
 
 /// What a search knows before its first trial.

@@ -135,6 +135,11 @@ impl Fault {
     /// Of the DUT's time others may have so many parts in a thousand unnoticed: a kernel has housekeeping to do, and the counters tick slowly.
     pub const UNNOTICED_PER_MILLE: u64 = 50;
 
+    /// Whether it was done to the DUT from outside: others had its processors.
+    pub fn is_of_the_machine(&self) -> bool {
+        matches!(self, Self::CpuStolen { .. } | Self::CpuTaken { .. })
+    }
+
     /// Whether it is the DUT's connections that were not as asked, rather than the tester that fell short.
     pub fn is_of_connections(&self) -> bool {
         matches!(self, Self::PhaseOneIncomplete { .. } | Self::LongerThanTimeout { .. } | Self::ConnectionsDiffer { .. })

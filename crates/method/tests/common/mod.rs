@@ -1,6 +1,7 @@
 //! A plan to test with, and repetitions of its first point.
 #![allow(dead_code, reason = "each test file is a crate of its own and uses a part")]
 
+use sixbench_method::disturbance::weighed;
 use sixbench_method::measure::{Findings, Outcome, procedure};
 use sixbench_method::plan::*;
 use sixbench_method::record::{FORMAT, TrialRecord};
@@ -102,5 +103,7 @@ pub(crate) fn measure(
         records.push(TrialRecord { format: FORMAT, point, repetition, trial: trials, load, started, result, watch: None });
     }
     let Findings { brackets, values } = procedure.findings();
+    let made: Vec<&TrialRecord> = records.iter().filter(|r| r.point == *point && r.repetition == repetition).collect();
+    let brackets = brackets.into_iter().map(|bracket| weighed(bracket, &made)).collect();
     Outcome { point: point.clone(), repetition, trials, invalid, load, brackets, values }
 }

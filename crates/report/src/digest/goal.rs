@@ -16,7 +16,7 @@ pub(crate) struct GoalDigest {
     pub(crate) span: (u64, u64),
     /// Repetitions that count as 0.
     pub(crate) below_minimum: u32,
-    /// Repetitions that are no result, since the tester fell short at every load.
+    /// Repetitions that are no result, since the tester fell short or others disturbed at every load.
     pub(crate) unmeasured: u32,
     pub(crate) limits: Limits,
 }
@@ -27,6 +27,8 @@ pub(crate) struct Limits {
     pub(crate) dut: u32,
     pub(crate) tester: u32,
     pub(crate) maximum: u32,
+    /// By other work on the machine, or an accident.
+    pub(crate) disturbed: u32,
     /// By what went before the trial.
     pub(crate) hindered: u32,
     /// Why trials were invalid, where it was not the tester's doing.
@@ -53,13 +55,19 @@ impl Hindrance {
 }
 
 impl GoalDigest {
-    /// `hindrance`: trials were invalid for that, not since the tester fell short.
-    pub(super) fn new(goal: LossRatio, brackets: impl Iterator<Item = Bracket>, hindrance: Option<Hindrance>) -> Self {
+    /// `hindrance`: trials were invalid for that, not since the tester fell short. `is_accident`: an accident on the machine explains the loss.
+    pub(super) fn new(
+        goal: LossRatio,
+        brackets: impl Iterator<Item = Bracket>,
+        hindrance: Option<Hindrance>,
+        is_accident: bool,
+    ) -> Self {
         let limits = Limits { hindrance, ..Limits::default() };
         let mut digest =
             Self { goal, summary: None, values: vec![], span: (u64::MAX, 0), below_minimum: 0, unmeasured: 0, limits };
         digest.values = brackets.filter_map(|bracket| digest.add(bracket)).map(|rate| rate as f64).collect();
         digest.summary = Summary::of(&digest.values);
+        digest.limits = digest.limits.doubted(is_accident);
         digest
     }
 
@@ -67,8 +75,9 @@ impl GoalDigest {
     fn add(&mut self, bracket: Bracket) -> Option<u64> {
         let lower = match (bracket.lower, bracket.limit) {
             (Some(rate), _) => rate.0,
-            (None, Limit::Tester) => {
+            (None, Limit::Tester | Limit::Disturbed) => {
                 self.unmeasured += 1;
+                self.limits.disturbed += u32::from(bracket.limit == Limit::Disturbed);
                 return None;
             }
             (None, _) => {
@@ -83,15 +92,24 @@ impl GoalDigest {
             Limit::Tester if self.limits.hindrance.is_some() => self.limits.hindered += 1,
             Limit::Tester => self.limits.tester += 1,
             Limit::Maximum => self.limits.maximum += 1,
+            Limit::Disturbed => self.limits.disturbed += 1,
         }
         Some(lower)
     }
 }
 
 impl Limits {
+    /// Where what is said of all trials of a point is that an accident limits them, no repetition may say that the DUT does.
+    fn doubted(self, is_accident: bool) -> Self {
+        match is_accident && self.disturbed == 0 {
+            true => Self { dut: 0, disturbed: self.dut, ..self },
+            false => self,
+        }
+    }
+
     /// Whether the DUT may be better than the number: something else ended a search.
     pub(crate) fn open_above(self) -> bool {
-        self.tester + self.maximum + self.hindered > 0
+        self.tester + self.maximum + self.disturbed + self.hindered > 0
     }
 
     /// The sign before a number that may be higher in truth.
@@ -105,6 +123,7 @@ impl Limits {
             (self.dut, "DUT"),
             (self.tester, "tester"),
             (self.maximum, "maximum of the plan"),
+            (self.disturbed, "disturbed machine"),
             (self.hindered, self.hindrance.map_or("", Hindrance::words)),
         ];
         let present: Vec<_> = kinds.iter().filter(|(n, _)| *n > 0).collect();

@@ -3,6 +3,7 @@
 use super::{GoalDigest, Hindrance, Limits, Sample};
 use crate::Input;
 use crate::words::title;
+use sixbench_method::disturbance::is_accident;
 use sixbench_method::measure::{Outcome, Quantity};
 use sixbench_method::plan::{Measure, Point, Test};
 use sixbench_method::record::TrialRecord;
@@ -30,7 +31,9 @@ impl<'a> PointDigest<'a> {
         let outcomes: Vec<&Outcome> = input.outcomes.iter().filter(|o| o.point == point).collect();
         let goals = input.plan.search.goals.iter().enumerate();
         let hindrance = hindrance(&records);
-        let goals = goals.map(|(i, &goal)| GoalDigest::new(goal, brackets(&outcomes, i), hindrance)).collect();
+        let goals = goals
+            .map(|(i, &goal)| GoalDigest::new(goal, brackets(&outcomes, i), hindrance, is_accident(&records, goal)))
+            .collect();
         let samples = samples(&outcomes);
         Self { test, point, records, outcomes, goals, samples }
     }

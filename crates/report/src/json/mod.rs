@@ -78,6 +78,8 @@ struct Goal {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     hindered_by_names: bool,
     limited_by_maximum: u32,
+    #[serde(skip_serializing_if = "is_zero")]
+    disturbed: u32,
     without_result: u32,
     below_minimum: u32,
 }
@@ -165,9 +167,14 @@ fn goal(goal: &GoalDigest) -> Goal {
         hindered_by_phase_1: goal.limits.hindrance == Some(Hindrance::Connections),
         hindered_by_names: goal.limits.hindrance == Some(Hindrance::Names),
         limited_by_maximum: goal.limits.maximum,
+        disturbed: goal.limits.disturbed,
         without_result: goal.unmeasured,
         below_minimum: goal.below_minimum,
     }
+}
+
+fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 fn quantity(sample: &Sample) -> JsonQuantity {

@@ -57,6 +57,7 @@ impl Ranked {
                 Some(Hindrance::Names) => ", limited by the names, which were too few or not cached as asked".to_owned(),
                 _ => ", limited by the connections of phase 1, not all of which were opened or kept".to_owned(),
             },
+            l if l.disturbed > 0 => ", on a machine disturbed by other work".to_owned(),
             l if l.tester > 0 => ", limited by the tester".to_owned(),
             l if l.maximum > 0 => format!(", {}", kind.ceiling),
             _ => String::new(),
@@ -70,6 +71,7 @@ impl Ranked {
                 Some(Hindrance::Names) => " (limited by the names)",
                 _ => " (limited by the connections of phase 1)",
             },
+            l if l.disturbed > 0 => " (disturbed by other work)",
             l if l.tester > 0 => " (limited by the tester)",
             _ => "",
         }

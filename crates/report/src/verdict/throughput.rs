@@ -64,6 +64,7 @@ fn why_unmeasured(point: &PointDigest) -> &'static str {
             "before every trial phase 1 failed to open all its connections, or they were not kept; lower the plan's \
              `phase-1-rate`, or look at the DUT's table and timeouts"
         }
+        None if point.limits().disturbed > 0 => "other work had the DUT's processors at every load that was tried",
         None => "the tester fell short at every load that was tried",
     }
 }

@@ -1,0 +1,139 @@
+//! Whether it was the device that ended a search. Where the trials that decided show that something else had the device's processors, the
+//! rate that was found is a lower bound, and nothing may be said of what limits the device.
+
+use crate::bottleneck::{Cause, explain};
+use crate::record::TrialRecord;
+use crate::search::{Bracket, Limit};
+use crate::terms::LossRatio;
+use crate::trial::{Fault, Verdict};
+
+/// Of a loss that counts against the device no more than this share may be explained by what was done to it.
+const EXCUSABLE_SHARE: f64 = 0.1;
+
+/// With more than this share of its trials disturbed, a repetition says nothing of the limit of the device.
+const DISTURBED_SHARE: f64 = 0.2;
+
+/// The bracket with the limit that the evidence in `records` allows; they are the trials of its repetition.
+pub fn weighed(bracket: Bracket, records: &[&TrialRecord]) -> Bracket {
+    let is_disturbed = match bracket.limit {
+        Limit::Dut => is_doubtful(&bracket, records),
+        Limit::Tester => was_kept_from_it(&bracket, records),
+        Limit::Maximum | Limit::Disturbed => false,
+    };
+    Bracket { limit: if is_disturbed { Limit::Disturbed } else { bracket.limit }, ..bracket }
+}
+
+/// Whether the loss at the upper bound may not be the device's: other work had its processors in that trial or in others at this load or
+/// in many of the repetition, or the loss stands in one moment while the processors had time to spare.
+fn is_doubtful(bracket: &Bracket, records: &[&TrialRecord]) -> bool {
+    let (lost, disturbed) = at_upper_bound(bracket, records);
+    let is_excusable = lost.iter().any(|record| !record.result.is_loss_of_the_dut(EXCUSABLE_SHARE));
+    let all_disturbed = records.iter().filter(|record| is_disturbed(record)).count();
+    is_excusable
+        || (!disturbed.is_empty() && disturbed.len() >= lost.len())
+        || all_disturbed as f64 > DISTURBED_SHARE * records.len() as f64
+        || is_accident(records, bracket.goal)
+}
+
+/// Whether the loss that limits these trials is explained by an accident on the machine.
+pub fn is_accident(records: &[&TrialRecord], goal: LossRatio) -> bool {
+    explain(records, goal).is_some_and(|found| matches!(found.cause, Cause::Event | Cause::HostSteal | Cause::Disturbed))
+}
+
+/// Whether the tester could have offered the load of the upper bound, had others not had the device's processors.
+fn was_kept_from_it(bracket: &Bracket, records: &[&TrialRecord]) -> bool {
+    let (_, disturbed) = at_upper_bound(bracket, records);
+    let invalid = records.iter().filter(|r| Some(r.result.spec.rate) == bracket.upper).count();
+    2 * disturbed.len() > invalid && disturbed.iter().all(|record| !record.result.is_beyond_tester())
+}
+
+/// Of the trials at the upper bound those that lost, and those that were invalid because of a disturbance.
+fn at_upper_bound<'a>(bracket: &Bracket, records: &[&'a TrialRecord]) -> (Vec<&'a TrialRecord>, Vec<&'a TrialRecord>) {
+    let there = || records.iter().copied().filter(|record| Some(record.result.spec.rate) == bracket.upper);
+    let with = |verdict| there().filter(move |record| record.result.verdict(bracket.goal) == verdict);
+    (with(Verdict::Lost).collect(), with(Verdict::Invalid).filter(|record| is_disturbed(record)).collect())
+}
+
+/// Whether others had the device's processors during a trial, for longer than goes unnoticed.
+pub fn is_disturbed(record: &TrialRecord) -> bool {
+    record.result.faults.iter().any(Fault::is_of_the_machine)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::Point;
+    use crate::record::FORMAT;
+    use crate::terms::{Direction, FrameRate, FrameSize};
+    use crate::trial::{DirectionResult, TrialResult, TrialSpec};
+
+    fn trial(rate: u64, lost: u64, faults: Vec<Fault>) -> TrialRecord {
+        let spec = TrialSpec::constant(FrameRate(rate), 1_000_000_000);
+        let forward = DirectionResult {
+            lost_by_bin: vec![lost / 10; 10],
+            ..DirectionResult::counted(Direction::Forward, rate, rate - lost)
+        };
+        let result = TrialResult { spec, directions: vec![forward], connections: None, tcp: None, dns: None, faults };
+        let point = Point { test: "t".to_owned(), frame_size: FrameSize(84) };
+        TrialRecord { format: FORMAT, point, repetition: 1, trial: 1, load: None, started: String::new(), result, watch: None }
+    }
+
+    fn taken(milliseconds: u64) -> Vec<Fault> {
+        vec![Fault::CpuTaken { milliseconds }]
+    }
+
+    fn limit(limit: Limit, records: &[TrialRecord]) -> Limit {
+        let bound = |rate| Some(FrameRate(rate));
+        let bracket = Bracket { goal: LossRatio::ZERO, lower: bound(10_000), upper: bound(20_000), limit };
+        weighed(bracket, &records.iter().collect::<Vec<_>>()).limit
+    }
+
+    #[test]
+    fn a_loss_all_along_an_undisturbed_trial_is_the_devices() {
+        assert_eq!(limit(Limit::Dut, &[trial(10_000, 0, vec![]), trial(20_000, 1000, vec![])]), Limit::Dut);
+    }
+
+    #[test]
+    fn a_loss_of_which_others_may_have_caused_a_part_is_not_the_devices_limit() {
+        let passed = || (0..9).map(|_| trial(10_000, 0, vec![]));
+        let with = |record| passed().chain([record]).collect::<Vec<_>>();
+        // 100 ms at 20,000 frames/s are 2,000 frames.
+        assert_eq!(limit(Limit::Dut, &with(trial(20_000, 3000, taken(100)))), Limit::Disturbed);
+        assert_eq!(limit(Limit::Dut, &with(trial(20_000, 10_000, taken(10)))), Limit::Dut, "200 of 10,000 change nothing");
+    }
+
+    #[test]
+    fn a_load_at_which_others_disturbed_as_often_as_frames_were_lost_is_no_limit() {
+        let mut records: Vec<TrialRecord> = (0..9).map(|_| trial(10_000, 0, vec![])).collect();
+        records.push(trial(20_000, 10_000, vec![]));
+        assert_eq!(limit(Limit::Dut, &records), Limit::Dut);
+        records.push(trial(20_000, 1000, taken(100)));
+        assert_eq!(limit(Limit::Dut, &records), Limit::Disturbed);
+    }
+
+    #[test]
+    fn a_repetition_that_was_mostly_disturbed_has_no_limit_of_the_device() {
+        let mut records: Vec<TrialRecord> = (0..3).map(|_| trial(10_000, 0, taken(100))).collect();
+        records.push(trial(20_000, 10_000, vec![]));
+        assert_eq!(limit(Limit::Dut, &records), Limit::Disturbed);
+    }
+
+    #[test]
+    fn a_loss_in_one_moment_is_an_accident() {
+        let mut lossy = trial(20_000, 50, vec![]);
+        lossy.result.directions[0].lost_by_bin = vec![0, 0, 0, 50, 0, 0, 0, 0, 0, 0];
+        assert_eq!(limit(Limit::Dut, &[trial(10_000, 0, vec![]), lossy]), Limit::Disturbed);
+    }
+
+    #[test]
+    fn what_others_kept_the_tester_from_is_not_the_testers_limit() {
+        let disturbed = || trial(20_000, 1000, taken(500));
+        assert_eq!(limit(Limit::Tester, &[disturbed(), disturbed(), disturbed()]), Limit::Disturbed);
+        let stalled = || Fault::SenderStalled { direction: Direction::Forward, worst_lateness_ns: 1, frames: 5000 };
+        let own = || trial(20_000, 1000, vec![stalled()]);
+        assert_eq!(limit(Limit::Tester, &[own(), own(), disturbed()]), Limit::Tester);
+        let mut slow = disturbed();
+        slow.result.directions[0].intended += 5000;
+        assert_eq!(limit(Limit::Tester, &[slow]), Limit::Tester, "it could not offer the load either");
+    }
+}
