@@ -32,6 +32,13 @@ pub(crate) const TABLE: &str = "Exit codes: 0 done; 1 failure or bug; 2 usage or
 repetitions, or results cut off by the tester or the plan); 7 something to be judged has no result; 130 interrupted, results kept. \
 Of 4 to 7 the first of 5, 7, 4, 6 that applies.";
 
+impl Exit {
+    /// The exit code in words, for the end of a command: `exit 5: B is worse than A in 1 of 4 rows`.
+    pub(crate) fn because(self, reason: impl std::fmt::Display) -> String {
+        format!("exit {}: {reason}", self as u8)
+    }
+}
+
 /// The order of verdicts is [`Verdict`]'s; here each gets its code.
 impl From<Verdict> for Exit {
     fn from(verdict: Verdict) -> Self {

@@ -1,7 +1,7 @@
 //! What a measurement finds: quantities with their unit and direction, and the outcome of one repetition.
 
 use crate::plan::{Measure, Point};
-use crate::search::Bracket;
+use crate::search::{Bracket, Limit};
 use crate::terms::{Direction, FrameRate};
 use serde::{Deserialize, Serialize};
 
@@ -149,6 +149,21 @@ pub enum Unit {
     Octets,
 }
 
+impl Unit {
+    /// As machines are told it.
+    pub fn symbol(self) -> &'static str {
+        match self {
+            Self::Nanoseconds => "ns",
+            Self::Percent => "%",
+            Self::Frames => "frames",
+            Self::Connections => "connections",
+            Self::ConnectionsPerSecond => "connections/s",
+            Self::FramesPerSecond => "frames/s",
+            Self::Octets => "octets",
+        }
+    }
+}
+
 /// One number a repetition came to.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Value {
@@ -187,6 +202,15 @@ impl Outcome {
     /// The throughput, or the establishment rate, this repetition determined, for the first loss goal.
     pub fn throughput(&self) -> Option<FrameRate> {
         self.brackets.first()?.lower
+    }
+
+    /// Whether it came to no result because the tester never managed a valid trial.
+    pub fn is_unfit(&self, measure: &Measure) -> bool {
+        let bracket = self.brackets.first();
+        let searched_in_vain = bracket.is_some_and(|b| b.lower.is_none() && b.limit == Limit::Tester);
+        let has_a_load = bracket.is_none_or(|b| b.lower.is_some());
+        let is_without_value = !measure.is_searched_rate() && self.invalid > 0 && self.values.is_empty();
+        searched_in_vain || (is_without_value && has_a_load)
     }
 
     /// The one number repetitions are judged by: the throughput, or the measure's first quantity in its worst direction.

@@ -229,6 +229,11 @@ impl Test {
         self.traffic.subscribers.unwrap_or(1)
     }
 
+    /// The name of one of its points for people: `name/84`; only `name` where frames are the kernel's and have the size they have.
+    pub fn label(&self, frame_size: FrameSize) -> String {
+        if self.measure.needs_hosts() { self.name.clone() } else { format!("{}/{frame_size}", self.name) }
+    }
+
     /// The points of this test, in the plan's order.
     pub fn points(&self) -> impl Iterator<Item = Point> + '_ {
         self.frame_sizes.iter().map(|&frame_size| Point { test: self.name.clone(), frame_size })

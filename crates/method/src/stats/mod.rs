@@ -10,7 +10,7 @@ mod summary;
 pub use drift::{Drift, drift};
 pub use holm::holm;
 pub use modes::{Mode, TwoModes, modes};
-pub use shift::{Comparison, LEVEL, RankTest, Shift, difference, is_significant, least_p, rank_test, shift};
+pub use shift::{LEVEL, RankTest, Shift, is_significant, least_p, rank_test, shift};
 pub use summary::{Summary, median, median_interval_95, percentile};
 
 fn sort(sample: &[f64]) -> Vec<f64> {

@@ -19,18 +19,6 @@ pub struct Shift {
     pub n: (usize, usize),
 }
 
-/// What a shift says about B beside A.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Comparison {
-    /// B is better by more than the tolerance.
-    Better,
-    /// B is worse by more than the tolerance.
-    Worse,
-    /// The interval reaches into the tolerance. Not the same as "equal": a larger sample might show more.
-    NoDifferenceShown,
-}
-
 /// The error level of intervals and verdicts: 5 %.
 pub const LEVEL: f64 = 0.05;
 
@@ -70,30 +58,6 @@ pub fn shift(a: &[f64], b: &[f64]) -> Option<Shift> {
     let ratios = sort(&ratios);
     let (low, high) = (ratios[rank - 1], ratios[ratios.len() - rank]);
     Some(Shift { ratio, low: low.min(ratio), high: high.max(ratio), n: (a.len(), b.len()) })
-}
-
-/// As [`shift`] for values of any sign: the 95 % interval of `B - A`, in the unit of the samples.
-pub fn difference(a: &[f64], b: &[f64]) -> Option<(f64, f64)> {
-    if a.iter().chain(b).any(|value| value.is_nan()) {
-        return None;
-    }
-    let rank = rank(a.len(), b.len())?;
-    let differences: Vec<f64> = b.iter().flat_map(|b| a.iter().map(move |a| b - a)).collect();
-    let differences = sort(&differences);
-    Some((differences[rank - 1], differences[differences.len() - rank]))
-}
-
-impl Shift {
-    /// Whether B is better: the whole interval lies beyond `tolerance`, a share (0.01: differences below 1 % do not count).
-    pub fn verdict(&self, higher_is_better: bool, tolerance: f64) -> Comparison {
-        let (is_higher, is_lower) = (self.low > 1.0 + tolerance, self.high < 1.0 - tolerance);
-        match (is_higher, is_lower) {
-            (true, _) if higher_is_better => Comparison::Better,
-            (_, true) if !higher_is_better => Comparison::Better,
-            (false, false) => Comparison::NoDifferenceShown,
-            _ => Comparison::Worse,
-        }
-    }
 }
 
 /// Tests whether B is higher or lower than A by more than `tolerance`, a share (0.01: differences below 1 % do not count). `None` when a
@@ -268,18 +232,6 @@ mod tests {
             }
         }
         assert!(shown > 1_000 && not_shown > 1_000, "{shown} {not_shown}");
-    }
-
-    #[test]
-    fn a_verdict_needs_the_whole_interval_beyond_the_tolerance() {
-        let shift = Shift { ratio: 1.05, low: 1.02, high: 1.08, n: (9, 9) };
-        assert_eq!(shift.verdict(true, 0.01), Comparison::Better);
-        assert_eq!(shift.verdict(false, 0.01), Comparison::Worse);
-        assert_eq!(shift.verdict(true, 0.03), Comparison::NoDifferenceShown);
-        let less = Shift { ratio: 0.95, low: 0.92, high: 0.98, n: (9, 9) };
-        assert_eq!(less.verdict(true, 0.01), Comparison::Worse);
-        assert_eq!(less.verdict(false, 0.01), Comparison::Better);
-        assert_eq!(less.verdict(false, 0.03), Comparison::NoDifferenceShown);
     }
 
     #[test]
