@@ -1,5 +1,7 @@
 //! `sixbench compare A B`: what B is to A, from results that are there or from a run in which the two take turns.
 
+mod json;
+mod warnings;
 mod words;
 
 use super::{check_feasible, library, parse_plan, run};
@@ -30,37 +32,35 @@ pub(crate) fn compare(arguments: &args::Compare) -> Result<Exit, Failed> {
     }
 }
 
+/// What two sides are called, and what is to be said of the way they were measured.
+struct Context {
+    names: [String; 2],
+    warnings: Vec<String>,
+}
+
 /// Prints a comparison; the reason for the exit code is the last line.
-fn tell(compared: Option<Comparison<'_>>, names: &[String; 2], is_json: bool) -> Result<Exit, Failed> {
+fn tell(compared: Option<Comparison<'_>>, context: &Context, is_json: bool) -> Result<Exit, Failed> {
     let compared = compared.ok_or_else(|| {
         Failed::usage("the two have no measurement in common: the same measure, frame timeout, directions and traffic")
     })?;
     let exit = Exit::from(compared.verdict());
     if is_json {
-        println!("{}", serde_json::json!({ "comparison": rows(&compared, names), "verdict": compared.verdict() }));
+        println!("{}", json::of(&compared, context));
         return Ok(exit);
     }
-    print!("{}", words::describe(&compared, names));
+    context.warnings.iter().for_each(|warning| eprintln!("{warning}"));
+    print!("{}", words::describe(&compared, &context.names));
     println!("{}", exit.because(words::reason(&compared)));
     Ok(exit)
-}
-
-/// The rows of each point, as machines read them.
-fn rows(compared: &Comparison<'_>, [a, b]: &[String; 2]) -> Vec<serde_json::Value> {
-    let of_point = |point: &comparison::PointComparison<'_>| {
-        let titles = (words::title(point.a, a), words::title(point.b, b));
-        serde_json::json!({ "a": titles.0, "b": titles.1, "frame_size": point.frame_size, "rows": point.rows })
-    };
-    compared.points.iter().map(of_point).collect()
 }
 
 fn of_directories(arguments: &args::Compare) -> Result<Exit, Failed> {
     let paths = [&arguments.a, &arguments.b].map(Path::new);
     let [a, b] = [stored(paths[0])?, stored(paths[1])?];
     are_alike(&a.0.plan, &b.0.plan)?;
-    let names = [arguments.a.clone(), arguments.b.clone()];
+    let context = Context { names: [arguments.a.clone(), arguments.b.clone()], warnings: warnings::of(paths) };
     let sides = [side(Which::A, &a.0.plan.tests, &a.1), side(Which::B, &b.0.plan.tests, &b.1)];
-    tell(comparison::compare(&sides[0], &sides[1], arguments.tolerance), &names, arguments.output.json)
+    tell(comparison::compare(&sides[0], &sides[1], arguments.tolerance), &context, arguments.output.json)
 }
 
 fn side<'a>(which: Which, tests: impl IntoIterator<Item = &'a Test>, outcomes: &'a [Outcome]) -> Side<'a> {
@@ -104,8 +104,8 @@ fn of_a_run(arguments: &args::Compare) -> Result<Exit, Failed> {
     let (stored, outcomes) = stored(&results.directory)?;
     let tests = &stored.plan.tests;
     let sides = [side(Which::A, &tests[..1], &outcomes), side(Which::B, &tests[1..2], &outcomes)];
-    let names = [String::new(), String::new()];
-    tell(comparison::compare(&sides[0], &sides[1], arguments.tolerance), &names, arguments.output.json)
+    let context = Context { names: [String::new(), String::new()], warnings: Vec::new() };
+    tell(comparison::compare(&sides[0], &sides[1], arguments.tolerance), &context, arguments.output.json)
 }
 
 /// Two tests of a plan file, or two devices in a plan of their own.
