@@ -37,6 +37,15 @@ impl Exit {
     pub(crate) fn because(self, reason: impl std::fmt::Display) -> String {
         format!("exit {}: {reason}", self as u8)
     }
+
+    /// The exit code in words where there is nothing more to say than what [`TABLE`] says of it.
+    pub(crate) fn in_words(self) -> String {
+        let code = (self as u8).to_string();
+        let of_this = |entry: &&str| entry.trim_start_matches("Exit codes: ").split(' ').next() == Some(code.as_str());
+        let entry = TABLE.trim_end_matches('.').split("; ").find(of_this).unwrap_or_default();
+        let meaning = entry.trim_start_matches("Exit codes: ").trim_start_matches(code.as_str()).trim_start();
+        self.because(meaning.split(". ").next().unwrap_or(meaning))
+    }
 }
 
 /// The order of verdicts is [`Verdict`]'s; here each gets its code.
@@ -98,6 +107,22 @@ pub(crate) fn in_words(error: &anyhow::Error) -> String {
 mod tests {
     use super::*;
     use anyhow::Context;
+
+    #[test]
+    fn the_list_has_every_code_in_words() {
+        let told = [
+            (Exit::Done, "exit 0: done"),
+            (Exit::Failure, "exit 1: failure or bug"),
+            (Exit::Usage, "exit 2: usage or plan error"),
+            (Exit::Testbed, "exit 3: testbed could not be built"),
+            (Exit::TesterUnfit, "exit 4: tester not fit (invalid trials)"),
+            (Exit::Missed, "exit 5: an expectation of the plan missed, or B worse than A"),
+            (Exit::Missing, "exit 7: something to be judged has no result"),
+            (Exit::Interrupted, "exit 130: interrupted, results kept"),
+        ];
+        told.into_iter().for_each(|(exit, words)| assert_eq!(exit.in_words(), words));
+        assert!(Exit::Inconclusive.in_words().starts_with("exit 6: comparison inconclusive ("));
+    }
 
     #[test]
     fn the_list_tells_the_order_of_the_verdicts() {

@@ -20,3 +20,14 @@ pub(crate) fn show(subject: &Subject, value: f64) -> String {
         },
     }
 }
+
+/// A value to its last figure, so that it can be told from a bound beside it.
+pub(crate) fn exact(subject: &Subject, value: f64) -> String {
+    // A sixth place is a picosecond, or a frame of a hundred million.
+    let rounded = |value: f64| (value * 1e6).round() / 1e6;
+    match subject {
+        Subject::Value(quantity, ..) if quantity.unit() == Unit::Nanoseconds => format!("{} ms", rounded(value / 1e6)),
+        Subject::Value(quantity, ..) if quantity.unit() == Unit::Octets => format!("{} kB", rounded(value / 1e3)),
+        subject => format!("{} {}", rounded(value), subject.unit()),
+    }
+}

@@ -79,6 +79,90 @@ impl Quantity {
         }
     }
 
+    /// Every quantity.
+    pub const ALL: [Self; 24] = [
+        Self::FrameLossRate,
+        Self::TypicalLatency,
+        Self::WorstCaseLatency,
+        Self::Pdv,
+        Self::MinimumDelay,
+        Self::HighDelay,
+        Self::IpdvMinimum,
+        Self::IpdvMedian,
+        Self::IpdvMaximum,
+        Self::BackToBackFrames,
+        Self::RecoveryTime,
+        Self::ResetTimeByLoss,
+        Self::ResetTimeByTimestamps,
+        Self::TearDownRate,
+        Self::TableCapacity,
+        Self::ConnectionsHeld,
+        Self::TcpConnections,
+        Self::RequestLoss,
+        Self::ResponseTime,
+        Self::ResponseTimeDeviation,
+        Self::ForwardedFrames,
+        Self::ProcessorLoad,
+        Self::ProcessorLoadDeviation,
+        Self::MemoryGrowth,
+    ];
+
+    /// What the repetitions of a measure come to besides the rate that is searched for.
+    pub fn of_measure(measure: &Measure) -> &'static [Self] {
+        match measure {
+            Measure::Throughput | Measure::EstablishmentRate | Measure::TcpEstablishmentRate(_) | Measure::Dns(_) => &[],
+            Measure::FrameLossRate(_) => &[Self::FrameLossRate],
+            Measure::Latency(_) => &[Self::TypicalLatency, Self::WorstCaseLatency],
+            Measure::Pdv(_) => &[Self::Pdv, Self::MinimumDelay, Self::HighDelay],
+            Measure::Ipdv(_) => &[Self::IpdvMinimum, Self::IpdvMedian, Self::IpdvMaximum],
+            Measure::BackToBack(_) => &[Self::BackToBackFrames],
+            Measure::Recovery(_) => &[Self::RecoveryTime],
+            Measure::Reset(_) => &[Self::ResetTimeByLoss, Self::ResetTimeByTimestamps],
+            Measure::TearDownRate => &[Self::TearDownRate],
+            Measure::TableCapacity(_) => &[Self::TableCapacity],
+            Measure::TcpCapacity(_) => &[Self::TcpConnections],
+            Measure::ResponseTime(_) => &[
+                Self::RequestLoss,
+                Self::ResponseTime,
+                Self::ResponseTimeDeviation,
+                Self::ForwardedFrames,
+                Self::ProcessorLoad,
+                Self::ProcessorLoadDeviation,
+                Self::MemoryGrowth,
+            ],
+        }
+    }
+
+    /// As records and plans spell it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::FrameLossRate => "frame-loss-rate",
+            Self::TypicalLatency => "typical-latency",
+            Self::WorstCaseLatency => "worst-case-latency",
+            Self::Pdv => "pdv",
+            Self::MinimumDelay => "minimum-delay",
+            Self::HighDelay => "high-delay",
+            Self::IpdvMinimum => "ipdv-minimum",
+            Self::IpdvMedian => "ipdv-median",
+            Self::IpdvMaximum => "ipdv-maximum",
+            Self::BackToBackFrames => "back-to-back-frames",
+            Self::RecoveryTime => "recovery-time",
+            Self::ResetTimeByLoss => "reset-time-by-loss",
+            Self::ResetTimeByTimestamps => "reset-time-by-timestamps",
+            Self::TearDownRate => "tear-down-rate",
+            Self::TableCapacity => "table-capacity",
+            Self::ConnectionsHeld => "connections-held",
+            Self::TcpConnections => "tcp-connections",
+            Self::RequestLoss => "request-loss",
+            Self::ResponseTime => "response-time",
+            Self::ResponseTimeDeviation => "response-time-deviation",
+            Self::ForwardedFrames => "forwarded-frames",
+            Self::ProcessorLoad => "processor-load",
+            Self::ProcessorLoadDeviation => "processor-load-deviation",
+            Self::MemoryGrowth => "memory-growth",
+        }
+    }
+
     /// As reports call it.
     pub fn title(self) -> &'static str {
         match self {
@@ -222,5 +306,23 @@ impl Outcome {
         let quantity = Quantity::headline_of(measure)?;
         let values = self.values.iter().filter(|value| value.quantity == quantity).map(|value| value.value);
         values.reduce(|a, b| if quantity.is_higher_better() { a.min(b) } else { a.max(b) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Quantity;
+    use serde::Deserialize;
+    use serde::de::IntoDeserializer;
+    use serde::de::value::{Error, StrDeserializer};
+
+    #[test]
+    fn the_name_of_a_quantity_is_that_of_the_records() {
+        for quantity in Quantity::ALL {
+            let name: StrDeserializer<'_, Error> = quantity.name().into_deserializer();
+            assert_eq!(Quantity::deserialize(name), Ok(quantity));
+        }
+        let names: std::collections::BTreeSet<_> = Quantity::ALL.iter().map(|quantity| quantity.name()).collect();
+        assert_eq!(names.len(), Quantity::ALL.len());
     }
 }

@@ -76,6 +76,27 @@ impl Measure {
         matches!(self, Self::Throughput | Self::EstablishmentRate | Self::TcpEstablishmentRate(_) | Self::Dns(_))
     }
 
+    /// Whether it is made at the throughput, or a share of it, which is searched for first.
+    pub fn is_at_throughput(&self) -> bool {
+        match self {
+            Self::Latency(Latency { load, .. }) | Self::Pdv(AtRate { load, .. }) | Self::Ipdv(AtRate { load, .. }) => {
+                matches!(load, Load::OfThroughput(_))
+            }
+            Self::Reset(Reset { load, .. }) => matches!(load, Load::OfThroughput(_)),
+            Self::Recovery(_) => true,
+            _ => false,
+        }
+    }
+
+    /// What its rates are of: `frames`, `connections`, `queries`.
+    pub fn noun(&self) -> &'static str {
+        match self {
+            Self::Dns(_) => "queries",
+            measure if measure.counts_connections() => "connections",
+            _ => "frames",
+        }
+    }
+
     /// Whether its rates are of connections, which have no direction: only the Initiator opens them.
     pub fn counts_connections(&self) -> bool {
         self.is_of_connections() || self.tcp().is_some()

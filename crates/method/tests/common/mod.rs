@@ -48,6 +48,6 @@ fn throughput_test() -> Test {
         ipv4_only: false,
         optional: false,
         series: None,
-        expect: None,
+        expect: Vec::new(),
     }
 }
