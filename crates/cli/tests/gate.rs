@@ -13,6 +13,7 @@ use sixbench_method::repeat::Repetition;
 use sixbench_method::simulated::SimulatedDut;
 use sixbench_method::terms::{FrameRate, FrameSize};
 use std::process::Output;
+use std::sync::Mutex;
 
 /// Compares two directories of these plans and devices.
 fn compare(scratch: &Scratch, [a, b]: [(&Plan, SimulatedDut); 2], more: &[&str]) -> Output {
@@ -149,8 +150,12 @@ fn records_that_the_plan_does_not_ask_for_are_not_left_out_without_a_word() {
     assert!(text(&output.stderr).contains("which this plan does not ask for there"), "{}", text(&output.stderr));
 }
 
+/// Every run begins with removing what killed ones left; one at a time.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
 /// Ends a run of which everything is measured: what it says of its expectations. Needs root, as every run does.
 fn expecting(name: &str, test: Test, expect: Vec<Expectation>, dut: SimulatedDut) -> Output {
+    let _guard = ONE_AT_A_TIME.lock();
     let (scratch, plan) = (Scratch::new(name), plan(&[Test { expect, ..test }]));
     let results = write(&scratch, "results", &plan, &records(&plan, |_| dut.clone()), &Facts::default());
     output(&["run", "--resume", &results])
