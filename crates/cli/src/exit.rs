@@ -1,5 +1,7 @@
 //! Exit codes: one list, also printed by `sixbench --help`.
 
+use sixbench_method::gate::Verdict;
+
 /// How a command ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
@@ -14,15 +16,50 @@ pub(crate) enum Exit {
     Testbed = 3,
     /// The tester is not fit: trials stayed invalid.
     TesterUnfit = 4,
-    /// An expectation of the plan was missed.
+    /// An expectation of the plan was missed, or B is worse than A.
     Missed = 5,
+    /// What was measured can show no difference.
+    Inconclusive = 6,
+    /// Something that was to be judged has no result.
+    Missing = 7,
     /// Interrupted; results are kept.
     Interrupted = 130,
 }
 
 /// The list, for the help text.
 pub(crate) const TABLE: &str = "Exit codes: 0 done; 1 failure or bug; 2 usage or plan error; 3 testbed could not be built; \
-4 tester not fit (invalid trials); 5 an expectation of the plan missed, or B worse than A; 130 interrupted, results kept.";
+4 tester not fit (invalid trials); 5 an expectation of the plan missed, or B worse than A; 6 comparison inconclusive (too few \
+repetitions, or results cut off by the tester or the plan); 7 something to be judged has no result; 130 interrupted, results kept. \
+Of 4 to 7 the first of 5, 7, 4, 6 that applies.";
+
+impl Exit {
+    /// The exit code in words, for the end of a command: `exit 5: B is worse than A in 1 of 4 rows`.
+    pub(crate) fn because(self, reason: impl std::fmt::Display) -> String {
+        format!("exit {}: {reason}", self as u8)
+    }
+
+    /// The exit code in words where there is nothing more to say than what [`TABLE`] says of it.
+    pub(crate) fn in_words(self) -> String {
+        let code = (self as u8).to_string();
+        let of_this = |entry: &&str| entry.trim_start_matches("Exit codes: ").split(' ').next() == Some(code.as_str());
+        let entry = TABLE.trim_end_matches('.').split("; ").find(of_this).unwrap_or_default();
+        let meaning = entry.trim_start_matches("Exit codes: ").trim_start_matches(code.as_str()).trim_start();
+        self.because(meaning.split(". ").next().unwrap_or(meaning))
+    }
+}
+
+/// The order of verdicts is [`Verdict`]'s; here each gets its code.
+impl From<Verdict> for Exit {
+    fn from(verdict: Verdict) -> Self {
+        match verdict {
+            Verdict::Passed => Self::Done,
+            Verdict::Inconclusive => Self::Inconclusive,
+            Verdict::TesterUnfit => Self::TesterUnfit,
+            Verdict::Missing => Self::Missing,
+            Verdict::Worse => Self::Missed,
+        }
+    }
+}
 
 /// An error that knows its exit code.
 #[derive(Debug)]
@@ -70,6 +107,30 @@ pub(crate) fn in_words(error: &anyhow::Error) -> String {
 mod tests {
     use super::*;
     use anyhow::Context;
+
+    #[test]
+    fn the_list_has_every_code_in_words() {
+        let told = [
+            (Exit::Done, "exit 0: done"),
+            (Exit::Failure, "exit 1: failure or bug"),
+            (Exit::Usage, "exit 2: usage or plan error"),
+            (Exit::Testbed, "exit 3: testbed could not be built"),
+            (Exit::TesterUnfit, "exit 4: tester not fit (invalid trials)"),
+            (Exit::Missed, "exit 5: an expectation of the plan missed, or B worse than A"),
+            (Exit::Missing, "exit 7: something to be judged has no result"),
+            (Exit::Interrupted, "exit 130: interrupted, results kept"),
+        ];
+        told.into_iter().for_each(|(exit, words)| assert_eq!(exit.in_words(), words));
+        assert!(Exit::Inconclusive.in_words().starts_with("exit 6: comparison inconclusive ("));
+    }
+
+    #[test]
+    fn the_list_tells_the_order_of_the_verdicts() {
+        let mut all = [Verdict::Passed, Verdict::Inconclusive, Verdict::TesterUnfit, Verdict::Missing, Verdict::Worse];
+        all.sort_by(|a, b| b.cmp(a));
+        assert_eq!(all.map(|verdict| Exit::from(verdict) as u8), [5, 7, 4, 6, 0]);
+        assert!(TABLE.contains("the first of 5, 7, 4, 6 that applies"));
+    }
 
     #[test]
     fn a_cause_is_told_once() {

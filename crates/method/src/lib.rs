@@ -8,6 +8,8 @@ pub mod comparison;
 pub mod conformance;
 pub mod disturbance;
 pub mod event;
+pub mod expectation;
+pub mod gate;
 pub mod measure;
 pub mod mix;
 pub mod plan;

@@ -1,73 +1,80 @@
 //! `sixbench compare A B`: what B is to A, from results that are there or from a run in which the two take turns.
 
+mod json;
+mod warnings;
+mod words;
+
 use super::{check_feasible, library, parse_plan, run};
 use crate::args;
-use crate::config::units::show_rate;
 use crate::config::{Loaded, apply_profile};
 use crate::exit::{Exit, Failed};
-use crate::run::store::load;
-use serde::Serialize;
-use sixbench_method::comparison::{Row, Subject, compare as rows_of};
-use sixbench_method::measure::{Outcome, Unit};
-use sixbench_method::plan::{Plan, Point, Test};
+use crate::run::store::{Stored, load};
+use sixbench_method::comparison::{self, Comparison, Side, Which};
+use sixbench_method::measure::Outcome;
+use sixbench_method::plan::{Plan, Test};
 use sixbench_method::replay;
-use sixbench_method::stats::Comparison;
-use sixbench_method::terms::{FrameRate, FrameSize};
 use sixbench_testbed::Library;
 use std::path::Path;
 
-/// The repetitions of one side.
-struct Side {
-    name: String,
-    plan: Plan,
-    outcomes: Vec<Outcome>,
-}
-
-/// The rows of one test and frame size.
-#[derive(Serialize)]
-struct Compared {
-    a: String,
-    b: String,
-    frame_size: FrameSize,
-    rows: Vec<Row>,
-}
-
-/// Compares and says so with the exit code, too: 5 when B is shown to be worse.
+/// Compares and says so with the exit code, too: the list is [`crate::exit::TABLE`].
 pub(crate) fn compare(arguments: &args::Compare) -> Result<Exit, Failed> {
     let directories = [&arguments.a, &arguments.b].map(|name| Path::new(name).join("trials.jsonl").exists());
-    let compared = match directories {
-        [true, true] => of_directories(arguments)?,
-        [false, false] => of_a_run(arguments)?,
+    match directories {
+        [true, true] => of_directories(arguments),
+        [false, false] => of_a_run(arguments),
         _ => {
             let text = format!(
                 "compare two results directories or two devices: only one of {} and {} holds results",
                 arguments.a, arguments.b
             );
-            return Err(Failed::usage(text));
+            Err(Failed::usage(text))
         }
-    };
-    if compared.iter().all(|compared| compared.rows.is_empty()) {
-        return Err(Failed::usage(
-            "the two have no measurement in common: the same measure, frame size, directions and traffic",
-        ));
     }
-    match arguments.output.json {
-        true => println!("{}", serde_json::json!({ "comparison": compared })),
-        false => compared.iter().for_each(|compared| print!("{}", describe(compared))),
-    }
-    let is_worse = compared.iter().flat_map(|c| &c.rows).any(|row| row.verdict == Comparison::Worse);
-    Ok(if is_worse { Exit::Missed } else { Exit::Done })
 }
 
-fn of_directories(arguments: &args::Compare) -> Result<Vec<Compared>, Failed> {
-    let side = |name: &String| -> Result<Side, Failed> {
-        let stored = load(Path::new(name))?;
-        let outcomes = replay::outcomes(&stored.plan, &stored.records);
-        Ok(Side { name: name.clone(), plan: stored.plan, outcomes })
-    };
-    let (a, b) = (side(&arguments.a)?, side(&arguments.b)?);
-    are_alike(&a.plan, &b.plan)?;
-    Ok(pairs(&a, &b, |_| true, |_| true, arguments.tolerance))
+/// What two sides are called, and what is to be said of the way they were measured.
+struct Context {
+    names: [String; 2],
+    warnings: Vec<String>,
+}
+
+/// Prints a comparison; the reason for the exit code is the last line.
+fn tell(compared: Option<Comparison<'_>>, context: &Context, is_json: bool) -> Result<Exit, Failed> {
+    let compared = compared.ok_or_else(|| {
+        Failed::usage("the two have no measurement in common: the same measure, frame timeout, directions and traffic")
+    })?;
+    let exit = Exit::from(compared.verdict());
+    if is_json {
+        println!("{}", json::of(&compared, context));
+        return Ok(exit);
+    }
+    context.warnings.iter().for_each(|warning| eprintln!("{warning}"));
+    print!("{}", words::describe(&compared, &context.names));
+    println!("{}", exit.because(words::reason(&compared)));
+    Ok(exit)
+}
+
+fn of_directories(arguments: &args::Compare) -> Result<Exit, Failed> {
+    let paths = [&arguments.a, &arguments.b].map(Path::new);
+    let [a, b] = [stored(paths[0])?, stored(paths[1])?];
+    are_alike(&a.0.plan, &b.0.plan)?;
+    let context = Context { names: [arguments.a.clone(), arguments.b.clone()], warnings: warnings::of(paths) };
+    let sides = [side(Which::A, &a.0.plan.tests, &a.1), side(Which::B, &b.0.plan.tests, &b.1)];
+    tell(comparison::compare(&sides[0], &sides[1], arguments.tolerance), &context, arguments.output.json)
+}
+
+fn side<'a>(which: Which, tests: impl IntoIterator<Item = &'a Test>, outcomes: &'a [Outcome]) -> Side<'a> {
+    Side { which, tests: tests.into_iter().collect(), outcomes }
+}
+
+/// What a results directory holds, and what it comes to. Records that its plan does not ask for would be left out without a word.
+fn stored(directory: &Path) -> Result<(Stored, Vec<Outcome>), Failed> {
+    let stored = load(directory)?;
+    let replayed = replay::replay(&stored.plan, &stored.records);
+    match replayed.mismatches.first() {
+        Some(mismatch) => Err(Failed::usage(format!("{}: {mismatch}", directory.display()))),
+        None => Ok((stored, replayed.finished)),
+    }
 }
 
 /// Runs that were made in different ways differ whatever the devices do.
@@ -84,57 +91,21 @@ fn are_alike(a: &Plan, b: &Plan) -> Result<(), Failed> {
     Err(Failed::usage(format!("the two runs cannot be compared: they differ in their {}", different.join(" and "))))
 }
 
-/// Whether two tests ask the same of their devices.
-fn ask_the_same(a: &Test, b: &Test) -> bool {
-    let timeouts = a.frame_timeout_ns == b.frame_timeout_ns;
-    let traffic = a.directions == b.directions && a.foreground == b.foreground && a.traffic == b.traffic;
-    a.measure == b.measure && traffic && a.stateful == b.stateful && timeouts
-}
-
-/// Tests of the same name are compared; where each side has a single one, these, whatever their names.
-fn pairs(a: &Side, b: &Side, of_a: impl Fn(&Test) -> bool, of_b: impl Fn(&Test) -> bool, tolerance: f64) -> Vec<Compared> {
-    let tests = |side: &Side, wanted: &dyn Fn(&Test) -> bool| -> Vec<Test> {
-        side.plan.tests.iter().filter(|test| wanted(test)).cloned().collect()
-    };
-    let (left, right) = (tests(a, &of_a), tests(b, &of_b));
-    let are_single = left.len() == 1 && right.len() == 1;
-    let matches = |x: &Test, y: &Test| ask_the_same(x, y) && (are_single || x.name == y.name);
-    let couples = left.iter().flat_map(|x| right.iter().filter(move |y| matches(x, y)).map(move |y| (x, y)));
-    let compared = couples.flat_map(|(x, y)| x.frame_sizes.iter().map(move |&size| (x, y, size)));
-    let at = |side: &Side, test: &Test, size| {
-        let point = Point { test: test.name.clone(), frame_size: size };
-        side.outcomes.iter().filter(|outcome| outcome.point == point).cloned().collect::<Vec<_>>()
-    };
-    let name = |side: &Side, test: &Test| {
-        if a.name == b.name { test.title.clone() } else { format!("{} ({})", test.title, side.name) }
-    };
-    let all = compared.map(|(x, y, size)| Compared {
-        a: name(a, x),
-        b: name(b, y),
-        frame_size: size,
-        rows: rows_of(&at(a, x, size), &at(b, y, size), tolerance)
-            .into_iter()
-            .map(|row| Row { subject: row.subject.of(&x.measure), ..row })
-            .collect(),
-    });
-    all.filter(|compared| !compared.rows.is_empty()).collect()
-}
-
 /// Measures both, turn by turn, and compares.
-fn of_a_run(arguments: &args::Compare) -> Result<Vec<Compared>, Failed> {
+fn of_a_run(arguments: &args::Compare) -> Result<Exit, Failed> {
     let (source, loaded, library) = plan_of(arguments)?;
     check_feasible(&loaded, &library, arguments.force)?;
     let results = run::measure(&loaded, &source, &library, &arguments.output)?;
-    if !matches!(results.exit, Exit::Done | Exit::TesterUnfit | Exit::Missed) {
+    if !matches!(results.exit, Exit::Done | Exit::TesterUnfit | Exit::Missed | Exit::Missing) {
         let text =
             format!("nothing to compare: the run did not come to its end; its results are in {}", results.directory.display());
         return Err(Failed::new(results.exit, anyhow::anyhow!(text)));
     }
-    let stored = load(&results.directory)?;
-    let outcomes = replay::outcomes(&stored.plan, &stored.records);
-    let side = Side { name: String::new(), plan: stored.plan, outcomes };
-    let (a, b) = (&side.plan.tests[0].name.clone(), &side.plan.tests[1].name.clone());
-    Ok(pairs(&side, &side, |test| test.name == *a, |test| test.name == *b, arguments.tolerance))
+    let (stored, outcomes) = stored(&results.directory)?;
+    let tests = &stored.plan.tests;
+    let sides = [side(Which::A, &tests[..1], &outcomes), side(Which::B, &tests[1..2], &outcomes)];
+    let context = Context { names: [String::new(), String::new()], warnings: Vec::new() };
+    tell(comparison::compare(&sides[0], &sides[1], arguments.tolerance), &context, arguments.output.json)
 }
 
 /// Two tests of a plan file, or two devices in a plan of their own.
@@ -178,56 +149,6 @@ fn plan_text(arguments: &args::Compare) -> String {
         );
     }
     text
-}
-
-fn describe(compared: &Compared) -> String {
-    let mut text = format!("{} bytes: A = {}, B = {}\n", compared.frame_size, compared.a, compared.b);
-    for row in &compared.rows {
-        let shown = |value: f64| show(&row.subject, value);
-        text += &format!(
-            "  {}: A {} (n = {}), B {} (n = {}): {}\n",
-            row.subject,
-            shown(row.a.median),
-            row.a.n,
-            shown(row.b.median),
-            row.b.n,
-            in_words(row)
-        );
-    }
-    text
-}
-
-fn show(subject: &Subject, value: f64) -> String {
-    match subject {
-        Subject::Rate(_) => format!("{} frames/s", show_rate(FrameRate(value as u64))),
-        Subject::ConnectionRate(_) => format!("{} connections/s", show_rate(FrameRate(value as u64))),
-        Subject::Value(quantity, ..) => match quantity.unit() {
-            Unit::Nanoseconds => format!("{:.3} ms", value / 1e6),
-            Unit::Percent => format!("{value:.4} %"),
-            Unit::Frames => format!("{value:.0} frames"),
-            Unit::Connections => format!("{value:.0} connections"),
-            Unit::ConnectionsPerSecond => format!("{value:.0} connections/s"),
-            Unit::FramesPerSecond => format!("{value:.0} frames/s of both directions"),
-            Unit::Octets => format!("{:.0} kB", value / 1e3),
-        },
-    }
-}
-
-fn in_words(row: &Row) -> String {
-    let Some(shift) = row.shift else {
-        return match row.verdict {
-            Comparison::Better => "B is better at 95 % (by differences: there are zeroes)".to_owned(),
-            Comparison::Worse => "B is worse at 95 % (by differences: there are zeroes)".to_owned(),
-            Comparison::NoDifferenceShown => "no difference shown (four repetitions each are the fewest that could)".to_owned(),
-        };
-    };
-    let percent = |ratio: f64| format!("{:+.1} %", (ratio - 1.0) * 100.0);
-    let verdict = match row.verdict {
-        Comparison::Better => "B is better",
-        Comparison::Worse => "B is worse",
-        Comparison::NoDifferenceShown => "no difference shown",
-    };
-    format!("{} [{}, {}] at 95 %: {verdict}", percent(shift.ratio), percent(shift.low), percent(shift.high))
 }
 
 #[cfg(test)]

@@ -82,13 +82,28 @@ fn matches(pattern: &str, name: &str) -> bool {
 
 fn start(loaded: &Loaded, source: &str, library: &Library, output: &args::Output, force: bool) -> Result<Exit, Failed> {
     check_feasible(loaded, library, force)?;
-    measure(loaded, source, library, output).map(|results| results.exit)
+    let results = measure(loaded, source, library, output)?;
+    Ok(results.ended(output.json))
 }
 
 /// Where a run's results are, and how it ended.
 pub(crate) struct Results {
     pub(crate) directory: PathBuf,
     pub(crate) exit: Exit,
+    /// The exit code in words.
+    reason: Option<String>,
+}
+
+impl Results {
+    /// Says what the exit code means, as the last thing of the command; among events it would be none.
+    fn ended(self, is_json: bool) -> Exit {
+        match self.reason {
+            Some(reason) if is_json => eprintln!("{reason}"),
+            Some(reason) => println!("{reason}"),
+            None => {}
+        }
+        self.exit
+    }
 }
 
 /// Runs a plan that is known to be feasible.
@@ -99,8 +114,7 @@ pub(crate) fn measure(loaded: &Loaded, source: &str, library: &Library, output: 
     let names: BTreeSet<String> = loaded.plan.tests.iter().flat_map(named).flatten().collect();
     store.keep_recipes(names.iter().filter_map(|name| library.get(name)))?;
     let order = |site| Order { plan: &loaded.plan, library, site, queries: output.queries, records: Vec::new(), earlier: None };
-    let exit = go(&loaded.plan, &loaded.links, order, &mut store, output.json)?;
-    Ok(Results { directory, exit })
+    go(&loaded.plan, &loaded.links, order, &mut store, output.json)
 }
 
 /// `results/<plan>-<date>-<time>`: sorts by time.
@@ -122,7 +136,7 @@ fn resume(directory: &Path, library: &Library, output: &args::Output, force: boo
     }
     let earlier = Some((facts, commands));
     let order = |site| Order { plan: &plan, library, site, queries: output.queries, records, earlier };
-    go(&plan, &links, order, &mut store, output.json)
+    Ok(go(&plan, &links, order, &mut store, output.json)?.ended(output.json))
 }
 
 /// The recipes as they were when the run began, before any of the same name.
@@ -140,7 +154,7 @@ fn go<'a>(
     order: impl FnOnce(Site<'a>) -> Order<'a>,
     store: &mut Store,
     json: bool,
-) -> Result<Exit, Failed> {
+) -> Result<Results, Failed> {
     let stop = stop::install()?;
     let shell = Shell::new();
     let swept = namespace::sweep(&shell).map_err(|e| Failed::new(Exit::Testbed, e))?;
@@ -161,7 +175,7 @@ fn go<'a>(
         eprintln!("{}: {error}", if ended.exit == Exit::Interrupted { "stopped" } else { "error" });
         eprintln!("what was measured is kept in {directory}; go on with: sixbench run --resume {directory}");
     }
-    Ok(ended.exit)
+    Ok(Results { directory: store.directory().to_owned(), exit: ended.exit, reason: ended.reason })
 }
 
 /// What stands between a plan and the RFCs' durations, and what it would cost to do without.

@@ -3,6 +3,7 @@
 mod defaults;
 mod diagnostic;
 mod dns_section;
+mod expect_section;
 mod measure_section;
 mod plan_file;
 mod reader;

@@ -108,6 +108,20 @@ impl<'a> Section<'a> {
         items.iter().filter_map(section).collect()
     }
 
+    /// One table or several, where the value of `key` is a table or a list; anything else is left to be read otherwise.
+    pub(crate) fn tables(&self, key: &'static str, name: &'static str) -> Option<Vec<Section<'a>>> {
+        let value = self.get(key)?;
+        let section = |item: &'a Spanned<DeValue<'a>>| match item.get_ref() {
+            DeValue::Table(table) => Some(Section::new(table, item.span(), name, self.mistakes)),
+            other => self.wrong_type(item.span(), &format!("tables {{ ... }} in `{key}`"), other.type_str()),
+        };
+        match value.get_ref() {
+            DeValue::Table(_) => Some(section(value).into_iter().collect()),
+            DeValue::Array(items) => Some(items.iter().filter_map(section).collect()),
+            _ => None,
+        }
+    }
+
     /// Where the value of `key` stands; the table, if it is missing.
     pub(crate) fn span_of(&self, key: &str) -> Range<usize> {
         self.table.get(key).map_or_else(|| self.span.clone(), Spanned::span)
@@ -119,6 +133,12 @@ impl<'a> Section<'a> {
 
     pub(crate) fn mistake_with_help(&self, key: &str, title: impl Into<String>, help: impl Into<String>) {
         self.mistakes.add(Diagnostic::new(self.span_of(key), title).help(help));
+    }
+
+    /// As [`Section::finish`], where keys are known that were not read because of another mistake.
+    pub(crate) fn finish_with(self, keys: &[&'static str]) {
+        self.known.borrow_mut().extend(keys);
+        self.finish();
     }
 
     /// Complains about the keys nobody asked for. Call when everything else was read.

@@ -2,6 +2,7 @@
 
 use super::defaults::standard_repetitions;
 use super::dns_section;
+use super::expect_section::{Expected, read_expectations};
 use super::measure_section::read_measure;
 use super::reader::Section;
 use super::stateful_section::{self, check_combinations, read_stateful};
@@ -53,8 +54,9 @@ fn read_test(section: Section<'_>, around: &Surroundings<'_>, names: &mut BTreeS
     let traffic = read_traffic(&section);
     let repetitions = read_repetitions(&section, around.profile);
     let frame_timeout_ns = section.value("frame-timeout", units::duration_ns);
-    let expect = section.value("expect", units::rate);
     let optional = section.value("optional", yes).unwrap_or(false);
+    let frame_sizes = frame_sizes.unwrap_or_else(|| standard_sizes(&measure));
+    let expect = read_expectations(&section, &Expected { around, measure: &measure, sizes: &frame_sizes });
     let state = read_stateful(&section, around, &measure);
     check_combinations(&section, &state, &traffic, &measure);
     let dns = dns_section::read_steps(&section, &measure);
@@ -65,7 +67,7 @@ fn read_test(section: Section<'_>, around: &Surroundings<'_>, names: &mut BTreeS
         title: title.or_else(|| name.clone())?,
         name: name?,
         dut: dut?,
-        frame_sizes: frame_sizes.unwrap_or_else(|| standard_sizes(&measure)),
+        frame_sizes,
         measure,
         directions,
         foreground: Share::ALL,

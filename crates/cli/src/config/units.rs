@@ -59,6 +59,48 @@ pub(crate) fn duration_ns(text: &str) -> Result<u64, String> {
     Ok(nanoseconds.round() as u64)
 }
 
+/// A number of something: `1000`, `500k`, `1.2M`.
+pub(crate) fn amount(text: &str, of: &str) -> Result<f64, String> {
+    let wrong = || format!("expected {of} such as 1000, 500k or 1.2M, not `{text}`");
+    let (number, suffix) = split(text).ok_or_else(wrong)?;
+    let factor = match suffix {
+        "" => 1.0,
+        "k" => 1e3,
+        "M" => 1e6,
+        _ => return Err(wrong()),
+    };
+    Ok((number * factor).round())
+}
+
+/// A time as nanoseconds, perhaps below zero: `0.3ms`, `-50us`.
+pub(crate) fn signed_ns(text: &str) -> Result<f64, String> {
+    match text.trim().strip_prefix('-') {
+        Some(below) => duration_ns(below).map(|ns| -(ns as f64)),
+        None => duration_ns(text).map(|ns| ns as f64),
+    }
+    .map_err(|_| format!("expected a time such as 300us, 0.3ms or 2s, not `{text}`"))
+}
+
+/// Per cent: `0.1%`.
+pub(crate) fn percent(text: &str) -> Result<f64, String> {
+    let number = split(text).filter(|(number, suffix)| *suffix == "%" && *number <= 100.0);
+    number.map(|(number, _)| number).ok_or_else(|| format!("expected per cent from 0% to 100%, not `{text}`"))
+}
+
+/// Octets: `500kB`, `2MB`, `100B`.
+pub(crate) fn octets(text: &str) -> Result<f64, String> {
+    let wrong = || format!("expected octets such as 500kB or 2MB, not `{text}`");
+    let (number, suffix) = split(text).ok_or_else(wrong)?;
+    let factor = match suffix {
+        "B" => 1.0,
+        "kB" => 1e3,
+        "MB" => 1e6,
+        "GB" => 1e9,
+        _ => return Err(wrong()),
+    };
+    Ok((number * factor).round())
+}
+
 /// A share as a ratio: `0.01%` or `0.0001`.
 pub(crate) fn ratio(text: &str) -> Result<f64, String> {
     let wrong = || format!("expected a share such as 1% or 0.01, not `{text}`");
@@ -175,6 +217,16 @@ mod tests {
     fn times_to_live_are_whole_seconds() {
         assert_eq!([ttl_s("1h"), ttl_s("60s"), ttl_s("0s"), ttl_s("1d")], [Ok(3600), Ok(60), Ok(0), Ok(86_400)]);
         assert!(["1500ms", "1.5s", "60", "2147483648s", "999999d", "soon"].into_iter().all(|text| ttl_s(text).is_err()));
+    }
+
+    #[test]
+    fn bounds_have_the_units_of_their_quantities() {
+        assert_eq!([amount("1.5k", "frames"), amount("2M", "frames"), amount("0", "frames")], [Ok(1500.0), Ok(2e6), Ok(0.0)]);
+        assert_eq!([signed_ns("0.3ms"), signed_ns("-50us")], [Ok(300_000.0), Ok(-50_000.0)]);
+        assert_eq!([percent("0.1%"), percent("100 %")], [Ok(0.1), Ok(100.0)]);
+        assert_eq!([octets("2MB"), octets("100 B")], [Ok(2e6), Ok(100.0)]);
+        assert!(amount("1.5G", "queries/s").unwrap_err().starts_with("expected queries/s such as "));
+        assert!(signed_ns("3").is_err() && percent("0.1").is_err() && percent("101%").is_err() && octets("5").is_err());
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Takes a plan through its devices, repetitions, points and trials.
 
+use super::expectations::{self, Judgement};
 use super::reporting::{self, Findings};
 use super::session::{Session, Site, Wanted};
 use super::store::Store;
@@ -9,11 +10,9 @@ use crate::view::View;
 use sixbench_method::budget;
 use sixbench_method::event::Event;
 use sixbench_method::measure::Outcome;
-use sixbench_method::plan::{Measure, Plan, Point, Test};
+use sixbench_method::plan::{Plan, Point, Test};
 use sixbench_method::record::{FORMAT, Facts, TrialRecord};
 use sixbench_method::replay::{self, Resumed};
-use sixbench_method::search::{Bracket, Limit};
-use sixbench_method::stats;
 use sixbench_method::terms::FrameRate;
 use sixbench_method::trial::TrialSpec;
 use sixbench_testbed::{Library, Recipe, Zone, facts};
@@ -45,6 +44,8 @@ pub(crate) struct Ended {
     pub(crate) exit: Exit,
     pub(crate) report: PathBuf,
     pub(crate) summary: String,
+    /// The exit code in words, where there is something to say.
+    pub(crate) reason: Option<String>,
     /// What cut the run short, if anything did.
     pub(crate) error: Option<anyhow::Error>,
 }
@@ -93,13 +94,13 @@ impl Manager<'_> {
         self.view.show(&Event::RunEnded { results, interrupted: error.is_some() });
         let commands = self.commands();
         let summary = reporting::terminal(&self.findings(&commands, error.is_some()), color);
-        let missed = self.missed();
-        let exit = match exit {
-            Exit::Done if self.tester_was_unfit() => Exit::TesterUnfit,
-            Exit::Done if !missed.is_empty() => Exit::Missed,
-            exit => exit,
-        };
-        Ok(Ended { exit, report, summary: summary + &missed.concat(), error })
+        let (plan, records) = (self.order.plan, &self.order.records);
+        if exit != Exit::Done {
+            let summary = summary + &expectations::missed(plan, records);
+            return Ok(Ended { exit, report, summary, reason: Some(exit.in_words()), error });
+        }
+        let Judgement { lines, exit, reason } = expectations::judge(plan, records);
+        Ok(Ended { exit, report, summary: summary + &lines, reason: reason.map(|reason| exit.because(reason)), error })
     }
 
     /// Group by group, in the order of the plan.
@@ -297,54 +298,6 @@ impl Manager<'_> {
             Some((_, before)) if !before.is_empty() => format!("{before}# the run went on\n{now}"),
             _ => format!("#!/bin/sh\n# Every command the testbed ran, in order.\nset -eu\n{now}"),
         }
-    }
-
-    /// The expectations of the plan that the medians miss, a line each. A point without a result is no miss.
-    fn missed(&self) -> Vec<String> {
-        let outcomes = replay::outcomes(self.order.plan, &self.order.records);
-        let expected = self.order.plan.tests.iter().filter_map(|test| Some((test, test.expect?)));
-        let points =
-            expected.flat_map(|(test, expect)| test.points().map(move |point| (point, expect, unit_of(&test.measure))));
-        points
-            .filter_map(|(point, expect, unit)| {
-                let of_point = outcomes.iter().filter(|outcome| outcome.point == point);
-                let found: Vec<f64> = of_point.filter_map(|o| expectable(o.brackets.first()?)).collect();
-                let median = stats::median(&found).filter(|median| *median < expect.0 as f64)?;
-                Some(format!("missed: {point}: a median of {median} {unit}, expected at least {}\n", expect.0))
-            })
-            .collect()
-    }
-
-    /// Whether some measurement has no result because the tester never managed a valid trial.
-    fn tester_was_unfit(&self) -> bool {
-        let plan = self.order.plan;
-        replay::outcomes(plan, &self.order.records).iter().any(|outcome| {
-            let bracket = outcome.brackets.first();
-            let searched_in_vain =
-                bracket.is_some_and(|b| b.lower.is_none() && matches!(b.limit, Limit::Tester | Limit::Disturbed));
-            let has_a_load = bracket.is_none_or(|b| b.lower.is_some());
-            let is_of_values = plan.test(&outcome.point.test).is_some_and(|test| !test.measure.is_searched_rate());
-            searched_in_vain || (is_of_values && has_a_load && outcome.invalid > 0 && outcome.values.is_empty())
-        })
-    }
-}
-
-/// What a repetition says to an expectation: nothing passed is zero; what the tester or the plan cut off says nothing below its bound,
-/// and counts as that bound.
-fn expectable(bracket: &Bracket) -> Option<f64> {
-    match (bracket.lower, bracket.limit) {
-        (Some(rate), _) => Some(rate.0 as f64),
-        (None, Limit::Tester | Limit::Disturbed) => None,
-        (None, _) => Some(0.0),
-    }
-}
-
-/// What an expectation of a measure is a number of.
-fn unit_of(measure: &Measure) -> &'static str {
-    match measure {
-        Measure::Dns(_) => "queries/s",
-        measure if measure.counts_connections() => "connections/s",
-        _ => "frames/s",
     }
 }
 

@@ -2,6 +2,7 @@
 //! the next one starts, and the report is written again after every device.
 
 mod dns;
+mod expectations;
 mod manager;
 mod ports;
 pub(crate) mod reporting;

@@ -1,5 +1,6 @@
 //! Views of the event stream. stdout is for results; what happens meanwhile goes to stderr, except with `--json`.
 
+pub(crate) mod amount;
 mod json;
 mod plain;
 mod progress;

@@ -29,7 +29,7 @@ fn test(name: &str, measure: Measure) -> Test {
         ipv4_only: false,
         optional: false,
         series: None,
-        expect: None,
+        expect: Vec::new(),
     }
 }
 

@@ -50,7 +50,7 @@ fn plan(measure: Measure) -> Plan {
             ipv4_only: false,
             optional: false,
             series: None,
-            expect: None,
+            expect: Vec::new(),
         }],
     }
 }

@@ -1,7 +1,7 @@
 //! What a measurement finds: quantities with their unit and direction, and the outcome of one repetition.
 
 use crate::plan::{Measure, Point};
-use crate::search::Bracket;
+use crate::search::{Bracket, Limit};
 use crate::terms::{Direction, FrameRate};
 use crate::throughput::LoadSource;
 use serde::{Deserialize, Serialize};
@@ -80,6 +80,90 @@ impl Quantity {
         }
     }
 
+    /// Every quantity.
+    pub const ALL: [Self; 24] = [
+        Self::FrameLossRate,
+        Self::TypicalLatency,
+        Self::WorstCaseLatency,
+        Self::Pdv,
+        Self::MinimumDelay,
+        Self::HighDelay,
+        Self::IpdvMinimum,
+        Self::IpdvMedian,
+        Self::IpdvMaximum,
+        Self::BackToBackFrames,
+        Self::RecoveryTime,
+        Self::ResetTimeByLoss,
+        Self::ResetTimeByTimestamps,
+        Self::TearDownRate,
+        Self::TableCapacity,
+        Self::ConnectionsHeld,
+        Self::TcpConnections,
+        Self::RequestLoss,
+        Self::ResponseTime,
+        Self::ResponseTimeDeviation,
+        Self::ForwardedFrames,
+        Self::ProcessorLoad,
+        Self::ProcessorLoadDeviation,
+        Self::MemoryGrowth,
+    ];
+
+    /// What the repetitions of a measure come to besides the rate that is searched for.
+    pub fn of_measure(measure: &Measure) -> &'static [Self] {
+        match measure {
+            Measure::Throughput | Measure::EstablishmentRate | Measure::TcpEstablishmentRate(_) | Measure::Dns(_) => &[],
+            Measure::FrameLossRate(_) => &[Self::FrameLossRate],
+            Measure::Latency(_) => &[Self::TypicalLatency, Self::WorstCaseLatency],
+            Measure::Pdv(_) => &[Self::Pdv, Self::MinimumDelay, Self::HighDelay],
+            Measure::Ipdv(_) => &[Self::IpdvMinimum, Self::IpdvMedian, Self::IpdvMaximum],
+            Measure::BackToBack(_) => &[Self::BackToBackFrames],
+            Measure::Recovery(_) => &[Self::RecoveryTime],
+            Measure::Reset(_) => &[Self::ResetTimeByLoss, Self::ResetTimeByTimestamps],
+            Measure::TearDownRate => &[Self::TearDownRate],
+            Measure::TableCapacity(_) => &[Self::TableCapacity],
+            Measure::TcpCapacity(_) => &[Self::TcpConnections],
+            Measure::ResponseTime(_) => &[
+                Self::RequestLoss,
+                Self::ResponseTime,
+                Self::ResponseTimeDeviation,
+                Self::ForwardedFrames,
+                Self::ProcessorLoad,
+                Self::ProcessorLoadDeviation,
+                Self::MemoryGrowth,
+            ],
+        }
+    }
+
+    /// As records and plans spell it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::FrameLossRate => "frame-loss-rate",
+            Self::TypicalLatency => "typical-latency",
+            Self::WorstCaseLatency => "worst-case-latency",
+            Self::Pdv => "pdv",
+            Self::MinimumDelay => "minimum-delay",
+            Self::HighDelay => "high-delay",
+            Self::IpdvMinimum => "ipdv-minimum",
+            Self::IpdvMedian => "ipdv-median",
+            Self::IpdvMaximum => "ipdv-maximum",
+            Self::BackToBackFrames => "back-to-back-frames",
+            Self::RecoveryTime => "recovery-time",
+            Self::ResetTimeByLoss => "reset-time-by-loss",
+            Self::ResetTimeByTimestamps => "reset-time-by-timestamps",
+            Self::TearDownRate => "tear-down-rate",
+            Self::TableCapacity => "table-capacity",
+            Self::ConnectionsHeld => "connections-held",
+            Self::TcpConnections => "tcp-connections",
+            Self::RequestLoss => "request-loss",
+            Self::ResponseTime => "response-time",
+            Self::ResponseTimeDeviation => "response-time-deviation",
+            Self::ForwardedFrames => "forwarded-frames",
+            Self::ProcessorLoad => "processor-load",
+            Self::ProcessorLoadDeviation => "processor-load-deviation",
+            Self::MemoryGrowth => "memory-growth",
+        }
+    }
+
     /// As reports call it.
     pub fn title(self) -> &'static str {
         match self {
@@ -150,6 +234,21 @@ pub enum Unit {
     Octets,
 }
 
+impl Unit {
+    /// As machines are told it.
+    pub fn symbol(self) -> &'static str {
+        match self {
+            Self::Nanoseconds => "ns",
+            Self::Percent => "%",
+            Self::Frames => "frames",
+            Self::Connections => "connections",
+            Self::ConnectionsPerSecond => "connections/s",
+            Self::FramesPerSecond => "frames/s",
+            Self::Octets => "octets",
+        }
+    }
+}
+
 /// One number a repetition came to.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Value {
@@ -198,6 +297,16 @@ impl Outcome {
         self.load.as_ref().map(|load| load.throughput).or_else(|| self.throughput())
     }
 
+    /// Whether it came to no result because the tester never managed a valid trial.
+    pub fn is_unfit(&self, measure: &Measure) -> bool {
+        let bracket = self.brackets.first();
+        let searched_in_vain =
+            bracket.is_some_and(|b| b.lower.is_none() && matches!(b.limit, Limit::Tester | Limit::Disturbed));
+        let has_a_load = bracket.is_none_or(|b| b.lower.is_some());
+        let is_without_value = !measure.is_searched_rate() && self.invalid > 0 && self.values.is_empty();
+        searched_in_vain || (is_without_value && has_a_load)
+    }
+
     /// The one number repetitions are judged by: the throughput, or the measure's first quantity in its worst direction.
     /// `None` where the repetition came to nothing, and for the frame loss rate, which is a curve.
     pub fn headline(&self, measure: &Measure) -> Option<f64> {
@@ -207,5 +316,23 @@ impl Outcome {
         let quantity = Quantity::headline_of(measure)?;
         let values = self.values.iter().filter(|value| value.quantity == quantity).map(|value| value.value);
         values.reduce(|a, b| if quantity.is_higher_better() { a.min(b) } else { a.max(b) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Quantity;
+    use serde::Deserialize;
+    use serde::de::IntoDeserializer;
+    use serde::de::value::{Error, StrDeserializer};
+
+    #[test]
+    fn the_name_of_a_quantity_is_that_of_the_records() {
+        for quantity in Quantity::ALL {
+            let name: StrDeserializer<'_, Error> = quantity.name().into_deserializer();
+            assert_eq!(Quantity::deserialize(name), Ok(quantity));
+        }
+        let names: std::collections::BTreeSet<_> = Quantity::ALL.iter().map(|quantity| quantity.name()).collect();
+        assert_eq!(names.len(), Quantity::ALL.len());
     }
 }

@@ -90,6 +90,15 @@ impl Measure {
         matches!(load, Load::OfThroughput(_))
     }
 
+    /// What its rates are of: `frames`, `connections`, `queries`.
+    pub fn noun(&self) -> &'static str {
+        match self {
+            Self::Dns(_) => "queries",
+            measure if measure.counts_connections() => "connections",
+            _ => "frames",
+        }
+    }
+
     /// Whether its rates are of connections, which have no direction: only the Initiator opens them.
     pub fn counts_connections(&self) -> bool {
         self.is_of_connections() || self.tcp().is_some()

@@ -1,11 +1,13 @@
 //! A plan, resolved: every default filled in, every test spelled out. What a plan file becomes, and what `resolved.toml` keeps.
 
 mod dns;
+mod expectation;
 mod measure;
 mod stateful;
 mod traffic;
 
 pub use dns::{DOMAIN, Dns, DnsRole, Names};
+pub use expectation::Expectation;
 pub use measure::{
     AtRate, BackToBack, Capacity, Latency, Load, LossScan, Measure, Recovery, Reset, ResponseTime, Tcp, TcpCapacity,
 };
@@ -96,9 +98,9 @@ pub struct Test {
     /// The series this test is a step of, if it is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub series: Option<Series>,
-    /// The median that is expected at least, at every frame size, for the first loss goal: a run that misses it says so.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub expect: Option<FrameRate>,
+    /// What the medians are expected to be: a run that misses it says so.
+    #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "expectation::read")]
+    pub expect: Vec<Expectation>,
 }
 
 /// Tests that differ in one thing only, written as one test with a list.
@@ -231,7 +233,7 @@ impl Test {
             ipv4_only: false,
             optional: false,
             series: None,
-            expect: None,
+            expect: Vec::new(),
         }
     }
 
@@ -255,6 +257,11 @@ impl Test {
     /// Clients that send: the subscribers the test asks for, or one.
     pub fn clients(&self) -> u32 {
         self.traffic.subscribers.unwrap_or(1)
+    }
+
+    /// The name of one of its points for people: `name/84`; only `name` where frames are the kernel's and have the size they have.
+    pub fn label(&self, frame_size: FrameSize) -> String {
+        if self.measure.needs_hosts() { self.name.clone() } else { format!("{}/{frame_size}", self.name) }
     }
 
     /// The points of this test, in the plan's order.

@@ -82,7 +82,7 @@ fn normal(score: i64, n: usize, ties: &[usize]) -> f64 {
 }
 
 /// The complementary error function for x >= 0, by Abramowitz and Stegun's formula 7.1.26: right to 1.5e-7.
-fn erfc(x: f64) -> f64 {
+pub(super) fn erfc(x: f64) -> f64 {
     const A: [f64; 5] = [0.254_829_592, -0.284_496_736, 1.421_413_741, -1.453_152_027, 1.061_405_429];
     let t = 1.0 / (1.0 + 0.327_591_1 * x);
     A.iter().rev().fold(0.0, |sum, a| (sum + a) * t) * (-x * x).exp()

@@ -1,14 +1,16 @@
 //! What repeated measurements say: of one sample, of two, and of the order they came in. Every number goes with its sample size.
 
 mod drift;
+mod holm;
 mod inversions;
 mod modes;
 mod shift;
 mod summary;
 
 pub use drift::{Drift, drift};
+pub use holm::holm;
 pub use modes::{Mode, TwoModes, modes};
-pub use shift::{Comparison, Shift, difference, shift};
+pub use shift::{LEVEL, RankTest, Shift, is_significant, least_p, rank_test, shift};
 pub use summary::{Summary, median, median_interval_95, percentile};
 
 fn sort(sample: &[f64]) -> Vec<f64> {

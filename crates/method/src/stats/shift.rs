@@ -1,5 +1,7 @@
-//! Two samples: by which factor the second is larger, with the interval that Mann and Whitney's test leaves open.
+//! Two samples: by which factor the second is larger, with the interval that Mann and Whitney's test leaves open, and the p-values of
+//! that test.
 
+use super::drift::erfc;
 use super::inversions::{LARGEST, distribution};
 use super::{median, sort};
 use serde::{Deserialize, Serialize};
@@ -17,16 +19,26 @@ pub struct Shift {
     pub n: (usize, usize),
 }
 
-/// What a shift says about B beside A.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Comparison {
-    /// B is better by more than the tolerance.
-    Better,
-    /// B is worse by more than the tolerance.
-    Worse,
-    /// The interval reaches into the tolerance. Not the same as "equal": a larger sample might show more.
-    NoDifferenceShown,
+/// The error level of intervals and verdicts: 5 %.
+pub const LEVEL: f64 = 0.05;
+
+/// Whether a p-value shows a difference at [`LEVEL`]; sums of exact shares may miss it by rounding.
+pub fn is_significant(p: f64) -> bool {
+    p <= LEVEL + 1e-12
+}
+
+/// The two-sided Mann-Whitney test of a sample B against a sample A, read in either direction.
+///
+/// Its p-values belong to the interval of [`shift`]: `higher` is at most 5 % exactly when the whole 95 % interval lies above the
+/// tolerance. Ties count against a difference.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RankTest {
+    /// The smallest error level at which B is shown to be higher than A by more than the tolerance.
+    pub higher: f64,
+    /// The same for lower.
+    pub lower: f64,
+    /// The smallest p-value that samples of these sizes can have at all.
+    pub least: f64,
 }
 
 /// Compares two independent samples of positive values. `None` when a value is not positive, or when the samples are too small to be
@@ -48,27 +60,60 @@ pub fn shift(a: &[f64], b: &[f64]) -> Option<Shift> {
     Some(Shift { ratio, low: low.min(ratio), high: high.max(ratio), n: (a.len(), b.len()) })
 }
 
-/// As [`shift`] for values of any sign: the 95 % interval of `B - A`, in the unit of the samples.
-pub fn difference(a: &[f64], b: &[f64]) -> Option<(f64, f64)> {
-    if a.iter().chain(b).any(|value| value.is_nan()) {
+/// Tests whether B is higher or lower than A by more than `tolerance`, a share (0.01: differences below 1 % do not count). `None` when a
+/// sample is empty or holds something that is no number.
+///
+/// Samples with zeroes or negative values have no ratio: they are tested by their differences, and the tolerance does not apply.
+pub fn rank_test(a: &[f64], b: &[f64], tolerance: f64) -> Option<RankTest> {
+    if a.is_empty() || b.is_empty() || a.iter().chain(b).any(|value| value.is_nan()) {
         return None;
     }
-    let rank = rank(a.len(), b.len())?;
-    let differences: Vec<f64> = b.iter().flat_map(|b| a.iter().map(move |a| b - a)).collect();
-    let differences = sort(&differences);
-    Some((differences[rank - 1], differences[differences.len() - rank]))
+    let has_ratios = a.iter().chain(b).all(|&value| value > 0.0);
+    let (high, low, middle) = match has_ratios {
+        true => (1.0 + tolerance, 1.0 - tolerance, median(b)? / median(a)?),
+        false => (0.0, 0.0, median(b)? - median(a)?),
+    };
+    let distances = || b.iter().flat_map(|b| a.iter().map(move |a| if has_ratios { b / a } else { b - a }));
+    let p = Tails::of(a.len(), b.len());
+    // The medians are another estimate of the shift: what they contradict is not shown, as the interval is widened to hold them.
+    let higher = if middle > high { p.two_sided(distances().filter(|distance| *distance <= high).count()) } else { 1.0 };
+    let lower = if middle < low { p.two_sided(distances().filter(|distance| *distance >= low).count()) } else { 1.0 };
+    Some(RankTest { higher, lower, least: p.two_sided(0) })
 }
 
-impl Shift {
-    /// Whether B is better: the whole interval lies beyond `tolerance`, a share (0.01: differences below 1 % do not count).
-    pub fn verdict(&self, higher_is_better: bool, tolerance: f64) -> Comparison {
-        let (is_higher, is_lower) = (self.low > 1.0 + tolerance, self.high < 1.0 - tolerance);
-        match (is_higher, is_lower) {
-            (true, _) if higher_is_better => Comparison::Better,
-            (_, true) if !higher_is_better => Comparison::Better,
-            (false, false) => Comparison::NoDifferenceShown,
-            _ => Comparison::Worse,
-        }
+/// The smallest p-value that two samples of these sizes can have.
+pub fn least_p(m: usize, n: usize) -> f64 {
+    Tails::of(m, n).two_sided(0)
+}
+
+/// The distribution of Mann and Whitney's U for two sample sizes.
+struct Tails {
+    sizes: (usize, usize),
+    /// The share of each U; empty where the normal distribution takes its place.
+    exact: Vec<f64>,
+}
+
+impl Tails {
+    fn of(m: usize, n: usize) -> Self {
+        let exact = if m.max(n) <= LARGEST { distribution(m, n) } else { Vec::new() };
+        Self { sizes: (m, n), exact }
+    }
+
+    /// 2 P(U <= u), at most 1.
+    fn two_sided(&self, u: usize) -> f64 {
+        let p = match self.exact.is_empty() {
+            true => self.normal(u as f64),
+            false => 2.0 * self.exact.iter().take(u + 1).sum::<f64>(),
+        };
+        p.min(1.0)
+    }
+
+    /// Half a rank more, because U is whole.
+    fn normal(&self, u: f64) -> f64 {
+        let (m, n) = (self.sizes.0 as f64, self.sizes.1 as f64);
+        let deviation = (m * n * (m + n + 1.0) / 12.0).sqrt();
+        let z = (m * n / 2.0 - u - 0.5) / deviation;
+        if z > 0.0 { erfc(z / std::f64::consts::SQRT_2) } else { 1.0 }
     }
 }
 
@@ -83,7 +128,7 @@ fn exact_rank(m: usize, n: usize) -> usize {
         *tail += share;
         Some(*tail)
     });
-    tails.take_while(|tail| 2.0 * tail <= 0.05 + 1e-12).count()
+    tails.take_while(|tail| is_significant(2.0 * tail)).count()
 }
 
 fn normal_rank(m: f64, n: f64) -> usize {
@@ -127,10 +172,36 @@ mod tests {
     fn equal_samples_show_no_difference() {
         let same = shift(&[700.0; 6], &[700.0; 8]).unwrap();
         assert_eq!((same.ratio, same.low, same.high), (1.0, 1.0, 1.0));
+        let test = rank_test(&[700.0; 6], &[700.0; 8], 0.0).unwrap();
+        assert_eq!((test.higher, test.lower), (1.0, 1.0));
         let scattered = [690.0, 700.0, 705.0, 711.0, 720.0];
         let shift = shift(&scattered, &scattered).unwrap();
-        assert_eq!((shift.ratio, shift.verdict(true, 0.0)), (1.0, Comparison::NoDifferenceShown));
+        assert_eq!(shift.ratio, 1.0);
         assert!((shift.low * shift.high - 1.0).abs() < 1e-12, "{shift:?}");
+    }
+
+    #[test]
+    fn p_values_are_those_of_counting() {
+        // 4 and 4 values stand in 70 orders, 7 and 7 in 3432; the most extreme one has two of them.
+        let apart = rank_test(&[1.0, 2.0, 3.0, 4.0], &[11.0, 12.0, 13.0, 14.0], 0.0).unwrap();
+        assert!((apart.higher - 2.0 / 70.0).abs() < 1e-15 && apart.lower == 1.0, "{apart:?}");
+        assert_eq!(apart.least, apart.higher);
+        assert!((least_p(7, 7) - 2.0 / 3432.0).abs() < 1e-15);
+        // With one pair in the wrong order there are twice as many that are as extreme.
+        let one_wrong = rank_test(&[1.0, 2.0, 3.0, 12.0], &[11.0, 13.0, 14.0, 15.0], 0.0).unwrap();
+        assert!((one_wrong.higher - 4.0 / 70.0).abs() < 1e-15, "{one_wrong:?}");
+        let zeroes = rank_test(&[500.0, 501.0, 502.0, 500.0], &[0.0; 4], 0.0).unwrap();
+        assert!(is_significant(zeroes.lower), "{zeroes:?}");
+        assert_eq!(rank_test(&[], &[1.0], 0.0), None);
+    }
+
+    #[test]
+    fn p_values_beyond_the_exact_ones_go_on() {
+        let at = |m, n, u| Tails::of(m, n).two_sided(u);
+        for (u, bound) in [(900, 0.04), (1000, 0.01), (1100, 0.01)] {
+            let (exact, normal) = (at(50, 50, u), Tails { sizes: (50, 50), exact: vec![] }.two_sided(u));
+            assert!((exact / normal - 1.0).abs() < bound, "{u}: {exact} {normal}");
+        }
     }
 
     #[test]
@@ -142,15 +213,25 @@ mod tests {
     }
 
     #[test]
-    fn a_verdict_needs_the_whole_interval_beyond_the_tolerance() {
-        let shift = Shift { ratio: 1.05, low: 1.02, high: 1.08, n: (9, 9) };
-        assert_eq!(shift.verdict(true, 0.01), Comparison::Better);
-        assert_eq!(shift.verdict(false, 0.01), Comparison::Worse);
-        assert_eq!(shift.verdict(true, 0.03), Comparison::NoDifferenceShown);
-        let less = Shift { ratio: 0.95, low: 0.92, high: 0.98, n: (9, 9) };
-        assert_eq!(less.verdict(true, 0.01), Comparison::Worse);
-        assert_eq!(less.verdict(false, 0.01), Comparison::Better);
-        assert_eq!(less.verdict(false, 0.03), Comparison::NoDifferenceShown);
+    fn a_p_value_of_5_percent_is_an_interval_beyond_the_tolerance() {
+        let mut random = SplitMix64::new(3);
+        let (mut shown, mut not_shown) = (0, 0);
+        for run in 0..3_000 {
+            let (m, n) = (4 + run % 9, 4 + run % 7);
+            // Rounded to a tenth of a per cent: there are ties.
+            let mut sample = |count: usize, centre: f64| -> Vec<f64> {
+                (0..count).map(|_| (1000.0 * centre * (1.0 + 0.02 * random.gaussian())).round() / 1000.0).collect()
+            };
+            let (a, b) = (sample(m, 1.0), sample(n, 1.0 + 0.03 * (run % 3) as f64 - 0.03));
+            for tolerance in [0.0, 0.01] {
+                let (interval, test) = (shift(&a, &b).unwrap(), rank_test(&a, &b, tolerance).unwrap());
+                assert_eq!(is_significant(test.higher), interval.low > 1.0 + tolerance, "{a:?} {b:?}");
+                assert_eq!(is_significant(test.lower), interval.high < 1.0 - tolerance, "{a:?} {b:?}");
+                let is_shown = is_significant(test.higher.min(test.lower));
+                (shown, not_shown) = (shown + u32::from(is_shown), not_shown + u32::from(!is_shown));
+            }
+        }
+        assert!(shown > 1_000 && not_shown > 1_000, "{shown} {not_shown}");
     }
 
     #[test]

@@ -56,7 +56,7 @@ fn throughput_test() -> Test {
         ipv4_only: false,
         optional: false,
         series: None,
-        expect: None,
+        expect: Vec::new(),
     }
 }
 

@@ -255,7 +255,7 @@ pub(super) fn test(name: &str, title: &str, dut: &str) -> Test {
         ipv4_only: false,
         optional: false,
         series: None,
-        expect: None,
+        expect: Vec::new(),
     }
 }
 

@@ -1,0 +1,61 @@
+//! A comparison as one line of JSON.
+
+use super::{Comparison, Context, words};
+use crate::exit::Exit;
+use serde_json::{Value, json};
+use sixbench_method::comparison::{PointComparison, Row};
+
+/// The keys are those of docs/RESULTS.md.
+pub(super) fn of(compared: &Comparison<'_>, context: &Context) -> Value {
+    let verdict = compared.verdict();
+    let exit = Exit::from(verdict);
+    json!({
+        "comparison": compared.points.iter().map(|point| of_point(point, &context.names)).collect::<Vec<_>>(),
+        "missing": compared.missing,
+        "tester_unfit": compared.unfit,
+        "warnings": context.warnings,
+        "verdict": verdict,
+        "exit_code": exit as u8,
+        "explanation": exit.because(words::reason(compared)),
+    })
+}
+
+fn of_point(point: &PointComparison<'_>, [a, b]: &[String; 2]) -> Value {
+    // The frames of the kernel's sockets have the size they have.
+    let frame_size = (!point.a.measure.needs_hosts()).then_some(point.frame_size);
+    json!({
+        "a": words::title(point.a, a),
+        "b": words::title(point.b, b),
+        "test_a": point.a.name,
+        "test_b": point.b.name,
+        "frame_size": frame_size,
+        "rows": point.rows.iter().map(of_row).collect::<Vec<_>>(),
+    })
+}
+
+/// The row itself, with its name, noun and unit; what it found is of this level, too.
+fn of_row(row: &Row) -> Value {
+    let mut value = json!(row);
+    if let (Some(fields), Some(Value::Object(finding))) = (value.as_object_mut(), value_of_finding(row)) {
+        fields.remove("finding");
+        fields.extend(finding);
+        fields.insert("title".to_owned(), json!(row.subject.to_string()));
+        fields.insert("noun".to_owned(), json!(row.subject.noun()));
+        fields.insert("unit".to_owned(), json!(row.subject.unit()));
+    }
+    value
+}
+
+/// A row that is inconclusive has a reason besides.
+fn value_of_finding(row: &Row) -> Option<Value> {
+    use sixbench_method::comparison::Finding;
+    Some(match row.finding {
+        Finding::Better => json!({ "verdict": "better" }),
+        Finding::Worse => json!({ "verdict": "worse" }),
+        Finding::NoDifferenceShown => json!({ "verdict": "no-difference-shown" }),
+        Finding::TooFewRepetitions { needed } => {
+            json!({ "verdict": "inconclusive", "reason": "too-few-repetitions", "needed": needed })
+        }
+        Finding::CutOff => json!({ "verdict": "inconclusive", "reason": "cut-off" }),
+    })
+}

@@ -1,0 +1,109 @@
+//! What two results directories differ in besides their devices.
+
+use serde_json::Value;
+use std::fs;
+use std::path::Path;
+
+/// Facts of the host that say nothing of what it can do, or are never twice the same.
+const UNSTEADY: [&str; 6] = ["memory", "load", "time", "date", "started", "ended"];
+
+/// The warnings, most serious first. A and B were measured one after the other: that is always one of them.
+pub(super) fn of(directories: [&Path; 2]) -> Vec<String> {
+    let facts = directories.map(facts);
+    let unknown = facts.iter().zip(["A", "B"]).filter(|(facts, _)| facts.is_none()).map(|(_, side)| {
+        format!("warning: {side} has no facts.json: nothing says that both were measured on the same machine")
+    });
+    let mut warnings: Vec<String> = unknown.collect();
+    if let [Some(a), Some(b)] = &facts {
+        warnings.extend(
+            differences(a, b).into_iter().map(|text| format!("warning: A and B differ in more than their devices: {text}")),
+        );
+    }
+    warnings.push(
+        "note: A and B were measured one after the other, so a drift of the machine counts as a difference; where both devices are \
+         at hand let them take turns: sixbench compare DEVICE DEVICE, or compare --plan PLAN TEST TEST"
+            .to_owned(),
+    );
+    warnings
+}
+
+fn facts(directory: &Path) -> Option<Value> {
+    let text = fs::read_to_string(directory.join("facts.json")).ok()?;
+    serde_json::from_str(&text).ok()
+}
+
+/// One text for each thing that differs: sixbench's version, the labels, and what both know of their hosts.
+fn differences(a: &Value, b: &Value) -> Vec<String> {
+    let mut different = Vec::new();
+    for (key, name) in [("sixbench", "version of sixbench"), ("label", "label"), ("labels", "labels")] {
+        let (a, b) = (&a[key], &b[key]);
+        if is_given(a) | is_given(b) && a != b {
+            different.push(format!("{name}: A {}, B {}", shown(a), shown(b)));
+        }
+    }
+    let (Some(of_a), Some(of_b)) = (a["host"].as_object(), b["host"].as_object()) else { return different };
+    let is_steady = |name: &str| !UNSTEADY.iter().any(|word| name.split([' ', '_', '-']).any(|part| part == *word));
+    for (name, a) in of_a.iter().filter(|(name, _)| is_steady(name)) {
+        // An earlier version noted less.
+        if let Some(b) = of_b.get(name).filter(|b| *b != a) {
+            different.push(format!("{name}: A {}, B {}", shown(a), shown(b)));
+        }
+    }
+    different
+}
+
+fn is_given(value: &Value) -> bool {
+    match value {
+        Value::Null => false,
+        Value::Object(map) => !map.is_empty(),
+        _ => true,
+    }
+}
+
+/// Labels as they are typed: `key=value`.
+fn shown(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Object(map) if map.is_empty() => "none".to_owned(),
+        Value::Object(map) => map.iter().map(|(key, value)| format!("{key}={}", shown(value))).collect::<Vec<_>>().join(" "),
+        Value::Null => "none".to_owned(),
+        other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn told(a: Value, b: Value) -> Vec<String> {
+        differences(&a, &b)
+    }
+
+    #[test]
+    fn another_processor_kernel_version_or_label_is_named() {
+        let a = json!({ "sixbench": "0.1.0", "host": { "processor": "X", "kernel": "6.1", "memory": "1 kB", "cores": "4" } });
+        let b = json!({ "sixbench": "0.2.0", "host": { "processor": "Y", "kernel": "6.2", "memory": "2 kB", "cores": "4" } });
+        let expected = ["version of sixbench: A 0.1.0, B 0.2.0", "kernel: A 6.1, B 6.2", "processor: A X, B Y"];
+        assert_eq!(told(a.clone(), b), expected);
+        assert_eq!(told(a.clone(), a.clone()), [""; 0]);
+        let labelled = json!({ "sixbench": "0.1.0", "labels": { "commit": "abc", "branch": "main" }, "host": a["host"] });
+        assert_eq!(told(a.clone(), labelled.clone()), ["labels: A none, B branch=main commit=abc"]);
+        assert_eq!(told(labelled.clone(), labelled), [""; 0]);
+    }
+
+    #[test]
+    fn what_an_earlier_version_did_not_note_is_no_difference() {
+        let (less, more) =
+            (json!({ "host": { "kernel": "6.1" } }), json!({ "labels": {}, "host": { "kernel": "6.1", "governor": "p" } }));
+        assert_eq!(told(less, more), [""; 0]);
+    }
+
+    #[test]
+    fn results_without_facts_say_so() {
+        let nowhere = Path::new("/no/such/results");
+        let warnings = of([nowhere, nowhere]);
+        assert_eq!(warnings.len(), 3);
+        assert!(warnings[1].contains("B has no facts.json"), "{warnings:?}");
+    }
+}

@@ -1,0 +1,180 @@
+//! A comparison in words.
+
+use super::Comparison;
+use crate::view::amount;
+use sixbench_method::comparison::{Finding, PointComparison, Row};
+use sixbench_method::gate::Verdict;
+use sixbench_method::plan::{Measure, Test};
+use std::fmt::Display;
+
+/// Row by row, then what could not be compared.
+pub(super) fn describe(compared: &Comparison<'_>, names: &[String; 2]) -> String {
+    let rows = compared.rows().count();
+    let mut text: String = compared.points.iter().map(|point| of_point(point, names, rows)).collect();
+    compared.missing.iter().for_each(|missing| text += &format!("missing: {missing}\n"));
+    compared.unfit.iter().for_each(|unfit| text += &format!("tester not fit: {unfit}\n"));
+    text
+}
+
+/// A side by its test's title, and its directory where there are two.
+pub(super) fn title(test: &Test, name: &str) -> String {
+    if name.is_empty() { test.title.clone() } else { format!("{} ({name})", test.title) }
+}
+
+fn of_point(point: &PointComparison<'_>, [a, b]: &[String; 2], rows: usize) -> String {
+    let what = traffic(&point.a.measure, &point.frame_size);
+    let head = format!("{what}: A = {}, B = {}\n", title(point.a, a), title(point.b, b));
+    point.rows.iter().fold(head, |text, row| text + &of_row(row, rows))
+}
+
+/// What is sent: frames of a size; queries and TCP connections have frames of the kernel's making.
+fn traffic(measure: &Measure, size: &impl Display) -> String {
+    match measure {
+        Measure::Dns(_) => "DNS queries".to_owned(),
+        measure if measure.needs_hosts() => "TCP connections".to_owned(),
+        _ => format!("{size} bytes"),
+    }
+}
+
+fn of_row(row: &Row, rows: usize) -> String {
+    let shown =
+        |value, is_at_least| format!("{}{}", if is_at_least { "at least " } else { "" }, amount::show(&row.subject, value));
+    format!(
+        "  {}: A {} (n = {}), B {} (n = {}): {}{}\n",
+        row.subject,
+        shown(row.a.median, row.is_a_at_least),
+        row.a.n,
+        shown(row.b.median, row.is_b_at_least),
+        row.b.n,
+        interval(row),
+        finding(row, rows)
+    )
+}
+
+/// The interval of the row alone. Where A may be higher the ratio has no lower end, where B may be, no upper one.
+fn interval(row: &Row) -> String {
+    let Some(shift) = row.shift else { return String::new() };
+    let percent = |ratio: f64| format!("{:+.1} %", (ratio - 1.0) * 100.0);
+    let end = |ratio, is_open: bool| if is_open { "open".to_owned() } else { percent(ratio) };
+    let (low, high) = (end(shift.low, row.is_a_at_least), end(shift.high, row.is_b_at_least));
+    format!("{} [{low}, {high}] at 95 %: ", percent(shift.ratio))
+}
+
+fn finding(row: &Row, rows: usize) -> String {
+    let zeroes = if row.shift.is_none() { " by differences (there are zeroes)" } else { "" };
+    let p = if row.p_value < 0.001 { "p < 0.001".to_owned() } else { format!("p = {:.3}", row.p_value) };
+    let among = if rows == 1 { zeroes.to_owned() } else { format!("{zeroes} ({p} among {rows} rows)") };
+    match row.finding {
+        Finding::Better => format!("B is better{among}"),
+        Finding::Worse => format!("B is worse{among}"),
+        Finding::NoDifferenceShown => format!("no difference shown{among}"),
+        Finding::TooFewRepetitions { needed } => {
+            let of = if rows == 1 { String::new() } else { format!(" in one of {rows} rows") };
+            format!("inconclusive: too few repetitions ({needed} of each are the fewest that can show a difference{of})")
+        }
+        Finding::CutOff => {
+            let sides: Vec<&str> =
+                [(row.is_a_at_least, "A"), (row.is_b_at_least, "B")].iter().filter(|s| s.0).map(|s| s.1).collect();
+            format!("inconclusive: the tester, the plan's maximum or other work on the machine cut off {}", sides.join(" and "))
+        }
+    }
+}
+
+/// Why the exit code is what it is: first what decides, then what there is besides.
+pub(super) fn reason(compared: &Comparison<'_>) -> String {
+    let rows = compared.rows().count();
+    let count = |finding: fn(&Finding) -> bool| compared.rows().filter(|row| finding(&row.finding)).count();
+    let (worse, better) = (count(|f| *f == Finding::Worse), count(|f| *f == Finding::Better));
+    let inconclusive = count(|finding| finding.verdict() == Verdict::Inconclusive);
+    let all = [
+        (worse, format!("B is worse than A in {worse} of {}", counted(rows, "row"))),
+        (compared.missing.len(), format!("{} missing, named above", counted(compared.missing.len(), "result"))),
+        (
+            compared.unfit.len(),
+            format!("the tester was not fit at {} (sixbench doctor tells why)", counted(compared.unfit.len(), "point")),
+        ),
+        (inconclusive, format!("{inconclusive} of {} inconclusive", counted(rows, "row"))),
+    ];
+    let told: Vec<&str> = all.iter().filter(|(count, _)| *count > 0).map(|(_, text)| text.as_str()).collect();
+    match (told.split_first(), better) {
+        (Some((first, [])), _) => (*first).to_owned(),
+        (Some((first, others)), _) => format!("{first}; besides, {}", others.join("; ")),
+        (None, 0) => format!("no difference is shown in {}", counted(rows, "row")),
+        (None, better) if better == rows => format!("B is better than A in {}", counted(rows, "row")),
+        (None, better) => {
+            format!("B is better than A in {better} of {}, and no difference is shown in the others", counted(rows, "row"))
+        }
+    }
+}
+
+fn counted(count: usize, noun: &str) -> String {
+    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sixbench_method::comparison::{Missing, Side, Subject, Unfit, Which, compare};
+    use sixbench_method::measure::Outcome;
+    use sixbench_method::plan::{Dns, DnsRole, Point, Tcp};
+    use sixbench_method::repeat::Repetition;
+    use sixbench_method::search::{Bracket, Limit};
+    use sixbench_method::terms::{FrameRate, LossRatio};
+    use sixbench_method::trial::tcp::Close;
+
+    fn outcomes(test: &Test, rates: &[u64], limit: Limit) -> Vec<Outcome> {
+        let of = |(rate, repetition): (&u64, u32)| Outcome {
+            point: Point { test: test.name.clone(), frame_size: test.frame_sizes[0] },
+            repetition,
+            trials: 1,
+            invalid: 0,
+            load: None,
+            brackets: vec![Bracket { goal: LossRatio::ZERO, lower: Some(FrameRate(*rate)), upper: None, limit }],
+            values: vec![],
+        };
+        rates.iter().zip(1..).map(of).collect()
+    }
+
+    fn told(measure: Measure, a: &[u64], b: &[u64], limit: Limit) -> String {
+        let repetitions = Repetition::Fixed(a.len() as u32);
+        let test = Test { measure, repetitions, ..Test::of("t", "d") };
+        let (a, b) = (outcomes(&test, a, Limit::Dut), outcomes(&test, b, limit));
+        let side = |which, outcomes| Side { which, tests: vec![&test], outcomes };
+        let compared = compare(&side(Which::A, &a), &side(Which::B, &b), 0.0).expect("a test in common");
+        describe(&compared, &["old".to_owned(), "new".to_owned()]) + &reason(&compared)
+    }
+
+    const LOW: [u64; 4] = [100_000, 101_000, 99_000, 100_000];
+    const HIGH: [u64; 4] = [110_000, 112_000, 111_000, 109_000];
+
+    #[test]
+    fn frames_queries_and_connections_have_their_own_words() {
+        let tcp = Tcp { object_octets: 64, time_limit_ns: 1, close: Close::Reset, server_ports: (80, 80) };
+        let of = |measure| told(measure, &HIGH, &LOW, Limit::Dut);
+        insta::assert_snapshot!(
+            [
+                of(Measure::Throughput),
+                of(Measure::Dns(Dns::required(DnsRole::Dns64))),
+                of(Measure::TcpEstablishmentRate(tcp)),
+                of(Measure::EstablishmentRate),
+            ]
+            .join("\n")
+        );
+    }
+
+    #[test]
+    fn what_is_inconclusive_says_why() {
+        let few = told(Measure::Throughput, &LOW[..3], &HIGH[..3], Limit::Dut);
+        let cut_off = told(Measure::Throughput, &HIGH, &LOW, Limit::Maximum);
+        insta::assert_snapshot!([few, cut_off].join("\n"));
+    }
+
+    #[test]
+    fn the_most_serious_reason_is_told_first_and_the_others_besides() {
+        let point = "t/84".to_owned();
+        let missing = Missing::Quantity { side: Which::B, point: point.clone(), subject: Subject::Rate(LossRatio::ZERO) };
+        let unfit = Unfit { side: Which::A, point, unfit: 3, made: 7 };
+        let compared = Comparison { points: vec![], missing: vec![missing], unfit: vec![unfit] };
+        insta::assert_snapshot!(describe(&compared, &["old".to_owned(), "new".to_owned()]) + &reason(&compared));
+    }
+}

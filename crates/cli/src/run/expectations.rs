@@ -1,0 +1,101 @@
+//! What a run came to, beside what its plan expects: lines for the terminal, the exit code, and the reason for it.
+
+use crate::exit::Exit;
+use crate::view::amount;
+use sixbench_method::expectation::{self, Judged};
+use sixbench_method::gate::Verdict;
+use sixbench_method::plan::Plan;
+use sixbench_method::record::TrialRecord;
+use sixbench_method::replay;
+
+/// Points that a reason names at most.
+const MOST_NAMED: usize = 5;
+
+/// The judgement of a run that has ended.
+pub(crate) struct Judgement {
+    /// A line for each expectation that is not met.
+    pub(crate) lines: String,
+    /// The verdict of the whole run.
+    pub(crate) exit: Exit,
+    /// Why; `None` where there was nothing to judge.
+    pub(crate) reason: Option<String>,
+}
+
+/// Judges a run that came to its end.
+pub(crate) fn judge(plan: &Plan, records: &[TrialRecord]) -> Judgement {
+    let outcomes = replay::outcomes(plan, records);
+    let judged = expectation::judge(plan, &outcomes);
+    let unfit: Vec<String> = expectation::unfit(plan, &outcomes)
+        .into_iter()
+        .map(|(test, size, unfit, made)| format!("{} ({unfit} of {made} repetitions)", test.label(size)))
+        .collect();
+    let of_points = if unfit.is_empty() { Verdict::Passed } else { Verdict::TesterUnfit };
+    let verdict = judged.iter().map(|one| one.verdict).max().unwrap_or_default().max(of_points);
+    let lines = judged.iter().filter_map(line).collect();
+    Judgement { lines, exit: verdict.into(), reason: reason(verdict, &judged, &unfit) }
+}
+
+/// The expectations that a run missed though it was cut short; of the others nothing can be said.
+pub(crate) fn missed(plan: &Plan, records: &[TrialRecord]) -> String {
+    let outcomes = replay::outcomes(plan, records);
+    expectation::judge(plan, &outcomes).iter().filter(|judged| judged.verdict == Verdict::Worse).filter_map(line).collect()
+}
+
+fn line(judged: &Judged<'_>) -> Option<String> {
+    let what = match judged.verdict {
+        Verdict::Passed | Verdict::Inconclusive => return None,
+        Verdict::Worse => "missed",
+        Verdict::TesterUnfit => "not known",
+        Verdict::Missing => "missing",
+    };
+    let (label, subject) = (judged.test.label(judged.frame_size), judged.subject);
+    Some(format!("{what}: {label}: {subject}: {}, expected {}\n", found(judged), bounds(judged)))
+}
+
+fn found(judged: &Judged<'_>) -> String {
+    let Some(median) = judged.found else { return "no result".to_owned() };
+    if median.low == f64::NEG_INFINITY {
+        return "the tester had no valid trial in most repetitions".to_owned();
+    }
+    let value = amount::exact(&judged.subject, median.low);
+    match median.is_at_least() {
+        true => format!("a median of {value} or more, where the tester or the plan's maximum ended the search"),
+        false => format!("a median of {value}"),
+    }
+}
+
+fn bounds(judged: &Judged<'_>) -> String {
+    let bound = |word: &str, bound: Option<f64>| bound.map(|value| format!("{word} {}", amount::exact(&judged.subject, value)));
+    let bounds = [bound("at least", judged.expectation.at_least), bound("at most", judged.expectation.at_most)];
+    bounds.into_iter().flatten().collect::<Vec<_>>().join(" and ")
+}
+
+fn reason(verdict: Verdict, judged: &[Judged<'_>], unfit: &[String]) -> Option<String> {
+    let all = judged.len();
+    let count = judged.iter().filter(|judged| judged.verdict == verdict).count();
+    let expectations = if all == 1 { "expectation" } else { "expectations" };
+    let of_points = || {
+        let named = unfit.iter().take(MOST_NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
+        let more = unfit.len().saturating_sub(MOST_NAMED);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        format!("the tester was not fit: it had no valid trial at {named}{more}; sixbench doctor tells what disturbs it")
+    };
+    match verdict {
+        Verdict::Passed if all == 0 => None,
+        Verdict::Passed => Some(format!("the plan's {expectations} met at {}", counted(all, "point"))),
+        Verdict::Worse => Some(format!("{count} of {all} {expectations} missed")),
+        Verdict::Missing => Some(format!("{count} of {all} {expectations} without a result")),
+        Verdict::TesterUnfit if count == 0 => Some(of_points()),
+        Verdict::TesterUnfit => {
+            let besides = if unfit.is_empty() { String::new() } else { format!("; besides, {}", of_points()) };
+            Some(format!(
+                "the tester or the plan's maximum ended the search before {count} of {all} {expectations} could be told{besides}"
+            ))
+        }
+        Verdict::Inconclusive => None,
+    }
+}
+
+fn counted(count: usize, noun: &str) -> String {
+    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
+}

@@ -1,0 +1,33 @@
+//! Values of measurements as people read them, with their unit.
+
+use crate::config::units::show_rate;
+use sixbench_method::comparison::Subject;
+use sixbench_method::measure::Unit;
+use sixbench_method::terms::FrameRate;
+
+/// A value to four figures or so.
+pub(crate) fn show(subject: &Subject, value: f64) -> String {
+    match subject {
+        Subject::Rate(_) | Subject::ConnectionRate(_) | Subject::QueryRate(_) => {
+            format!("{} {}", show_rate(FrameRate(value as u64)), subject.unit())
+        }
+        Subject::Value(quantity, ..) => match quantity.unit() {
+            Unit::Nanoseconds => format!("{:.3} ms", value / 1e6),
+            Unit::Percent => format!("{value:.4} %"),
+            Unit::FramesPerSecond => format!("{value:.0} frames/s of both directions"),
+            Unit::Octets => format!("{:.0} kB", value / 1e3),
+            Unit::Frames | Unit::Connections | Unit::ConnectionsPerSecond => format!("{value:.0} {}", subject.unit()),
+        },
+    }
+}
+
+/// A value to its last figure, so that it can be told from a bound beside it.
+pub(crate) fn exact(subject: &Subject, value: f64) -> String {
+    // A sixth place is a picosecond, or a frame of a hundred million.
+    let rounded = |value: f64| (value * 1e6).round() / 1e6;
+    match subject {
+        Subject::Value(quantity, ..) if quantity.unit() == Unit::Nanoseconds => format!("{} ms", rounded(value / 1e6)),
+        Subject::Value(quantity, ..) if quantity.unit() == Unit::Octets => format!("{} kB", rounded(value / 1e3)),
+        subject => format!("{} {}", rounded(value), subject.unit()),
+    }
+}

@@ -1,0 +1,237 @@
+//! `compare` and `expect` as a gate meets them: each verdict with its exit code and its reason, on results of simulated devices.
+
+mod common;
+#[path = "common/results.rs"]
+mod results;
+
+use common::{Scratch, output, text};
+use results::{beyond_the_tester, dut, plan, records, test, write};
+use sixbench_method::measure::Quantity;
+use sixbench_method::plan::{AtRate, Dns, DnsRole, Expectation, Load, Measure, Plan, Test};
+use sixbench_method::record::Facts;
+use sixbench_method::repeat::Repetition;
+use sixbench_method::simulated::SimulatedDut;
+use sixbench_method::terms::{FrameRate, FrameSize};
+use std::process::Output;
+use std::sync::Mutex;
+
+/// Compares two directories of these plans and devices.
+fn compare(scratch: &Scratch, [a, b]: [(&Plan, SimulatedDut); 2], more: &[&str]) -> Output {
+    let write = |name, (plan, dut): (&Plan, SimulatedDut)| {
+        write(scratch, name, plan, &records(plan, |_| dut.clone()), &Facts::default())
+    };
+    let (a, b) = (write("a", a), write("b", b));
+    output(&[&["compare", &a, &b], more].concat())
+}
+
+/// The exit code and the last line, which explains it.
+fn ending(output: &Output) -> (Option<i32>, String) {
+    (output.status.code(), text(&output.stdout).lines().last().unwrap_or_default().to_owned())
+}
+
+fn ended(output: &Output, code: i32, reason: &str) {
+    let told = format!("{}{}", text(&output.stdout), text(&output.stderr));
+    assert_eq!(ending(output), (Some(code), format!("exit {code}: {reason}")), "{told}");
+}
+
+#[test]
+fn worse_and_better_have_a_code_each() {
+    let (scratch, plan) = (Scratch::new("gate-worse"), plan(&[test("t")]));
+    let output = compare(&scratch, [(&plan, dut(100_000)), (&plan, dut(90_000))], &[]);
+    ended(&output, 5, "B is worse than A in 1 of 1 row");
+    let output = self::output(&["compare", &scratch.path("b"), &scratch.path("a")]);
+    ended(&output, 0, "B is better than A in 1 row");
+    let output = self::output(&["compare", &scratch.path("b"), &scratch.path("b")]);
+    ended(&output, 0, "no difference is shown in 1 row");
+}
+
+#[test]
+fn fewer_than_four_repetitions_are_inconclusive() {
+    let few = plan(&[Test { repetitions: Repetition::Fixed(3), ..test("t") }]);
+    let output = compare(&Scratch::new("gate-few"), [(&few, dut(100_000)), (&few, dut(50_000))], &[]);
+    ended(&output, 6, "1 of 1 row inconclusive");
+    assert!(text(&output.stdout).contains("too few repetitions (4 of each are the fewest"), "{}", text(&output.stdout));
+}
+
+#[test]
+fn what_the_tester_or_the_plan_cut_off_is_inconclusive() {
+    let plan = plan(&[test("t")]);
+    let duts = [(&plan, dut(500_000)), (&plan, beyond_the_tester(100_000))];
+    let output = compare(&Scratch::new("gate-cut-off"), duts, &[]);
+    ended(&output, 6, "1 of 1 row inconclusive");
+    let said = text(&output.stdout);
+    assert!(said.contains("A at least 200.0k frames/s") && said.contains("cut off A and B"), "{said}");
+}
+
+#[test]
+fn tests_that_b_lacks_are_named() {
+    let names = |names: &[&str]| plan(&names.iter().map(|name| test(name)).collect::<Vec<_>>());
+    let (all, one) = (names(&["one", "two", "three"]), names(&["one"]));
+    let output = compare(&Scratch::new("gate-lacks"), [(&all, dut(100_000)), (&one, dut(100_000))], &[]);
+    ended(&output, 7, "2 results missing, named above");
+    let said = text(&output.stdout);
+    assert!(said.contains("missing: B has no test two\nmissing: B has no test three\n"), "{said}");
+}
+
+#[test]
+fn a_run_that_was_interrupted_does_not_pass() {
+    let (scratch, plan) = (Scratch::new("gate-interrupted"), plan(&[test("t"), test("u")]));
+    let of_a = records(&plan, |_| dut(100_000));
+    let of_b: Vec<_> = of_a.iter().filter(|record| record.point.test == "t" && record.repetition < 4).cloned().collect();
+    let a = write(&scratch, "a", &plan, &of_a, &Facts::default());
+    let b = write(&scratch, "b", &plan, &of_b, &Facts::default());
+    let output = output(&["compare", &a, &b]);
+    assert_eq!(output.status.code(), Some(7));
+    let said = text(&output.stdout);
+    assert!(said.contains("missing: B was interrupted: it has 3 of 7 repetitions of t/84"), "{said}");
+    assert!(said.contains("missing: B was interrupted: it has no repetition of u/84"), "{said}");
+}
+
+#[test]
+fn a_tester_that_was_unfit_is_neither_a_pass_nor_a_difference() {
+    let plan = plan(&[test("t")]);
+    let output = compare(&Scratch::new("gate-unfit"), [(&plan, dut(100_000)), (&plan, beyond_the_tester(500))], &[]);
+    ended(&output, 4, "the tester was not fit at 1 point (sixbench doctor tells why)");
+    assert!(text(&output.stdout).contains("the tester of B was not fit in 7 of 7 repetitions of t/84"));
+}
+
+#[test]
+fn another_machine_is_named_and_so_is_that_they_did_not_take_turns() {
+    let (scratch, plan) = (Scratch::new("gate-machine"), plan(&[test("t")]));
+    let records = records(&plan, |_| dut(100_000));
+    let facts = |kernel: &str| {
+        let host = [("kernel".to_owned(), kernel.to_owned()), ("processor".to_owned(), "P".to_owned())];
+        Facts { sixbench: "0.1.0".to_owned(), host: host.into(), ..Facts::default() }
+    };
+    let a = write(&scratch, "a", &plan, &records, &facts("6.1.0"));
+    let b = write(&scratch, "b", &plan, &records, &facts("6.12.0"));
+    let warned = text(&output(&["compare", &a, &b]).stderr);
+    assert!(warned.contains("warning: A and B differ in more than their devices: kernel: A 6.1.0, B 6.12.0\n"), "{warned}");
+    assert!(!warned.contains("processor"), "{warned}");
+    assert_eq!(warned.matches("one after the other").count(), 1, "{warned}");
+    let json = text(&output(&["compare", &a, &b, "--json"]).stdout);
+    let json: serde_json::Value = serde_json::from_str(&json).expect("one line of JSON");
+    assert_eq!(json["warnings"].as_array().map(Vec::len), Some(2), "{json}");
+}
+
+#[test]
+fn json_has_units_nouns_verdicts_and_the_exit_code() {
+    let dns = Test { measure: Measure::Dns(Dns::required(DnsRole::Dns64)), ..test("t") };
+    let plan = plan(&[dns]);
+    let server = |capacity| dut(capacity).with_names(FrameRate(200_000), 0, 0);
+    let output = compare(&Scratch::new("gate-json"), [(&plan, server(100_000)), (&plan, server(90_000))], &["--json"]);
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let row = &json["comparison"][0]["rows"][0];
+    assert_eq!([&row["unit"], &row["noun"], &row["verdict"]], ["queries/s", "queries", "worse"], "{json}");
+    assert_eq!(json["comparison"][0]["frame_size"], serde_json::Value::Null);
+    assert_eq!([&json["verdict"], &json["explanation"]], ["worse", "exit 5: B is worse than A in 1 of 1 row"]);
+    assert_eq!((&json["exit_code"], output.status.code()), (&serde_json::json!(5), Some(5)));
+}
+
+#[test]
+fn dns_servers_are_compared_in_queries() {
+    let dns = Test { measure: Measure::Dns(Dns::required(DnsRole::Dns64)), ..test("t") };
+    let plan = plan(&[dns]);
+    let server = || dut(100_000).with_names(FrameRate(200_000), 0, 0);
+    let said = text(&compare(&Scratch::new("gate-dns"), [(&plan, server()), (&plan, server())], &[]).stdout);
+    assert!(said.starts_with("DNS queries: A = t") && said.contains("queries/s (n = 7)"), "{said}");
+    assert!(!said.contains("bytes") && !said.contains("frames"), "{said}");
+}
+
+#[test]
+fn records_that_the_plan_does_not_ask_for_are_not_left_out_without_a_word() {
+    let (scratch, a) = (Scratch::new("gate-mismatch"), plan(&[test("t")]));
+    let mut of_another = a.clone();
+    of_another.search.maximum = FrameRate(150_000);
+    let records = records(&of_another, |_| dut(100_000));
+    let a = write(&scratch, "a", &a, &records, &Facts::default());
+    let output = output(&["compare", &a, &a]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("which this plan does not ask for there"), "{}", text(&output.stderr));
+}
+
+/// Every run begins with removing what killed ones left; one at a time.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+/// Ends a run of which everything is measured: what it says of its expectations. Needs root, as every run does.
+fn expecting(name: &str, test: Test, expect: Vec<Expectation>, dut: SimulatedDut) -> Output {
+    let _guard = ONE_AT_A_TIME.lock();
+    let (scratch, plan) = (Scratch::new(name), plan(&[Test { expect, ..test }]));
+    let results = write(&scratch, "results", &plan, &records(&plan, |_| dut.clone()), &Facts::default());
+    output(&["run", "--resume", &results])
+}
+
+fn at_most(quantity: Quantity, most: f64) -> Expectation {
+    Expectation { quantity: Some(quantity), at_least: None, at_most: Some(most), ..Expectation::at_least(0.0) }
+}
+
+#[test]
+fn expectations_that_are_met_end_with_0_and_say_so() {
+    let output = expecting("expect-met", test("t"), vec![Expectation::at_least(90_000.0)], dut(100_000));
+    ended(&output, 0, "the plan's expectation met at 1 point");
+}
+
+#[test]
+fn an_expectation_of_either_bound_that_is_missed_ends_with_5() {
+    let expect = vec![Expectation { at_most: Some(95_000.0), ..Expectation::at_least(90_000.0) }];
+    let output = expecting("expect-missed", test("t"), expect, dut(100_000));
+    ended(&output, 5, "1 of 1 expectation missed");
+    let said = text(&output.stdout);
+    assert!(said.contains("missed: t/84: Throughput: a median of "), "{said}");
+    assert!(said.contains(" frames/s, expected at least 90000 frames/s and at most 95000 frames/s\n"), "{said}");
+}
+
+#[test]
+fn a_result_at_least_above_an_expectation_passes_and_below_it_is_the_testers() {
+    let at = |name, rate| expecting(name, test("t"), vec![Expectation::at_least(rate)], beyond_the_tester(100_000));
+    ended(&at("expect-open", 80_000.0), 0, "the plan's expectation met at 1 point");
+    let output = at("expect-cut-off", 150_000.0);
+    ended(&output, 4, "the tester or the plan's maximum ended the search before 1 of 1 expectation could be told");
+    let said = text(&output.stdout);
+    assert!(said.contains("not known: t/84: Throughput: a median of ") && said.contains(" frames/s or more, where"), "{said}");
+}
+
+#[test]
+fn a_quantity_is_expected_at_one_frame_size_in_its_own_unit() {
+    let at = AtRate { load: Load::Rate(FrameRate(1_000)), duration_ns: 1_000_000_000 };
+    let pdv = Test { measure: Measure::Pdv(at), frame_sizes: vec![FrameSize(84), FrameSize(512)], ..test("t") };
+    let expect = vec![Expectation { frame_size: Some(FrameSize(512)), ..at_most(Quantity::MinimumDelay, 20_000.0) }];
+    let output = expecting("expect-quantity", pdv, expect, dut(100_000).with_delay(50_000, 1_000));
+    ended(&output, 5, "1 of 1 expectation missed");
+    let said = text(&output.stdout);
+    assert!(said.contains("missed: t/512: Dmin, ") && said.contains("expected at most 0.02 ms"), "{said}");
+}
+
+#[test]
+fn an_expectation_without_a_result_ends_with_7() {
+    let at = AtRate { load: Load::OfThroughput(1.0), duration_ns: 1_000_000_000 };
+    let pdv = Test { measure: Measure::Pdv(at), ..test("t") };
+    // Nothing passes at the lowest rate of the search, so there is no load to measure at.
+    let output = expecting("expect-missing", pdv, vec![at_most(Quantity::Pdv, 1e6)], dut(500));
+    ended(&output, 7, "1 of 1 expectation without a result");
+    let said = text(&output.stdout);
+    assert!(said.contains("missing: t/84: PDV, forward: no result, expected at most 1 ms\n"), "{said}");
+}
+
+#[test]
+fn a_run_whose_tester_was_unfit_names_the_points() {
+    let output = expecting("expect-unfit", test("t"), vec![], beyond_the_tester(500));
+    let reason =
+        "the tester was not fit: it had no valid trial at t/84 (7 of 7 repetitions); sixbench doctor tells what disturbs it";
+    ended(&output, 4, reason);
+}
+
+#[test]
+fn an_expectation_beyond_the_search_is_refused_before_anything_runs() {
+    let scratch = Scratch::new("expect-beyond");
+    let text_of = |expect: &str| {
+        format!("name = \"p\"\n[search]\nmaximum = \"1M\"\n[[test]]\nname = \"t\"\ndut = \"linux-ipv4\"\nexpect = {expect}\n")
+    };
+    for (expect, place) in [("\"2M\"", "plan.toml:7:10"), ("[{ quantity = \"pdv\", at-most = \"1ms\" }]", "plan.toml:7:24")] {
+        let plan = scratch.write("plan.toml", &text_of(expect));
+        let output = output(&["run", &plan, "-o", &scratch.path("results")]);
+        assert_eq!(output.status.code(), Some(2), "{}", text(&output.stderr));
+        assert!(text(&output.stderr).contains(place), "{}", text(&output.stderr));
+        assert!(!scratch.0.join("results").exists());
+    }
+}

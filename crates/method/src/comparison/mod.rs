@@ -1,0 +1,263 @@
+//! Two measurements side by side, A and B: what B is to A, quantity by quantity, with the interval that the repetitions leave open; and
+//! one verdict of it all.
+
+mod gaps;
+mod samples;
+mod subject;
+#[cfg(test)]
+mod tests;
+
+pub use gaps::{Missing, Unfit, Which};
+pub use subject::Subject;
+
+use crate::gate::Verdict;
+use crate::measure::Outcome;
+use crate::plan::Test;
+use crate::stats::{LEVEL, RankTest, Shift, Summary, holm, is_significant, least_p, rank_test, shift};
+use crate::terms::FrameSize;
+use gaps::Measured;
+use samples::Sample;
+use serde::Serialize;
+
+/// One side of a comparison: tests of a plan, and what was measured of them.
+#[derive(Clone, Debug)]
+pub struct Side<'a> {
+    /// Which one.
+    pub which: Which,
+    /// The tests to be compared.
+    pub tests: Vec<&'a Test>,
+    /// Outcomes of these tests; of others, they are not looked at.
+    pub outcomes: &'a [Outcome],
+}
+
+/// What a comparison came to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Comparison<'a> {
+    /// The points both sides have.
+    pub points: Vec<PointComparison<'a>>,
+    /// What was not measured.
+    pub missing: Vec<Missing>,
+    /// Where the tester was not fit, and something could not be compared for it.
+    pub unfit: Vec<Unfit>,
+}
+
+/// The rows of one test and frame size.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PointComparison<'a> {
+    /// A's test.
+    pub a: &'a Test,
+    /// B's test.
+    pub b: &'a Test,
+    /// The frame size; it says nothing of tests whose frames are the kernel's.
+    pub frame_size: FrameSize,
+    /// Quantity by quantity.
+    pub rows: Vec<Row>,
+}
+
+/// One quantity of A and B.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Row {
+    /// What is compared.
+    pub subject: Subject,
+    /// The repetitions of A.
+    pub a: Summary,
+    /// The repetitions of B.
+    pub b: Summary,
+    /// Whether the tester or the plan cut A off: it may be higher in truth.
+    pub is_a_at_least: bool,
+    /// The same of B.
+    pub is_b_at_least: bool,
+    /// By which factor B is larger, with the 95 % interval of this row alone; `None` where the samples are too small for 95 %, or hold zeroes.
+    pub shift: Option<Shift>,
+    /// The p-value of the difference, adjusted by Holm's procedure for the number of rows that are compared at once.
+    pub p_value: f64,
+    /// What that says of B, differences up to the tolerance not counted.
+    pub finding: Finding,
+}
+
+/// What a row says about B beside A.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case", tag = "verdict")]
+pub enum Finding {
+    /// B is better by more than the tolerance.
+    Better,
+    /// B is worse by more than the tolerance.
+    Worse,
+    /// A difference could have been shown, and was not. Not the same as "equal": a larger sample might show more.
+    NoDifferenceShown,
+    /// So few repetitions show no difference between so many rows, however large it is.
+    TooFewRepetitions {
+        /// As many of A and of B could.
+        needed: usize,
+    },
+    /// No difference is shown, and A or B may be higher than what is known of it: the tester or the plan's maximum cut it off.
+    CutOff,
+}
+
+impl Finding {
+    /// What it means for the whole.
+    pub fn verdict(self) -> Verdict {
+        match self {
+            Self::Better | Self::NoDifferenceShown => Verdict::Passed,
+            Self::Worse => Verdict::Worse,
+            Self::TooFewRepetitions { .. } | Self::CutOff => Verdict::Inconclusive,
+        }
+    }
+}
+
+impl Comparison<'_> {
+    /// The rows of all points.
+    pub fn rows(&self) -> impl Iterator<Item = &Row> {
+        self.points.iter().flat_map(|point| &point.rows)
+    }
+
+    /// The most serious of what was found.
+    pub fn verdict(&self) -> Verdict {
+        let of_rows = self.rows().map(|row| row.finding.verdict()).max().unwrap_or_default();
+        let missing = if self.missing.is_empty() { Verdict::Passed } else { Verdict::Missing };
+        let unfit = if self.unfit.is_empty() { Verdict::Passed } else { Verdict::TesterUnfit };
+        of_rows.max(missing).max(unfit)
+    }
+}
+
+/// Compares tests of the same name that ask the same of their devices, or where each side has a single one, these, in everything both have;
+/// `tolerance` is a share, 0.01 for 1 %. `None` where no test of A has its like in B.
+///
+/// The chance that any row is called better or worse though A and B are alike is at most 5 % for all rows together. Samples with zeroes or
+/// negative values have no ratio; they are compared by their differences, and the tolerance does not apply. Where the tester or the plan
+/// cut a sample off above, the other side is never shown to be higher than it.
+pub fn compare<'a>(a: &Side<'a>, b: &Side<'a>, tolerance: f64) -> Option<Comparison<'a>> {
+    let (couples, mut missing) = couples(a, b);
+    if couples.is_empty() {
+        return None;
+    }
+    let mut measured = Vec::new();
+    for (x, y) in couples {
+        let (common, only_a): (Vec<_>, Vec<_>) = x.frame_sizes.iter().partition(|size| y.frame_sizes.contains(size));
+        missing.extend(only_a.into_iter().map(|&size| Missing::Point(x.label(size))));
+        measured.extend(common.into_iter().map(|&size| (Measured::new(a, x, size), Measured::new(b, y, size))));
+    }
+    let mut candidates = Vec::new();
+    for (point, (a, b)) in measured.iter().enumerate() {
+        let common = a.samples.iter().filter_map(|(key, sample)| Some((sample, b.samples.get(key)?)));
+        candidates.extend(common.filter_map(|(a, b)| Candidate::new(point, a, b, tolerance)));
+    }
+    let mut rows = judge(&candidates).into_iter().zip(&candidates).peekable();
+    let (mut points, mut unfit) = (Vec::new(), Vec::new());
+    for (index, (a, b)) in measured.iter().enumerate() {
+        let of_point = std::iter::from_fn(|| rows.next_if(|(_, candidate)| candidate.point == index).map(|(row, _)| row));
+        let rows: Vec<Row> = of_point.collect();
+        let (lacking, not_fit) = gaps_of(a, b, &rows);
+        missing.extend(lacking);
+        unfit.extend(not_fit);
+        points.push(PointComparison { a: a.test, b: b.test, frame_size: a.size, rows });
+    }
+    Some(Comparison { points, missing, unfit })
+}
+
+/// Whether two tests ask the same of their devices.
+fn ask_the_same(a: &Test, b: &Test) -> bool {
+    let timeouts = a.frame_timeout_ns == b.frame_timeout_ns;
+    let traffic = a.directions == b.directions && a.foreground == b.foreground && a.traffic == b.traffic;
+    a.measure == b.measure && traffic && a.stateful == b.stateful && timeouts
+}
+
+/// A's tests with their like in B, and those that have none.
+fn couples<'a>(a: &Side<'a>, b: &Side<'a>) -> (Vec<(&'a Test, &'a Test)>, Vec<Missing>) {
+    let are_single = a.tests.len() == 1 && b.tests.len() == 1;
+    let (mut couples, mut missing) = (Vec::new(), Vec::new());
+    for &test in &a.tests {
+        let like = b.tests.iter().copied().find(|other| are_single || other.name == test.name);
+        match like {
+            Some(other) if ask_the_same(test, other) => couples.push((test, other)),
+            other => missing.push(Missing::Test { test: test.name.clone(), other: other.map(|other| other.name.clone()) }),
+        }
+    }
+    (couples, missing)
+}
+
+/// What was not measured at a point, or not validly.
+fn gaps_of(a: &Measured<'_>, b: &Measured<'_>, rows: &[Row]) -> (Vec<Missing>, Vec<Unfit>) {
+    let interrupted: Vec<Missing> = [a.interruption(), b.interruption()].into_iter().flatten().collect();
+    let is_interrupted = !interrupted.is_empty();
+    let lacking = b.lacks(a);
+    let is_short = rows.is_empty() || rows.iter().any(|row| matches!(row.finding, Finding::TooFewRepetitions { .. }));
+    let unfit: Vec<Unfit> = [a.unfit(), b.unfit()].into_iter().flatten().filter(|_| is_short || !lacking.is_empty()).collect();
+    let mut missing = interrupted;
+    // An interruption, or a tester that was not fit, explains what is not there.
+    if !is_interrupted && unfit.is_empty() {
+        missing.extend(lacking);
+        if rows.is_empty() && missing.is_empty() {
+            missing.push(Missing::Everything(a.label()));
+        }
+    }
+    (missing, unfit)
+}
+
+/// A row before it is judged among the others.
+struct Candidate<'s> {
+    point: usize,
+    a: &'s Sample,
+    b: &'s Sample,
+    summaries: (Summary, Summary),
+    test: RankTest,
+}
+
+impl<'s> Candidate<'s> {
+    fn new(point: usize, a: &'s Sample, b: &'s Sample, tolerance: f64) -> Option<Self> {
+        let test = rank_test(&a.values, &b.values, tolerance)?;
+        let summaries = (Summary::of(&a.values)?, Summary::of(&b.values)?);
+        Some(Self { point, a, b, summaries, test })
+    }
+
+    /// Whether B is higher rather than lower, and the p-value of that.
+    fn claim(&self) -> (bool, f64) {
+        // What is only known not to be lower may be higher than anything.
+        let higher = if self.a.is_open { 1.0 } else { self.test.higher };
+        let lower = if self.b.is_open { 1.0 } else { self.test.lower };
+        if higher <= lower { (true, higher) } else { (false, lower) }
+    }
+
+    fn row(&self, p_value: f64, finding: Finding) -> Row {
+        Row {
+            subject: self.a.subject,
+            a: self.summaries.0,
+            b: self.summaries.1,
+            is_a_at_least: self.a.is_open,
+            is_b_at_least: self.b.is_open,
+            shift: shift(&self.a.values, &self.b.values),
+            p_value,
+            finding,
+        }
+    }
+
+    fn shown(&self) -> Finding {
+        let (is_higher, _) = self.claim();
+        if is_higher == self.a.subject.is_higher_better() { Finding::Better } else { Finding::Worse }
+    }
+}
+
+/// Judges all rows at once. Rows whose samples are too small for any difference are no tests, and cost the others nothing: that depends on
+/// their sizes alone.
+fn judge(candidates: &[Candidate<'_>]) -> Vec<Row> {
+    let can_show = |candidate: &&Candidate<'_>| is_significant(candidate.test.least);
+    let p_values: Vec<f64> = candidates.iter().filter(can_show).map(|candidate| candidate.claim().1).collect();
+    let mut adjusted = holm(&p_values).into_iter();
+    let adjusted: Vec<Option<f64>> = candidates.iter().map(|c| can_show(&c).then(|| adjusted.next()).flatten()).collect();
+    let is_shown = |p: &Option<f64>| p.is_some_and(is_significant);
+    // The level that the first row that is not shown was held against is that of all that are not.
+    let left = adjusted.iter().filter(|p| !is_shown(p) && p.is_some()).count();
+    let needed = needed(adjusted.iter().filter(|p| !is_shown(p)).count());
+    let finding = |candidate: &Candidate<'_>, p: &Option<f64>| match p {
+        Some(p) if is_significant(*p) => candidate.shown(),
+        _ if candidate.a.is_open || candidate.b.is_open => Finding::CutOff,
+        Some(_) if is_significant(candidate.test.least * left as f64) => Finding::NoDifferenceShown,
+        _ => Finding::TooFewRepetitions { needed },
+    };
+    candidates.iter().zip(&adjusted).map(|(candidate, p)| candidate.row(p.unwrap_or(1.0), finding(candidate, p))).collect()
+}
+
+/// The fewest repetitions of A and of B that can show a difference in one of so many rows.
+fn needed(rows: usize) -> usize {
+    (1..1000).find(|&n| least_p(n, n) * rows.max(1) as f64 <= LEVEL).unwrap_or(1000)
+}

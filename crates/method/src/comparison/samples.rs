@@ -1,0 +1,67 @@
+//! From outcomes to samples: the values of the repetitions of one point, subject by subject.
+
+use super::Subject;
+use crate::measure::{Outcome, Quantity};
+use crate::plan::{Measure, Test};
+use crate::search::Limit;
+use crate::terms::Direction;
+use std::collections::BTreeMap;
+
+/// Rates first, by goal; then values by quantity, direction and load.
+pub(super) type Key = (u64, Option<(Quantity, Direction, u64)>);
+
+/// The values of the repetitions for one subject.
+pub(super) struct Sample {
+    pub(super) subject: Subject,
+    pub(super) values: Vec<f64>,
+    /// Whether some value is only known not to be lower: the tester or the plan cut the search off there.
+    pub(super) is_open: bool,
+}
+
+/// All samples of one point.
+pub(super) fn samples(test: &Test, outcomes: &[&Outcome]) -> BTreeMap<Key, Sample> {
+    let mut samples: BTreeMap<Key, Sample> = BTreeMap::new();
+    let mut add = |key, subject, value, is_open: bool| {
+        let sample = samples.entry(key).or_insert_with(|| Sample { subject, values: Vec::new(), is_open: false });
+        sample.values.push(value);
+        sample.is_open |= is_open;
+    };
+    for outcome in outcomes {
+        // What a later stage is measured at is no result of its own.
+        let found = outcome.brackets.iter().filter(|_| test.measure.is_searched_rate());
+        for bracket in found {
+            let rate = match (bracket.lower, bracket.limit) {
+                (Some(rate), _) => rate.0 as f64,
+                // The tester was unfit at every load: that says nothing of the device.
+                (None, Limit::Tester | Limit::Disturbed) => continue,
+                (None, _) => 0.0,
+            };
+            let is_open = bracket.lower.is_some() && bracket.limit != Limit::Dut;
+            add((bracket.goal.0.to_bits(), None), Subject::rate(&test.measure, bracket.goal), rate, is_open);
+        }
+        // The numbers held on the way to a capacity are the steps of a search, no sample.
+        for value in outcome.values.iter().filter(|value| value.quantity != Quantity::ConnectionsHeld) {
+            let load = (value.quantity == Quantity::FrameLossRate).then_some(value.load);
+            let key = (u64::MAX, Some((value.quantity, value.direction, load.map_or(0, |load| load.0))));
+            add(key, Subject::Value(value.quantity, value.direction, load), value.value, value.is_at_least);
+        }
+    }
+    if ends_when_lossless(test) {
+        let made = outcomes.iter().filter(|outcome| !outcome.values.is_empty()).count();
+        samples.retain(|_, sample| sample.values.len() == made);
+    }
+    samples
+}
+
+/// Whether a scan of loss rates ends where nothing is lost any more: the repetitions then tried different loads, and only those that all of
+/// them tried are samples.
+fn ends_when_lossless(test: &Test) -> bool {
+    matches!(&test.measure, Measure::FrameLossRate(scan) if scan.until_lossless)
+}
+
+/// Whether the other side, which has these samples, ended its scan above the load of this one because nothing was lost there.
+pub(super) fn is_below_the_scan(test: &Test, key: &Key, other: &BTreeMap<Key, Sample>) -> bool {
+    let load = |key: &Key| key.1.filter(|(quantity, ..)| *quantity == Quantity::FrameLossRate).map(|(_, _, load)| load);
+    let lowest = other.keys().filter_map(load).min();
+    ends_when_lossless(test) && load(key).zip(lowest).is_some_and(|(load, lowest)| load < lowest)
+}

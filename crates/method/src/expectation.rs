@@ -1,0 +1,287 @@
+//! Whether a run came to what its plan expects.
+
+use crate::comparison::Subject;
+use crate::gate::Verdict;
+use crate::measure::{Outcome, Quantity};
+use crate::plan::{Expectation, Measure, Plan, Test};
+use crate::search::Limit;
+use crate::stats;
+use crate::terms::{Direction, FrameSize, LossRatio};
+
+/// An expectation at one point, beside what was found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Judged<'a> {
+    /// Of which test.
+    pub test: &'a Test,
+    /// At which frame size.
+    pub frame_size: FrameSize,
+    /// What was expected.
+    pub expectation: &'a Expectation,
+    /// What it is about, in the direction that comes off worst.
+    pub subject: Subject,
+    /// What was found; `None` where there is no result.
+    pub found: Option<Median>,
+    /// Passed, TesterUnfit, Missing or Worse.
+    pub verdict: Verdict,
+}
+
+/// The median of the repetitions as far as it is known: what the tester or the plan cut off leaves it open above.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Median {
+    /// It is not below this; minus infinity where nothing is known.
+    pub low: f64,
+    /// It is not above this; infinity where it is open.
+    pub high: f64,
+    /// Repetitions.
+    pub n: usize,
+}
+
+/// Judges every expectation of a plan at each of its points, in the order of the plan.
+pub fn judge<'a>(plan: &'a Plan, outcomes: &[Outcome]) -> Vec<Judged<'a>> {
+    let mut judged = Vec::new();
+    for test in &plan.tests {
+        for (expectation, &size) in test.expect.iter().flat_map(|e| test.frame_sizes.iter().map(move |size| (e, size))) {
+            if expectation.is_for(size) {
+                let of_point = outcomes.iter().filter(|o| o.point.test == test.name && o.point.frame_size == size).collect();
+                judged.push(Point { plan, test, size, outcomes: of_point }.judge(expectation));
+            }
+        }
+    }
+    judged
+}
+
+/// The repetitions of one point.
+struct Point<'a, 'o> {
+    plan: &'a Plan,
+    test: &'a Test,
+    size: FrameSize,
+    outcomes: Vec<&'o Outcome>,
+}
+
+/// A value as far as it is known: from, to.
+type Known = (f64, f64);
+
+impl<'a> Point<'a, '_> {
+    fn judge(&self, expectation: &'a Expectation) -> Judged<'a> {
+        let of = |subject, median: Option<Median>| Judged {
+            test: self.test,
+            frame_size: self.size,
+            expectation,
+            subject,
+            found: median,
+            verdict: median.map_or(Verdict::Missing, |median| median.against(expectation)),
+        };
+        let Some(quantity) = expectation.quantity else {
+            return of(self.searched(), self.rate());
+        };
+        let judged = self.directions(quantity, expectation).into_iter().map(|direction| {
+            of(Subject::Value(quantity, direction, expectation.rate), self.median(quantity, direction, expectation))
+        });
+        // The worst direction speaks for the point.
+        judged.reduce(|worst, next| if next.verdict > worst.verdict { next } else { worst }).expect("at least one direction")
+    }
+
+    fn searched(&self) -> Subject {
+        let goal = self.plan.search.goals.first().copied().unwrap_or(LossRatio::ZERO);
+        Subject::rate(&self.test.measure, goal)
+    }
+
+    fn rate(&self) -> Option<Median> {
+        let known = self.outcomes.iter().filter_map(|outcome| outcome.brackets.first()).map(|found| {
+            match (found.lower, found.limit) {
+                (Some(rate), Limit::Dut) => (rate.0 as f64, rate.0 as f64),
+                (Some(rate), Limit::Tester | Limit::Maximum | Limit::Disturbed) => (rate.0 as f64, f64::INFINITY),
+                (None, Limit::Tester | Limit::Disturbed) => (f64::NEG_INFINITY, f64::INFINITY),
+                // Nothing passed.
+                (None, Limit::Dut | Limit::Maximum) => (0.0, 0.0),
+            }
+        });
+        Median::of(&known.collect::<Vec<Known>>())
+    }
+
+    /// The directions in which there are values; where there are none, the first of the test stands for all.
+    fn directions(&self, quantity: Quantity, expectation: &Expectation) -> Vec<Direction> {
+        let has = |direction: &Direction| self.outcomes.iter().any(|o| value(o, quantity, *direction, expectation).is_some());
+        let found: Vec<Direction> = [Direction::Forward, Direction::Reverse].into_iter().filter(has).collect();
+        if found.is_empty() { self.test.directions.each()[..1].to_vec() } else { found }
+    }
+
+    /// `None` where most repetitions came to no value for another reason than the tester: of those nothing can be said.
+    fn median(&self, quantity: Quantity, direction: Direction, expectation: &Expectation) -> Option<Median> {
+        let known = self.outcomes.iter().filter_map(|outcome| match value(outcome, quantity, direction, expectation) {
+            None if outcome.is_unfit(&self.test.measure) => Some((f64::NEG_INFINITY, f64::INFINITY)),
+            found => found,
+        });
+        let known: Vec<Known> = known.collect();
+        Median::of(&known).filter(|_| 2 * known.len() > self.outcomes.len())
+    }
+}
+
+fn value(outcome: &Outcome, quantity: Quantity, direction: Direction, expectation: &Expectation) -> Option<Known> {
+    let is_wanted = |load| expectation.rate.is_none_or(|rate| rate == load);
+    let mut values = outcome.values.iter().filter(|v| v.quantity == quantity && v.direction == direction && is_wanted(v.load));
+    values.next().map(|found| (found.value, if found.is_at_least { f64::INFINITY } else { found.value }))
+}
+
+impl Median {
+    fn of(known: &[Known]) -> Option<Self> {
+        let (low, high): (Vec<f64>, Vec<f64>) = known.iter().copied().unzip();
+        Some(Self { low: stats::median(&low)?, high: stats::median(&high)?, n: known.len() })
+    }
+
+    /// Whether it is what is expected. What is only known not to be lower passes a lower bound below it, and misses no other: how far the
+    /// device goes beyond it the tester cannot say.
+    fn against(&self, expectation: &Expectation) -> Verdict {
+        let at_least = expectation.at_least.map_or(Verdict::Passed, |bound| match () {
+            () if self.low >= bound => Verdict::Passed,
+            () if self.high < bound => Verdict::Worse,
+            () => Verdict::TesterUnfit,
+        });
+        let at_most = expectation.at_most.map_or(Verdict::Passed, |bound| match () {
+            () if self.high <= bound => Verdict::Passed,
+            () if self.low > bound => Verdict::Worse,
+            () => Verdict::TesterUnfit,
+        });
+        at_least.max(at_most)
+    }
+
+    /// Whether it is only known not to be lower.
+    pub fn is_at_least(&self) -> bool {
+        self.high > self.low
+    }
+}
+
+/// The points where a measurement has no result because the tester never managed a valid trial, with how many repetitions of how many.
+pub fn unfit<'a>(plan: &'a Plan, outcomes: &[Outcome]) -> Vec<(&'a Test, FrameSize, usize, usize)> {
+    let points = plan.tests.iter().flat_map(|test| test.frame_sizes.iter().map(move |&size| (test, size)));
+    let counted = points.map(|(test, size)| {
+        let made = outcomes.iter().filter(|o| o.point.test == test.name && o.point.frame_size == size);
+        let (unfit, fit): (Vec<_>, Vec<_>) = made.partition(|outcome| outcome.is_unfit(&test.measure));
+        (test, size, unfit.len(), unfit.len() + fit.len())
+    });
+    counted.filter(|(_, _, unfit, _)| *unfit > 0).collect()
+}
+
+/// Whether a measure searches for a rate, as its result or as the load it is made at.
+pub fn has_rate(measure: &Measure) -> bool {
+    measure.is_searched_rate() || measure.is_at_throughput()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::measure::Value;
+    use crate::plan::{AtRate, Load, Point, Profile, RepetitionStart, SearchMethod, SearchSettings, TrialSettings};
+    use crate::search::Bracket;
+    use crate::terms::FrameRate;
+
+    fn plan(test: Test) -> Plan {
+        let trial = TrialSettings { duration_ns: 1, residual_ns: 0, rest_ns: 0, frame_timeout_ns: 0, stall_ns: 1 };
+        let search = SearchSettings {
+            method: SearchMethod::Binary,
+            minimum: FrameRate(1_000),
+            maximum: FrameRate(200_000),
+            width: 0.01,
+            goals: vec![LossRatio::ZERO],
+            max_invalid: 3,
+            start: RepetitionStart::Cold,
+        };
+        let (name, profile) = ("p".to_owned(), Profile::Smoke);
+        Plan { name, profile, seed: 1, trial, search, link_rate: None, interleave: false, tests: vec![test] }
+    }
+
+    fn outcome(size: u16, repetition: u32) -> Outcome {
+        let point = Point { test: "t".to_owned(), frame_size: FrameSize(size) };
+        Outcome { point, repetition, trials: 1, invalid: 0, load: None, brackets: vec![], values: vec![] }
+    }
+
+    fn found(size: u16, rates: &[(Option<u64>, Limit)]) -> Vec<Outcome> {
+        let bracket = |&(rate, limit): &(Option<u64>, Limit)| {
+            vec![Bracket { goal: LossRatio::ZERO, lower: rate.map(FrameRate), upper: None, limit }]
+        };
+        rates.iter().zip(1..).map(|(rate, i)| Outcome { brackets: bracket(rate), ..outcome(size, i) }).collect()
+    }
+
+    fn verdicts(test: Test, outcomes: &[Outcome]) -> Vec<Verdict> {
+        judge(&plan(test), outcomes).iter().map(|judged| judged.verdict).collect()
+    }
+
+    fn of_rates(expectation: Expectation, rates: &[(Option<u64>, Limit)]) -> Verdict {
+        verdicts(Test { expect: vec![expectation], ..Test::of("t", "d") }, &found(84, rates))[0]
+    }
+
+    fn between(at_least: Option<f64>, at_most: Option<f64>) -> Expectation {
+        Expectation { at_least, at_most, ..Expectation::at_least(0.0) }
+    }
+
+    #[test]
+    fn the_median_is_held_against_both_bounds() {
+        let rates = [90_000, 100_000, 130_000].map(|rate| (Some(rate), Limit::Dut));
+        let judged = |at_least, at_most| of_rates(between(at_least, at_most), &rates);
+        assert_eq!(judged(Some(100_000.0), None), Verdict::Passed);
+        assert_eq!(judged(Some(100_001.0), None), Verdict::Worse);
+        assert_eq!(judged(Some(50_000.0), Some(99_999.0)), Verdict::Worse);
+        assert_eq!(judged(None, Some(100_000.0)), Verdict::Passed);
+        assert_eq!(of_rates(between(Some(1_000.0), None), &[(None, Limit::Dut); 3]), Verdict::Worse, "nothing passed");
+    }
+
+    #[test]
+    fn what_the_tester_or_the_plan_cut_off_passes_bounds_below_it_and_misses_none() {
+        for limit in [Limit::Tester, Limit::Maximum] {
+            let rates = [(Some(100_000), limit); 3];
+            assert_eq!(of_rates(between(Some(90_000.0), None), &rates), Verdict::Passed);
+            assert_eq!(of_rates(between(Some(110_000.0), None), &rates), Verdict::TesterUnfit, "the device may do more");
+            assert_eq!(of_rates(between(None, Some(110_000.0)), &rates), Verdict::TesterUnfit);
+            assert_eq!(of_rates(between(None, Some(90_000.0)), &rates), Verdict::Worse, "it does more");
+        }
+    }
+
+    #[test]
+    fn a_repetition_of_which_nothing_is_known_leaves_a_median_of_the_others() {
+        let (known, unknown) = ((Some(100_000), Limit::Dut), (None, Limit::Tester));
+        assert_eq!(of_rates(between(Some(100_000.0), None), &[known, unknown, known]), Verdict::Passed);
+        assert_eq!(of_rates(between(Some(100_001.0), None), &[known, unknown, known]), Verdict::Worse);
+        assert_eq!(of_rates(between(Some(100_000.0), None), &[unknown, unknown, known]), Verdict::TesterUnfit);
+    }
+
+    #[test]
+    fn an_expectation_without_a_result_is_missing() {
+        let sizes = Test { frame_sizes: vec![FrameSize(84), FrameSize(128)], ..Test::of("t", "d") };
+        let rates = found(84, &[(Some(100_000), Limit::Dut)]);
+        let both = Test { expect: vec![Expectation::at_least(1e5)], ..sizes.clone() };
+        assert_eq!(verdicts(both, &rates), [Verdict::Passed, Verdict::Missing]);
+        let one = Expectation { frame_size: Some(FrameSize(84)), ..Expectation::at_least(1e5) };
+        assert_eq!(verdicts(Test { expect: vec![one], ..sizes }, &rates), [Verdict::Passed]);
+    }
+
+    #[test]
+    fn each_direction_of_a_quantity_is_judged_by_itself() {
+        let measure = Measure::Pdv(AtRate { load: Load::OfThroughput(1.0), duration_ns: 1 });
+        let value =
+            |direction, value| Value { quantity: Quantity::Pdv, direction, load: FrameRate(1), value, is_at_least: false };
+        let values = vec![value(Direction::Forward, 200_000.0), value(Direction::Reverse, 400_000.0)];
+        let outcomes = [Outcome { values, ..outcome(84, 1) }];
+        let most = |bound| Expectation { quantity: Some(Quantity::Pdv), ..between(None, Some(bound)) };
+        let judged = |bound, outcomes: &[Outcome]| {
+            let plan = plan(Test { measure: measure.clone(), expect: vec![most(bound)], ..Test::of("t", "d") });
+            let judged = judge(&plan, outcomes);
+            (judged[0].verdict, judged[0].subject)
+        };
+        assert_eq!(judged(400_000.0, &outcomes).0, Verdict::Passed);
+        let reverse = Subject::Value(Quantity::Pdv, Direction::Reverse, None);
+        assert_eq!(judged(300_000.0, &outcomes), (Verdict::Worse, reverse));
+        let nothing_passed = found(84, &[(None, Limit::Dut)]);
+        assert_eq!(judged(300_000.0, &nothing_passed).0, Verdict::Missing);
+        let unfit = [Outcome { invalid: 4, ..outcome(84, 1) }];
+        assert_eq!(judged(300_000.0, &unfit).0, Verdict::TesterUnfit);
+    }
+
+    #[test]
+    fn points_at_which_the_tester_was_unfit_are_named_with_their_repetitions() {
+        let plan = plan(Test::of("t", "d"));
+        let rates = [(Some(100_000), Limit::Tester), (None, Limit::Tester), (None, Limit::Dut)];
+        let unfit: Vec<_> =
+            unfit(&plan, &found(84, &rates)).into_iter().map(|(test, size, n, of)| (test.label(size), n, of)).collect();
+        assert_eq!(unfit, [("t/84".to_owned(), 1, 3)]);
+    }
+}
