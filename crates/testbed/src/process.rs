@@ -114,6 +114,11 @@ fn children(parent: u32) -> Vec<u32> {
     lists.flat_map(|list| list.split_whitespace().filter_map(|pid| pid.parse().ok()).collect::<Vec<_>>()).collect()
 }
 
+/// Whether there is a process of this number, be it one that nobody has waited for.
+pub(crate) fn is_alive(process: u32) -> bool {
+    std::path::Path::new(&format!("/proc/{process}")).exists()
+}
+
 /// Not gone, nor dead and merely not yet collected by its parent.
 fn is_running(process: u32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();

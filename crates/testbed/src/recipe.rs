@@ -17,11 +17,11 @@ pub use traffic::{Ends, Link, Outer, Traffic};
 
 use traffic::check_link;
 
-use crate::addresses;
 use crate::devices::parts;
 use crate::shell::TestbedError;
 use built_in::BUILT_IN;
 use serde::{Deserialize, Serialize};
+use sixbench_method::isolation::Isolation;
 use sixbench_method::record::{LinkFacts, PathFacts};
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -376,7 +376,8 @@ impl Recipe {
         let ends = traffic.flat_map(|t| [t.left, t.right]);
         let mut problems: Vec<String> = ends
             .flat_map(|ends| ends.addresses().collect::<Vec<_>>())
-            .filter_map(|address| addresses::check(address).err())
+            .filter_map(|address| Isolation::Unknown.admit(address).err())
+            .map(|forbidden| forbidden.to_string())
             .collect();
         problems.sort();
         problems.dedup();

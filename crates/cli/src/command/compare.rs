@@ -1,6 +1,6 @@
 //! `sixbench compare A B`: what B is to A, from results that are there or from a run in which the two take turns.
 
-use super::{check_feasible, library, parse_plan, run};
+use super::{check_feasible, isolation, library, parse_plan, run};
 use crate::args;
 use crate::config::units::show_rate;
 use crate::config::{Loaded, apply_profile};
@@ -123,8 +123,9 @@ fn pairs(a: &Side, b: &Side, of_a: impl Fn(&Test) -> bool, of_b: impl Fn(&Test) 
 /// Measures both, turn by turn, and compares.
 fn of_a_run(arguments: &args::Compare) -> Result<Vec<Compared>, Failed> {
     let (source, loaded, library) = plan_of(arguments)?;
-    check_feasible(&loaded, &library, arguments.force)?;
-    let results = run::measure(&loaded, &source, &library, &arguments.output)?;
+    let isolation = isolation(arguments.force);
+    check_feasible(&loaded, &library, isolation)?;
+    let results = run::measure(&loaded, &source, &library, &arguments.output, isolation)?;
     if !matches!(results.exit, Exit::Done | Exit::TesterUnfit | Exit::Missed) {
         let text =
             format!("nothing to compare: the run did not come to its end; its results are in {}", results.directory.display());

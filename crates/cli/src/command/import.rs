@@ -5,6 +5,7 @@ use crate::command::{check_traffic, parse_plan, tell};
 use crate::exit::{Exit, Failed};
 use crate::import::import as translate;
 use anyhow::Context;
+use sixbench_method::isolation::Isolation;
 use std::path::Path;
 
 /// Writes the equivalent plan and recipe, and tells what has no counterpart.
@@ -27,7 +28,7 @@ pub(crate) fn import(arguments: &args::Import) -> Result<Exit, Failed> {
             line => eprintln!("note: line {line}: {}", note.text),
         }
     }
-    if let Err(refused) = check_traffic(&loaded.plan, &library, false) {
+    if let Err(refused) = check_traffic(&loaded.plan, &library, Isolation::Unknown) {
         eprintln!("note: a run of it would be refused as it stands: {:#}", refused.error);
     }
     println!("{}", plan.display());

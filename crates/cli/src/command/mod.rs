@@ -19,9 +19,11 @@ use crate::config::{self, Diagnostic, Loaded};
 use crate::exit::{Exit, Failed};
 use crate::run::check_cores;
 use crate::view::has_color;
+use sixbench_method::isolation::Isolation;
 use sixbench_method::plan::Plan;
+use sixbench_method::terms::FrameSize;
 use sixbench_testbed::recipe::Host;
-use sixbench_testbed::{Library, Recipe, Shell, addresses, doctor as examination, existing};
+use sixbench_testbed::{Library, Recipe, Shell, doctor as examination, existing, interfaces};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
@@ -104,28 +106,29 @@ pub(crate) fn tell(name: &str, source: &str, mistakes: &[Diagnostic]) -> Failed 
 }
 
 /// Refuses what no machine could run: traffic that its device does not understand, or that is none of a test's.
-pub(crate) fn check_traffic(plan: &Plan, library: &Library, force: bool) -> Result<(), Failed> {
+pub(crate) fn check_traffic(plan: &Plan, library: &Library, isolation: Isolation) -> Result<(), Failed> {
     // All of them at once, and what is wrong at every frame size once.
-    let mut mistakes: Vec<String> = Vec::new();
+    let (mut mistakes, mut forbidden) = (Vec::<String>::new(), None::<Failed>);
     for test in &plan.tests {
         let recipe =
             library.get(&test.dut).ok_or_else(|| Failed::usage(format!("test {}: {}", test.name, unknown(&test.dut))))?;
-        let job = |size| crate::profile::job(recipe, test, size, plan.seed, plan.trial);
-        mistakes.extend(test.frame_sizes.iter().find_map(|size| job(*size).err()));
+        let job = |size: &FrameSize| crate::profile::job(recipe, test, *size, plan.seed, plan.trial);
+        match test.frame_sizes.iter().map(job).collect::<Result<Vec<_>, _>>() {
+            // The addresses are the same at every size.
+            Ok(jobs) => forbidden = forbidden.or_else(|| jobs.into_iter().next()?.admit(isolation).err()),
+            Err(mistake) => mistakes.push(mistake),
+        }
         mistakes.extend(crate::profile::dns::authority(library, test).err());
     }
     if !mistakes.is_empty() {
         return Err(Failed::usage(mistakes.join("\n")));
     }
-    match forbidden(plan, library).filter(|_| !force) {
-        Some(problem) => Err(Failed::usage(problem)),
-        None => Ok(()),
-    }
+    forbidden.map_or(Ok(()), Err)
 }
 
 /// Refuses, before anything is touched, what cannot work here: no root, a missing program or core, a forbidden destination.
-pub(crate) fn check_feasible(loaded: &Loaded, library: &Library, force: bool) -> Result<(), Failed> {
-    check_traffic(&loaded.plan, library, force)?;
+pub(crate) fn check_feasible(loaded: &Loaded, library: &Library, isolation: Isolation) -> Result<(), Failed> {
+    check_traffic(&loaded.plan, library, isolation)?;
     check_devices(loaded, library)?;
     check_cores(&loaded.links, &loaded.plan, library)?;
     check_interleaving(loaded)?;
@@ -137,6 +140,7 @@ pub(crate) fn check_feasible(loaded: &Loaded, library: &Library, force: bool) ->
     }
     if let Some((left, right)) = &loaded.links.interfaces {
         let shell = Shell::new();
+        interfaces::give_back_stale(&shell);
         let checked = existing::check(&shell, left).and_then(|()| existing::check(&shell, right));
         checked.map_err(|error| Failed::new(Exit::Testbed, error))?;
     }
@@ -210,12 +214,7 @@ fn check_interleaving(loaded: &Loaded) -> Result<(), Failed> {
     Ok(())
 }
 
-/// The first address of the plan's traffic that lies outside the ranges RFC 6815 leaves to tests.
-fn forbidden(plan: &Plan, library: &Library) -> Option<String> {
-    plan.tests.iter().find_map(|test| {
-        let recipe = library.get(&test.dut)?;
-        let varied = crate::profile::variation::addresses(recipe, test);
-        let varied = varied.into_iter().find_map(|address| addresses::check(address).err());
-        recipe.forbidden_destinations().into_iter().next().or(varied)
-    })
+/// What `--force` vouches for.
+pub(crate) fn isolation(force: bool) -> Isolation {
+    if force { Isolation::Declared } else { Isolation::Unknown }
 }
