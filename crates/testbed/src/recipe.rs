@@ -554,6 +554,18 @@ mod tests {
     }
 
     #[test]
+    fn every_jool_that_translates_from_ipv4_is_known_for_its_checksum_wherever_it_runs() {
+        let library = Library::load::<&Path>(&[]).expect("good recipes");
+        let everywhere = library.iter().chain(library.elsewhere.values());
+        let is_jool = |recipe: &&Recipe| recipe.source.contains("ool") && !recipe.keeps_headers();
+        let jools: Vec<&Recipe> = everywhere.filter(is_jool).collect();
+        assert!(jools.len() > 8, "{:?}", jools.iter().map(|recipe| &recipe.name).collect::<Vec<_>>());
+        for recipe in jools {
+            assert_eq!(recipe.known_defects, [KnownDefect::ZeroUdpChecksum], "{}", recipe.name);
+        }
+    }
+
+    #[test]
     fn addresses_of_different_families_are_refused() {
         let error = error(&siit().replace("destination = \"198.19.0.2\"", "destination = \"2001:2:0:8000::2\""));
         assert!(error.contains("foreground.right: source 198.18.0.2 and destination 2001:2:0:8000::2"), "{error}");
