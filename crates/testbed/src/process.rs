@@ -127,9 +127,10 @@ fn is_running(process: u32) -> bool {
 
 /// Sends a signal. By the shell's own `kill`: the program of that name is in no package that must be installed.
 pub(crate) fn kill(signal: &str, pids: &[String]) {
-    let line = format!("kill -s {signal} -- {}", pids.join(" "));
+    let script = "signal=$1; shift; kill -s \"$signal\" -- \"$@\"";
     // Some may have ended by themselves meanwhile.
-    let _ = Command::new("sh").args(["-c", &line]).stdout(Stdio::null()).stderr(Stdio::null()).status();
+    let _ =
+        Command::new("sh").args(["-c", script, "kill", signal]).args(pids).stdout(Stdio::null()).stderr(Stdio::null()).status();
 }
 
 #[cfg(test)]

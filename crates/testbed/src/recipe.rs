@@ -4,12 +4,14 @@ mod built_in;
 mod chain;
 mod dns;
 mod host;
+mod name;
 mod state;
 mod subscribers;
 mod system;
 mod traffic;
 
 pub use dns::Dns;
+pub use name::{check_name, check_reference};
 pub use state::{HostSwitch, Pool, PoolPorts, Side, State};
 pub use subscribers::{MapRule, SixRd, Softwires, Subscribers};
 pub use system::System;
@@ -31,7 +33,7 @@ use std::path::{Path, PathBuf};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Recipe {
-    /// Unique: letters, digits, `-`.
+    /// Unique: lower-case letters, digits, `-`.
     pub name: String,
     /// One line for people.
     pub title: String,
@@ -285,6 +287,15 @@ impl Library {
         Ok(self)
     }
 
+    /// These and one more, as text; `file` is its name in messages.
+    ///
+    /// # Errors
+    /// A recipe that is not good.
+    pub fn with_recipe(mut self, file: &str, text: &str) -> Result<Self, TestbedError> {
+        self.add_all(vec![(file.to_owned(), text.to_owned())])?;
+        Ok(self)
+    }
+
     fn add_directory(&mut self, directory: &Path) -> Result<(), TestbedError> {
         let file_error = |what, path: &Path| {
             let path = path.to_owned();
@@ -386,7 +397,8 @@ impl Recipe {
 
     /// Everything that is wrong with the recipe, each in one line.
     fn problems(&self) -> Vec<String> {
-        let mut problems = Vec::new();
+        let mut problems: Vec<String> =
+            check_name(&self.name).map_err(|wrong| format!("name: {wrong}")).err().into_iter().collect();
         for (name, traffic) in [("foreground", Some(&self.foreground)), ("background", self.background.as_ref())] {
             if let Some(traffic) = traffic {
                 problems.extend(traffic.problems(name, (&self.left, &self.right)));
@@ -533,6 +545,18 @@ mod tests {
         let mut files: Vec<_> = files.filter(|name| name.ends_with(".toml")).collect();
         files.sort();
         assert_eq!(files, BUILT_IN.map(|(file, _)| file));
+    }
+
+    #[test]
+    fn a_name_that_is_a_path_is_refused_of_one_device_and_of_a_row() {
+        for name in ["../../x", "/abs/x", "..", "", "a\\nb"] {
+            let error = error(&siit().replace("name = \"tayga-siit\"", &format!("name = \"{name}\"")));
+            assert!(error.contains("name: a recipe's name is made of"), "{error}");
+            let mut library = Library::load::<&Path>(&[]).expect("good recipes");
+            let row = built_in("linux-ipv4-row.toml").replace("name = \"linux-ipv4-row\"", &format!("name = \"{name}\""));
+            let error = library.add_chain("row.toml", &row).expect_err("refused").to_string();
+            assert!(error.contains("name: a recipe's name is made of"), "{error}");
+        }
     }
 
     #[test]

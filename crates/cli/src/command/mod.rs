@@ -22,7 +22,7 @@ use crate::view::has_color;
 use sixbench_method::isolation::Isolation;
 use sixbench_method::plan::Plan;
 use sixbench_method::terms::FrameSize;
-use sixbench_testbed::recipe::Host;
+use sixbench_testbed::recipe::{Host, check_reference};
 use sixbench_testbed::{Library, Recipe, Shell, doctor as examination, existing, interfaces};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -68,6 +68,17 @@ pub(crate) fn parse_plan(name: &str, source: &str, library: &Library) -> Result<
     Ok(loaded)
 }
 
+/// The recipe of a name on the command line.
+pub(crate) fn find_recipe<'l>(library: &'l Library, name: &str) -> Result<&'l Recipe, Failed> {
+    check_reference(name).map_err(Failed::usage)?;
+    library.get(name).ok_or_else(|| {
+        let names = library.names();
+        let hint = config::nearest(name, &names)
+            .map_or("`sixbench list duts` names all".to_owned(), |near| format!("did you mean `{near}`?"));
+        Failed::usage(format!("{}; {hint}", unknown(name)))
+    })
+}
+
 /// Why there is no recipe of this name.
 fn unknown(name: &str) -> String {
     match name.split_once('@') {
@@ -76,7 +87,7 @@ fn unknown(name: &str) -> String {
                 "recipe {name} cannot run on the host `{host}`, or does so anyway: leave out `@{host}` (sixbench list duts)"
             )
         }
-        None => format!("no recipe is named {name}"),
+        None => format!("no recipe is named `{name}`"),
     }
 }
 
@@ -181,9 +192,9 @@ fn check_devices(loaded: &Loaded, library: &Library) -> Result<(), Failed> {
             return Err(Failed::new(
                 Exit::Testbed,
                 anyhow::anyhow!(
-                    "test {}: the plan wants {cores} cores for the DUT, and a virtual machine of the lab has one; use a namespace, or a machine \
-                     over ssh",
-                    test.name
+                    "test {}: the plan wants {cores} cores for the DUT, and a virtual machine of the lab has one; {}",
+                    test.name,
+                    more_cores(recipe)
                 ),
             ));
         }
@@ -203,6 +214,15 @@ fn check_devices(loaded: &Loaded, library: &Library) -> Result<(), Failed> {
         }
     }
     Ok(())
+}
+
+/// Where a device of the lab may have more cores.
+fn more_cores(recipe: &Recipe) -> &'static str {
+    match recipe.parts.is_empty() {
+        true => "use a namespace, or a machine over ssh",
+        // A machine over ssh is one device.
+        false => "use namespaces (NAME@netns), where the devices in the row can do without modules",
+    }
 }
 
 /// Of two devices on the same interfaces only one can be cabled.

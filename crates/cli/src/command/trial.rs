@@ -2,7 +2,7 @@
 
 mod connections;
 
-use super::{check_feasible, isolation, library};
+use super::{check_feasible, find_recipe, isolation, library};
 use crate::args;
 use crate::config::units::{self, show_ns, show_rate};
 use crate::config::{Links, Loaded, standard_search, standard_trial};
@@ -22,10 +22,7 @@ const PHASE_1_TIMEOUT_NS: u64 = 500_000_000;
 /// Performs the trial and prints its counts.
 pub(crate) fn trial(arguments: &args::Trial) -> Result<Exit, Failed> {
     let library = library(&arguments.recipes)?;
-    let Some(recipe) = library.get(&arguments.dut) else {
-        let known = library.names().join(", ");
-        return Err(Failed::usage(format!("no recipe is named `{}`; known: {known}", arguments.dut)));
-    };
+    let recipe = find_recipe(&library, &arguments.dut)?;
     check_state(arguments, recipe)?;
     let loaded = one_test(arguments)?;
     let isolation = isolation(arguments.force);
