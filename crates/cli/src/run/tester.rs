@@ -36,7 +36,7 @@ pub(crate) enum TrialError {
 /// Any kind.
 pub(super) enum Tester {
     Frames(Box<FrameTester>),
-    Tcp(Box<TcpTester>, Hosts),
+    Tcp(Box<(TcpTester, Hosts)>),
     Dns(Box<(DnsTester, DnsPlaces)>),
 }
 
@@ -63,7 +63,7 @@ impl Tester {
                 let ends = admit(site.isolation, within(ends, &hosts))?;
                 let tester = TcpTester::new(ends, settings, threads, site.stop.clone());
                 let how = "TCP connections are made by the kernel's own sockets in a namespace at each end".to_owned();
-                Ok((Self::Tcp(Box::new(tester), hosts), how))
+                Ok((Self::Tcp(Box::new((tester, hosts))), how))
             }
         }
     }
@@ -77,7 +77,8 @@ impl Tester {
     pub(super) fn set_job(&mut self, isolation: Isolation, job: Job) -> Result<(), Failed> {
         match (self, job) {
             (Self::Frames(tester), Job::Frames(profile, settings)) => tester.set_profile(admit(isolation, *profile)?, settings),
-            (Self::Tcp(tester, hosts), Job::Tcp(ends, settings)) => {
+            (Self::Tcp(tcp), Job::Tcp(ends, settings)) => {
+                let (tester, hosts) = &mut **tcp;
                 tester.set(admit(isolation, within(ends, hosts))?, settings)
             }
             (Self::Dns(dns), Job::Dns(job)) => {
@@ -135,7 +136,7 @@ impl Tester {
                 MeasureError::Interrupted => TrialError::Interrupted,
                 error => TrialError::Frames(error),
             }),
-            Self::Tcp(tester, _) => tester.measure(spec).map_err(|error| match error {
+            Self::Tcp(tcp) => tcp.0.measure(spec).map_err(|error| match error {
                 TcpError::Interrupted => TrialError::Interrupted,
                 error => TrialError::Tcp(error),
             }),
