@@ -222,7 +222,11 @@ fn nothing_goes_to_an_address_that_could_be_somebodys_by_any_command() {
     let recipe = include_str!("../../../recipes/linux-ipv4.toml").replace("198.19.0", "240.0.0");
     fs::create_dir(scratch.0.join("recipes")).expect("a directory");
     scratch.write("recipes/wild.toml", &recipe.replace("linux-ipv4", "wild"));
+    let server = include_str!("../../../recipes/unbound-dns64.toml").replace("198.18.0.", "240.0.0.");
+    scratch.write("recipes/wild-server.toml", &server.replace("unbound-dns64", "wild-server"));
     let recipes = scratch.path("recipes");
+    let test = "[[test]]\nname = \"t\"\ndut = \"wild-server\"\nmeasure = \"dns64\"\nauthority = \"nsd-authority\"\nnames = \"10.0.0.0/16\"\n";
+    let dns = scratch.write("dns.toml", &format!("name = \"p\"\n{test}"));
     let plan = scratch.write("plan.toml", "name = \"p\"\n[[test]]\nname = \"t\"\ndut = \"wild\"\n");
     let tcp = scratch
         .write("tcp.toml", "name = \"p\"\n[[test]]\nname = \"t\"\ndut = \"wild\"\nmeasure = \"tcp-establishment-rate\"\n");
@@ -238,6 +242,7 @@ fn nothing_goes_to_an_address_that_could_be_somebodys_by_any_command() {
         &["authority", "--listen", "0.0.0.0:53"],
         &["trial", "wild", "--rate", "1k", "--recipes", &recipes],
         &["run", &plan, "--recipes", &recipes, "-o", &results],
+        &["run", &dns, "--recipes", &recipes, "-o", &results],
         &["run", &tcp, "--recipes", &recipes, "-o", &results],
         &["compare", "wild", "linux-ipv4", "--recipes", &recipes, "-o", &results],
     ] {

@@ -123,6 +123,9 @@ pub(crate) fn check_traffic(plan: &Plan, library: &Library, isolation: Isolation
     for test in &plan.tests {
         let recipe =
             library.get(&test.dut).ok_or_else(|| Failed::usage(format!("test {}: {}", test.name, unknown(&test.dut))))?;
+        // Also what the tester itself does not send to: the device may, such as a DNS64 server to its authority.
+        let of_recipe = || recipe.forbidden_destinations().into_iter().next().filter(|_| isolation == Isolation::Unknown);
+        forbidden = forbidden.or_else(|| of_recipe().map(|why| Failed::usage(format!("{why}; use --force if it cannot"))));
         let job = |size: &FrameSize| crate::profile::job(recipe, test, *size, plan.seed, plan.trial);
         match test.frame_sizes.iter().map(job).collect::<Result<Vec<_>, _>>() {
             // The addresses are the same at every size.
