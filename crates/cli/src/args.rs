@@ -270,6 +270,9 @@ pub(crate) struct Dns64 {
     /// Everything that was counted as JSON
     #[arg(long)]
     pub(crate) json: bool,
+    /// Send to any destination. RFC 6815: only in an isolated test environment
+    #[arg(long)]
+    pub(crate) force: bool,
 }
 
 #[derive(Debug, Args)]
@@ -292,6 +295,9 @@ pub(crate) struct Authority {
     /// Do not listen: write a zone file with these names to stdout, e.g. 10.0.0.0/16
     #[arg(long, value_name = "NAMES", conflicts_with_all = ["listen", "threads"])]
     pub(crate) zone_file: Option<Names>,
+    /// Listen at any address. RFC 6815: only in an isolated test environment
+    #[arg(long, conflicts_with = "zone_file")]
+    pub(crate) force: bool,
 }
 
 #[derive(Debug, Args)]

@@ -6,7 +6,7 @@ mod job;
 pub(crate) mod subscribers;
 pub(crate) mod variation;
 
-pub(crate) use job::{Job, of as job};
+pub(crate) use job::{Job, admit, of as job};
 
 use sixbench_engine::profile::{Ends, Face, Neighbours, Path, Paths, Profile, Tunnel, Variation};
 use sixbench_method::plan::{AddressPart, Measure, Test};
@@ -229,7 +229,8 @@ mod tests {
             |dut: &str, measure: &str| format!("[[test]]\nname = \"{measure}\"\ndut = \"{dut}\"\nmeasure = \"{measure}\"\n");
         let tests = [test("unbound-dns64", "throughput"), test("nsd-authority", "tcp-establishment-rate")].concat();
         let loaded = crate::command::parse_plan("p", &format!("name = \"p\"\n{tests}"), &library).expect("a plan");
-        let refused = crate::command::check_traffic(&loaded.plan, &library, true).expect_err("refused");
+        let refused = crate::command::check_traffic(&loaded.plan, &library, sixbench_method::isolation::Isolation::Declared)
+            .expect_err("refused");
         assert_eq!(
             format!("{:#}", refused.error),
             "test throughput: recipe unbound-dns64 is a DNS64 server: it forwards no frames; measure = \"dns64\"\n\

@@ -125,6 +125,66 @@ fn a_recipe_that_sends_to_the_internet_is_refused_unless_forced() {
 }
 
 #[test]
+fn a_recipe_that_does_not_exist_is_answered_by_the_nearest_and_a_path_by_the_rule_for_names() {
+    let told = |name: &str| text(&output(&["trial", name, "--rate", "1k"]).stderr);
+    assert!(told("tayga").contains("no recipe is named `tayga`; did you mean `tayga-"), "{}", told("tayga"));
+    assert!(told("xyzxyzxyz").contains("`sixbench list duts` names all"), "{}", told("xyzxyzxyz"));
+    for name in ["../../x", "/abs/x", "..", "", "a\nb"] {
+        assert!(told(name).contains("a recipe's name is made of"), "{}", told(name));
+        let scratch = Scratch::new("names");
+        let plan = format!("name = \"p\"\n[[test]]\nname = \"t\"\ndut = {name:?}\n");
+        let error = text(&output(&["check", &scratch.write("plan.toml", &plan)]).stderr);
+        assert!(error.contains("plan.toml:4:7") && error.contains("a recipe's name is made of"), "{error}");
+    }
+}
+
+/// As siitperf's own example has it.
+const SIITPERF: &str = "\
+IP-L-Vers 6 # of the frames the left sender sends
+IP-R-Vers 4
+IPv6-L-Real 2001:2::2
+IPv6-R-Real 2001:2:0:8000::2 # for background traffic
+IPv6-R-Virt 2001:2:0:1::2
+IPv4-L-Virt 198.18.0.2
+IPv4-R-Real 198.19.0.2
+
+MAC-L-Tester 02:00:00:00:01:02
+MAC-R-Tester 02:00:00:00:02:02
+MAC-L-DUT 02:00:00:00:01:01
+MAC-R-DUT 02:00:00:00:02:01
+Forward 1
+Reverse 1
+Promisc 0
+Num-L-Nets 1
+Num-R-Nets 1
+CPU-L-Send 2
+CPU-R-Recv 4
+CPU-R-Send 6
+CPU-L-Recv 8
+MEM-Channels 2
+\tFwd-var-sport 3\t# pseudorandom
+Fwd-var-dport 1
+Fwd-sport-min 1024
+Fwd-sport-max 65535
+Fwd-dport-min 1
+Fwd-dport-max 49151
+Rev-var-sport 2
+Rev-var-dport 0
+";
+
+#[test]
+fn an_import_that_is_refused_writes_nothing() {
+    let scratch = Scratch::new("import-refused");
+    let (file, folder) = (scratch.write("siitperf.conf", SIITPERF), scratch.path("imported"));
+    fs::create_dir(&folder).expect("a directory");
+    scratch.write("imported/plan.toml", "somebody's");
+    let output = output(&["import", &file, "-o", &folder]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("plan.toml is there already"), "{}", text(&output.stderr));
+    assert!(!scratch.0.join("imported/recipes").exists());
+}
+
+#[test]
 fn plan_shows_trials_hours_and_clauses() {
     let scratch = Scratch::new("plan");
     let output = output(&["plan", &scratch.write("plan.toml", SHORT)]);

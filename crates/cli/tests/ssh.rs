@@ -9,6 +9,7 @@ use common::{Scratch, output, text};
 use room::{FAR, Room};
 use serde_json::Value;
 use sixbench_testbed::Library;
+use sixbench_testbed::{Shell, interfaces};
 use std::fs;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
@@ -182,11 +183,27 @@ fn a_tester_that_is_killed_leaves_the_machine_as_it_was() {
     let before = room.state();
     let results = scratch.path("results");
     let siit = TESTS.replace("dut = \"linux-ipv4\"", "dut = \"tayga-siit\"");
-    let mut child = start(&room, &["run", &plan(&room, &scratch, "dut", &siit), "-o", &results]);
+    let plan = plan(&room, &scratch, "dut", &siit);
+    // Not by `ip netns exec`: the namespaces of the killed tester must outlive it, as they do on a machine of its own.
+    let mut child = Command::new("nsenter")
+        .arg(format!("--net=/run/netns/{}", room.near.name()))
+        .args([env!("CARGO_BIN_EXE_sixbench"), "run", &plan, "-o", &results])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("sixbench");
     until_the_first_trial(&mut child, &results);
     assert!(room.processes().contains(&"tayga".to_owned()));
     child.kill().expect("killed");
     child.wait().expect("ended");
+    // The next run gives the interfaces of ours back, and removes the namespaces they were in.
+    let mut returned = interfaces::give_back_stale(&Shell::new());
+    returned.sort();
+    assert_eq!(returned, ["left", "right"]);
+    for side in ["left", "right"] {
+        Shell::new().line(&format!("ip netns del sb-{}-{side}", child.id())).expect("removed");
+    }
     room.assert_is_as(&before);
     // Here an empty directory is left, for the next sweep.
     let ours = format!("sb-{}-ssh-", child.id());

@@ -5,6 +5,7 @@
 mod bitmap;
 mod delay;
 pub mod delay_line;
+mod destinations;
 pub mod dns;
 mod fault;
 mod flow;

@@ -6,9 +6,9 @@ use crate::stateful::View;
 use sixbench_method::terms::{Direction, IpVersion};
 
 /// The addresses of a pool differ in their last 16 bits, which begin here.
-const POOL_AT_IPV4: usize = 2;
+pub(crate) const POOL_AT_IPV4: usize = 2;
 /// Of IPv6.
-const POOL_AT_IPV6: usize = 14;
+pub(crate) const POOL_AT_IPV6: usize = 14;
 
 /// From a place in a range to the 16 bits of an address on one side of the DUT.
 #[derive(Clone, Copy, Debug)]

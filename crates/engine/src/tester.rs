@@ -14,6 +14,7 @@ use crate::trial::{Run, Task, Waiting};
 use crate::verify::Verifier;
 use sixbench_io::clock::Clock;
 use sixbench_io::{Halves, Port, PortError, Receive, Transmit, thread};
+use sixbench_method::isolation::Admitted;
 use sixbench_method::plan::TrialSettings;
 use sixbench_method::terms::{Direction, Directions};
 use sixbench_method::trial::{DirectionResult, Measurer, Schedule, Shape, TrialResult, TrialSpec};
@@ -150,7 +151,7 @@ impl FrameTester {
     /// A tester between two open ports. `stop` ends a trial early.
     pub fn new(
         ports: (Box<dyn Port>, Box<dyn Port>),
-        profile: Profile,
+        profile: Admitted<Profile>,
         settings: TrialSettings,
         layout: Layout,
         stop: Arc<AtomicBool>,
@@ -159,7 +160,7 @@ impl FrameTester {
         Self {
             left,
             right,
-            profile,
+            profile: profile.into_inner(),
             settings,
             layout,
             clock: Clock::new(),
@@ -171,8 +172,8 @@ impl FrameTester {
     }
 
     /// Measures other traffic from now on, over the same ports.
-    pub fn set_profile(&mut self, profile: Profile, settings: TrialSettings) {
-        self.profile = profile;
+    pub fn set_profile(&mut self, profile: Admitted<Profile>, settings: TrialSettings) {
+        self.profile = profile.into_inner();
         self.settings = settings;
     }
 

@@ -4,6 +4,7 @@ use sixbench_engine::Layout;
 use sixbench_engine::dns::authority::{Authority, Zone};
 use sixbench_engine::dns::names::{Domain, Population};
 use sixbench_engine::dns::{AuthorityEnd, DnsEnds, DnsSettings, DnsTester, Expectation};
+use sixbench_method::isolation::Isolation;
 use sixbench_method::plan::DnsRole;
 use sixbench_method::terms::{FrameRate, LossRatio};
 use sixbench_method::trial::{Fault, Measurer, Shape, TrialResult, TrialSpec, Verdict};
@@ -73,7 +74,12 @@ fn ends(server: SocketAddr) -> DnsEnds {
 }
 
 fn tester(ends: DnsEnds, settings: DnsSettings) -> DnsTester {
-    DnsTester::new(ends, settings, Layout::default(), Arc::new(AtomicBool::new(false)))
+    DnsTester::new(
+        Isolation::Unknown.admit(ends).expect("loopback"),
+        settings,
+        Layout::default(),
+        Arc::new(AtomicBool::new(false)),
+    )
 }
 
 fn spec(rate: u64, ms: u64) -> TrialSpec {

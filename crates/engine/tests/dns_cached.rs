@@ -8,6 +8,7 @@ mod dns64;
 use dns::*;
 use dns64::{Dns64, Knows, Rig, each, error, honest};
 use sixbench_engine::dns::{DnsEnds, DnsSettings, DnsTester};
+use sixbench_method::isolation::Isolation;
 use sixbench_method::terms::{FrameRate, LossRatio};
 use sixbench_method::trial::dns::Cache;
 use sixbench_method::trial::{Fault, TrialResult, Verdict};
@@ -213,12 +214,10 @@ fn another_place_for_the_authority_is_where_it_listens_from_then_on() {
     let mut tester = tester(server.address, authority_at(first), patient(), &[]);
     let certificate = alone(|| tester.certify(FrameRate(100), 100_000_000)).expect("a self-test");
     assert!(certificate.is_some() && tester.certificate().is_some());
-    let ends = |listen| DnsEnds {
-        client_namespace: None,
-        client: None,
-        server: server.address,
-        authority: authority_at(listen),
-        stand_in: None,
+    let ends = |listen| {
+        let authority = authority_at(listen);
+        let ends = DnsEnds { client_namespace: None, client: None, server: server.address, authority, stand_in: None };
+        Isolation::Unknown.admit(ends).expect("loopback")
     };
     tester.set(ends(first), DnsSettings { cached: 50, ..patient() });
     assert!(tester.certificate().is_some(), "the same path");

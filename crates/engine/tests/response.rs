@@ -7,6 +7,7 @@ use sixbench_engine::profile::{Appearance, Ends, Face, Group, Path, Paths, Profi
 use sixbench_engine::{FrameTester, Layout, MeasureError};
 use sixbench_io::clock::Clock;
 use sixbench_io::loopback::{Device, pair_with};
+use sixbench_method::isolation::Isolation;
 use sixbench_method::plan::{AddressPart, Flows, Order, Payload, Range, TrialSettings};
 use sixbench_method::terms::{FrameRate, Share};
 use sixbench_method::trial::{DirectionResult, Measurer, Opening, TrialResult, TrialSpec};
@@ -77,6 +78,7 @@ fn asked_on(threads: u32, profile: Profile, device: Device) -> TrialResult {
     let settings = TrialSettings { duration_ns, residual_ns, rest_ns: 0, frame_timeout_ns: 0, stall_ns };
     let (left, right) = pair_with(device);
     let ports = (Box::new(left) as _, Box::new(right) as _);
+    let profile = Isolation::Unknown.admit(profile).expect("test addresses");
     let mut tester = FrameTester::new(ports, profile, settings, layout, Arc::new(AtomicBool::new(false)));
     tester.measure(&spec()).expect("a trial")
 }

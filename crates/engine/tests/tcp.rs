@@ -2,6 +2,7 @@
 
 use sixbench_engine::Layout;
 use sixbench_engine::tcp::{TcpEnds, TcpError, TcpSettings, TcpTester};
+use sixbench_method::isolation::{Admitted, Isolation};
 use sixbench_method::terms::{Direction, FrameRate, LossRatio};
 use sixbench_method::trial::tcp::{Close, TcpResult};
 use sixbench_method::trial::{TrialSpec, Verdict};
@@ -39,8 +40,12 @@ fn settings() -> TcpSettings {
     TcpSettings { time_limit: Duration::from_secs(10), stall: Duration::from_secs(5), ..TcpSettings::default() }
 }
 
+fn admitted(ends: TcpEnds) -> Admitted<TcpEnds> {
+    Isolation::Unknown.admit(ends).expect("test addresses")
+}
+
 fn tester(ends: TcpEnds, settings: TcpSettings) -> TcpTester {
-    TcpTester::new(ends, settings, Layout::default(), Arc::default())
+    TcpTester::new(admitted(ends), settings, Layout::default(), Arc::default())
 }
 
 /// 300 connections at 1000 per second.
@@ -77,7 +82,7 @@ fn every_connection_completes_however_it_is_closed_and_the_server_saw_the_same()
 fn two_loops_do_the_same_as_one_and_large_objects_come_whole() {
     let core = sixbench_io::thread::allowed_cores().expect("cores")[0];
     let settings = TcpSettings { object_octets: 3_000_000, ..settings() };
-    let mut tester = TcpTester::new(ends(4), settings, Layout { cores: vec![core, core] }, Arc::default());
+    let mut tester = TcpTester::new(admitted(ends(4)), settings, Layout { cores: vec![core, core] }, Arc::default());
     let result = tester.measure_rate(10, Duration::from_secs(1)).expect("a trial");
     assert_eq!(result.connections.completed, 10, "{result:?}");
 }
@@ -192,7 +197,7 @@ fn what_the_tester_lacks_is_told_before_it_starts() {
 #[test]
 fn a_trial_stops_when_asked_to() {
     let stop = Arc::new(AtomicBool::new(false));
-    let mut tester = TcpTester::new(ends(17), settings(), Layout::default(), stop.clone());
+    let mut tester = TcpTester::new(admitted(ends(17)), settings(), Layout::default(), stop.clone());
     let asked = Instant::now();
     let stopper = std::thread::spawn(move || {
         std::thread::sleep(Duration::from_millis(100));

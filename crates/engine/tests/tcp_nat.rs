@@ -2,6 +2,7 @@
 
 use sixbench_engine::Layout;
 use sixbench_engine::tcp::{TcpEnds, TcpSettings, TcpTester};
+use sixbench_method::isolation::Isolation;
 use sixbench_method::terms::{Direction, FrameRate, LossRatio};
 use sixbench_method::trial::tcp::TcpResult;
 use sixbench_method::trial::{TrialSpec, Verdict};
@@ -92,7 +93,7 @@ impl Row {
             pool: vec![address(translated).into()],
         };
         let settings = TcpSettings { time_limit, stall: Duration::from_secs(5), ..TcpSettings::default() };
-        TcpTester::new(ends, settings, Layout::default(), Arc::default())
+        TcpTester::new(Isolation::Unknown.admit(ends).expect("test addresses"), settings, Layout::default(), Arc::default())
     }
 }
 

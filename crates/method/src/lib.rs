@@ -10,6 +10,7 @@ pub mod disturbance;
 pub mod event;
 pub mod expectation;
 pub mod gate;
+pub mod isolation;
 pub mod measure;
 pub mod mix;
 pub mod plan;

@@ -7,7 +7,6 @@ use crate::monitor::Watched;
 use crate::recipe::{Recipe, Technology};
 use crate::running::{Directory, Place, Running, check_programs};
 use crate::shell::TestbedError;
-use crate::topology::Topology;
 use sixbench_method::record::DutFacts;
 use std::net::SocketAddr;
 
@@ -22,21 +21,14 @@ impl RealAuthority {
     ///
     /// # Errors
     /// A recipe of something else, a program that is not installed, a server that does not come up.
-    pub fn bring_up(
-        recipe: &Recipe,
-        topology: &Topology,
-        hosts: &Hosts,
-        at: SocketAddr,
-        zone: &Zone,
-    ) -> Result<Self, TestbedError> {
+    pub fn bring_up(recipe: &Recipe, hosts: &Hosts, at: SocketAddr, zone: &Zone) -> Result<Self, TestbedError> {
         if recipe.technology != Technology::DnsAuthority {
             let (name, what) = (&recipe.name, recipe.technology.title());
             let text = format!("{name} is no authority, its technology is {what}: name a recipe of technology dns-authority");
             return Err(TestbedError::Other(text));
         }
-        let far = hosts.far();
-        let place =
-            Place { shell: far.shell(), name: far.name().to_owned(), cores: topology.cores().tester.clone(), undo: None };
+        let (shell, name) = hosts.far();
+        let place = Place { shell, name: name.to_owned(), cores: hosts.cores().to_vec(), undo: None };
         check_programs(recipe, &place.shell)?;
         place.shell.transcript().comment(&format!("the authority: {}", recipe.title));
         let server = Server::of(recipe, zone).map(|server| Server { listen: at, ..server });

@@ -1,15 +1,15 @@
-//! Interfaces that exist already: real NICs, cabled to a device that somebody else set up. Looked at, never changed.
+//! Interfaces that exist already: real NICs, cabled to a device. Looked at here; [`crate::interfaces`] takes them.
 
 use crate::shell::{Shell, TestbedError};
 use std::path::Path;
 
 /// Checks that an interface may be used for test traffic.
 pub fn check(shell: &Shell, interface: &str) -> Result<(), TestbedError> {
-    if !Path::new("/sys/class/net").join(interface).exists() {
+    // Not by /sys, which may be mounted of another network namespace than this process is in.
+    let Ok(described) = shell.look(&["ip", "-o", "link", "show", "dev", interface]) else {
         return Err(TestbedError::Other(format!("interface {interface} does not exist (see `ip link`)")));
-    }
-    if let Ok(master) = std::fs::read_link(Path::new("/sys/class/net").join(interface).join("master")) {
-        let master = master.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    };
+    if let Some(master) = described.split_whitespace().skip_while(|word| *word != "master").nth(1) {
         return Err(TestbedError::Other(format!(
             "interface {interface} belongs to {master}: test traffic on it would reach this host's own network; \
              use another, or take it out (ip link set {interface} nomaster)"
@@ -26,10 +26,26 @@ pub fn check(shell: &Shell, interface: &str) -> Result<(), TestbedError> {
     let addresses = shell.look(&["ip", "-brief", "address", "show", "dev", interface, "scope", "global"])?;
     if addresses.split_whitespace().nth(2).is_some() {
         return Err(TestbedError::Other(format!(
-            "interface {interface} has addresses of this host ({}): the kernel would answer beside the tester; \
-             remove them (ip address flush dev {interface})",
+            "interface {interface} has addresses of this host ({}), so it has work of its own; \
+             remove them (ip address flush dev {interface}), or use another: the tester gives its ends the recipe's addresses itself",
             addresses.split_whitespace().skip(2).collect::<Vec<_>>().join(", ")
         )));
+    }
+    check_routes(shell, interface)
+}
+
+/// Routes that somebody has set would be gone with the interface while it is measured. The kernel's own come back.
+fn check_routes(shell: &Shell, interface: &str) -> Result<(), TestbedError> {
+    for family in ["-4", "-6"] {
+        let routes = shell.look(&["ip", family, "route", "show", "dev", interface])?;
+        if let Some(route) = routes.lines().find(|route| !route.contains("proto kernel") && !route.contains("proto ra")) {
+            return Err(TestbedError::Other(format!(
+                "interface {interface} carries the route {}: it has work of its own; \
+                 remove it (ip {family} route del {} dev {interface}), or use another",
+                route.trim(),
+                route.split_whitespace().next().unwrap_or_default()
+            )));
+        }
     }
     Ok(())
 }

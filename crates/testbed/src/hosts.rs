@@ -1,6 +1,7 @@
-//! The tester's ends as hosts: for TCP, the kernel's own sockets need addresses, and each end a namespace of its own. Without that the
+//! The tester's ends as hosts: for TCP and DNS, the kernel's own sockets need addresses, and each end a namespace of its own. Without that the
 //! kernel would hand what one end sends to the other, and the device would see nothing.
 
+use crate::interfaces::Interfaces;
 use crate::namespace::{Namespace, name};
 use crate::recipe::{Link, Recipe};
 use crate::shell::{Shell, TestbedError};
@@ -17,80 +18,131 @@ const LOOP_ENDS: [Ipv6Addr; 2] =
 /// The same of IPv4, /30, for an authority that is asked over IPv4: out of the way of what recipes use (RFC 2544).
 const LOOP_ENDS_IPV4: [Ipv4Addr; 2] = [Ipv4Addr::new(198, 18, 255, 253), Ipv4Addr::new(198, 18, 255, 254)];
 
-/// Both ends with their addresses. The left one stays in the tester's namespace.
+/// Both ends with their addresses.
 #[derive(Debug)]
 pub struct Hosts {
-    left: String,
-    far: Namespace,
+    ends: [End; 2],
+    /// The tester's.
+    cores: Vec<u32>,
+    /// The right end's, where it was made for it; dropping it removes it.
+    _own: Option<Namespace>,
+}
+
+/// Where an end is.
+#[derive(Clone, Debug)]
+struct End {
+    namespace: String,
+    link: String,
+    shell: Shell,
+}
+
+impl End {
+    fn of(namespace: &Namespace, link: &str) -> Self {
+        Self { namespace: namespace.name().to_owned(), link: link.to_owned(), shell: namespace.shell() }
+    }
 }
 
 impl Hosts {
-    /// Moves the right end into a namespace of its own, and gives both the addresses of `recipe` and those beside them.
+    /// Moves the right end of a topology into a namespace of its own, and gives both the addresses of `recipe` and those beside them.
     pub fn settle(
         topology: &Topology,
         recipe: &Recipe,
         run: &str,
-        (left, right): (&[IpAddr], &[IpAddr]),
+        others: (&[IpAddr], &[IpAddr]),
         shell: &Shell,
     ) -> Result<Self, TestbedError> {
         shell.transcript().comment("the tester's ends as hosts, each in a namespace of its own");
         let far = Namespace::new(shell, &name(run, "far"))?;
         topology.tester().shell().line(&format!("ip link set {} netns {}", LINKS[1], far.name()))?;
-        let hosts = Self { left: topology.tester().name().to_owned(), far };
-        let cores = &topology.cores().tester;
-        Host { shell: topology.tester().shell(), link: LINKS[0] }.settle(&recipe.left, left, cores)?;
-        Host { shell: hosts.far.shell(), link: LINKS[1] }.settle(&recipe.right, right, cores)?;
-        Ok(hosts)
+        let ends = [End::of(topology.tester(), LINKS[0]), End::of(&far, LINKS[1])];
+        let hosts = Self { ends, cores: topology.cores().tester.clone(), _own: Some(far) };
+        for end in &hosts.ends {
+            // What this end receives is the tester's work, not the device's.
+            end.shell.set(&receive_queue(&end.link), &mask(&hosts.cores))?;
+        }
+        hosts.add_addresses(recipe, others).map(|()| hosts)
+    }
+
+    /// Gives interfaces of this machine the addresses of `recipe` and those beside them; `cores` are the tester's.
+    pub fn settle_on(
+        interfaces: &Interfaces,
+        cores: &[u32],
+        recipe: &Recipe,
+        others: (&[IpAddr], &[IpAddr]),
+    ) -> Result<Self, TestbedError> {
+        let [left, right] = interfaces.names();
+        let [near, far] = interfaces.namespaces();
+        near.shell().transcript().comment("the tester's ends as hosts");
+        let hosts = Self { ends: [End::of(near, left), End::of(far, right)], cores: cores.to_vec(), _own: None };
+        hosts.add_addresses(recipe, others).map(|()| hosts)
+    }
+
+    fn add_addresses(&self, recipe: &Recipe, (left, right): (&[IpAddr], &[IpAddr])) -> Result<(), TestbedError> {
+        let [near, far] = &self.ends;
+        Host::at(near).settle(&recipe.left, left)?;
+        Host::at(far).settle(&recipe.right, right)
     }
 
     /// The namespaces of the left and the right end.
     pub fn namespaces(&self) -> (String, String) {
-        (self.left.clone(), self.far.name().to_owned())
+        let [near, far] = &self.ends;
+        (near.namespace.clone(), far.namespace.clone())
     }
 
     /// Joins both ends directly, past the device: for the self-test of RFC 8219 section 9.2.1, which loops the tester's client and its
     /// authority. Returns the addresses of the left and the right end.
-    pub fn loop_back(&self, topology: &Topology) -> Result<(IpAddr, IpAddr), TestbedError> {
-        let shell = topology.tester().shell().outside();
+    pub fn loop_back(&self) -> Result<(IpAddr, IpAddr), TestbedError> {
+        let [near, far] = &self.ends;
+        let shell = near.shell.outside();
         shell.transcript().comment("the tester's ends joined directly, for its self-test");
-        join(&shell, [LOOP, LOOP], [topology.tester(), &self.far], 1500)?;
-        for (shell, address) in [topology.tester().shell(), self.far.shell()].into_iter().zip(LOOP_ENDS) {
-            let host = Host { shell, link: LOOP };
-            host.open(&topology.cores().tester)?;
+        join(&shell, [LOOP, LOOP], [&near.namespace, &far.namespace], 1500)?;
+        for (end, address) in self.ends.iter().zip(LOOP_ENDS) {
+            end.shell.set(&receive_queue(LOOP), &mask(&self.cores))?;
+            let host = Host { shell: &end.shell, link: LOOP };
+            host.open()?;
             host.add(address.into(), 64)?;
         }
         Ok((LOOP_ENDS[0].into(), LOOP_ENDS[1].into()))
     }
 
     /// Leads the left end's queries for an address of the right end over the direct link, and their answers back.
-    pub fn reach_over_loop(&self, topology: &Topology, address: IpAddr) -> Result<(), TestbedError> {
-        let near = topology.tester().shell();
+    pub fn reach_over_loop(&self, address: IpAddr) -> Result<(), TestbedError> {
+        let near = &self.ends[0].shell;
         match address {
             IpAddr::V6(address) => near.line(&format!("ip route add {address}/128 via {} dev {LOOP}", LOOP_ENDS[1])).map(drop),
             IpAddr::V4(address) => {
-                for (shell, own) in [&near, &self.far.shell()].into_iter().zip(LOOP_ENDS_IPV4) {
-                    shell.line(&format!("ip address add {own}/30 dev {LOOP}"))?;
+                for (end, own) in self.ends.iter().zip(LOOP_ENDS_IPV4) {
+                    end.shell.line(&format!("ip address add {own}/30 dev {LOOP}"))?;
                 }
                 near.line(&format!("ip route add {address}/32 via {} dev {LOOP}", LOOP_ENDS_IPV4[1])).map(drop)
             }
         }
     }
 
-    /// Where the right end is.
-    pub(crate) fn far(&self) -> &Namespace {
-        &self.far
+    /// Where the right end is: a shell inside, and the namespace's name.
+    pub(crate) fn far(&self) -> (Shell, &str) {
+        (self.ends[1].shell.clone(), &self.ends[1].namespace)
+    }
+
+    /// The tester's cores.
+    pub(crate) fn cores(&self) -> &[u32] {
+        &self.cores
     }
 }
 
 /// One end.
-struct Host {
-    shell: Shell,
-    link: &'static str,
+struct Host<'a> {
+    shell: &'a Shell,
+    link: &'a str,
 }
 
-impl Host {
-    fn settle(&self, link: &Link, others: &[IpAddr], cores: &[u32]) -> Result<(), TestbedError> {
-        self.open(cores)?;
+impl<'a> Host<'a> {
+    fn at(end: &'a End) -> Self {
+        Self { shell: &end.shell, link: &end.link }
+    }
+
+    fn settle(&self, link: &Link, others: &[IpAddr]) -> Result<(), TestbedError> {
+        self.open()?;
         self.shell.line(&format!("ip address add fe80::2/64 dev {} nodad", self.link))?;
         for tester in &link.tester {
             let Some(dut) = link.dut.iter().find(|prefix| prefix.contains(tester)) else { continue };
@@ -105,11 +157,9 @@ impl Host {
     }
 
     /// The link speaks.
-    fn open(&self, cores: &[u32]) -> Result<(), TestbedError> {
+    fn open(&self) -> Result<(), TestbedError> {
         let name = self.link;
         self.shell.set(&format!("/proc/sys/net/ipv6/conf/{name}/disable_ipv6"), "0")?;
-        // What this end receives is the tester's work, not the device's.
-        self.shell.set(&receive_queue(name), &mask(cores))?;
         self.shell.line(&format!("ip link set {name} arp on up")).map(drop)
     }
 

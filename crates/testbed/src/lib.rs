@@ -3,7 +3,6 @@
 //! when its owner goes out of scope: at the end, on an error, on a panic, on Ctrl-C.
 #![forbid(unsafe_code)]
 
-pub mod addresses;
 mod authority;
 mod connections;
 mod daemon;
@@ -14,6 +13,7 @@ pub mod existing;
 pub mod facts;
 mod filling;
 mod hosts;
+pub mod interfaces;
 pub mod lab;
 pub mod monitor;
 pub mod namespace;
@@ -34,6 +34,7 @@ pub use devices::Devices;
 pub use dut::Dut;
 pub use filling::{Wishes, Zone};
 pub use hosts::Hosts;
+pub use interfaces::Interfaces;
 pub use recipe::{Library, Recipe};
 pub use remote::{Machine, Remote};
 pub use shell::{Shell, TestbedError};

@@ -1,5 +1,6 @@
 //! Network namespaces of our own: made, and removed with everything in them. Their names tell whose they are: `sb-<pid>-<role>`.
 
+use crate::interfaces;
 use crate::process::kill;
 use crate::remote;
 use crate::shell::{Shell, TestbedError, complain};
@@ -92,6 +93,8 @@ fn owner(name: &str) -> Option<u32> {
 
 /// Removes what [`stale`] finds, with the devices' directories; returns the names.
 pub fn sweep(shell: &Shell) -> Result<Vec<String>, TestbedError> {
+    // What is in their namespaces would be destroyed with these, unless it is a NIC.
+    interfaces::give_back_stale(shell);
     let found = stale();
     switches::sweep(shell);
     remote::sweep();

@@ -114,6 +114,11 @@ fn children(parent: u32) -> Vec<u32> {
     lists.flat_map(|list| list.split_whitespace().filter_map(|pid| pid.parse().ok()).collect::<Vec<_>>()).collect()
 }
 
+/// Whether there is a process of this number, be it one that nobody has waited for.
+pub(crate) fn is_alive(process: u32) -> bool {
+    std::path::Path::new(&format!("/proc/{process}")).exists()
+}
+
 /// Not gone, nor dead and merely not yet collected by its parent.
 fn is_running(process: u32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
@@ -122,9 +127,10 @@ fn is_running(process: u32) -> bool {
 
 /// Sends a signal. By the shell's own `kill`: the program of that name is in no package that must be installed.
 pub(crate) fn kill(signal: &str, pids: &[String]) {
-    let line = format!("kill -s {signal} -- {}", pids.join(" "));
+    let script = "signal=$1; shift; kill -s \"$signal\" -- \"$@\"";
     // Some may have ended by themselves meanwhile.
-    let _ = Command::new("sh").args(["-c", &line]).stdout(Stdio::null()).stderr(Stdio::null()).status();
+    let _ =
+        Command::new("sh").args(["-c", script, "kill", signal]).args(pids).stdout(Stdio::null()).stderr(Stdio::null()).status();
 }
 
 #[cfg(test)]

@@ -4,12 +4,14 @@ mod built_in;
 mod chain;
 mod dns;
 mod host;
+mod name;
 mod state;
 mod subscribers;
 mod system;
 mod traffic;
 
 pub use dns::Dns;
+pub use name::{check_name, check_reference};
 pub use state::{HostSwitch, Pool, PoolPorts, Side, State};
 pub use subscribers::{MapRule, SixRd, Softwires, Subscribers};
 pub use system::System;
@@ -17,11 +19,11 @@ pub use traffic::{Ends, Link, Outer, Traffic};
 
 use traffic::check_link;
 
-use crate::addresses;
 use crate::devices::parts;
 use crate::shell::TestbedError;
 use built_in::BUILT_IN;
 use serde::{Deserialize, Serialize};
+use sixbench_method::isolation::Isolation;
 use sixbench_method::record::{LinkFacts, PathFacts};
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -31,7 +33,7 @@ use std::path::{Path, PathBuf};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Recipe {
-    /// Unique: letters, digits, `-`.
+    /// Unique: lower-case letters, digits, `-`.
     pub name: String,
     /// One line for people.
     pub title: String,
@@ -285,6 +287,15 @@ impl Library {
         Ok(self)
     }
 
+    /// These and one more, as text; `file` is its name in messages.
+    ///
+    /// # Errors
+    /// A recipe that is not good.
+    pub fn with_recipe(mut self, file: &str, text: &str) -> Result<Self, TestbedError> {
+        self.add_all(vec![(file.to_owned(), text.to_owned())])?;
+        Ok(self)
+    }
+
     fn add_directory(&mut self, directory: &Path) -> Result<(), TestbedError> {
         let file_error = |what, path: &Path| {
             let path = path.to_owned();
@@ -376,7 +387,8 @@ impl Recipe {
         let ends = traffic.flat_map(|t| [t.left, t.right]);
         let mut problems: Vec<String> = ends
             .flat_map(|ends| ends.addresses().collect::<Vec<_>>())
-            .filter_map(|address| addresses::check(address).err())
+            .filter_map(|address| Isolation::Unknown.admit(address).err())
+            .map(|forbidden| forbidden.to_string())
             .collect();
         problems.sort();
         problems.dedup();
@@ -385,7 +397,8 @@ impl Recipe {
 
     /// Everything that is wrong with the recipe, each in one line.
     fn problems(&self) -> Vec<String> {
-        let mut problems = Vec::new();
+        let mut problems: Vec<String> =
+            check_name(&self.name).map_err(|wrong| format!("name: {wrong}")).err().into_iter().collect();
         for (name, traffic) in [("foreground", Some(&self.foreground)), ("background", self.background.as_ref())] {
             if let Some(traffic) = traffic {
                 problems.extend(traffic.problems(name, (&self.left, &self.right)));
@@ -535,6 +548,18 @@ mod tests {
     }
 
     #[test]
+    fn a_name_that_is_a_path_is_refused_of_one_device_and_of_a_row() {
+        for name in ["../../x", "/abs/x", "..", "", "a\\nb"] {
+            let error = error(&siit().replace("name = \"tayga-siit\"", &format!("name = \"{name}\"")));
+            assert!(error.contains("name: a recipe's name is made of"), "{error}");
+            let mut library = Library::load::<&Path>(&[]).expect("good recipes");
+            let row = built_in("linux-ipv4-row.toml").replace("name = \"linux-ipv4-row\"", &format!("name = \"{name}\""));
+            let error = library.add_chain("row.toml", &row).expect_err("refused").to_string();
+            assert!(error.contains("name: a recipe's name is made of"), "{error}");
+        }
+    }
+
+    #[test]
     fn an_unknown_key_is_shown_at_its_line() {
         let error = error(&siit().replace("title =", "titel ="));
         assert!(error.contains("r.toml: TOML parse error at line"), "{error}");
@@ -550,6 +575,18 @@ mod tests {
         assert_eq!(recipe.needs[0].cure(), "apt-get install tayga");
         let error = error(&siit().replace(", package = \"tayga\"", ""));
         assert!(error.contains("needs: where is tayga to be had?"), "{error}");
+    }
+
+    #[test]
+    fn every_jool_that_translates_from_ipv4_is_known_for_its_checksum_wherever_it_runs() {
+        let library = Library::load::<&Path>(&[]).expect("good recipes");
+        let everywhere = library.iter().chain(library.elsewhere.values());
+        let is_jool = |recipe: &&Recipe| recipe.source.contains("ool") && !recipe.keeps_headers();
+        let jools: Vec<&Recipe> = everywhere.filter(is_jool).collect();
+        assert!(jools.len() > 8, "{:?}", jools.iter().map(|recipe| &recipe.name).collect::<Vec<_>>());
+        for recipe in jools {
+            assert_eq!(recipe.known_defects, [KnownDefect::ZeroUdpChecksum], "{}", recipe.name);
+        }
     }
 
     #[test]

@@ -6,7 +6,7 @@ use crate::filling::{Filling, Zone};
 use crate::process::{allowed_cores, family};
 use crate::recipe::{Recipe, Step, Technology};
 use crate::remote::Undo;
-use crate::shell::{Shell, TestbedError};
+use crate::shell::{Shell, TestbedError, quoted};
 use sixbench_method::record::DutFacts;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -253,7 +253,7 @@ fn words(line: &str) -> Vec<String> {
 /// What a recipe needs must be there, except in a rehearsal, which runs nothing.
 pub(crate) fn check_programs(recipe: &Recipe, shell: &Shell) -> Result<(), TestbedError> {
     match recipe.missing().first().filter(|_| !shell.is_rehearsal()) {
-        Some(need) => Err(TestbedError::Missing { program: need.program.clone(), cure: need.cure() }),
+        Some(need) => Err(TestbedError::Missing { program: need.program.clone(), cure: Some(need.cure()) }),
         None => Ok(()),
     }
 }
@@ -287,7 +287,7 @@ impl Directory {
 impl Drop for Directory {
     fn drop(&mut self) {
         if !self.is_undone_there {
-            self.shell.transcript().line(&format!("rm -r {}", self.path.display()));
+            self.shell.transcript().line(&format!("rm -r {}", quoted(&[self.path.display().to_string()])));
         }
         self.shell.station().remove(&self.path);
     }

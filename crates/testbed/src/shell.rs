@@ -13,13 +13,13 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// Why the testbed is not as it should be: where, what, and what next.
 #[derive(Debug, thiserror::Error)]
 pub enum TestbedError {
-    /// A program is not installed.
-    #[error("cannot run {program}: not installed ({cure})")]
+    /// A program cannot be found.
+    #[error("cannot run {program}: {}", absence(cure.as_deref()))]
     Missing {
         /// The program.
         program: String,
-        /// How to come by it: a command, or its source.
-        cure: String,
+        /// How to come by it, where that is known: a command, or its source.
+        cure: Option<String>,
     },
     /// A command ended with an error.
     #[error("`{command}` failed ({status}): {output}")]
@@ -46,6 +46,11 @@ pub enum TestbedError {
     Other(String),
 }
 
+/// Why a program cannot be run.
+fn absence(cure: Option<&str>) -> String {
+    cure.map_or_else(|| "it is not on the PATH".to_owned(), |cure| format!("not installed ({cure})"))
+}
+
 /// Every command that was run, in order, as lines of a shell script.
 #[derive(Clone, Debug, Default)]
 pub struct Transcript(Arc<Mutex<String>>);
@@ -58,7 +63,8 @@ impl Transcript {
 
     /// Adds a comment.
     pub fn comment(&self, text: &str) {
-        self.line(&format!("# {text}"));
+        // A second line would be a command.
+        text.lines().for_each(|line| self.line(&format!("# {line}")));
     }
 
     /// Adds a line as it stands.
@@ -145,12 +151,13 @@ impl Shell {
 
     /// Writes a small file such as a switch under /proc/sys or /sys, in this shell's namespace.
     pub fn set(&self, path: &str, value: &str) -> Result<(), TestbedError> {
+        let [value, path] = [value, path].map(|word| quoted(&[word.to_owned()]));
         self.run(&["sh", "-c", &format!("echo {value} > {path}")]).map(drop)
     }
 
     /// Writes a configuration file.
     pub fn write(&self, path: &Path, content: &str) -> Result<(), TestbedError> {
-        self.transcript.line(&format!("{} <<'END'\n{}\nEND", self.station.write_line(path), content.trim_end()));
+        self.transcript.line(&format!("{} {}", self.station.write_line(path), here_document(content.trim_end())));
         if self.is_rehearsal { Ok(()) } else { self.station.write(path, content) }
     }
 
@@ -162,7 +169,7 @@ impl Shell {
         }
         let head: String = content.lines().take(LINES).map(|line| format!("{line}\n")).collect();
         self.transcript.comment(&format!("the first {LINES} lines of {} octets", content.len()));
-        self.transcript.line(&format!("{} <<'END'\n{head}END", self.station.write_line(path)));
+        self.transcript.line(&format!("{} {}", self.station.write_line(path), here_document(head.trim_end())));
         if self.is_rehearsal { Ok(()) } else { self.station.write(path, content) }
     }
 
@@ -180,6 +187,15 @@ impl Default for Shell {
     }
 }
 
+/// A text as the input of a command; its last line is none of the text's.
+fn here_document(text: &str) -> String {
+    let mut end = "END".to_owned();
+    while text.lines().any(|line| line == end) {
+        end.push('_');
+    }
+    format!("<<'{end}'\n{text}\n{end}")
+}
+
 pub(crate) fn missing(program: &str, error: &std::io::Error) -> TestbedError {
     if error.kind() != std::io::ErrorKind::NotFound {
         return TestbedError::Other(format!("cannot run {program}: {error}"));
@@ -195,21 +211,48 @@ pub(crate) fn require(program: &str) -> Result<(), TestbedError> {
     Err(not_installed(program))
 }
 
-/// Of a program of the system's own, as every Debian has them.
 fn not_installed(program: &str) -> TestbedError {
-    TestbedError::Missing { program: program.to_owned(), cure: format!("apt-get install {}", package_of(program)) }
+    let cure = package_of(program).map(|package| format!("apt-get install {package}"));
+    TestbedError::Missing { program: program.to_owned(), cure }
 }
 
-/// The Debian package of a program that is named otherwise.
-fn package_of(program: &str) -> &str {
-    match program {
-        "ip" | "tc" => "iproute2",
-        "nft" => "nftables",
-        "setpriv" | "taskset" | "unshare" => "util-linux",
-        "ssh" => "openssh-client",
-        "sysctl" => "procps",
-        other => other,
-    }
+/// Debian's packages of the tools that the testbed and the recipes run. (A recipe names those of its device itself.)
+const PACKAGES: [(&str, &[&str]); 24] = [
+    ("apt", &["apt-get"]),
+    ("bind9-dnsutils", &["dig"]),
+    ("binutils", &["ar", "ld"]),
+    ("conntrack", &["conntrack"]),
+    (
+        "coreutils",
+        &[
+            "cat", "chmod", "cp", "cut", "echo", "env", "head", "id", "ls", "mkdir", "mv", "nproc", "rm", "sleep", "sort",
+            "stat", "tail", "tee", "touch", "true", "tr", "uname", "wc",
+        ],
+    ),
+    ("dash", &["sh"]),
+    ("dpkg", &["dpkg", "dpkg-deb", "dpkg-query"]),
+    ("ethtool", &["ethtool"]),
+    ("findutils", &["find", "xargs"]),
+    ("gcc", &["cc", "gcc"]),
+    ("grep", &["grep"]),
+    ("gzip", &["gzip", "zcat"]),
+    ("iproute2", &["bridge", "ip", "ss", "tc"]),
+    ("iptables", &["ip6tables-legacy", "iptables-legacy"]),
+    ("jool-tools", &["jool", "jool_siit"]),
+    ("kmod", &["depmod", "lsmod", "modprobe"]),
+    ("make", &["make"]),
+    ("mount", &["mount", "umount"]),
+    ("nftables", &["nft"]),
+    ("openssh-client", &["ssh"]),
+    ("procps", &["pgrep", "sysctl"]),
+    ("sed", &["sed"]),
+    ("tar", &["tar"]),
+    ("util-linux", &["lscpu", "nsenter", "setpriv", "taskset", "unshare"]),
+];
+
+/// The Debian package that has a program.
+fn package_of(program: &str) -> Option<&'static str> {
+    PACKAGES.iter().find(|(_, programs)| programs.contains(&program)).map(|(package, _)| *package)
 }
 
 /// Whether a program can be found.
@@ -240,9 +283,50 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_missing_program_names_its_package() {
+    fn a_missing_program_names_its_package_where_it_has_one() {
+        let told = |program| not_installed(program).to_string();
+        assert_eq!(told("mkdir"), "cannot run mkdir: not installed (apt-get install coreutils)");
+        assert_eq!(told("sh"), "cannot run sh: not installed (apt-get install dash)");
         let error = Shell::new().line("sb-no-such-program -x").unwrap_err();
-        assert_eq!(error.to_string(), "cannot run sb-no-such-program: not installed (apt-get install sb-no-such-program)");
+        assert_eq!(error.to_string(), "cannot run sb-no-such-program: it is not on the PATH");
+    }
+
+    #[test]
+    fn every_program_is_in_the_package_that_is_named() {
+        let owner = |program: &str| Shell::new().look(&["dpkg-query", "-S", &format!("*bin/{program}")]).unwrap_or_default();
+        for (package, programs) in PACKAGES {
+            for program in programs {
+                // Of a package that is not installed nothing is known; alternatives are in none.
+                let owners = owner(program);
+                let is_whole = |line: &&str| line.ends_with(&format!("bin/{program}"));
+                let named = || owners.lines().filter(is_whole).map(|line| line.split(':').next().unwrap_or_default());
+                let diverted = |owner: &str| owner.starts_with("diversion by");
+                assert!(
+                    named().next().is_none() || named().any(|owner| owner.split(", ").any(|o| o == package) || diverted(owner)),
+                    "{program} is in {:?}, not {package}",
+                    named().collect::<Vec<_>>()
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn nothing_that_is_written_is_run() {
+        let path = std::env::temp_dir().join(format!("sb-{}-set it's", std::process::id()));
+        let touched = std::env::temp_dir().join(format!("sb-{}-touched", std::process::id()));
+        let value = format!("1; touch {}", touched.display());
+        Shell::new().set(&path.display().to_string(), &value).expect("written");
+        assert_eq!(std::fs::read_to_string(&path).expect("a file"), format!("{value}\n"));
+        assert!(!touched.exists());
+        std::fs::remove_file(&path).expect("removed");
+    }
+
+    #[test]
+    fn neither_a_comment_nor_a_file_ends_early_in_the_transcript() {
+        let shell = Shell::rehearsal();
+        shell.transcript().comment("a title\nrm -rf x");
+        shell.write(Path::new("/x y"), "one\nEND\nrm -rf x\n").expect("rehearsed");
+        assert_eq!(shell.transcript().text(), "# a title\n# rm -rf x\ncat > '/x y' <<'END_'\none\nEND\nrm -rf x\nEND_\n");
     }
 
     #[test]

@@ -58,7 +58,7 @@ impl Station {
 
     /// The line that writes a file from its input, for the transcript.
     pub(crate) fn write_line(&self, path: &Path) -> String {
-        let line = format!("cat > {}", path.display());
+        let line = format!("cat > {}", quoted(&[path.display().to_string()]));
         if let Self::Ssh(remote) = self { quoted(&remote.shown(line)) } else { line }
     }
 
@@ -102,7 +102,7 @@ impl Station {
 
     /// The line that starts a daemon there, kept to `cores`, as it stands in the transcript.
     pub(crate) fn daemon_line(&self, cores: &str, words: &[String], log: &Path) -> String {
-        let log = log.display();
+        let log = quoted(&[log.display().to_string()]);
         match self {
             Self::Here | Self::Namespace(_) | Self::Lab(_) => {
                 format!("{} > {log} 2>&1 &", quoted(&self.daemon_words(cores, words)))

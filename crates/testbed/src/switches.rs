@@ -3,6 +3,7 @@
 //! that is killed leaves a note of it for the next sweep.
 
 use crate::filling::Filling;
+use crate::process::is_alive;
 use crate::recipe::State;
 use crate::shell::{Shell, TestbedError, complain};
 use std::collections::BTreeMap;
@@ -132,10 +133,6 @@ fn noted_by_others(file: &str) -> Option<String> {
 fn notes() -> Vec<(PathBuf, u32)> {
     let entries = std::fs::read_dir(NOTES).into_iter().flatten();
     entries.filter_map(|entry| entry.ok()).filter_map(|entry| Some((entry.path(), owner(&entry.path())?))).collect()
-}
-
-fn is_alive(process: u32) -> bool {
-    Path::new(&format!("/proc/{process}")).exists()
 }
 
 /// Files with what was in them.

@@ -159,11 +159,11 @@ impl Topology {
     fn join(&self, shell: &Shell, mtu: u32) -> Result<(), TestbedError> {
         let [left, right] = LINKS;
         let (first, last) = (&self.duts[0], &self.duts[self.duts.len() - 1]);
-        join(shell, [left, left], [&self.tester, first], mtu)?;
+        join(shell, [left, left], [self.tester.name(), first.name()], mtu)?;
         for pair in self.duts.windows(2) {
-            join(shell, [right, left], [&pair[0], &pair[1]], mtu)?;
+            join(shell, [right, left], [pair[0].name(), pair[1].name()], mtu)?;
         }
-        join(shell, [right, right], [&self.tester, last], mtu)?;
+        join(shell, [right, right], [self.tester.name(), last.name()], mtu)?;
         for link in LINKS {
             self.tester.shell().line(&format!("ip link set {link} arp off"))?;
             self.tester.shell().line(&format!("ip link set {link} up"))?;
@@ -197,12 +197,12 @@ fn dut_macs(index: usize) -> [String; 2] {
     [1, 2].map(|end| format!("02:73:62:00:{index:02x}:{end:02x}"))
 }
 
-/// A link, with its name on either side, without offloads: every frame is one that a wire could carry.
-pub(crate) fn join(shell: &Shell, links: [&str; 2], sides: [&Namespace; 2], mtu: u32) -> Result<(), TestbedError> {
-    let ([link, other_link], [one, other]) = (links, sides.map(Namespace::name));
+/// A link between two namespaces, with its name in either, without offloads: every frame is one that a wire could carry.
+pub(crate) fn join(shell: &Shell, links: [&str; 2], namespaces: [&str; 2], mtu: u32) -> Result<(), TestbedError> {
+    let ([link, other_link], [one, other]) = (links, namespaces);
     shell.line(&format!("ip link add {link} netns {one} type veth peer name {other_link} netns {other}"))?;
-    for (side, link) in sides.into_iter().zip(links) {
-        let inside = side.shell();
+    for (namespace, link) in namespaces.into_iter().zip(links) {
+        let inside = shell.within(namespace);
         inside.line(&format!("ethtool -K {link} tx off rx off tso off gso off gro off"))?;
         inside.line(&format!("ip link set {link} mtu {mtu} addrgenmode none"))?;
     }

@@ -38,7 +38,7 @@ impl Rig {
 
     fn authority(&self, recipe: &Recipe, at: (IpAddr, u16)) -> RealAuthority {
         let at = SocketAddr::from(at);
-        RealAuthority::bring_up(recipe, &self.topology, &self.hosts, at, &zone()).expect("an authority")
+        RealAuthority::bring_up(recipe, &self.hosts, at, &zone()).expect("an authority")
     }
 
     /// What is answered at the left end, one datum per line. A query that is lost is an error.
@@ -102,7 +102,7 @@ fn every_authority_serves_its_zone_as_device_under_test_and_at_the_right_end() {
     let library = library();
     for recipe in servers(&library, Technology::DnsAuthority) {
         let rig = Rig::build(recipe, &recipe.name, &[1]);
-        let (left, right) = rig.hosts.loop_back(&rig.topology).expect("a loop");
+        let (left, right) = rig.hosts.loop_back().expect("a loop");
         assert_eq!((left.to_string(), right.to_string()), ("2001:2:0:fffe::1".to_owned(), "2001:2:0:fffe::2".to_owned()));
         let mut dut = Dut::bring_up_with(recipe, &rig.topology, &wishes()).expect("a server");
         let mut authority = rig.authority(recipe, (right, AUTHORITY_PORT));
@@ -147,7 +147,7 @@ fn a_large_zone_is_waited_for_and_not_repeated() {
     let names: String = (2..100_000).map(|n| format!("{} A 10.{}.{}.{}\n", name(n), n >> 16, n >> 8 & 255, n & 255)).collect();
     let zone = Zone { text: Some(format!("{ZONE}{names}").into()), ..zone() };
     let at = SocketAddr::new(recipe.foreground.right.destination, AUTHORITY_PORT);
-    let nsd = RealAuthority::bring_up(recipe, &rig.topology, &rig.hosts, at, &zone).expect("an authority");
+    let nsd = RealAuthority::bring_up(recipe, &rig.hosts, at, &zone).expect("an authority");
     assert!(nsd.facts().files.values().map(String::len).sum::<usize>() < 10_000);
     let dut = rig.topology.dut().shell();
     dut.line("ip address add 198.18.0.1/24 dev right").expect("an address");
@@ -164,7 +164,7 @@ fn what_is_no_authority_is_refused() {
     let topology = Topology::build(&rehearsal, "", Cores { tester: vec![0], dut: vec![1] }, 1500).expect("rehearsed");
     let hosts = Hosts::settle(&topology, recipe, "", (&[], &[]), &rehearsal).expect("rehearsed");
     let at = "198.18.0.2:53".parse().expect("an address");
-    let error = RealAuthority::bring_up(recipe, &topology, &hosts, at, &Zone::default()).expect_err("refused").to_string();
+    let error = RealAuthority::bring_up(recipe, &hosts, at, &Zone::default()).expect_err("refused").to_string();
     assert!(error.contains("unbound-dns64 is no authority, its technology is DNS64 server"), "{error}");
 }
 

@@ -119,13 +119,13 @@ fn a_directory_somebody_else_made_is_not_used() {
 }
 
 #[test]
-fn a_daemon_that_is_not_installed_names_its_package() {
+fn a_daemon_that_is_not_installed_is_told_by_its_name() {
     let shell = Shell::new();
     let topology = build(&shell, "nodaemon");
     let mut recipe = library().get("linux-ipv4").expect("a recipe").clone();
     recipe.daemon = Some(toml::from_str("run = \"sb-no-such-daemon -n\"").expect("a step"));
     let error = Dut::bring_up(&recipe, &topology).expect_err("an error").to_string();
-    assert!(error.contains("cannot run sb-no-such-daemon: not installed"), "{error}");
+    assert!(error.contains("cannot run sb-no-such-daemon: it is not on the PATH"), "{error}");
 }
 
 #[test]

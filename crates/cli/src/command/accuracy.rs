@@ -3,6 +3,7 @@
 use super::selftest::{add_veth, trial_settings, wire};
 use crate::args;
 use crate::exit::{Exit, Failed};
+use crate::profile::admit;
 use crate::run::{open_port, stop};
 use serde::Serialize;
 use sixbench_engine::delay_line::DelayLine;
@@ -10,6 +11,7 @@ use sixbench_engine::profile::Profile;
 use sixbench_engine::{FrameTester, Layout};
 use sixbench_io::clock::Clock;
 use sixbench_io::thread::{allowed_cores, pin_to, raise_priority};
+use sixbench_method::isolation::Isolation;
 use sixbench_method::plan::TrialSettings;
 use sixbench_method::terms::{Directions, FrameRate};
 use sixbench_method::trial::{Delay, Measurer, Tagging, TrialSpec, Verdict};
@@ -71,7 +73,8 @@ fn of_delay(arguments: &args::Selftest, namespace: &Namespace, delay_ns: u64, st
     let profile = Profile { directions: Directions::Both, ..wire("198.18.0.2", "198.19.0.2", arguments.size) };
     let layout = Layout { cores: cores[..1].to_vec() };
     let settings = TrialSettings { residual_ns: 1_000_000_000, ..trial_settings() };
-    let mut tester = FrameTester::new((open("left")?, open("right")?), profile, settings, layout, stop.clone());
+    let mut tester =
+        FrameTester::new((open("left")?, open("right")?), admit(Isolation::Unknown, profile)?, settings, layout, stop.clone());
     let last = cores.last().copied();
     std::thread::scope(|scope| {
         let device = scope.spawn(|| {

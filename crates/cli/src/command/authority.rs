@@ -1,7 +1,9 @@
 //! `sixbench authority`: the tester's own authoritative name server on its own, or its zone as a file for another.
 
+use super::isolation;
 use crate::args;
 use crate::exit::{Exit, Failed};
+use crate::profile::admit;
 use crate::run::stop;
 use sixbench_engine::dns::authority::{Service, Zone};
 use sixbench_engine::dns::names::Population;
@@ -23,7 +25,8 @@ pub(crate) fn authority(arguments: args::Authority) -> Result<Exit, Failed> {
     let threads = arguments.threads.or_else(|| available_parallelism().ok()).map_or(1, NonZeroUsize::get);
     let stop = stop::install()?;
     let zone = Arc::new(zone);
-    let service = Service::bind(&arguments.listen, &zone, threads).map_err(|error| Failed::new(Exit::Testbed, error))?;
+    let listen = admit(isolation(arguments.force), arguments.listen)?;
+    let service = Service::bind(&listen, &zone, threads).map_err(|error| Failed::new(Exit::Testbed, error))?;
     eprintln!("{}", introduction(&service, &zone));
     let counts = service.run(&stop)?;
     eprintln!("{}", in_words(&counts));

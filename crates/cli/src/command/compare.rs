@@ -4,7 +4,7 @@ mod json;
 mod warnings;
 mod words;
 
-use super::{check_feasible, library, parse_plan, run};
+use super::{check_feasible, isolation, library, parse_plan, run};
 use crate::args;
 use crate::config::{Loaded, apply_profile};
 use crate::exit::{Exit, Failed};
@@ -94,8 +94,9 @@ fn are_alike(a: &Plan, b: &Plan) -> Result<(), Failed> {
 /// Measures both, turn by turn, and compares.
 fn of_a_run(arguments: &args::Compare) -> Result<Exit, Failed> {
     let (source, loaded, library) = plan_of(arguments)?;
-    check_feasible(&loaded, &library, arguments.force)?;
-    let results = run::measure(&loaded, &source, &library, &arguments.output)?;
+    let isolation = isolation(arguments.force);
+    check_feasible(&loaded, &library, isolation)?;
+    let results = run::measure(&loaded, &source, &library, &arguments.output, isolation)?;
     if !matches!(results.exit, Exit::Done | Exit::TesterUnfit | Exit::Missed | Exit::Missing) {
         let text =
             format!("nothing to compare: the run did not come to its end; its results are in {}", results.directory.display());

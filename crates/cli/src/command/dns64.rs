@@ -1,9 +1,11 @@
 //! `sixbench dns64`: a server that somebody else has set up, asked at an exact rate from here, every answer checked.
 
+use super::isolation;
 use crate::args;
 use crate::config::units::{show_ns, show_rate};
 use crate::config::{standard_search, standard_trial};
 use crate::exit::{Exit, Failed};
+use crate::profile::admit;
 use crate::run::stop;
 use crate::view::{certified, trial_line, verdict_word};
 use sixbench_engine::Layout;
@@ -17,7 +19,7 @@ use sixbench_method::terms::{FrameRate, FrameSize, LossRatio};
 use sixbench_method::trial::dns::{AuthorityCounts, DnsResult};
 use sixbench_method::trial::{Measurer, Shape, TrialResult, TrialSpec, Verdict};
 use std::fmt::Write;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::time::Duration;
 
 /// A trial of the self-test is no longer than this.
@@ -33,16 +35,29 @@ const LONG_REST: Duration = Duration::from_secs(2);
 /// Performs the trial, or the search.
 pub(crate) fn dns64(arguments: args::Dns64) -> Result<Exit, Failed> {
     check(&arguments)?;
+    let ends = admit(isolation(arguments.force), ends(&arguments))?;
+    eprintln!("{}", statement(arguments.server));
     let stop = stop::install()?;
     let layout = Layout { cores: cores(&arguments)? };
     layout.warnings().iter().for_each(|warning| eprintln!("warning: {warning}"));
-    let mut tester = DnsTester::new(ends(&arguments), settings(&arguments), layout, stop);
+    let mut tester = DnsTester::new(ends, settings(&arguments), layout, stop);
     tester.probe(Duration::ZERO).map_err(failed)?;
     let self_test_ns = arguments.duration_ns.min(LONGEST_SELF_TEST_NS);
     if let Some(certificate) = tester.certify(arguments.rate, self_test_ns).map_err(failed)? {
         eprintln!("{}", certified(&certificate));
     }
     if arguments.search { search(&arguments, &mut tester) } else { one(&arguments, &mut tester) }
+}
+
+/// What this command is, and is not: unlike a plan it has no namespaces, and so cannot know which way its queries go.
+fn statement(server: IpAddr) -> String {
+    // Only an address of this machine can be bound.
+    let is_local = UdpSocket::bind((server, 0)).is_ok();
+    let way = match is_local {
+        true => "an address of this machine: nothing crosses a link, and server and tester share its cores",
+        false => "over whatever this machine's routes lead through",
+    };
+    format!("asking {server} from this machine's own sockets, {way}; a plan keeps both ends apart (sixbench run)")
 }
 
 fn failed(error: DnsError) -> Failed {

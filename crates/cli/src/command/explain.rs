@@ -1,10 +1,12 @@
 //! `sixbench explain`: definition, clause, how it is measured here, unit.
 
+mod headings;
 mod technologies;
 pub(crate) mod terms;
 
 use crate::config::nearest;
 use crate::exit::{Exit, Failed};
+use headings::HEADINGS;
 use technologies::TECHNOLOGIES;
 use terms::{MEASURES, TERMS};
 
@@ -14,9 +16,9 @@ pub(crate) fn explain(term: Option<&str>) -> Result<Exit, Failed> {
         all().for_each(|term| println!("{:<28} {}", term.name, term.definition));
         return Ok(Exit::Done);
     };
-    let Some(term) = all().find(|term| term.name == wanted) else {
+    let Some(term) = find(wanted) else {
         let names: Vec<&str> = all().map(|term| term.name).collect();
-        let hint = nearest(wanted, &names).map_or_else(|| names.join(", "), |near| format!("did you mean {near}?"));
+        let hint = nearest(&key(wanted), &names).map_or_else(|| names.join(", "), |near| format!("did you mean {near}?"));
         return Err(Failed::usage(format!("no explanation of `{wanted}`; {hint}")));
     };
     println!("{}\n\n{}\n", term.name, term.definition);
@@ -24,6 +26,70 @@ pub(crate) fn explain(term: Option<&str>) -> Result<Exit, Failed> {
     Ok(Exit::Done)
 }
 
+/// The term of a name in whatever spelling, or of a report's heading.
+fn find(wanted: &str) -> Option<&'static terms::Term> {
+    let key = key(wanted);
+    let by_name = |name: &str| all().find(|term| term.name == name);
+    let heading = || HEADINGS.iter().find(|(heading, _)| *heading == key).and_then(|(_, name)| by_name(name));
+    by_name(&key).or_else(heading)
+}
+
+/// A name as terms have it: `Loss ratio` is loss-ratio, and of `Latency (RFC 8219 section 7.2)` or `Core scaling: x` the beginning counts.
+fn key(wanted: &str) -> String {
+    let beginning = wanted.split(['(', ':', ',']).next().unwrap_or_default();
+    let letters = beginning.to_lowercase().replace(['\'', '’'], "");
+    letters.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect::<Vec<_>>().join("-")
+}
+
 fn all() -> impl Iterator<Item = &'static terms::Term> {
     MEASURES.iter().chain(&TECHNOLOGIES).chain(&TERMS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Reports as their own tests have them.
+    const REPORTS: [&str; 6] = [
+        include_str!("../../../report/tests/report/snapshots/report__dns__markdown.snap"),
+        include_str!("../../../report/tests/report/snapshots/report__measures__markdown.snap"),
+        include_str!("../../../report/tests/report/snapshots/report__response__markdown.snap"),
+        include_str!("../../../report/tests/report/snapshots/report__scaling__markdown.snap"),
+        include_str!("../../../report/tests/report/snapshots/report__stateful__markdown.snap"),
+        include_str!("../../../report/tests/report/snapshots/report__views__markdown.snap"),
+    ];
+
+    #[test]
+    fn a_term_is_found_in_any_spelling() {
+        for (typed, name) in [
+            ("NAT64", "nat64"),
+            ("SIIT", "siit"),
+            ("MLRsearch", "mlrsearch"),
+            ("loss ratio", "loss-ratio"),
+            ("Loss_Ratio", "loss-ratio"),
+            ("DS-Lite", "ds-lite"),
+            ("Amdahl's law", "amdahls-law"),
+            ("TL", "latency"),
+        ] {
+            assert_eq!(find(typed).map(|term| term.name), Some(name), "{typed}");
+        }
+        assert!(find("sideways").is_none());
+    }
+
+    #[test]
+    fn every_heading_of_a_report_is_explained() {
+        let lines = REPORTS.iter().flat_map(|report| report.lines());
+        let headings: Vec<&str> = lines.filter_map(|line| line.strip_prefix("## ")).collect();
+        // Those named after a device of the plan say more behind it.
+        let is_of_a_device = |heading: &&&str| heading.contains("bytes") || heading.contains(": queries/s by");
+        let unknown: Vec<_> = headings.iter().filter(|heading| !is_of_a_device(heading) && find(heading).is_none()).collect();
+        assert!(unknown.is_empty() && headings.len() > 30, "{unknown:?} of {}", headings.len());
+    }
+
+    #[test]
+    fn a_heading_is_explained_by_a_term_there_is() {
+        let names: Vec<&str> = all().map(|term| term.name).collect();
+        let strange: Vec<_> = HEADINGS.iter().filter(|(_, name)| !names.contains(name)).collect();
+        assert!(strange.is_empty(), "{strange:?}");
+    }
 }

@@ -20,6 +20,10 @@ fn cache(named: Option<PathBuf>) -> PathBuf {
     named.unwrap_or_else(lab::cache)
 }
 
+/// What whoever builds a lab must know.
+const CAUTION: &str = "note: the lab's machines are root on this machine's files: their root is mounted read-only, but root inside can mount it \
+                       otherwise; run only recipes and modules in them that you trust";
+
 fn build(order: Order) -> Result<Exit, Failed> {
     // The steps run in directories of their own.
     let order = Order { cache: std::path::absolute(&order.cache)?, ..order };
@@ -27,6 +31,7 @@ fn build(order: Order) -> Result<Exit, Failed> {
     let lab = lab::build(&order, &mut tell).map_err(|error| Failed::new(Exit::Testbed, error))?;
     let entry = lab::list(&order.cache).into_iter().find(|entry| entry.path == lab.directory());
     let size = entry.map_or(0, |entry| entry.size);
+    eprintln!("{CAUTION}");
     eprintln!("{}, {}, {:.1} s", lab.directory().display(), megabytes(size), start.elapsed().as_secs_f64());
     Ok(Exit::Done)
 }

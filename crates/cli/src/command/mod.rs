@@ -19,9 +19,11 @@ use crate::config::{self, Diagnostic, Loaded};
 use crate::exit::{Exit, Failed};
 use crate::run::check_cores;
 use crate::view::has_color;
+use sixbench_method::isolation::Isolation;
 use sixbench_method::plan::Plan;
-use sixbench_testbed::recipe::Host;
-use sixbench_testbed::{Library, Recipe, Shell, addresses, doctor as examination, existing};
+use sixbench_method::terms::FrameSize;
+use sixbench_testbed::recipe::{Host, check_reference};
+use sixbench_testbed::{Library, Recipe, Shell, doctor as examination, existing, interfaces};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
@@ -66,6 +68,17 @@ pub(crate) fn parse_plan(name: &str, source: &str, library: &Library) -> Result<
     Ok(loaded)
 }
 
+/// The recipe of a name on the command line.
+pub(crate) fn find_recipe<'l>(library: &'l Library, name: &str) -> Result<&'l Recipe, Failed> {
+    check_reference(name).map_err(Failed::usage)?;
+    library.get(name).ok_or_else(|| {
+        let names = library.names();
+        let hint = config::nearest(name, &names)
+            .map_or("`sixbench list duts` names all".to_owned(), |near| format!("did you mean `{near}`?"));
+        Failed::usage(format!("{}; {hint}", unknown(name)))
+    })
+}
+
 /// Why there is no recipe of this name.
 fn unknown(name: &str) -> String {
     match name.split_once('@') {
@@ -74,7 +87,7 @@ fn unknown(name: &str) -> String {
                 "recipe {name} cannot run on the host `{host}`, or does so anyway: leave out `@{host}` (sixbench list duts)"
             )
         }
-        None => format!("no recipe is named {name}"),
+        None => format!("no recipe is named `{name}`"),
     }
 }
 
@@ -104,28 +117,32 @@ pub(crate) fn tell(name: &str, source: &str, mistakes: &[Diagnostic]) -> Failed 
 }
 
 /// Refuses what no machine could run: traffic that its device does not understand, or that is none of a test's.
-pub(crate) fn check_traffic(plan: &Plan, library: &Library, force: bool) -> Result<(), Failed> {
+pub(crate) fn check_traffic(plan: &Plan, library: &Library, isolation: Isolation) -> Result<(), Failed> {
     // All of them at once, and what is wrong at every frame size once.
-    let mut mistakes: Vec<String> = Vec::new();
+    let (mut mistakes, mut forbidden) = (Vec::<String>::new(), None::<Failed>);
     for test in &plan.tests {
         let recipe =
             library.get(&test.dut).ok_or_else(|| Failed::usage(format!("test {}: {}", test.name, unknown(&test.dut))))?;
-        let job = |size| crate::profile::job(recipe, test, size, plan.seed, plan.trial);
-        mistakes.extend(test.frame_sizes.iter().find_map(|size| job(*size).err()));
+        // Also what the tester itself does not send to: the device may, such as a DNS64 server to its authority.
+        let of_recipe = || recipe.forbidden_destinations().into_iter().next().filter(|_| isolation == Isolation::Unknown);
+        forbidden = forbidden.or_else(|| of_recipe().map(|why| Failed::usage(format!("{why}; use --force if it cannot"))));
+        let job = |size: &FrameSize| crate::profile::job(recipe, test, *size, plan.seed, plan.trial);
+        match test.frame_sizes.iter().map(job).collect::<Result<Vec<_>, _>>() {
+            // The addresses are the same at every size.
+            Ok(jobs) => forbidden = forbidden.or_else(|| jobs.into_iter().next()?.admit(isolation).err()),
+            Err(mistake) => mistakes.push(mistake),
+        }
         mistakes.extend(crate::profile::dns::authority(library, test).err());
     }
     if !mistakes.is_empty() {
         return Err(Failed::usage(mistakes.join("\n")));
     }
-    match forbidden(plan, library).filter(|_| !force) {
-        Some(problem) => Err(Failed::usage(problem)),
-        None => Ok(()),
-    }
+    forbidden.map_or(Ok(()), Err)
 }
 
 /// Refuses, before anything is touched, what cannot work here: no root, a missing program or core, a forbidden destination.
-pub(crate) fn check_feasible(loaded: &Loaded, library: &Library, force: bool) -> Result<(), Failed> {
-    check_traffic(&loaded.plan, library, force)?;
+pub(crate) fn check_feasible(loaded: &Loaded, library: &Library, isolation: Isolation) -> Result<(), Failed> {
+    check_traffic(&loaded.plan, library, isolation)?;
     check_devices(loaded, library)?;
     check_cores(&loaded.links, &loaded.plan, library)?;
     check_interleaving(loaded)?;
@@ -137,6 +154,7 @@ pub(crate) fn check_feasible(loaded: &Loaded, library: &Library, force: bool) ->
     }
     if let Some((left, right)) = &loaded.links.interfaces {
         let shell = Shell::new();
+        interfaces::give_back_stale(&shell);
         let checked = existing::check(&shell, left).and_then(|()| existing::check(&shell, right));
         checked.map_err(|error| Failed::new(Exit::Testbed, error))?;
     }
@@ -177,9 +195,9 @@ fn check_devices(loaded: &Loaded, library: &Library) -> Result<(), Failed> {
             return Err(Failed::new(
                 Exit::Testbed,
                 anyhow::anyhow!(
-                    "test {}: the plan wants {cores} cores for the DUT, and a virtual machine of the lab has one; use a namespace, or a machine \
-                     over ssh",
-                    test.name
+                    "test {}: the plan wants {cores} cores for the DUT, and a virtual machine of the lab has one; {}",
+                    test.name,
+                    more_cores(recipe)
                 ),
             ));
         }
@@ -201,6 +219,15 @@ fn check_devices(loaded: &Loaded, library: &Library) -> Result<(), Failed> {
     Ok(())
 }
 
+/// Where a device of the lab may have more cores.
+fn more_cores(recipe: &Recipe) -> &'static str {
+    match recipe.parts.is_empty() {
+        true => "use a namespace, or a machine over ssh",
+        // A machine over ssh is one device.
+        false => "use namespaces (NAME@netns), where the devices in the row can do without modules",
+    }
+}
+
 /// Of two devices on the same interfaces only one can be cabled.
 fn check_interleaving(loaded: &Loaded) -> Result<(), Failed> {
     let devices: std::collections::BTreeSet<&str> = loaded.plan.tests.iter().map(|test| test.dut.as_str()).collect();
@@ -210,12 +237,7 @@ fn check_interleaving(loaded: &Loaded) -> Result<(), Failed> {
     Ok(())
 }
 
-/// The first address of the plan's traffic that lies outside the ranges RFC 6815 leaves to tests.
-fn forbidden(plan: &Plan, library: &Library) -> Option<String> {
-    plan.tests.iter().find_map(|test| {
-        let recipe = library.get(&test.dut)?;
-        let varied = crate::profile::variation::addresses(recipe, test);
-        let varied = varied.into_iter().find_map(|address| addresses::check(address).err());
-        recipe.forbidden_destinations().into_iter().next().or(varied)
-    })
+/// What `--force` vouches for.
+pub(crate) fn isolation(force: bool) -> Isolation {
+    if force { Isolation::Declared } else { Isolation::Unknown }
 }

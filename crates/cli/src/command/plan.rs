@@ -8,6 +8,7 @@ use crate::exit::{Exit, Failed};
 use crate::profile;
 use sixbench_method::budget::{self, Budget};
 use sixbench_method::conformance::{self, Clause, Standing};
+use sixbench_method::isolation::Isolation;
 use sixbench_method::plan::{Plan, Profile, SearchMethod, Test};
 use sixbench_method::repeat::Repetition;
 use sixbench_testbed::recipe::Host;
@@ -19,7 +20,7 @@ use std::path::{Path, PathBuf};
 pub(crate) fn check(path: &Path, recipes: &[PathBuf]) -> Result<Exit, Failed> {
     let PlanFile { loaded, library, .. } = read_plan(path, recipes)?;
     // Whether its traffic may go where it goes is the run's question: there it can be forced.
-    check_traffic(&loaded.plan, &library, true)?;
+    check_traffic(&loaded.plan, &library, Isolation::Declared)?;
     let points: usize = loaded.plan.tests.iter().map(|test| test.frame_sizes.len()).sum();
     println!("{}: good ({} tests, {points} points)", path.display(), loaded.plan.tests.len());
     Ok(Exit::Done)

@@ -1,6 +1,6 @@
 //! `sixbench run` and `sixbench quickstart`.
 
-use super::{PlanFile, check_feasible, leave_out_missing, library, parse_plan, read_plan, stdout_color};
+use super::{PlanFile, check_feasible, isolation, leave_out_missing, library, parse_plan, read_plan, stdout_color};
 use crate::args;
 use crate::config::units::{show_ns, show_seconds};
 use crate::config::{Links, Loaded, apply_profile, links_of};
@@ -9,8 +9,9 @@ use crate::run::store::{RECIPES, Store, Stored};
 use crate::run::{Order, Site, perform, stop};
 use crate::view::{self, Choice};
 use sixbench_method::budget;
+use sixbench_method::isolation::Isolation;
 use sixbench_method::plan::{Plan, Profile, Test};
-use sixbench_testbed::{Library, Shell, existing, namespace};
+use sixbench_testbed::{Library, Shell, existing, interfaces, namespace};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -21,18 +22,18 @@ const QUICKSTART: &str = include_str!("../../../../plans/quickstart.toml");
 pub(crate) fn quickstart(arguments: args::Quickstart) -> Result<Exit, Failed> {
     let library = library(&[])?;
     if let Some(directory) = arguments.resume {
-        return resume(&directory, &library, &arguments.output, false);
+        return resume(&directory, &library, &arguments.output, Isolation::Unknown);
     }
     let mut loaded = parse_plan("plans/quickstart.toml", QUICKSTART, &library)?;
     keep(&mut loaded.plan, arguments.only.as_deref())?;
     tell_left_out(&mut loaded, &library);
-    start(&loaded, QUICKSTART, &library, &arguments.output, false)
+    start(&loaded, QUICKSTART, &library, &arguments.output, Isolation::Unknown)
 }
 
 /// Runs a plan file, or goes on with an interrupted run.
 pub(crate) fn run(arguments: args::Run) -> Result<Exit, Failed> {
     if let Some(directory) = &arguments.resume {
-        return resume(directory, &library(&arguments.recipes)?, &arguments.output, arguments.force);
+        return resume(directory, &library(&arguments.recipes)?, &arguments.output, isolation(arguments.force));
     }
     let path = arguments.plan.as_deref().ok_or_else(|| Failed::usage("a plan file is needed"))?;
     let PlanFile { source, mut loaded, library } = read_plan(path, &arguments.recipes)?;
@@ -42,7 +43,7 @@ pub(crate) fn run(arguments: args::Run) -> Result<Exit, Failed> {
         apply_profile(&mut loaded.plan, profile);
     }
     tell_left_out(&mut loaded, &library);
-    start(&loaded, &source, &library, &arguments.output, arguments.force)
+    start(&loaded, &source, &library, &arguments.output, isolation(arguments.force))
 }
 
 fn tell_left_out(loaded: &mut Loaded, library: &Library) {
@@ -54,6 +55,8 @@ fn tell_left_out(loaded: &mut Loaded, library: &Library) {
 /// A plan on NICs that does not say how fast their medium is asks them; of two, the slower counts.
 fn find_link_rate(loaded: &mut Loaded) {
     if let (None, Some((left, right))) = (loaded.plan.link_rate, &loaded.links.interfaces) {
+        // A run that was killed may still have them.
+        interfaces::give_back_stale(&Shell::new());
         loaded.plan.link_rate = existing::link_rate(left).zip(existing::link_rate(right)).map(|(l, r)| l.min(r));
     }
 }
@@ -80,9 +83,15 @@ fn matches(pattern: &str, name: &str) -> bool {
     }
 }
 
-fn start(loaded: &Loaded, source: &str, library: &Library, output: &args::Output, force: bool) -> Result<Exit, Failed> {
-    check_feasible(loaded, library, force)?;
-    let results = measure(loaded, source, library, output)?;
+fn start(
+    loaded: &Loaded,
+    source: &str,
+    library: &Library,
+    output: &args::Output,
+    isolation: Isolation,
+) -> Result<Exit, Failed> {
+    check_feasible(loaded, library, isolation)?;
+    let results = measure(loaded, source, library, output, isolation)?;
     Ok(results.ended(output.json))
 }
 
@@ -107,14 +116,20 @@ impl Results {
 }
 
 /// Runs a plan that is known to be feasible.
-pub(crate) fn measure(loaded: &Loaded, source: &str, library: &Library, output: &args::Output) -> Result<Results, Failed> {
+pub(crate) fn measure(
+    loaded: &Loaded,
+    source: &str,
+    library: &Library,
+    output: &args::Output,
+    isolation: Isolation,
+) -> Result<Results, Failed> {
     let directory = output.output.clone().unwrap_or_else(|| new_directory(&loaded.plan.name));
     let mut store = Store::create(&directory, &loaded.plan, source)?;
     let named = |test: &Test| [Some(test.dut.clone()), test.measure.dns().and_then(|dns| dns.authority.clone())];
     let names: BTreeSet<String> = loaded.plan.tests.iter().flat_map(named).flatten().collect();
     store.keep_recipes(names.iter().filter_map(|name| library.get(name)))?;
     let order = |site| Order { plan: &loaded.plan, library, site, queries: output.queries, records: Vec::new(), earlier: None };
-    go(&loaded.plan, &loaded.links, order, &mut store, output.json)
+    go((&loaded.plan, &loaded.links, isolation), order, &mut store, output.json)
 }
 
 /// `results/<plan>-<date>-<time>`: sorts by time.
@@ -123,20 +138,20 @@ fn new_directory(plan: &str) -> PathBuf {
     Path::new("results").join(format!("{plan}-{time}"))
 }
 
-fn resume(directory: &Path, library: &Library, output: &args::Output, force: bool) -> Result<Exit, Failed> {
+fn resume(directory: &Path, library: &Library, output: &args::Output, isolation: Isolation) -> Result<Exit, Failed> {
     let (mut store, Stored { plan, records, is_torn, facts, commands }) = Store::reopen(directory)?;
     let library = &with_kept_recipes(directory, library)?;
     // The links are no part of the resolved plan: they belong to this machine, and the plan's own text has them.
     let source = std::fs::read_to_string(directory.join("plan.toml")).unwrap_or_default();
     let links = links_of(&source);
-    check_feasible(&Loaded { plan: plan.clone(), links: links.clone() }, library, force)?;
+    check_feasible(&Loaded { plan: plan.clone(), links: links.clone() }, library, isolation)?;
     if !output.json {
         let torn = if is_torn { " (the last line was torn off and is measured again)" } else { "" };
         eprintln!("going on after {} trials{torn}", records.len());
     }
     let earlier = Some((facts, commands));
     let order = |site| Order { plan: &plan, library, site, queries: output.queries, records, earlier };
-    Ok(go(&plan, &links, order, &mut store, output.json)?.ended(output.json))
+    Ok(go((&plan, &links, isolation), order, &mut store, output.json)?.ended(output.json))
 }
 
 /// The recipes as they were when the run began, before any of the same name.
@@ -149,8 +164,7 @@ fn with_kept_recipes(directory: &Path, library: &Library) -> Result<Library, Fai
 }
 
 fn go<'a>(
-    plan: &'a Plan,
-    links: &'a Links,
+    (plan, links, isolation): (&'a Plan, &'a Links, Isolation),
     order: impl FnOnce(Site<'a>) -> Order<'a>,
     store: &mut Store,
     json: bool,
@@ -158,7 +172,7 @@ fn go<'a>(
     let stop = stop::install()?;
     let shell = Shell::new();
     let swept = namespace::sweep(&shell).map_err(|e| Failed::new(Exit::Testbed, e))?;
-    let site = Site { shell: shell.clone(), links, stop, pcap: None };
+    let site = Site { shell: shell.clone(), links, stop, isolation, pcap: None };
     let mut view = view::open(if json { Choice::Json } else { Choice::People });
     for name in swept {
         let text = format!("removed namespace {name}, left by a killed run");

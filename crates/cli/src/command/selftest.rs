@@ -8,12 +8,14 @@ use crate::args;
 use crate::config::units::show_rate;
 use crate::config::{standard_search, standard_trial};
 use crate::exit::{Exit, Failed};
+use crate::profile::admit;
 use crate::run::{open_port, stop};
 use serde::Serialize;
 use sixbench_engine::profile::{Profile, Variation};
 use sixbench_engine::{FrameTester, Layout, MeasureError, selftest};
 use sixbench_io::clock::Clock;
 use sixbench_io::thread::allowed_cores;
+use sixbench_method::isolation::Isolation;
 use sixbench_method::plan::{self, AddressPart, Order, Ports, Range, SearchSettings, TrialSettings};
 use sixbench_method::search::{self, Start};
 use sixbench_method::terms::{Direction, Directions, FrameRate, FrameSize, LossRatio};
@@ -107,7 +109,13 @@ fn over_veth(arguments: &args::Selftest) -> Result<Vec<Figure>, Failed> {
         let profile = Profile { directions, ..wire("198.18.0.2", "198.19.0.2", arguments.size) };
         // There is no DUT, so all cores are the tester's. The softirq that takes a frame in runs on the core that sent it.
         let layout = Layout { cores: allowed_cores()?.into_iter().take(4).collect() };
-        let tester = FrameTester::new((left.port, right.port), profile, trial_settings(), layout, stop.clone());
+        let tester = FrameTester::new(
+            (left.port, right.port),
+            admit(Isolation::Unknown, profile)?,
+            trial_settings(),
+            layout,
+            stop.clone(),
+        );
         let (rate, error) = highest(tester)?;
         let what = format!("veth, no DUT, {name}, {how}");
         figures.push(Figure { what, per_second: rate.0, unit: "frames/s", offered_load_error: error });

@@ -2,7 +2,7 @@
 
 mod connections;
 
-use super::{check_feasible, library};
+use super::{check_feasible, find_recipe, isolation, library};
 use crate::args;
 use crate::config::units::{self, show_ns, show_rate};
 use crate::config::{Links, Loaded, standard_search, standard_trial};
@@ -22,20 +22,18 @@ const PHASE_1_TIMEOUT_NS: u64 = 500_000_000;
 /// Performs the trial and prints its counts.
 pub(crate) fn trial(arguments: &args::Trial) -> Result<Exit, Failed> {
     let library = library(&arguments.recipes)?;
-    let Some(recipe) = library.get(&arguments.dut) else {
-        let known = library.names().join(", ");
-        return Err(Failed::usage(format!("no recipe is named `{}`; known: {known}", arguments.dut)));
-    };
+    let recipe = find_recipe(&library, &arguments.dut)?;
     check_state(arguments, recipe)?;
     let loaded = one_test(arguments)?;
-    check_feasible(&loaded, &library, arguments.force)?;
+    let isolation = isolation(arguments.force);
+    check_feasible(&loaded, &library, isolation)?;
     let (plan, shell) = (&loaded.plan, Shell::new());
     namespace::sweep(&shell).map_err(|e| Failed::new(Exit::Testbed, e))?;
     let pcap = arguments.pcap.as_deref();
     if let Some(directory) = pcap {
         std::fs::create_dir_all(directory)?;
     }
-    let site = Site { shell: shell.clone(), links: &loaded.links, stop: stop::install()?, pcap };
+    let site = Site { shell: shell.clone(), links: &loaded.links, stop: stop::install()?, isolation, pcap };
     let job = profile::job(recipe, &plan.tests[0], arguments.size, plan.seed, plan.trial).map_err(Failed::usage)?;
     let mut session = Session::open(&site, &Wanted::alone(recipe, arguments.size), job)?;
     session.warnings().iter().for_each(|warning| eprintln!("warning: {warning}"));

@@ -111,6 +111,9 @@ fn check(section: &Section<'_>, stateful: &Stateful, most: u64) {
     }
 }
 
+/// More combinations cannot be numbered.
+pub(crate) const MOST_COMBINATIONS: u64 = 1 << 63;
+
 /// Ranges that do not have so many combinations, or have more than can be numbered.
 pub(super) fn check_combinations(section: &Section<'_>, read: &Read, traffic: &Traffic, measure: &Measure) {
     if read.stateful.is_none() {
@@ -129,7 +132,9 @@ pub(super) fn check_combinations(section: &Section<'_>, read: &Read, traffic: &T
             format!("{most} connections need as many combinations of ports and addresses, and the ranges have {tuples}");
         section.mistake_with_help(key, title, "widen `ports`, `left-addresses` or `right-addresses`");
     }
-    if tuples >= 1 << 63 {
+    // So many in one direction may be those of the Responder's, which are not enumerated.
+    let fewest = traffic.tuples_of(Direction::Forward).min(traffic.tuples_of(Direction::Reverse));
+    if fewest >= MOST_COMBINATIONS {
         let title = "ports and addresses have 2^63 combinations or more, which cannot be enumerated";
         section.mistake_with_help("connections", title, "narrow the ranges: a connection tracking table holds far fewer");
     }
@@ -225,6 +230,14 @@ mod tests {
             "measure = \"table-capacity\"\nconnections = \"5M\"",
             "measure = \"establishment-rate\"\nconnections = \"1k\"\nstart = \"1k\"",
         ]));
+    }
+
+    #[test]
+    fn the_responders_ports_may_have_any_number_of_combinations() {
+        // As imported of figures 7 and 8: the Responder keeps the ports of RFC 4814.
+        let lines = "connections = \"1k\"\nforward-ports = { source = \"1-400\", destination = \"1-100\" }\n\
+                     left-addresses = { range = \"0-65535\" }\nright-addresses = { range = \"0-65535\" }";
+        assert_eq!(parse(&plan(&[lines]), &DUTS).map_err(|_| mistakes(&[lines])).map(|loaded| loaded.plan.tests.len()), Ok(1));
     }
 
     #[test]

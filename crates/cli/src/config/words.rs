@@ -4,11 +4,14 @@ use super::plan_file::Backend;
 use super::reader::nearest;
 use sixbench_method::plan::{Order, Ports, Profile, RepetitionStart, SearchMethod};
 use sixbench_method::terms::Directions;
+use sixbench_testbed::recipe::check_reference;
 
 pub(super) fn identifier(text: &str) -> Result<String, String> {
     let is_good = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
-    if text.is_empty() || text.len() > 64 || !text.chars().all(is_good) {
-        return Err(format!("a name is made of letters, digits, `-`, `_` and `.`, not `{text}`"));
+    if text.is_empty() || text.len() > 64 || text.starts_with(['.', '-']) || !text.chars().all(is_good) {
+        return Err(format!(
+            "a name is made of letters, digits, `-`, `_` and `.`, and begins with none of `-` and `.`, not {text:?}"
+        ));
     }
     Ok(text.to_owned())
 }
@@ -42,6 +45,7 @@ pub(super) fn host(text: &str) -> Result<Host, String> {
 }
 
 pub(super) fn known_dut(text: &str, duts: &[&str]) -> Result<String, String> {
+    check_reference(text)?;
     // On another host than its recipe says.
     let name = text.strip_suffix("@lab").or(text.strip_suffix("@netns")).unwrap_or(text);
     if duts.contains(&name) {

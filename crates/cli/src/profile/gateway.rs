@@ -1,5 +1,6 @@
 //! From a stateful recipe and a test to what the engine must know of both (RFC 9693).
 
+use crate::config::MOST_COMBINATIONS;
 use sixbench_engine::stateful::{self, Gateway};
 use sixbench_method::plan::{Measure, Test};
 use sixbench_method::terms::Direction;
@@ -56,6 +57,14 @@ fn check_measure(recipe: &Recipe, state: &State, test: &Test) -> Result<(), Stri
 /// Each connection is another combination of what the Initiator's ports and addresses can be.
 fn check_combinations(recipe: &Recipe, test: &Test, opens: Direction) -> Result<(), String> {
     let (combinations, most) = (test.traffic.tuples_of(opens), most_connections(test));
+    if combinations >= MOST_COMBINATIONS {
+        let side = if opens == Direction::Forward { "left" } else { "right" };
+        return Err(format!(
+            "test {}: ports and addresses of the Initiator, which is on the {side} of recipe {}, have {combinations} combinations, and 2^63 \
+             or more cannot be enumerated; narrow `{opens}-ports` or the addresses that vary",
+            test.name, recipe.name
+        ));
+    }
     if combinations >= most {
         return Ok(());
     }

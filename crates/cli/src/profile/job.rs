@@ -1,8 +1,10 @@
 //! What a test sends at one point: frames, TCP connections, or DNS queries.
 
+use crate::exit::Failed;
 use sixbench_engine::dns::{DnsEnds, DnsSettings};
 use sixbench_engine::profile::Profile;
 use sixbench_engine::tcp::{TcpEnds, TcpSettings};
+use sixbench_method::isolation::{Addressed, Admitted, Isolation};
 use sixbench_method::plan::{AddressPart, Range, Tcp, Test, TrialSettings};
 use sixbench_method::terms::{Direction, FrameSize};
 use sixbench_testbed::recipe::{Recipe, Side};
@@ -19,6 +21,22 @@ pub(crate) enum Job {
     Dns(Box<(DnsEnds, DnsSettings)>),
     /// TCP connections. The namespaces of the ends are filled in by the session.
     Tcp(TcpEnds, TcpSettings),
+}
+
+impl Job {
+    /// Asks the guard about everything that is to be sent.
+    pub(crate) fn admit(self, isolation: Isolation) -> Result<(), Failed> {
+        match self {
+            Self::Frames(profile, _) => admit(isolation, *profile).map(drop),
+            Self::Dns(dns) => admit(isolation, dns.0).map(drop),
+            Self::Tcp(ends, _) => admit(isolation, ends).map(drop),
+        }
+    }
+}
+
+/// Lets something be sent to, or refuses it with the option that vouches for the environment.
+pub(crate) fn admit<T: Addressed>(isolation: Isolation, destination: T) -> Result<Admitted<T>, Failed> {
+    isolation.admit(destination).map_err(|forbidden| Failed::usage(format!("{forbidden}; use --force if it cannot")))
 }
 
 /// The job of one point of a test.

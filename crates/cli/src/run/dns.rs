@@ -1,11 +1,12 @@
 //! The DNS tester at a device's links: a client on the left, an authority on the right, and a direct link between them for the self-test.
 
-use super::session::{Site, Wanted};
-use super::tester::Tester;
+use super::session::{Site, TesterLinks, Wanted};
+use super::tester::{Tester, settle};
 use crate::exit::{Exit, Failed};
+use crate::profile::admit;
 use sixbench_engine::Layout;
 use sixbench_engine::dns::{AuthorityEnd, DnsEnds, DnsSettings, DnsTester, StandIn};
-use sixbench_testbed::{Hosts, RealAuthority, TestbedError, Topology};
+use sixbench_testbed::{Hosts, RealAuthority, TestbedError};
 use std::net::{IpAddr, SocketAddr};
 
 /// The port of the authority on the direct link.
@@ -20,44 +21,43 @@ pub(super) struct DnsPlaces {
     authority: Option<RealAuthority>,
     /// What the tester must know of it.
     stand_in: Option<StandIn>,
-    /// The hosts, and the authority's address on the direct link; none on interfaces of this machine.
-    hosts: Option<(Hosts, IpAddr)>,
+    hosts: Hosts,
+    /// The authority's address on the direct link.
+    looped: IpAddr,
 }
 
 /// Settles both ends and gives the tester its place; tells how in a sentence.
 pub(super) fn place(
     site: &Site<'_>,
     wanted: &Wanted<'_>,
-    topology: Option<&Topology>,
+    links: &TesterLinks,
     (ends, settings): (DnsEnds, DnsSettings),
     threads: Layout,
 ) -> Result<(Tester, String), Failed> {
-    let (places, how) = match topology {
-        Some(topology) => in_namespaces(site, wanted, topology, &ends)?,
-        None => on_this_machine(wanted)?,
-    };
-    let mut tester = DnsTester::new(places.within(ends), settings, threads, site.stop.clone());
+    let (places, how) = set_up(site, wanted, links, (&ends, threads.cores.len()))?;
+    let ends = admit(site.isolation, places.within(ends))?;
+    let mut tester = DnsTester::new(ends, settings, threads, site.stop.clone());
     tester.listen().map_err(|error| Failed::new(Exit::Testbed, error))?;
     Ok((Tester::Dns(Box::new((tester, places))), how))
 }
 
-fn in_namespaces(
+fn set_up(
     site: &Site<'_>,
     wanted: &Wanted<'_>,
-    topology: &Topology,
-    ends: &DnsEnds,
+    links: &TesterLinks,
+    (ends, cores): (&DnsEnds, usize),
 ) -> Result<(DnsPlaces, String), Failed> {
     let broken = |error| Failed::new(Exit::Testbed, error);
     let right = wanted.recipe.foreground.right.destination;
     let client: Vec<IpAddr> = ends.client.into_iter().collect();
-    let hosts = Hosts::settle(topology, wanted.recipe, &wanted.name, (&client, &[right]), &site.shell).map_err(broken)?;
-    let (_, far) = hosts.loop_back(topology).map_err(broken)?;
+    let hosts = settle(site, wanted, links, (&client, &[right]))?;
+    let (_, looped) = hosts.loop_back().map_err(broken)?;
     let authority = match &wanted.dns {
         Some((zone, Some(recipe))) => {
             let at = SocketAddr::new(right, zone.authority_port);
-            let real = RealAuthority::bring_up(recipe, topology, &hosts, at, zone).map_err(broken)?;
-            hosts.reach_over_loop(topology, right).map_err(broken)?;
-            let shares_core = topology.cores().tester.len() < 2;
+            let real = RealAuthority::bring_up(recipe, &hosts, at, zone).map_err(broken)?;
+            hosts.reach_over_loop(right).map_err(broken)?;
+            let shares_core = cores < 2;
             Some((real, StandIn { looped: (at, BETWEEN_ENDS.to_owned()), shares_core }))
         }
         _ => None,
@@ -69,17 +69,7 @@ fn in_namespaces(
         (None, false) => "the DUT is an authority itself".to_owned(),
     };
     let how = format!("DNS queries are sent by the kernel's own sockets in a namespace at the left end; {who}");
-    Ok((DnsPlaces { authority, stand_in, hosts: Some((hosts, far)) }, how))
-}
-
-fn on_this_machine(wanted: &Wanted<'_>) -> Result<(DnsPlaces, String), Failed> {
-    if matches!(wanted.dns, Some((_, Some(_)))) {
-        return Err(Failed::usage(
-            "on interfaces of this machine the testbed sets nothing up: start the `authority` by hand and leave the key out",
-        ));
-    }
-    let how = "DNS queries are sent and answered by this machine's own sockets, over its interfaces; the self-test went over its loopback";
-    Ok((DnsPlaces { authority: None, stand_in: None, hosts: None }, how.to_owned()))
+    Ok((DnsPlaces { authority, stand_in, hosts, looped }, how))
 }
 
 impl DnsPlaces {
@@ -90,17 +80,10 @@ impl DnsPlaces {
 
     /// The ends where they are.
     pub(super) fn within(&self, ends: DnsEnds) -> DnsEnds {
-        let Some((hosts, far)) = &self.hosts else {
-            let looped = |end: AuthorityEnd| {
-                let address = end.listen;
-                AuthorityEnd { looped: Some((address, "this machine's loopback".to_owned())), ..end }
-            };
-            return DnsEnds { authority: ends.authority.map(looped), ..ends };
-        };
-        let (left, right) = hosts.namespaces();
+        let (left, right) = self.hosts.namespaces();
         let looped = |end: AuthorityEnd| AuthorityEnd {
             namespace: Some(right.clone()),
-            looped: Some((SocketAddr::new(*far, LOOPED_PORT), BETWEEN_ENDS.to_owned())),
+            looped: Some((SocketAddr::new(self.looped, LOOPED_PORT), BETWEEN_ENDS.to_owned())),
             ..end
         };
         DnsEnds { client_namespace: Some(left), authority: ends.authority.map(looped), stand_in: self.stand_in.clone(), ..ends }

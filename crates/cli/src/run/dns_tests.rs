@@ -6,6 +6,7 @@ use super::session::{Session, Site, Wanted};
 use crate::config::{Links, standard_trial};
 use crate::exit::Exit;
 use crate::profile;
+use sixbench_method::isolation::Isolation;
 use sixbench_method::plan::{Dns, DnsRole, Measure, Profile, Test, TrialSettings};
 use sixbench_method::record::Watch;
 use sixbench_method::terms::{FrameRate, FrameSize, LossRatio};
@@ -51,7 +52,7 @@ fn open(name: &str, dns: &Dns, authority: Option<&Recipe>) -> Session {
 
 fn bring_up(recipe: &Recipe, dns: &Dns, authority: Option<&Recipe>) -> Session {
     let links = Links::default();
-    let site = Site { shell: Shell::new(), links: &links, stop: Arc::default(), pcap: None };
+    let site = Site { shell: Shell::new(), links: &links, stop: Arc::default(), isolation: Isolation::Unknown, pcap: None };
     let zone = profile::dns::zone(dns, false).expect("a zone");
     let wanted = Wanted { dns: Some((zone, authority)), ..Wanted::alone(recipe, FrameSize::MINIMUM) };
     let job = profile::job(recipe, &test(&recipe.name, dns), FrameSize::MINIMUM, 42, settings()).expect("a job");
@@ -61,7 +62,7 @@ fn bring_up(recipe: &Recipe, dns: &Dns, authority: Option<&Recipe>) -> Session {
 /// Another test of the same server.
 fn change(session: &mut Session, name: &str, dns: &Dns) {
     let job = profile::job(&recipe(name, &[]), &test(name, dns), FrameSize::MINIMUM, 42, settings());
-    session.set_job(job.expect("a job"));
+    session.set_job(job.expect("a job")).expect("test addresses");
 }
 
 fn spec() -> TrialSpec {

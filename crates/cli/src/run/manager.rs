@@ -173,6 +173,10 @@ impl Manager<'_> {
         let key = device_of(test);
         if !sessions.contains_key(&key) {
             self.check_stop()?;
+            if self.order.site.links.interfaces.is_some() {
+                // There is one pair of interfaces: whoever has them gives them back first.
+                sessions.clear();
+            }
             let same = plan.tests.iter().filter(|other| device_of(other) == key);
             let largest = same.flat_map(|test| test.frame_sizes.iter().copied()).max().unwrap_or(point.frame_size);
             let name = if plan.interleave { sessions.len().to_string() } else { String::new() };
@@ -188,7 +192,7 @@ impl Manager<'_> {
             sessions.insert(key.clone(), opened);
         }
         let session = sessions.get_mut(&key).expect("just opened");
-        session.set_job(job);
+        session.set_job(job)?;
         self.certify(session, test)?;
         Ok(session)
     }

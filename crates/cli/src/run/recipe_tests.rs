@@ -9,6 +9,7 @@ use super::session::{Session, Site, Wanted};
 use crate::config::{Links, standard_trial};
 use crate::profile;
 use common::{is_for_hosts, is_for_the_tester, library, tried_here};
+use sixbench_method::isolation::Isolation;
 use sixbench_method::plan::{Profile, Stateful, Test, TrialSettings};
 use sixbench_method::terms::{FrameRate, FrameSize};
 use sixbench_method::trial::{TrialResult, TrialSpec};
@@ -38,7 +39,7 @@ fn wish(recipe: &Recipe) -> (Test, TrialSpec) {
 fn settle(recipe: &Recipe) -> TrialResult {
     let (test, spec) = wish(recipe);
     let links = Links::default();
-    let site = Site { shell: Shell::new(), links: &links, stop: Arc::default(), pcap: None };
+    let site = Site { shell: Shell::new(), links: &links, stop: Arc::default(), isolation: Isolation::Unknown, pcap: None };
     let size = test.frame_sizes[0];
     let patient = TrialSettings { residual_ns: RESIDUAL_NS, ..standard_trial(Profile::Smoke) };
     let job = profile::job(recipe, &test, size, 42, patient).expect("a job");

@@ -4,6 +4,7 @@
 use super::session::{Session, Site, Wanted};
 use crate::config::{Links, standard_trial};
 use crate::profile;
+use sixbench_method::isolation::Isolation;
 use sixbench_method::plan::{AddressPart, Order, Profile, Range, Test};
 use sixbench_method::record::Watch;
 use sixbench_method::terms::{Directions, FrameRate, FrameSize, Share};
@@ -41,7 +42,7 @@ pub(super) fn perform<T>(
 ) -> (TrialResult, Watch, T) {
     let (shell, links) = (Shell::new(), Links::default());
     let stop = Arc::new(AtomicBool::new(false));
-    let site = Site { shell: shell.clone(), links: &links, stop, pcap: None };
+    let site = Site { shell: shell.clone(), links: &links, stop, isolation: Isolation::Unknown, pcap: None };
     let size = test.frame_sizes[0];
     let job = profile::job(recipe, test, size, 42, standard_trial(Profile::Smoke)).expect("a job");
     let mut session = Session::open(&site, &Wanted::alone(recipe, size), job).expect("a session (these tests need root)");

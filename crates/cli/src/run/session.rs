@@ -7,6 +7,7 @@ use crate::exit::{Exit, Failed};
 use crate::profile::{self, Job};
 use sixbench_engine::Layout;
 use sixbench_io::thread::{allowed_cores, keep_to};
+use sixbench_method::isolation::Isolation;
 use sixbench_method::plan::{Plan, Test};
 use sixbench_method::record::{DutFacts, Watch};
 use sixbench_method::terms::{FrameRate, FrameSize};
@@ -14,7 +15,8 @@ use sixbench_method::trial::dns::Certificate;
 use sixbench_method::trial::{Fault, Shape, TrialResult, TrialSpec};
 use sixbench_testbed::Machine;
 use sixbench_testbed::monitor::Monitor;
-use sixbench_testbed::{Cores, Devices, Library, Recipe, Shell, TestbedError, Topology, Wishes, Zone, existing};
+use sixbench_testbed::topology::LINKS;
+use sixbench_testbed::{Cores, Devices, Interfaces, Library, Recipe, Shell, TestbedError, Topology, Wishes, Zone, existing};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -28,6 +30,8 @@ pub(crate) struct Site<'a> {
     pub(crate) shell: Shell,
     pub(crate) links: &'a Links,
     pub(crate) stop: Arc<AtomicBool>,
+    /// Whether somebody vouches that test traffic goes nowhere else.
+    pub(crate) isolation: Isolation,
     /// Where the first frames of both ports are kept, if anywhere.
     pub(crate) pcap: Option<&'a std::path::Path>,
 }
@@ -90,13 +94,35 @@ fn fewer(cores: Cores, wanted: Option<u32>, recipe: Option<&Recipe>) -> Result<C
     Ok(Cores { dut: cores.dut[..wanted].to_vec(), ..cores })
 }
 
+/// The tester's ends: always in network namespaces of the tester's own, so that nothing gets from one to the other but through the device.
+pub(super) enum TesterLinks {
+    /// Links of our own to devices in namespaces.
+    Built(Topology),
+    /// Interfaces of this machine.
+    Taken(Interfaces),
+}
+
+impl TesterLinks {
+    /// The namespace and the name of the left and of the right interface.
+    pub(super) fn ends(&self) -> [(&str, &str); 2] {
+        match self {
+            Self::Built(topology) => LINKS.map(|link| (topology.tester().name(), link)),
+            Self::Taken(interfaces) => {
+                let ([left, right], [left_name, right_name]) = (interfaces.namespaces(), interfaces.names());
+                [(left.name(), left_name), (right.name(), right_name)]
+            }
+        }
+    }
+}
+
 /// A device and its tester. What is dropped first comes first: ports, then the device, then its links.
 pub(crate) struct Session {
     tester: Tester,
     dut: Option<Devices>,
     /// Held for its drop.
-    _topology: Option<Topology>,
+    _links: TesterLinks,
     cores: Cores,
+    isolation: Isolation,
     /// Of a stateful device.
     state: Option<State>,
     stop: Arc<AtomicBool>,
@@ -116,37 +142,54 @@ impl Session {
         let zone = wanted.dns.as_ref().map(|(zone, _)| zone.clone());
         let subscribers = profile::subscribers::words(recipe, wanted.subscribers).map_err(Failed::usage)?;
         let wishes = Wishes { table_size: wanted.table_size, zone, subscribers, cores: wanted.cores };
-        let (topology, dut) = match &site.links.interfaces {
+        let (links, dut) = match &site.links.interfaces {
             Some((left, right)) => {
-                let check =
-                    |interface| existing::check(&site.shell, interface).and_then(|()| existing::check_mtu(interface, largest));
-                check(left).and_then(|()| check(right)).map_err(broken)?;
+                [left, right].into_iter().try_for_each(|interface| existing::check_mtu(interface, largest)).map_err(broken)?;
+                let interfaces = Interfaces::take(&site.shell, &wanted.name, [left, right]).map_err(broken)?;
                 let machine = site.links.machine.as_ref();
-                (None, machine.map(|machine| away(site, machine, wanted, &wishes)).transpose().map_err(broken)?)
+                let dut = machine.map(|machine| away(site, machine, wanted, &wishes)).transpose().map_err(broken)?;
+                interfaces.wait_for_carriers().map_err(broken)?;
+                (TesterLinks::Taken(interfaces), dut)
             }
             None => {
                 let (mtu, devices) = (ORDINARY_MTU.max(largest), recipe.parts.len());
                 let topology = Topology::build_chain(&site.shell, &wanted.name, cores.clone(), mtu, devices).map_err(broken)?;
                 let dut = Devices::bring_up(recipe, &topology, &wishes).map_err(broken)?;
-                (Some(topology), Some(dut))
+                (TesterLinks::Built(topology), Some(dut))
             }
         };
-        let mut layout = topology.as_ref().map(Topology::layout).unwrap_or_else(|| on_interfaces(site.links));
+        let mut layout = match &links {
+            TesterLinks::Built(topology) => topology.layout(),
+            TesterLinks::Taken(_) => on_interfaces(site.links),
+        };
         layout.extend(dut.iter().flat_map(Devices::layout));
         let threads = Layout { cores: cores.tester.clone() };
         let warnings = threads.warnings();
         let state = State::of(wanted, dut.as_ref(), &site.shell)?;
-        let (tester, how) = Tester::place(site, wanted, topology.as_ref(), job, threads)?;
+        let (tester, how) = Tester::place(site, wanted, &links, job, threads)?;
         layout.push(how);
-        let mut session = Self { tester, dut, _topology: topology, cores, state, stop: site.stop.clone(), layout, warnings };
+        let mut session = Self {
+            tester,
+            dut,
+            _links: links,
+            cores,
+            isolation: site.isolation,
+            state,
+            stop: site.stop.clone(),
+            layout,
+            warnings,
+        };
         let counter = session.state.as_ref().map(State::counter);
         session.tester.set_counter(counter);
         Ok(session)
     }
 
     /// Changes the traffic, which must be of the kind the session was opened for.
-    pub(crate) fn set_job(&mut self, job: Job) {
-        self.tester.set_job(job);
+    ///
+    /// # Errors
+    /// Traffic that must not leave an isolated environment.
+    pub(crate) fn set_job(&mut self, job: Job) -> Result<(), Failed> {
+        self.tester.set_job(self.isolation, job)
     }
 
     /// The self-test of RFC 8219 section 9.2.1 for rates up to `most`, where the tester is one of DNS and has not passed it yet for what it
@@ -270,7 +313,10 @@ impl Session {
     /// A shell beside the device, where it runs in a namespace of ours.
     #[cfg(test)]
     pub(crate) fn dut_shell(&self) -> Option<Shell> {
-        self._topology.as_ref().map(|topology| topology.dut().shell())
+        match &self._links {
+            TesterLinks::Built(topology) => Some(topology.dut().shell()),
+            TesterLinks::Taken(_) => None,
+        }
     }
 
     /// How it is laid out, in sentences.
@@ -313,10 +359,15 @@ pub(crate) fn cores(links: &Links) -> Result<Cores, Failed> {
     })
 }
 
+/// How interfaces of this machine are kept apart.
+const IN_NAMESPACES: &str = "each in a network namespace of the tester's own";
+
 fn on_interfaces(links: &Links) -> Vec<String> {
     let (left, right) = links.interfaces.clone().unwrap_or_default();
     if let Some(machine) = &links.machine {
-        return vec![machine.layout(), format!("the tester's are {left} and {right}")];
+        return vec![machine.layout(), format!("the tester's are {left} and {right}, {IN_NAMESPACES}")];
     }
-    vec![format!("the DUT is cabled to this machine's interfaces {left} and {right}; it was set up by somebody else")]
+    vec![format!(
+        "the DUT is cabled to this machine's interfaces {left} and {right}, {IN_NAMESPACES}; it was set up by somebody else"
+    )]
 }

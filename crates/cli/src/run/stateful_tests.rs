@@ -5,6 +5,7 @@ use super::rigged_tests::{ONE_AT_A_TIME, perform, recipe};
 use super::session::{Session, Site, Wanted};
 use crate::config::{Links, standard_search, standard_trial};
 use crate::profile;
+use sixbench_method::isolation::Isolation;
 use sixbench_method::plan::{Measure, Plan, Profile, Stateful, Tcp, Test};
 use sixbench_method::record::Watch;
 use sixbench_method::terms::{Direction, FrameRate, FrameSize, LossRatio};
@@ -138,7 +139,7 @@ fn a_full_table_that_makes_room_is_found_by_the_validation_and_its_reason_kept()
 /// The error of a session that looks at the table before the first trial.
 fn refusal(recipe: &Recipe, test: &Test) -> String {
     let (links, stop) = (Links::default(), Arc::default());
-    let site = Site { shell: Shell::new(), links: &links, stop, pcap: None };
+    let site = Site { shell: Shell::new(), links: &links, stop, isolation: Isolation::Unknown, pcap: None };
     let plan = Plan {
         name: "p".to_owned(),
         profile: Profile::Custom,

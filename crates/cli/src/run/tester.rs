@@ -2,17 +2,17 @@
 
 use super::dns::DnsPlaces;
 use super::ports;
-use super::session::{Site, Wanted};
-use crate::config::Backend;
+use super::session::{Site, TesterLinks, Wanted};
 use crate::exit::{Exit, Failed};
-use crate::profile::Job;
+use crate::profile::{Job, admit};
 use sixbench_engine::dns::{DnsError, DnsTester};
 use sixbench_engine::tcp::{TcpEnds, TcpError, TcpTester};
 use sixbench_engine::{Counter, FrameTester, Layout, MeasureError};
+use sixbench_method::isolation::Isolation;
 use sixbench_method::terms::{Direction, FrameRate};
 use sixbench_method::trial::dns::Certificate;
 use sixbench_method::trial::{Measurer, TrialResult, TrialSpec};
-use sixbench_testbed::{Hosts, TestbedError, Topology};
+use sixbench_testbed::{Hosts, TestbedError};
 use std::net::IpAddr;
 use std::path::PathBuf;
 
@@ -36,7 +36,7 @@ pub(crate) enum TrialError {
 /// Any kind.
 pub(super) enum Tester {
     Frames(Box<FrameTester>),
-    Tcp(Box<TcpTester>, Hosts),
+    Tcp(Box<(TcpTester, Hosts)>),
     Dns(Box<(DnsTester, DnsPlaces)>),
 }
 
@@ -45,25 +45,25 @@ impl Tester {
     pub(super) fn place(
         site: &Site<'_>,
         wanted: &Wanted<'_>,
-        topology: Option<&Topology>,
+        links: &TesterLinks,
         job: Job,
         threads: Layout,
     ) -> Result<(Self, String), Failed> {
         match job {
             Job::Frames(profile, settings) => {
-                let (ports, how) = open_ports(site, topology)?;
-                let tester = FrameTester::new(ports, *profile, settings, threads, site.stop.clone());
+                let (ports, how) = open_ports(site, links)?;
+                let profile = admit(site.isolation, *profile)?;
+                let tester = FrameTester::new(ports, profile, settings, threads, site.stop.clone());
                 Ok((Self::Frames(Box::new(tester)), format!("frames are sent and received by {how}")))
             }
-            Job::Dns(job) => super::dns::place(site, wanted, topology, *job, threads),
+            Job::Dns(job) => super::dns::place(site, wanted, links, *job, threads),
             Job::Tcp(ends, settings) => {
-                let topology = topology.ok_or_else(only_in_namespaces)?;
                 let addresses = hosts_of(&ends);
-                let hosts = Hosts::settle(topology, wanted.recipe, &wanted.name, (&addresses.0, &addresses.1), &site.shell);
-                let hosts = hosts.map_err(|e| Failed::new(Exit::Testbed, e))?;
-                let tester = TcpTester::new(within(ends, &hosts), settings, threads, site.stop.clone());
+                let hosts = settle(site, wanted, links, (&addresses.0, &addresses.1))?;
+                let ends = admit(site.isolation, within(ends, &hosts))?;
+                let tester = TcpTester::new(ends, settings, threads, site.stop.clone());
                 let how = "TCP connections are made by the kernel's own sockets in a namespace at each end".to_owned();
-                Ok((Self::Tcp(Box::new(tester), hosts), how))
+                Ok((Self::Tcp(Box::new((tester, hosts))), how))
             }
         }
     }
@@ -74,16 +74,20 @@ impl Tester {
         }
     }
 
-    pub(super) fn set_job(&mut self, job: Job) {
+    pub(super) fn set_job(&mut self, isolation: Isolation, job: Job) -> Result<(), Failed> {
         match (self, job) {
-            (Self::Frames(tester), Job::Frames(profile, settings)) => tester.set_profile(*profile, settings),
-            (Self::Tcp(tester, hosts), Job::Tcp(ends, settings)) => tester.set(within(ends, hosts), settings),
+            (Self::Frames(tester), Job::Frames(profile, settings)) => tester.set_profile(admit(isolation, *profile)?, settings),
+            (Self::Tcp(tcp), Job::Tcp(ends, settings)) => {
+                let (tester, hosts) = &mut **tcp;
+                tester.set(admit(isolation, within(ends, hosts))?, settings)
+            }
             (Self::Dns(dns), Job::Dns(job)) => {
                 let (tester, places) = &mut **dns;
-                tester.set(places.within(job.0), job.1);
+                tester.set(admit(isolation, places.within(job.0))?, job.1);
             }
             _ => unreachable!("sessions are told apart by the kind of their job"),
         }
+        Ok(())
     }
 
     /// The self-test of a DNS tester, where it has none yet that holds.
@@ -132,7 +136,7 @@ impl Tester {
                 MeasureError::Interrupted => TrialError::Interrupted,
                 error => TrialError::Frames(error),
             }),
-            Self::Tcp(tester, _) => tester.measure(spec).map_err(|error| match error {
+            Self::Tcp(tcp) => tcp.0.measure(spec).map_err(|error| match error {
                 TcpError::Interrupted => TrialError::Interrupted,
                 error => TrialError::Tcp(error),
             }),
@@ -144,11 +148,21 @@ impl Tester {
     }
 }
 
-fn only_in_namespaces() -> Failed {
-    Failed::usage(
-        "tests of TCP connections run in namespaces only: on interfaces of this machine its kernel would need addresses there; \
-         leave out `left` and `right` of [testbed]",
-    )
+/// Hosts at both ends of the device, with the addresses of its recipe and others beside them.
+pub(super) fn settle(
+    site: &Site<'_>,
+    wanted: &Wanted<'_>,
+    links: &TesterLinks,
+    others: (&[IpAddr], &[IpAddr]),
+) -> Result<Hosts, Failed> {
+    let hosts = match links {
+        TesterLinks::Built(topology) => Hosts::settle(topology, wanted.recipe, &wanted.name, others, &site.shell),
+        TesterLinks::Taken(interfaces) => {
+            let cores = super::session::cores(site.links)?.tester;
+            Hosts::settle_on(interfaces, &cores, wanted.recipe, others)
+        }
+    };
+    hosts.map_err(|error| Failed::new(Exit::Testbed, error))
 }
 
 /// The addresses the left and the right end need.
@@ -171,14 +185,12 @@ fn within(ends: TcpEnds, hosts: &Hosts) -> TcpEnds {
 
 type Ports = (Box<dyn sixbench_io::Port>, Box<dyn sixbench_io::Port>);
 
-fn open_ports(site: &Site<'_>, topology: Option<&Topology>) -> Result<(Ports, String), Failed> {
-    let namespace = topology.map(|t| t.tester().name().to_owned());
-    let ours = || ("left".to_owned(), "right".to_owned());
-    let (left, right) = site.links.interfaces.clone().unwrap_or_else(ours);
-    let open = |interface: &str, backend: Backend| {
-        ports::open(namespace.as_deref(), interface, backend).map_err(|error| Failed::new(Exit::Testbed, error))
+fn open_ports(site: &Site<'_>, links: &TesterLinks) -> Result<(Ports, String), Failed> {
+    let open = |(namespace, interface)| {
+        ports::open(Some(namespace), interface, site.links.io).map_err(|error| Failed::new(Exit::Testbed, error))
     };
-    let (left, right) = (open(&left, site.links.io)?, open(&right, site.links.io)?);
+    let [left, right] = links.ends();
+    let (left, right) = (open(left)?, open(right)?);
     let how = if left.how == right.how { left.how.clone() } else { format!("{} and {}", left.how, right.how) };
     Ok(((tee(site, left.port, "left")?, tee(site, right.port, "right")?), how))
 }

@@ -3,6 +3,7 @@
 use super::authority::AuthorityError;
 use super::names::Domain;
 use super::questions::Expectation;
+use sixbench_method::isolation::Addressed;
 use sixbench_method::plan::Names;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -21,6 +22,18 @@ pub struct DnsEnds {
     pub authority: Option<AuthorityEnd>,
     /// A real authority in the place of the tester's own.
     pub stand_in: Option<StandIn>,
+}
+
+impl Addressed for DnsEnds {
+    fn each_address(&self, show: &mut dyn FnMut(IpAddr)) {
+        show(self.server.ip());
+        self.client.into_iter().for_each(&mut *show);
+        if let Some(authority) = &self.authority {
+            show(authority.listen.ip());
+            authority.looped.iter().for_each(|(address, _)| show(address.ip()));
+        }
+        self.stand_in.iter().for_each(|stand_in| show(stand_in.looped.0.ip()));
+    }
 }
 
 /// A real authoritative server of the tester's, set up by somebody else.

@@ -17,6 +17,7 @@ use super::silence;
 use crate::tester::Layout;
 use sixbench_io::clock::Clock;
 use sixbench_io::thread;
+use sixbench_method::isolation::Admitted;
 use sixbench_method::plan::{DnsRole, Names};
 use sixbench_method::terms::FrameRate;
 use sixbench_method::trial::dns::{Cache, Certificate, CertificateTrial};
@@ -55,9 +56,9 @@ pub struct DnsTester {
 impl DnsTester {
     /// A tester. With one core (or none) in `layout`, client and authority take turns in one loop on it; with more each has its own.
     /// `stop` ends a trial early.
-    pub fn new(ends: DnsEnds, settings: DnsSettings, layout: Layout, stop: Arc<AtomicBool>) -> Self {
+    pub fn new(ends: Admitted<DnsEnds>, settings: DnsSettings, layout: Layout, stop: Arc<AtomicBool>) -> Self {
         Self {
-            ends,
+            ends: ends.into_inner(),
             settings,
             layout,
             clock: Clock::new(),
@@ -75,7 +76,8 @@ impl DnsTester {
 
     /// Asks otherwise from now on. Names go on from those of before; what was resolved of another zone is forgotten, and what is certified
     /// of another path.
-    pub fn set(&mut self, ends: DnsEnds, settings: DnsSettings) {
+    pub fn set(&mut self, ends: Admitted<DnsEnds>, settings: DnsSettings) {
+        let ends = ends.into_inner();
         if (&ends.authority, &ends.client_namespace) != (&self.ends.authority, &self.ends.client_namespace) {
             drop(self.keeper.take());
             self.zone = None;

@@ -36,6 +36,7 @@ use lives::Plan;
 use server::Server;
 use sixbench_io::clock::Clock;
 use sixbench_io::thread;
+use sixbench_method::isolation::{Addressed, Admitted};
 use sixbench_method::terms::Direction;
 use sixbench_method::trial::tcp::{Close, KernelCounts, TcpResult, TcpSpec, TcpTrial};
 use sixbench_method::trial::{DirectionResult, Fault, Measurer, Shape, TrialResult, TrialSpec};
@@ -67,6 +68,12 @@ pub struct TcpEnds {
     pub listen: Option<IpAddr>,
     /// Where the DUT's translated source addresses must be from. Empty: anywhere.
     pub pool: Vec<IpNet>,
+}
+
+impl Addressed for TcpEnds {
+    fn each_address(&self, show: &mut dyn FnMut(IpAddr)) {
+        self.client_addresses.iter().copied().chain([self.server]).chain(self.listen).for_each(show);
+    }
 }
 
 /// What holds for every trial.
@@ -174,7 +181,8 @@ pub struct TcpTester {
 impl TcpTester {
     /// A tester. With one core (or none) in `layout`, client and server take turns in one loop on it; with two or more each has its own.
     /// `stop` ends a trial early.
-    pub fn new(ends: TcpEnds, settings: TcpSettings, layout: Layout, stop: Arc<AtomicBool>) -> Self {
+    pub fn new(ends: Admitted<TcpEnds>, settings: TcpSettings, layout: Layout, stop: Arc<AtomicBool>) -> Self {
+        let ends = ends.into_inner();
         let addresses = Addresses::new(&ends);
         Self {
             ends,
@@ -191,7 +199,8 @@ impl TcpTester {
 
     /// Makes other connections from now on. Paths, and the pairs of addresses and ports, go on from those of before: none comes again
     /// while a connection of its own may be in TIME-WAIT.
-    pub fn set(&mut self, ends: TcpEnds, settings: TcpSettings) {
+    pub fn set(&mut self, ends: Admitted<TcpEnds>, settings: TcpSettings) {
+        let ends = ends.into_inner();
         if ends != self.ends {
             self.addresses = Addresses::new(&ends);
             self.are_places_checked = false;

@@ -5,6 +5,7 @@ use super::dns64::{Dns64, Knows, Rig};
 use sixbench_engine::Layout;
 use sixbench_engine::dns::names::{Domain, Population};
 use sixbench_engine::dns::{AuthorityEnd, DnsEnds, DnsSettings, DnsTester, Expectation};
+use sixbench_method::isolation::Isolation;
 use sixbench_method::plan::DnsRole;
 use sixbench_method::terms::FrameRate;
 use sixbench_method::trial::dns::{Answers, DnsResult};
@@ -50,7 +51,12 @@ pub(crate) fn authority_at(listen: SocketAddr) -> Option<AuthorityEnd> {
 
 pub(crate) fn tester(server: SocketAddr, authority: Option<AuthorityEnd>, settings: DnsSettings, cores: &[u32]) -> DnsTester {
     let ends = DnsEnds { client_namespace: None, client: None, server, authority, stand_in: None };
-    DnsTester::new(ends, settings, Layout { cores: cores.to_vec() }, Arc::new(AtomicBool::new(false)))
+    DnsTester::new(
+        Isolation::Unknown.admit(ends).expect("loopback"),
+        settings,
+        Layout { cores: cores.to_vec() },
+        Arc::new(AtomicBool::new(false)),
+    )
 }
 
 /// So many queries a second for so many milliseconds.

@@ -5,6 +5,7 @@ use sixbench_engine::profile::{Ends, Face, Path, Paths, Profile};
 use sixbench_engine::{FrameTester, Layout, MeasureError};
 use sixbench_io::Port;
 use sixbench_io::loopback::{Device, pair_with};
+use sixbench_method::isolation::Isolation;
 use sixbench_method::plan::TrialSettings;
 use sixbench_method::terms::{FrameRate, FrameSize, Share};
 use sixbench_method::trial::{Measurer, TrialResult, TrialSpec};
@@ -94,6 +95,8 @@ fn try_between(
         stall_ns: 1_000_000_000,
     };
     let stop = Arc::new(AtomicBool::new(false));
+    // The ports lead to a device in this process: nothing leaves it.
+    let profile = Isolation::Declared.admit(profile).expect("declared");
     let mut tester = FrameTester::new(ports, profile, settings, Layout::default(), stop);
     tester.measure(&spec)
 }

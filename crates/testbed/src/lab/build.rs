@@ -148,6 +148,20 @@ mod tests {
     use std::sync::mpsc;
 
     #[test]
+    fn every_file_the_installer_looks_for_is_of_the_package_it_names() {
+        let needs = INSTALLER.lines().filter_map(|line| line.trim().strip_prefix("need_file "));
+        let needs: Vec<(String, &str)> =
+            needs.filter_map(|words| words.split_once(' ')).map(|(file, package)| (file.replace('\'', ""), package)).collect();
+        assert!(needs.iter().any(|(_, package)| *package == "libnl-genl-3-dev"), "{needs:?}");
+        for (file, package) in needs {
+            // Of a package that is not installed nothing is known.
+            let owners = Shell::new().look(&["dpkg-query", "-S", &file]).unwrap_or_default();
+            let mut named = owners.lines().filter_map(|line| line.split(':').next());
+            assert!(owners.is_empty() || named.all(|owner| owner == package), "{file} is not {package}'s: {owners}");
+        }
+    }
+
+    #[test]
     fn who_comes_second_says_once_that_it_waits_and_then_has_the_same_file() {
         let cache = std::env::temp_dir().join(format!("sixbench-lock-{}", std::process::id()));
         let first = lock(&cache, &mut || panic!("nobody holds it")).expect("a lock");

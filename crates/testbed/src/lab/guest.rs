@@ -92,7 +92,7 @@ pub(super) fn init(lab: &Lab, wanted: &Wanted) -> String {
     script += "export LC_ALL=C HOME=/run TMPDIR=/run\n";
     script += "mount -t proc proc /proc\nmount -t sysfs sysfs /sys\nmount -t tmpfs tmpfs /run\n";
     script += "# The only place of its host that it may write to.\nmount -t hostfs -o \"$here/out\" none \"$here/out\"\n";
-    script += &format!("echo {programs}/modprobe > /proc/sys/kernel/modprobe\nmodprobe -a ipv6 {}\n", wanted.modules.join(" "));
+    script += &format!("echo {programs}/modprobe > /proc/sys/kernel/modprobe\nmodprobe -a ipv6 {}\n", quoted(&wanted.modules));
     SWITCHES.iter().for_each(|(switch, value)| script += &format!("echo {value} > /proc/sys/net/{switch}\n"));
     script += &format!("ip -batch - <<'LINKS'\nlink set lo up\n{}LINKS\n", links(wanted));
     script += "echo ready > \"$here/out/ready\"\nset +e\n";

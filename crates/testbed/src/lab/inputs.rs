@@ -83,7 +83,7 @@ fn query(package: &str, field: &str) -> Result<String, TestbedError> {
     let printed = Shell::new().look(&["dpkg-query", "-W", "-f", field, package]);
     match printed.map(|text| text.trim().to_owned()) {
         Ok(text) if !text.is_empty() => Ok(text),
-        _ => Err(TestbedError::Missing { program: package.to_owned(), cure: "sixbench lab build".to_owned() }),
+        _ => Err(TestbedError::Missing { program: package.to_owned(), cure: Some("sixbench lab build".to_owned()) }),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Recipes of several devices in a row (RFC 8219 section 4.2: the dual DUT set-up), each with a recipe of its own. In the recipe of one
 //! device alone the tester plays its neighbour; in a row the neighbour is there itself, at the same addresses.
 
-use super::{Library, Pool, Recipe, Technology, Traffic};
+use super::{KnownDefect, Library, Pool, Recipe, Technology, Traffic, check_name};
 use serde::{Deserialize, Serialize};
 
 /// A row of devices as its file has it.
@@ -26,6 +26,7 @@ impl ChainFile {
     /// # Errors
     /// In words: a name that is no recipe, or neighbours that do not fit.
     pub(super) fn resolve(self, library: &Library) -> Result<Recipe, String> {
+        check_name(&self.name).map_err(|wrong| format!("name: {wrong}"))?;
         let find = |name: &String| {
             let found = library.get(name).cloned();
             found.ok_or_else(|| format!("chain: there is no recipe `{name}`; those known are: {}", library.names().join(", ")))
@@ -51,7 +52,7 @@ impl ChainFile {
             technology: self.technology,
             source: parts.iter().map(|part| part.source.as_str()).collect::<Vec<_>>().join("; "),
             needs: parts.iter().flat_map(|part| part.needs.clone()).collect(),
-            known_defects: parts.iter().flat_map(|part| part.known_defects.clone()).collect(),
+            known_defects: known_defects(&parts),
             left: first.left.clone(),
             right: last.right.clone(),
             foreground: Traffic {
@@ -64,6 +65,17 @@ impl ChainFile {
             ..first.bare()
         })
     }
+}
+
+/// Those of every device, each once.
+fn known_defects(parts: &[Recipe]) -> Vec<KnownDefect> {
+    let mut defects = Vec::new();
+    for defect in parts.iter().flat_map(|part| &part.known_defects) {
+        if !defects.contains(defect) {
+            defects.push(*defect);
+        }
+    }
+    defects
 }
 
 impl Recipe {

@@ -175,7 +175,11 @@ impl State {
         if self.entries == 0 {
             problems.push("[state]: `entries` of a connection must be at least 1".to_owned());
         }
-        let is_switch = |file: &str| (file.starts_with("/proc/sys/") || file.starts_with("/sys/")) && !file.contains("..");
+        let is_switch = |file: &str| {
+            (file.starts_with("/proc/sys/") || file.starts_with("/sys/"))
+                && !file.contains("..")
+                && !file.contains(char::is_whitespace)
+        };
         for switch in self.host.iter().filter(|switch| !is_switch(&switch.file)) {
             problems.push(format!("[state]: {} is no switch under /proc/sys or /sys", switch.file));
         }

@@ -90,7 +90,7 @@ fn check_programs(recipe: &Recipe, shell: &Shell, machine: &str) -> Result<(), T
     for need in &recipe.needs {
         match shell.station().require(&need.program) {
             Err(TestbedError::Missing { program, .. }) => {
-                return Err(TestbedError::Missing { program, cure: format!("on {machine}: {}", need.cure()) });
+                return Err(TestbedError::Missing { program, cure: Some(format!("on {machine}: {}", need.cure())) });
             }
             other => other?,
         }

@@ -127,7 +127,7 @@ impl Remote {
     }
 
     fn not_installed(&self, program: &str) -> TestbedError {
-        TestbedError::Missing { program: program.to_owned(), cure: format!("install it on {}", self.destination) }
+        TestbedError::Missing { program: program.to_owned(), cure: Some(format!("install it on {}", self.destination)) }
     }
 
     /// An error when a program is not installed there.

@@ -37,5 +37,5 @@ pub(super) fn write(file: &str, value: &str, shell: &Shell, undo: &Undo) -> Resu
     shell.set(file, value)?;
     // In a rehearsal nobody knows.
     let before = if shell.is_rehearsal() { "BEFORE".to_owned() } else { before };
-    undo.by_line(format!("echo {} > {file}", quoted(&[before])))
+    undo.by_line(format!("echo {} > {}", quoted(&[before]), quoted(&[file.to_owned()])))
 }

@@ -59,7 +59,10 @@ impl Undo {
     /// # Errors
     /// The connection is lost.
     pub(crate) fn by_line(&self, line: String) -> Result<(), TestbedError> {
-        debug_assert!(!line.contains('\n'), "one line each: {line}");
+        // The keeper over there would take the second for another command.
+        if line.contains('\n') {
+            return Err(TestbedError::Other(format!("cannot undo by `{line}`: it is more than one line")));
+        }
         let mut keeper = self.keeper();
         let sent = keeper
             .process

@@ -2,11 +2,13 @@
 
 use super::Figure;
 use crate::exit::Failed;
+use crate::profile::admit;
 use crate::run::stop;
 use sixbench_engine::Layout;
 use sixbench_engine::dns::names::{Domain, Population};
 use sixbench_engine::dns::{AuthorityEnd, DnsEnds, DnsSettings, DnsTester, Expectation};
 use sixbench_io::thread::allowed_cores;
+use sixbench_method::isolation::Isolation;
 use sixbench_method::plan::{DOMAIN, Dns, DnsRole, Names};
 use sixbench_method::terms::FrameRate;
 use sixbench_method::trial::dns::Certificate;
@@ -38,7 +40,7 @@ fn figure(name: &str, cores: &[u32]) -> Result<Figure, Failed> {
         stand_in: None,
     };
     let layout = Layout { cores: cores.to_vec() };
-    let mut tester = DnsTester::new(ends, settings()?, layout, stop::install()?);
+    let mut tester = DnsTester::new(admit(Isolation::Unknown, ends)?, settings()?, layout, stop::install()?);
     let certificate = tester.certify(MOST, DURATION_NS).map_err(anyhow::Error::from)?;
     let rate = certificate.map_or(0, |certificate| certificate.rate);
     let what = format!("DNS over loopback, client and authority, {name}");

@@ -5,6 +5,7 @@ use super::tcp::OverTcp;
 use super::{Authority, AuthorityError, Zone};
 use mio::unix::SourceFd;
 use mio::{Events, Interest, Poll, Token};
+use sixbench_method::isolation::Admitted;
 use sixbench_method::trial::dns::AuthorityCounts;
 use socket2::{Domain, Protocol, Socket, Type};
 use std::io;
@@ -34,11 +35,11 @@ impl Service {
     ///
     /// # Errors
     /// One of the addresses cannot be listened on; says why, and what next.
-    pub fn bind(listen: &[SocketAddr], zone: &Arc<Zone>, threads: usize) -> Result<Self, AuthorityError> {
+    pub fn bind(listen: &Admitted<Vec<SocketAddr>>, zone: &Arc<Zone>, threads: usize) -> Result<Self, AuthorityError> {
         let own: Vec<IpAddr> = listen.iter().map(SocketAddr::ip).collect();
         let answerer = Arc::new(Answerer::new(zone.clone(), &own));
         let mut service = Self { over_udp: Vec::new(), over_tcp: Vec::new(), local: Vec::new() };
-        for address in listen {
+        for address in listen.iter() {
             service.listen(*address, &answerer, threads)?;
         }
         Ok(service)

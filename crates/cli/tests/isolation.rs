@@ -1,0 +1,255 @@
+//! Traffic crosses the device or there is no result, and none goes to an address that could be somebody's. The tests that set up a machine
+//! need root; without it they fail, they do not skip.
+
+mod common;
+
+use common::{Scratch, output, text};
+use serde_json::Value;
+use sixbench_testbed::Shell;
+use sixbench_testbed::namespace::{Namespace, name};
+use std::fs;
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+/// Runs use the cores of this machine; one at a time.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+const LINKS: [&str; 2] = ["nic0", "nic1"];
+
+/// A machine with two interfaces, every address of the recipes on its lo, and forwarding: whatever one of its ends sends, its own kernel
+/// would answer or pass on. At the other ends of the cables is a device that forwards nothing.
+struct Deceptive {
+    machine: Namespace,
+    _device: Namespace,
+}
+
+impl Deceptive {
+    fn build(run: &str) -> Self {
+        let shell = Shell::new();
+        let [machine, device] =
+            ["machine", "device"].map(|role| Namespace::new(&shell, &name(run, role)).expect("a namespace (needs root)"));
+        for link in LINKS {
+            let add = format!("ip link add {link} netns {} type veth peer name {link} netns {}", machine.name(), device.name());
+            shell.line(&add).expect("a link");
+            for end in [&machine, &device] {
+                end.shell().line(&format!("ip link set {link} up")).expect("up");
+            }
+        }
+        for address in ["2001:2::1", "2001:2::2", "198.18.0.1", "198.18.0.2", "198.19.0.1", "198.19.0.2"] {
+            let length = if address.contains(':') { "128 nodad" } else { "32" };
+            let (address, length) = (address, length.split(' ').collect::<Vec<_>>());
+            let line = format!("ip address add {address}/{} dev lo {}", length[0], length[1..].join(" "));
+            machine.shell().line(&line).expect("an address");
+        }
+        for switch in ["ipv4/ip_forward", "ipv6/conf/all/forwarding"] {
+            machine.shell().set(&format!("/proc/sys/net/{switch}"), "1").expect("a switch");
+        }
+        Self { machine, _device: device }
+    }
+
+    fn start(&self, arguments: &[&str]) -> Child {
+        Command::new("ip")
+            .args(["netns", "exec", self.machine.name(), env!("CARGO_BIN_EXE_sixbench")])
+            .args(arguments)
+            .env("NO_COLOR", "1")
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("sixbench")
+    }
+
+    fn output(&self, arguments: &[&str]) -> Output {
+        self.start(arguments).wait_with_output().expect("ended")
+    }
+
+    /// The state of its interfaces, as far as a run could change it.
+    fn interfaces(&self) -> String {
+        let link = |link: &&str| {
+            let shell = self.machine.shell();
+            let flags = shell.look(&["ip", "-o", "link", "show", "dev", link]).expect("it is there");
+            let flags = flags.split_once('<').and_then(|(_, rest)| rest.split_once('>')).expect("flags").0.to_owned();
+            let setting = shell.look(&["cat", &format!("/proc/sys/net/ipv6/conf/{link}/accept_ra")]).expect("a setting");
+            format!("{link} {flags} {setting}")
+        };
+        LINKS.iter().map(link).collect()
+    }
+}
+
+fn plan(scratch: &Scratch, test: &str) -> String {
+    let [left, right] = LINKS;
+    let trial = "[trial]\nduration = \"100ms\"\nresidual = \"50ms\"\nrest = \"0s\"\nstall = \"1s\"\n";
+    let search = "[search]\nmethod = \"binary\"\nminimum = \"100\"\nmaximum = \"200\"\nwidth = \"50%\"\n";
+    let testbed = format!("[testbed]\nleft = \"{left}\"\nright = \"{right}\"\n");
+    scratch.write(
+        "plan.toml",
+        &format!("name = \"deceived\"\n{trial}{search}{testbed}[[test]]\nname = \"t\"\nrepetitions = 1\n{test}"),
+    )
+}
+
+/// The trials in which anything at all was received.
+fn passed(results: &str) -> Vec<Value> {
+    let lines = fs::read_to_string(Path::new(results).join("trials.jsonl")).unwrap_or_default();
+    let records = lines.lines().map(|line| serde_json::from_str::<Value>(line).expect("a record"));
+    records
+        .filter(|record| {
+            record["result"]["directions"].as_array().is_some_and(|all| all.iter().any(|one| one["received"] != 0))
+        })
+        .collect()
+}
+
+#[test]
+fn a_machine_with_the_addresses_on_lo_and_a_device_that_forwards_nothing_has_no_result() {
+    let _guard = ONE_AT_A_TIME.lock();
+    let deceptive = Deceptive::build("lo");
+    let before = deceptive.interfaces();
+    let mut authority = deceptive.start(&["authority", "--listen", "[2001:2::1]:53", "--with-aaaa", "100%", "--threads", "1"]);
+    for (kind, test) in [
+        ("frames", "dut = \"linux-ipv4\"\nframe-sizes = [84]\n"),
+        ("tcp", "dut = \"linux-ipv4\"\nmeasure = \"tcp-establishment-rate\"\ntime-limit = \"100ms\"\n"),
+        ("dns", "dut = \"nsd-authority\"\nmeasure = \"dns-authority\"\n"),
+    ] {
+        let scratch = Scratch::new(&format!("deceived-{kind}"));
+        let results = scratch.path("results");
+        let output = deceptive.output(&["run", &plan(&scratch, test), "-o", &results]);
+        let said = text(&output.stderr) + &text(&output.stdout);
+        assert_eq!(passed(&results), Vec::<Value>::new(), "{kind}: {said}");
+        assert!(!said.contains("does not exist"), "{kind}: it was given back: {said}");
+        assert_eq!(deceptive.interfaces(), before, "{kind}");
+    }
+    // What it would have been deceived by was there all the time.
+    let asked =
+        deceptive.output(&["dns64", "2001:2::1", "--authoritative", "--with-aaaa", "100%", "--rate", "100", "--for", "100ms"]);
+    assert!(text(&asked.stdout).contains("received 10"), "{}", text(&asked.stderr));
+    assert!(text(&asked.stderr).contains("nothing crosses a link"), "{}", text(&asked.stderr));
+    let _ = authority.kill();
+    let _ = authority.wait();
+}
+
+#[test]
+fn two_ends_of_one_cable_are_no_device() {
+    let _guard = ONE_AT_A_TIME.lock();
+    let (machine, scratch) = (Namespace::new(&Shell::new(), &name("cable", "machine")).expect("root"), Scratch::new("cable"));
+    machine.shell().line("ip link add nic0 type veth peer name nic1").expect("a cable");
+    let deceptive = Deceptive { machine, _device: Namespace::new(&Shell::new(), &name("cable", "device")).expect("root") };
+    for test in ["linux-ipv4", "linux-ipv6"] {
+        let results = scratch.path(test);
+        let plan = plan(&scratch, &format!("dut = \"{test}\"\nframe-sizes = [84]\n"));
+        let output = deceptive.output(&["run", &plan, "-o", &results]);
+        assert_eq!(output.status.code(), Some(3), "{}", text(&output.stderr));
+        assert!(text(&output.stderr).contains("nobody answers for"), "{}", text(&output.stderr));
+    }
+}
+
+/// Two interfaces of the host itself, cabled to a router in a namespace: what a `kill -9` leaves is the host's to sweep up.
+struct Cabled {
+    links: [String; 2],
+    _router: Namespace,
+}
+
+impl Cabled {
+    fn build() -> Self {
+        let shell = Shell::new();
+        let router = Namespace::new(&shell, &name("cabled", "router")).expect("a namespace (needs root)");
+        let links = ["a", "b"].map(|end| format!("sb{}{end}", std::process::id()));
+        let inside = router.shell();
+        inside.set("/proc/sys/net/ipv4/ip_forward", "1").expect("a switch");
+        for (link, address) in links.iter().zip(["198.18.0.1/30", "198.19.0.1/30"]) {
+            shell.line(&format!("ip link add {link} type veth peer name {link} netns {}", router.name())).expect("a link");
+            inside.line(&format!("ip address add {address} dev {link}")).expect("an address");
+            inside.line(&format!("ip link set {link} up")).expect("up");
+        }
+        // One is up before, the other is not.
+        shell.line(&format!("ip link set {} up", links[0])).expect("up");
+        Self { links, _router: router }
+    }
+
+    fn is_up(&self) -> [Option<bool>; 2] {
+        [0, 1].map(|end| {
+            let described = Shell::new().look(&["ip", "-o", "link", "show", "dev", &self.links[end]]).ok()?;
+            Some(described.contains(",UP"))
+        })
+    }
+}
+
+impl Drop for Cabled {
+    fn drop(&mut self) {
+        for link in &self.links {
+            let _ = Shell::new().look(&["ip", "link", "del", link]);
+        }
+    }
+}
+
+#[test]
+fn what_a_killed_run_has_taken_is_given_back_by_the_next_and_measured() {
+    let (_guard, scratch) = (ONE_AT_A_TIME.lock(), Scratch::new("killed"));
+    let cabled = Cabled::build();
+    assert_eq!(cabled.is_up(), [Some(true), Some(false)]);
+    let [left, right] = &cabled.links;
+    let plan = fs::read_to_string(plan(&scratch, "dut = \"linux-ipv4\"\nframe-sizes = [84]\nrepetitions = 2\n").as_str())
+        .expect("a plan")
+        .replace("repetitions = 1\n", "")
+        .replace(LINKS[0], left)
+        .replace(LINKS[1], right);
+    let (plan, results) = (scratch.write("cabled.toml", &plan), scratch.path("results"));
+    let mut child = Command::new(env!("CARGO_BIN_EXE_sixbench"))
+        .args(["run", &plan, "-o", &results])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("sixbench");
+    let end = Instant::now() + Duration::from_secs(60);
+    while passed(&results).is_empty() {
+        assert!(child.try_wait().expect("a state").is_none() && Instant::now() < end, "no trial passed");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    child.kill().expect("killed");
+    child.wait().expect("ended");
+    assert_eq!(cabled.is_up(), [None, None], "the killed run has them");
+    let pair = format!("{left},{right}");
+    let again = output(&["trial", "linux-ipv4", "--rate", "200", "--for", "100ms", "--interfaces", &pair, "--json"]);
+    let result: Value = serde_json::from_slice(&again.stdout).unwrap_or_else(|_| panic!("{}", text(&again.stderr)));
+    assert_eq!(result["directions"][0]["received"], 20);
+    assert_eq!(cabled.is_up(), [Some(true), Some(false)]);
+}
+
+#[test]
+fn nothing_goes_to_an_address_that_could_be_somebodys_by_any_command() {
+    // Class E and the discard prefix (RFC 6666): outside of what is allowed, and nobody's, should the guard ever fail.
+    let scratch = Scratch::new("entrances");
+    let recipe = include_str!("../../../recipes/linux-ipv4.toml").replace("198.19.0", "240.0.0");
+    fs::create_dir(scratch.0.join("recipes")).expect("a directory");
+    scratch.write("recipes/wild.toml", &recipe.replace("linux-ipv4", "wild"));
+    let server = include_str!("../../../recipes/unbound-dns64.toml").replace("198.18.0.", "240.0.0.");
+    scratch.write("recipes/wild-server.toml", &server.replace("unbound-dns64", "wild-server"));
+    let recipes = scratch.path("recipes");
+    let test = "[[test]]\nname = \"t\"\ndut = \"wild-server\"\nmeasure = \"dns64\"\nauthority = \"nsd-authority\"\nnames = \"10.0.0.0/16\"\n";
+    let dns = scratch.write("dns.toml", &format!("name = \"p\"\n{test}"));
+    let plan = scratch.write("plan.toml", "name = \"p\"\n[[test]]\nname = \"t\"\ndut = \"wild\"\n");
+    let tcp = scratch
+        .write("tcp.toml", "name = \"p\"\n[[test]]\nname = \"t\"\ndut = \"wild\"\nmeasure = \"tcp-establishment-rate\"\n");
+    let results = scratch.path("results");
+    for arguments in [
+        &["dns64", "240.0.0.1"][..],
+        &["dns64", "::ffff:240.0.0.1"],
+        &["dns64", "64:ff9b::f000:1"],
+        &["dns64", "::1", "--from", "100::1"],
+        &["dns64", "::1", "--authority", "240.0.0.1:53"],
+        &["authority", "--listen", "240.0.0.1:53"],
+        &["authority", "--listen", "[::]:53"],
+        &["authority", "--listen", "0.0.0.0:53"],
+        &["trial", "wild", "--rate", "1k", "--recipes", &recipes],
+        &["run", &plan, "--recipes", &recipes, "-o", &results],
+        &["run", &dns, "--recipes", &recipes, "-o", &results],
+        &["run", &tcp, "--recipes", &recipes, "-o", &results],
+        &["compare", "wild", "linux-ipv4", "--recipes", &recipes, "-o", &results],
+    ] {
+        let output = output(arguments);
+        let error = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {error}");
+        assert!(error.contains("RFC 6815") && error.contains("--force"), "{arguments:?}: {error}");
+    }
+    assert!(!Path::new(&results).exists(), "nothing was touched");
+}

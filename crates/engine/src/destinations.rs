@@ -1,0 +1,127 @@
+//! Every address that the frames of a profile bear, for the guard of RFC 6815.
+
+use crate::profile::{Appearance, Profile, Variation};
+use crate::side::{POOL_AT_IPV4, POOL_AT_IPV6, Word};
+use sixbench_method::isolation::Addressed;
+use sixbench_method::terms::IpVersion;
+use sixbench_wire::rules::AddressRule;
+use sixbench_wire::template::with_part;
+use std::net::IpAddr;
+
+impl Addressed for Profile {
+    fn each_address(&self, show: &mut dyn FnMut(IpAddr)) {
+        for (direction, path) in self.loaded_paths() {
+            let (source, destination) = self.variations(direction);
+            for face in [path.sent, path.expected] {
+                each_variant(face.ends.source, source, show);
+                each_variant(face.ends.destination, destination, show);
+                face.tunnel.iter().flat_map(|tunnel| [tunnel.ends.source, tunnel.ends.destination]).for_each(&mut *show);
+            }
+        }
+        self.each_of_pool(show);
+        let groups = self.subscribers.iter().flat_map(|subscribers| &subscribers.groups);
+        for group in groups {
+            [group.left, group.right].into_iter().for_each(|appearance| each_subscriber(appearance, group.count, show));
+        }
+        for neighbours in self.left.iter().chain(&self.right) {
+            show(neighbours.tester);
+            show(neighbours.dut);
+        }
+    }
+}
+
+impl Profile {
+    /// What a stateful device makes of sources, and the Responder sends to.
+    fn each_of_pool(&self, show: &mut dyn FnMut(IpAddr)) {
+        let Some(gateway) = &self.gateway else { return };
+        let source = self.paths(gateway.opens).foreground.expected.ends.source;
+        let at = if source.is_ipv4() { POOL_AT_IPV4 } else { POOL_AT_IPV6 };
+        for (first, last) in &gateway.pool.parts {
+            (*first..=*last).for_each(|value| show(with_part(source, at, value)));
+        }
+    }
+}
+
+/// The address itself, and what it becomes where 16 bits of it vary.
+fn each_variant(address: IpAddr, variation: Variation, show: &mut dyn FnMut(IpAddr)) {
+    show(address);
+    let version = if address.is_ipv4() { IpVersion::Ipv4 } else { IpVersion::Ipv6 };
+    let at = variation.offset(version);
+    let word = Word::new(variation, version, part(address, at));
+    let count = match variation {
+        Variation::None => 0,
+        Variation::Part(part) => part.range.count(),
+        Variation::Networks(count) => u32::from(count),
+    };
+    (0..count).for_each(|place| show(with_part(address, at, word.at(place as u16))));
+}
+
+/// The 16 bits of an address that begin at this octet.
+fn part(address: IpAddr, at: usize) -> u16 {
+    let pair = |octets: &[u8]| u16::from_be_bytes([octets[at], octets[at + 1]]);
+    match address {
+        IpAddr::V4(address) => pair(&address.octets()),
+        IpAddr::V6(address) => pair(&address.octets()),
+    }
+}
+
+/// The first, the last, and those whose number has a single bit set: the bits of a number stand side by side in an address, so these
+/// reach every prefix that any subscriber's address lies in.
+fn each_subscriber(appearance: Appearance, count: u32, show: &mut dyn FnMut(IpAddr)) {
+    let last = u64::from(count.saturating_sub(1));
+    let numbers = || [0, last].into_iter().chain((0..32).map(|bit| 1 << bit).filter(|number| *number < last));
+    let rules = [appearance.inner, appearance.outer].into_iter().flatten();
+    rules.for_each(|rule: AddressRule| numbers().for_each(|number| show(rule.address(number))));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile::{Group, Subscribers};
+    use sixbench_method::isolation::Isolation;
+    use sixbench_method::plan::{AddressPart, Order, Range};
+    use sixbench_method::terms::FrameSize;
+    use sixbench_wire::rules::{PortRule, SixRd};
+
+    fn profile() -> Profile {
+        let [left, right] = ["198.18.0.2", "198.19.0.2"].map(|text| text.parse().expect("an address"));
+        Profile::of_a_wire(left, right, FrameSize(84))
+    }
+
+    fn refused(profile: Profile) -> Option<IpAddr> {
+        Isolation::Unknown.admit(profile).err().map(|forbidden| forbidden.0)
+    }
+
+    #[test]
+    fn frames_between_test_addresses_are_admitted() {
+        assert_eq!(refused(profile()), None);
+    }
+
+    #[test]
+    fn a_destination_that_could_be_somebodys_is_refused_on_either_side_of_the_device() {
+        let mut sent = profile();
+        sent.forward.foreground.sent.ends.destination = "9.9.9.9".parse().expect("an address");
+        let mut expected = profile();
+        expected.reverse.foreground.expected.ends.source = "9.9.9.8".parse().expect("an address");
+        assert_eq!([sent, expected].map(refused), ["9.9.9.9", "9.9.9.8"].map(|text| text.parse().ok()));
+    }
+
+    #[test]
+    fn addresses_that_vary_out_of_the_range_are_refused() {
+        let range = Range { first: 18, last: 20, order: Order::Increasing };
+        let part = AddressPart { range, ipv4_offset: 0, ipv6_offset: 14 };
+        let varied = Profile { right_variation: Variation::Part(part), ..profile() };
+        assert_eq!(refused(varied), "0.18.0.2".parse().ok());
+        let networks = Profile { right_variation: Variation::Networks(256), ..profile() };
+        assert_eq!(refused(networks), None);
+    }
+
+    #[test]
+    fn subscribers_beyond_the_range_are_refused() {
+        let rule = SixRd::sixtofour("198.16.0.0/14".parse().expect("a prefix")).numbered(1, None).expect("a rule");
+        let appearance = Appearance { inner: None, outer: Some(rule.ipv4()) };
+        let group = Group { count: 1 << 16, left: appearance, right: Appearance::default(), ports: PortRule::ANY };
+        let subscribers = Subscribers { order: Order::Pseudorandom, groups: vec![group] };
+        assert!(refused(Profile { subscribers: Some(subscribers), ..profile() }).is_some());
+    }
+}

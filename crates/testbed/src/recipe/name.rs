@@ -1,0 +1,48 @@
+//! The one rule for names of recipes: they become names of files and stand in command lines.
+
+/// Longer ones make file names that some systems refuse.
+const LONGEST: usize = 64;
+
+/// Checks the name of a recipe: lower-case letters, digits and `-`, not beginning with one.
+///
+/// # Errors
+/// In words.
+pub fn check_name(name: &str) -> Result<(), String> {
+    let is_letter = |octet: u8| octet.is_ascii_lowercase() || octet.is_ascii_digit();
+    let begins_well = name.bytes().next().is_some_and(is_letter);
+    if begins_well && name.len() <= LONGEST && name.bytes().all(|octet| is_letter(octet) || octet == b'-') {
+        return Ok(());
+    }
+    // Quoted, for it may hold anything.
+    Err(format!(
+        "a recipe's name is made of lower-case letters, digits and `-`, begins with no `-` and has 1 to {LONGEST} characters, not {name:?}"
+    ))
+}
+
+/// The same of a name that may say on which host the recipe is to run, such as `jool-siit@lab`.
+///
+/// # Errors
+/// In words.
+pub fn check_reference(name: &str) -> Result<(), String> {
+    let own = ["@lab", "@netns"].iter().find_map(|host| name.strip_suffix(host)).unwrap_or(name);
+    check_name(own)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_no_path() {
+        for name in ["tayga-siit", "a", "6to4", &"x".repeat(64)] {
+            assert_eq!(check_name(name), Ok(()), "{name}");
+        }
+        for name in ["", "../../x", "/abs/x", "..", ".", "a/b", "a\nb", "-o", "A", "a b", "a@lab", "$(x)", &"x".repeat(65)] {
+            let error = check_name(name).expect_err(name);
+            assert!(!error.contains('\n'), "{error}");
+        }
+        assert_eq!(check_reference("tayga-siit@lab"), Ok(()));
+        assert!(check_reference("../x@lab").is_err());
+        assert!(check_reference("a@b").is_err());
+    }
+}
