@@ -149,8 +149,14 @@ struct Fed {
 fn feed(plan: &Plan, point: &Point, earlier: &[Outcome], trials: &[&TrialRecord]) -> Result<Fed, Box<Mismatch>> {
     let test = plan.test(&point.test).expect("points are of the plan's tests");
     let mut fed = Fed { procedure: procedure(plan, test, point.frame_size, earlier), invalid: 0, watched: Vec::new() };
+    let mut last = None;
     for record in trials {
         let wanted = fed.procedure.next_trial();
+        // An earlier version may have called the trial before invalid that this one calls valid, and have made it again.
+        if wanted.is_none() && last == Some(record.result.spec) {
+            break;
+        }
+        last = Some(record.result.spec);
         if wanted != Some(record.result.spec) {
             return Err(mismatch(record, wanted));
         }
