@@ -51,12 +51,21 @@ pub trait Transmit: Send {
     fn slots(&self) -> usize;
 
     /// Sends up to `wanted` frames, each written by `fill`; returns at once with what became of them.
-    /// A frame that was filled has left the tester (`taken`), or was turned away by a full DUT (`refused`, counted in `taken` too).
+    /// A frame that was filled has left the tester or waits in a queue of ours (`taken`), or was turned away (`refused`, counted in `taken`
+    /// too, now or when it was filled): by a full DUT, or by a link that is down.
     fn transmit(&mut self, wanted: usize, fill: &mut Fill<'_>) -> Result<Sent, PortError>;
 
     /// Pushes on what was taken and still waits in a queue of ours; says whether nothing does any more. Never waits.
     fn flush(&mut self) -> Result<bool, PortError> {
         Ok(true)
+    }
+
+    /// Whether the link can carry frames. Takes a lock of the kernel: not to be asked while frames are due.
+    ///
+    /// # Errors
+    /// [`PortError::LinkDown`] where it cannot.
+    fn check_link(&self) -> Result<(), PortError> {
+        Ok(())
     }
 }
 
@@ -65,7 +74,7 @@ pub trait Transmit: Send {
 pub struct Sent {
     /// Frames filled and offered.
     pub taken: usize,
-    /// Of these, frames the peer's full receive queue turned away.
+    /// Of these and those before them, frames that a full receive queue of the peer or a dead link turned away.
     pub refused: usize,
 }
 
@@ -91,6 +100,12 @@ pub enum PortError {
         interface: String,
         /// What is wrong with it, and what next.
         what: String,
+    },
+    /// Nothing can be sent or received.
+    #[error("{interface}: the link is down: is the device's interface at its other end up, and the cable in?")]
+    LinkDown {
+        /// Name of the interface.
+        interface: String,
     },
     /// A call to the kernel failed.
     #[error("{interface}: cannot {what}: {source}")]

@@ -3,10 +3,12 @@
 //! Plain receive sockets lost half of the frames where the ring lost none (measured); V2 rather than V3, because V3 hands over
 //! whole blocks and so delays the last frames of each.
 
+use crate::sys::interface::{check_carrier, is_running};
 use crate::sys::mapping::Mapping;
 use crate::sys::{bind_packet, get_option, is_full, send_or_lose, set_option, socket};
 use crate::{BATCH, Fill, Halves, Interface, Port, PortError, Receive, Sent, Transmit};
 use std::io;
+use std::ops::Range;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -17,6 +19,8 @@ pub const RING_FRAMES: usize = 16_384;
 const SEND_BUFFER: libc::c_int = 64 << 20;
 
 const TX_BUFFER: usize = 2048;
+/// How often in a row a queue of our own may be full before the link is suspected: a queue that drains has room again long before.
+const FULL_IN_A_ROW: u32 = 256;
 /// From linux/if_packet.h; not in every libc crate.
 const PACKET_IGNORE_OUTGOING: libc::c_int = 23;
 
@@ -75,6 +79,10 @@ pub struct PacketTransmit {
     messages: Box<[libc::mmsghdr]>,
     /// A full queue behind a veth is the DUT's; behind a NIC it is our own, and the frame must wait.
     full_is_dut: bool,
+    /// Messages that were filled and wait for room in that queue.
+    waiting: Range<usize>,
+    /// How often in a row it was full.
+    full: u32,
 }
 
 // SAFETY: the raw pointers in `vectors` and `messages` point into `buffers` and `vectors`, heap memory that moves with the
@@ -94,7 +102,49 @@ impl PacketTransmit {
             .collect();
         let messages = vectors.iter_mut().map(message).collect();
         let name = interface.name.clone();
-        Ok(Self { fd, name, buffer_octets, buffers, vectors, messages, full_is_dut: interface.is_veth })
+        let full_is_dut = interface.is_veth;
+        Ok(Self { fd, name, buffer_octets, buffers, vectors, messages, full_is_dut, waiting: 0..0, full: 0 })
+    }
+
+    /// Sends what waits, as far as there is room; returns how many frames were refused. Never waits: the kernel gives the same answer for
+    /// a queue that is full and for a link that is down.
+    fn push(&mut self) -> Result<usize, PortError> {
+        let mut refused = 0;
+        while !self.waiting.is_empty() {
+            match self.send_some(self.waiting.start, self.waiting.end) {
+                // The kernel does not say why it stopped before the end; the next call begins with that frame and will.
+                Ok(sent) => {
+                    self.waiting.start += sent;
+                    self.full = 0;
+                }
+                Err(error) if is_full(&error) && self.full_is_dut => {
+                    self.waiting.start += 1;
+                    refused += 1;
+                }
+                Err(error) if is_full(&error) && self.is_dead()? => {
+                    refused += self.waiting.len();
+                    self.waiting = 0..0;
+                }
+                Err(error) if is_full(&error) => break,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(PortError::kernel(&self.name, "send")(error)),
+            }
+        }
+        Ok(refused)
+    }
+
+    /// Whether the queue is full because the link is down. Asked seldom: a full queue is no reason to be slower still.
+    #[cold]
+    fn is_dead(&mut self) -> Result<bool, PortError> {
+        self.full += 1;
+        if !self.full.is_multiple_of(FULL_IN_A_ROW) {
+            return Ok(false);
+        }
+        let is_running =
+            is_running(&self.fd, &self.name).map_err(PortError::kernel(&self.name, "read the state of its link"))?;
+        // Once known to be down it is asked again for the next frames.
+        self.full = if is_running { self.full } else { FULL_IN_A_ROW - 1 };
+        Ok(!is_running)
     }
 
     /// Hands `messages[from..to]` to the kernel; returns how many it took before one was turned away.
@@ -121,26 +171,26 @@ impl Transmit for PacketTransmit {
     }
 
     fn transmit(&mut self, wanted: usize, fill: &mut Fill<'_>) -> Result<Sent, PortError> {
+        let before = self.push()?;
+        if !self.waiting.is_empty() {
+            return Ok(Sent { taken: 0, refused: before });
+        }
         let wanted = wanted.min(BATCH);
         for slot in 0..wanted {
             let buffer = &mut self.buffers[slot * self.buffer_octets..][..self.buffer_octets];
             self.vectors[slot].iov_len = fill(slot, buffer);
         }
-        let (mut done, mut refused) = (0, 0);
-        while done < wanted {
-            match self.send_some(done, wanted) {
-                // The kernel does not say why it stopped before the end; the next call begins with that frame and will.
-                Ok(sent) if sent > 0 => done += sent,
-                Ok(_) => {}
-                Err(error) if is_full(&error) && self.full_is_dut => {
-                    done += 1;
-                    refused += 1;
-                }
-                Err(error) if is_full(&error) || error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(PortError::kernel(&self.name, "send")(error)),
-            }
-        }
-        Ok(Sent { taken: wanted, refused })
+        self.waiting = 0..wanted;
+        Ok(Sent { taken: wanted, refused: before + self.push()? })
+    }
+
+    fn flush(&mut self) -> Result<bool, PortError> {
+        self.push()?;
+        Ok(self.waiting.is_empty())
+    }
+
+    fn check_link(&self) -> Result<(), PortError> {
+        check_carrier(&self.fd, &self.name)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use sixbench_io::packet::PacketPort;
 use sixbench_io::xdp::XdpPort;
-use sixbench_io::{Halves, Interface, Port, PortError, thread};
+use sixbench_io::{Halves, Interface, Port, PortError, Sent, thread};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -139,4 +139,55 @@ fn a_full_ring_is_counted_as_overrun() {
     let overruns = to.receive.overruns().expect("statistics");
     assert!(overruns > 0);
     assert_eq!(seen + overruns, u64::from(total), "every frame was either received or counted");
+}
+
+/// Opens an end of the pair as if it were a NIC, whose full queue is the tester's own.
+fn open_as_nic(pair: &Pair, end: &str, backend: &str) -> Halves {
+    let (end, backend) = (end.to_owned(), backend.to_owned());
+    let opened = thread::in_namespace(&pair.0, move || {
+        let nic = Interface { is_veth: false, ..Interface::open(&end)? };
+        Ok::<_, PortError>(match &*backend {
+            "packet" => Box::new(PacketPort::open(&nic)?).split(),
+            _ => Box::new(XdpPort::open(&nic)?).split(),
+        })
+    });
+    opened.expect("namespace").expect("port")
+}
+
+/// Sends until this is true, at most for as long as any machine takes to notice that a link is down.
+fn send_until(port: &mut Halves, mut is_enough: impl FnMut(Sent) -> bool) {
+    let end = Instant::now() + Duration::from_secs(60);
+    while !is_enough(port.transmit.transmit(16, &mut |_, buffer| write(7, buffer)).expect("send")) {
+        assert!(Instant::now() < end, "it goes on for ever");
+    }
+}
+
+#[test]
+fn a_link_that_goes_down_at_the_other_end_refuses_frames_and_is_named() {
+    let pair = Pair::new("io-down");
+    let mut port = open_as_nic(&pair, "e0", "packet");
+    send_until(&mut port, |sent| sent.taken == 16 && sent.refused == 0);
+    port.transmit.check_link().expect("a link");
+    ip(&format!("-n {} link set e1 down", pair.0));
+    // Every call returns, whatever the kernel does with the frames.
+    send_until(&mut port, |sent| sent.refused > 0);
+    assert!(port.transmit.flush().expect("flush"), "nothing is kept for a link that is down");
+    let error = port.transmit.check_link().unwrap_err();
+    assert!(matches!(&error, PortError::LinkDown { interface } if interface == "e0"), "{error}");
+    ip(&format!("-n {} link set e1 up", pair.0));
+    send_until(&mut port, |sent| sent.taken == 16 && sent.refused == 0);
+    port.transmit.check_link().expect("a link again");
+}
+
+#[test]
+fn xdp_names_a_link_that_is_down() {
+    let pair = Pair::new("io-xdown");
+    let mut port = pair.open("e0", "xdp");
+    port.transmit.check_link().expect("a link");
+    ip(&format!("-n {} link set e1 down", pair.0));
+    for _ in 0..1_000 {
+        port.transmit.transmit(16, &mut |_, buffer| write(7, buffer)).expect("send");
+        port.transmit.flush().expect("flush");
+    }
+    assert!(matches!(port.transmit.check_link(), Err(PortError::LinkDown { .. })));
 }
