@@ -8,6 +8,7 @@ pub mod delay_line;
 pub mod dns;
 mod fault;
 mod flow;
+pub mod memory;
 mod neighbour;
 mod pacer;
 pub mod profile;

@@ -2,6 +2,7 @@
 
 use crate::delay::Delays;
 use crate::fault;
+use crate::memory::{self, OutOfMemory, Work};
 use crate::neighbour::{self, Answerer};
 use crate::pacer::Pacer;
 use crate::profile::Profile;
@@ -100,6 +101,9 @@ pub enum MeasureError {
         "the trial is one of requests and replies, and connections are opened before it: replies are for devices without [state]"
     )]
     StatefulResponse,
+    /// The trial's tables do not fit into memory.
+    #[error(transparent)]
+    Memory(#[from] OutOfMemory),
     /// Somebody asked to stop.
     #[error("interrupted")]
     Interrupted,
@@ -281,6 +285,7 @@ impl Measurer for FrameTester {
     type Error = MeasureError;
 
     fn measure(&mut self, spec: &TrialSpec) -> Result<TrialResult, MeasureError> {
+        memory::ensure(spec, Work::Frames(&self.profile))?;
         match spec.opens() {
             Some(_) if spec.shape == Shape::Response => Err(MeasureError::StatefulResponse),
             Some(opening) => self.converse(spec, opening),

@@ -28,6 +28,8 @@ pub(crate) fn trial(arguments: &args::Trial) -> Result<Exit, Failed> {
     };
     check_state(arguments, recipe)?;
     let loaded = one_test(arguments)?;
+    let spec = spec(arguments, loaded.plan.tests[0].stateful);
+    super::memory::check_trial(&loaded.plan, &loaded.plan.tests[0], &library, &spec)?;
     check_feasible(&loaded, &library, arguments.force)?;
     let (plan, shell) = (&loaded.plan, Shell::new());
     namespace::sweep(&shell).map_err(|e| Failed::new(Exit::Testbed, e))?;
@@ -40,7 +42,6 @@ pub(crate) fn trial(arguments: &args::Trial) -> Result<Exit, Failed> {
     let mut session = Session::open(&site, &Wanted::alone(recipe, arguments.size), job)?;
     session.warnings().iter().for_each(|warning| eprintln!("warning: {warning}"));
     session.check_state(&plan.tests[0], plan)?;
-    let spec = spec(arguments, plan.tests[0].stateful);
     let (result, _) = session.measure(&spec)?;
     match arguments.json {
         true => println!("{}", serde_json::to_string_pretty(&result).map_err(anyhow::Error::from)?),
