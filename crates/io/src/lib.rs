@@ -107,6 +107,28 @@ pub enum PortError {
         /// Name of the interface.
         interface: String,
     },
+    /// Opening a socket takes rights that this process has not.
+    #[error("{interface}: cannot {what}: {source}; it takes root")]
+    Denied {
+        /// Name of the interface.
+        interface: String,
+        /// What was tried.
+        what: &'static str,
+        /// The kernel's answer.
+        source: io::Error,
+    },
+    /// Somebody else has the interface's XDP hook, or its queue.
+    #[error(
+        "{interface}: cannot open an AF_XDP socket: another AF_XDP socket or XDP program has the interface ({source}); \
+         `ip link show dev {interface}` names a program after `prog/xdp`: end the process it belongs to, take it off \
+         (ip link set dev {interface} xdp off), or use `io = \"packet\"`"
+    )]
+    Busy {
+        /// Name of the interface.
+        interface: String,
+        /// The kernel's answer.
+        source: io::Error,
+    },
     /// A call to the kernel failed.
     #[error("{interface}: cannot {what}: {source}")]
     Kernel {
@@ -122,5 +144,25 @@ pub enum PortError {
 impl PortError {
     pub(crate) fn kernel<'a>(interface: &'a str, what: &'static str) -> impl FnOnce(io::Error) -> Self + 'a {
         move |source| Self::Kernel { interface: interface.to_owned(), what, source }
+    }
+
+    /// Of a socket that only root may open: rights are named where they are what is missing, and nowhere else.
+    pub(crate) fn socket<'a>(interface: &'a str, what: &'static str) -> impl FnOnce(io::Error) -> Self + 'a {
+        move |source| match source.kind() {
+            io::ErrorKind::PermissionDenied => Self::Denied { interface: interface.to_owned(), what, source },
+            _ => Self::kernel(interface, what)(source),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_missing_rights_are_called_so() {
+        let told = |code| PortError::socket("e0", "open a packet socket")(io::Error::from_raw_os_error(code)).to_string();
+        assert!(told(libc::EPERM).ends_with("; it takes root"), "{}", told(libc::EPERM));
+        assert!(!told(libc::EBUSY).contains("root") && !told(libc::EMFILE).contains("root"));
     }
 }

@@ -63,7 +63,7 @@ pub(crate) fn buffer_octets(mtu: u32) -> usize {
 /// Opens a packet socket bound to `interface` for sending only.
 pub(crate) fn open_sender(interface: &Interface) -> Result<OwnedFd, PortError> {
     let fail = |what| PortError::kernel(&interface.name, what);
-    let fd = socket(libc::AF_PACKET, libc::SOCK_RAW, 0).map_err(fail("open a packet socket (needs root)"))?;
+    let fd = socket(libc::AF_PACKET, libc::SOCK_RAW, 0).map_err(PortError::socket(&interface.name, "open a packet socket"))?;
     bind_packet(&fd, interface.index, 0).map_err(fail("bind a packet socket"))?;
     set_option(&fd, libc::SOL_PACKET, libc::PACKET_QDISC_BYPASS, &1i32).map_err(fail("bypass the qdisc"))?;
     Ok(fd)
@@ -206,7 +206,8 @@ pub struct PacketReceive {
 impl PacketReceive {
     fn open(interface: &Interface) -> Result<Self, PortError> {
         let fail = |what| PortError::kernel(&interface.name, what);
-        let fd = socket(libc::AF_PACKET, libc::SOCK_RAW, 0).map_err(fail("open a packet socket (needs root)"))?;
+        let fd =
+            socket(libc::AF_PACKET, libc::SOCK_RAW, 0).map_err(PortError::socket(&interface.name, "open a packet socket"))?;
         let version = libc::tpacket_versions::TPACKET_V2 as libc::c_int;
         set_option(&fd, libc::SOL_PACKET, libc::PACKET_VERSION, &version).map_err(fail("choose TPACKET_V2"))?;
         let frame_octets = buffer_octets(interface.mtu);
@@ -224,17 +225,48 @@ impl PacketReceive {
         unsafe { AtomicU32::from_ptr(self.ring.at(index * self.frame_octets).cast()) }
     }
 
-    /// The octets of the ring's frame `index`, which must be owned by us (TP_STATUS_USER seen with Acquire).
-    fn octets(&self, index: usize) -> &[u8] {
+    /// The octets of the ring's frame `index`, which must be owned by us (TP_STATUS_USER seen with Acquire). A VLAN tag that the kernel has
+    /// taken off is put back: the frame is shown as it came.
+    fn octets(&mut self, index: usize) -> &[u8] {
         let start = self.ring.at(index * self.frame_octets);
-        // SAFETY: the kernel filled the header before it set the status, and does not touch the frame until we give it back.
-        // `tp_mac + tp_snaplen` lies within the frame by the kernel's contract; the slice is clamped to it all the same.
+        // SAFETY: the kernel filled the header before it set the status, and does not touch the frame until we give it back; nobody else
+        // has a reference into it, for `self` is borrowed exclusively. `tp_mac + tp_snaplen` lies within the frame by the kernel's contract;
+        // the slice is clamped to it all the same.
         unsafe {
             let header = &*start.cast::<libc::tpacket2_hdr>();
-            let offset = usize::from(header.tp_mac).min(self.frame_octets);
-            let length = (header.tp_snaplen as usize).min(self.frame_octets - offset);
-            std::slice::from_raw_parts(start.add(offset), length)
+            let tag = stripped_tag(header);
+            let mac = usize::from(header.tp_mac).min(self.frame_octets);
+            let length = (header.tp_snaplen as usize).min(self.frame_octets - mac);
+            // The tag goes in front: there the header is, which was read, and an address that nobody reads.
+            let room = if tag.is_some() { TAG_OCTETS } else { 0 };
+            let offset = mac.saturating_sub(room);
+            let frame = std::slice::from_raw_parts_mut(start.add(offset), length + mac - offset);
+            if let Some(tag) = tag {
+                put_tag(frame, tag);
+            }
+            frame
         }
+    }
+}
+
+/// Octets of a VLAN tag.
+const TAG_OCTETS: usize = 4;
+/// Octets of the two addresses in front of it.
+const ADDRESS_OCTETS: usize = 12;
+
+/// The VLAN tag that the kernel keeps beside a frame, as octets of a frame.
+fn stripped_tag(header: &libc::tpacket2_hdr) -> Option<[u8; TAG_OCTETS]> {
+    let has = |flag| header.tp_status & flag != 0;
+    let protocol = if has(libc::TP_STATUS_VLAN_TPID_VALID) { header.tp_vlan_tpid } else { libc::ETH_P_8021Q as u16 };
+    let ([a, b], [c, d]) = (protocol.to_be_bytes(), header.tp_vlan_tci.to_be_bytes());
+    has(libc::TP_STATUS_VLAN_VALID).then_some([a, b, c, d])
+}
+
+/// Puts a tag behind the addresses of a frame that has room for it in front.
+fn put_tag(frame: &mut [u8], tag: [u8; TAG_OCTETS]) {
+    if frame.len() >= ADDRESS_OCTETS + TAG_OCTETS {
+        frame.copy_within(TAG_OCTETS..TAG_OCTETS + ADDRESS_OCTETS, 0);
+        frame[ADDRESS_OCTETS..ADDRESS_OCTETS + TAG_OCTETS].copy_from_slice(&tag);
     }
 }
 
@@ -281,6 +313,13 @@ mod tests {
     fn buffers_are_powers_of_two_with_room_for_the_largest_frame() {
         assert_eq!(buffer_octets(1500), 2048);
         assert_eq!(buffer_octets(9000), 16_384);
+    }
+
+    #[test]
+    fn a_tag_goes_between_addresses_and_protocol() {
+        let mut frame = *b"....ddddddssssssppxx";
+        put_tag(&mut frame, *b"vlan");
+        assert_eq!(frame, *b"ddddddssssssvlanppxx");
     }
 
     #[test]

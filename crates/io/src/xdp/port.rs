@@ -66,16 +66,14 @@ impl XdpPort {
             interface: interface.name.clone(),
             what: format!("its MTU of {} is too large for AF_XDP; use the packet backend", interface.mtu),
         })?;
-        let mut last = None;
+        let mut failed = Vec::new();
         for mode in MODES {
             match Self::open_in(interface, mode, chunk) {
                 Ok(port) => return Ok(port),
-                Err(error) => last = Some(error),
+                Err(error) => failed.push(error),
             }
         }
-        Err(PortError::kernel(&interface.name, "open an AF_XDP socket (needs root)")(
-            last.unwrap_or_else(|| io::Error::other("no mode to try")),
-        ))
+        Err(why(&interface.name, failed))
     }
 
     /// The mode the driver accepted.
@@ -98,6 +96,19 @@ impl XdpPort {
         let rings = Rings { fill, completion, rx, tx };
         let (transmit, receive) = halves(interface, fd, umem, rings, program, plain);
         Ok(Self { interface: interface.clone(), mode, transmit, receive })
+    }
+}
+
+/// Why no mode could be had: somebody else's program or socket stands in the way of some modes and not of others, and is what matters.
+fn why(interface: &str, mut failed: Vec<io::Error>) -> PortError {
+    // A queue with another socket is busy; so is the hook of a driver with another program, and beside that the generic one exists.
+    let is_busy = |error: &io::Error| matches!(error.raw_os_error(), Some(libc::EBUSY | libc::EEXIST));
+    match failed.iter().position(is_busy) {
+        Some(index) => PortError::Busy { interface: interface.to_owned(), source: failed.swap_remove(index) },
+        None => {
+            let last = failed.pop().unwrap_or_else(|| io::Error::other("no mode to try"));
+            PortError::socket(interface, "open an AF_XDP socket")(last)
+        }
     }
 }
 
