@@ -28,7 +28,7 @@ impl Watch {
         let usual = median(&others)?;
         let before_ns = result.connections.as_ref().map_or(0, |connections| connections.delay_ns);
         let before = (before_ns / self.interval_ns.max(1)) as usize;
-        let lossy = result.directions.iter().filter_map(|direction| lossy_bins(direction));
+        let lossy = result.directions.iter().filter_map(lossy_bins);
         let in_samples = |bins: Vec<usize>| -> u64 {
             let mut samples: Vec<usize> = bins.iter().flat_map(|bin| self.samples_of(before, *bin)).collect();
             samples.sort_unstable();
