@@ -9,6 +9,7 @@ mod destinations;
 pub mod dns;
 mod fault;
 mod flow;
+pub mod memory;
 mod neighbour;
 mod pacer;
 pub mod profile;

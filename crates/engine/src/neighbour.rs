@@ -9,6 +9,7 @@ use sixbench_wire::arp::{Arp, Operation};
 use sixbench_wire::ethernet::EthernetView;
 use sixbench_wire::ndp::{Message, Solicitation};
 use std::net::IpAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// How often the DUT is asked before it counts as silent.
 pub(crate) const TRIES: u32 = 10;
@@ -78,6 +79,8 @@ pub(crate) enum Resolved {
     All(MacAddress),
     /// This one did not.
     Silent(IpAddr),
+    /// Somebody asked to stop.
+    Interrupted,
 }
 
 /// Asks for every neighbour on a link. The questions tell the DUT our hardware address for each of our own addresses.
@@ -86,12 +89,14 @@ pub(crate) fn resolve(
     own: MacAddress,
     neighbours: &[Neighbours],
     clock: &Clock,
+    stop: &AtomicBool,
 ) -> Result<Resolved, PortError> {
     let mut answerer = Answerer::new(own, neighbours);
     let mut found = MacAddress::BROADCAST;
     for neighbour in neighbours {
-        match ask(port, own, neighbour, &mut answerer, clock)? {
+        match ask(port, own, neighbour, &mut answerer, (clock, stop))? {
             Some(mac) => found = mac,
+            None if stop.load(Ordering::Relaxed) => return Ok(Resolved::Interrupted),
             None => return Ok(Resolved::Silent(neighbour.dut)),
         }
     }
@@ -103,15 +108,18 @@ fn ask(
     own: MacAddress,
     neighbour: &Neighbours,
     answerer: &mut Answerer,
-    clock: &Clock,
+    (clock, stop): (&Clock, &AtomicBool),
 ) -> Result<Option<MacAddress>, PortError> {
     let Some(question) = question(own, neighbour) else {
         return Ok(None);
     };
     for _ in 0..TRIES {
+        if stop.load(Ordering::Relaxed) {
+            return Ok(None);
+        }
         port.answer(&question)?;
         let end_ns = clock.now_ns() + PATIENCE_NS;
-        while clock.now_ns() < end_ns {
+        while clock.now_ns() < end_ns && !stop.load(Ordering::Relaxed) {
             let mut answer = None;
             port.receive(&mut |frame| {
                 answer = answer.or_else(|| answer_in(frame, neighbour.dut));

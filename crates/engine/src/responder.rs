@@ -101,10 +101,11 @@ impl<'a> Responder<'a> {
 
     /// Whether all that will be sent has left, once no more requests come.
     #[inline]
-    pub(crate) fn has_answered_all(&mut self) -> Result<bool, PortError> {
+    pub(crate) fn has_answered_all(&mut self, now_ns: u64) -> Result<bool, PortError> {
         let replies = &mut self.replies;
         if !replies.is_flushed && replies.waiting.is_empty() {
-            replies.is_flushed = replies.port.flush()?;
+            // A port that does not let go of the last replies is given up, as a sender's is.
+            replies.is_flushed = replies.port.flush()? || now_ns.saturating_sub(replies.counts.last_ns) > HOPELESS_NS;
         }
         Ok(replies.is_flushed)
     }

@@ -44,8 +44,7 @@ impl<'a> Sender<'a> {
     #[inline]
     pub(crate) fn poll(&mut self, now_ns: u64) -> Result<(), PortError> {
         if self.has_sent_all() {
-            self.is_flushed = self.port.flush()?;
-            return Ok(());
+            return self.flush(now_ns);
         }
         let due = self.pacer.due(now_ns, BATCH);
         if due == 0 {
@@ -64,6 +63,18 @@ impl<'a> Sender<'a> {
         self.pacer.advance(sent.taken);
         self.refused += sent.refused as u64;
         if sent.taken > 0 {
+            self.last_ns = now_ns;
+        }
+        Ok(())
+    }
+
+    /// Pushes on what the port still holds. A port that does not let go of it, as that of a link that is down, is given up: then the last
+    /// frame leaves now at the earliest, and the trial was too slow.
+    #[cold]
+    fn flush(&mut self, now_ns: u64) -> Result<(), PortError> {
+        self.is_flushed = self.port.flush()?;
+        if !self.is_flushed && now_ns.saturating_sub(self.last_ns) > HOPELESS_NS {
+            self.is_flushed = true;
             self.last_ns = now_ns;
         }
         Ok(())

@@ -2,6 +2,7 @@
 
 use crate::delay::Delays;
 use crate::fault;
+use crate::memory::{self, OutOfMemory, Work};
 use crate::neighbour::{self, Answerer};
 use crate::pacer::Pacer;
 use crate::profile::Profile;
@@ -101,6 +102,9 @@ pub enum MeasureError {
         "the trial is one of requests and replies, and connections are opened before it: replies are for devices without [state]"
     )]
     StatefulResponse,
+    /// The trial's tables do not fit into memory.
+    #[error(transparent)]
+    Memory(#[from] OutOfMemory),
     /// Somebody asked to stop.
     #[error("interrupted")]
     Interrupted,
@@ -108,6 +112,9 @@ pub enum MeasureError {
     #[error("cannot run the tester: {0}")]
     System(#[from] io::Error),
 }
+
+/// Batches thrown away before a trial at most: more than a receive ring holds.
+const MOST_DRAINED: usize = 1024;
 
 /// One port with its halves.
 struct End {
@@ -123,7 +130,12 @@ impl End {
 
     /// Throws away what arrived before the trial, and forgets what did not fit.
     fn drain(&mut self) -> Result<(), PortError> {
-        while self.halves.receive.receive(&mut |_| ())? > 0 {}
+        // A device that never falls silent does not keep the trial from starting.
+        for _ in 0..MOST_DRAINED {
+            if self.halves.receive.receive(&mut |_| ())? == 0 {
+                break;
+            }
+        }
         self.halves.receive.overruns().map(drop)
     }
 }
@@ -216,9 +228,13 @@ impl FrameTester {
             Direction::Reverse => (&mut self.right, &self.profile.right),
         };
         let silent = |address| MeasureError::Silent { port: end.name.clone(), address, tries: neighbour::TRIES };
-        match neighbour::resolve(&mut *end.halves.receive, end.mac, neighbours, &self.clock)? {
+        match neighbour::resolve(&mut *end.halves.receive, end.mac, neighbours, &self.clock, &self.stop)? {
             neighbour::Resolved::All(mac) => Ok(mac),
-            neighbour::Resolved::Silent(address) => Err(silent(address)),
+            neighbour::Resolved::Interrupted => Err(MeasureError::Interrupted),
+            neighbour::Resolved::Silent(address) => {
+                end.halves.transmit.check_link()?;
+                Err(silent(address))
+            }
         }
     }
 
@@ -237,7 +253,19 @@ impl FrameTester {
             trial: self.trial,
         };
         let tasks = context.tasks(&mut self.left.halves, &mut self.right.halves)?;
-        context.collect(run.perform(tasks, &self.layout, |direction| context.offset_ns(direction))?)
+        let result = context.collect(run.perform(tasks, &self.layout, |direction| context.offset_ns(direction))?)?;
+        self.check_links(phase.spec)?;
+        Ok(result)
+    }
+
+    /// A link that is down at the end of a trial is no loss by the device: frames were lost before they reached it. Only a reset may take
+    /// a link down, and not bring it back.
+    fn check_links(&self, spec: &TrialSpec) -> Result<(), MeasureError> {
+        if !matches!(spec.shape, Shape::Reset { .. }) {
+            self.left.halves.transmit.check_link()?;
+            self.right.halves.transmit.check_link()?;
+        }
+        Ok(())
     }
 }
 
@@ -258,6 +286,7 @@ impl Measurer for FrameTester {
     type Error = MeasureError;
 
     fn measure(&mut self, spec: &TrialSpec) -> Result<TrialResult, MeasureError> {
+        memory::ensure(spec, Work::Frames(&self.profile))?;
         match spec.opens() {
             Some(_) if spec.shape == Shape::Response => Err(MeasureError::StatefulResponse),
             Some(opening) => self.converse(spec, opening),

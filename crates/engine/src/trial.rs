@@ -198,7 +198,10 @@ fn poll_receiver(
 #[inline]
 fn poll_responder(responder: &mut Responder<'_>, waiting: &mut Waiting, run: &Run<'_>) -> Result<(), PortError> {
     responder.poll(run.clock, run.is_sending(Direction::Forward))?;
-    if *waiting != Waiting::Due || !run.is_over(Direction::Forward, &responder.receiver) || !responder.has_answered_all()? {
+    if *waiting != Waiting::Due || !run.is_over(Direction::Forward, &responder.receiver) {
+        return Ok(());
+    }
+    if !responder.has_answered_all(run.clock.now_ns())? {
         return Ok(());
     }
     *waiting = Waiting::Over;

@@ -10,10 +10,10 @@ pub(crate) use stranger::{Stranger, stranger};
 
 use crate::stream::{Kind, Stream, StreamId};
 use seen::Seen;
-use sixbench_wire::ethernet;
+use sixbench_wire::ethernet::{self, EthernetView};
 use sixbench_wire::tag::{self, Tag};
 use sixbench_wire::template::{StampedTime, Template, Transport, Variable};
-use sixbench_wire::{EchoKind, ipv4, ipv6};
+use sixbench_wire::{EchoKind, MacAddress, ipv4, ipv6};
 use std::fmt;
 
 /// What a frame turned out to be.
@@ -36,6 +36,10 @@ pub(crate) enum Fate {
 /// The first field that is not as it must be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wrong {
+    VlanTag,
+    EthernetDestination,
+    EthernetSource,
+    TrailingOctets,
     IpVersion,
     Source,
     Destination,
@@ -72,6 +76,10 @@ impl Wrong {
             Self::SourcePort if is_echo => "echo identifier",
             Self::DestinationPort if is_echo => "echo sequence number",
             Self::UdpChecksum if is_echo => "ICMPv6 checksum",
+            Self::VlanTag => "VLAN tag",
+            Self::EthernetDestination => "Ethernet destination",
+            Self::EthernetSource => "Ethernet source",
+            Self::TrailingOctets => "octets after the datagram",
             Self::IpVersion => "IP version",
             Self::Source => "source address",
             Self::Destination => "destination address",
@@ -220,7 +228,7 @@ fn is_payload_whole(seen: &Seen<'_>) -> bool {
 #[inline]
 fn first_wrong(seen: &Seen<'_>, kind: &Kind, variable: &Variable) -> Option<Wrong> {
     let template = &kind.template;
-    if let Some(wrong) = first_wrong_outside(seen, template, variable) {
+    if let Some(wrong) = first_wrong_of_ethernet(seen, template).or_else(|| first_wrong_outside(seen, template, variable)) {
         return Some(wrong);
     }
     let (source, destination) = template.addresses(variable);
@@ -241,6 +249,29 @@ fn first_wrong(seen: &Seen<'_>, kind: &Kind, variable: &Variable) -> Option<Wron
         (carried.ports.0 == variable.source_port, Wrong::SourcePort),
         (carried.ports.1 == variable.destination_port, Wrong::DestinationPort),
         (carried.udp_length.is_none_or(|length| length == udp_length(template)), Wrong::UdpLength),
+        (seen.trailing_octets() == 0, Wrong::TrailingOctets),
+    ];
+    checks.into_iter().find(|(holds, _)| !holds).map(|(_, wrong)| wrong)
+}
+
+/// Destination and source of a frame of this template; `None` where nobody has told the tester the DUT's hardware address.
+#[inline]
+fn hardware_addresses(template: &Template) -> Option<(MacAddress, MacAddress)> {
+    let ethernet = EthernetView::new(template.octets()).ok()?;
+    Some((ethernet.dst(), ethernet.src())).filter(|(_, source)| source.is_unicast())
+}
+
+/// The same of the Ethernet header: no frame is sent with a tag, and each is for the tester's own address from the one that answered for
+/// the DUT.
+#[inline]
+fn first_wrong_of_ethernet(seen: &Seen<'_>, template: &Template) -> Option<Wrong> {
+    if seen.vlan.is_some() {
+        return Some(Wrong::VlanTag);
+    }
+    let (destination, source) = hardware_addresses(template)?;
+    let checks = [
+        (seen.ethernet.dst() == destination, Wrong::EthernetDestination),
+        (seen.ethernet.src() == source, Wrong::EthernetSource),
     ];
     checks.into_iter().find(|(holds, _)| !holds).map(|(_, wrong)| wrong)
 }
@@ -287,7 +318,18 @@ fn in_words(wrong: Wrong, seen: &Seen<'_>, kind: &Kind, variable: &Variable) -> 
         Wrong::UdpLength => pair(&udp_length(template), &carried.udp_length.unwrap_or(0)),
         Wrong::UdpChecksum => (hex(template.expected_udp_checksum(variable)), hex(carried.checksum)),
         Wrong::Transport => pair(&transport_in_words(template.description().transport), &transport_in_words(carried.transport)),
+        Wrong::VlanTag => pair(&"none", &format_args!("one of VLAN {}", seen.vlan.unwrap_or(0))),
+        Wrong::TrailingOctets => pair(&"none", &seen.trailing_octets()),
+        Wrong::EthernetDestination | Wrong::EthernetSource => ethernet_in_words(wrong, seen, template),
         wrong => outer_in_words(wrong, seen, template, variable),
+    }
+}
+
+fn ethernet_in_words(wrong: Wrong, seen: &Seen<'_>, template: &Template) -> (String, String) {
+    let (destination, source) = hardware_addresses(template).unwrap_or((MacAddress::BROADCAST, MacAddress::BROADCAST));
+    match wrong {
+        Wrong::EthernetDestination => (destination.to_string(), seen.ethernet.dst().to_string()),
+        _ => (source.to_string(), seen.ethernet.src().to_string()),
     }
 }
 
@@ -328,7 +370,6 @@ mod tests {
     use crate::stream::Source;
     use sixbench_method::terms::{Direction, FrameRate, FrameSize};
     use sixbench_method::trial::TrialSpec;
-    use sixbench_wire::MacAddress;
 
     fn stream() -> Stream {
         let address = |text: &str| text.parse().expect("address");
@@ -366,5 +407,42 @@ mod tests {
         let mut frame = kind.template.patched(&stream.variable(kind, 0, StampedTime::new(5))).to_vec();
         frame[60..62].fill(0);
         assert!(matches!(Verifier::new(self::stream(), 1, true).judge(&frame), Fate::Mistranslated(..)));
+    }
+
+    /// What is told of frame 0 after this change.
+    fn told(change: impl Fn(&mut Vec<u8>)) -> Option<String> {
+        let verifier = Verifier::new(stream(), 1, false);
+        let stream = stream();
+        let kind = stream.kind(0).0;
+        let mut frame = kind.template.patched(&stream.variable(kind, 0, StampedTime::new(5))).to_vec();
+        change(&mut frame);
+        match verifier.judge(&frame) {
+            Fate::Right(_) => None,
+            Fate::Mistranslated(tag, wrong) => Some(verifier.explain(&frame, tag, wrong)),
+            fate => panic!("{fate:?}"),
+        }
+    }
+
+    #[test]
+    fn a_vlan_tag_is_told_by_name() {
+        assert_eq!(told(|_| ()), None);
+        for tag in [[0x81, 0, 0x20, 5], [0x88, 0xa8, 0, 5]] {
+            let told = told(|frame| drop(frame.splice(12..12, tag)));
+            assert_eq!(told.as_deref(), Some("forward frame 0: VLAN tag: expected none, got one of VLAN 5"));
+        }
+    }
+
+    #[test]
+    fn a_frame_for_another_station_or_from_one_is_told_by_name() {
+        let to_all = told(|frame| frame[..6].fill(0xff)).expect("wrong");
+        assert_eq!(to_all, "forward frame 0: Ethernet destination: expected 04:04:04:04:04:04, got ff:ff:ff:ff:ff:ff");
+        let from_other = told(|frame| frame[11] = 9).expect("wrong");
+        assert_eq!(from_other, "forward frame 0: Ethernet source: expected 02:02:02:02:02:02, got 02:02:02:02:02:09");
+    }
+
+    #[test]
+    fn octets_after_the_datagram_are_told_and_padding_is_none() {
+        let longer = told(|frame| frame.extend([0; 3])).expect("wrong");
+        assert_eq!(longer, "forward frame 0: octets after the datagram: expected none, got 3");
     }
 }

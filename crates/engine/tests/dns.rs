@@ -21,6 +21,12 @@ fn domain() -> Domain {
     Domain::new("dns64perf.test").expect("a domain")
 }
 
+/// Gives a server the priority of the client, which never sleeps: beside it one of the usual priority would hardly run on a busy machine.
+fn raise() {
+    // Where it cannot be raised the client's is not, either.
+    let _ = sixbench_io::thread::raise_priority();
+}
+
 /// An authority that answers until it is dropped.
 struct Server {
     address: SocketAddr,
@@ -35,6 +41,7 @@ impl Server {
         let (address, stop) = (authority.local(), Arc::new(AtomicBool::new(false)));
         let seen = stop.clone();
         let serve = move || {
+            raise();
             while !seen.load(Ordering::Relaxed) {
                 if authority.turn(None) == 0 {
                     std::thread::sleep(Duration::from_micros(50));
@@ -60,8 +67,8 @@ fn settings(with_aaaa: u8) -> DnsSettings {
         names: "10.0.0.0/16".parse().expect("names"),
         cached: 0,
         cached_names: 100,
-        timeout_ns: 1_000_000_000,
-        window_ns: 1_000_000_000,
+        timeout_ns: 3_000_000_000,
+        window_ns: 3_000_000_000,
         // This machine is shared.
         stall_ns: 500_000_000,
         ports: 8,
@@ -95,12 +102,13 @@ fn every_query_to_an_authority_is_answered_rightly() {
     let _guard = ONE_AT_A_TIME.lock();
     let server = Server::start(50);
     let mut tester = tester(ends(server.address), settings(50));
-    let result = measure(&mut tester, &spec(2000, 500));
+    // No more than the receive buffer of a server takes that is away all the time.
+    let result = measure(&mut tester, &spec(400, 500));
     let dns = result.dns.as_ref().expect("queries");
-    assert_eq!((dns.answers.sent, dns.answers.right, dns.answers.unanswered), (1000, 1000, 0), "{dns:?}");
-    assert_eq!(dns.existing, 500);
-    assert_eq!(dns.rtt.count, 1000);
-    assert_eq!(result.directions[0].delay.as_ref().map(|delay| delay.count), Some(1000));
+    assert_eq!((dns.answers.sent, dns.answers.right, dns.answers.unanswered), (200, 200, 0), "{dns:?}");
+    assert_eq!(dns.existing, 100);
+    assert_eq!(dns.rtt.count, 200);
+    assert_eq!(result.directions[0].delay.as_ref().map(|delay| delay.count), Some(200));
 }
 
 #[test]
@@ -148,6 +156,7 @@ fn failing_after_one(upstream: SocketAddr) -> (SocketAddr, JoinHandle<()>) {
     let address = server.local_addr().expect("an address");
     server.set_read_timeout(Some(Duration::from_secs(3))).expect("a timeout");
     let serve = move || {
+        raise();
         let (mut message, mut is_first) = ([0; 512], true);
         while let Ok((mut octets, from)) = server.recv_from(&mut message) {
             if std::mem::take(&mut is_first) {

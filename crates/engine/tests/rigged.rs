@@ -117,6 +117,14 @@ fn a_rewritten_port_is_a_mistranslation_told_in_one_line() {
 }
 
 #[test]
+fn a_vlan_tag_and_trailing_octets_are_mistranslations() {
+    let (_, example) = wrong_fields(every_hundredth(|frame| drop(frame.splice(12..12, [0x81, 0, 0, 7]))), ipv4());
+    assert_eq!(example, "forward frame 50: VLAN tag: expected none, got one of VLAN 7");
+    let (_, example) = wrong_fields(every_hundredth(|frame| frame.push(0)), ipv4());
+    assert_eq!(example, "forward frame 50: octets after the datagram: expected none, got 1");
+}
+
+#[test]
 fn a_wrong_address_is_a_mistranslation() {
     let (_, example) = wrong_fields(every_hundredth(|frame| frame[29] = 9), ipv4());
     assert_eq!(example, "forward frame 50: source address: expected 198.18.0.2, got 198.18.0.9");

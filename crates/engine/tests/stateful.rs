@@ -150,7 +150,8 @@ fn a_connection_without_a_way_back_is_named_by_its_validation() {
 fn a_phase_1_that_lost_a_frame_has_no_phase_2() {
     let result = use_them(nat44(), Nat { loses: Some(17), ..Nat::default() });
     assert!(result.directions.is_empty());
-    assert_eq!(result.faults, [Fault::PhaseOneIncomplete { lost: 1, of: 600, rate: 5_000 }]);
+    // What the tester itself fell short in may follow: this machine may be busy.
+    assert_eq!(result.faults.first(), Some(&Fault::PhaseOneIncomplete { lost: 1, of: 600, rate: 5_000 }));
     assert_eq!(result.verdict(LossRatio(0.5)), Verdict::Invalid);
 }
 

@@ -102,12 +102,12 @@ fn connections_are_kept_open_all_at_once_and_live_when_asked_again() {
 #[test]
 fn trials_follow_each_other_at_once_over_few_ports() {
     let few = TcpEnds { source_ports: 20_000..=20_049, ..ends(8) };
-    let settings = TcpSettings { time_limit: Duration::from_millis(250), ..settings() };
+    let settings = TcpSettings { time_limit: Duration::from_millis(1250), ..settings() };
     let mut tester = tester(few, settings);
     for _ in 0..3 {
         // 300 pairs, and no more connections within the time limit than that.
-        let result = tester.measure_rate(1000, Duration::from_millis(500)).expect("a trial");
-        assert_eq!((result.connections.attempted, result.connections.completed), (500, 500), "{result:?}");
+        let result = tester.measure_rate(200, Duration::from_secs(1)).expect("a trial");
+        assert_eq!((result.connections.attempted, result.connections.completed), (200, 200), "{result:?}");
     }
 }
 

@@ -51,12 +51,21 @@ pub trait Transmit: Send {
     fn slots(&self) -> usize;
 
     /// Sends up to `wanted` frames, each written by `fill`; returns at once with what became of them.
-    /// A frame that was filled has left the tester (`taken`), or was turned away by a full DUT (`refused`, counted in `taken` too).
+    /// A frame that was filled has left the tester or waits in a queue of ours (`taken`), or was turned away (`refused`, counted in `taken`
+    /// too, now or when it was filled): by a full DUT, or by a link that is down.
     fn transmit(&mut self, wanted: usize, fill: &mut Fill<'_>) -> Result<Sent, PortError>;
 
     /// Pushes on what was taken and still waits in a queue of ours; says whether nothing does any more. Never waits.
     fn flush(&mut self) -> Result<bool, PortError> {
         Ok(true)
+    }
+
+    /// Whether the link can carry frames. Takes a lock of the kernel: not to be asked while frames are due.
+    ///
+    /// # Errors
+    /// [`PortError::LinkDown`] where it cannot.
+    fn check_link(&self) -> Result<(), PortError> {
+        Ok(())
     }
 }
 
@@ -65,7 +74,7 @@ pub trait Transmit: Send {
 pub struct Sent {
     /// Frames filled and offered.
     pub taken: usize,
-    /// Of these, frames the peer's full receive queue turned away.
+    /// Of these and those before them, frames that a full receive queue of the peer or a dead link turned away.
     pub refused: usize,
 }
 
@@ -92,6 +101,34 @@ pub enum PortError {
         /// What is wrong with it, and what next.
         what: String,
     },
+    /// Nothing can be sent or received.
+    #[error("{interface}: the link is down: is the device's interface at its other end up, and the cable in?")]
+    LinkDown {
+        /// Name of the interface.
+        interface: String,
+    },
+    /// Opening a socket takes rights that this process has not.
+    #[error("{interface}: cannot {what}: {source}; it takes root")]
+    Denied {
+        /// Name of the interface.
+        interface: String,
+        /// What was tried.
+        what: &'static str,
+        /// The kernel's answer.
+        source: io::Error,
+    },
+    /// Somebody else has the interface's XDP hook, or its queue.
+    #[error(
+        "{interface}: cannot open an AF_XDP socket: another AF_XDP socket or XDP program has the interface ({source}); \
+         `ip link show dev {interface}` names a program after `prog/xdp`: end the process it belongs to, take it off \
+         (ip link set dev {interface} xdp off), or use `io = \"packet\"`"
+    )]
+    Busy {
+        /// Name of the interface.
+        interface: String,
+        /// The kernel's answer.
+        source: io::Error,
+    },
     /// A call to the kernel failed.
     #[error("{interface}: cannot {what}: {source}")]
     Kernel {
@@ -107,5 +144,25 @@ pub enum PortError {
 impl PortError {
     pub(crate) fn kernel<'a>(interface: &'a str, what: &'static str) -> impl FnOnce(io::Error) -> Self + 'a {
         move |source| Self::Kernel { interface: interface.to_owned(), what, source }
+    }
+
+    /// Of a socket that only root may open: rights are named where they are what is missing, and nowhere else.
+    pub(crate) fn socket<'a>(interface: &'a str, what: &'static str) -> impl FnOnce(io::Error) -> Self + 'a {
+        move |source| match source.kind() {
+            io::ErrorKind::PermissionDenied => Self::Denied { interface: interface.to_owned(), what, source },
+            _ => Self::kernel(interface, what)(source),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_missing_rights_are_called_so() {
+        let told = |code| PortError::socket("e0", "open a packet socket")(io::Error::from_raw_os_error(code)).to_string();
+        assert!(told(libc::EPERM).ends_with("; it takes root"), "{}", told(libc::EPERM));
+        assert!(!told(libc::EBUSY).contains("root") && !told(libc::EMFILE).contains("root"));
     }
 }

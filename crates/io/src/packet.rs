@@ -3,10 +3,12 @@
 //! Plain receive sockets lost half of the frames where the ring lost none (measured); V2 rather than V3, because V3 hands over
 //! whole blocks and so delays the last frames of each.
 
+use crate::sys::interface::{check_carrier, is_running};
 use crate::sys::mapping::Mapping;
 use crate::sys::{bind_packet, get_option, is_full, send_or_lose, set_option, socket};
 use crate::{BATCH, Fill, Halves, Interface, Port, PortError, Receive, Sent, Transmit};
 use std::io;
+use std::ops::Range;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -17,6 +19,8 @@ pub const RING_FRAMES: usize = 16_384;
 const SEND_BUFFER: libc::c_int = 64 << 20;
 
 const TX_BUFFER: usize = 2048;
+/// How often in a row a queue of our own may be full before the link is suspected: a queue that drains has room again long before.
+const FULL_IN_A_ROW: u32 = 256;
 /// From linux/if_packet.h; not in every libc crate.
 const PACKET_IGNORE_OUTGOING: libc::c_int = 23;
 
@@ -59,7 +63,7 @@ pub(crate) fn buffer_octets(mtu: u32) -> usize {
 /// Opens a packet socket bound to `interface` for sending only.
 pub(crate) fn open_sender(interface: &Interface) -> Result<OwnedFd, PortError> {
     let fail = |what| PortError::kernel(&interface.name, what);
-    let fd = socket(libc::AF_PACKET, libc::SOCK_RAW, 0).map_err(fail("open a packet socket (needs root)"))?;
+    let fd = socket(libc::AF_PACKET, libc::SOCK_RAW, 0).map_err(PortError::socket(&interface.name, "open a packet socket"))?;
     bind_packet(&fd, interface.index, 0).map_err(fail("bind a packet socket"))?;
     set_option(&fd, libc::SOL_PACKET, libc::PACKET_QDISC_BYPASS, &1i32).map_err(fail("bypass the qdisc"))?;
     Ok(fd)
@@ -75,6 +79,10 @@ pub struct PacketTransmit {
     messages: Box<[libc::mmsghdr]>,
     /// A full queue behind a veth is the DUT's; behind a NIC it is our own, and the frame must wait.
     full_is_dut: bool,
+    /// Messages that were filled and wait for room in that queue.
+    waiting: Range<usize>,
+    /// How often in a row it was full.
+    full: u32,
 }
 
 // SAFETY: the raw pointers in `vectors` and `messages` point into `buffers` and `vectors`, heap memory that moves with the
@@ -94,7 +102,49 @@ impl PacketTransmit {
             .collect();
         let messages = vectors.iter_mut().map(message).collect();
         let name = interface.name.clone();
-        Ok(Self { fd, name, buffer_octets, buffers, vectors, messages, full_is_dut: interface.is_veth })
+        let full_is_dut = interface.is_veth;
+        Ok(Self { fd, name, buffer_octets, buffers, vectors, messages, full_is_dut, waiting: 0..0, full: 0 })
+    }
+
+    /// Sends what waits, as far as there is room; returns how many frames were refused. Never waits: the kernel gives the same answer for
+    /// a queue that is full and for a link that is down.
+    fn push(&mut self) -> Result<usize, PortError> {
+        let mut refused = 0;
+        while !self.waiting.is_empty() {
+            match self.send_some(self.waiting.start, self.waiting.end) {
+                // The kernel does not say why it stopped before the end; the next call begins with that frame and will.
+                Ok(sent) => {
+                    self.waiting.start += sent;
+                    self.full = 0;
+                }
+                Err(error) if is_full(&error) && self.full_is_dut => {
+                    self.waiting.start += 1;
+                    refused += 1;
+                }
+                Err(error) if is_full(&error) && self.is_dead()? => {
+                    refused += self.waiting.len();
+                    self.waiting = 0..0;
+                }
+                Err(error) if is_full(&error) => break,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(PortError::kernel(&self.name, "send")(error)),
+            }
+        }
+        Ok(refused)
+    }
+
+    /// Whether the queue is full because the link is down. Asked seldom: a full queue is no reason to be slower still.
+    #[cold]
+    fn is_dead(&mut self) -> Result<bool, PortError> {
+        self.full += 1;
+        if !self.full.is_multiple_of(FULL_IN_A_ROW) {
+            return Ok(false);
+        }
+        let is_running =
+            is_running(&self.fd, &self.name).map_err(PortError::kernel(&self.name, "read the state of its link"))?;
+        // Once known to be down it is asked again for the next frames.
+        self.full = if is_running { self.full } else { FULL_IN_A_ROW - 1 };
+        Ok(!is_running)
     }
 
     /// Hands `messages[from..to]` to the kernel; returns how many it took before one was turned away.
@@ -121,26 +171,26 @@ impl Transmit for PacketTransmit {
     }
 
     fn transmit(&mut self, wanted: usize, fill: &mut Fill<'_>) -> Result<Sent, PortError> {
+        let before = self.push()?;
+        if !self.waiting.is_empty() {
+            return Ok(Sent { taken: 0, refused: before });
+        }
         let wanted = wanted.min(BATCH);
         for slot in 0..wanted {
             let buffer = &mut self.buffers[slot * self.buffer_octets..][..self.buffer_octets];
             self.vectors[slot].iov_len = fill(slot, buffer);
         }
-        let (mut done, mut refused) = (0, 0);
-        while done < wanted {
-            match self.send_some(done, wanted) {
-                // The kernel does not say why it stopped before the end; the next call begins with that frame and will.
-                Ok(sent) if sent > 0 => done += sent,
-                Ok(_) => {}
-                Err(error) if is_full(&error) && self.full_is_dut => {
-                    done += 1;
-                    refused += 1;
-                }
-                Err(error) if is_full(&error) || error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(PortError::kernel(&self.name, "send")(error)),
-            }
-        }
-        Ok(Sent { taken: wanted, refused })
+        self.waiting = 0..wanted;
+        Ok(Sent { taken: wanted, refused: before + self.push()? })
+    }
+
+    fn flush(&mut self) -> Result<bool, PortError> {
+        self.push()?;
+        Ok(self.waiting.is_empty())
+    }
+
+    fn check_link(&self) -> Result<(), PortError> {
+        check_carrier(&self.fd, &self.name)
     }
 }
 
@@ -156,7 +206,8 @@ pub struct PacketReceive {
 impl PacketReceive {
     fn open(interface: &Interface) -> Result<Self, PortError> {
         let fail = |what| PortError::kernel(&interface.name, what);
-        let fd = socket(libc::AF_PACKET, libc::SOCK_RAW, 0).map_err(fail("open a packet socket (needs root)"))?;
+        let fd =
+            socket(libc::AF_PACKET, libc::SOCK_RAW, 0).map_err(PortError::socket(&interface.name, "open a packet socket"))?;
         let version = libc::tpacket_versions::TPACKET_V2 as libc::c_int;
         set_option(&fd, libc::SOL_PACKET, libc::PACKET_VERSION, &version).map_err(fail("choose TPACKET_V2"))?;
         let frame_octets = buffer_octets(interface.mtu);
@@ -174,17 +225,48 @@ impl PacketReceive {
         unsafe { AtomicU32::from_ptr(self.ring.at(index * self.frame_octets).cast()) }
     }
 
-    /// The octets of the ring's frame `index`, which must be owned by us (TP_STATUS_USER seen with Acquire).
-    fn octets(&self, index: usize) -> &[u8] {
+    /// The octets of the ring's frame `index`, which must be owned by us (TP_STATUS_USER seen with Acquire). A VLAN tag that the kernel has
+    /// taken off is put back: the frame is shown as it came.
+    fn octets(&mut self, index: usize) -> &[u8] {
         let start = self.ring.at(index * self.frame_octets);
-        // SAFETY: the kernel filled the header before it set the status, and does not touch the frame until we give it back.
-        // `tp_mac + tp_snaplen` lies within the frame by the kernel's contract; the slice is clamped to it all the same.
+        // SAFETY: the kernel filled the header before it set the status, and does not touch the frame until we give it back; nobody else
+        // has a reference into it, for `self` is borrowed exclusively. `tp_mac + tp_snaplen` lies within the frame by the kernel's contract;
+        // the slice is clamped to it all the same.
         unsafe {
             let header = &*start.cast::<libc::tpacket2_hdr>();
-            let offset = usize::from(header.tp_mac).min(self.frame_octets);
-            let length = (header.tp_snaplen as usize).min(self.frame_octets - offset);
-            std::slice::from_raw_parts(start.add(offset), length)
+            let tag = stripped_tag(header);
+            let mac = usize::from(header.tp_mac).min(self.frame_octets);
+            let length = (header.tp_snaplen as usize).min(self.frame_octets - mac);
+            // The tag goes in front: there the header is, which was read, and an address that nobody reads.
+            let room = if tag.is_some() { TAG_OCTETS } else { 0 };
+            let offset = mac.saturating_sub(room);
+            let frame = std::slice::from_raw_parts_mut(start.add(offset), length + mac - offset);
+            if let Some(tag) = tag {
+                put_tag(frame, tag);
+            }
+            frame
         }
+    }
+}
+
+/// Octets of a VLAN tag.
+const TAG_OCTETS: usize = 4;
+/// Octets of the two addresses in front of it.
+const ADDRESS_OCTETS: usize = 12;
+
+/// The VLAN tag that the kernel keeps beside a frame, as octets of a frame.
+fn stripped_tag(header: &libc::tpacket2_hdr) -> Option<[u8; TAG_OCTETS]> {
+    let has = |flag| header.tp_status & flag != 0;
+    let protocol = if has(libc::TP_STATUS_VLAN_TPID_VALID) { header.tp_vlan_tpid } else { libc::ETH_P_8021Q as u16 };
+    let ([a, b], [c, d]) = (protocol.to_be_bytes(), header.tp_vlan_tci.to_be_bytes());
+    has(libc::TP_STATUS_VLAN_VALID).then_some([a, b, c, d])
+}
+
+/// Puts a tag behind the addresses of a frame that has room for it in front.
+fn put_tag(frame: &mut [u8], tag: [u8; TAG_OCTETS]) {
+    if frame.len() >= ADDRESS_OCTETS + TAG_OCTETS {
+        frame.copy_within(TAG_OCTETS..TAG_OCTETS + ADDRESS_OCTETS, 0);
+        frame[ADDRESS_OCTETS..ADDRESS_OCTETS + TAG_OCTETS].copy_from_slice(&tag);
     }
 }
 
@@ -231,6 +313,13 @@ mod tests {
     fn buffers_are_powers_of_two_with_room_for_the_largest_frame() {
         assert_eq!(buffer_octets(1500), 2048);
         assert_eq!(buffer_octets(9000), 16_384);
+    }
+
+    #[test]
+    fn a_tag_goes_between_addresses_and_protocol() {
+        let mut frame = *b"....ddddddssssssppxx";
+        put_tag(&mut frame, *b"vlan");
+        assert_eq!(frame, *b"ddddddssssssvlanppxx");
     }
 
     #[test]

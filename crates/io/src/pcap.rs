@@ -125,6 +125,10 @@ impl Transmit for TeeTransmit {
     fn flush(&mut self) -> Result<bool, PortError> {
         self.inner.flush()
     }
+
+    fn check_link(&self) -> Result<(), PortError> {
+        self.inner.check_link()
+    }
 }
 
 struct TeeReceive {

@@ -1,8 +1,8 @@
 //! The backends over a real veth pair in a namespace of our own. Needs root.
 
-use sixbench_io::packet::PacketPort;
+use sixbench_io::packet::{PacketPort, RING_FRAMES};
 use sixbench_io::xdp::XdpPort;
-use sixbench_io::{Halves, Interface, Port, PortError, thread};
+use sixbench_io::{Halves, Interface, Port, PortError, Sent, thread};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -133,10 +133,103 @@ fn a_full_ring_is_counted_as_overrun() {
     for number in 0..total {
         from.transmit.transmit(1, &mut |_, buffer| write(number, buffer)).expect("send");
     }
-    std::thread::sleep(Duration::from_millis(100));
-    let mut seen = 0;
+    // Nothing is taken out until all have arrived: what has no room is counted.
+    let (mut seen, mut overruns) = (0, 0);
+    let end = Instant::now() + Duration::from_secs(60);
+    while overruns + (RING_FRAMES as u64) < u64::from(total) && Instant::now() < end {
+        overruns += to.receive.overruns().expect("statistics");
+    }
     while to.receive.receive(&mut |frame| seen += u64::from(number_of(frame).is_some())).expect("receive") > 0 {}
-    let overruns = to.receive.overruns().expect("statistics");
     assert!(overruns > 0);
     assert_eq!(seen + overruns, u64::from(total), "every frame was either received or counted");
+}
+
+/// Opens an end of the pair as if it were a NIC, whose full queue is the tester's own.
+fn open_as_nic(pair: &Pair, end: &str, backend: &str) -> Halves {
+    let (end, backend) = (end.to_owned(), backend.to_owned());
+    let opened = thread::in_namespace(&pair.0, move || {
+        let nic = Interface { is_veth: false, ..Interface::open(&end)? };
+        Ok::<_, PortError>(match &*backend {
+            "packet" => Box::new(PacketPort::open(&nic)?).split(),
+            _ => Box::new(XdpPort::open(&nic)?).split(),
+        })
+    });
+    opened.expect("namespace").expect("port")
+}
+
+/// Sends until this is true, at most for as long as any machine takes to notice that a link is down.
+fn send_until(port: &mut Halves, mut is_enough: impl FnMut(Sent) -> bool) {
+    let end = Instant::now() + Duration::from_secs(60);
+    while !is_enough(port.transmit.transmit(16, &mut |_, buffer| write(7, buffer)).expect("send")) {
+        assert!(Instant::now() < end, "it goes on for ever");
+    }
+}
+
+#[test]
+fn a_link_that_goes_down_at_the_other_end_refuses_frames_and_is_named() {
+    let pair = Pair::new("io-down");
+    let mut port = open_as_nic(&pair, "e0", "packet");
+    send_until(&mut port, |sent| sent.taken == 16 && sent.refused == 0);
+    port.transmit.check_link().expect("a link");
+    ip(&format!("-n {} link set e1 down", pair.0));
+    // Every call returns, whatever the kernel does with the frames.
+    send_until(&mut port, |sent| sent.refused > 0);
+    assert!(port.transmit.flush().expect("flush"), "nothing is kept for a link that is down");
+    let error = port.transmit.check_link().unwrap_err();
+    assert!(matches!(&error, PortError::LinkDown { interface } if interface == "e0"), "{error}");
+    ip(&format!("-n {} link set e1 up", pair.0));
+    send_until(&mut port, |sent| sent.taken == 16 && sent.refused == 0);
+    port.transmit.check_link().expect("a link again");
+}
+
+#[test]
+fn xdp_names_a_link_that_is_down() {
+    let pair = Pair::new("io-xdown");
+    let mut port = pair.open("e0", "xdp");
+    port.transmit.check_link().expect("a link");
+    ip(&format!("-n {} link set e1 down", pair.0));
+    for _ in 0..1_000 {
+        port.transmit.transmit(16, &mut |_, buffer| write(7, buffer)).expect("send");
+        port.transmit.flush().expect("flush");
+    }
+    assert!(matches!(port.transmit.check_link(), Err(PortError::LinkDown { .. })));
+}
+
+/// The octets of the first frame of the experimental type, tagged or not, that arrives.
+fn first_frame(port: &mut Halves) -> Vec<u8> {
+    let end = Instant::now() + Duration::from_secs(60);
+    let mut seen = None;
+    while seen.is_none() {
+        assert!(Instant::now() < end, "no frame came");
+        let is_ours = |frame: &[u8]| frame.windows(2).take(17).any(|octets| octets == [0x88, 0xb5]);
+        port.receive
+            .receive(&mut |frame| seen = seen.take().or_else(|| is_ours(frame).then(|| frame.to_vec())))
+            .expect("receive");
+    }
+    seen.expect("a frame")
+}
+
+#[test]
+fn both_backends_show_a_vlan_tag_as_it_came() {
+    let pair = Pair::new("io-vlan");
+    let mut sender = pair.open("e0", "packet");
+    let mut tagged = vec![2; 12];
+    tagged.extend([0x81, 0, 0x20, 5, 0x88, 0xb5]);
+    tagged.resize(64, 7);
+    for backend in ["packet", "xdp"] {
+        let mut receiver = pair.open("e1", backend);
+        sender.receive.answer(&tagged).expect("send");
+        assert_eq!(first_frame(&mut receiver), tagged, "{backend}");
+    }
+}
+
+#[test]
+fn an_interface_that_another_xdp_socket_has_is_busy_and_no_matter_of_rights() {
+    let pair = Pair::new("io-busy");
+    let _first = pair.open("e0", "xdp");
+    let second = thread::in_namespace(&pair.0, || open("e0", "xdp").map(drop)).expect("namespace");
+    let error = second.expect_err("one socket a queue");
+    assert!(matches!(error, PortError::Busy { .. }), "{error}");
+    let told = error.to_string();
+    assert!(told.contains("`ip link show dev e0`") && !told.contains("root"), "{told}");
 }

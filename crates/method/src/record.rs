@@ -1,5 +1,7 @@
 //! What a run leaves behind: one line of `trials.jsonl` for each settled trial, and the facts of the machine.
 
+mod moment;
+
 use crate::plan::Point;
 use crate::terms::{FrameSize, IpVersion};
 use crate::throughput::LoadSource;
@@ -57,6 +59,10 @@ pub struct Watch {
     /// Entries of the DUT's connection tracking table at each sample, where its kernel has one and it was not empty all the time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub connections: Vec<u64>,
+    /// For how long the DUT's processes were ready to run and waited for a core, in each interval, microseconds, all of their threads
+    /// together. Empty of a DUT that is the kernel, or out of sight.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub waited_us: Vec<u64>,
 }
 
 /// One device over a trial, where it has cores of its own or is one of several.
@@ -225,7 +231,17 @@ mod tests {
 
     fn unwatched() -> Watch {
         let (memory, drops, connections) = (vec![], vec![], vec![]);
-        Watch { interval_ns: 100_000_000, cores: vec![], devices: vec![], memory, process_ms: None, drops, connections }
+        let waited_us = vec![];
+        Watch {
+            interval_ns: 100_000_000,
+            cores: vec![],
+            devices: vec![],
+            memory,
+            process_ms: None,
+            drops,
+            connections,
+            waited_us,
+        }
     }
 
     #[test]

@@ -160,8 +160,14 @@ fn feed(
     let test = plan.test(&point.test).expect("points are of the plan's tests");
     let procedure = procedure(plan, test, point.frame_size, earlier, load.as_ref());
     let mut fed = Fed { procedure, invalid: 0, watched: Vec::new(), load };
+    let mut last = None;
     for record in trials {
         let wanted = fed.procedure.next_trial();
+        // An earlier version may have called the trial before invalid that this one calls valid, and have made it again.
+        if wanted.is_none() && last == Some(record.result.spec) {
+            break;
+        }
+        last = Some(record.result.spec);
         if wanted != Some(record.result.spec) {
             return Err(mismatch(record, wanted));
         }

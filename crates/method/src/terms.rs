@@ -11,7 +11,7 @@ pub struct FrameRate(pub u64);
 impl FrameRate {
     /// The number of frames a schedule of this rate holds in `duration_ns` nanoseconds, per direction.
     pub fn frames_in(self, duration_ns: u64) -> u64 {
-        (u128::from(self.0) * u128::from(duration_ns) / 1_000_000_000) as u64
+        (u128::from(self.0) * u128::from(duration_ns) / 1_000_000_000).min(u128::from(u64::MAX)) as u64
     }
 
     /// The highest rate a medium carries: RFC 5180 section 5.2, `line rate / (8 * (size + 20))`.

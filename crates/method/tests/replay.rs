@@ -104,6 +104,19 @@ fn a_killed_run_leaves_one_measurement_unfinished() {
 }
 
 #[test]
+fn a_trial_made_again_because_an_earlier_version_called_the_one_before_invalid_is_no_mismatch() {
+    let [mut plan, _] = plans();
+    plan.tests[0].measure = Measure::ResponseTime(ResponseTime { rate_per_client: FrameRate(15_000), duration_ns: SECOND });
+    let (mut records, found) = live(&plan, &mut noisy(7));
+    let again = TrialRecord { trial: 2, ..records[0].clone() };
+    records.insert(1, again);
+    let replay = replay(&plan, &records);
+    assert!(replay.mismatches.is_empty(), "{:?}", replay.mismatches);
+    assert_eq!(replay.finished.len(), found.len());
+    assert_eq!(replay.finished[0].values, found[0].values);
+}
+
+#[test]
 fn records_of_another_plan_are_refused() {
     let [mut plan, _] = plans();
     let (records, _) = live(&plan, &mut noisy(7));

@@ -119,7 +119,7 @@ fn the_device_can_ask_its_neighbours_again() {
     let dut = rig.topology.dut().shell();
     let neighbour = recipe.right.tester[0];
     dut.line(&format!("ip neigh replace {neighbour} lladdr {} dev right nud probe", mac.trim())).expect("probing");
-    let end = Instant::now() + Duration::from_secs(5);
+    let end = Instant::now() + Duration::from_secs(60);
     let mut state = String::new();
     while Instant::now() < end && !state.contains("REACHABLE") {
         state = dut.look(&["ip", "neigh", "show", &neighbour.to_string(), "dev", "right"]).expect("a neighbour");

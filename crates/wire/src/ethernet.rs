@@ -7,6 +7,8 @@ use crate::{MacAddress, WireError};
 
 /// Octets of an Ethernet II header.
 pub const HEADER_LEN: usize = 14;
+/// Octets of a VLAN tag (IEEE 802.1Q).
+pub const VLAN_TAG_LEN: usize = 4;
 /// Octets of the shortest frame, without its frame check sequence (IEEE 802.3: 64 with it).
 pub const MINIMUM_LEN: usize = 60;
 
@@ -23,6 +25,10 @@ impl EtherType {
     pub const ARP: Self = Self(0x0806);
     /// IPv6 (RFC 2464).
     pub const IPV6: Self = Self(0x86dd);
+    /// A customer's VLAN tag (IEEE 802.1Q).
+    pub const VLAN: Self = Self(0x8100);
+    /// A provider's VLAN tag (IEEE 802.1ad).
+    pub const PROVIDER_VLAN: Self = Self(0x88a8);
 }
 
 impl fmt::Display for EtherType {
@@ -31,6 +37,8 @@ impl fmt::Display for EtherType {
             Self::IPV4 => f.write_str("ipv4"),
             Self::ARP => f.write_str("arp"),
             Self::IPV6 => f.write_str("ipv6"),
+            Self::VLAN => f.write_str("vlan"),
+            Self::PROVIDER_VLAN => f.write_str("provider-vlan"),
             Self(other) => write!(f, "{other:#06x}"),
         }
     }
@@ -71,6 +79,33 @@ impl<'a> EthernetView<'a> {
     #[inline]
     pub fn payload(&self) -> &'a [u8] {
         &self.0[HEADER_LEN..]
+    }
+}
+
+/// What follows the addresses of a frame, its VLAN tag peeled off.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Untagged<'a> {
+    /// The VLAN of the tag, 0 to 4095; `None` of a frame without one.
+    pub vlan: Option<u16>,
+    /// The protocol of the payload.
+    pub ether_type: EtherType,
+    /// All octets after the header and the tag, padding included.
+    pub payload: &'a [u8],
+}
+
+impl<'a> EthernetView<'a> {
+    /// The frame without its outermost VLAN tag.
+    #[inline]
+    pub fn untagged(&self) -> Untagged<'a> {
+        let (ether_type, payload) = (self.ether_type(), self.payload());
+        match ether_type {
+            EtherType::VLAN | EtherType::PROVIDER_VLAN if payload.len() >= VLAN_TAG_LEN => Untagged {
+                vlan: Some(be16(payload, 0) & 0x0fff),
+                ether_type: EtherType(be16(payload, 2)),
+                payload: &payload[VLAN_TAG_LEN..],
+            },
+            _ => Untagged { vlan: None, ether_type, payload },
+        }
     }
 }
 

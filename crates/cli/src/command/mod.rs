@@ -9,6 +9,7 @@ pub(crate) mod explain;
 pub(crate) mod import;
 pub(crate) mod lab;
 pub(crate) mod list;
+mod memory;
 pub(crate) mod plan;
 pub(crate) mod report;
 pub(crate) mod run;
@@ -146,6 +147,7 @@ pub(crate) fn check_feasible(loaded: &Loaded, library: &Library, isolation: Isol
     check_devices(loaded, library)?;
     check_cores(&loaded.links, &loaded.plan, library)?;
     check_interleaving(loaded)?;
+    memory::check_plan(&loaded.plan, library)?;
     if !examination::is_root() {
         return Err(Failed::new(
             Exit::Testbed,

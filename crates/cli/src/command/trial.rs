@@ -25,6 +25,8 @@ pub(crate) fn trial(arguments: &args::Trial) -> Result<Exit, Failed> {
     let recipe = find_recipe(&library, &arguments.dut)?;
     check_state(arguments, recipe)?;
     let loaded = one_test(arguments)?;
+    let spec = spec(arguments, loaded.plan.tests[0].stateful);
+    super::memory::check_trial(&loaded.plan, &loaded.plan.tests[0], &library, &spec)?;
     let isolation = isolation(arguments.force);
     check_feasible(&loaded, &library, isolation)?;
     let (plan, shell) = (&loaded.plan, Shell::new());
@@ -38,7 +40,6 @@ pub(crate) fn trial(arguments: &args::Trial) -> Result<Exit, Failed> {
     let mut session = Session::open(&site, &Wanted::alone(recipe, arguments.size), job)?;
     session.warnings().iter().for_each(|warning| eprintln!("warning: {warning}"));
     session.check_state(&plan.tests[0], plan)?;
-    let spec = spec(arguments, plan.tests[0].stateful);
     let (result, _) = session.measure(&spec)?;
     match arguments.json {
         true => println!("{}", serde_json::to_string_pretty(&result).map_err(anyhow::Error::from)?),

@@ -261,7 +261,8 @@ impl Session {
                 if milliseconds > 0 {
                     result.faults.push(Fault::CpuStolen { milliseconds });
                 }
-                result.faults.extend(taken(&watch, self.cores.dut.len()));
+                let taken = taken(&watch, self.cores.dut.len()).or_else(|| taken_where_lost(&watch, &result));
+                result.faults.extend(taken);
                 self.check_alive().map(|()| (result, watch))
             }
             Err(TrialError::Interrupted) => Err(Failed::new(Exit::Interrupted, TrialError::Interrupted)),
@@ -341,6 +342,11 @@ fn taken(watch: &Watch, cores: usize) -> Option<Fault> {
     let lasted_ms = samples * watch.interval_ns / 1_000_000 * cores as u64;
     let milliseconds = watch.taken_ms()?;
     (milliseconds > lasted_ms * Fault::UNNOTICED_PER_MILLE / 1000).then_some(Fault::CpuTaken { milliseconds })
+}
+
+/// Others in the way of a device that lost frames in just that moment, however short it was.
+fn taken_where_lost(watch: &Watch, result: &TrialResult) -> Option<Fault> {
+    watch.taken_where_lost_ms(result).map(|milliseconds| Fault::CpuTaken { milliseconds })
 }
 
 /// Who runs on which core: as the plan says, else divided.

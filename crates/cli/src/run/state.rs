@@ -5,7 +5,7 @@ use crate::exit::{Exit, Failed};
 use sixbench_engine::Counter;
 use sixbench_method::plan::{Measure, Plan, Test};
 use sixbench_method::trial::{Fault, Shape, TrialResult};
-use sixbench_testbed::{ConnectionTable, Devices, Shell, TestbedError, facts};
+use sixbench_testbed::{ConnectionTable, Devices, Shell, TestbedError};
 use std::time::Duration;
 
 /// What is known of a device's connection tracking table.
@@ -63,7 +63,7 @@ impl State {
         Ok(())
     }
 
-    /// Table, timeout and this machine's memory against what the test asks for, where that can be told.
+    /// Table and timeout against what the test asks for, where that can be told.
     pub(super) fn check(&self, test: &Test, plan: &Plan) -> Result<(), Failed> {
         let Some(stateful) = test.stateful else { return Ok(()) };
         let limit = self.table.limit().map_err(broken)?;
@@ -76,7 +76,6 @@ impl State {
                 if matches!(test.measure, Measure::TableCapacity(_)) { "start" } else { "connections" }
             )));
         }
-        check_memory(test, stateful.connections)?;
         // A search for rates comes by slow ones: there each trial is judged.
         let needed_ns = if test.measure.is_of_connections() { 0 } else { needed_ns(test, plan) };
         match self.timeout.filter(|timeout| timeout.as_nanos() < u128::from(needed_ns)) {
@@ -93,34 +92,8 @@ impl State {
     }
 }
 
-/// Octets of the tester's own for each connection: state table, the search for collisions, a bit of what was seen.
-const OCTETS_EACH: u64 = 17;
-
-fn check_memory(test: &Test, connections: u64) -> Result<(), Failed> {
-    let Some(available) = facts::available_memory() else { return Ok(()) };
-    let needed = connections.saturating_mul(OCTETS_EACH);
-    if needed < available {
-        return Ok(());
-    }
-    Err(Failed::usage(format!(
-        "test {}: {connections} connections take {} MiB of the tester's memory, and {} MiB are available; lower `connections`",
-        test.name,
-        needed >> 20,
-        available >> 20
-    )))
-}
-
 /// From the first frame of phase 1 to the last of phase 2, nanoseconds; of all trials of the test the longest.
 fn needed_ns(test: &Test, plan: &Plan) -> u64 {
     let before_ns = test.stateful.map_or(0, |stateful| stateful.delay_ns(stateful.opening()));
-    let own_ns = match &test.measure {
-        Measure::Latency(latency) => latency.duration_ns,
-        Measure::Pdv(at) | Measure::Ipdv(at) => at.duration_ns,
-        Measure::ResponseTime(response) => response.duration_ns,
-        Measure::BackToBack(settings) => settings.longest_ns,
-        Measure::Recovery(recovery) => recovery.duration_ns + recovery.after_ns,
-        _ => 0,
-    };
-    // The load may be searched for first.
-    before_ns + own_ns.max(plan.trial.duration_ns) + plan.trial.residual_ns
+    before_ns + test.longest_trial_ns(plan) + plan.trial.residual_ns
 }

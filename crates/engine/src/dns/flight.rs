@@ -12,6 +12,9 @@ pub(crate) struct Entry {
     pub(crate) answer: Option<(u64, Fate)>,
 }
 
+/// Octets of an entry of the ring.
+pub(crate) const ENTRY_OCTETS: u64 = size_of::<Entry>() as u64;
+
 /// The ring.
 pub(crate) struct Flight {
     entries: Box<[Entry]>,

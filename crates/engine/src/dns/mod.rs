@@ -22,6 +22,7 @@ mod tally;
 mod tester;
 pub mod zone_file;
 
+pub(crate) use flight::ENTRY_OCTETS;
 pub use questions::Expectation;
 pub use settings::{AuthorityEnd, DnsEnds, DnsError, DnsSettings, StandIn};
 pub use tester::DnsTester;

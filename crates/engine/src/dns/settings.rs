@@ -3,6 +3,7 @@
 use super::authority::AuthorityError;
 use super::names::Domain;
 use super::questions::Expectation;
+use crate::memory::OutOfMemory;
 use sixbench_method::isolation::Addressed;
 use sixbench_method::plan::Names;
 use std::io;
@@ -101,7 +102,7 @@ pub enum DnsError {
     #[error(transparent)]
     Authority(#[from] AuthorityError),
     /// A namespace cannot be entered.
-    #[error("cannot enter {place}: {source}; was the testbed brought up? (sixbench testbed up PLAN)")]
+    #[error("cannot enter {place}: {source}")]
     Namespace {
         /// The namespace, in words.
         place: String,
@@ -124,6 +125,9 @@ pub enum DnsError {
         /// The system's answer.
         source: io::Error,
     },
+    /// The trial's tables do not fit into memory.
+    #[error(transparent)]
+    Memory(#[from] OutOfMemory),
     /// Somebody asked to stop.
     #[error("interrupted")]
     Interrupted,

@@ -14,6 +14,7 @@ use super::resolve::{Resolved, Resolver};
 use super::result::{Outcome, add_counts, nothing_sent, trial_result};
 use super::settings::{DnsEnds, DnsError, DnsSettings};
 use super::silence;
+use crate::memory::{self, Work};
 use crate::tester::Layout;
 use sixbench_io::clock::Clock;
 use sixbench_io::thread;
@@ -483,6 +484,7 @@ impl Measurer for DnsTester {
     type Error = DnsError;
 
     fn measure(&mut self, spec: &TrialSpec) -> Result<TrialResult, DnsError> {
+        memory::ensure(spec, Work::Dns(&self.settings))?;
         self.trial(spec)
     }
 }

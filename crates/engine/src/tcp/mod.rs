@@ -27,6 +27,7 @@ mod server;
 mod tally;
 mod times;
 
+use crate::memory::{self, OutOfMemory, Work};
 use crate::tester::Layout;
 use addresses::{Addresses, Need, Rotation};
 use client::Client;
@@ -149,13 +150,16 @@ pub enum TcpError {
         source: io::Error,
     },
     /// A namespace cannot be entered.
-    #[error("cannot enter {place}: {source}; was the testbed brought up? (sixbench testbed up PLAN)")]
+    #[error("cannot enter {place}: {source}")]
     Namespace {
         /// The namespace, in words.
         place: String,
         /// The kernel's answer.
         source: io::Error,
     },
+    /// The trial's tables do not fit into memory.
+    #[error(transparent)]
+    Memory(#[from] OutOfMemory),
     /// Somebody asked to stop.
     #[error("interrupted")]
     Interrupted,
@@ -263,6 +267,7 @@ impl Measurer for TcpTester {
     type Error = TcpError;
 
     fn measure(&mut self, spec: &TrialSpec) -> Result<TrialResult, TcpError> {
+        memory::ensure(spec, Work::Tcp(&self.settings))?;
         let result = match spec.shape {
             Shape::TcpRate => self.measure_rate(spec.rate.0, Duration::from_nanos(spec.duration_ns)),
             Shape::TcpCapacity { connections } => self.measure_capacity(connections, spec.rate.0),

@@ -38,6 +38,12 @@ pub(super) struct Seen<'a> {
     pub(super) ip: Header,
     pub(super) outer: Option<Header>,
     pub(super) carried: Carried<'a>,
+    /// The whole frame as it came.
+    pub(super) ethernet: EthernetView<'a>,
+    /// The VLAN it is tagged with.
+    pub(super) vlan: Option<u16>,
+    /// Its octets without the tag.
+    untagged_octets: usize,
 }
 
 impl<'a> Seen<'a> {
@@ -45,9 +51,10 @@ impl<'a> Seen<'a> {
     #[inline]
     pub(super) fn read(frame: &'a [u8]) -> Option<Self> {
         let ethernet = EthernetView::new(frame).ok()?;
-        let (ip, protocol, payload) = match ethernet.ether_type() {
-            EtherType::IPV4 => read_ipv4(ethernet.payload())?,
-            EtherType::IPV6 => read_ipv6(ethernet.payload())?,
+        let untagged = ethernet.untagged();
+        let (ip, protocol, payload) = match untagged.ether_type {
+            EtherType::IPV4 => read_ipv4(untagged.payload)?,
+            EtherType::IPV6 => read_ipv6(untagged.payload)?,
             _ => return None,
         };
         let inner = match protocol {
@@ -59,7 +66,14 @@ impl<'a> Seen<'a> {
             Some((inner, protocol, payload)) => (inner, Some(ip), protocol, payload),
             None => (ip, None, protocol, payload),
         };
-        Some(Self { ip, outer, carried: carried(protocol, payload)? })
+        let untagged_octets = ethernet::HEADER_LEN + untagged.payload.len();
+        Some(Self { ip, outer, carried: carried(protocol, payload)?, ethernet, vlan: untagged.vlan, untagged_octets })
+    }
+
+    /// Octets after the end of the datagram that are no padding: only a frame below the minimum is padded, and only up to it.
+    #[inline]
+    pub(super) fn trailing_octets(&self) -> usize {
+        self.untagged_octets.saturating_sub(self.frame_octets().max(ethernet::MINIMUM_LEN))
     }
 
     /// Octets of the Ethernet frame by the length in its first IP header, without FCS.

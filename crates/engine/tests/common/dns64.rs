@@ -83,6 +83,9 @@ impl Dns64 {
         };
         let (rigged, counted, seen) = (is_rigged.clone(), asked.clone(), stop.clone());
         let serve = move || {
+            // The client never sleeps, at the highest priority: beside it a thread of the usual one would hardly run on a busy machine.
+            // Where it cannot be raised the client's is not, either.
+            let _ = sixbench_io::thread::raise_priority();
             while !seen.load(Ordering::Relaxed) && server.rigged < server.most {
                 counted.fetch_add(server.turn(&rigged), Ordering::Relaxed);
             }

@@ -65,6 +65,43 @@ fn ask(fd: &OwnedFd, name: &str, what: libc::c_ulong) -> io::Result<libc::ifreq>
     Ok(request)
 }
 
+/// Whether the interface says that it is running: up, with a carrier. May lag behind by a second, and takes no lock.
+pub(crate) fn is_running(fd: &OwnedFd, name: &str) -> io::Result<bool> {
+    // SAFETY: SIOCGIFFLAGS fills ifru_flags.
+    let flags = unsafe { ask(fd, name, libc::SIOCGIFFLAGS)?.ifr_ifru.ifru_flags };
+    Ok(i32::from(flags) & libc::IFF_RUNNING != 0)
+}
+
+/// `struct ethtool_value` of linux/ethtool.h.
+#[repr(C)]
+struct Answer {
+    command: u32,
+    data: u32,
+}
+
+const ETHTOOL_GLINK: u32 = 10;
+
+/// Whether the interface has a carrier now. One that cannot tell has.
+pub(crate) fn has_carrier(fd: &OwnedFd, name: &str) -> io::Result<bool> {
+    let mut answer = Answer { command: ETHTOOL_GLINK, data: 0 };
+    let mut request = request(name);
+    request.ifr_ifru.ifru_data = (&raw mut answer).cast();
+    // SAFETY: ifru_data points to a struct of the size the command fills, alive during the call.
+    match check(unsafe { libc::ioctl(fd.as_raw_fd(), SIOCETHTOOL as _, &raw mut request) }) {
+        Ok(_) => Ok(answer.data != 0),
+        Err(error) if error.raw_os_error() == Some(libc::EOPNOTSUPP) => Ok(true),
+        Err(error) => Err(error),
+    }
+}
+
+/// An error where the interface has no carrier.
+pub(crate) fn check_carrier(fd: &OwnedFd, name: &str) -> Result<(), PortError> {
+    match has_carrier(fd, name).map_err(PortError::kernel(name, "read the state of its link"))? {
+        true => Ok(()),
+        false => Err(PortError::LinkDown { interface: name.to_owned() }),
+    }
+}
+
 /// `struct ethtool_drvinfo` of linux/ethtool.h.
 #[repr(C)]
 struct DriverInfo {

@@ -5,6 +5,7 @@ use super::ring::{Consumer, Producer};
 use super::socket::{self, RingMemory};
 use super::umem::{RECEIVE_CHUNKS, SEND_CHUNKS, Umem, chunk_for};
 use crate::packet::open_sender;
+use crate::sys::interface::check_carrier;
 use crate::sys::mapping::Mapping;
 use crate::sys::send_or_lose;
 use crate::{BATCH, Fill, Halves, Interface, Port, PortError, Receive, Sent, Transmit};
@@ -43,6 +44,8 @@ const KICKS: usize = BATCH / 32 + 1;
 struct Shared {
     fd: OwnedFd,
     umem: Umem,
+    /// A packet socket beside it: sends answers, and may be asked what an AF_XDP socket may not.
+    plain: OwnedFd,
     _rings: [Mapping; 4],
     _program: Program,
 }
@@ -63,16 +66,14 @@ impl XdpPort {
             interface: interface.name.clone(),
             what: format!("its MTU of {} is too large for AF_XDP; use the packet backend", interface.mtu),
         })?;
-        let mut last = None;
+        let mut failed = Vec::new();
         for mode in MODES {
             match Self::open_in(interface, mode, chunk) {
                 Ok(port) => return Ok(port),
-                Err(error) => last = Some(error),
+                Err(error) => failed.push(error),
             }
         }
-        Err(PortError::kernel(&interface.name, "open an AF_XDP socket (needs root)")(
-            last.unwrap_or_else(|| io::Error::other("no mode to try")),
-        ))
+        Err(why(&interface.name, failed))
     }
 
     /// The mode the driver accepted.
@@ -91,10 +92,23 @@ impl XdpPort {
         let attach = if mode == Mode::Generic { Attach::Generic } else { Attach::Driver };
         let program = Program::attach(interface.index, attach)?;
         program.steer(0, &fd)?;
-        let answers = open_sender(interface).map_err(io::Error::other)?;
+        let plain = open_sender(interface).map_err(io::Error::other)?;
         let rings = Rings { fill, completion, rx, tx };
-        let (transmit, receive) = halves(interface, fd, umem, rings, program, answers);
+        let (transmit, receive) = halves(interface, fd, umem, rings, program, plain);
         Ok(Self { interface: interface.clone(), mode, transmit, receive })
+    }
+}
+
+/// Why no mode could be had: somebody else's program or socket stands in the way of some modes and not of others, and is what matters.
+fn why(interface: &str, mut failed: Vec<io::Error>) -> PortError {
+    // A queue with another socket is busy; so is the hook of a driver with another program, and beside that the generic one exists.
+    let is_busy = |error: &io::Error| matches!(error.raw_os_error(), Some(libc::EBUSY | libc::EEXIST));
+    match failed.iter().position(is_busy) {
+        Some(index) => PortError::Busy { interface: interface.to_owned(), source: failed.swap_remove(index) },
+        None => {
+            let last = failed.pop().unwrap_or_else(|| io::Error::other("no mode to try"));
+            PortError::socket(interface, "open an AF_XDP socket")(last)
+        }
     }
 }
 
@@ -111,7 +125,7 @@ fn halves(
     umem: Umem,
     rings: Rings,
     program: Program,
-    answers: OwnedFd,
+    plain: OwnedFd,
 ) -> (XdpTransmit, XdpReceive) {
     // SAFETY: the parts lie in the four mappings, which `Shared` keeps alive as long as either half lives; each ring gets
     // exactly one end here, the kernel being the other.
@@ -126,11 +140,11 @@ fn halves(
     umem.receive_chunks().for_each(|chunk| fill.put(chunk));
     fill.publish();
     let mappings = [rings.fill.mapping, rings.completion.mapping, rings.rx.mapping, rings.tx.mapping];
-    let shared = Arc::new(Shared { fd, umem, _rings: mappings, _program: program });
+    let shared = Arc::new(Shared { fd, umem, plain, _rings: mappings, _program: program });
     let name = interface.name.clone();
     let free = (0..SEND_CHUNKS).rev().collect();
     let transmit = XdpTransmit { shared: shared.clone(), name: name.clone(), completion, tx, free };
-    (transmit, XdpReceive { shared, name, fill, rx, answers, drops_seen: 0 })
+    (transmit, XdpReceive { shared, name, fill, rx, drops_seen: 0 })
 }
 
 impl Port for XdpPort {
@@ -214,12 +228,15 @@ impl Transmit for XdpTransmit {
         self.reclaim();
         Ok(self.tx.is_empty())
     }
+
+    fn check_link(&self) -> Result<(), PortError> {
+        check_carrier(&self.shared.plain, &self.name)
+    }
 }
 
 struct XdpReceive {
     fill: Producer<u64>,
     rx: Consumer<libc::xdp_desc>,
-    answers: OwnedFd,
     name: String,
     drops_seen: u64,
     // Last, as above.
@@ -247,7 +264,7 @@ impl Receive for XdpReceive {
     }
 
     fn answer(&mut self, frame: &[u8]) -> Result<(), PortError> {
-        send_or_lose(&self.answers, frame).map_err(PortError::kernel(&self.name, "send an answer"))
+        send_or_lose(&self.shared.plain, frame).map_err(PortError::kernel(&self.name, "send an answer"))
     }
 
     fn overruns(&mut self) -> Result<u64, PortError> {

@@ -38,7 +38,7 @@ fn watch(mut cores: Vec<CoreWatch>) -> Watch {
     let busy = CoreWatch { core: 0, role: "tester".into(), samples: vec![sample(1000, 0, 0); 16] };
     cores.push(busy);
     let (memory, drops, connections) = (vec![], vec![], vec![]);
-    Watch { interval_ns: SECOND / 10, cores, devices: vec![], memory, process_ms: None, drops, connections }
+    Watch { interval_ns: SECOND / 10, cores, devices: vec![], memory, process_ms: None, drops, connections, waited_us: vec![] }
 }
 
 /// Four cores, numbered from 1, that do this.

@@ -5,7 +5,7 @@ use super::read::EXCUSABLE_SHARE;
 use super::{Findings, Procedure, Quantity, Value};
 use crate::plan::LossScan;
 use crate::terms::{FrameRate, LossRatio};
-use crate::trial::{TrialResult, TrialSpec, Verdict};
+use crate::trial::{DirectionResult, TrialResult, TrialSpec, Verdict};
 
 /// The scan. A rate the tester cannot offer has no value.
 #[derive(Clone, Debug)]
@@ -21,6 +21,8 @@ pub(super) struct Scan {
     invalid: u32,
     /// Successive rates without loss.
     lossless: u32,
+    /// What holds of a trial at this rate that gave the loss of one direction only.
+    partial: Vec<Value>,
     values: Vec<Value>,
 }
 
@@ -36,6 +38,7 @@ impl Scan {
             at: 0,
             invalid: 0,
             lossless: 0,
+            partial: Vec::new(),
             values: Vec::new(),
         }
     }
@@ -43,20 +46,31 @@ impl Scan {
     fn go_on(&mut self) {
         self.at += 1;
         self.invalid = 0;
+        self.partial.clear();
     }
 
     fn note(&mut self, result: &TrialResult) {
-        let values = result.directions.iter().map(|direction| Value {
-            quantity: Quantity::FrameLossRate,
-            direction: direction.direction,
-            load: result.spec.rate,
-            value: direction.loss_ratio().0 * 100.0,
-            is_at_least: false,
-        });
-        self.values.extend(values);
+        self.values.extend(result.directions.iter().map(|direction| loss_rate(result, direction)));
         self.lossless = if result.not_received() == 0 { self.lossless + 1 } else { 0 };
         self.go_on();
     }
+}
+
+fn loss_rate(result: &TrialResult, direction: &DirectionResult) -> Value {
+    Value {
+        quantity: Quantity::FrameLossRate,
+        direction: direction.direction,
+        load: result.spec.rate,
+        value: direction.loss_ratio().0 * 100.0,
+        is_at_least: false,
+    }
+}
+
+/// The losses of the directions that are the DUT's, in a trial in which those of another may be the tester's.
+fn of_those_that_hold(result: &TrialResult) -> Vec<Value> {
+    let lossy = result.directions.iter().filter(|direction| direction.not_received() > 0);
+    let holding = lossy.filter(|direction| result.is_loss_of_the_dut_in(direction, EXCUSABLE_SHARE));
+    if result.is_as_asked() { holding.map(|direction| loss_rate(result, direction)).collect() } else { Vec::new() }
 }
 
 impl Procedure for Scan {
@@ -78,8 +92,11 @@ impl Procedure for Scan {
         match self.verdict(result) {
             Verdict::Passed | Verdict::Lost => self.note(result),
             Verdict::Invalid => {
+                let holding = of_those_that_hold(result);
+                self.partial = if holding.is_empty() { std::mem::take(&mut self.partial) } else { holding };
                 self.invalid += if result.is_beyond_tester() { 2 } else { 1 };
                 if self.invalid >= self.tries {
+                    self.values.append(&mut self.partial);
                     self.go_on();
                 }
             }

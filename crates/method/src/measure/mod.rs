@@ -4,6 +4,7 @@
 mod back_to_back;
 mod capacity;
 mod conditions;
+mod largest;
 mod loss_scan;
 mod read;
 mod single;

@@ -2,53 +2,108 @@
 
 use super::{Quantity, Value};
 use crate::terms::{Direction, LossRatio};
-use crate::trial::{Delay, DirectionResult, LOSS_BIN_NS, Shape, TrialResult, Verdict};
+use crate::trial::{Delay, DirectionResult, LOSS_BIN_NS, Shape, Spoilt, TrialResult, Verdict};
 
-/// Of the frames of a stream so many may be late by the tester's own doing before its 99.9th percentile is: half of what lies above it.
-const SPOILT_SHARE: f64 = 0.0005;
+// Each result says how much of it a fault of the tester may explain before it no longer holds. A trial whose faults spoil some of its
+// results gives the others.
 
-/// Where a loss is the result, so much of it may be the tester's doing.
+/// A loss: so much of it may be the tester's doing. Near the capacity of a device a per cent of load is a large part of the loss, so
+/// repetitions differ by more. The same holds for the spread of delays.
 pub(super) const EXCUSABLE_SHARE: f64 = 0.1;
 
+/// A mean of times, or a rate: so much of it. Searches for a rate are no finer.
+const NEGLIGIBLE_SHARE: f64 = 0.02;
+
+/// The 99.9th percentile: so many of the frames, which is half of what lies above it.
+const TAIL_SHARE: f64 = 0.0005;
+
+/// The median and the minimum: so many of the frames. The rank of either moves by no more.
+const RANK_SHARE: f64 = 0.01;
+
+/// What one trial says to a measurement.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Reading {
+    /// Invalid where no value holds.
+    pub(super) verdict: Verdict,
+    /// The values that hold.
+    pub(super) values: Vec<Value>,
+    /// Whether no value was left out because the tester may have spoilt it.
+    pub(super) is_whole: bool,
+}
+
+impl Reading {
+    /// A trial that is valid as a whole or not at all.
+    fn new(verdict: Verdict, values: Vec<Value>) -> Self {
+        Self { verdict, values, is_whole: true }
+    }
+
+    /// The values of a trial that was as asked, each with whether it holds; one trial may give some of its values and not others.
+    fn of_those_that_hold(result: &TrialResult, found: Vec<(Value, bool)>) -> Self {
+        let all = found.len();
+        let values: Vec<Value> = found.into_iter().filter(|(_, holds)| *holds).map(|(value, _)| value).collect();
+        let is_invalid = !result.is_as_asked() || (values.is_empty() && all > 0);
+        let verdict = if is_invalid { Verdict::Invalid } else { Verdict::Passed };
+        Self { verdict, is_whole: values.len() == all, values }
+    }
+}
+
 /// TL and WCL (RFC 8219 section 7.2).
-pub(super) fn latency(result: &TrialResult) -> (Verdict, Vec<Value>) {
-    let values = each(result, |direction| {
+pub(super) fn latency(result: &TrialResult) -> Reading {
+    delays(result, |direction| {
         let tagged = direction.tagged.as_ref()?;
-        Some(vec![(Quantity::TypicalLatency, tagged.median_ns as f64), (Quantity::WorstCaseLatency, tagged.p999_ns as f64)])
-    });
-    (result.delay_verdict(SPOILT_SHARE), values)
+        Some(vec![
+            (Quantity::TypicalLatency, tagged.median_ns as f64, RANK_SHARE),
+            (Quantity::WorstCaseLatency, tagged.p999_ns as f64, TAIL_SHARE),
+        ])
+    })
 }
 
 /// PDV with the two delays it is the difference of (RFC 8219 section 7.3.1).
-pub(super) fn pdv(result: &TrialResult) -> (Verdict, Vec<Value>) {
-    let values = each(result, |direction| {
+pub(super) fn pdv(result: &TrialResult) -> Reading {
+    delays(result, |direction| {
         let delay = direction.delay.as_ref()?;
         Some(vec![
-            (Quantity::Pdv, delay.pdv_ns() as f64),
-            (Quantity::MinimumDelay, delay.min_ns as f64),
-            (Quantity::HighDelay, delay.p999_ns as f64),
+            (Quantity::Pdv, delay.pdv_ns() as f64, TAIL_SHARE),
+            (Quantity::MinimumDelay, delay.min_ns as f64, RANK_SHARE),
+            (Quantity::HighDelay, delay.p999_ns as f64, TAIL_SHARE),
         ])
-    });
-    (result.delay_verdict(SPOILT_SHARE), values)
+    })
 }
 
 /// The three values of RFC 8219 section 7.3.2. Its extremes are single frames: one look too late of the tester spoils them.
-pub(super) fn ipdv(result: &TrialResult) -> (Verdict, Vec<Value>) {
-    let values = each(result, |direction| {
+pub(super) fn ipdv(result: &TrialResult) -> Reading {
+    delays(result, |direction| {
         let ipdv = direction.ipdv?;
         Some(vec![
-            (Quantity::IpdvMinimum, ipdv.min_ns as f64),
-            (Quantity::IpdvMedian, ipdv.median_ns as f64),
-            (Quantity::IpdvMaximum, ipdv.max_ns as f64),
+            (Quantity::IpdvMinimum, ipdv.min_ns as f64, 0.0),
+            (Quantity::IpdvMedian, ipdv.median_ns as f64, RANK_SHARE),
+            (Quantity::IpdvMaximum, ipdv.max_ns as f64, 0.0),
         ])
+    })
+}
+
+/// Quantiles of delays, each with the share of the frames that may be spoilt before it no longer holds. What does not hold in one direction
+/// is given of neither: of two directions the worse is the result.
+fn delays(result: &TrialResult, of: impl Fn(&DirectionResult) -> Option<Vec<(Quantity, f64, f64)>>) -> Reading {
+    let each = result.directions.iter().flat_map(|direction| {
+        let spoilt = result.spoilt(direction.direction);
+        let found = of(direction).unwrap_or_default();
+        found.into_iter().map(move |(quantity, value, share)| {
+            let (direction, received) = (direction.direction, direction.received);
+            let value = Value { quantity, direction, load: result.spec.rate, value, is_at_least: false };
+            (value, spoilt.is_within(share, received))
+        })
     });
-    (result.delay_verdict(0.0), values)
+    let mut each: Vec<(Value, bool)> = each.collect();
+    let spoilt: Vec<Quantity> = each.iter().filter(|(_, holds)| !holds).map(|(value, _)| value.quantity).collect();
+    each.iter_mut().for_each(|(value, holds)| *holds = !spoilt.contains(&value.quantity));
+    Reading::of_those_that_hold(result, each)
 }
 
 /// From the drop of the rate to the last frame lost (RFC 2544 section 26.5, whose text subtracts the wrong way round).
-pub(super) fn recovery(result: &TrialResult) -> (Verdict, Vec<Value>) {
+pub(super) fn recovery(result: &TrialResult) -> Reading {
     let Shape::Drop { at_ns, .. } = result.spec.shape else {
-        return (Verdict::Invalid, Vec::new());
+        return Reading::new(Verdict::Invalid, Vec::new());
     };
     let mut values = each(result, |direction| {
         // What was lost to nothing was not overloaded, and has nothing to recover from.
@@ -62,7 +117,7 @@ pub(super) fn recovery(result: &TrialResult) -> (Verdict, Vec<Value>) {
         let missing = missing_from(direction, at_ns);
         missing > 0 && missing <= result.excusable(direction.direction)
     });
-    (if is_the_testers { Verdict::Invalid } else { sent_as_asked(result) }, values)
+    Reading::new(if is_the_testers { Verdict::Invalid } else { sent_as_asked(result) }, values)
 }
 
 /// Frames not received that were due from a moment on, to the bin of 100 ms it lies in.
@@ -71,7 +126,7 @@ fn missing_from(direction: &DirectionResult, at_ns: u64) -> u64 {
 }
 
 /// Both methods of RFC 6201 section 1.3. A DUT that does not come back has no first frame after the reset, hence no time by timestamps.
-pub(super) fn reset(result: &TrialResult) -> (Verdict, Vec<Value>) {
+pub(super) fn reset(result: &TrialResult) -> Reading {
     let mut values = each(result, |direction| {
         let mut found = vec![(Quantity::ResetTimeByLoss, by_loss_ns(direction, result))];
         if !is_gone_to_the_end(direction, result) {
@@ -84,7 +139,7 @@ pub(super) fn reset(result: &TrialResult) -> (Verdict, Vec<Value>) {
         value.is_at_least = of.is_some_and(|direction| is_gone_to_the_end(direction, result));
     }
     let is_the_duts = result.is_loss_of_the_dut(EXCUSABLE_SHARE);
-    (if is_the_duts { sent_as_asked(result) } else { Verdict::Invalid }, values)
+    Reading::new(if is_the_duts { sent_as_asked(result) } else { Verdict::Invalid }, values)
 }
 
 fn by_loss_ns(direction: &DirectionResult, result: &TrialResult) -> f64 {
@@ -105,10 +160,10 @@ fn is_gone_to_the_end(direction: &DirectionResult, result: &TrialResult) -> bool
 }
 
 /// Connections over the time the DUT took to delete them all (RFC 9693).
-pub(super) fn tear_down(result: &TrialResult) -> (Verdict, Vec<Value>) {
+pub(super) fn tear_down(result: &TrialResult) -> Reading {
     let connections = result.connections.as_ref().filter(|connections| connections.lost() == 0);
     let Some((opened, took_ns)) = connections.and_then(|c| Some((c.established, c.torn_down_ns?))) else {
-        return (Verdict::Invalid, Vec::new());
+        return Reading::new(Verdict::Invalid, Vec::new());
     };
     let value = Value {
         quantity: Quantity::TearDownRate,
@@ -117,31 +172,57 @@ pub(super) fn tear_down(result: &TrialResult) -> (Verdict, Vec<Value>) {
         value: opened as f64 * 1e9 / took_ns.max(1) as f64,
         is_at_least: false,
     };
-    (sent_as_asked(result), vec![value])
+    Reading::new(sent_as_asked(result), vec![value])
 }
 
-/// What the paper's tables have of a number of clients. Loss and response time are both the result: the tester must not be the cause of
-/// either.
-pub(super) fn response_time(result: &TrialResult) -> (Verdict, Vec<Value>) {
+/// What the paper's tables have of a number of clients. Loss and response time are both the result, and a fault that may explain one of
+/// them need not touch the other.
+pub(super) fn response_time(result: &TrialResult) -> Reading {
     let Some(exchange) = result.exchange() else {
-        return (Verdict::Invalid, Vec::new());
+        return Reading::new(Verdict::Invalid, Vec::new());
     };
-    let forwarded = exchange.forwarded() as f64 * 1e9 / result.spec.duration_ns.max(1) as f64;
+    let both = [Direction::Forward, Direction::Reverse];
+    let excusable = both.map(|way| result.excusable(way)).into_iter().fold(0, u64::saturating_add) as f64;
+    let spoilt = result.spoilt(Direction::Forward).and(result.spoilt(Direction::Reverse));
+    let (unanswered, forwarded) = (exchange.unanswered() as f64, exchange.forwarded() as f64);
     let time = exchange.time();
     let found = [
-        (Quantity::RequestLoss, Some(exchange.loss_ratio().0 * 100.0)),
-        (Quantity::ResponseTime, time.and_then(Delay::mean_ns)),
-        (Quantity::ResponseTimeDeviation, time.and_then(Delay::deviation_ns)),
-        (Quantity::ForwardedFrames, Some(forwarded)),
+        (
+            Quantity::RequestLoss,
+            Some(exchange.loss_ratio().0 * 100.0),
+            unanswered == 0.0 || excusable <= EXCUSABLE_SHARE * unanswered,
+        ),
+        (Quantity::ResponseTime, time.and_then(Delay::mean_ns), time.is_some_and(|time| mean_holds(time, spoilt))),
+        (
+            Quantity::ResponseTimeDeviation,
+            time.and_then(Delay::deviation_ns),
+            time.is_some_and(|time| deviation_holds(time, spoilt)),
+        ),
+        (
+            Quantity::ForwardedFrames,
+            Some(forwarded * 1e9 / result.spec.duration_ns.max(1) as f64),
+            unanswered == 0.0 || excusable <= NEGLIGIBLE_SHARE * forwarded,
+        ),
     ];
     // What is of both ways together stands with the requests.
-    let value = |(quantity, value): (Quantity, Option<f64>)| {
+    let value = |(quantity, value, holds): (Quantity, Option<f64>, bool)| {
         let (direction, load) = (Direction::Forward, result.spec.rate);
-        Some(Value { quantity, direction, load, value: value?, is_at_least: false })
+        Some((Value { quantity, direction, load, value: value?, is_at_least: false }, holds))
     };
-    let is_the_duts = result.is_loss_of_the_dut(EXCUSABLE_SHARE);
-    let verdict = if is_the_duts { result.delay_verdict(SPOILT_SHARE) } else { Verdict::Invalid };
-    (verdict, found.into_iter().filter_map(value).collect())
+    Reading::of_those_that_hold(result, found.into_iter().filter_map(value).collect())
+}
+
+/// Whether the tester's part in the sum of all times is negligible.
+fn mean_holds(time: &Delay, spoilt: Spoilt) -> bool {
+    let sum_ns = time.moments.map_or(0, |moments| moments.sum_ns);
+    spoilt.is_within(TAIL_SHARE, time.count) || spoilt.sum_ns as f64 <= NEGLIGIBLE_SHARE * sum_ns as f64
+}
+
+/// Whether the tester's part in the spread is small: by the triangle inequality a standard deviation moves by no more than the root of the
+/// mean square of what was added.
+fn deviation_holds(time: &Delay, spoilt: Spoilt) -> bool {
+    let added_ns = (spoilt.frames as f64 / time.count.max(1) as f64).sqrt() * spoilt.worst_ns as f64;
+    spoilt.is_within(TAIL_SHARE, time.count) || added_ns <= EXCUSABLE_SHARE * time.deviation_ns().unwrap_or(0.0)
 }
 
 /// Loss is the result here: only a tester that did not offer the load is unfit.

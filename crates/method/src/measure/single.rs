@@ -1,45 +1,49 @@
 //! A measurement of one trial at one load, repeated while the tester falls short.
 
+use super::read::Reading;
 use super::{Findings, Procedure, Value};
 use crate::trial::{TrialResult, TrialSpec, Verdict};
 
-/// What a trial says: whether the tester was fit, and the values.
-pub(super) type Read = fn(&TrialResult) -> (Verdict, Vec<Value>);
+/// What a trial says: whether the tester was fit, and the values that hold.
+pub(super) type Read = fn(&TrialResult) -> Reading;
 
-/// One valid trial, or the admission that the tester could not make one.
+/// One valid trial, or the admission that the tester could not make one. A trial that gives some of its values only is kept until one
+/// gives all of them.
 #[derive(Clone, Debug)]
 pub(super) struct Single {
     spec: TrialSpec,
     tries_left: u32,
     read: Read,
-    values: Option<Vec<Value>>,
+    values: Vec<Value>,
 }
 
 impl Single {
-    /// At most `tries` trials of `spec`, until one is valid.
+    /// At most `tries` trials of `spec`, until one gives all of its values.
     pub(super) fn new(spec: TrialSpec, tries: u32, read: Read) -> Self {
-        Self { spec, tries_left: tries.max(1), read, values: None }
+        Self { spec, tries_left: tries.max(1), read, values: Vec::new() }
     }
 }
 
 impl Procedure for Single {
     fn next_trial(&self) -> Option<TrialSpec> {
-        (self.values.is_none() && self.tries_left > 0).then_some(self.spec)
+        (self.tries_left > 0).then_some(self.spec)
     }
 
     fn verdict(&self, result: &TrialResult) -> Verdict {
-        (self.read)(result).0
+        (self.read)(result).verdict
     }
 
     fn learn(&mut self, result: &TrialResult) {
-        self.tries_left = self.tries_left.saturating_sub(1);
-        let (verdict, values) = (self.read)(result);
-        if verdict != Verdict::Invalid {
-            self.values = Some(values);
+        let reading = (self.read)(result);
+        let is_valid = reading.verdict != Verdict::Invalid;
+        self.tries_left = if is_valid && reading.is_whole { 0 } else { self.tries_left.saturating_sub(1) };
+        // Of several the last: what was seen of the DUT's processors is that of the last valid trial, too.
+        if is_valid && reading.values.len() >= self.values.len() {
+            self.values = reading.values;
         }
     }
 
     fn findings(&self) -> Findings {
-        Findings { brackets: Vec::new(), values: self.values.clone().unwrap_or_default() }
+        Findings { brackets: Vec::new(), values: self.values.clone() }
     }
 }

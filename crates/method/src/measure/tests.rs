@@ -362,12 +362,54 @@ impl Measurer for LateLooks {
 fn delays_that_the_tester_spoilt_are_measured_anew() {
     for measure in &at_load(Load::Rate(FrameRate(100_000)))[..3] {
         let tried = |trials| {
-            let mut tester = LateLooks { dut: dut(500_000).with_delay(50_000, 100), trials, frames: 1_000 };
+            let mut tester = LateLooks { dut: dut(500_000).with_delay(50_000, 100), trials, frames: 5_000 };
             let (specs, outcome) = repeat(&plan(measure.clone()), &[], &mut tester);
             (specs.len(), outcome.invalid, outcome.headline(measure).is_some())
         };
         assert_eq!([0, 1, 2, 3].map(tried), [(1, 0, true), (2, 1, true), (3, 2, true), (3, 3, false)], "{measure:?}");
     }
+}
+
+#[test]
+fn a_stall_that_spoils_the_extremes_leaves_the_median() {
+    use Quantity::{IpdvMedian, MinimumDelay, TypicalLatency};
+    for (measure, holds) in at_load(Load::Rate(FrameRate(100_000))).iter().zip([TypicalLatency, MinimumDelay, IpdvMedian]) {
+        let tried = |trials| {
+            let mut tester = LateLooks { dut: dut(500_000).with_delay(50_000, 100), trials, frames: 900 };
+            let (specs, outcome) = repeat(&plan(measure.clone()), &[], &mut tester);
+            (specs.len(), outcome.invalid, outcome.values)
+        };
+        let (trials, _, all) = tried(2);
+        assert_eq!(trials, 3, "what was left out is tried again");
+        assert!(all.len() > 2, "{all:?}");
+        let (trials, invalid, left) = tried(3);
+        assert_eq!((trials, invalid), (3, 0));
+        assert!(left.len() == 2 && left.iter().all(|value| value.quantity == holds), "{left:?}");
+    }
+}
+
+/// A device overloaded in the forward direction only, within a tester that is away for 64 frames of the reverse one in every trial.
+struct Lopsided(SimulatedDut);
+
+impl Measurer for Lopsided {
+    type Error = std::convert::Infallible;
+
+    fn measure(&mut self, spec: &TrialSpec) -> Result<TrialResult, Self::Error> {
+        let mut result = self.0.measure(spec)?;
+        result.directions[1].received = result.directions[1].offered - 70;
+        result.faults.push(Fault::ReceiverStalled { direction: Direction::Reverse, worst_gap_ns: 1_500_000, frames: 64 });
+        Ok(result)
+    }
+}
+
+#[test]
+fn the_loss_of_one_direction_is_given_although_that_of_the_other_may_be_the_testers() {
+    let rates = vec![FrameRate(800_000)];
+    let plan = plan(Measure::FrameLossRate(LossScan { rates, until_lossless: false }));
+    let (specs, outcome) = repeat(&plan, &[], &mut Lopsided(dut(500_000)));
+    assert_eq!((specs.len(), outcome.invalid), (3, 3), "it is tried again");
+    let losses: Vec<_> = outcome.values.iter().map(|value| (value.direction, value.value)).collect();
+    assert_eq!(losses, [(Direction::Forward, 37.5)]);
 }
 
 #[test]

@@ -78,6 +78,8 @@ struct Snapshot {
     memory: u64,
     /// Processor time of the DUT's process so far, milliseconds.
     process_ms: u64,
+    /// How long the DUT's processes have waited for a core so far, microseconds.
+    waited_us: u64,
     conntrack: conntrack::Snapshot,
 }
 
@@ -91,6 +93,7 @@ impl Snapshot {
             drops: drops::snapshot(&watched.anchors),
             memory: processes.iter().filter_map(|process| resident_octets(*process)).sum(),
             process_ms: processes.iter().filter_map(|process| processor::time_of(*process)).sum(),
+            waited_us: processes.iter().map(|process| processor::waited_us(*process)).sum(),
             conntrack: watched.tracked.map(conntrack::snapshot).unwrap_or_default(),
         }
     }
@@ -130,6 +133,11 @@ impl Monitor {
         let (snapshots, watchers) = self.thread.join().unwrap_or_default();
         // A process that was started anew in the middle begins again at zero.
         let used = snapshots.windows(2).map(|pair| pair[1].process_ms.saturating_sub(pair[0].process_ms)).sum();
+        let mut waited_us: Vec<u64> =
+            snapshots.windows(2).map(|pair| pair[1].waited_us.saturating_sub(pair[0].waited_us)).collect();
+        if snapshots.iter().all(|snapshot| snapshot.waited_us == 0) {
+            waited_us.clear();
+        }
         for snapshot in snapshots {
             processors.push(snapshot.processors);
             drops.push(snapshot.drops);
@@ -149,6 +157,7 @@ impl Monitor {
             process_ms: (!self.watched.anchors.is_empty()).then_some(used),
             drops: drops::watched(&drops).into_iter().chain(conntrack::watched(&conntrack)).collect(),
             connections: conntrack::entries(&conntrack),
+            waited_us,
         }
     }
 }

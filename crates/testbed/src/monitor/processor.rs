@@ -58,6 +58,18 @@ pub(super) fn time_of(process: u32) -> Option<u64> {
     Some(ticks(&std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?)? * 10)
 }
 
+/// For how long the threads of a process have been ready to run and waited for a core, microseconds; 0 where the kernel does not say.
+pub(super) fn waited_us(process: u32) -> u64 {
+    let threads = std::fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten().flatten();
+    let of_thread = |thread: std::fs::DirEntry| waited_ns(&std::fs::read_to_string(thread.path().join("schedstat")).ok()?);
+    threads.filter_map(of_thread).sum::<u64>() / 1000
+}
+
+/// The second number of a schedstat file: time on the core, time waited for it, and turns, nanoseconds.
+fn waited_ns(schedstat: &str) -> Option<u64> {
+    schedstat.split_whitespace().nth(1)?.parse().ok()
+}
+
 /// User and system time, fields 14 and 15 of a stat file, in ticks of 10 ms.
 pub(super) fn ticks(stat: &str) -> Option<u64> {
     // The name, in parentheses, may hold blanks.
@@ -117,6 +129,13 @@ mod tests {
         let cores = Cores { tester: vec![0], dut: vec![1] };
         let watched = watched(&[parse(AFTER), parse(BEFORE)], &cores);
         assert!(watched.iter().all(|core| core.samples.is_empty()));
+    }
+
+    #[test]
+    fn the_wait_for_a_core_is_the_second_number_of_schedstat() {
+        assert_eq!(waited_ns("1234567 31000000 42\n"), Some(31_000_000));
+        assert_eq!(waited_ns(""), None);
+        assert_eq!(waited_us(u32::MAX), 0);
     }
 
     #[test]

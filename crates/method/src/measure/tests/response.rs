@@ -73,20 +73,79 @@ fn a_step_that_the_tester_could_not_send_is_repeated_and_has_no_values() {
     assert!(outcome.values.is_empty());
 }
 
-#[test]
-fn loss_that_the_testers_own_stall_may_have_caused_is_not_the_relays() {
-    let Ok(mut result) =
-        SimulatedRelay::new(FrameRate(100_000), 10).measure(&TrialSpec::response(FrameRate(60_000), SECOND / 5));
-    assert_eq!(read::response_time(&result).0, Verdict::Passed, "the loss is a result");
-    let frames = result.not_received();
-    result.faults.push(Fault::ReceiverStalled { direction: Direction::Reverse, worst_gap_ns: 5_000_000, frames });
-    assert_eq!(read::response_time(&result).0, Verdict::Invalid);
+/// The quantities that hold of a trial with this fault.
+fn holding(mut result: TrialResult, fault: Fault) -> (Verdict, Vec<Quantity>) {
+    assert_eq!(read::response_time(&result).values.len(), 4, "everything holds without it");
+    result.faults.push(fault);
+    let reading = read::response_time(&result);
+    assert_eq!(reading.is_whole, reading.values.len() == 4);
+    (reading.verdict, reading.values.iter().map(|value| value.quantity).collect())
+}
+
+fn measured(mut relay: SimulatedRelay, rate: u64) -> TrialResult {
+    let Ok(result) = relay.measure(&TrialSpec::response(FrameRate(rate), SECOND / 5));
+    result
 }
 
 #[test]
-fn a_responder_that_was_away_spoils_response_times() {
-    let Ok(mut result) = relay().measure(&TrialSpec::response(FrameRate(15_000), SECOND / 5));
-    assert_eq!(read::response_time(&result).0, Verdict::Passed);
-    result.faults.push(Fault::SenderStalled { direction: Direction::Reverse, worst_lateness_ns: 3_000_000, frames: 45 });
-    assert_eq!(read::response_time(&result).0, Verdict::Invalid);
+fn loss_that_the_testers_own_stall_may_have_caused_is_not_the_relays() {
+    let result = measured(SimulatedRelay::new(FrameRate(100_000), 10), 60_000);
+    let frames = result.not_received();
+    let fault = Fault::ReceiverStalled { direction: Direction::Reverse, worst_gap_ns: 5_000_000, frames };
+    assert_eq!(holding(result, fault), (Verdict::Invalid, vec![]));
+}
+
+#[test]
+fn a_responder_that_was_away_spoils_response_times_and_no_counts() {
+    let fault = Fault::SenderStalled { direction: Direction::Reverse, worst_lateness_ns: 3_000_000, frames: 45 };
+    let (verdict, quantities) = holding(measured(relay(), 15_000), fault);
+    assert_eq!((verdict, quantities), (Verdict::Passed, vec![Quantity::RequestLoss, Quantity::ForwardedFrames]));
+}
+
+/// A relay with a long queue that loses thousands of frames, as those of the paper do.
+fn overloaded() -> TrialResult {
+    let result = measured(SimulatedRelay::new(FrameRate(220_000), 1000), 225_000);
+    assert!(result.exchange().expect("an exchange").unanswered() > 20_000);
+    result
+}
+
+#[test]
+fn sixty_four_late_frames_explain_nothing_of_twenty_thousand_lost_ones() {
+    let stall = |direction| Fault::SenderStalled { direction, worst_lateness_ns: 1_500_000, frames: 64 };
+    for direction in [Direction::Forward, Direction::Reverse] {
+        let (verdict, quantities) = holding(overloaded(), stall(direction));
+        assert_eq!((verdict, quantities.len()), (Verdict::Passed, 4), "{direction}: {quantities:?}");
+    }
+}
+
+#[test]
+fn a_stall_that_explains_a_fifth_of_the_loss_leaves_the_rate_and_not_the_loss() {
+    let result = measured(SimulatedRelay::new(FrameRate(220_000), 100), 112_000);
+    let frames = result.exchange().expect("an exchange").unanswered() / 5;
+    assert!(frames > 0);
+    let fault = Fault::ReceiveRingOverrun { direction: Direction::Reverse, frames };
+    let (_, quantities) = holding(result, fault);
+    assert!(!quantities.contains(&Quantity::RequestLoss) && quantities.contains(&Quantity::ForwardedFrames), "{quantities:?}");
+}
+
+/// A relay whose tester stalls for 1.5 ms in every trial.
+struct Stalling(SimulatedRelay);
+
+impl Measurer for Stalling {
+    type Error = std::convert::Infallible;
+
+    fn measure(&mut self, spec: &TrialSpec) -> Result<TrialResult, Self::Error> {
+        let mut result = self.0.measure(spec)?;
+        let (direction, frames) = (Direction::Forward, spec.rate.frames_in(1_500_000));
+        result.faults.push(Fault::SenderStalled { direction, worst_lateness_ns: 1_500_000, frames });
+        Ok(result)
+    }
+}
+
+#[test]
+fn ten_clients_have_their_column_although_the_tester_stalls_in_every_trial() {
+    let (specs, outcome) = repeat(&of(10), &[], &mut Stalling(relay()));
+    assert_eq!((specs.len(), outcome.invalid), (3, 0), "what is spoilt is tried again");
+    assert!(one(&outcome, Quantity::RequestLoss) > 20.0);
+    assert!((one(&outcome, Quantity::ForwardedFrames) / 220_000.0 - 1.0).abs() < 0.01);
 }

@@ -1,0 +1,48 @@
+//! What the program tells people to run must exist.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The commands that `sixbench --help` lists.
+fn commands() -> BTreeSet<String> {
+    let output = Command::new(env!("CARGO_BIN_EXE_sixbench")).arg("--help").output().expect("sixbench");
+    let help = String::from_utf8(output.stdout).expect("text");
+    let lines = help.lines().skip_while(|line| !line.starts_with("Commands:")).skip(1).take_while(|line| line.starts_with(' '));
+    lines.filter_map(|line| Some(line.strip_prefix("  ")?.split_whitespace().next()?.to_owned())).collect()
+}
+
+fn sources(directory: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(directory).expect("a directory").map(|entry| entry.expect("an entry").path()) {
+        if entry.is_dir() {
+            sources(&entry, found);
+        } else if entry.extension().is_some_and(|extension| extension == "rs" || extension == "md") {
+            found.push(entry);
+        }
+    }
+}
+
+/// The words after `sixbench` where it stands as a command: in backquotes or in brackets.
+fn advised(text: &str) -> impl Iterator<Item = &str> {
+    let places = ["(sixbench ", "`sixbench "].into_iter().flat_map(|mark| text.split(mark).skip(1));
+    places.map(|rest| rest.split(|c: char| !c.is_ascii_alphanumeric() && c != '-').next().unwrap_or_default())
+}
+
+#[test]
+fn every_command_that_is_advised_exists() {
+    let known = commands();
+    assert!(known.contains("run") && known.contains("doctor"), "{known:?}");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut files = vec![root.join("README.md")];
+    sources(&root.join("crates"), &mut files);
+    sources(&root.join("docs"), &mut files);
+    let mut unknown = Vec::new();
+    for file in files.iter().filter(|file| !file.ends_with("advice.rs")) {
+        let text = fs::read_to_string(file).expect("text");
+        // `sixbench --help` and the like are options, not commands.
+        let wrong = advised(&text).filter(|word| !word.is_empty() && !word.starts_with('-') && !known.contains(*word));
+        unknown.extend(wrong.map(|word| format!("{}: sixbench {word}", file.display())));
+    }
+    assert!(unknown.is_empty(), "{unknown:#?}");
+}

@@ -1,0 +1,102 @@
+//! Links that go down while a trial is under way: every trial ends, and says why.
+
+mod common;
+
+use common::*;
+use sixbench_engine::profile::{Neighbours, Profile};
+use sixbench_engine::{FrameTester, Layout, MeasureError};
+use sixbench_io::loopback::{Loopback, pair};
+use sixbench_io::{Fill, Halves, Port, PortError, Sent, Transmit};
+use sixbench_method::plan::TrialSettings;
+use sixbench_method::terms::FrameRate;
+use sixbench_method::trial::{Measurer, TrialSpec};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// What the port of a dead link does with frames.
+#[derive(Clone, Copy, PartialEq)]
+enum Dead {
+    /// Has no room for any, as a NIC whose queue does not drain.
+    TakesNone,
+    /// Takes them and never lets go of them.
+    KeepsThem,
+    /// Refuses them all.
+    Refuses,
+}
+
+/// A port whose link is dead for the frames of trials: neighbours still answer.
+struct DeadLink(Loopback, Dead);
+
+struct DeadTransmit(Box<dyn Transmit>, Dead);
+
+impl Port for DeadLink {
+    fn name(&self) -> String {
+        "dead".to_owned()
+    }
+
+    fn mac(&self) -> [u8; 6] {
+        self.0.mac()
+    }
+
+    fn split(self: Box<Self>) -> Halves {
+        let Halves { transmit, receive } = Box::new(self.0).split();
+        Halves { transmit: Box::new(DeadTransmit(transmit, self.1)), receive }
+    }
+}
+
+impl Transmit for DeadTransmit {
+    fn slots(&self) -> usize {
+        self.0.slots()
+    }
+
+    fn transmit(&mut self, wanted: usize, fill: &mut Fill<'_>) -> Result<Sent, PortError> {
+        let taken = if self.1 == Dead::TakesNone { 0 } else { wanted };
+        let mut buffer = vec![0; 2048];
+        let _octets: usize = (0..taken).map(|slot| fill(slot, &mut buffer)).sum();
+        Ok(Sent { taken, refused: if self.1 == Dead::Refuses { taken } else { 0 } })
+    }
+
+    fn flush(&mut self) -> Result<bool, PortError> {
+        Ok(self.1 != Dead::KeepsThem)
+    }
+
+    fn check_link(&self) -> Result<(), PortError> {
+        Err(PortError::LinkDown { interface: "dead".to_owned() })
+    }
+}
+
+const SETTINGS: TrialSettings = TrialSettings {
+    duration_ns: 200_000_000,
+    residual_ns: 100_000_000,
+    rest_ns: 0,
+    frame_timeout_ns: 0,
+    stall_ns: 1_000_000_000,
+};
+
+fn tester(dead: Dead, stop: Arc<AtomicBool>) -> FrameTester {
+    let (left, right) = pair();
+    FrameTester::new((Box::new(DeadLink(left, dead)), Box::new(right)), ipv4(), SETTINGS, Layout::default(), stop)
+}
+
+#[test]
+fn a_trial_over_a_dead_link_ends_and_names_it() {
+    let _guard = ONE_AT_A_TIME.lock();
+    let load = TrialSpec::constant(FrameRate(5_000), 200_000_000);
+    for dead in [Dead::TakesNone, Dead::KeepsThem, Dead::Refuses] {
+        for spec in [load, TrialSpec::response(FrameRate(5_000), 200_000_000)] {
+            let error = tester(dead, Arc::default()).measure(&spec).expect_err("no result");
+            assert!(matches!(error, MeasureError::Port(PortError::LinkDown { .. })), "{error}");
+        }
+    }
+}
+
+#[test]
+fn a_request_to_stop_ends_the_search_for_neighbours() {
+    let stop = Arc::new(AtomicBool::new(false));
+    let mut tester = tester(Dead::TakesNone, stop.clone());
+    let address = |text: &str| text.parse().expect("address");
+    let silent = Neighbours { tester: address("198.18.0.2"), dut: address("198.18.0.1") };
+    tester.set_profile(Profile { left: vec![silent], ..ipv4() }, SETTINGS);
+    stop.store(true, Ordering::Relaxed);
+    assert!(matches!(tester.resolve(), Err(MeasureError::Interrupted)));
+}

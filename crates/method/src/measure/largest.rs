@@ -1,0 +1,180 @@
+//! The largest trial a test may ask for, known before anything is measured: how long it lasts, and how many frames it has at most.
+//!
+//! Every measure is named here, so that a new one cannot be forgotten.
+
+use super::conditions::Conditions;
+use super::theoretical;
+use crate::plan::{Load, Measure, Plan, Stateful, Test};
+use crate::terms::FrameRate;
+use crate::trial::{Shape, TrialSpec};
+
+impl Measure {
+    /// Time of sending of its longest trial, nanoseconds; `searched_ns` is that of the trials of a search.
+    fn longest_trial_ns(&self, searched_ns: u64) -> u64 {
+        let at = |load: Load, own_ns: u64| match load {
+            Load::Rate(_) => own_ns,
+            // The load is searched for first.
+            Load::OfThroughput(_) => own_ns.max(searched_ns),
+        };
+        match self {
+            Self::Throughput | Self::FrameLossRate(_) | Self::TcpEstablishmentRate(_) | Self::Dns(_) => searched_ns,
+            Self::Latency(latency) => at(latency.load, latency.duration_ns),
+            Self::Pdv(rate) | Self::Ipdv(rate) => at(rate.load, rate.duration_ns),
+            Self::BackToBack(settings) => settings.longest_ns,
+            Self::Recovery(recovery) => at(Load::OfThroughput(1.0), recovery.duration_ns + recovery.after_ns),
+            Self::Reset(reset) => at(reset.load, reset.before_ns + reset.after_ns),
+            Self::ResponseTime(response) => response.duration_ns,
+            // As long as their connections take.
+            Self::EstablishmentRate | Self::TearDownRate | Self::TableCapacity(_) | Self::TcpCapacity(_) => 0,
+        }
+    }
+
+    /// The highest rate any of its trials has, where `most` is the highest a search tries.
+    fn highest_rate(&self, most: FrameRate, clients: u32) -> FrameRate {
+        let scaled = |share: f64| FrameRate((most.0 as f64 * share.max(1.0)) as u64);
+        let at = |load: Load| match load {
+            Load::Rate(rate) => rate,
+            Load::OfThroughput(share) => scaled(share),
+        };
+        match self {
+            Self::Throughput | Self::TcpEstablishmentRate(_) | Self::Dns(_) => most,
+            Self::EstablishmentRate | Self::TearDownRate | Self::TableCapacity(_) => most,
+            Self::FrameLossRate(scan) => scan.rates.iter().copied().max().unwrap_or(most),
+            Self::Latency(latency) => at(latency.load),
+            Self::Pdv(rate) | Self::Ipdv(rate) => at(rate.load),
+            Self::BackToBack(settings) => settings.rate,
+            Self::Recovery(recovery) => scaled(recovery.overload),
+            Self::Reset(reset) => at(reset.load),
+            Self::TcpCapacity(capacity) => capacity.rate,
+            Self::ResponseTime(response) => response.rate(clients),
+        }
+    }
+
+    /// What its largest trial is, for those that are no constant load; connections are those of the test.
+    fn shape(&self, stateful: Option<Stateful>) -> Shape {
+        let connections = stateful.map_or(1, |stateful| stateful.connections);
+        match self {
+            Self::Throughput | Self::FrameLossRate(_) | Self::Latency(_) | Self::Pdv(_) | Self::Ipdv(_) => Shape::Constant,
+            Self::BackToBack(_) | Self::Recovery(_) | Self::Reset(_) => Shape::Constant,
+            Self::EstablishmentRate => Shape::Establish { connections, validation: FrameRate(1) },
+            Self::TearDownRate => Shape::TearDown { connections },
+            Self::TableCapacity(capacity) => Shape::Establish { connections: capacity.most, validation: FrameRate(1) },
+            Self::TcpEstablishmentRate(_) => Shape::TcpRate,
+            Self::TcpCapacity(capacity) => Shape::TcpCapacity { connections: capacity.most },
+            Self::Dns(_) => Shape::Queries,
+            Self::ResponseTime(_) => Shape::Response,
+        }
+    }
+}
+
+impl Test {
+    /// Time of sending of its longest trial, nanoseconds, without phase 1 of a stateful test and the wait for residual frames.
+    pub fn longest_trial_ns(&self, plan: &Plan) -> u64 {
+        self.largest_trial(plan).duration_ns
+    }
+
+    /// A trial that is at least as long and as fast as any of the test.
+    pub fn largest_trial(&self, plan: &Plan) -> TrialSpec {
+        let measure = &self.measure;
+        let medium = self.frame_sizes.iter().filter_map(|size| theoretical(plan, self, *size)).max();
+        let most = match (measure, medium) {
+            // A scan goes down from what the medium can.
+            (Measure::FrameLossRate(_), Some(medium)) => medium,
+            _ => plan.search.maximum,
+        };
+        let rate = measure.highest_rate(most, self.clients());
+        let shape = measure.shape(self.stateful);
+        let longest_ns = measure.longest_trial_ns(self.trial_settings(plan).duration_ns);
+        let of_connections = |connections| TrialSpec { shape, ..TrialSpec::burst(rate, connections) };
+        match shape {
+            Shape::Establish { connections, .. } | Shape::TearDown { connections } | Shape::TcpCapacity { connections } => {
+                of_connections(connections)
+            }
+            Shape::Constant => Conditions::of(self).apply(TrialSpec::constant(rate, longest_ns)),
+            shape => TrialSpec { shape, ..TrialSpec::constant(rate, longest_ns) },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::{
+        AtRate, Latency, LossScan, Profile, Recovery, RepetitionStart, Reset, ResponseTime, SearchMethod, SearchSettings,
+        TrialSettings,
+    };
+    use crate::terms::LossRatio;
+
+    const SECOND: u64 = 1_000_000_000;
+
+    /// A search of up to 1 M frames/s by trials of 10 s.
+    fn plan(measure: Measure) -> Plan {
+        let test = Test { measure, ..Test::of("test", "device") };
+        Plan {
+            name: "plan".into(),
+            profile: Profile::Custom,
+            seed: 1,
+            trial: TrialSettings { duration_ns: 10 * SECOND, residual_ns: 0, rest_ns: 0, frame_timeout_ns: 0, stall_ns: 1 },
+            search: SearchSettings {
+                method: SearchMethod::Binary,
+                minimum: FrameRate(1),
+                maximum: FrameRate(1_000_000),
+                width: 0.01,
+                goals: vec![LossRatio::ZERO],
+                max_invalid: 3,
+                start: RepetitionStart::Cold,
+            },
+            link_rate: None,
+            interleave: false,
+            tests: vec![test],
+        }
+    }
+
+    fn longest_s(measure: Measure) -> u64 {
+        let plan = plan(measure);
+        plan.tests[0].longest_trial_ns(&plan) / SECOND
+    }
+
+    fn frames(measure: Measure) -> u64 {
+        let plan = plan(measure);
+        plan.tests[0].largest_trial(&plan).frames()
+    }
+
+    #[test]
+    fn a_reset_lasts_as_long_as_the_time_before_and_after_it() {
+        let reset = |load| Measure::Reset(Reset { load, before_ns: 15 * SECOND, after_ns: 30 * SECOND });
+        assert_eq!(longest_s(reset(Load::OfThroughput(1.0))), 45);
+        assert_eq!(longest_s(reset(Load::Rate(FrameRate(1)))), 45);
+        let recovery = Recovery { overload: 1.1, duration_ns: 60 * SECOND, after_ns: 20 * SECOND };
+        assert_eq!(longest_s(Measure::Recovery(recovery)), 80);
+    }
+
+    #[test]
+    fn the_search_before_a_measurement_counts_and_that_of_a_given_rate_does_not() {
+        let at = |load| Measure::Pdv(AtRate { load, duration_ns: SECOND });
+        assert_eq!((longest_s(at(Load::OfThroughput(1.0))), longest_s(at(Load::Rate(FrameRate(5))))), (10, 1));
+        assert_eq!((frames(at(Load::OfThroughput(1.0))), frames(at(Load::Rate(FrameRate(5))))), (10_000_000, 5));
+        let latency = Latency { load: Load::Rate(FrameRate(7)), duration_ns: 120 * SECOND, tag_after_ns: 0, tagged: 1 };
+        assert_eq!(frames(Measure::Latency(latency)), 840);
+    }
+
+    #[test]
+    fn the_largest_trial_has_the_frames_of_the_highest_rate() {
+        assert_eq!(frames(Measure::Throughput), 10_000_000);
+        let rates = vec![FrameRate(10), FrameRate(30), FrameRate(20)];
+        assert_eq!(frames(Measure::FrameLossRate(LossScan { rates, until_lossless: false })), 300);
+        let response = ResponseTime { rate_per_client: FrameRate(100), duration_ns: 3 * SECOND };
+        assert_eq!(frames(Measure::ResponseTime(response)), 300);
+    }
+
+    #[test]
+    fn connections_are_as_many_as_the_test_opens() {
+        let mut plan = plan(Measure::EstablishmentRate);
+        plan.tests[0].stateful = Some(Stateful::new(400_000, FrameRate(1_000), 0));
+        let trial = plan.tests[0].largest_trial(&plan);
+        assert_eq!((trial.frames(), trial.opens().map(|opening| opening.connections)), (400_000, Some(400_000)));
+        plan.tests[0].measure = Measure::Throughput;
+        let trial = plan.tests[0].largest_trial(&plan);
+        assert_eq!((trial.frames(), trial.opens().map(|opening| opening.connections)), (10_000_000, Some(400_000)));
+    }
+}

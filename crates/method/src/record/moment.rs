@@ -1,0 +1,149 @@
+//! Loss that stands in one moment, and somebody else on the DUT's cores in just that moment: evidence that a sum over the trial hides.
+//! A program that has the DUT's only core for 30 ms of a trial of 4 s has less than a hundredth of it, and all of its frames meanwhile.
+
+use super::Watch;
+use crate::trial::{DirectionResult, LOSS_BIN_NS, Shape, TrialResult};
+
+/// Loss in more bins than this is no matter of a moment: the DUT is overloaded.
+const MOST_BINS: usize = 3;
+
+/// Samples begin before the first frame, and the frames of a bin may be lost in the DUT's queue a little later.
+const SAMPLES_OF_A_BIN: usize = 3;
+
+/// Less is what any kernel's housekeeping takes, microseconds.
+const LEAST_US: u64 = 3_000;
+
+/// The same of what is counted in ticks of 10 ms: a single one may be anybody's.
+const LEAST_OF_TICKS_US: u64 = 20_000;
+
+impl Watch {
+    /// Milliseconds for which others stood in the DUT's way while it lost frames, above what they usually did in the trial. `None` where the
+    /// loss stands in no single moment, or nothing stands out there.
+    pub fn taken_where_lost_ms(&self, result: &TrialResult) -> Option<u64> {
+        if matches!(result.spec.shape, Shape::Queries) || result.spec.shape.is_of_tcp() {
+            // Work of unknown length goes before the first query: which sample a bin lies in is not known.
+            return None;
+        }
+        let others = self.others_us();
+        let usual = median(&others)?;
+        let before_ns = result.connections.as_ref().map_or(0, |connections| connections.delay_ns);
+        let before = (before_ns / self.interval_ns.max(1)) as usize;
+        let lossy = result.directions.iter().filter_map(lossy_bins);
+        let in_samples = |bins: Vec<usize>| -> u64 {
+            let mut samples: Vec<usize> = bins.iter().flat_map(|bin| self.samples_of(before, *bin)).collect();
+            samples.sort_unstable();
+            samples.dedup();
+            samples.iter().filter_map(|sample| others.get(*sample)).map(|us| us.saturating_sub(usual)).sum()
+        };
+        let least = if self.waited_us.is_empty() { LEAST_OF_TICKS_US } else { LEAST_US };
+        let most = lossy.map(in_samples).max().filter(|us| *us >= least)?;
+        Some(most.div_ceil(1000))
+    }
+
+    /// The samples a bin of losses may lie in.
+    fn samples_of(&self, before: usize, bin: usize) -> std::ops::Range<usize> {
+        let first = before + (bin as u64 * LOSS_BIN_NS / self.interval_ns.max(1)) as usize;
+        first..first + SAMPLES_OF_A_BIN
+    }
+
+    /// For how long others stood in the way in each interval, microseconds: how long the DUT's processes waited for a core, or, of a DUT
+    /// that is the kernel, the time of processes on its cores.
+    fn others_us(&self) -> Vec<u64> {
+        if !self.waited_us.is_empty() {
+            return self.waited_us.clone();
+        }
+        if self.process_ms != Some(0) {
+            return Vec::new();
+        }
+        let cores: Vec<_> = self.dut_cores().collect();
+        let length = cores.iter().map(|core| core.samples.len()).min().unwrap_or(0);
+        let busy = |index: usize| -> u64 {
+            cores.iter().map(|core| u64::from(core.samples[index].user) + u64::from(core.samples[index].system)).sum()
+        };
+        (0..length).map(|index| busy(index) * self.interval_ns / 1_000_000).collect()
+    }
+}
+
+/// The bins in which a direction lost frames, if they are few enough to be a moment.
+fn lossy_bins(direction: &DirectionResult) -> Option<Vec<usize>> {
+    let bins: Vec<usize> =
+        direction.lost_by_bin.iter().enumerate().filter(|(_, lost)| **lost > 0).map(|(bin, _)| bin).collect();
+    (1..=MOST_BINS).contains(&bins.len()).then_some(bins)
+}
+
+fn median(values: &[u64]) -> Option<u64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_unstable();
+    sorted.get(values.len() / 2).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{CoreWatch, CpuSample};
+    use super::*;
+    use crate::terms::{Direction, FrameRate, LossRatio};
+    use crate::trial::{Fault, TrialSpec, Verdict};
+
+    /// A trial of 2 s at 5,000 frames/s that lost frames in these bins.
+    fn lost(bins: &[(usize, u64)]) -> TrialResult {
+        let mut lost_by_bin = vec![0; 20];
+        bins.iter().for_each(|(bin, lost)| lost_by_bin[*bin] = *lost);
+        let received = 10_000 - lost_by_bin.iter().sum::<u64>();
+        let direction = DirectionResult { lost_by_bin, ..DirectionResult::counted(Direction::Forward, 10_000, received) };
+        let spec = TrialSpec::constant(FrameRate(5_000), 2_000_000_000);
+        TrialResult { spec, directions: vec![direction], connections: None, tcp: None, dns: None, faults: vec![] }
+    }
+
+    fn watch(waited_us: Vec<u64>) -> Watch {
+        let interval_ns = 100_000_000;
+        let (memory, drops, connections) = (vec![], vec![], vec![]);
+        Watch { interval_ns, cores: vec![], devices: vec![], memory, process_ms: Some(900), drops, connections, waited_us }
+    }
+
+    /// Twenty-two samples of a forwarder that waits a little all the time, and for so long in the tenth.
+    fn waits(us: u64) -> Vec<u64> {
+        let mut waited = vec![150; 22];
+        waited[9] = us;
+        waited
+    }
+
+    #[test]
+    fn a_forwarder_that_waited_for_its_core_in_the_moment_of_the_loss_is_excused() {
+        let (result, watch) = (lost(&[(8, 90), (9, 60)]), watch(waits(31_000)));
+        let milliseconds = watch.taken_where_lost_ms(&result).expect("evidence");
+        assert_eq!(milliseconds, 31);
+        let judged = TrialResult { faults: vec![Fault::CpuTaken { milliseconds }], ..result };
+        assert_eq!(judged.verdict(LossRatio::ZERO), Verdict::Invalid, "31 ms are 155 frames, and 150 are missing");
+    }
+
+    #[test]
+    fn a_wait_at_another_moment_excuses_nothing() {
+        assert_eq!(watch(waits(31_000)).taken_where_lost_ms(&lost(&[(15, 150)])), None);
+    }
+
+    #[test]
+    fn one_that_waits_as_long_all_the_time_is_overloaded() {
+        assert_eq!(watch(vec![31_000; 22]).taken_where_lost_ms(&lost(&[(8, 90)])), None);
+        let everywhere: Vec<_> = (0..20).map(|bin| (bin, 10)).collect();
+        assert_eq!(watch(waits(31_000)).taken_where_lost_ms(&lost(&everywhere)), None, "no moment");
+    }
+
+    #[test]
+    fn short_waits_are_what_any_kernel_takes() {
+        assert_eq!(watch(waits(2_900)).taken_where_lost_ms(&lost(&[(8, 90)])), None);
+        assert_eq!(watch(vec![]).taken_where_lost_ms(&lost(&[(8, 90)])), None, "nobody looked");
+    }
+
+    #[test]
+    fn of_a_kernel_that_forwards_the_time_of_processes_on_its_core_counts() {
+        let mut samples = vec![CpuSample { softirq: 300, idle: 700, ..CpuSample::default() }; 22];
+        (samples[9].user, samples[9].idle) = (200, 500);
+        let cores = vec![CoreWatch { core: 1, role: "dut".into(), samples }];
+        let watch = Watch { cores, process_ms: Some(0), ..watch(vec![]) };
+        assert_eq!(watch.taken_where_lost_ms(&lost(&[(8, 90)])), Some(20));
+        assert_eq!(watch.taken_where_lost_ms(&lost(&[(1, 90)])), None);
+        let mut one_tick = watch.clone();
+        one_tick.cores[0].samples[9].user = 100;
+        assert_eq!(one_tick.taken_where_lost_ms(&lost(&[(8, 90)])), None, "a single tick may be anybody's");
+    }
+}

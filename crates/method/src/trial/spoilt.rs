@@ -1,0 +1,144 @@
+//! Delays that the tester itself may have spoilt: how many, by how much, and whether a result that follows from them still holds.
+//!
+//! One rule for every result that is not a verdict of loss: a fault of the tester invalidates a result when what the fault can explain is
+//! more than a small share of that result. Validity is a matter of a single result, not of the trial: a stall of 1.5 ms cannot move the
+//! loss or the mean response time of a device that loses 20,000 frames, and does move the largest delay of any device.
+
+use super::{Fault, TrialResult, Verdict};
+use crate::terms::{Direction, LossRatio};
+
+/// The frames of a direction, or of a whole trial, whose delays may be the tester's doing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Spoilt {
+    /// At most so many frames.
+    pub frames: u64,
+    /// The worst of them by at most so much, nanoseconds.
+    pub worst_ns: u64,
+    /// All of them together by at most so much, nanoseconds.
+    pub sum_ns: u128,
+}
+
+impl Spoilt {
+    fn new(frames: u64, by_ns: u64) -> Self {
+        Self { frames, worst_ns: by_ns, sum_ns: u128::from(frames) * u128::from(by_ns) }
+    }
+
+    /// The larger of both: a core that sends and receives notes one stall twice.
+    fn or(self, other: Self) -> Self {
+        Self {
+            frames: self.frames.max(other.frames),
+            worst_ns: self.worst_ns.max(other.worst_ns),
+            sum_ns: self.sum_ns.max(other.sum_ns),
+        }
+    }
+
+    /// Both together.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self {
+            frames: self.frames.saturating_add(other.frames),
+            worst_ns: self.worst_ns.max(other.worst_ns),
+            sum_ns: self.sum_ns.saturating_add(other.sum_ns),
+        }
+    }
+
+    /// Whether at most `share` of `frames` are spoilt: then the rank of a quantile moves by no more than that.
+    pub fn is_within(&self, share: f64, frames: u64) -> bool {
+        self.frames as f64 <= share * frames as f64
+    }
+}
+
+impl TrialResult {
+    /// The delays of a direction that the tester may have spoilt: frames it took in late, and frames it sent in a burst to catch up, whose
+    /// load nobody asked for. Time taken from the DUT counts where it may explain everything that is missing.
+    pub fn spoilt(&self, of: Direction) -> Spoilt {
+        let counted = self.directions.iter().find(|d| d.direction == of);
+        let may_be_all = counted.is_some_and(|d| self.direction_verdict(d, LossRatio::ZERO) == Verdict::Invalid);
+        self.faults.iter().fold(Spoilt::default(), |spoilt, fault| match fault {
+            Fault::SenderStalled { direction, frames, worst_lateness_ns: by_ns }
+            | Fault::ReceiverStalled { direction, frames, worst_gap_ns: by_ns }
+                if *direction == of =>
+            {
+                spoilt.or(Spoilt::new(*frames, *by_ns))
+            }
+            Fault::NeighbourWentStale { .. } => spoilt.or(Spoilt::new(u64::MAX, u64::MAX)),
+            Fault::CpuStolen { milliseconds } | Fault::CpuTaken { milliseconds } if may_be_all => {
+                let by_ns = milliseconds * 1_000_000;
+                spoilt.and(Spoilt::new(self.rate_of(of).frames_in(by_ns), by_ns))
+            }
+            _ => spoilt,
+        })
+    }
+
+    /// Whether the trial was the one asked for: what was intended was offered.
+    pub fn is_as_asked(&self) -> bool {
+        !self.faults.iter().any(Fault::always_invalidates)
+    }
+
+    /// The verdict for a measurement of single delays: loss is part of its result, not a failure, but not one delay may be spoilt.
+    pub fn delay_verdict(&self) -> Verdict {
+        let is_clean = |d: &super::DirectionResult| {
+            self.spoilt(d.direction).frames == 0 && self.direction_verdict(d, LossRatio::ZERO) != Verdict::Invalid
+        };
+        if self.is_as_asked() && self.directions.iter().all(is_clean) { Verdict::Passed } else { Verdict::Invalid }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::terms::FrameRate;
+    use crate::trial::{DirectionResult, TrialSpec};
+
+    fn result(received: u64, faults: Vec<Fault>) -> TrialResult {
+        TrialResult {
+            spec: TrialSpec::constant(FrameRate(1000), 1_000_000_000),
+            directions: vec![DirectionResult::counted(Direction::Forward, 1000, received)],
+            connections: None,
+            tcp: None,
+            dns: None,
+            faults,
+        }
+    }
+
+    fn away(frames: u64) -> Fault {
+        Fault::ReceiverStalled { direction: Direction::Forward, worst_gap_ns: 2_000_000, frames }
+    }
+
+    #[test]
+    fn a_receiver_that_looked_late_spoils_delays_although_nothing_is_missing() {
+        let trial = result(1000, vec![away(2)]);
+        assert_eq!(trial.verdict(LossRatio::ZERO), Verdict::Passed);
+        let spoilt = trial.spoilt(Direction::Forward);
+        assert_eq!(spoilt, Spoilt { frames: 2, worst_ns: 2_000_000, sum_ns: 4_000_000 });
+        assert!(spoilt.is_within(0.002, 1000) && !spoilt.is_within(0.001, 1000));
+        assert_eq!(trial.spoilt(Direction::Reverse), Spoilt::default());
+        assert_eq!(trial.delay_verdict(), Verdict::Invalid);
+    }
+
+    #[test]
+    fn one_stall_that_sender_and_receiver_both_note_spoils_its_frames_once() {
+        let sender = Fault::SenderStalled { direction: Direction::Forward, worst_lateness_ns: 1_900_000, frames: 3 };
+        let spoilt = result(1000, vec![away(2), sender]).spoilt(Direction::Forward);
+        assert_eq!((spoilt.frames, spoilt.worst_ns), (3, 2_000_000));
+    }
+
+    #[test]
+    fn a_lossy_device_still_has_delays() {
+        assert_eq!(result(600, vec![]).delay_verdict(), Verdict::Passed);
+    }
+
+    #[test]
+    fn a_forgotten_hardware_address_spoils_every_delay() {
+        let stale = Fault::NeighbourWentStale { direction: Direction::Forward, address: "2001:2::1".into() };
+        assert!(!result(1000, vec![stale]).spoilt(Direction::Reverse).is_within(1.0, u64::MAX / 2));
+    }
+
+    #[test]
+    fn time_taken_from_the_device_spoils_delays_where_frames_are_missing_for_it() {
+        let taken = || vec![Fault::CpuTaken { milliseconds: 100 }];
+        assert_eq!(result(1000, taken()).spoilt(Direction::Forward).frames, 0);
+        assert_eq!(result(950, taken()).spoilt(Direction::Forward).frames, 100);
+        assert_eq!(result(500, taken()).spoilt(Direction::Forward).frames, 0, "the device is overloaded anyway");
+    }
+}
