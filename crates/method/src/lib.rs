@@ -17,5 +17,6 @@ pub mod scaling;
 pub mod search;
 pub mod simulated;
 pub mod stats;
+pub mod status;
 pub mod terms;
 pub mod trial;
