@@ -8,7 +8,6 @@ pub use reason::{Cause, NoResult, NotRun, Open, Stage, Stop};
 use crate::measure::{Outcome, Quantity};
 use crate::plan::{Measure, Plan, Point, Test};
 use crate::record::{Ending, Facts, SkipReason, TrialRecord};
-use crate::repeat::Repetition;
 use crate::search::{Bracket, Limit};
 use crate::terms::LossRatio;
 use crate::trial::Verdict;
@@ -75,7 +74,7 @@ pub struct Repetitions {
     pub with_result: u32,
     /// Those that ended.
     pub made: u32,
-    /// Those the plan asks for. An adaptive point that ended by itself has as many as were made.
+    /// Those the plan asks for, at most; of an adaptive point that ended by itself as many as were made.
     pub planned: u32,
 }
 
@@ -173,7 +172,7 @@ impl<'a> Run<'a, '_> {
         let results: Vec<&Outcome> = outcomes.iter().filter(is_result).copied().collect();
         let (with_result, made) = (results.len() as u32, outcomes.len() as u32);
         let is_enough = !crate::replay::wants_more(test, &outcomes.iter().map(|&o| o.clone()).collect::<Vec<_>>());
-        let planned = if is_enough { made } else { planned(test.repetitions, made) };
+        let planned = if is_enough { made } else { test.repetitions.most() };
         let stop = (!is_enough).then(|| self.stop_of(test));
         let status = match (&results[..], &stop) {
             ([], _) if !outcomes.is_empty() => PointStatus::NoResult(NoResult::of(test, &outcomes, &records)),
@@ -198,11 +197,11 @@ impl<'a> Run<'a, '_> {
     /// Why a test was not run to its end.
     fn stop_of(&self, test: &Test) -> Stop {
         let set_up = self.facts.not_run.iter().filter(|not_run| not_run.test == test.name);
-        let failure = set_up.filter_map(|not_run| match &not_run.reason {
+        let mut failures = set_up.filter_map(|not_run| match &not_run.reason {
             SkipReason::SetUpFailed { dut, error } => Some(Stop::SetUpFailed { dut: dut.clone(), error: error.clone() }),
             SkipReason::LeftOut { .. } => None,
         });
-        failure.last().unwrap_or_else(|| Stop::of(self.facts))
+        failures.next_back().unwrap_or_else(|| Stop::of(self.facts))
     }
 
     fn left_out_point(&self, test: &'a Test, point: Point) -> PlannedPoint<'a> {
@@ -211,16 +210,8 @@ impl<'a> Run<'a, '_> {
             _ => None,
         });
         let status = PointStatus::NotRun(NotRun::LeftOut { why: why.unwrap_or_default() });
-        let repetitions = Repetitions { planned: test.repetitions.least(), ..Repetitions::default() };
+        let repetitions = Repetitions { planned: test.repetitions.most(), ..Repetitions::default() };
         PlannedPoint { test, point, status, repetitions, stop: None }
-    }
-}
-
-/// Repetitions of a point that wants more of them.
-fn planned(repetitions: Repetition, made: u32) -> u32 {
-    match repetitions {
-        Repetition::Fixed(count) => count,
-        Repetition::Adaptive { least, .. } => least.max(made + 1),
     }
 }
 
