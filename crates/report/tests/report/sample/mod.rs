@@ -4,6 +4,7 @@ mod dns;
 mod measures;
 mod response;
 mod scaling;
+mod simulated;
 mod stateful;
 
 use sixbench_method::measure::Outcome;
