@@ -3,6 +3,7 @@
 
 mod dns;
 mod manager;
+mod origin;
 mod ports;
 pub(crate) mod reporting;
 mod session;
@@ -23,5 +24,6 @@ mod rigged_tests;
 mod stateful_tests;
 
 pub(crate) use manager::{Order, perform};
+pub(crate) use origin::label;
 pub(crate) use ports::open as open_port;
 pub(crate) use session::{Session, Site, Wanted, check_cores};
