@@ -43,7 +43,9 @@ fn repetitions(planned: &PlannedPoint) -> String {
     }
     let have = if with_result == 1 { "has" } else { "have" };
     let stop = planned.stop.as_ref().filter(|_| made < wanted).map(|stop| format!(": {}", ended(stop))).unwrap_or_default();
-    format!("{with_result} of {} {have} a result{stop}", count(wanted.into(), "repetition"))
+    let none = made - with_result;
+    let none = if none > 0 { format!(", {none} came to none") } else { String::new() };
+    format!("{with_result} of {} {have} a result{none}{stop}", count(wanted.into(), "repetition"))
 }
 
 fn why_open(planned: &PlannedPoint, open: &Open) -> String {

@@ -57,7 +57,7 @@ pub fn host() -> BTreeMap<String, String> {
     add("mitigations", mitigations(Path::new(MITIGATIONS)));
     add("virtual machine", is_virtual().then(|| "yes: its host may take processor time away".to_owned()));
     for switch in SWITCHES {
-        add(&switch.replace('/', "."), line(&format!("/proc/sys/{switch}")));
+        add(&switch.replace('/', "."), line(format!("/proc/sys/{switch}")));
     }
     facts
 }

@@ -146,6 +146,15 @@ fn the_counts_are_those_of_points_and_no_count_of_missing_results_is_false() {
 }
 
 #[test]
+fn a_result_says_which_of_its_repetitions_came_to_none() {
+    let mut sample = Sample::complete();
+    let bracket = &mut sample.outcomes.iter_mut().find(|outcome| outcome.repetition == 2).expect("an outcome").brackets[0];
+    (bracket.lower, bracket.limit) = (None, sixbench_method::search::Limit::Tester);
+    let csv = points_csv(&sample.input());
+    assert!(csv.contains(",result,,\"2 of 3\u{a0}repetitions have a result, 1 came to none\","), "{csv}");
+}
+
+#[test]
 fn a_set_up_that_failed_is_what_a_run_without_results_says() {
     let mut sample = Sample::of_every_status();
     sample.plan.tests.retain(|test| test.name == "broken");
