@@ -119,6 +119,9 @@ pub(crate) struct Output {
     /// One JSON object for each event on stdout instead of progress on stderr
     #[arg(long)]
     pub(crate) json: bool,
+    /// A label of the run, shown in every report; may be given several times
+    #[arg(long = "label", value_name = "KEY=VALUE", value_parser = crate::run::label)]
+    pub(crate) labels: Vec<(String, String)>,
     /// Of DNS tests a file for each trial in queries/, with a line for each query: when it was due and sent, the delay, the verdict
     #[arg(long)]
     pub(crate) queries: bool,

@@ -215,7 +215,7 @@ fn a_run_leaves_its_results_and_nothing_else() {
     let _guard = ONE_AT_A_TIME.lock();
     let scratch = Scratch::new("run");
     let (plan, results) = (scratch.write("plan.toml", SHORT), scratch.path("results"));
-    let child = start(&["run", &plan, "-o", &results, "--json"]);
+    let child = start(&["run", &plan, "-o", &results, "--json", "--label", "rack=b4", "--label", "note=a b"]);
     let pid = child.id();
     let output = child.wait_with_output().expect("ended");
     // A noisy machine may keep the tester from ever being valid (4): that, too, is told and leaves results.
@@ -231,7 +231,86 @@ fn a_run_leaves_its_results_and_nothing_else() {
     {
         assert!(Path::new(&results).join(file).exists(), "{file}");
     }
+    let facts = facts(&results);
+    let run = &facts["runs"][0];
+    assert_eq!(run["host"], fs::read_to_string("/proc/sys/kernel/hostname").expect("a name").trim());
+    assert!(run["command"].as_str().expect("a command").ends_with("--label rack=b4 --label 'note=a b'"), "{run}");
+    assert_eq!(run["ending"]["kind"], "complete");
+    assert!(run["started"].as_str() <= run["ended"].as_str(), "{run}");
+    assert_eq!(facts["labels"], serde_json::json!({ "note": "a b", "rack": "b4" }));
+    let points = fs::read_to_string(Path::new(&results).join("points.csv")).expect("points");
+    assert_eq!(points.lines().count(), 3, "two frame sizes: {points}");
+    assert!(points.lines().next().expect("a header").ends_with(",label_note,label_rack"), "{points}");
     assert!(namespaces_of(pid).is_empty());
+}
+
+/// A device whose set-up fails, and one that no machine has: what both recipes share.
+const LINKS: &str = r#"
+technology = "ipv4-router"
+source = "this test"
+[left]
+dut = ["198.18.0.1/24"]
+tester = ["198.18.0.2"]
+[right]
+dut = ["198.19.0.1/24"]
+tester = ["198.19.0.2"]
+[foreground]
+left = { source = "198.18.0.2", destination = "198.19.0.2" }
+right = { source = "198.18.0.2", destination = "198.19.0.2" }
+[version]
+run = "uname -r"
+"#;
+
+#[test]
+fn a_set_up_that_fails_and_a_test_that_is_left_out_are_told_in_every_result() {
+    let _guard = ONE_AT_A_TIME.lock();
+    let scratch = Scratch::new("broken");
+    fs::create_dir(scratch.path("recipes")).expect("a directory");
+    let setup = "[[setup]]\nrun = \"ip link set no-such-link up\"\n";
+    scratch.write("recipes/broken.toml", &format!("name = \"broken\"\ntitle = \"cannot be set up\"\n{LINKS}{setup}"));
+    let needs = "needs = [{ program = \"sb-no-such-program\", package = \"none\" }]\n";
+    scratch.write("recipes/absent.toml", &format!("name = \"absent\"\ntitle = \"not installed\"\n{needs}{LINKS}"));
+    let broken = SHORT.replace("dut = \"linux-ipv4\"", "dut = \"broken\"");
+    let absent = "[[test]]\nname = \"gone\"\ndut = \"absent\"\noptional = true\nframe-sizes = [84]\n";
+    let later = "[[test]]\nname = \"later\"\ndut = \"linux-ipv4\"\nframe-sizes = [84]\n";
+    let plan = scratch.write("plan.toml", &format!("recipes = [\"recipes\"]\n{broken}{absent}{later}"));
+    let results = scratch.path("results");
+    let child = start(&["run", &plan, "-o", &results]);
+    let pid = child.id();
+    let output = child.wait_with_output().expect("ended");
+    assert_eq!(output.status.code(), Some(3), "{}", text(&output.stderr));
+    let facts = facts(&results);
+    let kinds: Vec<(&str, &str)> = facts["not_run"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|skipped| (skipped["test"].as_str().expect("a test"), skipped["reason"]["kind"].as_str().expect("a kind")))
+        .collect();
+    assert_eq!(kinds, [("gone", "left-out"), ("kernel", "set-up-failed")]);
+    let points = fs::read_to_string(Path::new(&results).join("points.csv")).expect("points");
+    for (test, reason) in [("kernel", "set-up-failed"), ("later", "run-failed"), ("gone", "left-out")] {
+        let row = points.lines().find(|line| line.starts_with(&format!("short,{test},"))).expect("a row");
+        assert!(row.contains(&format!(",not-run,{reason},")), "{row}");
+    }
+    let page = fs::read_to_string(Path::new(&results).join("report.html")).expect("a page");
+    assert!(page.contains("The set-up of broken failed: ") && page.contains("no-such-link"), "{page}");
+    assert!(!page.contains("interrupted before its first result"), "{page}");
+    assert!(namespaces_of(pid).is_empty());
+    // A report that is written again later knows all of it, too.
+    assert!(sixbench(&["report", &results]).output().expect("sixbench").status.success());
+    assert_eq!(fs::read_to_string(Path::new(&results).join("points.csv")).expect("points"), points);
+}
+
+#[test]
+fn a_label_without_a_plain_key_is_a_mistake_of_the_command_line() {
+    let output = output(&["run", "plan.toml", "--label", "Rack=b4"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("expected KEY=VALUE with a key of a-z, 0-9 and -"), "{}", text(&output.stderr));
+}
+
+fn facts(results: &str) -> serde_json::Value {
+    let text = fs::read_to_string(Path::new(results).join("facts.json")).expect("facts");
+    serde_json::from_str(&text).expect("JSON")
 }
 
 #[test]
@@ -265,6 +344,9 @@ fn a_killed_run_loses_at_most_the_trial_under_way_and_goes_on() {
     let whole: String = before.split_inclusive('\n').filter(|line| line.ends_with('\n')).collect();
     assert!(after.starts_with(&whole), "what was measured stays");
     assert!(after.lines().count() > before.lines().count(), "and the rest was measured");
+    let facts = facts(&results);
+    assert!(facts["runs"][0]["ended"].is_null(), "killed: {facts}");
+    assert_eq!(facts["runs"][1]["ending"]["kind"], "complete");
     assert!(namespaces_of(pid).is_empty(), "what the killed run left was swept up");
     assert!(text(&output.stderr).contains("left by a killed run"), "{}", text(&output.stderr));
 }
@@ -282,6 +364,7 @@ fn an_interrupted_run_undoes_its_testbed_keeps_its_results_and_says_how_to_go_on
     assert_eq!(output.status.code(), Some(130), "{}", text(&output.stderr));
     assert!(text(&output.stderr).contains("sixbench run --resume"), "{}", text(&output.stderr));
     assert!(lines(&results) >= 2 && Path::new(&results).join("report.html").exists());
+    assert_eq!(facts(&results)["runs"][0]["ending"]["kind"], "interrupted");
     assert!(namespaces_of(pid).is_empty());
 }
 

@@ -7,6 +7,7 @@ use sixbench_engine::profile::{Neighbours, Profile};
 use sixbench_engine::{FrameTester, Layout, MeasureError};
 use sixbench_io::loopback::{Loopback, pair};
 use sixbench_io::{Fill, Halves, Port, PortError, Sent, Transmit};
+use sixbench_method::isolation::{Admitted, Isolation};
 use sixbench_method::plan::TrialSettings;
 use sixbench_method::terms::FrameRate;
 use sixbench_method::trial::{Measurer, TrialSpec};
@@ -73,9 +74,13 @@ const SETTINGS: TrialSettings = TrialSettings {
     stall_ns: 1_000_000_000,
 };
 
+fn admitted(profile: Profile) -> Admitted<Profile> {
+    Isolation::Declared.admit(profile).expect("declared")
+}
+
 fn tester(dead: Dead, stop: Arc<AtomicBool>) -> FrameTester {
     let (left, right) = pair();
-    FrameTester::new((Box::new(DeadLink(left, dead)), Box::new(right)), ipv4(), SETTINGS, Layout::default(), stop)
+    FrameTester::new((Box::new(DeadLink(left, dead)), Box::new(right)), admitted(ipv4()), SETTINGS, Layout::default(), stop)
 }
 
 #[test]
@@ -96,7 +101,7 @@ fn a_request_to_stop_ends_the_search_for_neighbours() {
     let mut tester = tester(Dead::TakesNone, stop.clone());
     let address = |text: &str| text.parse().expect("address");
     let silent = Neighbours { tester: address("198.18.0.2"), dut: address("198.18.0.1") };
-    tester.set_profile(Profile { left: vec![silent], ..ipv4() }, SETTINGS);
+    tester.set_profile(admitted(Profile { left: vec![silent], ..ipv4() }), SETTINGS);
     stop.store(true, Ordering::Relaxed);
     assert!(matches!(tester.resolve(), Err(MeasureError::Interrupted)));
 }

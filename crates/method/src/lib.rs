@@ -22,6 +22,7 @@ pub mod scaling;
 pub mod search;
 pub mod simulated;
 pub mod stats;
+pub mod status;
 pub mod terms;
 pub mod throughput;
 pub mod trial;

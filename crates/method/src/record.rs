@@ -1,8 +1,11 @@
 //! What a run leaves behind: one line of `trials.jsonl` for each settled trial, and the facts of the machine.
 
 mod moment;
+mod run;
 
-use crate::plan::Point;
+pub use run::{Ending, RunPart, SkipReason, SkippedTest};
+
+use crate::plan::{Point, Test};
 use crate::terms::{FrameSize, IpVersion};
 use crate::throughput::LoadSource;
 use crate::trial::TrialResult;
@@ -165,6 +168,25 @@ pub struct Facts {
     pub duts: BTreeMap<String, DutFacts>,
     /// Warnings of the run: what was not as it should be.
     pub warnings: Vec<String>,
+    /// The parts of the run, in order: more than one where it was resumed. Empty in results of an earlier version.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub runs: Vec<RunPart>,
+    /// Labels the user gave the run, by key.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub labels: BTreeMap<String, String>,
+    /// Tests that were not run, with the reason.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_run: Vec<SkippedTest>,
+}
+
+impl Facts {
+    /// The tests that were left out before the run began; the resolved plan does not have them.
+    pub fn left_out(&self) -> impl Iterator<Item = &Test> {
+        self.not_run.iter().filter_map(|not_run| match &not_run.reason {
+            SkipReason::LeftOut { planned, .. } => Some(&**planned),
+            SkipReason::SetUpFailed { .. } => None,
+        })
+    }
 }
 
 /// The facts of one DUT.

@@ -3,7 +3,9 @@
 use crate::digest::Digest;
 use crate::plot::{self, Figure};
 use crate::table::Table;
-use crate::tables::{burst, degradation, dns, loss, mix, path, repeated, response, scaling, stateful, tcp, throughput, trial};
+use crate::tables::{
+    burst, degradation, dns, loss, mix, path, points, repeated, response, scaling, stateful, tcp, throughput, trial,
+};
 use serde::Serialize;
 use sixbench_method::plan::SeriesBy;
 
@@ -80,6 +82,7 @@ pub(crate) fn results(digest: &Digest) -> Vec<Chapter> {
             vec![plot::cores::rates(digest), plot::cores::idle(digest)],
         ),
     ]);
+    chapters.push(of_table("points", points::table(digest), vec![]));
     chapters.retain(|chapter| !chapter.is_empty());
     chapters
 }

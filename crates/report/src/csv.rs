@@ -1,13 +1,15 @@
 //! `results.csv` and its sister of values: one row for each number of a repetition, every digit, units in the header.
 
+mod points;
 mod scaling;
 
+pub use points::points_csv;
 pub use scaling::scaling_csv;
 
 use crate::Input;
 use crate::words::{full_rate_unit, title};
 use sixbench_method::measure::{Outcome, Quantity, Unit, Value};
-use sixbench_method::plan::Measure;
+use sixbench_method::plan::{Measure, Test};
 use sixbench_method::search::{Bracket, Limit};
 use sixbench_method::terms::FrameRate;
 
@@ -53,9 +55,14 @@ fn point(input: &Input, outcome: &Outcome) -> [String; 7] {
         test.map(title).unwrap_or_default(),
         test.map(|t| t.dut.clone()).unwrap_or_default(),
         outcome.point.frame_size.to_string(),
-        test.map(|t| t.directions.each().iter().map(ToString::to_string).collect::<Vec<_>>().join("+")).unwrap_or_default(),
+        test.map(directions).unwrap_or_default(),
         outcome.repetition.to_string(),
     ]
+}
+
+/// `forward+reverse`.
+fn directions(test: &Test) -> String {
+    test.directions.each().iter().map(ToString::to_string).collect::<Vec<_>>().join("+")
 }
 
 fn bracket(input: &Input, outcome: &Outcome, bracket: &Bracket) -> Vec<String> {
@@ -95,7 +102,7 @@ fn value(input: &Input, outcome: &Outcome, value: &Value) -> Vec<String> {
 }
 
 /// The word for a quantity in formats for machines: as in records, without the quotes of JSON.
-fn quantity_name(quantity: Quantity) -> String {
+pub(crate) fn quantity_name(quantity: Quantity) -> String {
     serde_json::to_value(quantity).ok().and_then(|name| name.as_str().map(str::to_owned)).unwrap_or_default()
 }
 

@@ -5,7 +5,7 @@ use crate::digest::{Digest, check_formats};
 use crate::table::Table;
 use crate::tables::trial;
 use crate::words::{count, seconds, stretch};
-use crate::{Input, ReportError, conformance, verdict};
+use crate::{Input, ReportError, conformance, origin, status, verdict};
 use minijinja::{AutoEscape, Environment, UndefinedBehavior, value::Serde};
 use serde::Serialize;
 use sixbench_method::plan::{Measure, Plan, Profile, Test};
@@ -24,7 +24,12 @@ struct Page<'a> {
     name: &'a str,
     generated: &'a str,
     sixbench: &'a str,
-    interrupted: bool,
+    /// When and where it was measured, in words.
+    measured: String,
+    /// How many parts a resumed run has, in words.
+    parts: String,
+    /// How a run that is not complete is marked.
+    mark: &'static str,
     style: &'static str,
     tally: String,
     verdict: Vec<String>,
@@ -35,6 +40,7 @@ struct Page<'a> {
     examples: Vec<String>,
     faults: Table,
     conformance: Table,
+    run: Table,
     host: &'a BTreeMap<String, String>,
     layout: &'a [String],
     duts: &'a BTreeMap<String, DutFacts>,
@@ -62,7 +68,9 @@ fn page<'a>(digest: &Digest<'a>) -> Page<'a> {
         name: &input.plan.name,
         generated: input.generated,
         sixbench: &input.facts.sixbench,
-        interrupted: input.interrupted,
+        measured: origin::sentence(input),
+        parts: origin::parts(input),
+        mark: origin::mark(input),
         style: STYLE,
         tally: tally(digest),
         verdict: verdict::sentences(digest),
@@ -73,6 +81,7 @@ fn page<'a>(digest: &Digest<'a>) -> Page<'a> {
         examples: trial::examples(digest),
         faults: trial::faults(digest),
         conformance: conformance::table(input),
+        run: origin::table(input),
         host: &input.facts.host,
         layout: &input.facts.layout,
         duts: &input.facts.duts,
@@ -81,14 +90,13 @@ fn page<'a>(digest: &Digest<'a>) -> Page<'a> {
     }
 }
 
-/// How much the page rests on: tests, measurements, trials and how they ended.
+/// How much the page rests on: tests, points with and without a result, trials and how they ended.
 fn tally(digest: &Digest) -> String {
     let of = |verdict| digest.input.records.iter().filter(|r| digest.verdict(r) == verdict).count();
     format!(
-        "{}, {} of {}, {}: {} passed, {} {}, {} invalid",
-        count(digest.input.plan.tests.len() as u64, "test"),
-        digest.input.outcomes.len(),
-        count(digest.planned().into(), "measurement"),
+        "{}; {}; {}: {} passed, {} {}, {} invalid",
+        count(digest.input.plan.tests.len() as u64 + digest.input.facts.left_out().count() as u64, "test"),
+        status::counted(digest),
         count(digest.input.records.len() as u64, "trial"),
         of(Verdict::Passed),
         of(Verdict::Lost),

@@ -3,18 +3,23 @@
 use crate::digest::Digest;
 use crate::table::{Column, Table};
 use crate::tables::trial;
-use crate::{Input, chapter, conformance};
+use crate::{Input, chapter, conformance, origin, status};
 
 /// Every table of the report in LaTeX.
 pub fn latex(input: &Input) -> String {
     let digest = Digest::new(input);
     let chapters = chapter::results(&digest).into_iter().chain(chapter::evidence(&digest));
     let tables = chapters.flat_map(|chapter| chapter.tables);
-    let rest = [trial::faults(&digest), conformance::table(input)].into_iter().filter(|table| !table.rows.is_empty());
+    let rest = [trial::faults(&digest), conformance::table(input), origin::table(input)]
+        .into_iter()
+        .filter(|table| !table.rows.is_empty());
     let tables: Vec<String> = tables.chain(rest).map(|t| table(&t)).collect();
     format!(
-        "% {}, {}. \\input this file; it needs no package.\n\n{}",
+        "% {}. {}. \\input this file; it needs no package.\n% {}\n% {}. Written {}.\n\n{}",
         comment(&input.plan.name),
+        comment(&origin::sentence(input)),
+        comment(origin::command(input)),
+        comment(&status::counted(&digest)),
         comment(input.generated),
         tables.join("\n")
     )

@@ -2,7 +2,7 @@
 
 use crate::digest::Digest;
 use crate::table::{Column, Table};
-use crate::{Input, chapter, verdict};
+use crate::{Input, chapter, origin, status, verdict};
 
 /// The verdict and the tables of results as Markdown.
 pub fn markdown(input: &Input) -> String {
@@ -10,7 +10,10 @@ pub fn markdown(input: &Input) -> String {
     let sentences = verdict::sentences(&digest).iter().map(|s| format!("- {}\n", escaped(s))).collect::<String>();
     let tables: Vec<Table> = chapter::results(&digest).into_iter().flat_map(|chapter| chapter.tables).collect();
     let tables: String = tables.iter().map(|t| format!("\n## {}\n\n{}", escaped(&t.title), table(t))).collect();
-    format!("# {}\n\n{sentences}{tables}\n*{}*\n", escaped(&input.plan.name), escaped(input.generated))
+    let run = origin::table(input);
+    let run = format!("\n## {}\n\n{}", escaped(&run.title), table(&run));
+    let (name, origin) = (escaped(&input.plan.name), escaped(&origin::sentence(input)));
+    format!("# {name}\n\n{origin}.\n\n{}.\n\n{sentences}{tables}{run}", status::counted(&digest))
 }
 
 fn table(table: &Table) -> String {

@@ -2,8 +2,8 @@
 
 use crate::digest::{Digest, PointDigest, Rated};
 use crate::tables::percentile_note;
-use crate::words::{cut, grouped_to_halves, searched, share, title};
-use crate::{Input, verdict};
+use crate::words::{cut, grouped, searched, share, title};
+use crate::{Input, origin, status, verdict};
 use sixbench_method::measure::Quantity;
 use sixbench_method::plan::{DnsRole, Measure};
 use sixbench_method::stats::Summary;
@@ -86,16 +86,25 @@ pub fn terminal(input: &Input, width: usize, color: bool) -> String {
         false => wrapped(&percentile_note(summaries.iter()), width),
     };
     let verdict: String = said(&digest).iter().map(|s| wrapped(s, width)).collect();
-    format!("{tables}{}\n{verdict}", paint.dim(&notes))
+    let points: String = status::list(&digest).iter().map(|line| wrapped(&format!("  {line}"), width)).collect();
+    let points = wrapped(&format!("{}.", status::counted(&digest)), width) + &points;
+    let origin = wrapped(&format!("{}.", origin::sentence(input)), width);
+    let command = match origin::command(input) {
+        "" => String::new(),
+        command => wrapped(&format!("Command: {command}"), width),
+    };
+    format!("{tables}{}\n{verdict}\n{points}\n{}", paint.dim(&notes), paint.dim(&(origin + &command)))
 }
 
 /// The verdict, but with every frame size of the measures that have no row in the table.
 fn said(digest: &Digest) -> Vec<String> {
     let values: Vec<String> = digest.points.iter().filter_map(verdict::of_point).collect();
-    match values.is_empty() {
-        true => verdict::sentences(digest),
-        false => verdict::rates(digest).into_iter().chain(values).chain(verdict::reservations(digest)).collect(),
+    let mut said: Vec<String> = verdict::rates(digest).into_iter().chain(values).collect();
+    if said.is_empty() {
+        said.push(verdict::nothing(digest));
     }
+    said.extend(verdict::reservations(digest));
+    said
 }
 
 /// ANSI colours, or none.
@@ -150,10 +159,10 @@ fn full_row(point: &PointDigest, name: usize, bar: usize, highest: f64, paint: &
     let title = cut(&title(point.test), name);
     let size = point.size().map_or(String::new(), |size| size.to_string());
     let Some(Rated { summary, limits, .. }) = point.rated() else {
-        return format!("{title:name$}  {size:>5}  {}", paint.warn(&format!("{:>13}", "no result")));
+        return format!("{title:name$}  {size:>5}  {}", paint.warn(&format!("{:>13}", point.nothing())));
     };
     let open = if limits.open_above() { "≥ " } else { "" };
-    let [median, p1, p99] = [summary.median, summary.p1, summary.p99].map(grouped_to_halves);
+    let [median, p1, p99] = [summary.median, summary.p1, summary.p99].map(grouped);
     let shown = format!("{:>13}", format!("{open}{median}"));
     let median = if limits.tester > 0 { paint.warn(&shown) } else { shown };
     let (n, invalid, bar) = (summary.n, point.invalid(), bar_of(summary.median, highest, bar));
@@ -164,9 +173,9 @@ fn full_row(point: &PointDigest, name: usize, bar: usize, highest: f64, paint: &
 fn short_table(kind: &Kind, points: &[&PointDigest], width: usize, paint: &Paint) -> String {
     let entry = |point: &&PointDigest| {
         let head = cut(&short_name(point), width);
-        let value = point.rated().map_or("no result".to_owned(), |r| {
+        let value = point.rated().map_or(point.nothing().to_owned(), |r| {
             let open = if r.limits.open_above() { "≥ " } else { "" };
-            format!("{open}{} {}, n = {}", grouped_to_halves(r.summary.median), kind.unit, r.summary.n)
+            format!("{open}{} {}, n = {}", grouped(r.summary.median), kind.unit, r.summary.n)
         });
         format!("{}\n{}", paint.bold(&head), wrapped(&format!("  {value}"), width))
     };

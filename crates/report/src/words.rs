@@ -5,8 +5,9 @@ use sixbench_method::plan::{Dns, DnsRole, Measure, Test};
 use sixbench_method::terms::{Directions, FrameSize, LossRatio};
 use sixbench_method::trial::{Shape, TrialSpec};
 
-/// Three significant digits and a prefix: `412 k`, `1.23 M`, `950`.
+/// A count or a rate in three significant digits and a prefix: `412 k`, `1.23 M`, `950`.
 pub(crate) fn short(value: f64) -> String {
+    let value = value.round();
     let (scaled, prefix) = match value.abs() {
         v if v >= 999_500_000.0 => (value / 1e9, "\u{a0}G"),
         v if v >= 999_500.0 => (value / 1e6, "\u{a0}M"),
@@ -32,18 +33,10 @@ pub(crate) fn three_digits(value: f64) -> String {
     }
 }
 
-/// Every digit before the point, in groups of three: `412,345`; halves (medians of even samples) keep theirs: `412,345.5`.
+/// A count or a rate in whole numbers, in groups of three: `412,345`. The median of an even sample may lie between two of them, but no
+/// device forwards half a frame.
 pub(crate) fn grouped(value: f64) -> String {
-    let decimals = usize::from(value.fract() != 0.0);
-    with_decimals(value, decimals)
-}
-
-/// The same of what may have been divided: of other fractions than halves nothing is worth printing.
-pub(crate) fn grouped_to_halves(value: f64) -> String {
-    match (value * 2.0).fract() == 0.0 {
-        true => grouped(value),
-        false => grouped(value.round()),
-    }
+    with_decimals(value.round(), 0)
 }
 
 /// So many decimals, and groups of three before the point: `-1,234.56`.
@@ -257,9 +250,10 @@ mod tests {
     }
 
     #[test]
-    fn full_numbers_are_grouped_and_keep_halves() {
+    fn full_numbers_are_grouped_and_there_are_no_half_frames() {
         assert_eq!(grouped(1_488_095.0), "1,488,095");
-        assert_eq!(grouped(12.5), "12.5");
+        assert_eq!(grouped(221_782.5), "221,783");
+        assert_eq!(short(12.5), "13");
         assert_eq!(grouped(0.0), "0");
         assert_eq!(with_decimals(-1234.5678, 2), "-1,234.57");
         assert_eq!(with_decimals(-0.0001, 2), "0.00");

@@ -265,7 +265,7 @@ pub fn has_program(program: &str) -> bool {
 }
 
 /// The words as a line that a shell reads back as the same words.
-pub(crate) fn quoted(words: &[String]) -> String {
+pub fn quoted(words: &[String]) -> String {
     let quote = |word: &String| {
         let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,@%+".contains(c);
         if !word.is_empty() && word.chars().all(is_plain) { word.clone() } else { format!("'{}'", word.replace('\'', r"'\''")) }

@@ -22,6 +22,7 @@ use crate::run::check_cores;
 use crate::view::has_color;
 use sixbench_method::isolation::Isolation;
 use sixbench_method::plan::Plan;
+use sixbench_method::record::{SkipReason, SkippedTest};
 use sixbench_method::terms::FrameSize;
 use sixbench_testbed::recipe::{Host, check_reference};
 use sixbench_testbed::{Library, Recipe, Shell, doctor as examination, existing, interfaces};
@@ -92,21 +93,26 @@ fn unknown(name: &str) -> String {
     }
 }
 
-/// Leaves out the tests that may be, where their devices cannot be had; says of each why.
+/// Leaves out the tests that may be, where their devices cannot be had; keeps them with the reason, and says of each why.
 pub(crate) fn leave_out_missing(loaded: &mut Loaded, library: &Library) -> Vec<String> {
     let mut left_out = Vec::new();
     if loaded.links.interfaces.is_some() {
-        return left_out;
+        return Vec::new();
     }
     loaded.plan.tests.retain(|test| {
         let Some(recipe) = library.get(&test.dut).filter(|_| test.optional) else { return true };
         let why = recipe.check_lab().err().map(|error| error.to_string());
         let why =
             why.or_else(|| recipe.missing().first().map(|need| format!("{} is not installed: {}", need.program, need.cure())));
-        left_out.extend(why.as_ref().map(|why| format!("test {} is left out: {why}", test.name)));
+        left_out.extend(why.clone().map(|why| (test.clone(), why)));
         why.is_none()
     });
-    left_out
+    let texts = left_out.iter().map(|(test, why)| format!("test {} is left out: {why}", test.name)).collect();
+    loaded.left_out.extend(left_out.into_iter().map(|(test, why)| {
+        let name = test.name.clone();
+        SkippedTest { test: name, reason: SkipReason::LeftOut { why, planned: Box::new(test) } }
+    }));
+    texts
 }
 
 /// Shows the mistakes of a file, each at its line.

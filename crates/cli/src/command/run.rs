@@ -128,7 +128,16 @@ pub(crate) fn measure(
     let named = |test: &Test| [Some(test.dut.clone()), test.measure.dns().and_then(|dns| dns.authority.clone())];
     let names: BTreeSet<String> = loaded.plan.tests.iter().flat_map(named).flatten().collect();
     store.keep_recipes(names.iter().filter_map(|name| library.get(name)))?;
-    let order = |site| Order { plan: &loaded.plan, library, site, queries: output.queries, records: Vec::new(), earlier: None };
+    let order = |site| Order {
+        plan: &loaded.plan,
+        library,
+        site,
+        queries: output.queries,
+        labels: &output.labels,
+        left_out: &loaded.left_out,
+        records: Vec::new(),
+        earlier: None,
+    };
     go((&loaded.plan, &loaded.links, isolation), order, &mut store, output.json)
 }
 
@@ -144,13 +153,14 @@ fn resume(directory: &Path, library: &Library, output: &args::Output, isolation:
     // The links are no part of the resolved plan: they belong to this machine, and the plan's own text has them.
     let source = std::fs::read_to_string(directory.join("plan.toml")).unwrap_or_default();
     let links = links_of(&source);
-    check_feasible(&Loaded { plan: plan.clone(), links: links.clone() }, library, isolation)?;
+    check_feasible(&Loaded { plan: plan.clone(), links: links.clone(), left_out: Vec::new() }, library, isolation)?;
     if !output.json {
         let torn = if is_torn { " (the last line was torn off and is measured again)" } else { "" };
         eprintln!("going on after {} trials{torn}", records.len());
     }
     let earlier = Some((facts, commands));
-    let order = |site| Order { plan: &plan, library, site, queries: output.queries, records, earlier };
+    let (queries, labels) = (output.queries, &output.labels[..]);
+    let order = |site| Order { plan: &plan, library, site, queries, labels, left_out: &[], records, earlier };
     Ok(go((&plan, &links, isolation), order, &mut store, output.json)?.ended(output.json))
 }
 

@@ -109,7 +109,7 @@ fn one_test(arguments: &args::Trial) -> Result<Loaded, Failed> {
         interleave: false,
         tests: vec![test],
     };
-    Ok(Loaded { plan, links: links(arguments)? })
+    Ok(Loaded { plan, links: links(arguments)?, left_out: Vec::new() })
 }
 
 fn links(arguments: &args::Trial) -> Result<Links, Failed> {

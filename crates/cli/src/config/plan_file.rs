@@ -7,6 +7,7 @@ use super::test_section::{Surroundings, read_tests};
 use super::units;
 use super::words::{Host, backend, core, count, host, identifier, interface, method, profile, start, yes};
 use sixbench_method::plan::{Plan, Profile, SearchMethod, SearchSettings, TrialSettings};
+use sixbench_method::record::SkippedTest;
 use sixbench_testbed::Machine;
 use std::path::Path;
 use toml::de::DeTable;
@@ -16,6 +17,8 @@ use toml::de::DeTable;
 pub(crate) struct Loaded {
     pub(crate) plan: Plan,
     pub(crate) links: Links,
+    /// Optional tests that are not in the plan any more, since their devices cannot be had here.
+    pub(crate) left_out: Vec<SkippedTest>,
 }
 
 /// Where frames leave and come back.
@@ -92,7 +95,7 @@ fn read_file(file: Section<'_>, duts: &[&str]) -> Option<Loaded> {
     // Durations of one's own make a plan neither of the named profiles.
     let profile = if trial == standard_trial(profile) { profile } else { Profile::Custom };
     let plan = Plan { name: name?, profile, seed: seed.unwrap_or(42), trial, search, link_rate, interleave, tests: tests? };
-    Some(Loaded { plan, links })
+    Some(Loaded { plan, links, left_out: Vec::new() })
 }
 
 fn read_trial(section: Section<'_>, profile: Profile) -> TrialSettings {

@@ -1,6 +1,7 @@
 //! Takes a plan through its devices, repetitions, points and trials.
 
 use super::expectations::{self, Judgement};
+use super::origin;
 use super::reporting::{self, Findings};
 use super::session::{Session, Site, Wanted};
 use super::store::Store;
@@ -11,11 +12,11 @@ use sixbench_method::budget;
 use sixbench_method::event::Event;
 use sixbench_method::measure::Outcome;
 use sixbench_method::plan::{Plan, Point, Test};
-use sixbench_method::record::{FORMAT, Facts, TrialRecord};
+use sixbench_method::record::{FORMAT, Facts, SkippedTest, TrialRecord};
 use sixbench_method::replay::{self, Resumed};
 use sixbench_method::terms::FrameRate;
 use sixbench_method::trial::TrialSpec;
-use sixbench_testbed::{Library, Recipe, Zone, facts};
+use sixbench_testbed::{Library, Recipe, Zone};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
@@ -33,6 +34,10 @@ pub(crate) struct Order<'a> {
     pub(crate) site: Site<'a>,
     /// Whether the record of every DNS query is kept.
     pub(crate) queries: bool,
+    /// Labels that the user gives this run.
+    pub(crate) labels: &'a [(String, String)],
+    /// Tests of the plan file that were left out before the run began.
+    pub(crate) left_out: &'a [SkippedTest],
     /// Trials of an earlier part of the same run.
     pub(crate) records: Vec<TrialRecord>,
     /// What the earlier part knew of its devices, and the commands it ran.
@@ -60,8 +65,8 @@ struct Manager<'a> {
 
 /// Performs the order. An error after the first trial still leaves a report of what was measured.
 pub(crate) fn perform(order: Order<'_>, store: &mut Store, view: &mut dyn View, color: bool) -> Result<Ended, Failed> {
-    let earlier = order.earlier.as_ref().map(|(facts, _)| facts.clone()).unwrap_or_default();
-    let facts = Facts { sixbench: env!("CARGO_PKG_VERSION").to_owned(), host: facts::host(), ..earlier };
+    let facts = origin::begin(&order);
+    store.write_facts(&facts)?;
     let mut manager = Manager { order, store, view, facts };
     manager.begin();
     let outcome = manager.all_devices();
@@ -84,6 +89,7 @@ impl Manager<'_> {
     }
 
     fn end(mut self, exit: Exit, error: Option<anyhow::Error>, color: bool) -> Result<Ended, Failed> {
+        origin::end(&mut self.facts, exit, error.as_ref());
         let report = match (self.write(error.is_some()), &error) {
             (Ok(report), _) => report,
             (Err(failed), None) => return Err(failed),
@@ -184,7 +190,10 @@ impl Manager<'_> {
             let subscribers = profile::subscribers::most(recipe, &plan.tests);
             let (cores, table_size) = (test.cores, table_size(test));
             let wanted = Wanted { recipe, name, cores, table_size, dns, subscribers, largest };
-            let opened = Session::open(&self.order.site, &wanted, job.clone())?;
+            let opened = match Session::open(&self.order.site, &wanted, job.clone()) {
+                Ok(opened) => opened,
+                Err(failed) => return Err(self.set_up_failed(&key, failed)),
+            };
             self.note(&opened, recipe)?;
             // All that the device will have to hold, before hours of what it can.
             let mut of_device = plan.tests.iter().filter(|other| device_of(other) == key);
@@ -195,6 +204,15 @@ impl Manager<'_> {
         session.set_job(job)?;
         self.certify(session, test)?;
         Ok(session)
+    }
+
+    /// Notes why the tests of a device are not run.
+    fn set_up_failed(&mut self, device: &Device, failed: Failed) -> Failed {
+        if failed.exit != Exit::Interrupted {
+            let of_device = self.order.plan.tests.iter().filter(|test| device_of(test) == *device);
+            origin::set_up_failed(&mut self.facts, of_device, &failed.error);
+        }
+        failed
     }
 
     /// What a DNS server is set up for.

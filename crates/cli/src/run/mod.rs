@@ -4,6 +4,7 @@
 mod dns;
 mod expectations;
 mod manager;
+mod origin;
 mod ports;
 pub(crate) mod reporting;
 mod session;
@@ -24,5 +25,6 @@ mod rigged_tests;
 mod stateful_tests;
 
 pub(crate) use manager::{Order, perform};
+pub(crate) use origin::label;
 pub(crate) use ports::open as open_port;
 pub(crate) use session::{Session, Site, Wanted, check_cores};

@@ -26,6 +26,7 @@ pub(crate) fn write(directory: &Path, findings: &Findings<'_>) -> Result<PathBuf
     let input = input(findings, &outcomes, &generated);
     store::write(directory, "report.html", &report::html(&input)?)?;
     store::write(directory, "results.csv", &report::csv(&input))?;
+    store::write(directory, "points.csv", &report::points_csv(&input))?;
     store::write(directory, "results-values.csv", &report::values_csv(&input))?;
     if let Some(scaling) = report::scaling_csv(&input) {
         store::write(directory, "results-scaling.csv", &scaling)?;

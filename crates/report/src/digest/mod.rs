@@ -3,6 +3,7 @@
 mod clients;
 mod connections;
 mod goal;
+mod headline;
 mod idle;
 mod point;
 mod queries;
@@ -23,7 +24,7 @@ pub(crate) use steps::Step;
 use crate::{Input, ReportError};
 use sixbench_method::plan::{Measure, Stateful, Test};
 use sixbench_method::record::{FORMAT, PathFacts, TrialRecord};
-use sixbench_method::repeat::Repetition;
+use sixbench_method::status::{PlannedPoint, planned_points};
 use sixbench_method::terms::{FrameRate, FrameSize, LossRatio};
 use sixbench_method::trial::{Fault, Verdict};
 use std::collections::BTreeSet;
@@ -32,12 +33,24 @@ use std::collections::BTreeSet;
 pub(crate) struct Digest<'a> {
     pub(crate) input: &'a Input<'a>,
     pub(crate) points: Vec<PointDigest<'a>>,
+    /// The points of tests that were left out before the run began.
+    left_out: Vec<PointDigest<'a>>,
+    /// What became of each of all these points.
+    pub(crate) planned: Vec<PlannedPoint<'a>>,
 }
 
 impl<'a> Digest<'a> {
     pub(crate) fn new(input: &'a Input<'a>) -> Self {
-        let points = input.plan.tests.iter().flat_map(|test| test.points().map(move |point| (test, point)));
-        Self { input, points: points.map(|(test, point)| PointDigest::new(input, test, point)).collect() }
+        let planned = planned_points(input.plan, input.records, input.outcomes, input.facts);
+        let (points, left_out): (Vec<_>, Vec<_>) = planned.iter().partition(|p| input.plan.test(&p.test.name).is_some());
+        let digest = |planned: &PlannedPoint<'a>| PointDigest::new(input, planned.test, planned.point.clone());
+        let [points, left_out] = [points, left_out].map(|list| list.into_iter().map(digest).collect());
+        Self { input, points, left_out, planned }
+    }
+
+    /// Every planned point, those of tests that were left out before the run began last.
+    pub(crate) fn all_points(&self) -> impl Iterator<Item = &PointDigest<'a>> {
+        self.points.iter().chain(&self.left_out)
     }
 
     /// The first goal of the plan: the one headlines quote.
@@ -76,14 +89,10 @@ impl<'a> Digest<'a> {
         }
     }
 
-    /// Measurements the plan asks for: repetitions of points. An adaptive test that ended by itself has as many as it needed.
-    pub(crate) fn planned(&self) -> u32 {
-        let of = |p: &PointDigest| match p.test.repetitions {
-            Repetition::Fixed(count) => count,
-            Repetition::Adaptive { most, .. } if self.input.interrupted => most,
-            Repetition::Adaptive { least, .. } => least.max(p.outcomes.len() as u32),
-        };
-        self.points.iter().map(of).sum()
+    /// Repetitions of points that were made, and those the plan asks for. A point that ended by itself has as many as it needed.
+    pub(crate) fn repetitions(&self) -> (u32, u32) {
+        let of_run = self.planned.iter().filter(|p| self.input.plan.test(&p.test.name).is_some());
+        of_run.fold((0, 0), |(made, planned), p| (made + p.repetitions.made, planned + p.repetitions.planned))
     }
 
     /// The title of the DUT of a test; the name of its recipe where the facts have none.

@@ -9,8 +9,9 @@ use sixbench_method::plan::{Measure, Point, Test};
 use sixbench_method::record::TrialRecord;
 use sixbench_method::search::Bracket;
 use sixbench_method::stats::Summary;
+use sixbench_method::status::Cause;
 use sixbench_method::terms::{Direction, FrameRate, FrameSize, LossRatio};
-use sixbench_method::trial::{Fault, Shape, Verdict};
+use sixbench_method::trial::{Shape, Verdict};
 use std::collections::BTreeMap;
 
 /// What is known of one point.
@@ -71,6 +72,11 @@ impl<'a> PointDigest<'a> {
     /// What ended the searches for the first goal.
     pub(crate) fn limits(&self) -> Limits {
         self.goals.first().map(|g| g.limits).unwrap_or_default()
+    }
+
+    /// What stands in the place of a number where there is none.
+    pub(crate) fn nothing(&self) -> &'static str {
+        if self.records.is_empty() { "not run" } else { "no result" }
     }
 
     /// Trials that were invalid and had to be repeated.
@@ -177,12 +183,10 @@ impl<'a> PointDigest<'a> {
 
 /// Why most invalid trials were so, where it was not the tester's doing.
 fn hindrance(records: &[&TrialRecord]) -> Option<Hindrance> {
-    let invalid = || records.iter().filter(|r| r.result.faults.iter().any(Fault::always_invalidates));
-    let is_most = |of: fn(&Fault) -> bool| 2 * invalid().filter(|r| r.result.faults.iter().any(of)).count() > invalid().count();
-    match () {
-        () if is_most(Fault::is_of_connections) => Some(Hindrance::Connections),
-        () if is_most(Fault::is_of_names) => Some(Hindrance::Names),
-        () => None,
+    match Cause::of(records) {
+        Cause::Connections => Some(Hindrance::Connections),
+        Cause::Names => Some(Hindrance::Names),
+        Cause::Tester | Cause::Disturbed => None,
     }
 }
 

@@ -1,5 +1,6 @@
 //! `results.json`: points with their summaries and repetitions, for programs.
 
+mod origin;
 mod queries;
 mod scaling;
 mod stateful;
@@ -8,6 +9,7 @@ use crate::Input;
 use crate::csv::{limit_name, unit_name};
 use crate::digest::{Digest, GoalDigest, Hindrance, PointDigest, Sample};
 use crate::words::full_rate_unit;
+use origin::{JsonCounts, JsonRun, JsonStatus};
 use queries::JsonDns;
 use scaling::JsonScaling;
 use serde::Serialize;
@@ -31,6 +33,8 @@ struct Results<'a> {
     plan: &'a str,
     generated: &'a str,
     interrupted: bool,
+    run: JsonRun<'a>,
+    counts: JsonCounts,
     rate_unit: &'static str,
     points: Vec<JsonPoint<'a>>,
     /// Of series over the DUT's cores.
@@ -47,6 +51,9 @@ struct JsonPoint<'a> {
     series: Option<&'a Series>,
     frame_size: u16,
     directions: Directions,
+    /// What became of it.
+    #[serde(flatten)]
+    status: Option<JsonStatus>,
     /// Of the rates in `goals`, where it is not the one of the whole file.
     #[serde(skip_serializing_if = "Option::is_none")]
     rate_unit: Option<&'static str>,
@@ -131,8 +138,10 @@ pub fn json(input: &Input) -> String {
         plan: &input.plan.name,
         generated: input.generated,
         interrupted: input.interrupted,
+        run: JsonRun::of(input),
+        counts: JsonCounts::of(&digest),
         rate_unit: RATE_UNIT,
-        points: digest.points.iter().map(|p| point(&digest, p)).collect(),
+        points: digest.all_points().map(|p| point(&digest, p)).collect(),
         core_scaling: scaling::all(&digest),
     };
     serde_json::to_string_pretty(&results).expect("strings, numbers and lists are always JSON") + "\n"
@@ -148,16 +157,24 @@ fn point<'p>(digest: &Digest, point: &'p PointDigest) -> JsonPoint<'p> {
         series: point.test.series.as_ref(),
         frame_size: point.point.frame_size.0,
         directions: point.test.directions,
+        status: JsonStatus::of(digest, point),
         rate_unit: (rate_unit != RATE_UNIT).then_some(rate_unit),
         stateful: stateful::of(digest, point),
         dns: queries::of(digest, point),
-        goals: point.goals.iter().map(goal).collect(),
+        goals: point.goals.iter().map(|g| goal(g, without_result(digest, point, g))).collect(),
         quantities: point.samples.iter().map(quantity).collect(),
         repetitions: point.outcomes.iter().map(|o| repetition(o)).collect(),
     }
 }
 
-fn goal(goal: &GoalDigest) -> Goal {
+/// Planned repetitions without a result, whether they were made or not; of a test that is no search those of its own result.
+fn without_result(digest: &Digest, point: &PointDigest, goal: &GoalDigest) -> u32 {
+    let Some(planned) = point.planned(digest) else { return 0 };
+    let with_result = if point.is_searched() { goal.values.len() as u32 } else { planned.repetitions.with_result };
+    planned.repetitions.planned.saturating_sub(with_result)
+}
+
+fn goal(goal: &GoalDigest, without_result: u32) -> Goal {
     Goal {
         loss_ratio: goal.goal.0,
         summary: goal.summary,
@@ -168,7 +185,7 @@ fn goal(goal: &GoalDigest) -> Goal {
         hindered_by_names: goal.limits.hindrance == Some(Hindrance::Names),
         limited_by_maximum: goal.limits.maximum,
         disturbed: goal.limits.disturbed,
-        without_result: goal.unmeasured,
+        without_result,
         below_minimum: goal.below_minimum,
     }
 }

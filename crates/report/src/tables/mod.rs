@@ -6,6 +6,7 @@ pub(crate) mod dns;
 pub(crate) mod loss;
 pub(crate) mod mix;
 pub(crate) mod path;
+pub(crate) mod points;
 pub(crate) mod repeated;
 pub(crate) mod response;
 pub(crate) mod scaling;

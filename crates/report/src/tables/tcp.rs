@@ -3,7 +3,7 @@
 use super::percentile_note;
 use crate::digest::{Digest, PointDigest, Rated};
 use crate::table::Table;
-use crate::words::{grouped, grouped_to_halves, title, with_decimals};
+use crate::words::{grouped, title, with_decimals};
 use sixbench_method::plan::Measure;
 use sixbench_method::record::TrialRecord;
 use sixbench_method::trial::Verdict;
@@ -41,11 +41,11 @@ fn found_row(digest: &Digest, point: &PointDigest) -> Vec<String> {
     let mut row = vec![title(point.test), digest.dut_title(point.test).to_owned(), measure.to_owned()];
     row.extend(match point.rated() {
         Some(rated) => {
-            let [p1, p99] = [rated.summary.p1, rated.summary.p99].map(grouped_to_halves);
-            let median = format!("{}{}", rated.limits.sign(), grouped_to_halves(rated.summary.median));
+            let [p1, p99] = [rated.summary.p1, rated.summary.p99].map(grouped);
+            let median = format!("{}{}", rated.limits.sign(), grouped(rated.summary.median));
             vec![median, p1, p99, rated.summary.n.to_string()]
         }
-        None => ["no result", "–", "–", "0"].map(str::to_owned).to_vec(),
+        None => [point.nothing(), "–", "–", "0"].map(str::to_owned).to_vec(),
     });
     row.extend(match best(digest, point) {
         Some((_, tcp)) => {

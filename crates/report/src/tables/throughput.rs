@@ -47,7 +47,7 @@ fn headline_row(digest: &Digest, point: &PointDigest) -> Vec<String> {
     let mut row = vec![title(point.test), digest.dut_title(point.test).to_owned(), size.to_string()];
     match point.headline() {
         Some(summary) => row.extend(summary_cells(summary, point.limits())),
-        None => row.extend(["no result"].into_iter().chain(["–"; 4]).chain(["0", "–"]).map(str::to_owned)),
+        None => row.extend([point.nothing()].into_iter().chain(["–"; 4]).chain(["0", "–"]).map(str::to_owned)),
     }
     row.push(point.headline().map_or("–".to_owned(), |s| grouped(mbit(s.median, size).round())));
     row.push(point.goals.first().map_or("–".to_owned(), limit_words));

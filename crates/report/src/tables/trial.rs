@@ -122,7 +122,8 @@ fn fault_rows(point: &PointDigest) -> Vec<Vec<String>> {
     kinds.into_iter().map(row).collect()
 }
 
-fn kind(fault: &Fault) -> &'static str {
+/// The name of a kind of fault.
+pub(crate) fn kind(fault: &Fault) -> &'static str {
     match fault {
         Fault::SentTooSlowly { .. } => "sent too slowly",
         Fault::SenderStalled { .. } => "sender stalled",

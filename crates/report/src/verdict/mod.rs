@@ -12,21 +12,24 @@ mod values;
 pub(crate) use values::sentence as of_point;
 
 use crate::digest::Digest;
+use crate::status;
+use sixbench_method::status::Stop;
 
 /// The verdict, one sentence each, the most important first.
 pub(crate) fn sentences(digest: &Digest) -> Vec<String> {
     let mut sentences = rates(digest);
     sentences.extend(values::sentences(digest));
     if sentences.is_empty() {
-        return std::iter::once(nothing(digest)).chain(throughput::unmeasured(digest)).collect();
+        return std::iter::once(nothing(digest)).chain(status::missing(digest)).collect();
     }
+    sentences.extend(status::missing(digest));
     sentences.extend(reservations(digest));
     sentences
 }
 
-/// What must be said of the results: which are missing, and which say little.
+/// What must be said of the results: which say little, and that the run is not complete.
 pub(crate) fn reservations(digest: &Digest) -> Vec<String> {
-    throughput::unmeasured(digest).into_iter().chain(caution(digest)).chain(progress(digest)).collect()
+    caution(digest).into_iter().chain(progress(digest)).collect()
 }
 
 /// The sentences that compare rates and numbers of connections; the other measures speak for themselves.
@@ -36,12 +39,24 @@ pub(crate) fn rates(digest: &Digest) -> Vec<String> {
     rates.chain(clients::sentences(digest)).chain(series::sentences(digest)).collect()
 }
 
-fn nothing(digest: &Digest) -> String {
+/// Of a run without any result, what ended it.
+pub(crate) fn nothing(digest: &Digest) -> String {
     let trials = crate::words::count(digest.input.records.len() as u64, "trial");
-    match digest.input.interrupted {
-        true => format!("The run was interrupted before its first result; {trials} recorded."),
-        false => format!("There is no result; {trials} recorded."),
-    }
+    let what = match stop(digest) {
+        _ if !digest.input.interrupted => "There is no result".to_owned(),
+        Stop::SetUpFailed { dut, error } => format!("The set-up of {dut} failed: {error}"),
+        Stop::Failed { error } => format!("An error ended the run before its first result: {error}"),
+        Stop::CutOff => "The run has no result: it was killed before the first one, or is still under way".to_owned(),
+        Stop::Interrupted | Stop::Unknown => "The run was interrupted before its first result".to_owned(),
+    };
+    format!("{what}; {trials} recorded.")
+}
+
+/// What ended the run before its end: of a point whose device could not be set up, that.
+fn stop(digest: &Digest) -> Stop {
+    let stops = || digest.planned.iter().filter_map(|planned| planned.stop.as_ref());
+    let set_up = stops().find(|stop| matches!(stop, Stop::SetUpFailed { .. })).cloned();
+    set_up.unwrap_or_else(|| Stop::of(digest.input.facts))
 }
 
 /// One repetition shows no spread, and without it a small difference means nothing.
@@ -53,7 +68,12 @@ fn caution(digest: &Digest) -> Option<String> {
 }
 
 fn progress(digest: &Digest) -> Option<String> {
-    let (done, planned) = (digest.input.outcomes.len() as u32, digest.planned());
-    let cause = if digest.input.interrupted { "The run was interrupted" } else { "The run is incomplete" };
-    (done < planned).then(|| format!("{cause}: {done} of {planned} measurements were completed."))
+    let (made, planned) = digest.repetitions();
+    let cause = match stop(digest) {
+        _ if !digest.input.interrupted => "The run is incomplete",
+        Stop::SetUpFailed { .. } | Stop::Failed { .. } => "An error ended the run",
+        Stop::CutOff => "The run was killed or is still under way",
+        Stop::Interrupted | Stop::Unknown => "The run was interrupted",
+    };
+    (made < planned).then(|| format!("{cause}: {made} of {planned} repetitions were made."))
 }

@@ -1,7 +1,7 @@
 //! Throughputs in sentences, and in order.
 
 use super::ranking::{Kind, Ranked, ranking};
-use crate::digest::{Digest, Hindrance, PointDigest, sizes};
+use crate::digest::{Digest, sizes};
 use crate::words::{loss_goal, title};
 use sixbench_method::terms::FrameSize;
 
@@ -46,25 +46,4 @@ fn in_brief(size: FrameSize, ranking: &[Ranked]) -> String {
     };
     let names: Vec<String> = ranking.iter().enumerate().map(|(i, r)| name(i, r)).collect();
     format!("At {size}\u{a0}bytes: {}.", names.join("; "))
-}
-
-/// Points that ought to have a result and have none, because of the tester or of what went before.
-pub(super) fn unmeasured(digest: &Digest) -> Vec<String> {
-    let blocked = digest.searched_points().filter(|p| p.goals.first().is_some_and(|g| g.summary.is_none() && g.unmeasured > 0));
-    blocked.map(|p| format!("{} has no result: {}.", p.name(), why_unmeasured(p))).collect()
-}
-
-fn why_unmeasured(point: &PointDigest) -> &'static str {
-    match point.limits().hindrance {
-        Some(Hindrance::Names) => {
-            "the names were not cached as the plan has it at any rate that was tried, or there were too few of them; look at the \
-             faults below, at the plan's `names` and `ttl` and at the server's cache"
-        }
-        Some(Hindrance::Connections) => {
-            "before every trial phase 1 failed to open all its connections, or they were not kept; lower the plan's \
-             `phase-1-rate`, or look at the DUT's table and timeouts"
-        }
-        None if point.limits().disturbed > 0 => "other work had the DUT's processors at every load that was tried",
-        None => "the tester fell short at every load that was tried",
-    }
 }

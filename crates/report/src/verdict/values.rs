@@ -28,7 +28,7 @@ pub(crate) fn sentence(point: &PointDigest) -> Option<String> {
         Measure::Ipdv(_) => ipdv(point)?,
         Measure::BackToBack(_) => burst(point.worst(Quantity::BackToBackFrames)?),
         Measure::Recovery(recovery) => recovered(point.worst(Quantity::RecoveryTime)?, recovery),
-        Measure::Reset(_) => format!("forwarded nothing for {} after a reset", mean(point.worst(Quantity::ResetTimeByLoss)?)),
+        Measure::Reset(_) => format!("forwarded nothing after a reset for {}", mean(point.worst(Quantity::ResetTimeByLoss)?)),
     };
     let rate = short(point.samples.first()?.load.0 as f64);
     Some(format!("{}: {result} at {}\u{a0}bytes and {rate} frames/s.", title(point.test), point.point.frame_size))
@@ -47,14 +47,18 @@ fn ipdv(point: &PointDigest) -> Option<String> {
 }
 
 fn burst(sample: &Sample) -> String {
-    format!("bursts of {}{} frames without loss", sample.sign(), grouped(sample.mean.round()))
+    let frames = format!("{}{}", sample.sign(), grouped(sample.mean));
+    match sample.summary.n {
+        1 => format!("bursts of {frames} frames without loss"),
+        n => format!("bursts of on average {frames} frames without loss, at least {} (n = {n})", grouped(sample.summary.min)),
+    }
 }
 
 fn recovered(sample: &Sample, recovery: &Recovery) -> String {
     let overload = three_digits(recovery.overload * 100.0);
     match sample.summary.max == 0.0 {
         true => format!("lost nothing more after an overload of {overload}\u{a0}% of its throughput"),
-        false => format!("recovered within {} from an overload of {overload}\u{a0}% of its throughput", mean(sample)),
+        false => format!("took {} to recover from an overload of {overload}\u{a0}% of its throughput", mean(sample)),
     }
 }
 
@@ -62,9 +66,13 @@ fn time(sample: &Sample) -> String {
     format!("{}{}", sample.sign(), short_ms(sample.summary.median))
 }
 
-/// The clauses on recovery and reset ask for the average.
+/// `on average 20.7 ms, at most 41.2 ms (n = 2)`: the clauses on recovery and reset ask for the average, which no single time keeps to.
 fn mean(sample: &Sample) -> String {
-    format!("{}{}", sample.sign(), short_ms(sample.mean))
+    let mean = format!("{}{}", sample.sign(), short_ms(sample.mean));
+    match sample.summary.n {
+        1 => mean,
+        n => format!("on average {mean}, at most {}{} (n = {n})", sample.sign(), short_ms(sample.summary.max)),
+    }
 }
 
 /// The loss at the highest rate, and how far up there was none.

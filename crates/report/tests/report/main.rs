@@ -3,6 +3,7 @@
 
 mod dns;
 mod measures;
+mod points;
 mod response;
 mod sample;
 mod scaling;

@@ -86,7 +86,7 @@ fn found_row(digest: &Digest, point: &PointDigest, dns: &Dns) -> Vec<String> {
             let median = format!("{}{}", point.sign(), grouped(s.median));
             [median, grouped(s.p1), grouped(s.p99), s.n.to_string()]
         }
-        None => ["no result", "–", "–", "0"].map(str::to_owned),
+        None => [point.nothing(), "–", "–", "0"].map(str::to_owned),
     });
     row.push(seconds(dns.timeout_ns));
     row.push(or_dash(digest.certified(point, dns).map(queries)));

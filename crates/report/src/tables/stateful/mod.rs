@@ -9,7 +9,7 @@ mod rates;
 use super::percentile_note;
 use crate::digest::{Digest, PointDigest, Rated};
 use crate::table::Table;
-use crate::words::{grouped, grouped_to_halves, title};
+use crate::words::{grouped, title};
 use sixbench_method::plan::Stateful;
 
 /// All of them, in the order of the chapter.
@@ -29,12 +29,12 @@ fn head(digest: &Digest, point: &PointDigest, stateful: &Stateful) -> Vec<String
 }
 
 /// Median with its sign, two other statistics, and the size of the sample.
-fn spread(rated: Option<&Rated>, others: fn(&Rated) -> [f64; 2]) -> Vec<String> {
-    let Some(rated) = rated else {
-        return ["no result", "–", "–", "0"].map(str::to_owned).to_vec();
+fn spread(point: &PointDigest, others: fn(&Rated) -> [f64; 2]) -> Vec<String> {
+    let Some(rated) = point.rated() else {
+        return [point.nothing(), "–", "–", "0"].map(str::to_owned).to_vec();
     };
-    let [low, high] = others(rated).map(grouped_to_halves);
-    let median = format!("{}{}", rated.limits.sign(), grouped_to_halves(rated.summary.median));
+    let [low, high] = others(&rated).map(grouped);
+    let median = format!("{}{}", rated.limits.sign(), grouped(rated.summary.median));
     vec![median, low, high, rated.summary.n.to_string()]
 }
 

@@ -38,10 +38,9 @@ pub(super) fn establishment(digest: &Digest) -> Table {
 }
 
 fn establishment_row(digest: &Digest, point: &PointDigest, stateful: &Stateful) -> Vec<String> {
-    let rated = point.rated();
     let mut row = head(digest, point, stateful);
     row.push(grouped(stateful.state_table as f64));
-    row.extend(spread(rated.as_ref(), |r| [r.summary.p1, r.summary.p99]));
+    row.extend(spread(point, |r| [r.summary.p1, r.summary.p99]));
     row.push(percent(stateful.validation));
     row.push(point.lost_in_validation_alone(digest.goal()).to_string());
     row.push(point.goals.first().map_or("–".to_owned(), limit_words));
@@ -78,10 +77,9 @@ pub(super) fn tear_down(digest: &Digest) -> Table {
 }
 
 fn tear_down_row(digest: &Digest, point: &PointDigest, stateful: &Stateful) -> Vec<String> {
-    let rated = point.rated();
     let mut row = head(digest, point, stateful);
     row.push(grouped(stateful.rate.0 as f64));
-    row.extend(spread(rated.as_ref(), |r| [r.summary.p1, r.summary.p99]));
+    row.extend(spread(point, |r| [r.summary.p1, r.summary.p99]));
     let times = point.deletions().map(|s| [s.median, s.min, s.max].map(|ns| three_digits(ns / 1e9)));
     row.extend(times.unwrap_or_else(|| ["–"; 3].map(str::to_owned)));
     row.extend([point.agreement().words(), point.invalid().to_string()]);

@@ -2,7 +2,7 @@
 
 use super::{SECOND, Sample, plan, test, watch};
 use sixbench_method::plan::*;
-use sixbench_method::record::DutFacts;
+use sixbench_method::record::{DutFacts, Ending};
 use sixbench_method::terms::*;
 use sixbench_method::trial::dns::*;
 use sixbench_method::trial::*;
@@ -21,7 +21,7 @@ impl Sample {
         tests.extend([of("nsd", "NSD", "nsd", zone.clone()), of("knot", "Knot DNS", "knot", zone)]);
         let mut plan = Plan { name: "dns64".to_owned(), tests, ..plan() };
         plan.search.maximum = FrameRate(200_000);
-        let mut sample = Self { plan, interrupted: false, ..Self::empty() };
+        let mut sample = Self { plan, ..Self::empty().ended(Some(Ending::Complete)) };
         let titles =
             [("unbound", "Unbound"), ("bind", "BIND 9"), ("pdns", "PowerDNS Recursor"), ("nsd", "NSD"), ("knot", "Knot DNS")];
         sample.facts.duts = titles.map(|(name, title)| facts(name, title)).into();

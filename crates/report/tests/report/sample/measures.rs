@@ -3,7 +3,7 @@
 use super::{SECOND, Sample, plan, test, watch};
 use sixbench_method::measure::{Findings, Outcome};
 use sixbench_method::plan::*;
-use sixbench_method::record::{Drops, FORMAT, TrialRecord, Watch};
+use sixbench_method::record::{Drops, Ending, FORMAT, TrialRecord, Watch};
 use sixbench_method::replay::{Resumed, resume};
 use sixbench_method::terms::*;
 use sixbench_method::trial::*;
@@ -24,7 +24,7 @@ impl Sample {
     pub(crate) fn of_tests(tests: Vec<Test>) -> Self {
         let mut plan = Plan { name: "every-measure".to_owned(), link_rate: Some(1_000_000_000), tests, ..plan() };
         plan.search.maximum = FrameRate(1_000_000);
-        let mut sample = Self { plan, interrupted: false, ..Self::empty() };
+        let mut sample = Self { plan, ..Self::empty().ended(Some(Ending::Complete)) };
         for test in sample.plan.tests.clone() {
             test.points().for_each(|point| (1..=3).for_each(|repetition| sample.perform(&test, &point, repetition)));
         }

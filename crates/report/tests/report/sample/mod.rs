@@ -4,6 +4,7 @@ mod dns;
 mod measures;
 mod response;
 mod scaling;
+mod simulated;
 mod stateful;
 
 use sixbench_method::measure::Outcome;
@@ -29,11 +30,19 @@ impl Sample {
     /// The plan and the facts, and nothing measured.
     pub(crate) fn empty() -> Self {
         Self { plan: plan(), records: Vec::new(), outcomes: Vec::new(), facts: facts(), interrupted: true }
+            .ended(Some(Ending::Interrupted))
+    }
+
+    /// The run, but with another ending.
+    pub(crate) fn ended(mut self, ending: Option<Ending>) -> Self {
+        self.interrupted = ending != Some(Ending::Complete);
+        self.facts.runs = vec![part(ending)];
+        self
     }
 
     /// A completed run.
     pub(crate) fn complete() -> Self {
-        let mut sample = Self { interrupted: false, ..Self::empty() };
+        let mut sample = Self::empty().ended(Some(Ending::Complete));
         let points: Vec<Point> = sample.plan.tests.iter().flat_map(Test::points).collect();
         for (i, point) in points.iter().enumerate() {
             (1..=3).for_each(|repetition| sample.measure(i, point, repetition));
@@ -286,5 +295,15 @@ fn facts() -> Facts {
         ]
         .into(),
         warnings: vec!["the machine is virtual: its host may take processor time away".to_owned()],
+        runs: vec![part(Some(Ending::Complete))],
+        labels: [("rack".to_owned(), "b4".to_owned())].into(),
+        not_run: vec![],
     }
+}
+
+/// A run in one part that ended so.
+pub(crate) fn part(ending: Option<Ending>) -> RunPart {
+    let [started, ended] = ["2026-11-21T08:59:58Z", "2026-11-21T09:30:00Z"].map(str::to_owned);
+    let command = "sixbench run plans/quickstart.toml --label rack=b4".to_owned();
+    RunPart { host: "alpha".to_owned(), command, started, ended: ending.is_some().then_some(ended), ending }
 }

@@ -2,7 +2,7 @@
 
 use super::{SECOND, Sample, plan, test, watch};
 use sixbench_method::plan::*;
-use sixbench_method::record::{CoreWatch, CpuSample, DeviceWatch, Watch};
+use sixbench_method::record::{CoreWatch, CpuSample, DeviceWatch, Ending, Watch};
 use sixbench_method::replay::outcomes;
 use sixbench_method::simulated::SimulatedRelay;
 use sixbench_method::terms::*;
@@ -18,7 +18,7 @@ impl Sample {
             Test { series: None, name: "plain".to_owned(), dut: "unseen".to_owned(), ..clients("plain", Payload::Udp, 1) };
         tests.push(Test { traffic: Traffic::RFC_4814, ..unseen });
         let plan = Plan { name: "clients".to_owned(), link_rate: None, tests, ..plan() };
-        let mut sample = Self { plan, interrupted: false, ..Self::empty() };
+        let mut sample = Self { plan, ..Self::empty().ended(Some(Ending::Complete)) };
         for test in sample.plan.tests.clone() {
             test.points().for_each(|point| (1..=3).for_each(|repetition| sample.request(&test, &point, repetition)));
         }

@@ -2,7 +2,7 @@
 
 use super::{SECOND, Sample, plan, test, watch};
 use sixbench_method::plan::*;
-use sixbench_method::record::{CoreWatch, CpuSample, DeviceWatch, Watch};
+use sixbench_method::record::{CoreWatch, CpuSample, DeviceWatch, Ending, Watch};
 use sixbench_method::terms::*;
 use sixbench_method::trial::*;
 
@@ -19,7 +19,7 @@ impl Sample {
         let mut plan = Plan { name: "cores".to_owned(), tests, ..plan() };
         plan.search.maximum = FrameRate(2_000_000);
         plan.search.width = 0.001;
-        let mut sample = Self { plan, interrupted: false, ..Self::empty() };
+        let mut sample = Self { plan, ..Self::empty().ended(Some(Ending::Complete)) };
         for test in sample.plan.tests.clone() {
             for point in test.points() {
                 (1..=3).for_each(|repetition| sample.forward(&test, &point, repetition));

@@ -2,7 +2,7 @@
 
 use super::{SECOND, Sample, plan, test, watch};
 use sixbench_method::plan::*;
-use sixbench_method::record::{Drops, DutFacts, Watch};
+use sixbench_method::record::{Drops, DutFacts, Ending, Watch};
 use sixbench_method::simulated::{Behaviour, SimulatedDut};
 use sixbench_method::terms::*;
 use sixbench_method::trial::*;
@@ -18,7 +18,7 @@ impl Sample {
         tests.extend(["nft-nat44", "iptables-nat44"].iter().flat_map(|dut| series(dut)));
         let mut plan = Plan { name: "stateful".to_owned(), tests, ..plan() };
         plan.search.maximum = FrameRate(400_000);
-        let mut sample = Self { plan, interrupted: false, ..Self::empty() };
+        let mut sample = Self { plan, ..Self::empty().ended(Some(Ending::Complete)) };
         sample.facts.duts = [dut("nft-nat44", "nftables, NAT44"), dut("iptables-nat44", "iptables, NAT44")].into();
         for test in sample.plan.tests.clone() {
             for point in test.points() {

@@ -1,0 +1,88 @@
+//! What the facts say of a run as a whole: when, where and by which command, its labels, how it ended, what was not run.
+
+use super::manager::Order;
+use crate::exit::{Exit, in_words};
+use sixbench_method::plan::Test;
+use sixbench_method::record::{Ending, Facts, RunPart, SkipReason, SkippedTest};
+use sixbench_testbed::{facts, shell};
+
+/// `key=value` of the option `--label`.
+///
+/// # Errors
+/// Says what a label looks like.
+pub(crate) fn label(text: &str) -> Result<(String, String), String> {
+    let is_key = |key: &str| !key.is_empty() && key.chars().all(|c| matches!(c, 'a'..='z' | '0'..='9' | '-'));
+    match text.split_once('=') {
+        Some((key, value)) if is_key(key) && !value.contains(char::is_control) => Ok((key.to_owned(), value.to_owned())),
+        _ => Err(format!("expected KEY=VALUE with a key of a-z, 0-9 and -, such as kernel=6.12, not `{text}`")),
+    }
+}
+
+/// The facts at the start of a run, or of a further part of it.
+pub(super) fn begin(order: &Order) -> Facts {
+    let earlier = order.earlier.as_ref().map(|(facts, _)| facts.clone()).unwrap_or_default();
+    let mut facts = Facts { sixbench: env!("CARGO_PKG_VERSION").to_owned(), host: facts::host(), ..earlier };
+    if let Some((left, right)) = &order.site.links.interfaces {
+        facts.host.extend([left, right].into_iter().flat_map(|interface| facts::interface(interface)));
+    }
+    facts.labels.extend(order.labels.iter().cloned());
+    // A device that could not be set up may be now.
+    facts.not_run.retain(|skipped| matches!(skipped.reason, SkipReason::LeftOut { .. }));
+    facts.not_run.extend(order.left_out.iter().cloned());
+    let words: Vec<String> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
+    let command = shell::quoted(&words);
+    facts.runs.push(RunPart { host: facts::host_name(), command, started: now(), ended: None, ending: None });
+    facts
+}
+
+/// Notes how the run ended.
+pub(super) fn end(facts: &mut Facts, exit: Exit, error: Option<&anyhow::Error>) {
+    let Some(part) = facts.runs.last_mut() else { return };
+    part.ended = Some(now());
+    part.ending = Some(match (exit, error) {
+        (Exit::Interrupted, _) => Ending::Interrupted,
+        (_, Some(error)) => Ending::Failed { error: in_words(error) },
+        (_, None) => Ending::Complete,
+    });
+}
+
+/// Notes that a device could not be set up, for each of its tests.
+pub(super) fn set_up_failed<'t>(facts: &mut Facts, tests: impl Iterator<Item = &'t Test>, error: &anyhow::Error) {
+    facts.not_run.extend(tests.map(|test| {
+        let reason = SkipReason::SetUpFailed { dut: test.dut.clone(), error: in_words(error) };
+        SkippedTest { test: test.name.clone(), reason }
+    }));
+}
+
+fn now() -> String {
+    jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_label_has_a_plain_key_and_any_value() {
+        let pair = |key: &str, value: &str| Ok((key.to_owned(), value.to_owned()));
+        assert_eq!(label("rack=b4"), pair("rack", "b4"));
+        assert_eq!(label("kernel-2=a = b, c"), pair("kernel-2", "a = b, c"));
+        assert_eq!(label("empty="), pair("empty", ""));
+        for wrong in ["rack", "=b4", "Rack=b4", "a b=c", "a_b=c", "a=b\nc"] {
+            assert!(label(wrong).unwrap_err().contains("expected KEY=VALUE"), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn the_facts_say_how_a_run_ended() {
+        let ended = |exit, error: Option<anyhow::Error>| {
+            let mut facts = Facts { runs: vec![RunPart::default()], ..Facts::default() };
+            end(&mut facts, exit, error.as_ref());
+            facts.runs[0].ending.clone().expect("an ending")
+        };
+        let error = || Some(anyhow::anyhow!("the disk is full"));
+        assert_eq!(ended(Exit::Done, None), Ending::Complete);
+        assert_eq!(ended(Exit::Interrupted, error()), Ending::Interrupted);
+        assert_eq!(ended(Exit::Failure, error()), Ending::Failed { error: "the disk is full".to_owned() });
+    }
+}

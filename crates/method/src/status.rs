@@ -1,0 +1,236 @@
+//! The status of every planned point: a result, a lower bound, no result and why, not run and why.
+//! Derived from plan, records, outcomes and facts; every report draws from it, so that no point is lost without a word.
+
+mod reason;
+
+pub use reason::{Cause, NoResult, NotRun, Open, Stage, Stop};
+
+use crate::measure::{Outcome, Quantity};
+use crate::plan::{Measure, Plan, Point, Test};
+use crate::record::{Ending, Facts, SkipReason, TrialRecord};
+use crate::search::{Bracket, Limit};
+use crate::terms::LossRatio;
+use crate::trial::Verdict;
+
+/// What became of a planned point.
+#[derive(Clone, Debug, PartialEq)]
+pub enum PointStatus {
+    /// It has a result. That the DUT lost frames even at the lowest load is one: zero.
+    Result,
+    /// It has a result, but the true value may be higher.
+    AtLeast(Open),
+    /// Trials were made and came to no result.
+    NoResult(NoResult),
+    /// No trial was made.
+    NotRun(NotRun),
+}
+
+impl PointStatus {
+    /// Whether there is a number for this point.
+    pub fn has_result(&self) -> bool {
+        matches!(self, Self::Result | Self::AtLeast(_))
+    }
+
+    /// The word for it in formats for machines.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Result => "result",
+            Self::AtLeast(_) => "at-least",
+            Self::NoResult(_) => "no-result",
+            Self::NotRun(_) => "not-run",
+        }
+    }
+
+    /// The word for its reason in formats for machines; `None` of a result.
+    pub fn reason(&self) -> Option<&'static str> {
+        match self {
+            Self::Result => None,
+            Self::AtLeast(open) => Some(open.name()),
+            Self::NoResult(reason) => Some(reason.name()),
+            Self::NotRun(reason) => Some(reason.name()),
+        }
+    }
+}
+
+/// A planned point and what became of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PlannedPoint<'a> {
+    /// The test it belongs to.
+    pub test: &'a Test,
+    /// Test and frame size.
+    pub point: Point,
+    /// What became of it.
+    pub status: PointStatus,
+    /// How many of its repetitions were made.
+    pub repetitions: Repetitions,
+    /// What ended the run before all of its repetitions were made; `None` where they were.
+    pub stop: Option<Stop>,
+}
+
+/// Repetitions of one point.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Repetitions {
+    /// Those with a result.
+    pub with_result: u32,
+    /// Those that ended.
+    pub made: u32,
+    /// Those the plan asks for, at most; of an adaptive point that ended by itself as many as were made.
+    pub planned: u32,
+}
+
+/// How many points have which status.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// All planned points.
+    pub points: usize,
+    /// Those with a result, lower bounds not among them.
+    pub result: usize,
+    /// Those with a lower bound.
+    pub at_least: usize,
+    /// Those that were tried and have no result.
+    pub no_result: usize,
+    /// Those that were not run.
+    pub not_run: usize,
+}
+
+impl Counts {
+    /// Counts the statuses of `points`.
+    pub fn of(points: &[PlannedPoint]) -> Self {
+        let mut counts = Self { points: points.len(), ..Self::default() };
+        for point in points {
+            match point.status {
+                PointStatus::Result => counts.result += 1,
+                PointStatus::AtLeast(_) => counts.at_least += 1,
+                PointStatus::NoResult(_) => counts.no_result += 1,
+                PointStatus::NotRun(_) => counts.not_run += 1,
+            }
+        }
+        counts
+    }
+
+    /// Points that have a number.
+    pub fn with_result(&self) -> usize {
+        self.result + self.at_least
+    }
+}
+
+/// The status of every point: those of the plan in its order, then those of tests that were left out before the run began.
+///
+/// `outcomes` are the completed repetitions among `records`.
+pub fn planned_points<'a>(
+    plan: &'a Plan,
+    records: &[TrialRecord],
+    outcomes: &[Outcome],
+    facts: &'a Facts,
+) -> Vec<PlannedPoint<'a>> {
+    let run = Run { plan, records, outcomes, facts };
+    let planned = plan.tests.iter().flat_map(|test| test.points().map(|point| run.planned_point(test, point)));
+    let left_out = facts.left_out().filter(|test| plan.test(&test.name).is_none());
+    planned.chain(left_out.flat_map(|test| test.points().map(|point| run.left_out_point(test, point)))).collect()
+}
+
+/// Whether a repetition came to a result: a value, or the finding that even the lowest load was lost.
+///
+/// `trials` are the trials of this repetition; a capacity of zero is told by the last of them alone.
+pub fn has_result(test: &Test, goal: LossRatio, outcome: &Outcome, trials: &[&TrialRecord]) -> bool {
+    if test.measure.is_searched_rate() {
+        return outcome
+            .brackets
+            .first()
+            .is_some_and(|bracket| bracket.lower.is_some() || !matches!(bracket.limit, Limit::Tester | Limit::Disturbed));
+    }
+    outcome.values.iter().any(|value| is_own(value.quantity)) || is_capacity_of_zero(test, goal, trials)
+}
+
+/// Whether a quantity is a result of its own, and not what was seen of the DUT beside it or on the way to it.
+fn is_own(quantity: Quantity) -> bool {
+    let is_beside = matches!(quantity, Quantity::ProcessorLoad | Quantity::ProcessorLoadDeviation | Quantity::MemoryGrowth);
+    !is_beside && quantity != Quantity::ConnectionsHeld
+}
+
+/// A capacity below the smallest number that is tried has no value on record: its search ended with the DUT losing.
+fn is_capacity_of_zero(test: &Test, goal: LossRatio, trials: &[&TrialRecord]) -> bool {
+    let is_capacity = matches!(test.measure, Measure::TableCapacity(_) | Measure::TcpCapacity(_));
+    let last = trials.iter().max_by_key(|record| record.trial);
+    is_capacity && last.is_some_and(|record| record.result.verdict(goal) == Verdict::Lost)
+}
+
+/// Everything a status is derived from.
+struct Run<'a, 'r> {
+    plan: &'a Plan,
+    records: &'r [TrialRecord],
+    outcomes: &'r [Outcome],
+    facts: &'a Facts,
+}
+
+impl<'a> Run<'a, '_> {
+    fn planned_point(&self, test: &'a Test, point: Point) -> PlannedPoint<'a> {
+        let records: Vec<&TrialRecord> = self.records.iter().filter(|record| record.point == point).collect();
+        let outcomes: Vec<&Outcome> = self.outcomes.iter().filter(|outcome| outcome.point == point).collect();
+        let goal = self.plan.search.goals.first().copied().unwrap_or(LossRatio::ZERO);
+        let is_result = |outcome: &&&Outcome| {
+            let of_repetition = records.iter().filter(|record| record.repetition == outcome.repetition);
+            has_result(test, goal, outcome, &of_repetition.copied().collect::<Vec<_>>())
+        };
+        let results: Vec<&Outcome> = outcomes.iter().filter(is_result).copied().collect();
+        let (with_result, made) = (results.len() as u32, outcomes.len() as u32);
+        let is_enough = !crate::replay::wants_more(test, &outcomes.iter().map(|&o| o.clone()).collect::<Vec<_>>());
+        let planned = if is_enough { made } else { test.repetitions.most() };
+        let stop = (!is_enough).then(|| self.stop_of(test));
+        let status = match (&results[..], &stop) {
+            ([], _) if !outcomes.is_empty() => PointStatus::NoResult(NoResult::of(test, &outcomes, &records)),
+            ([], stop) => self.without_outcome(records.len() as u32, stop.clone()),
+            (results, _) => match Open::of(test, results, &records) {
+                Some(open) => PointStatus::AtLeast(open),
+                None => PointStatus::Result,
+            },
+        };
+        PlannedPoint { test, point, status, repetitions: Repetitions { with_result, made, planned }, stop }
+    }
+
+    /// Nothing came to its end.
+    fn without_outcome(&self, trials: u32, stop: Option<Stop>) -> PointStatus {
+        let stop = stop.unwrap_or(Stop::Unknown);
+        match trials {
+            0 => PointStatus::NotRun(NotRun::Stopped(stop)),
+            trials => PointStatus::NoResult(NoResult::Unfinished { trials, stop }),
+        }
+    }
+
+    /// Why a test was not run to its end.
+    fn stop_of(&self, test: &Test) -> Stop {
+        let set_up = self.facts.not_run.iter().filter(|not_run| not_run.test == test.name);
+        let mut failures = set_up.filter_map(|not_run| match &not_run.reason {
+            SkipReason::SetUpFailed { dut, error } => Some(Stop::SetUpFailed { dut: dut.clone(), error: error.clone() }),
+            SkipReason::LeftOut { .. } => None,
+        });
+        failures.next_back().unwrap_or_else(|| Stop::of(self.facts))
+    }
+
+    fn left_out_point(&self, test: &'a Test, point: Point) -> PlannedPoint<'a> {
+        let why = self.facts.not_run.iter().find_map(|not_run| match &not_run.reason {
+            SkipReason::LeftOut { why, .. } if not_run.test == test.name => Some(why.clone()),
+            _ => None,
+        });
+        let status = PointStatus::NotRun(NotRun::LeftOut { why: why.unwrap_or_default() });
+        let repetitions = Repetitions { planned: test.repetitions.most(), ..Repetitions::default() };
+        PlannedPoint { test, point, status, repetitions, stop: None }
+    }
+}
+
+impl Stop {
+    /// What ended the run, by the last of its parts.
+    pub fn of(facts: &Facts) -> Self {
+        match facts.runs.last().map(|part| &part.ending) {
+            Some(Some(Ending::Interrupted)) => Self::Interrupted,
+            Some(Some(Ending::Failed { error })) => Self::Failed { error: error.clone() },
+            Some(None) => Self::CutOff,
+            Some(Some(Ending::Complete)) | None => Self::Unknown,
+        }
+    }
+}
+
+/// What keeps the number of a search from being known to be the DUT's.
+fn open_bracket(bracket: &Bracket) -> bool {
+    bracket.lower.is_some() && bracket.limit != Limit::Dut
+}

@@ -1,0 +1,233 @@
+//! Why a point has only a lower bound, no result, or was not run.
+
+use super::{is_own, open_bracket};
+use crate::disturbance::is_disturbed;
+use crate::measure::Outcome;
+use crate::plan::{Measure, Test};
+use crate::record::TrialRecord;
+use crate::search::Limit;
+use crate::trial::Fault;
+use std::mem::discriminant;
+
+/// Why the true value may be higher than the number: how many repetitions were ended by something else than the DUT.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Open {
+    /// Repetitions beyond whose number no trial was valid.
+    pub invalid: u32,
+    /// Why such trials were invalid.
+    pub cause: Cause,
+    /// Repetitions that reached the most the plan allows: the highest load, the longest burst, the end of the trial.
+    pub maximum: u32,
+    /// Repetitions that other work on the machine, or an accident on it, may have ended.
+    pub disturbed: u32,
+}
+
+/// Whose doing it was that trials were invalid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// The tester fell short.
+    Tester,
+    /// The connections of phase 1 were not all opened or not kept (RFC 9693).
+    Connections,
+    /// The names were not cached as the plan has it, or there were too few of them (RFC 8219 section 9.2).
+    Names,
+    /// Other work had the DUT's processors.
+    Disturbed,
+}
+
+/// Which trials were invalid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// Those of the search, at every load it tried.
+    Search,
+    /// Those of the measurement.
+    Measurement,
+}
+
+/// Why trials came to no result.
+#[derive(Clone, Debug, PartialEq)]
+pub enum NoResult {
+    /// No trial that counts was valid.
+    Invalid {
+        /// Whose doing it was.
+        cause: Cause,
+        /// Which trials.
+        stage: Stage,
+        /// All trials of the point.
+        trials: u32,
+        /// An example of each kind of fault, and in how many trials that kind occurred; the most frequent first.
+        faults: Vec<(Fault, u32)>,
+    },
+    /// The measurement is made at the throughput, and the DUT lost frames even at the lowest load.
+    NoLoad,
+    /// The trials were valid, and there was nothing to be measured in them: no frame came back, nothing was lost to recover from.
+    NothingSeen,
+    /// The first repetition was not completed.
+    Unfinished {
+        /// Trials on record.
+        trials: u32,
+        /// What ended the run.
+        stop: Stop,
+    },
+}
+
+/// Why no trial was made.
+#[derive(Clone, Debug, PartialEq)]
+pub enum NotRun {
+    /// The test is optional, and what it needs is missing.
+    LeftOut {
+        /// What is missing.
+        why: String,
+    },
+    /// The run ended before.
+    Stopped(Stop),
+}
+
+/// What ended a run before a point was complete.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Stop {
+    /// The user.
+    Interrupted,
+    /// The device of this point could not be set up.
+    SetUpFailed {
+        /// Name of its recipe.
+        dut: String,
+        /// The error in words.
+        error: String,
+    },
+    /// An error elsewhere.
+    Failed {
+        /// The error in words.
+        error: String,
+    },
+    /// No end is on record: the run was killed, or is still under way.
+    CutOff,
+    /// The facts do not say, as those of an earlier version.
+    Unknown,
+}
+
+impl Open {
+    /// `None` where the number is the DUT's. `results` are the repetitions that have one.
+    pub(super) fn of(test: &Test, results: &[&Outcome], records: &[&TrialRecord]) -> Option<Self> {
+        let brackets = || results.iter().filter(|_| test.measure.is_searched_rate()).filter_map(|o| o.brackets.first());
+        let open = |limit: Limit| brackets().filter(|b| open_bracket(b) && b.limit == limit).count() as u32;
+        let is_open = |outcome: &&&Outcome| outcome.values.iter().any(|v| v.is_at_least && is_own(v.quantity));
+        let values = results.iter().filter(is_open).count() as u32;
+        let (invalid, maximum, disturbed) = (open(Limit::Tester), open(Limit::Maximum) + values, open(Limit::Disturbed));
+        (invalid + maximum + disturbed > 0).then(|| Self { invalid, cause: Cause::of(records), maximum, disturbed })
+    }
+
+    pub(super) fn name(&self) -> &'static str {
+        match (self.invalid, self.cause) {
+            _ if self.disturbed > 0 => "machine-disturbed",
+            (0, _) => "maximum-of-the-plan",
+            (_, Cause::Disturbed) => "machine-disturbed",
+            (_, Cause::Tester) => "tester-fell-short",
+            (_, Cause::Connections) => "connections-not-as-asked",
+            (_, Cause::Names) => "names-not-as-asked",
+        }
+    }
+}
+
+impl Cause {
+    /// By the majority of the trials that were not the ones asked for.
+    pub fn of(records: &[&TrialRecord]) -> Self {
+        let invalid = || records.iter().filter(|r| r.result.faults.iter().any(Fault::always_invalidates));
+        let is_most =
+            |of: fn(&Fault) -> bool| 2 * invalid().filter(|r| r.result.faults.iter().any(of)).count() > invalid().count();
+        match () {
+            () if is_most(Fault::is_of_connections) => Self::Connections,
+            () if is_most(Fault::is_of_names) => Self::Names,
+            () if is_most_of_all(records) => Self::Disturbed,
+            () => Self::Tester,
+        }
+    }
+}
+
+impl NoResult {
+    /// Why none of these repetitions has a result.
+    pub(super) fn of(test: &Test, outcomes: &[&Outcome], records: &[&TrialRecord]) -> Self {
+        let brackets = || outcomes.iter().filter_map(|outcome| outcome.brackets.first()).filter(|b| b.lower.is_none());
+        let stage = match brackets().count() == outcomes.len() || brackets().any(|b| is_not_the_duts(b.limit)) {
+            true => Stage::Search,
+            false => Stage::Measurement,
+        };
+        let has_invalid = outcomes.iter().any(|outcome| outcome.invalid > 0);
+        match stage {
+            Stage::Search if brackets().all(|b| !is_not_the_duts(b.limit)) && !test.measure.is_searched_rate() => Self::NoLoad,
+            Stage::Measurement if !has_invalid && !is_capacity(&test.measure) => Self::NothingSeen,
+            stage => {
+                let (cause, trials) = (Cause::of(records), records.len() as u32);
+                Self::Invalid { cause, stage, trials, faults: faults(records) }
+            }
+        }
+    }
+
+    pub(super) fn name(&self) -> &'static str {
+        match self {
+            Self::Invalid { cause: Cause::Tester, stage: Stage::Search, .. } => "tester-fell-short-at-every-load",
+            Self::Invalid { cause: Cause::Tester, stage: Stage::Measurement, .. } => "every-trial-invalid",
+            Self::Invalid { cause: Cause::Disturbed, .. } => "machine-disturbed",
+            Self::Invalid { cause: Cause::Connections, .. } => "connections-not-as-asked",
+            Self::Invalid { cause: Cause::Names, .. } => "names-not-as-asked",
+            Self::NoLoad => "no-throughput-to-measure-at",
+            Self::NothingSeen => "nothing-to-measure",
+            Self::Unfinished { .. } => "unfinished",
+        }
+    }
+}
+
+/// Whether a search that found nothing says nothing of the DUT.
+fn is_not_the_duts(limit: Limit) -> bool {
+    matches!(limit, Limit::Tester | Limit::Disturbed)
+}
+
+/// Whether others had the DUT's processors in most of the trials with a fault.
+fn is_most_of_all(records: &[&TrialRecord]) -> bool {
+    let with_faults = records.iter().filter(|record| !record.result.faults.is_empty()).count();
+    2 * records.iter().filter(|record| is_disturbed(record)).count() > with_faults
+}
+
+/// A search of numbers, which ends without a value only where its trials stay invalid.
+fn is_capacity(measure: &Measure) -> bool {
+    matches!(measure, Measure::TableCapacity(_) | Measure::TcpCapacity(_))
+}
+
+/// Each kind of fault with the number of trials it occurred in, the most frequent first.
+fn faults(records: &[&TrialRecord]) -> Vec<(Fault, u32)> {
+    let mut found: Vec<(Fault, u32)> = Vec::new();
+    for record in records {
+        let all = &record.result.faults;
+        let is_first = |i: usize| !all[..i].iter().any(|earlier| discriminant(earlier) == discriminant(&all[i]));
+        for fault in all.iter().enumerate().filter(|(i, _)| is_first(*i)).map(|(_, fault)| fault) {
+            match found.iter_mut().find(|(known, _)| discriminant(known) == discriminant(fault)) {
+                Some((_, trials)) => *trials += 1,
+                None => found.push((fault.clone(), 1)),
+            }
+        }
+    }
+    found.sort_by_key(|(_, trials)| std::cmp::Reverse(*trials));
+    found
+}
+
+impl NotRun {
+    pub(super) fn name(&self) -> &'static str {
+        match self {
+            Self::LeftOut { .. } => "left-out",
+            Self::Stopped(stop) => stop.name(),
+        }
+    }
+}
+
+impl Stop {
+    /// The word for it in formats for machines.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Interrupted => "interrupted",
+            Self::SetUpFailed { .. } => "set-up-failed",
+            Self::Failed { .. } => "run-failed",
+            Self::CutOff => "cut-off",
+            Self::Unknown => "not-recorded",
+        }
+    }
+}

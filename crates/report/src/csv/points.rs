@@ -1,0 +1,65 @@
+//! `points.csv`: one row for each planned point, whether it has a result or not.
+
+use super::{directions, quoted};
+use crate::Input;
+use crate::digest::{Digest, PointDigest};
+use crate::origin::{Span, command, hosts, machine_time};
+use crate::status::why;
+use crate::words::title;
+use sixbench_method::status::PlannedPoint;
+
+const COLUMNS: &str = "plan,test,title,dut,frame_size_octets,directions,measure,status,reason,why,quantity,statistic,value,unit,\
+     load_frames_per_s_per_direction,repetitions_with_result,repetitions_made,repetitions_planned,trials,first_trial_started,\
+     last_trial_ended,run_started,run_ended,host,command,sixbench";
+
+/// Every planned point with its status, its one number, and the run it is of; a column for each label of the run, `label_KEY`.
+pub fn points_csv(input: &Input) -> String {
+    let digest = Digest::new(input);
+    let labels: String = input.facts.labels.keys().map(|key| format!(",label_{key}")).collect();
+    let rows = digest.all_points().filter_map(|point| Some(row(&digest, point, point.planned(&digest)?)));
+    let line = |fields: Vec<String>| fields.iter().map(|field| quoted(field)).collect::<Vec<_>>().join(",") + "\n";
+    std::iter::once(format!("{COLUMNS}{labels}\n")).chain(rows.map(line)).collect()
+}
+
+fn row(digest: &Digest, point: &PointDigest, planned: &PlannedPoint) -> Vec<String> {
+    let test = point.test;
+    let mut row = vec![
+        digest.input.plan.name.clone(),
+        test.name.clone(),
+        title(test),
+        test.dut.clone(),
+        point.point.frame_size.to_string(),
+        directions(test),
+        test.measure.name().to_owned(),
+        planned.status.name().to_owned(),
+        planned.status.reason().unwrap_or_default().to_owned(),
+        why(planned),
+    ];
+    row.extend(number(digest, point));
+    let repetitions = planned.repetitions;
+    row.extend([repetitions.with_result, repetitions.made, repetitions.planned].map(|n| n.to_string()));
+    row.push(point.records.len().to_string());
+    row.extend(times(Span::of(point.records.iter().copied())));
+    row.extend(times(Span::of(digest.input.records.iter())));
+    row.extend([hosts(digest.input), command(digest.input).to_owned(), digest.input.facts.sixbench.clone()]);
+    row.extend(digest.input.facts.labels.values().cloned());
+    row
+}
+
+/// Quantity, statistic, value, unit and load: empty of a point without a result.
+fn number(digest: &Digest, point: &PointDigest) -> [String; 5] {
+    match point.result(digest) {
+        Some(result) => [
+            result.quantity,
+            result.statistic.to_owned(),
+            result.value.to_string(),
+            result.unit.to_owned(),
+            result.load.map(|load| load.0.to_string()).unwrap_or_default(),
+        ],
+        None => Default::default(),
+    }
+}
+
+fn times(span: Option<Span>) -> [String; 2] {
+    span.map_or_else(Default::default, |span| [span.from, span.to].map(machine_time))
+}

@@ -1,0 +1,72 @@
+//! The one number of a point, whatever it measures: what the list of points shows.
+
+use super::{Digest, PointDigest};
+use crate::csv::unit_name;
+use crate::words::{self, full_rate_unit, grouped, percentage};
+use sixbench_method::measure::Quantity;
+use sixbench_method::plan::Measure;
+use sixbench_method::terms::FrameRate;
+
+/// A number, what it is of, and its words.
+pub(crate) struct Headline {
+    /// `throughput`, or a quantity as records name it.
+    pub(crate) quantity: String,
+    /// `median` or `mean` of the repetitions.
+    pub(crate) statistic: &'static str,
+    /// In the unit that is stored; rates in whole numbers.
+    pub(crate) value: f64,
+    pub(crate) unit: &'static str,
+    /// The load it was measured at, where it was not searched.
+    pub(crate) load: Option<FrameRate>,
+    /// For people, with the unit.
+    pub(crate) shown: String,
+}
+
+impl PointDigest<'_> {
+    /// `None` of a point without a result.
+    pub(crate) fn result(&self, digest: &Digest) -> Option<Headline> {
+        self.planned(digest).filter(|planned| planned.status.has_result())?;
+        match &self.test.measure {
+            Measure::FrameLossRate(_) => self.highest_loss(),
+            measure if measure.is_searched_rate() => self.searched(),
+            measure => {
+                let quantities = [Quantity::headline_of(measure), Some(Quantity::RequestLoss)].into_iter().flatten();
+                quantities.into_iter().find_map(|quantity| self.measured(quantity)).or_else(|| nothing_held(measure))
+            }
+        }
+    }
+
+    fn searched(&self) -> Option<Headline> {
+        let (median, unit) = (self.headline()?.median.round(), full_rate_unit(&self.test.measure));
+        let shown = format!("{}{} {unit}", self.sign(), grouped(median));
+        let quantity = self.test.measure.name().to_owned();
+        Some(Headline { quantity, statistic: "median", value: median, unit, load: None, shown })
+    }
+
+    fn highest_loss(&self) -> Option<Headline> {
+        let (rate, loss) = self.losses().last().copied()?;
+        let shown = format!("{}\u{a0}% at {} frames/s", percentage(loss.median), grouped(rate.0 as f64));
+        let quantity = Quantity::FrameLossRate;
+        Some(Headline { load: Some(rate), ..headline(quantity, "median", loss.median, shown) })
+    }
+
+    fn measured(&self, quantity: Quantity) -> Option<Headline> {
+        let sample = self.worst(quantity)?;
+        // The clauses on bursts, recovery and reset ask for the average.
+        let is_averaged = matches!(self.test.measure, Measure::BackToBack(_) | Measure::Recovery(_) | Measure::Reset(_));
+        let (statistic, value) = if is_averaged { ("mean", sample.mean) } else { ("median", sample.summary.median) };
+        let shown = format!("{}{} {}", sample.sign(), words::value(quantity, value), words::unit(quantity));
+        let load = (quantity != Quantity::TableCapacity).then_some(sample.load);
+        Some(Headline { load, ..headline(quantity, statistic, value, shown) })
+    }
+}
+
+/// A table that holds not even the smallest number has no value on record.
+fn nothing_held(measure: &Measure) -> Option<Headline> {
+    let quantity = Quantity::headline_of(measure)?;
+    Some(headline(quantity, "median", 0.0, format!("0 {}", words::unit(quantity))))
+}
+
+fn headline(quantity: Quantity, statistic: &'static str, value: f64, shown: String) -> Headline {
+    Headline { quantity: crate::csv::quantity_name(quantity), statistic, value, unit: unit_name(quantity), load: None, shown }
+}

@@ -1,0 +1,97 @@
+//! When, where and by which command, and what became of every point, for programs.
+
+use crate::Input;
+use crate::digest::{Digest, PointDigest};
+use crate::origin::{Span, machine_time};
+use crate::status::why;
+use serde::Serialize;
+use sixbench_method::record::RunPart;
+use sixbench_method::status::Counts;
+use std::collections::BTreeMap;
+
+/// The run as far as it is on record.
+#[derive(Serialize)]
+pub(super) struct JsonRun<'a> {
+    sixbench: &'a str,
+    /// Of the first trial; null without one.
+    started: Option<String>,
+    /// Of the last trial.
+    ended: Option<String>,
+    /// Between the two.
+    seconds: Option<u64>,
+    labels: &'a BTreeMap<String, String>,
+    /// Host, command, times and ending of each part; several where the run was resumed.
+    parts: &'a [RunPart],
+}
+
+impl<'a> JsonRun<'a> {
+    pub(super) fn of(input: &Input<'a>) -> Self {
+        let span = Span::of(input.records.iter());
+        Self {
+            sixbench: &input.facts.sixbench,
+            started: span.map(|span| machine_time(span.from)),
+            ended: span.map(|span| machine_time(span.to)),
+            seconds: span.map(Span::seconds),
+            labels: &input.facts.labels,
+            parts: &input.facts.runs,
+        }
+    }
+}
+
+/// How many points have which status.
+#[derive(Serialize)]
+pub(super) struct JsonCounts {
+    points: usize,
+    result: usize,
+    at_least: usize,
+    no_result: usize,
+    not_run: usize,
+}
+
+impl JsonCounts {
+    pub(super) fn of(digest: &Digest) -> Self {
+        let Counts { points, result, at_least, no_result, not_run } = Counts::of(&digest.planned);
+        Self { points, result, at_least, no_result, not_run }
+    }
+}
+
+/// The one number of a point.
+#[derive(Serialize)]
+pub(super) struct JsonResult {
+    quantity: String,
+    statistic: &'static str,
+    value: f64,
+    unit: &'static str,
+}
+
+/// What became of a point.
+#[derive(Serialize)]
+pub(super) struct JsonStatus {
+    /// `result`, `at-least`, `no-result` or `not-run`.
+    status: &'static str,
+    /// Null of a result.
+    reason: Option<&'static str>,
+    /// In words; empty of a result that lacks nothing.
+    why: String,
+    repetitions_with_result: u32,
+    repetitions_made: u32,
+    repetitions_planned: u32,
+    /// Null where there is none.
+    result: Option<JsonResult>,
+}
+
+impl JsonStatus {
+    pub(super) fn of(digest: &Digest, point: &PointDigest) -> Option<Self> {
+        let planned = point.planned(digest)?;
+        let result = point.result(digest);
+        Some(Self {
+            status: planned.status.name(),
+            reason: planned.status.reason(),
+            why: why(planned),
+            repetitions_with_result: planned.repetitions.with_result,
+            repetitions_made: planned.repetitions.made,
+            repetitions_planned: planned.repetitions.planned,
+            result: result.map(|r| JsonResult { quantity: r.quantity, statistic: r.statistic, value: r.value, unit: r.unit }),
+        })
+    }
+}

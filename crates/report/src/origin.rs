@@ -1,0 +1,134 @@
+//! When, where and by which command the numbers were measured.
+
+use crate::Input;
+use crate::status::ended;
+use crate::table::Table;
+use crate::words::{count, stretch};
+use jiff::{SignedDuration, Timestamp, tz::TimeZone};
+use sixbench_method::record::{Ending, RunPart, TrialRecord};
+use sixbench_method::status::Stop;
+use std::collections::BTreeSet;
+
+/// From the first frame of the first trial to the end of the last trial.
+#[derive(Clone, Copy)]
+pub(crate) struct Span {
+    pub(crate) from: Timestamp,
+    pub(crate) to: Timestamp,
+}
+
+impl Span {
+    /// Of these trials; `None` without one whose time is on record.
+    pub(crate) fn of<'r>(records: impl Iterator<Item = &'r TrialRecord>) -> Option<Self> {
+        let times = records.filter_map(|record| {
+            let from: Timestamp = record.started.parse().ok()?;
+            let took = SignedDuration::from_nanos(i64::try_from(record.result.spec.duration_ns).ok()?);
+            Some(Self { from, to: from.checked_add(took).ok()? })
+        });
+        times.reduce(|all, trial| Self { from: all.from.min(trial.from), to: all.to.max(trial.to) })
+    }
+
+    /// Whole seconds from the one to the other, pauses between the parts of a resumed run included.
+    pub(crate) fn seconds(self) -> u64 {
+        self.to.duration_since(self.from).as_secs().try_into().unwrap_or(0)
+    }
+
+    /// `2026-11-21 09:00:00 to 09:14:12 UTC`; the second date only where it is another.
+    fn in_words(self) -> String {
+        let [from, to] = [self.from, self.to].map(|time| time.to_zoned(TimeZone::UTC));
+        let day = if from.date() == to.date() { "" } else { "%Y-%m-%d " };
+        format!("{} to {}", from.strftime("%Y-%m-%d %H:%M:%S"), to.strftime(&format!("{day}%H:%M:%S UTC")))
+    }
+}
+
+/// A time as machines read it, to the second.
+pub(crate) fn machine_time(time: Timestamp) -> String {
+    time.to_zoned(TimeZone::UTC).strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+}
+
+/// The hosts of the run, each once, joined.
+pub(crate) fn hosts(input: &Input) -> String {
+    let names: BTreeSet<&str> = input.facts.runs.iter().map(|part| part.host.as_str()).collect();
+    names.into_iter().filter(|name| !name.is_empty()).collect::<Vec<_>>().join(", ")
+}
+
+/// The command that began the run; empty where it is not on record.
+pub(crate) fn command<'a>(input: &Input<'a>) -> &'a str {
+    input.facts.runs.first().map_or("", |part| part.command.as_str())
+}
+
+/// `Measured 2026-11-21 09:00:00 to 09:14:12 UTC (14 min) on alpha`, and the labels.
+pub(crate) fn sentence(input: &Input) -> String {
+    let hosts = hosts(input);
+    let on = if hosts.is_empty() { String::new() } else { format!(" on {hosts}") };
+    let when = match Span::of(input.records.iter()) {
+        Some(span) => format!("Measured {} ({}){on}", span.in_words(), stretch(span.seconds())),
+        None => format!("Nothing was measured{on}"),
+    };
+    match labels(input) {
+        labels if labels.is_empty() => when,
+        labels => format!("{when}; {labels}"),
+    }
+}
+
+/// `kernel=6.12, rack=b4`.
+pub(crate) fn labels(input: &Input) -> String {
+    input.facts.labels.iter().map(|(key, value)| format!("{key}={value}")).collect::<Vec<_>>().join(", ")
+}
+
+/// The run as a table of names and values, as far as it is on record.
+pub(crate) fn table(input: &Input) -> Table {
+    let span = Span::of(input.records.iter());
+    let of_host = |name: &str| input.facts.host.get(name).cloned().unwrap_or_default();
+    let mut rows = vec![
+        ("Measured", span.map(Span::in_words).unwrap_or_else(|| "nothing".to_owned())),
+        ("Duration", span.map(|span| stretch(span.seconds())).unwrap_or_default()),
+        ("Host", hosts(input)),
+        ("Command", command(input).to_owned()),
+    ];
+    rows.extend(input.facts.labels.iter().map(|(key, value)| ("Label", format!("{key}={value}"))));
+    if input.facts.runs.len() > 1 {
+        rows.extend(input.facts.runs.iter().map(|part| ("Part", of_part(part))));
+    }
+    rows.extend([
+        ("sixbench", input.facts.sixbench.clone()),
+        ("Kernel", of_host("kernel")),
+        ("Processor", of_host("processor")),
+        ("Report written", input.generated.to_owned()),
+    ]);
+    let rows = rows.into_iter().filter(|(_, value)| !value.is_empty()).map(|(name, value)| vec![name.to_owned(), value]);
+    Table::new(format!("The run: {}", lower(&sentence(input))), ["Fact", "Value"]).with_rows(rows)
+}
+
+fn lower(sentence: &str) -> String {
+    sentence[..1].to_lowercase() + &sentence[1..]
+}
+
+/// `2026-11-21T09:00:00Z to 2026-11-21T09:05:00Z on alpha: the run was interrupted (sixbench run plan.toml)`.
+fn of_part(part: &RunPart) -> String {
+    let end = match &part.ending {
+        Some(Ending::Complete) => "complete".to_owned(),
+        Some(Ending::Interrupted) => ended(&Stop::Interrupted),
+        Some(Ending::Failed { error }) => ended(&Stop::Failed { error: error.clone() }),
+        None => ended(&Stop::CutOff),
+    };
+    let until = part.ended.as_deref().unwrap_or("–");
+    format!("{} to {until} on {}: {end} ({})", part.started, part.host, part.command)
+}
+
+/// How a run that did not come to its end is marked: nothing of one that did.
+pub(crate) fn mark(input: &Input) -> &'static str {
+    match (input.interrupted, Stop::of(input.facts)) {
+        (false, _) => "",
+        (true, Stop::Failed { .. } | Stop::SetUpFailed { .. }) => "ended by an error",
+        (true, Stop::CutOff) => "incomplete",
+        (true, Stop::Interrupted | Stop::Unknown) => "interrupted",
+    }
+}
+
+/// `in 2 parts`, of a run that was resumed.
+pub(crate) fn parts(input: &Input) -> String {
+    match input.facts.runs.len() {
+        0 | 1 => String::new(),
+        parts => format!("in {}", count(parts as u64, "part")),
+    }
+}

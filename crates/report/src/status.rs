@@ -1,0 +1,245 @@
+//! The status of planned points in words: what each came to, and why it has no number where it has none.
+
+use crate::digest::{Digest, PointDigest};
+use crate::tables::trial::kind;
+use crate::words::{count, title};
+use sixbench_method::plan::{Measure, Test};
+use sixbench_method::status::{Cause, Counts, NoResult, NotRun, Open, PlannedPoint, PointStatus, Repetitions, Stage, Stop};
+use sixbench_method::trial::Fault;
+
+/// Kinds of faults that are named with a status; the table of faults has all of them.
+const MOST_FAULTS: usize = 3;
+
+/// Names in one sentence about missing points; the table of points has all of them.
+const MOST_NAMES: usize = 8;
+
+/// The status for people.
+pub(crate) fn status(status: &PointStatus) -> &'static str {
+    match status {
+        PointStatus::Result => "result",
+        PointStatus::AtLeast(_) => "at least",
+        PointStatus::NoResult(_) => "no result",
+        PointStatus::NotRun(_) => "not run",
+    }
+}
+
+/// Why a point has no number, or less of one than planned; empty of a result that lacks nothing.
+pub(crate) fn why(planned: &PlannedPoint) -> String {
+    let parts = match &planned.status {
+        PointStatus::Result => vec![repetitions(planned)],
+        PointStatus::AtLeast(open) => vec![why_open(planned, open), repetitions(planned)],
+        PointStatus::NoResult(reason) => vec![why_no_result(planned.test, reason)],
+        PointStatus::NotRun(NotRun::LeftOut { why }) => vec![format!("left out: {why}")],
+        PointStatus::NotRun(NotRun::Stopped(stop)) => vec![before(stop)],
+    };
+    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ")
+}
+
+/// What became of the repetitions that have no result.
+fn repetitions(planned: &PlannedPoint) -> String {
+    let Repetitions { with_result, made, planned: wanted } = planned.repetitions;
+    if with_result >= wanted {
+        return String::new();
+    }
+    let have = if with_result == 1 { "has" } else { "have" };
+    let stop = planned.stop.as_ref().filter(|_| made < wanted).map(|stop| format!(": {}", ended(stop))).unwrap_or_default();
+    let none = made - with_result;
+    let none = if none > 0 { format!(", {none} came to none") } else { String::new() };
+    format!("{with_result} of {} {have} a result{none}{stop}", count(wanted.into(), "repetition"))
+}
+
+fn why_open(planned: &PlannedPoint, open: &Open) -> String {
+    let of = |n: u32| format!("in {n} of {}", count(planned.repetitions.with_result.into(), "repetition"));
+    let invalid = match open.cause {
+        Cause::Tester => "the tester fell short above it",
+        Cause::Disturbed => "other work had the DUT's processors above it",
+        Cause::Connections => "the connections of phase 1 were not all opened or kept above it",
+        Cause::Names => "the names were not cached as asked above it, or too few",
+    };
+    let maximum = match planned.test.measure {
+        Measure::BackToBack(_) => "the longest burst of the plan passed",
+        Measure::Recovery(_) | Measure::Reset(_) => "the trial ended before the DUT had recovered",
+        Measure::TableCapacity(_) | Measure::TcpCapacity(_) => "no larger number was tried",
+        _ => "the highest load of the plan passed",
+    };
+    let disturbed = "other work on the machine, or an accident on it, may have ended the search";
+    let parts =
+        [(open.disturbed, disturbed), (open.invalid, invalid), (open.maximum, maximum)].into_iter().filter(|(n, _)| *n > 0);
+    parts.map(|(n, words)| format!("{words} {}", of(n))).collect::<Vec<_>>().join("; ")
+}
+
+fn why_no_result(test: &Test, reason: &NoResult) -> String {
+    match reason {
+        NoResult::Invalid { cause, stage, trials, faults } => {
+            format!("{}{}", why_invalid(*cause, *stage), fault_counts(*trials, faults))
+        }
+        NoResult::NoLoad => {
+            "the DUT lost frames even at the lowest load of the plan, so there is no throughput to measure at".to_owned()
+        }
+        NoResult::NothingSeen if matches!(test.measure, Measure::Recovery(_)) => {
+            "the DUT lost nothing in the overload, so there was nothing to recover from".to_owned()
+        }
+        NoResult::NothingSeen => "the trials were valid, but no frame came back to be measured".to_owned(),
+        NoResult::Unfinished { trials, stop } => {
+            format!("not complete after {}: {}", count((*trials).into(), "trial"), ended(stop))
+        }
+    }
+}
+
+fn why_invalid(cause: Cause, stage: Stage) -> &'static str {
+    match (cause, stage) {
+        (Cause::Names, _) => {
+            "the names were not cached as the plan has it at any rate that was tried, or there were too few of them; look at the \
+             plan's `names` and `ttl` and at the server's cache"
+        }
+        (Cause::Connections, _) => {
+            "before every trial phase 1 failed to open all its connections, or they were not kept; lower the plan's \
+             `phase-1-rate`, or look at the DUT's table and timeouts"
+        }
+        (Cause::Disturbed, _) => "other work had the DUT's processors in every trial that was made for it",
+        (Cause::Tester, Stage::Search) => "the tester fell short at every load that was tried",
+        (Cause::Tester, Stage::Measurement) => "every trial of the measurement was invalid",
+    }
+}
+
+/// ` (9 trials: sent too slowly 9×, receiver stalled 2×)`.
+fn fault_counts(trials: u32, faults: &[(Fault, u32)]) -> String {
+    let named: Vec<String> = faults.iter().take(MOST_FAULTS).map(|(fault, n)| format!("{} {n}×", kind(fault))).collect();
+    match named.is_empty() {
+        true => String::new(),
+        false => format!(" ({}: {})", count(trials.into(), "trial"), named.join(", ")),
+    }
+}
+
+/// Why a point was not begun.
+fn before(stop: &Stop) -> String {
+    match stop {
+        Stop::Interrupted => "the run was interrupted before it".to_owned(),
+        Stop::SetUpFailed { .. } => ended(stop),
+        Stop::Failed { error } => format!("an error ended the run before it: {error}"),
+        Stop::CutOff => "the run was killed before it, or is still under way".to_owned(),
+        Stop::Unknown => "the run ended before it; why is not on record".to_owned(),
+    }
+}
+
+/// What ended the run.
+pub(crate) fn ended(stop: &Stop) -> String {
+    match stop {
+        Stop::Interrupted => "the run was interrupted".to_owned(),
+        Stop::SetUpFailed { dut, error } => format!("the set-up of {dut} failed: {error}"),
+        Stop::Failed { error } => format!("an error ended the run: {error}"),
+        Stop::CutOff => "the run was killed, or is still under way".to_owned(),
+        Stop::Unknown => "the run ended; why is not on record".to_owned(),
+    }
+}
+
+/// `25 of 34 points have a result, 9 do not`.
+pub(crate) fn counted(digest: &Digest) -> String {
+    let counts = Counts::of(&digest.planned);
+    let (with, all) = (counts.with_result(), counts.points);
+    let points = count(all as u64, "point");
+    match (with == all, all - with) {
+        (true, _) => format!("{with} of {points} {} a result", if with == 1 { "has" } else { "have" }),
+        (false, 1) => format!("{with} of {points} {} a result, 1 does not", if with == 1 { "has" } else { "have" }),
+        (false, without) => format!("{with} of {points} {} a result, {without} do not", if with == 1 { "has" } else { "have" }),
+    }
+}
+
+/// The points without a result in sentences, one for each reason.
+pub(crate) fn missing(digest: &Digest) -> Vec<String> {
+    let mut groups: Vec<(&str, String, Vec<String>)> = Vec::new();
+    for (name, planned) in by_test(digest) {
+        let (verb, why) = (status(&planned.status), why(planned));
+        match groups.iter_mut().find(|(known, reason, _)| *known == verb && *reason == why) {
+            Some((_, _, names)) => names.push(name),
+            None => groups.push((verb, why, vec![name])),
+        }
+    }
+    groups.into_iter().map(|(verb, why, names)| sentence(verb, &why, &names)).collect()
+}
+
+fn sentence(verb: &str, why: &str, names: &[String]) -> String {
+    let more = names.len().saturating_sub(MOST_NAMES);
+    let mut shown = names[..names.len() - more].join("; ");
+    if more > 0 {
+        shown += &format!("; and {more} more in the table of points");
+    }
+    let is_one = names.len() == 1;
+    let said = match (verb, is_one) {
+        ("not run", true) => "was not run",
+        ("not run", false) => "were not run",
+        (_, true) => "has no result",
+        (_, false) => "have no result",
+    };
+    format!("{shown} {said}: {}.", why.trim_end_matches('.'))
+}
+
+/// The points without a result, those of one test with the same reason under one name: `TAYGA, reset at 84 and 1518 bytes`.
+fn by_test<'d, 'a>(digest: &'d Digest<'a>) -> Vec<(String, &'d PlannedPoint<'a>)> {
+    let mut groups: Vec<Vec<&PlannedPoint>> = Vec::new();
+    for planned in digest.planned.iter().filter(|planned| !planned.status.has_result()) {
+        let is_alike = |group: &Vec<&PlannedPoint>| group[0].test.name == planned.test.name && why(group[0]) == why(planned);
+        match groups.iter_mut().find(|group| is_alike(group)) {
+            Some(group) => group.push(planned),
+            None => groups.push(vec![planned]),
+        }
+    }
+    groups.into_iter().map(|group| (name(&group), group[0])).collect()
+}
+
+fn name(points: &[&PlannedPoint]) -> String {
+    let test = points[0].test;
+    match sizes(points).as_str() {
+        "" => title(test),
+        sizes => format!("{} at {sizes}\u{a0}bytes", title(test)),
+    }
+}
+
+/// `84, 128 and 1518`; empty of DNS tests, whose queries are as long as their names.
+fn sizes(points: &[&PlannedPoint]) -> String {
+    if points[0].test.measure.dns().is_some() {
+        return String::new();
+    }
+    let sizes: Vec<String> = points.iter().map(|planned| planned.point.frame_size.to_string()).collect();
+    match &sizes[..] {
+        [first @ .., last] if !first.is_empty() => format!("{} and {last}", first.join(", ")),
+        _ => sizes.concat(),
+    }
+}
+
+/// Every test with the status of its points: `TAYGA, reset at 84 and 1518 bytes: no result: ...`, and where
+/// some point has none, in the last line those with a plain result.
+pub(crate) fn list(digest: &Digest) -> Vec<String> {
+    let mut groups: Vec<Vec<&PlannedPoint>> = Vec::new();
+    for planned in &digest.planned {
+        let is_alike = |group: &Vec<&PlannedPoint>| {
+            let first = group[0];
+            first.test.name == planned.test.name
+                && status(&first.status) == status(&planned.status)
+                && why(first) == why(planned)
+        };
+        match groups.last_mut().filter(|group| is_alike(group)) {
+            Some(group) => group.push(planned),
+            None => groups.push(vec![planned]),
+        }
+    }
+    let is_plain = |group: &Vec<&PlannedPoint>| group[0].status == PointStatus::Result && why(group[0]).is_empty();
+    let (plain, others): (Vec<_>, Vec<_>) = groups.into_iter().partition(is_plain);
+    let last = format!("result: {}", plain.iter().map(|group| name(group)).collect::<Vec<_>>().join("; "));
+    let is_needed = !plain.is_empty() && digest.planned.iter().any(|planned| !planned.status.has_result());
+    let last = is_needed.then_some(last);
+    others.iter().map(|group| line(group)).chain(last).collect()
+}
+
+fn line(group: &[&PlannedPoint]) -> String {
+    let why = why(group[0]);
+    let because = if why.is_empty() { String::new() } else { format!(": {why}") };
+    format!("{}: {}{because}", name(group), status(&group[0].status))
+}
+
+impl PointDigest<'_> {
+    /// What became of this point.
+    pub(crate) fn planned<'d>(&self, digest: &'d Digest) -> Option<&'d PlannedPoint<'d>> {
+        digest.planned.iter().find(|planned| planned.point == self.point)
+    }
+}

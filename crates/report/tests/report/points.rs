@@ -1,0 +1,265 @@
+//! No planned point is lost: each has a status in every output.
+
+use crate::sample::Sample;
+use proptest::prelude::*;
+use serde_json::Value;
+use sixbench_method::plan::Test;
+use sixbench_method::record::Ending;
+use sixbench_method::status::{PlannedPoint, planned_points};
+use sixbench_report::{csv, html, json, latex, markdown, points_csv, terminal};
+
+/// The status of a point as each format shows it.
+const WORDS: [&str; 4] = ["result", "at least", "no result", "not run"];
+
+/// The formats of one run.
+struct Views {
+    rows: Vec<(&'static str, Vec<Vec<String>>)>,
+    json: Value,
+    csv: Vec<Vec<String>>,
+    terminal: String,
+}
+
+impl Views {
+    fn of(sample: &Sample) -> Self {
+        let input = sample.input();
+        let cells = |line: &str, separator: &str| line.split(separator).map(|cell| cell.trim().to_owned()).collect::<Vec<_>>();
+        let page = html(&input).expect("a page").replace("&#x2f;", "/");
+        let of_page = page.lines().filter(|line| line.starts_with("<tr><td")).map(|line| {
+            let texts = line.split("<td").skip(1).map(|cell| cell.split_once('>').map_or("", |(_, rest)| rest));
+            texts.map(|text| text.split('<').next().unwrap_or_default().to_owned()).collect()
+        });
+        let latex = latex(&input);
+        let of_latex = latex
+            .lines()
+            .filter(|line| line.ends_with("\\\\"))
+            .map(|line| cells(&line.replace("\\&", "and").replace("\\_", "_"), "&"));
+        let markdown = markdown(&input);
+        let of_markdown = markdown.lines().filter_map(|line| line.strip_prefix("| ")?.strip_suffix(" |"));
+        let of_markdown = of_markdown.map(|line| cells(&line.replace("\\|", "or"), "|"));
+        Self {
+            rows: vec![("HTML", of_page.collect()), ("LaTeX", of_latex.collect()), ("Markdown", of_markdown.collect())],
+            json: serde_json::from_str(&json(&input)).expect("JSON"),
+            csv: points_csv(&input).lines().skip(1).map(fields).collect(),
+            terminal: terminal(&input, 10_000, false).replace('\u{a0}', " "),
+        }
+    }
+
+    /// The status of a point, which must be the same in all formats and be there once.
+    fn status(&self, planned: &PlannedPoint) -> &'static str {
+        let (name, size) = (&planned.test.name, planned.point.frame_size.to_string());
+        let csv: Vec<&Vec<String>> = self.csv.iter().filter(|row| row[1] == *name && row[4] == size).collect();
+        assert_eq!(csv.len(), 1, "{name}/{size} in CSV");
+        let status = csv[0][7].replace('-', " ");
+        let status = *WORDS.iter().find(|word| **word == status).expect("a status");
+        for (format, rows) in &self.rows {
+            let of_point = rows.iter().filter(|row| row.len() == 9 && row[0] == *name && row[3] == size);
+            assert_eq!(of_point.map(|row| row[5].as_str()).collect::<Vec<_>>(), [status], "{name}/{size} in {format}");
+        }
+        let points = self.json["points"].as_array().expect("points");
+        let is_point = |p: &&Value| p["test"] == name.as_str() && p["frame_size"] == u64::from(planned.point.frame_size.0);
+        let of_json: Vec<&str> = points.iter().filter(is_point).filter_map(|p| p["status"].as_str()).collect();
+        assert_eq!(of_json, [status.replace(' ', "-")], "{name}/{size} in JSON");
+        self.assert_in_terminal(planned.test, &size, status);
+        status
+    }
+
+    /// A line for each test, or one for all where all have a plain result.
+    fn assert_in_terminal(&self, test: &Test, size: &str, status: &str) {
+        let points = self.csv.len();
+        let all = [format!("{points} of {points} points have a result."), "1 of 1 point has a result.".to_owned()];
+        let shows = |name: &str| {
+            let sizes = name.trim().strip_prefix(&format!("{} at ", test.title)).unwrap_or_default();
+            sizes.split(|c: char| !c.is_ascii_digit()).any(|word| word == size)
+        };
+        let is_listed = self.terminal.lines().any(|line| match line.trim().split_once(": ") {
+            Some(("result", names)) => status == "result" && names.split(';').any(shows),
+            Some((name, rest)) => shows(name) && rest.starts_with(status),
+            None => false,
+        });
+        assert!(is_listed || (status == "result" && all.iter().any(|all| self.terminal.contains(all))), "{}", self.terminal);
+    }
+}
+
+/// The fields of a line of CSV.
+fn fields(line: &str) -> Vec<String> {
+    let mut fields = vec![String::new()];
+    let mut is_quoted = false;
+    for c in line.chars() {
+        match c {
+            '"' => is_quoted = !is_quoted,
+            ',' if !is_quoted => fields.push(String::new()),
+            c => fields.last_mut().expect("a field").push(c),
+        }
+    }
+    fields
+}
+
+fn planned(sample: &Sample) -> Vec<PlannedPoint<'_>> {
+    planned_points(&sample.plan, &sample.records, &sample.outcomes, &sample.facts)
+}
+
+#[test]
+fn every_kind_of_status_is_in_every_format() {
+    let sample = Sample::of_every_status();
+    sample.keep("points");
+    let views = Views::of(&sample);
+    let found: Vec<(String, &str)> = planned(&sample).iter().map(|p| (p.test.name.clone(), views.status(p))).collect();
+    let expected = [
+        ("result", "result"),
+        ("loss", "result"),
+        ("zero", "result"),
+        ("at-least", "at least"),
+        ("maximum", "at least"),
+        ("tester", "no result"),
+        ("invalid", "no result"),
+        ("no-load", "no result"),
+        ("nothing", "no result"),
+        ("phase-1", "no result"),
+        ("partly", "result"),
+        ("unfinished", "no result"),
+        ("broken", "not run"),
+        ("later", "not run"),
+        ("optional", "not run"),
+    ];
+    let each = expected.iter().flat_map(|&(name, status)| [84, 1518].map(|_| (name.to_owned(), status)));
+    assert_eq!(found, each.collect::<Vec<_>>(), "two frame sizes each");
+    insta::assert_snapshot!("points-csv", points_csv(&sample.input()));
+    insta::assert_snapshot!("terminal", terminal(&sample.input(), 100, false));
+    insta::assert_snapshot!("markdown", markdown(&sample.input()));
+}
+
+#[test]
+fn the_counts_are_those_of_points_and_no_count_of_missing_results_is_false() {
+    let sample = Sample::of_every_status();
+    let views = Views::of(&sample);
+    let counts = &views.json["counts"];
+    let found = ["points", "result", "at_least", "no_result", "not_run"].map(|key| counts[key].as_u64().expect("a count"));
+    assert_eq!(found, [30, 8, 4, 12, 6]);
+    for point in views.json["points"].as_array().expect("points") {
+        let (planned, with_result) = (&point["repetitions_planned"], &point["repetitions_with_result"]);
+        let without = planned.as_u64().expect("a number") - with_result.as_u64().expect("a number");
+        assert_eq!(point["goals"][0]["without_result"], without, "{}", point["test"]);
+        assert_eq!(point["result"].is_null(), matches!(point["status"].as_str(), Some("no-result" | "not-run")), "{point}");
+    }
+    let page = html(&sample.input()).expect("a page");
+    assert!(page.contains("15\u{a0}tests; 12 of 30\u{a0}points have a result, 18 do not; "));
+}
+
+#[test]
+fn a_result_says_which_of_its_repetitions_came_to_none() {
+    let mut sample = Sample::complete();
+    let bracket = &mut sample.outcomes.iter_mut().find(|outcome| outcome.repetition == 2).expect("an outcome").brackets[0];
+    (bracket.lower, bracket.limit) = (None, sixbench_method::search::Limit::Tester);
+    let csv = points_csv(&sample.input());
+    assert!(csv.contains(",result,,\"2 of 3\u{a0}repetitions have a result, 1 came to none\","), "{csv}");
+}
+
+#[test]
+fn a_set_up_that_failed_is_what_a_run_without_results_says() {
+    let mut sample = Sample::of_every_status();
+    sample.plan.tests.retain(|test| test.name == "broken");
+    sample.records.clear();
+    sample.outcomes.clear();
+    for text in [html(&sample.input()).expect("a page"), markdown(&sample.input()), terminal(&sample.input(), 1000, false)] {
+        assert!(text.contains("The set-up of simulated failed: cannot load the module"), "{text}");
+        assert!(!text.contains("interrupted"), "{text}");
+    }
+    assert_eq!(csv(&sample.input()).lines().count(), 1);
+}
+
+#[test]
+fn every_output_says_when_where_and_by_which_command_it_was_measured() {
+    let mut sample = Sample::complete();
+    let last = sample.records.len() - 1;
+    sample.records[last].started = "2026-11-22T00:04:57.25Z".to_owned();
+    let input = sample.input();
+    let words = "2026-11-21 09:00:00 to 2026-11-22 00:05:00 UTC (15.1\u{a0}h) on alpha; rack=b4";
+    let page = html(&input).expect("a page").replace("&#x2f;", "/");
+    for text in [
+        page.clone(),
+        markdown(&input),
+        latex(&input).replace('~', "\u{a0}"),
+        terminal(&input, 1000, false).replace("15.1 h", "15.1\u{a0}h"),
+    ] {
+        assert!(text.contains(&format!("easured {words}")), "{text}");
+        assert!(text.contains("plans/quickstart.toml"), "{text}");
+    }
+    let run: Value = serde_json::from_str(&json(&input)).expect("JSON");
+    let run = &run["run"];
+    assert_eq!(run["started"], "2026-11-21T09:00:00Z");
+    assert_eq!(run["ended"], "2026-11-22T00:05:00Z");
+    assert_eq!(run["seconds"], 54_300);
+    assert_eq!(run["labels"]["rack"], "b4");
+    assert_eq!(run["parts"][0]["host"], "alpha");
+    let csv = points_csv(&input);
+    assert!(csv.lines().next().expect("a header").ends_with("run_started,run_ended,host,command,sixbench,label_rack"));
+    let row = csv.lines().nth(1).expect("a row");
+    let ends = "2026-11-21T09:00:00Z,2026-11-22T00:05:00Z,alpha,sixbench run plans/quickstart.toml --label rack=b4,0.1.0,b4";
+    assert!(row.ends_with(ends), "{row}");
+    let header = page.split("</header>").next().expect("a header");
+    assert!(!header.contains(input.generated), "the time of writing is a footnote");
+    assert!(page.contains(&format!("Report written {}.", input.generated)));
+}
+
+#[test]
+fn a_run_that_was_resumed_tells_each_of_its_parts() {
+    let mut sample = Sample::complete();
+    sample.facts.runs.insert(0, crate::sample::part(Some(Ending::Interrupted)));
+    let text = markdown(&sample.input());
+    assert_eq!(text.matches("| Part |").count(), 2, "{text}");
+    assert!(html(&sample.input()).expect("a page").contains("in 2\u{a0}parts"));
+}
+
+#[test]
+fn results_of_an_earlier_version_say_what_is_known_of_them() {
+    let mut sample = Sample::complete();
+    sample.facts.runs.clear();
+    sample.facts.labels.clear();
+    assert!(markdown(&sample.input()).contains("Measured 2026-11-21 09:00:00 to 09:00:03 UTC (3\u{a0}s).\n"));
+}
+
+#[test]
+fn a_time_that_some_repetitions_exceed_is_no_bound() {
+    let mut sample = Sample::of_every_measure().only(&["recovery"]);
+    sample.records.retain(|record| record.repetition <= 2);
+    sample.outcomes.retain(|outcome| outcome.repetition <= 2);
+    for (outcome, time) in sample.outcomes.iter_mut().zip([130_000.0, 41_200_000.0].into_iter().cycle()) {
+        outcome.values.iter_mut().for_each(|value| value.value = time);
+    }
+    let text = markdown(&sample.input());
+    assert!(text.contains("took on average 20.7\u{a0}ms, at most 41.2\u{a0}ms (n = 2) to recover from an overload"), "{text}");
+    assert!(!text.contains("within"), "{text}");
+}
+
+#[test]
+fn no_format_prints_half_a_frame() {
+    let mut sample = Sample::complete();
+    sample.outcomes.retain(|outcome| outcome.repetition <= 2);
+    sample.records.retain(|record| record.repetition <= 2);
+    for outcome in &mut sample.outcomes {
+        let lower = 221_782 + u64::from(outcome.repetition % 2);
+        outcome.brackets[0].lower = Some(sixbench_method::terms::FrameRate(lower));
+    }
+    let input = sample.input();
+    let texts =
+        [html(&input).expect("a page"), markdown(&input), latex(&input), terminal(&input, 100, false), points_csv(&input)];
+    for text in texts {
+        assert!(!text.contains("782.5"), "{text}");
+        assert!(text.contains("221,783") || text.contains(",221783,"), "{text}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 16, max_shrink_iters: 0, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_format_loses_a_point_whatever_is_missing(seed: u64) {
+        let sample = Sample::of_chance(seed);
+        let views = Views::of(&sample);
+        let points = planned(&sample);
+        let sizes: usize = sample.plan.tests.iter().chain(sample.facts.left_out()).map(|test| test.frame_sizes.len()).sum();
+        prop_assert_eq!(points.len(), sizes);
+        points.iter().for_each(|planned| { views.status(planned); });
+        prop_assert_eq!(views.csv.len(), points.len());
+    }
+}
