@@ -12,6 +12,9 @@ mod traffic_section;
 pub(crate) mod units;
 mod words;
 
+#[cfg(test)]
+mod types_tests;
+
 pub(crate) use defaults::{apply_profile, standard_search, standard_trial};
 pub(crate) use diagnostic::{Diagnostic, render};
 pub(crate) use plan_file::{Backend, Links, Loaded, links_of, parse, recipe_directories};
