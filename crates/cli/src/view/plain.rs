@@ -1,6 +1,7 @@
 //! Plain lines on stderr, for logs and pipes: no colour, no bars.
 
 use super::{View, words};
+use crate::output::tell;
 use sixbench_method::event::Event;
 
 /// See the module.
@@ -14,7 +15,7 @@ impl View for Plain {
         }
         if let Some(text) = words::event(event) {
             let indent = if matches!(event, Event::TrialEnded { .. }) { "  " } else { "" };
-            eprintln!("{indent}{text}");
+            tell!("{indent}{text}");
         }
     }
 }
