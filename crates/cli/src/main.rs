@@ -1,5 +1,6 @@
 //! The binary: arguments, configuration, commands, and views of what happens.
 #![forbid(unsafe_code)]
+#![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
 
 mod args;
 mod command;
@@ -7,6 +8,7 @@ mod config;
 mod exit;
 mod import;
 mod output;
+mod plans;
 mod profile;
 mod run;
 mod view;

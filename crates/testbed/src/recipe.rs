@@ -285,6 +285,12 @@ impl Library {
         Ok(self)
     }
 
+    /// These and the recipes in `files`, each a file's name and its text, which may replace some.
+    pub fn with_texts(mut self, files: Vec<(String, String)>) -> Result<Self, TestbedError> {
+        self.add_all(files)?;
+        Ok(self)
+    }
+
     fn add_directory(&mut self, directory: &Path) -> Result<(), TestbedError> {
         let file_error = |what, path: &Path| {
             let path = path.to_owned();

@@ -5,6 +5,7 @@ use crate::args;
 use crate::config::units::show_rate;
 use crate::config::{Loaded, apply_profile};
 use crate::exit::{Exit, Failed};
+use crate::output;
 use crate::run::store::load;
 use serde::Serialize;
 use sixbench_method::comparison::{Row, Subject, compare as rows_of};
@@ -37,14 +38,10 @@ pub(crate) fn compare(arguments: &args::Compare) -> Result<Exit, Failed> {
     let directories = [&arguments.a, &arguments.b].map(|name| Path::new(name).join("trials.jsonl").exists());
     let compared = match directories {
         [true, true] => of_directories(arguments)?,
-        [false, false] => of_a_run(arguments)?,
-        _ => {
-            let text = format!(
-                "compare two results directories or two devices: only one of {} and {} holds results",
-                arguments.a, arguments.b
-            );
-            return Err(Failed::usage(text));
-        }
+        // No device has a name like a path.
+        [false, false] if ![&arguments.a, &arguments.b].iter().any(|name| name.contains('/')) => of_a_run(arguments)?,
+        [false, _] if directories[1] || arguments.a.contains('/') => return Err(no_results(&arguments.a)),
+        _ => return Err(no_results(&arguments.b)),
     };
     if compared.iter().all(|compared| compared.rows.is_empty()) {
         return Err(Failed::usage(
@@ -52,11 +49,18 @@ pub(crate) fn compare(arguments: &args::Compare) -> Result<Exit, Failed> {
         ));
     }
     match arguments.output.json {
-        true => println!("{}", serde_json::json!({ "comparison": compared })),
-        false => compared.iter().for_each(|compared| print!("{}", describe(compared))),
+        true => output::line(serde_json::json!({ "comparison": compared }))?,
+        false => output::print(compared.iter().map(describe).collect::<String>())?,
     }
     let is_worse = compared.iter().flat_map(|c| &c.rows).any(|row| row.verdict == Comparison::Worse);
     Ok(if is_worse { Exit::Missed } else { Exit::Done })
+}
+
+/// What is neither a device nor a directory with trials.
+fn no_results(name: &str) -> Failed {
+    Failed::usage(format!(
+        "{name} holds no results (trials.jsonl); compare two results directories, or two devices (sixbench list duts)"
+    ))
 }
 
 fn of_directories(arguments: &args::Compare) -> Result<Vec<Compared>, Failed> {
@@ -140,7 +144,7 @@ fn of_a_run(arguments: &args::Compare) -> Result<Vec<Compared>, Failed> {
 /// Two tests of a plan file, or two devices in a plan of their own.
 fn plan_of(arguments: &args::Compare) -> Result<(String, Loaded, Library), Failed> {
     if let Some(path) = &arguments.plan {
-        let super::PlanFile { source, mut loaded, library } = super::read_plan(path, &arguments.recipes)?;
+        let super::PlanFile { source, mut loaded, library, .. } = super::read_plan(path, &arguments.recipes)?;
         loaded.plan.tests =
             [&arguments.a, &arguments.b].map(|name| test_named(&loaded.plan, name)).into_iter().collect::<Result<_, _>>()?;
         arguments.profile.inspect(|profile| apply_profile(&mut loaded.plan, *profile));

@@ -1,9 +1,12 @@
 //! `sixbench import`: from the configuration of another tester to a plan.
 
 use crate::args;
-use crate::command::{check_traffic, parse_plan, tell};
+use crate::command::{check_traffic, parse_plan, refused};
 use crate::exit::{Exit, Failed};
 use crate::import::import as translate;
+use crate::output::{self, tell};
+use crate::run::owner;
+use crate::run::store::make_directory;
 use anyhow::Context;
 use std::path::Path;
 
@@ -12,9 +15,10 @@ pub(crate) fn import(arguments: &args::Import) -> Result<Exit, Failed> {
     let name = arguments.file.display().to_string();
     let source =
         std::fs::read_to_string(&arguments.file).map_err(|error| Failed::usage(format!("cannot read {name}: {error}")))?;
-    let imported = translate(&name, &source, &arguments.options).map_err(|mistakes| tell(&name, &source, &mistakes))?;
+    let imported = translate(&name, &source, &arguments.options).map_err(|mistakes| refused(&name, &source, &mistakes))?;
     let recipes = arguments.output.join("recipes");
-    std::fs::create_dir_all(&recipes).with_context(|| format!("cannot create {}", recipes.display()))?;
+    let unusable = |error| Failed::usage(format!("cannot create {}: {error}; choose another --output", recipes.display()));
+    make_directory(&recipes).map_err(unusable)?;
     write_new(&recipes.join("siitperf.toml"), &imported.recipe)?;
     let plan = arguments.output.join("plan.toml");
     write_new(&plan, &imported.plan)?;
@@ -23,14 +27,14 @@ pub(crate) fn import(arguments: &args::Import) -> Result<Exit, Failed> {
     let loaded = parse_plan(&plan.display().to_string(), &imported.plan, &library)?;
     for note in &imported.notes {
         match note.line {
-            0 => eprintln!("note: {}", note.text),
-            line => eprintln!("note: line {line}: {}", note.text),
+            0 => tell!("note: {}", note.text),
+            line => tell!("note: line {line}: {}", note.text),
         }
     }
     if let Err(refused) = check_traffic(&loaded.plan, &library, false) {
-        eprintln!("note: a run of it would be refused as it stands: {:#}", refused.error);
+        tell!("note: a run of it would be refused as it stands: {:#}", refused.error);
     }
-    println!("{}", plan.display());
+    output::line(plan.display())?;
     Ok(Exit::Done)
 }
 
@@ -39,5 +43,6 @@ fn write_new(path: &Path, text: &str) -> Result<(), Failed> {
     if path.exists() {
         return Err(Failed::usage(format!("{} is there already; remove it, or choose another --output", path.display())));
     }
-    Ok(std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))?)
+    let written = std::fs::write(path, text).and_then(|()| owner::give(path));
+    Ok(written.with_context(|| format!("cannot write {}", path.display()))?)
 }

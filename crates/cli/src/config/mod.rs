@@ -6,6 +6,7 @@ mod dns_section;
 mod measure_section;
 mod plan_file;
 mod reader;
+pub(crate) mod resolved;
 mod stateful_section;
 mod test_section;
 mod traffic_section;

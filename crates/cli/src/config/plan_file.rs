@@ -3,6 +3,7 @@
 use super::defaults::{standard_search, standard_trial};
 use super::diagnostic::Diagnostic;
 use super::reader::{Mistakes, Section};
+use super::resolved;
 use super::test_section::{Surroundings, read_tests};
 use super::units;
 use super::words::{Host, backend, core, count, host, identifier, interface, method, profile};
@@ -45,12 +46,15 @@ pub(crate) enum Backend {
     Xdp,
 }
 
-/// Reads a plan file. `duts` are the names of the known recipes.
+/// Reads a plan file, or a resolved plan. `duts` are the names of the known recipes.
 pub(crate) fn parse(source: &str, duts: &[&str]) -> Result<Loaded, Vec<Diagnostic>> {
     let (table, syntax) = DeTable::parse_recoverable(source);
     if !syntax.is_empty() {
         let diagnostic = |e: &toml::de::Error| Diagnostic::new(e.span().unwrap_or(0..0), e.message());
         return Err(syntax.iter().map(diagnostic).collect());
+    }
+    if resolved::is_resolved(table.get_ref()) {
+        return resolved::parse(source, duts);
     }
     let mistakes = Mistakes::default();
     let file = Section::new(table.get_ref(), 0..source.len().min(1), "the plan", &mistakes);
@@ -110,7 +114,7 @@ fn read_trial(section: Section<'_>, profile: Profile) -> TrialSettings {
     trial
 }
 
-fn check_trial(section: &Section<'_>, trial: &TrialSettings) {
+pub(super) fn check_trial(section: &Section<'_>, trial: &TrialSettings) {
     if trial.duration_ns < 10_000_000 {
         section.mistake("duration", "a trial lasts at least 10ms");
     }
@@ -136,7 +140,7 @@ fn read_search(section: Section<'_>, profile: Profile) -> SearchSettings {
     search
 }
 
-fn check_search(section: &Section<'_>, search: &SearchSettings) {
+pub(super) fn check_search(section: &Section<'_>, search: &SearchSettings) {
     if search.minimum >= search.maximum {
         section.mistake("minimum", "the minimum rate must be below the maximum");
     }
@@ -152,7 +156,7 @@ fn check_search(section: &Section<'_>, search: &SearchSettings) {
     }
 }
 
-fn read_links(section: Section<'_>) -> (Links, Option<u64>) {
+pub(super) fn read_links(section: Section<'_>) -> (Links, Option<u64>) {
     let left = section.text("left", interface);
     let right = section.text("right", interface);
     if left.is_some() != right.is_some() {

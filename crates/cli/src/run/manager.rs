@@ -1,5 +1,6 @@
 //! Takes a plan through its devices, repetitions, points and trials.
 
+use super::owner;
 use super::reporting::{self, Findings};
 use super::session::{Session, Site, Wanted};
 use super::store::Store;
@@ -43,8 +44,11 @@ pub(crate) struct Order<'a> {
 /// How a run ended, its results being on disk.
 pub(crate) struct Ended {
     pub(crate) exit: Exit,
-    pub(crate) report: PathBuf,
+    /// Where the report is; `None` where it could not be written.
+    pub(crate) report: Option<PathBuf>,
     pub(crate) summary: String,
+    /// Trials on disk, those of earlier parts of the run among them.
+    pub(crate) trials: usize,
     /// What cut the run short, if anything did.
     pub(crate) error: Option<anyhow::Error>,
 }
@@ -58,17 +62,13 @@ struct Manager<'a> {
 }
 
 /// Performs the order. An error after the first trial still leaves a report of what was measured.
-pub(crate) fn perform(order: Order<'_>, store: &mut Store, view: &mut dyn View, color: bool) -> Result<Ended, Failed> {
+pub(crate) fn perform(order: Order<'_>, store: &mut Store, view: &mut dyn View, color: bool) -> Ended {
     let earlier = order.earlier.as_ref().map(|(facts, _)| facts.clone()).unwrap_or_default();
     let facts = Facts { sixbench: env!("CARGO_PKG_VERSION").to_owned(), host: facts::host(), ..earlier };
     let mut manager = Manager { order, store, view, facts };
     manager.begin();
     let outcome = manager.all_devices();
-    let (exit, error) = match outcome {
-        Ok(()) => (Exit::Done, None),
-        Err(failed) => (failed.exit, Some(failed.error)),
-    };
-    manager.end(exit, error, color)
+    manager.end(outcome, color)
 }
 
 impl Manager<'_> {
@@ -82,12 +82,16 @@ impl Manager<'_> {
         });
     }
 
-    fn end(mut self, exit: Exit, error: Option<anyhow::Error>, color: bool) -> Result<Ended, Failed> {
-        let report = match (self.write(error.is_some()), &error) {
-            (Ok(report), _) => report,
-            (Err(failed), None) => return Err(failed),
+    fn end(mut self, outcome: Result<(), Failed>, color: bool) -> Ended {
+        let (report, outcome) = match (self.write(outcome.is_err()), outcome) {
+            (Ok(report), outcome) => (Some(report), outcome),
+            (Err(failed), Ok(())) => (None, Err(failed)),
             // What ended the run is the better story than that its report could not be written either.
-            (Err(_), Some(_)) => self.store.directory().join("report.html"),
+            (Err(_), Err(failed)) => (None, Err(failed)),
+        };
+        let (exit, error) = match outcome {
+            Ok(()) => (Exit::Done, None),
+            Err(failed) => (failed.exit, Some(failed.error)),
         };
         let results = self.store.directory().display().to_string();
         self.view.show(&Event::RunEnded { results, interrupted: error.is_some() });
@@ -99,7 +103,7 @@ impl Manager<'_> {
             Exit::Done if !missed.is_empty() => Exit::Missed,
             exit => exit,
         };
-        Ok(Ended { exit, report, summary: summary + &missed.concat(), error })
+        Ended { exit, report, summary: summary + &missed.concat(), trials: self.order.records.len(), error }
     }
 
     /// Group by group, in the order of the plan.
@@ -234,10 +238,10 @@ impl Manager<'_> {
         self.check_stop()?;
         self.view.show(&Event::TrialStarted { point: point.clone(), spec: *spec });
         let started = jiff::Timestamp::now().to_string();
-        if self.order.queries {
-            session.keep_queries(self.store.queries(point, repetition, trial)?);
-        }
+        let queries = self.order.queries.then(|| self.store.queries(point, repetition, trial)).transpose()?;
+        queries.iter().for_each(|path| session.keep_queries(path.clone()));
         let (result, watch) = session.measure(spec)?;
+        queries.iter().filter(|path| path.exists()).try_for_each(|path| owner::give(path))?;
         let record =
             TrialRecord { format: FORMAT, point: point.clone(), repetition, trial, started, result, watch: Some(watch) };
         self.store.append(&record)?;

@@ -3,6 +3,7 @@
 
 mod dns;
 mod manager;
+pub(crate) mod owner;
 mod ports;
 pub(crate) mod reporting;
 mod session;
@@ -22,6 +23,6 @@ mod rigged_tests;
 #[cfg(test)]
 mod stateful_tests;
 
-pub(crate) use manager::{Order, perform};
+pub(crate) use manager::{Ended, Order, perform};
 pub(crate) use ports::open as open_port;
 pub(crate) use session::{Session, Site, Wanted, check_cores};
