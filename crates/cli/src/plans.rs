@@ -59,6 +59,7 @@ impl Ready {
 
 /// Returns the plan that a path outside of the repository means: `quickstart`, `quickstart.toml`, `plans/quickstart.toml`.
 pub(crate) fn find(path: &Path) -> Option<&'static Ready> {
+    let path = path.strip_prefix(".").unwrap_or(path);
     let path = path.strip_prefix("plans").unwrap_or(path).to_str()?;
     let name = path.strip_suffix(".toml").unwrap_or(path);
     READY.iter().find(|plan| plan.name == name)

@@ -7,6 +7,7 @@ pub mod budget;
 pub mod comparison;
 pub mod conformance;
 pub mod event;
+pub mod forecast;
 pub mod measure;
 pub mod mix;
 pub mod plan;

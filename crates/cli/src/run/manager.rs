@@ -9,6 +9,7 @@ use crate::profile;
 use crate::view::View;
 use sixbench_method::budget;
 use sixbench_method::event::Event;
+use sixbench_method::forecast::Forecast;
 use sixbench_method::measure::{Outcome, Procedure};
 use sixbench_method::plan::{Measure, Plan, Point, Test};
 use sixbench_method::record::{FORMAT, Facts, TrialRecord};
@@ -59,13 +60,18 @@ struct Manager<'a> {
     store: &'a mut Store,
     view: &'a mut dyn View,
     facts: Facts,
+    /// How long the rest takes.
+    forecast: Forecast,
+    start: Instant,
 }
 
 /// Performs the order. An error after the first trial still leaves a report of what was measured.
 pub(crate) fn perform(order: Order<'_>, store: &mut Store, view: &mut dyn View, color: bool) -> Ended {
     let earlier = order.earlier.as_ref().map(|(facts, _)| facts.clone()).unwrap_or_default();
     let facts = Facts { sixbench: env!("CARGO_PKG_VERSION").to_owned(), host: facts::host(), ..earlier };
-    let mut manager = Manager { order, store, view, facts };
+    let mut forecast = Forecast::new(order.plan);
+    replay::outcomes(order.plan, &order.records).iter().for_each(|outcome| forecast.finish(outcome));
+    let mut manager = Manager { order, store, view, facts, forecast, start: Instant::now() };
     manager.begin();
     let outcome = manager.all_devices();
     manager.end(outcome, color)
@@ -74,12 +80,23 @@ pub(crate) fn perform(order: Order<'_>, store: &mut Store, view: &mut dyn View, 
 impl Manager<'_> {
     fn begin(&mut self) {
         let budget = budget::estimate(self.order.plan);
-        self.view.show(&Event::RunStarted {
+        self.show(&Event::RunStarted {
             plan: self.order.plan.name.clone(),
             results: self.store.directory().display().to_string(),
             measurements: budget.measurements,
-            estimate_s: budget.seconds,
+            estimate_s: seconds(self.forecast.remaining_ns()),
         });
+    }
+
+    /// Shows an event, and after each trial how far the run is.
+    fn show(&mut self, event: &Event) {
+        let now_ns = self.start.elapsed().as_nanos() as u64;
+        self.forecast.note(now_ns, event);
+        self.view.show(event);
+        if matches!(event, Event::TrialEnded { .. }) {
+            let remaining_s = seconds(self.forecast.remaining_ns());
+            self.view.show(&Event::Progress { elapsed_s: now_ns / 1_000_000_000, remaining_s });
+        }
     }
 
     fn end(mut self, outcome: Result<(), Failed>, color: bool) -> Ended {
@@ -94,7 +111,7 @@ impl Manager<'_> {
             Err(failed) => (failed.exit, Some(failed.error)),
         };
         let results = self.store.directory().display().to_string();
-        self.view.show(&Event::RunEnded { results, interrupted: error.is_some() });
+        self.show(&Event::RunEnded { results, interrupted: error.is_some() });
         let commands = self.commands();
         let summary = reporting::terminal(&self.findings(&commands, error.is_some()), color);
         let missed = self.missed();
@@ -145,7 +162,7 @@ impl Manager<'_> {
         let plan = self.order.plan;
         let (mut procedure, mut trials) = replay::resume(plan, point, repetition, &self.order.records)
             .map_err(|mismatch| Failed::new(Exit::Usage, *mismatch))?;
-        self.view.show(&Event::MeasurementStarted { point: point.clone(), repetition, of: test.repetitions.most() });
+        self.show(&Event::MeasurementStarted { point: point.clone(), repetition, of: test.repetitions.most() });
         if procedure.next_trial().is_some() {
             let session = self.ready(sessions, test, point)?;
             while let Some(spec) = procedure.next_trial() {
@@ -155,7 +172,7 @@ impl Manager<'_> {
         }
         if let Some(outcome) = self.outcome(point, repetition) {
             let measure = test.measure.name().to_owned();
-            self.view.show(&Event::MeasurementEnded { measure, outcome });
+            self.show(&Event::MeasurementEnded { measure, outcome });
         }
         Ok(())
     }
@@ -204,7 +221,7 @@ impl Manager<'_> {
         let duration_ns = plan.trial.duration_ns.min(LONGEST_SELF_TEST_NS);
         let Some(certificate) = session.certify(most, duration_ns)? else { return Ok(()) };
         let dut = test.dut.clone();
-        self.view.show(&Event::SelfTested { dut, certificate: certificate.clone() });
+        self.show(&Event::SelfTested { dut, certificate: certificate.clone() });
         self.facts.duts.entry(test.dut.clone()).or_default().certificates.push(certificate);
         Ok(self.store.write_facts(&self.facts)?)
     }
@@ -214,13 +231,13 @@ impl Manager<'_> {
         let mut dut = session.dut_facts(recipe);
         // Self-tests of before hold for the trials of before.
         dut.certificates = self.facts.duts.get(&recipe.name).map(|before| before.certificates.clone()).unwrap_or_default();
-        self.view.show(&Event::DutReady { dut: recipe.name.clone(), version: dut.version.clone() });
+        self.show(&Event::DutReady { dut: recipe.name.clone(), version: dut.version.clone() });
         self.facts.duts.insert(recipe.name.clone(), dut);
         self.facts.layout = session.layout().to_vec();
         for text in session.warnings() {
             if !self.facts.warnings.contains(text) {
                 self.facts.warnings.push(text.clone());
-                self.view.show(&Event::Warning { text: text.clone() });
+                self.show(&Event::Warning { text: text.clone() });
             }
         }
         self.store.write_facts(&self.facts)?;
@@ -236,7 +253,7 @@ impl Manager<'_> {
         spec: &TrialSpec,
     ) -> Result<(), Failed> {
         self.check_stop()?;
-        self.view.show(&Event::TrialStarted { point: point.clone(), spec: *spec });
+        self.show(&Event::TrialStarted { point: point.clone(), spec: *spec });
         let started = jiff::Timestamp::now().to_string();
         let queries = self.order.queries.then(|| self.store.queries(point, repetition, trial)).transpose()?;
         queries.iter().for_each(|path| session.keep_queries(path.clone()));
@@ -248,7 +265,7 @@ impl Manager<'_> {
         let verdict = procedure.verdict(&record.result);
         procedure.learn(&record.result);
         self.order.records.push(record.clone());
-        self.view.show(&Event::TrialEnded { record: Box::new(record), verdict });
+        self.show(&Event::TrialEnded { record: Box::new(record), verdict });
         self.rest()
     }
 
@@ -331,6 +348,11 @@ fn expectable(bracket: &Bracket) -> Option<f64> {
         (None, Limit::Tester) => None,
         (None, _) => Some(0.0),
     }
+}
+
+/// Whole seconds, rounded up.
+fn seconds(ns: u64) -> u64 {
+    ns.div_ceil(1_000_000_000)
 }
 
 /// What an expectation of a measure is a number of.

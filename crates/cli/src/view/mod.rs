@@ -35,7 +35,7 @@ pub(crate) fn open(choice: Choice) -> Box<dyn View> {
     match choice {
         Choice::Json => Box::new(json::Json::default()),
         Choice::People if std::io::stderr().is_terminal() && has_color() => Box::new(progress::Progress::new()),
-        Choice::People => Box::new(plain::Plain),
+        Choice::People => Box::new(plain::Plain::default()),
     }
 }
 
