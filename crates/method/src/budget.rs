@@ -49,9 +49,10 @@ pub(crate) fn costs(plan: &Plan) -> Vec<[Cost; 2]> {
     plan.tests.iter().map(of_test).collect()
 }
 
-/// The time around each trial: residual wait, rest, and what the tester takes.
-pub(crate) fn around_ns(trial: &TrialSettings) -> u64 {
-    trial.residual_ns + trial.rest_ns + AROUND_NS
+/// The time around each trial of a test: residual wait, rest, what the tester takes, and the waits between the phases of RFC 9693.
+pub(crate) fn around_ns(test: &Test, trial: &TrialSettings) -> u64 {
+    let between_ns = test.stateful.map_or(0, |stateful| 2 * stateful.timeout_ns);
+    trial.residual_ns + trial.rest_ns + AROUND_NS + between_ns
 }
 
 /// What setting up each device of the plan takes, once for each that is set up by itself.
@@ -80,19 +81,20 @@ fn device(test: &Test) -> Device<'_> {
 /// whose capacity scatters by 2 %. No trial is invalid.
 pub fn estimate(plan: &Plan) -> Budget {
     let mut budget = Budget { measurements: 0, trials: 0, seconds: 0 };
-    let mut sum = Cost::default();
+    let mut total_ns = set_ups_ns(plan).iter().sum::<u64>() as f64;
+    let mut total_trials = 0.0;
     for (test, [first, later]) in plan.tests.iter().zip(costs(plan)).filter(|(test, _)| test.repetitions.most() > 0) {
         let repetitions = test.repetitions.most();
         let points = test.frame_sizes.len() as u32;
         budget.measurements += points * repetitions;
         let (cold, warm) = (f64::from(points), f64::from(points * (repetitions - 1)));
-        sum.trials += cold * first.trials + warm * later.trials;
-        sum.sending_ns += cold * first.sending_ns + warm * later.sending_ns;
+        let trials = cold * first.trials + warm * later.trials;
+        let sending_ns = cold * first.sending_ns + warm * later.sending_ns;
+        total_trials += trials;
+        total_ns += sending_ns + trials * around_ns(test, &plan.trial) as f64;
     }
-    let around_ns = sum.trials * around_ns(&plan.trial) as f64;
-    let set_ups_ns = set_ups_ns(plan).iter().sum::<u64>() as f64;
-    budget.trials = sum.trials.ceil() as u32;
-    budget.seconds = ((sum.sending_ns + around_ns + set_ups_ns) / 1e9).ceil() as u64;
+    budget.trials = total_trials.ceil() as u32;
+    budget.seconds = (total_ns / 1e9).ceil() as u64;
     budget
 }
 

@@ -15,8 +15,8 @@ pub struct Forecast {
     /// What setting up each device is expected to take; devices that are up are gone from it.
     set_ups_ns: Vec<u64>,
     set_up: Share,
-    /// Time around a trial beside sending.
-    around: Mean,
+    /// Time around trials beside sending, of all tests.
+    around: Share,
     /// Trials in all by those that were valid: where nothing else is known, so many more are needed than expected.
     repeats: Share,
     measurement: Option<Measurement>,
@@ -33,6 +33,8 @@ struct Expected {
     /// Each with the repetitions that have ended.
     points: Vec<(Point, u32)>,
     repetitions: u32,
+    /// What was expected around a trial, and what it was.
+    expected_around_ns: f64,
     around: Mean,
     /// Trials of finished measurements by those expected, of first and of later repetitions.
     trials: [Share; 2],
@@ -102,16 +104,15 @@ impl Forecast {
             costs,
             points: test.points().map(|point| (point, 0)).collect(),
             repetitions: test.repetitions.most(),
+            expected_around_ns: budget::around_ns(test, &plan.trial) as f64,
             around: Mean::default(),
             trials: [Share::default(); 2],
         };
-        let mut around = Mean::default();
-        around.add(budget::around_ns(&plan.trial) as f64);
         Self {
             tests: plan.tests.iter().zip(budget::costs(plan)).map(expected).collect(),
             set_ups_ns: budget::set_ups_ns(plan),
             set_up: Share::default(),
-            around,
+            around: Share::default(),
             repeats: Share::default(),
             measurement: None,
             trial: None,
@@ -186,9 +187,10 @@ impl Forecast {
     fn settle_trial(&mut self, at_ns: u64) {
         let Some(trial) = self.trial.take().filter(|trial| trial.has_ended) else { return };
         let around_ns = (at_ns - trial.start_ns) as f64 - trial.sending_ns as f64;
-        self.around.add(around_ns);
         if let Some(measurement) = &self.measurement {
-            self.tests[measurement.test].around.add(around_ns);
+            let test = &mut self.tests[measurement.test];
+            test.around.add(around_ns);
+            self.around.add(around_ns, test.expected_around_ns);
         }
     }
 
@@ -228,7 +230,7 @@ impl Forecast {
     /// Time that a trial takes with all that is around it, nanoseconds.
     fn trial_ns(&self, test: &Expected, kind: usize) -> f64 {
         let cost = test.costs[kind];
-        cost.sending_ns / cost.trials.max(1.0) + test.around.value(self.around.sum / self.around.count)
+        cost.sending_ns / cost.trials.max(1.0) + test.around.value(test.expected_around_ns * self.around.value().unwrap_or(1.0))
     }
 }
 
