@@ -5,7 +5,7 @@ use crate::exit;
 use clap::{Args, Parser, Subcommand};
 use sixbench_engine::dns::names::Domain;
 use sixbench_method::plan::{Names, Payload, Profile};
-use sixbench_method::terms::{Directions, FrameRate, FrameSize};
+use sixbench_method::terms::{Directions, FrameRate, FrameSize, Share};
 use sixbench_wire::Prefix6052;
 use std::net::{IpAddr, SocketAddr};
 use std::num::{NonZeroU32, NonZeroUsize};
@@ -29,7 +29,7 @@ pub(crate) enum Command {
     Plan(Plan),
     /// Check a plan file and do nothing
     Check {
-        /// The plan file
+        /// The plan file, or the name of a plan that comes with sixbench
         plan: PathBuf,
         /// Further recipes: a directory of TOML files
         #[arg(long, value_name = "DIR")]
@@ -58,6 +58,7 @@ pub(crate) enum Command {
     /// List what is known
     List {
         /// Which list
+        #[arg(value_name = "duts|measures|plans")]
         what: Listed,
     },
     /// Explain a term or a measurement: definition, clause, how it is measured here, unit
@@ -141,7 +142,7 @@ pub(crate) struct Quickstart {
 
 #[derive(Debug, Args)]
 pub(crate) struct Run {
-    /// The plan file; not needed with --resume
+    /// The plan file, or the name of a plan that comes with sixbench; not needed with --resume
     #[arg(required_unless_present = "resume")]
     pub(crate) plan: Option<PathBuf>,
     #[command(flatten)]
@@ -165,7 +166,7 @@ pub(crate) struct Run {
 
 #[derive(Debug, Args)]
 pub(crate) struct Plan {
-    /// The plan file
+    /// The plan file, or the name of a plan that comes with sixbench
     pub(crate) plan: PathBuf,
     /// As if run with this profile
     #[arg(long, value_parser = crate::config::profile)]
@@ -197,7 +198,7 @@ pub(crate) struct Compare {
     #[arg(long, default_value = "84", value_parser = units::frame_size)]
     pub(crate) size: FrameSize,
     /// Repetitions of each [default: 7]
-    #[arg(long)]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) repetitions: Option<u32>,
     /// Durations of this profile: smoke, draft or rfc
     #[arg(long, value_parser = crate::config::profile)]
@@ -218,6 +219,7 @@ pub(crate) struct Compare {
 #[derive(Debug, Args)]
 pub(crate) struct Dns64 {
     /// The server's address, IPv6 (RFC 8219 section 9.1) or IPv4
+    #[arg(value_parser = address)]
     pub(crate) server: IpAddr,
     /// Its port
     #[arg(short, long, default_value_t = 53)]
@@ -262,10 +264,10 @@ pub(crate) struct Dns64 {
     #[arg(long, value_name = "N", default_value = "1")]
     pub(crate) threads: NonZeroUsize,
     /// The address to ask from [default: the system's choice]
-    #[arg(long, value_name = "ADDR")]
+    #[arg(long, value_name = "ADDR", value_parser = address)]
     pub(crate) from: Option<IpAddr>,
     /// Be the authority that the server forwards the domain to, too, and pass the self-test first
-    #[arg(long, value_name = "ADDR:PORT")]
+    #[arg(long, value_name = "ADDR:PORT", value_parser = socket_address)]
     pub(crate) authority: Option<SocketAddr>,
     /// Write a line for each query: when it was due and sent, the delay, the verdict
     #[arg(long, value_name = "FILE", conflicts_with = "search")]
@@ -281,7 +283,7 @@ pub(crate) struct Dns64 {
 #[derive(Debug, Args)]
 pub(crate) struct Authority {
     /// Where to listen, over UDP and TCP; may be given several times
-    #[arg(long, value_name = "ADDR:PORT", default_value = "[::1]:5300")]
+    #[arg(long, value_name = "ADDR:PORT", default_value = "[::1]:5300", value_parser = socket_address)]
     pub(crate) listen: Vec<SocketAddr>,
     /// The domain: names are those of dns64perf++, 010-000-000-001.DOMAIN for 10.0.0.1
     #[arg(long, default_value = sixbench_method::plan::DOMAIN, value_parser = Domain::new)]
@@ -350,8 +352,8 @@ pub(crate) struct Trial {
     #[arg(long, default_value = "both", value_parser = crate::config::directions)]
     pub(crate) directions: Directions,
     /// Native IPv6 background traffic, per cent of all frames
-    #[arg(long, default_value = "0%")]
-    pub(crate) background: String,
+    #[arg(long, default_value = "0%", value_parser = units::background)]
+    pub(crate) background: Share,
     /// What the datagrams are: udp or echo (ICMPv6)
     #[arg(long, default_value = "udp", value_parser = crate::config::payload)]
     pub(crate) payload: Payload,
@@ -388,6 +390,14 @@ pub(crate) struct Trial {
     /// The result as JSON
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+fn address(text: &str) -> Result<IpAddr, String> {
+    text.parse().map_err(|_| "expected an IPv6 or IPv4 address such as 2001:db8::1, since names are not resolved".to_owned())
+}
+
+fn socket_address(text: &str) -> Result<SocketAddr, String> {
+    text.parse().map_err(|_| "expected an address and a port such as [::1]:5300 or 127.0.0.1:5300".to_owned())
 }
 
 #[cfg(test)]

@@ -1,11 +1,14 @@
 //! The binary: arguments, configuration, commands, and views of what happens.
 #![forbid(unsafe_code)]
+#![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
 
 mod args;
 mod command;
 mod config;
 mod exit;
 mod import;
+mod output;
+mod plans;
 mod profile;
 mod run;
 mod view;
@@ -13,17 +16,28 @@ mod view;
 use args::{Arguments, Command};
 use clap::Parser;
 use exit::{Exit, Failed};
+use output::tell;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let exit = match dispatch(Arguments::parse()) {
+    let exit = match Arguments::try_parse().map_or_else(told_by_clap, dispatch) {
         Ok(exit) => exit,
         Err(Failed { exit, error }) => {
-            eprintln!("error: {}", exit::in_words(&error));
+            tell!("error: {}", exit::in_words(&error));
             exit
         }
     };
     ExitCode::from(exit as u8)
+}
+
+/// What clap has to say instead of arguments: help and version, or what is wrong with them.
+fn told_by_clap(said: clap::Error) -> Result<Exit, Failed> {
+    let printed = said.print();
+    if said.use_stderr() {
+        return Ok(Exit::Usage);
+    }
+    output::settled(printed)?;
+    Ok(Exit::Done)
 }
 
 fn dispatch(arguments: Arguments) -> Result<Exit, Failed> {

@@ -9,7 +9,7 @@ use crate::terms::FrameRate;
 use crate::throughput::is_shared;
 use crate::trial::Measurer;
 
-/// What a plan is expected to take. The residual wait is counted in full, set-up of the testbed not at all.
+/// What a plan is expected to take. The residual wait is counted in full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
     /// Points times repetitions.
@@ -23,11 +23,57 @@ pub struct Budget {
 /// Trials a warm bracket takes: two to open it and four halvings when the DUT is steady, a few more when it is noisy.
 const WARM_TRIALS: f64 = 6.0;
 
+/// Setting up a device: links, addresses, the device itself, the first exchange with it.
+pub(crate) const SET_UP_NS: u64 = 2_000_000_000;
+
+/// What the tester takes around a trial beside waiting: placing threads, asking for hardware addresses, putting the record on disk.
+pub(crate) const AROUND_NS: u64 = 50_000_000;
+
+/// The self-test of RFC 8219 section 9.2.1: so many trials, none longer than this.
+const SELF_TESTS: u64 = 8;
+const LONGEST_SELF_TEST_NS: u64 = 10_000_000_000;
+
 /// How much one measurement takes, on average.
 #[derive(Clone, Copy, Debug, Default)]
-struct Cost {
-    trials: f64,
-    sending_ns: f64,
+pub(crate) struct Cost {
+    pub(crate) trials: f64,
+    pub(crate) sending_ns: f64,
+}
+
+/// What the first and a later repetition of a point of each test cost, in the plan's order.
+pub(crate) fn costs(plan: &Plan) -> Vec<[Cost; 2]> {
+    let is_warm = plan.search.start != RepetitionStart::Cold;
+    let searched = [false, is_warm].map(|warm| cost(&plan.search, &plan.trial, warm));
+    let of_test = |test: &Test| match test.measure {
+        Measure::Throughput if test.stateful.is_none() => searched,
+        _ => rehearsed_procedure(plan, test).into(),
+    };
+    let shared = |test: &Test| test.points().all(|point| is_shared(plan, test, &point));
+    plan.tests.iter().map(|test| if shared(test) { [of_test(test)[1]; 2] } else { of_test(test) }).collect()
+}
+
+/// The time around each trial of a test: residual wait, rest, what the tester takes, and the waits between the phases of RFC 9693.
+pub(crate) fn around_ns(test: &Test, trial: &TrialSettings) -> u64 {
+    let between_ns = test.stateful.map_or(0, |stateful| 2 * stateful.timeout_ns);
+    trial.residual_ns + trial.rest_ns + AROUND_NS + between_ns
+}
+
+/// What setting up each device of the plan takes, once for each that is set up by itself.
+pub(crate) fn set_ups_ns(plan: &Plan) -> Vec<u64> {
+    let mut devices: Vec<_> = plan.tests.iter().map(device).collect();
+    devices.sort_unstable();
+    devices.dedup();
+    let self_test_ns = SELF_TESTS * plan.trial.duration_ns.min(LONGEST_SELF_TEST_NS);
+    devices.into_iter().map(|(.., server)| SET_UP_NS + if server.is_some() { self_test_ns } else { 0 }).collect()
+}
+
+/// What tells the devices of a plan apart: tests that have all of it in common find the same one set up.
+type Device<'a> = (&'a str, Option<u32>, Option<u64>, bool, Option<String>);
+
+fn device(test: &Test) -> Device<'_> {
+    let table_size = test.stateful.and_then(|stateful| stateful.table_size);
+    let server = test.measure.dns().map(|dns| format!("{:?} {:?} {}", dns.role, dns.authority, dns.with_aaaa));
+    (&test.dut, test.cores, table_size, test.measure.needs_hosts(), server)
 }
 
 /// What `plan` takes.
@@ -37,27 +83,23 @@ struct Cost {
 /// one that does not start cold; MLRsearch takes what it takes on a simulated DUT
 /// whose capacity scatters by 2 %. No trial is invalid.
 pub fn estimate(plan: &Plan) -> Budget {
-    let first = cost(&plan.search, &plan.trial, false);
-    let later = cost(&plan.search, &plan.trial, plan.search.start != RepetitionStart::Cold);
     let mut budget = Budget { measurements: 0, trials: 0, seconds: 0 };
-    let mut sum = Cost::default();
-    for test in plan.tests.iter().filter(|test| test.repetitions.most() > 0) {
+    let mut total_ns = set_ups_ns(plan).iter().sum::<u64>() as f64;
+    let mut total_trials = 0.0;
+    for (test, [first, later]) in plan.tests.iter().zip(costs(plan)).filter(|(test, _)| test.repetitions.most() > 0) {
         let repetitions = test.repetitions.most();
         let points = test.frame_sizes.len() as u32;
         budget.measurements += points * repetitions;
         // What takes its load from the searches of another test has none of its own, not even in the first repetition.
         let searching = test.points().filter(|point| !is_shared(plan, test, point)).count() as u32;
         let (cold, warm) = (f64::from(searching), f64::from(points * repetitions - searching));
-        let (first, later) = match test.measure {
-            Measure::Throughput if test.stateful.is_none() => (first, later),
-            _ => rehearsed_procedure(plan, test),
-        };
-        sum.trials += cold * first.trials + warm * later.trials;
-        sum.sending_ns += cold * first.sending_ns + warm * later.sending_ns;
+        let trials = cold * first.trials + warm * later.trials;
+        let sending_ns = cold * first.sending_ns + warm * later.sending_ns;
+        total_trials += trials;
+        total_ns += sending_ns + trials * around_ns(test, &plan.trial) as f64;
     }
-    let around_ns = sum.trials * (plan.trial.residual_ns + plan.trial.rest_ns) as f64;
-    budget.trials = sum.trials.ceil() as u32;
-    budget.seconds = ((sum.sending_ns + around_ns) / 1e9).ceil() as u64;
+    budget.trials = total_trials.ceil() as u32;
+    budget.seconds = (total_ns / 1e9).ceil() as u64;
     budget
 }
 

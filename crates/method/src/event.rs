@@ -66,6 +66,13 @@ pub enum Event {
         /// What it came to.
         outcome: Outcome,
     },
+    /// How far the run is, told after each trial.
+    Progress {
+        /// Time since the run began, seconds.
+        elapsed_s: u64,
+        /// Time the rest is expected to take, seconds, from what trials and set-ups have taken so far.
+        remaining_s: u64,
+    },
     /// Something is not as it should be; the run goes on.
     Warning {
         /// Where, what, and what next.

@@ -9,6 +9,7 @@ pub mod conformance;
 pub mod disturbance;
 pub mod event;
 pub mod expectation;
+pub mod forecast;
 pub mod gate;
 pub mod isolation;
 pub mod measure;

@@ -6,6 +6,7 @@ use common::{live, plan};
 use proptest::prelude::*;
 use sixbench_method::measure::{Findings, Outcome};
 use sixbench_method::plan::*;
+use sixbench_method::record::TrialRecord;
 use sixbench_method::replay::{Resumed, outcomes, replay, resume};
 use sixbench_method::search::{Bracket, Start, start_for};
 use sixbench_method::simulated::{Behaviour, SimulatedDut};

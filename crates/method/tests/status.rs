@@ -2,15 +2,14 @@
 
 mod common;
 
-use common::plan;
-use sixbench_method::measure::procedure;
+use common::{live, plan};
 use sixbench_method::plan::*;
 use sixbench_method::record::*;
-use sixbench_method::replay::{outcomes, outcomes_of};
+use sixbench_method::replay::outcomes;
 use sixbench_method::simulated::{Behaviour, SimulatedDut};
 use sixbench_method::status::*;
 use sixbench_method::terms::*;
-use sixbench_method::trial::{Fault, Measurer};
+use sixbench_method::trial::Fault;
 
 const SECOND: u64 = 1_000_000_000;
 
@@ -23,21 +22,7 @@ fn plan_of(measure: Measure) -> Plan {
 
 /// A run of the whole plan on this device.
 fn run(plan: &Plan, dut: &mut SimulatedDut) -> Vec<TrialRecord> {
-    let mut records: Vec<TrialRecord> = Vec::new();
-    for (test, point) in plan.tests.iter().flat_map(|test| test.points().map(move |point| (test, point))) {
-        for repetition in 1..=test.repetitions.most() {
-            let mut procedure = procedure(plan, test, point.frame_size, &outcomes_of(plan, &point, &records));
-            let mut trial = 0;
-            while let Some(spec) = procedure.next_trial() {
-                trial += 1;
-                let Ok(result) = dut.measure(&spec);
-                procedure.learn(&result);
-                let (point, started) = (point.clone(), String::new());
-                records.push(TrialRecord { format: FORMAT, point, repetition, trial, started, result, watch: None });
-            }
-        }
-    }
-    records
+    live(plan, dut).0
 }
 
 fn facts(ending: Option<Ending>) -> Facts {

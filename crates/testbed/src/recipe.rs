@@ -287,12 +287,9 @@ impl Library {
         Ok(self)
     }
 
-    /// These and one more, as text; `file` is its name in messages.
-    ///
-    /// # Errors
-    /// A recipe that is not good.
-    pub fn with_recipe(mut self, file: &str, text: &str) -> Result<Self, TestbedError> {
-        self.add_all(vec![(file.to_owned(), text.to_owned())])?;
+    /// These and the recipes in `files`, each a file's name and its text, which may replace some.
+    pub fn with_texts(mut self, files: Vec<(String, String)>) -> Result<Self, TestbedError> {
+        self.add_all(files)?;
         Ok(self)
     }
 

@@ -3,6 +3,7 @@
 use super::isolation;
 use crate::args;
 use crate::exit::{Exit, Failed};
+use crate::output::{self, tell};
 use crate::profile::admit;
 use crate::run::stop;
 use sixbench_engine::dns::authority::{Service, Zone};
@@ -10,7 +11,6 @@ use sixbench_engine::dns::names::Population;
 use sixbench_engine::dns::zone_file;
 use sixbench_method::plan::Names;
 use sixbench_method::trial::dns::AuthorityCounts;
-use std::io::{self, BufWriter, Write};
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::thread::available_parallelism;
@@ -27,9 +27,9 @@ pub(crate) fn authority(arguments: args::Authority) -> Result<Exit, Failed> {
     let zone = Arc::new(zone);
     let listen = admit(isolation(arguments.force), arguments.listen)?;
     let service = Service::bind(&listen, &zone, threads).map_err(|error| Failed::new(Exit::Testbed, error))?;
-    eprintln!("{}", introduction(&service, &zone));
+    tell!("{}", introduction(&service, &zone));
     let counts = service.run(&stop)?;
-    eprintln!("{}", in_words(&counts));
+    tell!("{}", in_words(&counts));
     Ok(Exit::Done)
 }
 
@@ -50,13 +50,9 @@ fn in_words(counts: &AuthorityCounts) -> String {
 
 /// Writes the zone file to stdout.
 fn write(zone: &Zone, names: Names) -> Result<Exit, Failed> {
-    eprintln!("{} lines", zone_file::lines(zone, names));
-    let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
-    match zone_file::write_zone(&mut out, zone, names).and_then(|()| out.flush()) {
-        // Whoever reads has seen enough.
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(Exit::Done),
-        result => result.map(|()| Exit::Done).map_err(Failed::from),
-    }
+    tell!("{} lines", zone_file::lines(zone, names));
+    output::stream(|out| zone_file::write_zone(out, zone, names))?;
+    Ok(Exit::Done)
 }
 
 #[cfg(test)]

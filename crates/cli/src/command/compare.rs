@@ -8,6 +8,7 @@ use super::{check_feasible, isolation, library, parse_plan, run};
 use crate::args;
 use crate::config::{Loaded, apply_profile};
 use crate::exit::{Exit, Failed};
+use crate::output::{self, tell};
 use crate::run::store::{Stored, load};
 use sixbench_method::comparison::{self, Comparison, Side, Which};
 use sixbench_method::measure::Outcome;
@@ -21,15 +22,18 @@ pub(crate) fn compare(arguments: &args::Compare) -> Result<Exit, Failed> {
     let directories = [&arguments.a, &arguments.b].map(|name| Path::new(name).join("trials.jsonl").exists());
     match directories {
         [true, true] => of_directories(arguments),
-        [false, false] => of_a_run(arguments),
-        _ => {
-            let text = format!(
-                "compare two results directories or two devices: only one of {} and {} holds results",
-                arguments.a, arguments.b
-            );
-            Err(Failed::usage(text))
-        }
+        // No device has a name like a path.
+        [false, false] if ![&arguments.a, &arguments.b].iter().any(|name| name.contains('/')) => of_a_run(arguments),
+        [false, _] if directories[1] || arguments.a.contains('/') => Err(no_results(&arguments.a)),
+        _ => Err(no_results(&arguments.b)),
     }
+}
+
+/// What is neither a device nor a directory with trials.
+fn no_results(name: &str) -> Failed {
+    Failed::usage(format!(
+        "{name} holds no results (trials.jsonl); compare two results directories, or two devices (sixbench list duts)"
+    ))
 }
 
 /// What two sides are called, and what is to be said of the way they were measured.
@@ -39,18 +43,18 @@ struct Context {
 }
 
 /// Prints a comparison; the reason for the exit code is the last line.
-fn tell(compared: Option<Comparison<'_>>, context: &Context, is_json: bool) -> Result<Exit, Failed> {
+fn conclude(compared: Option<Comparison<'_>>, context: &Context, is_json: bool) -> Result<Exit, Failed> {
     let compared = compared.ok_or_else(|| {
         Failed::usage("the two have no measurement in common: the same measure, frame timeout, directions and traffic")
     })?;
     let exit = Exit::from(compared.verdict());
     if is_json {
-        println!("{}", json::of(&compared, context));
+        output::line(json::of(&compared, context))?;
         return Ok(exit);
     }
-    context.warnings.iter().for_each(|warning| eprintln!("{warning}"));
-    print!("{}", words::describe(&compared, &context.names));
-    println!("{}", exit.because(words::reason(&compared)));
+    context.warnings.iter().for_each(|warning| tell!("{warning}"));
+    output::print(words::describe(&compared, &context.names))?;
+    output::line(exit.because(words::reason(&compared)))?;
     Ok(exit)
 }
 
@@ -60,7 +64,7 @@ fn of_directories(arguments: &args::Compare) -> Result<Exit, Failed> {
     are_alike(&a.0.plan, &b.0.plan)?;
     let context = Context { names: [arguments.a.clone(), arguments.b.clone()], warnings: warnings::of(paths) };
     let sides = [side(Which::A, &a.0.plan.tests, &a.1), side(Which::B, &b.0.plan.tests, &b.1)];
-    tell(comparison::compare(&sides[0], &sides[1], arguments.tolerance), &context, arguments.output.json)
+    conclude(comparison::compare(&sides[0], &sides[1], arguments.tolerance), &context, arguments.output.json)
 }
 
 fn side<'a>(which: Which, tests: impl IntoIterator<Item = &'a Test>, outcomes: &'a [Outcome]) -> Side<'a> {
@@ -106,13 +110,13 @@ fn of_a_run(arguments: &args::Compare) -> Result<Exit, Failed> {
     let tests = &stored.plan.tests;
     let sides = [side(Which::A, &tests[..1], &outcomes), side(Which::B, &tests[1..2], &outcomes)];
     let context = Context { names: [String::new(), String::new()], warnings: Vec::new() };
-    tell(comparison::compare(&sides[0], &sides[1], arguments.tolerance), &context, arguments.output.json)
+    conclude(comparison::compare(&sides[0], &sides[1], arguments.tolerance), &context, arguments.output.json)
 }
 
 /// Two tests of a plan file, or two devices in a plan of their own.
 fn plan_of(arguments: &args::Compare) -> Result<(String, Loaded, Library), Failed> {
     if let Some(path) = &arguments.plan {
-        let super::PlanFile { source, mut loaded, library } = super::read_plan(path, &arguments.recipes)?;
+        let super::PlanFile { source, mut loaded, library, .. } = super::read_plan(path, &arguments.recipes)?;
         loaded.plan.tests =
             [&arguments.a, &arguments.b].map(|name| test_named(&loaded.plan, name)).into_iter().collect::<Result<_, _>>()?;
         arguments.profile.inspect(|profile| apply_profile(&mut loaded.plan, *profile));

@@ -5,8 +5,9 @@ use crate::args;
 use crate::config::units::{show_ns, show_rate};
 use crate::config::{standard_search, standard_trial};
 use crate::exit::{Exit, Failed};
+use crate::output::{self, tell};
 use crate::profile::admit;
-use crate::run::stop;
+use crate::run::{owner, stop};
 use crate::view::{certified, trial_line, verdict_word};
 use sixbench_engine::Layout;
 use sixbench_engine::dns::names::Population;
@@ -39,12 +40,12 @@ pub(crate) fn dns64(arguments: args::Dns64) -> Result<Exit, Failed> {
     eprintln!("{}", statement(arguments.server));
     let stop = stop::install()?;
     let layout = Layout { cores: cores(&arguments)? };
-    layout.warnings().iter().for_each(|warning| eprintln!("warning: {warning}"));
+    layout.warnings().iter().for_each(|warning| tell!("warning: {warning}"));
     let mut tester = DnsTester::new(ends, settings(&arguments), layout, stop);
     tester.probe(Duration::ZERO).map_err(failed)?;
     let self_test_ns = arguments.duration_ns.min(LONGEST_SELF_TEST_NS);
     if let Some(certificate) = tester.certify(arguments.rate, self_test_ns).map_err(failed)? {
-        eprintln!("{}", certified(&certificate));
+        tell!("{}", certified(&certificate));
     }
     if arguments.search { search(&arguments, &mut tester) } else { one(&arguments, &mut tester) }
 }
@@ -142,9 +143,10 @@ fn settings(arguments: &args::Dns64) -> DnsSettings {
 fn one(arguments: &args::Dns64, tester: &mut DnsTester) -> Result<Exit, Failed> {
     let spec = TrialSpec { shape: Shape::Queries, ..TrialSpec::constant(arguments.rate, arguments.duration_ns) };
     let result = tester.measure(&spec).map_err(failed)?;
+    arguments.csv.as_deref().map_or(Ok(()), owner::give)?;
     match arguments.json {
-        true => println!("{}", serde_json::to_string_pretty(&result).map_err(anyhow::Error::from)?),
-        false => print!("{}", describe(&result)),
+        true => output::line(serde_json::to_string_pretty(&result).map_err(anyhow::Error::from)?)?,
+        false => output::print(describe(&result))?,
     }
     let is_invalid = result.verdict(LossRatio::ZERO) == Verdict::Invalid;
     Ok(if is_invalid { Exit::TesterUnfit } else { Exit::Done })
@@ -162,7 +164,7 @@ fn search(arguments: &args::Dns64, tester: &mut DnsTester) -> Result<Exit, Faile
     while let Some(spec) = search.next_trial() {
         let result = tester.measure(&spec).map_err(failed)?;
         let verdict = search.verdict(&result);
-        eprintln!("{}", trial_line(&result, verdict));
+        tell!("{}", trial_line(&result, verdict));
         search.learn(&result);
         results.push(result);
         // The server is not ours to start anew: after a trial it failed it may go on with it for a while.
@@ -170,7 +172,7 @@ fn search(arguments: &args::Dns64, tester: &mut DnsTester) -> Result<Exit, Faile
     }
     let bracket = search.findings().brackets.first().copied();
     if arguments.json {
-        println!("{}", serde_json::to_string_pretty(&(bracket, results)).map_err(anyhow::Error::from)?);
+        output::line(serde_json::to_string_pretty(&(bracket, results)).map_err(anyhow::Error::from)?)?;
         let is_unfit = bracket.is_none_or(|bracket| bracket.limit == Limit::Tester);
         return Ok(if is_unfit { Exit::TesterUnfit } else { Exit::Done });
     }
@@ -181,12 +183,11 @@ fn search(arguments: &args::Dns64, tester: &mut DnsTester) -> Result<Exit, Faile
         Limit::Tester => (Exit::TesterUnfit, " or more: the tester could not go further"),
         Limit::Disturbed => (Exit::TesterUnfit, " or more: other work disturbed the trials"),
     };
-    match bracket.lower {
-        Some(rate) => {
-            println!("{} queries/s, every one answered rightly within {}{note}", rate.0, show_ns(arguments.timeout_ns))
-        }
-        None => println!("nothing passed, not even {} queries/s", plan.search.minimum.0),
-    }
+    let within = show_ns(arguments.timeout_ns);
+    output::line(match bracket.lower {
+        Some(rate) => format!("{} queries/s, every one answered rightly within {within}{note}", rate.0),
+        None => format!("nothing passed, not even {} queries/s", plan.search.minimum.0),
+    })?;
     Ok(exit)
 }
 

@@ -1,6 +1,7 @@
 //! `sixbench doctor` and `sixbench sweep`.
 
 use crate::exit::{Exit, Failed};
+use crate::output;
 use sixbench_io::thread::allowed_cores;
 use sixbench_testbed::doctor::{Severity, examine};
 use sixbench_testbed::{Shell, namespace};
@@ -14,9 +15,9 @@ pub(crate) fn doctor() -> Result<Exit, Failed> {
             Severity::Warning => "warning ",
             Severity::Blocker => "BLOCKER ",
         };
-        println!("{mark} {}", finding.what);
+        output::line(format_args!("{mark} {}", finding.what))?;
         if let Some(cure) = &finding.cure {
-            println!("         cure: {cure}");
+            output::line(format_args!("         cure: {cure}"))?;
         }
     }
     let worst = findings.iter().map(|f| f.severity).max();
@@ -27,8 +28,8 @@ pub(crate) fn doctor() -> Result<Exit, Failed> {
 pub(crate) fn sweep() -> Result<Exit, Failed> {
     let swept = namespace::sweep(&Shell::new()).map_err(|e| Failed::new(Exit::Testbed, e))?;
     if swept.is_empty() {
-        println!("nothing to sweep up");
+        output::line("nothing to sweep up")?;
     }
-    swept.iter().for_each(|name| println!("removed {name}"));
+    swept.iter().try_for_each(|name| output::line(format_args!("removed {name}")))?;
     Ok(Exit::Done)
 }

@@ -6,6 +6,7 @@ pub(crate) mod terms;
 
 use crate::config::nearest;
 use crate::exit::{Exit, Failed};
+use crate::output;
 use headings::HEADINGS;
 use technologies::TECHNOLOGIES;
 use terms::{MEASURES, TERMS};
@@ -13,7 +14,8 @@ use terms::{MEASURES, TERMS};
 /// Explains a term, or lists all.
 pub(crate) fn explain(term: Option<&str>) -> Result<Exit, Failed> {
     let Some(wanted) = term else {
-        all().for_each(|term| println!("{:<28} {}", term.name, term.definition));
+        let terms: String = all().map(|term| format!("{:<28} {}\n", term.name, term.definition)).collect();
+        output::print(terms)?;
         return Ok(Exit::Done);
     };
     let Some(term) = find(wanted) else {
@@ -21,8 +23,8 @@ pub(crate) fn explain(term: Option<&str>) -> Result<Exit, Failed> {
         let hint = nearest(&key(wanted), &names).map_or_else(|| names.join(", "), |near| format!("did you mean {near}?"));
         return Err(Failed::usage(format!("no explanation of `{wanted}`; {hint}")));
     };
-    println!("{}\n\n{}\n", term.name, term.definition);
-    println!("clause  {}\nhere    {}\nunit    {}", term.clause, term.here, term.unit);
+    let terms::Term { name, definition, clause, here, unit } = term;
+    output::print(format_args!("{name}\n\n{definition}\n\nclause  {clause}\nhere    {here}\nunit    {unit}\n"))?;
     Ok(Exit::Done)
 }
 

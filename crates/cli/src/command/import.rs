@@ -1,9 +1,12 @@
 //! `sixbench import`: from the configuration of another tester to a plan.
 
 use crate::args;
-use crate::command::{check_traffic, parse_plan, tell};
+use crate::command::{check_traffic, parse_plan, refused};
 use crate::exit::{Exit, Failed};
 use crate::import::import as translate;
+use crate::output::{self, tell};
+use crate::run::owner;
+use crate::run::store::make_directory;
 use anyhow::Context;
 use sixbench_method::isolation::Isolation;
 use std::path::Path;
@@ -13,27 +16,28 @@ pub(crate) fn import(arguments: &args::Import) -> Result<Exit, Failed> {
     let name = arguments.file.display().to_string();
     let source =
         std::fs::read_to_string(&arguments.file).map_err(|error| Failed::usage(format!("cannot read {name}: {error}")))?;
-    let imported = translate(&name, &source, &arguments.options).map_err(|mistakes| tell(&name, &source, &mistakes))?;
+    let imported = translate(&name, &source, &arguments.options).map_err(|mistakes| refused(&name, &source, &mistakes))?;
     let recipes = arguments.output.join("recipes");
     let (recipe, plan) = (recipes.join("siitperf.toml"), arguments.output.join("plan.toml"));
     // A plan that cannot be run must not be handed out: all is read before anything is written.
-    let library = super::library(&[])?.with_recipe(&recipe.display().to_string(), &imported.recipe);
+    let library = super::library(&[])?.with_texts(vec![(recipe.display().to_string(), imported.recipe.clone())]);
     let library = library.map_err(|error| Failed::new(Exit::Usage, error))?;
     let loaded = parse_plan(&plan.display().to_string(), &imported.plan, &library)?;
     [&recipe, &plan].into_iter().try_for_each(|path| check_new(path))?;
-    std::fs::create_dir_all(&recipes).with_context(|| format!("cannot create {}", recipes.display()))?;
+    let unusable = |error| Failed::usage(format!("cannot create {}: {error}; choose another --output", recipes.display()));
+    make_directory(&recipes).map_err(unusable)?;
     write(&recipe, &imported.recipe)?;
     write(&plan, &imported.plan)?;
     for note in &imported.notes {
         match note.line {
-            0 => eprintln!("note: {}", note.text),
-            line => eprintln!("note: line {line}: {}", note.text),
+            0 => tell!("note: {}", note.text),
+            line => tell!("note: line {line}: {}", note.text),
         }
     }
     if let Err(refused) = check_traffic(&loaded.plan, &library, Isolation::Unknown) {
-        eprintln!("note: a run of it would be refused as it stands: {:#}", refused.error);
+        tell!("note: a run of it would be refused as it stands: {:#}", refused.error);
     }
-    println!("{}", plan.display());
+    output::line(plan.display())?;
     Ok(Exit::Done)
 }
 
@@ -46,5 +50,6 @@ fn check_new(path: &Path) -> Result<(), Failed> {
 }
 
 fn write(path: &Path, text: &str) -> Result<(), Failed> {
-    Ok(std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))?)
+    let written = std::fs::write(path, text).and_then(|()| owner::give(path));
+    Ok(written.with_context(|| format!("cannot write {}", path.display()))?)
 }

@@ -2,8 +2,8 @@
 
 use crate::args::Lab as Arguments;
 use crate::exit::{Exit, Failed};
+use crate::output::{self, tell, to_stderr};
 use sixbench_testbed::lab::{self, Entry, Order, Progress};
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -11,7 +11,7 @@ use std::time::Instant;
 pub(crate) fn lab(arguments: Arguments) -> Result<Exit, Failed> {
     match arguments {
         Arguments::Build { dir, jool } => build(Order { cache: cache(dir), jool }),
-        Arguments::List { dir } => Ok(list(&cache(dir))),
+        Arguments::List { dir } => list(&cache(dir)),
         Arguments::Clean { dir } => clean(&cache(dir)),
     }
 }
@@ -27,39 +27,45 @@ const CAUTION: &str = "note: the lab's machines are root on this machine's files
 fn build(order: Order) -> Result<Exit, Failed> {
     // The steps run in directories of their own.
     let order = Order { cache: std::path::absolute(&order.cache)?, ..order };
+    // Building begins with the installation of packages: what cannot work must not come so far.
+    if let Some(jool) = order.jool.as_deref().filter(|jool| !jool.exists()) {
+        return Err(Failed::usage(format!(
+            "--jool {}: there is no such directory or archive; nothing was installed",
+            jool.display()
+        )));
+    }
     let start = Instant::now();
-    let lab = lab::build(&order, &mut tell).map_err(|error| Failed::new(Exit::Testbed, error))?;
+    let lab = lab::build(&order, &mut show_step).map_err(|error| Failed::new(Exit::Testbed, error))?;
     let entry = lab::list(&order.cache).into_iter().find(|entry| entry.path == lab.directory());
     let size = entry.map_or(0, |entry| entry.size);
-    eprintln!("{CAUTION}");
-    eprintln!("{}, {}, {:.1} s", lab.directory().display(), megabytes(size), start.elapsed().as_secs_f64());
+    tell!("{CAUTION}");
+    tell!("{}, {}, {:.1} s", lab.directory().display(), megabytes(size), start.elapsed().as_secs_f64());
     Ok(Exit::Done)
 }
 
 /// One line for each step, complete when it has ended.
-fn tell(progress: Progress<'_>) {
+fn show_step(progress: Progress<'_>) {
     match progress {
-        Progress::Present => eprintln!("the kernel lab is there"),
+        Progress::Present => tell!("the kernel lab is there"),
         Progress::Waits => waits(),
-        Progress::Kept(step) => eprintln!("{step:<32} done before"),
-        Progress::Begins(step) => eprint!("{step:<32} "),
-        Progress::Failed => eprintln!("failed"),
-        Progress::Ended(time) => eprintln!("{:.1} s", time.as_secs_f64()),
+        Progress::Kept(step) => tell!("{step:<32} done before"),
+        Progress::Begins(step) => to_stderr(format_args!("{step:<32} ")),
+        Progress::Failed => tell!("failed"),
+        Progress::Ended(time) => tell!("{:.1} s", time.as_secs_f64()),
     }
-    let _ = std::io::stderr().flush();
 }
 
 fn waits() {
-    eprintln!("another sixbench builds the lab; waiting");
+    tell!("another sixbench builds the lab; waiting");
 }
 
-fn list(cache: &Path) -> Exit {
+fn list(cache: &Path) -> Result<Exit, Failed> {
     let entries = lab::list(cache);
     if entries.is_empty() {
-        println!("no kernel lab in {} (sixbench lab build)", cache.display());
+        output::line(format_args!("no kernel lab in {} (sixbench lab build)", cache.display()))?;
     }
-    entries.iter().for_each(|entry| println!("{}", describe(entry)));
-    Exit::Done
+    entries.iter().try_for_each(|entry| output::line(describe(entry)))?;
+    Ok(Exit::Done)
 }
 
 fn describe(entry: &Entry) -> String {
@@ -77,9 +83,10 @@ fn describe(entry: &Entry) -> String {
 fn clean(cache: &Path) -> Result<Exit, Failed> {
     let removed = lab::clean(cache, &mut waits).map_err(|error| Failed::new(Exit::Testbed, error))?;
     if removed.is_empty() {
-        println!("no kernel lab in {}", cache.display());
+        output::line(format_args!("no kernel lab in {}", cache.display()))?;
     }
-    removed.iter().for_each(|entry| println!("removed {} ({})", entry.path.display(), megabytes(entry.size)));
+    let tell = |entry: &Entry| output::line(format_args!("removed {} ({})", entry.path.display(), megabytes(entry.size)));
+    removed.iter().try_for_each(tell)?;
     Ok(Exit::Done)
 }
 

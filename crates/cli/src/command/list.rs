@@ -3,38 +3,10 @@
 use super::library;
 use crate::args::Listed;
 use crate::exit::{Exit, Failed};
+use crate::output;
+use crate::plans;
 use sixbench_testbed::Recipe;
 use sixbench_testbed::recipe::Host;
-
-/// Plans that come with sixbench, as they are: the first comment of each says what it does.
-const PLANS: [(&str, &str); 26] = [
-    ("quickstart.toml", include_str!("../../../../plans/quickstart.toml")),
-    ("kernel-forwarding.toml", include_str!("../../../../plans/kernel-forwarding.toml")),
-    ("6to4-paper.toml", include_str!("../../../../plans/6to4-paper.toml")),
-    ("dns-authority.toml", include_str!("../../../../plans/dns-authority.toml")),
-    ("dns64.toml", include_str!("../../../../plans/dns64.toml")),
-    ("dns64-cores.toml", include_str!("../../../../plans/dns64-cores.toml")),
-    ("dns64-grid.toml", include_str!("../../../../plans/dns64-grid.toml")),
-    ("dns64-real-authority.toml", include_str!("../../../../plans/dns64-real-authority.toml")),
-    ("464xlat-mapt-frames.toml", include_str!("../../../../plans/464xlat-mapt-frames.toml")),
-    ("464xlat-mapt-paper.toml", include_str!("../../../../plans/464xlat-mapt-paper.toml")),
-    ("siit-comparison.toml", include_str!("../../../../plans/siit-comparison.toml")),
-    ("siit-paper-fig3-8.toml", include_str!("../../../../plans/siit-paper-fig3-8.toml")),
-    ("siit-paper-fig10-12.toml", include_str!("../../../../plans/siit-paper-fig10-12.toml")),
-    ("siit-paper-fig13-15.toml", include_str!("../../../../plans/siit-paper-fig13-15.toml")),
-    ("siit-paper-table3.toml", include_str!("../../../../plans/siit-paper-table3.toml")),
-    ("siitperf-paper-table11-14.toml", include_str!("../../../../plans/siitperf-paper-table11-14.toml")),
-    ("siitperf-paper-table7-8.toml", include_str!("../../../../plans/siitperf-paper-table7-8.toml")),
-    ("siitperf-paper-table9-10.toml", include_str!("../../../../plans/siitperf-paper-table9-10.toml")),
-    ("stateful-compare.toml", include_str!("../../../../plans/stateful-compare.toml")),
-    ("stateful-nat44.toml", include_str!("../../../../plans/stateful-nat44.toml")),
-    ("stateful-scaling-connections.toml", include_str!("../../../../plans/stateful-scaling-connections.toml")),
-    ("stateful-scaling-cores.toml", include_str!("../../../../plans/stateful-scaling-cores.toml")),
-    ("stateful-scaling-table.toml", include_str!("../../../../plans/stateful-scaling-table.toml")),
-    ("tcp.toml", include_str!("../../../../plans/tcp.toml")),
-    ("tunnels.toml", include_str!("../../../../plans/tunnels.toml")),
-    ("tunnels-subscribers.toml", include_str!("../../../../plans/tunnels-subscribers.toml")),
-];
 
 /// What a test may `measure`.
 const MEASURES: [(&str, &str); 17] = [
@@ -65,26 +37,21 @@ const MEASURES: [(&str, &str); 17] = [
 
 /// Prints one of the lists.
 pub(crate) fn list(what: Listed) -> Result<Exit, Failed> {
-    match what {
+    let lines: String = match what {
         Listed::Duts => duts()?,
-        Listed::Measures => MEASURES.iter().for_each(|(name, what)| println!("{name:<22} {what}")),
-        Listed::Plans => {
-            PLANS.iter().for_each(|(name, text)| println!("{:<42} {}", format!("plans/{name}"), first_comment(text)))
-        }
-    }
+        Listed::Measures => MEASURES.iter().map(|(name, what)| format!("{name:<22} {what}\n")).collect(),
+        Listed::Plans => plans::READY.iter().map(|plan| format!("{:<42} {}\n", plan.path(), plan.summary())).collect(),
+    };
+    output::print(lines)?;
     Ok(Exit::Done)
 }
 
-/// The first line of a file, without the comment's sign.
-fn first_comment(text: &str) -> &str {
-    text.lines().next().unwrap_or_default().trim_start_matches('#').trim()
-}
-
-fn duts() -> Result<(), Failed> {
-    for recipe in library(&[])?.iter() {
-        println!("{:<22} {:<24} {:<44} {}", recipe.name, recipe.technology.title(), recipe.honest_title(), state(recipe));
-    }
-    Ok(())
+fn duts() -> Result<String, Failed> {
+    let line = |recipe: &Recipe| {
+        let (technology, title) = (recipe.technology.title(), recipe.honest_title());
+        format!("{:<22} {technology:<24} {title:<44} {}\n", recipe.name, state(recipe))
+    };
+    Ok(library(&[])?.iter().map(line).collect())
 }
 
 /// Whether it runs here, and what to do if not.

@@ -18,6 +18,8 @@ pub(crate) mod trial;
 
 use crate::config::{self, Diagnostic, Loaded};
 use crate::exit::{Exit, Failed};
+use crate::output::tell;
+use crate::plans;
 use crate::run::check_cores;
 use crate::view::has_color;
 use sixbench_method::isolation::Isolation;
@@ -26,7 +28,7 @@ use sixbench_method::record::{SkipReason, SkippedTest};
 use sixbench_method::terms::FrameSize;
 use sixbench_testbed::recipe::{Host, check_reference};
 use sixbench_testbed::{Library, Recipe, Shell, doctor as examination, existing, interfaces};
-use std::io::IsTerminal;
+use std::io::{ErrorKind, IsTerminal};
 use std::path::{Path, PathBuf};
 
 /// Whether standard output takes colours.
@@ -41,6 +43,8 @@ pub(crate) fn library(directories: &[PathBuf]) -> Result<Library, Failed> {
 
 /// A plan file as it was read.
 pub(crate) struct PlanFile {
+    /// Its path, or that of the ready plan.
+    pub(crate) name: String,
     pub(crate) source: String,
     pub(crate) loaded: Loaded,
     /// The built-in recipes, those the plan names and those of the command line.
@@ -49,19 +53,54 @@ pub(crate) struct PlanFile {
 
 /// A plan file's text and what it means; all mistakes are told at their lines. `recipes` are further directories of recipes.
 pub(crate) fn read_plan(path: &Path, recipes: &[PathBuf]) -> Result<PlanFile, Failed> {
-    let source = std::fs::read_to_string(path)
-        .map_err(|error| Failed::usage(format!("cannot read the plan {}: {error}", path.display())))?;
+    let source = match std::fs::read_to_string(path) {
+        Ok(source) => source,
+        Err(error) => match plans::find(path).filter(|_| error.kind() == ErrorKind::NotFound) {
+            Some(ready) => return read_ready(ready, path, recipes),
+            None => return Err(unreadable(path, &error)),
+        },
+    };
     let folder = path.parent().unwrap_or(Path::new("."));
     let mut directories: Vec<PathBuf> = config::recipe_directories(&source).iter().map(|name| folder.join(name)).collect();
     directories.extend_from_slice(recipes);
     let library = library(&directories)?;
-    let loaded = parse_plan(&path.display().to_string(), &source, &library)?;
-    Ok(PlanFile { source, loaded, library })
+    let name = path.display().to_string();
+    let loaded = parse_plan(&name, &source, &library)?;
+    Ok(PlanFile { name, source, loaded, library })
+}
+
+/// A plan that comes with sixbench; that it is not a file is said.
+fn read_ready(ready: &plans::Ready, path: &Path, recipes: &[PathBuf]) -> Result<PlanFile, Failed> {
+    tell!("note: there is no file {}: this is {} as it comes with sixbench", path.display(), ready.path());
+    let devices = plans::DEVICES.map(|(file, text)| (file.to_owned(), text.to_owned())).to_vec();
+    let broken = |error| Failed::new(Exit::Usage, error);
+    let mut library = library(&[])?;
+    if !config::recipe_directories(ready.text).is_empty() {
+        library = library.with_texts(devices).map_err(broken)?;
+    }
+    for directory in recipes {
+        library = library.with_directory(directory).map_err(broken)?;
+    }
+    let loaded = parse_plan(&ready.path(), ready.text, &library)?;
+    Ok(PlanFile { name: ready.path(), source: ready.text.to_owned(), loaded, library })
+}
+
+/// Why there is no plan at this path, and which was perhaps meant.
+fn unreadable(path: &Path, error: &std::io::Error) -> Failed {
+    let name = path.display();
+    let hint = if path.join("resolved.toml").exists() {
+        format!("; it is a results directory: repeat its run with {name}/resolved.toml, or go on with --resume {name}")
+    } else {
+        let word = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+        let names = plans::READY.each_ref().map(|plan| plan.name);
+        config::nearest(word, &names).map_or(String::new(), |near| format!("; did you mean `{near}`? (sixbench list plans)"))
+    };
+    Failed::usage(format!("cannot read the plan {name}: {error}{hint}"))
 }
 
 /// As [`read_plan`], for text that is at hand.
 pub(crate) fn parse_plan(name: &str, source: &str, library: &Library) -> Result<Loaded, Failed> {
-    let mut loaded = config::parse(source, &library.names()).map_err(|mistakes| tell(name, source, &mistakes))?;
+    let mut loaded = config::parse(source, &library.names()).map_err(|mistakes| refused(name, source, &mistakes))?;
     for test in &mut loaded.plan.tests {
         let traffic = library.get(&test.dut).map(|recipe| &recipe.foreground);
         let is_ipv4 = traffic.is_some_and(|t| t.left.source.is_ipv4() && t.right.source.is_ipv4());
@@ -116,9 +155,9 @@ pub(crate) fn leave_out_missing(loaded: &mut Loaded, library: &Library) -> Vec<S
 }
 
 /// Shows the mistakes of a file, each at its line.
-pub(crate) fn tell(name: &str, source: &str, mistakes: &[Diagnostic]) -> Failed {
+pub(crate) fn refused(name: &str, source: &str, mistakes: &[Diagnostic]) -> Failed {
     let color = has_color() && std::io::stderr().is_terminal();
-    eprintln!("{}\n", config::render(name, source, mistakes, color));
+    tell!("{}\n", config::render(name, source, mistakes, color));
     let count = if mistakes.len() == 1 { "a mistake".to_owned() } else { format!("{} mistakes", mistakes.len()) };
     Failed::usage(format!("{name} has {count}; nothing was touched"))
 }

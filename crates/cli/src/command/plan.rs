@@ -5,6 +5,7 @@ use crate::args;
 use crate::config::units::{show_ns, show_rate, show_seconds};
 use crate::config::{Loaded, apply_profile};
 use crate::exit::{Exit, Failed};
+use crate::output;
 use crate::profile;
 use sixbench_method::budget::{self, Budget};
 use sixbench_method::conformance::{self, Clause, Standing};
@@ -18,11 +19,11 @@ use std::path::{Path, PathBuf};
 
 /// Validates a plan file.
 pub(crate) fn check(path: &Path, recipes: &[PathBuf]) -> Result<Exit, Failed> {
-    let PlanFile { loaded, library, .. } = read_plan(path, recipes)?;
+    let PlanFile { name, loaded, library, .. } = read_plan(path, recipes)?;
     // Whether its traffic may go where it goes is the run's question: there it can be forced.
     check_traffic(&loaded.plan, &library, Isolation::Declared)?;
     let points: usize = loaded.plan.tests.iter().map(|test| test.frame_sizes.len()).sum();
-    println!("{}: good ({} tests, {points} points)", path.display(), loaded.plan.tests.len());
+    output::line(format_args!("{name}: good ({} tests, {points} points)", loaded.plan.tests.len()))?;
     Ok(Exit::Done)
 }
 
@@ -35,7 +36,7 @@ pub(crate) fn plan(arguments: &args::Plan) -> Result<Exit, Failed> {
     if arguments.shell {
         return shell(&loaded, &library);
     }
-    print!("{}", describe(&loaded.plan, arguments.all));
+    output::print(describe(&loaded.plan, arguments.all))?;
     Ok(Exit::Done)
 }
 
@@ -173,6 +174,6 @@ fn shell(loaded: &Loaded, library: &Library) -> Result<Exit, Failed> {
         let dut = Devices::bring_up(recipe, &topology, &Wishes { zone, subscribers, ..Wishes::default() }).map_err(broken)?;
         drop((dut, topology));
     }
-    print!("{}", rehearsal.transcript().text());
+    output::print(rehearsal.transcript().text())?;
     Ok(Exit::Done)
 }

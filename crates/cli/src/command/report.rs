@@ -2,6 +2,7 @@
 
 use super::stdout_color;
 use crate::exit::{Exit, Failed};
+use crate::output;
 use crate::run::reporting;
 use std::path::PathBuf;
 
@@ -9,7 +10,7 @@ use std::path::PathBuf;
 pub(crate) fn report(directories: &[PathBuf]) -> Result<Exit, Failed> {
     for directory in directories {
         let (report, summary) = reporting::again(directory, stdout_color()).map_err(|e| Failed::new(Exit::Usage, e))?;
-        println!("{}\nreport: {}", summary.trim_end(), report.display());
+        output::line(format_args!("{}\nreport: {}", summary.trim_end(), report.display()))?;
     }
     Ok(Exit::Done)
 }

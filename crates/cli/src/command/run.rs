@@ -5,8 +5,10 @@ use crate::args;
 use crate::config::units::{show_ns, show_seconds};
 use crate::config::{Links, Loaded, apply_profile, links_of};
 use crate::exit::{Exit, Failed, in_words};
-use crate::run::store::{RECIPES, Store, Stored};
-use crate::run::{Order, Site, perform, stop};
+use crate::output::{self, tell};
+use crate::plans;
+use crate::run::store::{RECIPES, Store, Stored, load, source_of};
+use crate::run::{Ended, Order, Site, perform, stop};
 use crate::view::{self, Choice};
 use sixbench_method::budget;
 use sixbench_method::isolation::Isolation;
@@ -15,19 +17,17 @@ use sixbench_testbed::{Library, Shell, existing, interfaces, namespace};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// The plan of the quickstart, part of the binary.
-const QUICKSTART: &str = include_str!("../../../../plans/quickstart.toml");
-
 /// Measures real devices without any file.
 pub(crate) fn quickstart(arguments: args::Quickstart) -> Result<Exit, Failed> {
     let library = library(&[])?;
     if let Some(directory) = arguments.resume {
         return resume(&directory, &library, &arguments.output, Isolation::Unknown);
     }
-    let mut loaded = parse_plan("plans/quickstart.toml", QUICKSTART, &library)?;
+    let plan = plans::find(Path::new("quickstart")).expect("it comes with sixbench");
+    let mut loaded = parse_plan(&plan.path(), plan.text, &library)?;
     keep(&mut loaded.plan, arguments.only.as_deref())?;
     tell_left_out(&mut loaded, &library);
-    start(&loaded, QUICKSTART, &library, &arguments.output, Isolation::Unknown)
+    start(&loaded, plan.text, &library, &arguments.output, Isolation::Unknown)
 }
 
 /// Runs a plan file, or goes on with an interrupted run.
@@ -36,7 +36,7 @@ pub(crate) fn run(arguments: args::Run) -> Result<Exit, Failed> {
         return resume(directory, &library(&arguments.recipes)?, &arguments.output, isolation(arguments.force));
     }
     let path = arguments.plan.as_deref().ok_or_else(|| Failed::usage("a plan file is needed"))?;
-    let PlanFile { source, mut loaded, library } = read_plan(path, &arguments.recipes)?;
+    let PlanFile { source, mut loaded, library, .. } = read_plan(path, &arguments.recipes)?;
     find_link_rate(&mut loaded);
     keep(&mut loaded.plan, arguments.only.as_deref())?;
     if let Some(profile) = arguments.profile {
@@ -48,7 +48,7 @@ pub(crate) fn run(arguments: args::Run) -> Result<Exit, Failed> {
 
 fn tell_left_out(loaded: &mut Loaded, library: &Library) {
     for text in leave_out_missing(loaded, library) {
-        eprintln!("note: {text}");
+        tell!("note: {text}");
     }
 }
 
@@ -148,15 +148,14 @@ fn new_directory(plan: &str) -> PathBuf {
 }
 
 fn resume(directory: &Path, library: &Library, output: &args::Output, isolation: Isolation) -> Result<Exit, Failed> {
-    let (mut store, Stored { plan, records, is_torn, facts, commands }) = Store::reopen(directory)?;
+    let links = links_of(&source_of(directory)?);
     let library = &with_kept_recipes(directory, library)?;
-    // The links are no part of the resolved plan: they belong to this machine, and the plan's own text has them.
-    let source = std::fs::read_to_string(directory.join("plan.toml")).unwrap_or_default();
-    let links = links_of(&source);
-    check_feasible(&Loaded { plan: plan.clone(), links: links.clone(), left_out: Vec::new() }, library, isolation)?;
+    let plan = load(directory)?.plan;
+    check_feasible(&Loaded { plan, links: links.clone(), left_out: Vec::new() }, library, isolation)?;
+    let (mut store, Stored { plan, records, is_torn, facts, commands }) = Store::reopen(directory)?;
     if !output.json {
         let torn = if is_torn { " (the last line was torn off and is measured again)" } else { "" };
-        eprintln!("going on after {} trials{torn}", records.len());
+        tell!("going on after {} trials{torn}", records.len());
     }
     let earlier = Some((facts, commands));
     let (queries, labels) = (output.queries, &output.labels[..]);
@@ -189,17 +188,42 @@ fn go<'a>(
         view.show(&sixbench_method::event::Event::Warning { text });
     }
     let ended = perform(order(site), store, view.as_mut(), stdout_color())?;
+    let mut told = view.close();
     drop(view);
-    if !json {
-        println!("{}\n{}report: {}", ended.summary.trim_end(), not_conformant(plan, store.directory()), ended.report.display());
+    // Of nothing there is no summary: then the error is all there is to say.
+    if !json && ended.trials > 0 {
+        let report = ended.report.as_ref().map_or(String::new(), |report| format!("report: {}\n", report.display()));
+        let conformance = not_conformant(plan, store.directory());
+        told = told.and(output::print(format_args!("{}\n{conformance}{report}", ended.summary.trim_end())));
     }
-    if let Some(error) = ended.error {
-        let directory = store.directory().display();
-        let error = in_words(&error);
-        eprintln!("{}: {error}", if ended.exit == Exit::Interrupted { "stopped" } else { "error" });
-        eprintln!("what was measured is kept in {directory}; go on with: sixbench run --resume {directory}");
+    if let Some(error) = &ended.error {
+        tell!("{}: {}", if ended.exit == Exit::Interrupted { "stopped" } else { "error" }, in_words(error));
+        tell!("{}", what_is_left(&ended, store.directory()));
     }
-    Ok(Results { directory: store.directory().to_owned(), exit: ended.exit, reason: ended.reason })
+    let results = Results { directory: store.directory().to_owned(), exit: ended.exit, reason: ended.reason.clone() };
+    match (told, ended.exit) {
+        (Err(error), Exit::Done) => Err(error.into()),
+        (Err(error), _) => {
+            tell!("error: {error}");
+            Ok(results)
+        }
+        (Ok(()), _) => Ok(results),
+    }
+}
+
+/// What a run that ended early has left behind, and what can be done with it.
+fn what_is_left(ended: &Ended, directory: &Path) -> String {
+    let directory = directory.display();
+    let kept = match ended.trials {
+        0 => format!("nothing was measured; the plan and the commands that were run are in {directory}"),
+        1 => format!("one trial is kept in {directory}/trials.jsonl"),
+        trials => format!("{trials} trials are kept in {directory}/trials.jsonl"),
+    };
+    let report = match ended.report {
+        None if ended.trials > 0 => format!("\nthe report could not be written; write it with: sixbench report {directory}"),
+        _ => String::new(),
+    };
+    format!("{kept}{report}\ngo on with: sixbench run --resume {directory}")
 }
 
 /// What stands between a plan and the RFCs' durations, and what it would cost to do without.
@@ -215,7 +239,7 @@ fn not_conformant(plan: &Plan, directory: &Path) -> String {
         show_ns(plan.trial.duration_ns),
         budget.trials,
         show_seconds(budget.seconds),
-        directory.join("plan.toml").display()
+        directory.join("resolved.toml").display()
     )
 }
 
@@ -234,7 +258,8 @@ mod tests {
     #[test]
     fn the_quickstarts_plan_is_good() {
         let library = library(&[]).expect("recipes");
-        let loaded = parse_plan("quickstart", QUICKSTART, &library).expect("a plan");
+        let text = plans::find(Path::new("quickstart")).expect("a ready plan").text;
+        let loaded = parse_plan("quickstart", text, &library).expect("a plan");
         let (optional, always): (Vec<_>, Vec<_>) = loaded.plan.tests.iter().partition(|test| test.optional);
         assert_eq!((optional.len(), always.len()), (3, 5), "what needs the lab or a build by hand may be missing");
     }

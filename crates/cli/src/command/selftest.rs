@@ -8,6 +8,7 @@ use crate::args;
 use crate::config::units::show_rate;
 use crate::config::{standard_search, standard_trial};
 use crate::exit::{Exit, Failed};
+use crate::output;
 use crate::profile::admit;
 use crate::run::{open_port, stop};
 use serde::Serialize;
@@ -49,12 +50,13 @@ pub(crate) fn selftest(arguments: &args::Selftest) -> Result<Exit, Failed> {
         figures.extend(dns::figures()?);
     }
     if arguments.json {
-        println!("{}", serde_json::to_string_pretty(&figures).map_err(anyhow::Error::from)?);
+        output::line(serde_json::to_string_pretty(&figures).map_err(anyhow::Error::from)?)?;
         return Ok(Exit::Done);
     }
     for figure in &figures {
         let error = figure.offered_load_error.map_or(String::new(), |e| format!("  (offered load off by {e:.1e})"));
-        println!("{:<60} {:>8} {}{error}", figure.what, show_rate(FrameRate(figure.per_second)), figure.unit);
+        let rate = show_rate(FrameRate(figure.per_second));
+        output::line(format_args!("{:<60} {rate:>8} {}{error}", figure.what, figure.unit))?;
     }
     Ok(Exit::Done)
 }
@@ -127,8 +129,8 @@ fn over_veth(arguments: &args::Selftest) -> Result<Vec<Figure>, Failed> {
 fn accuracy(arguments: &args::Selftest) -> Result<Exit, Failed> {
     let rows = super::accuracy::measure(arguments)?;
     match arguments.json {
-        true => println!("{}", serde_json::to_string_pretty(&rows).map_err(anyhow::Error::from)?),
-        false => print!("{}", super::accuracy::describe(&rows)),
+        true => output::line(serde_json::to_string_pretty(&rows).map_err(anyhow::Error::from)?)?,
+        false => output::print(super::accuracy::describe(&rows))?,
     }
     Ok(Exit::Done)
 }

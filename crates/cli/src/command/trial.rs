@@ -4,11 +4,13 @@ mod connections;
 
 use super::{check_feasible, find_recipe, isolation, library};
 use crate::args;
-use crate::config::units::{self, show_ns, show_rate};
+use crate::config::units::{show_ns, show_rate};
 use crate::config::{Links, Loaded, standard_search, standard_trial};
 use crate::exit::{Exit, Failed};
+use crate::output::{self, tell};
 use crate::profile;
-use crate::run::{Session, Site, Wanted, stop};
+use crate::run::store::make_directory;
+use crate::run::{Session, Site, Wanted, owner, stop};
 use crate::view::verdict_word;
 use sixbench_method::plan::{Measure, Plan, Profile, ResponseTime, Stateful, Test, Traffic};
 use sixbench_method::terms::{FrameRate, LossRatio};
@@ -24,6 +26,9 @@ pub(crate) fn trial(arguments: &args::Trial) -> Result<Exit, Failed> {
     let library = library(&arguments.recipes)?;
     let recipe = find_recipe(&library, &arguments.dut)?;
     check_state(arguments, recipe)?;
+    if !arguments.establish && TrialSpec::constant(arguments.rate, arguments.duration_ns).frames() == 0 {
+        return Err(Failed::usage("no frame would be sent: raise --rate or --for"));
+    }
     let loaded = one_test(arguments)?;
     let spec = spec(arguments, loaded.plan.tests[0].stateful);
     super::memory::check_trial(&loaded.plan, &loaded.plan.tests[0], &library, &spec)?;
@@ -33,17 +38,21 @@ pub(crate) fn trial(arguments: &args::Trial) -> Result<Exit, Failed> {
     namespace::sweep(&shell).map_err(|e| Failed::new(Exit::Testbed, e))?;
     let pcap = arguments.pcap.as_deref();
     if let Some(directory) = pcap {
-        std::fs::create_dir_all(directory)?;
+        let unusable = |error| Failed::usage(format!("--pcap {}: cannot create this directory: {error}", directory.display()));
+        make_directory(directory).map_err(unusable)?;
     }
     let site = Site { shell: shell.clone(), links: &loaded.links, stop: stop::install()?, isolation, pcap };
     let job = profile::job(recipe, &plan.tests[0], arguments.size, plan.seed, plan.trial).map_err(Failed::usage)?;
     let mut session = Session::open(&site, &Wanted::alone(recipe, arguments.size), job)?;
-    session.warnings().iter().for_each(|warning| eprintln!("warning: {warning}"));
+    session.warnings().iter().for_each(|warning| tell!("warning: {warning}"));
     session.check_state(&plan.tests[0], plan)?;
     let (result, _) = session.measure(&spec)?;
+    for end in pcap.iter().flat_map(|directory| ["left.pcap", "right.pcap"].map(|file| directory.join(file))) {
+        owner::give(&end)?;
+    }
     match arguments.json {
-        true => println!("{}", serde_json::to_string_pretty(&result).map_err(anyhow::Error::from)?),
-        false => print!("{}", describe(&result)),
+        true => output::line(serde_json::to_string_pretty(&result).map_err(anyhow::Error::from)?)?,
+        false => output::print(describe(&result))?,
     }
     let is_invalid = result.verdict(LossRatio::ZERO) == Verdict::Invalid;
     Ok(if is_invalid { Exit::TesterUnfit } else { Exit::Done })
@@ -92,7 +101,7 @@ fn one_test(arguments: &args::Trial) -> Result<Loaded, Failed> {
     let test = Test {
         frame_sizes: vec![arguments.size],
         directions: arguments.directions,
-        foreground: units::background(&arguments.background).map_err(Failed::usage)?,
+        foreground: arguments.background,
         measure: measure(arguments),
         traffic: Traffic { subscribers, payload: arguments.payload, ..Traffic::RFC_4814 },
         stateful: arguments.connections.map(|n| Stateful::new(n, arguments.phase_1_rate, PHASE_1_TIMEOUT_NS)),

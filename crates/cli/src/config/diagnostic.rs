@@ -1,6 +1,6 @@
 //! Mistakes in a plan file, shown at their line.
 
-use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
+use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use std::ops::Range;
 
 /// One mistake: what is wrong, where, and what next.
@@ -26,22 +26,73 @@ impl Diagnostic {
     }
 }
 
-/// All mistakes as text, in the order of the file.
+/// So many mistakes are shown; those after them are counted. Nobody mends more at once.
+const SHOWN: usize = 100;
+
+/// The first mistakes as text, in the order of the file, and how many more there are.
 pub(crate) fn render(path: &str, source: &str, diagnostics: &[Diagnostic], color: bool) -> String {
     let renderer = if color { Renderer::styled() } else { Renderer::plain() };
     let mut ordered: Vec<_> = diagnostics.iter().collect();
     ordered.sort_by_key(|d| d.span.start);
-    let rendered: Vec<String> = ordered
-        .into_iter()
-        .map(|diagnostic| {
-            let annotation = AnnotationKind::Primary.span(diagnostic.span.clone()).label(diagnostic.label.as_str());
-            let snippet = Snippet::source(source).path(path).annotation(annotation);
-            let mut group = Level::ERROR.primary_title(diagnostic.title.as_str()).element(snippet);
-            if let Some(help) = &diagnostic.help {
-                group = group.element(Level::HELP.message(help.as_str()));
-            }
-            renderer.render(&[group]).to_string()
-        })
-        .collect();
+    let mut rendered = Vec::new();
+    let (mut line, mut counted) = (1, 0);
+    for diagnostic in ordered.iter().take(SHOWN) {
+        let excerpt = lines_of(source, &diagnostic.span);
+        // The whole source for each mistake would take a time that grows with the square of its length.
+        line += source[counted..excerpt.start].matches('\n').count();
+        counted = excerpt.start;
+        rendered.push(renderer.render(&[show(path, source, diagnostic, &excerpt, line)]).to_string());
+    }
+    let more = diagnostics.len() - rendered.len();
+    if more > 0 {
+        rendered.push(format!("and {more} more"));
+    }
     rendered.join("\n\n")
+}
+
+/// One mistake above the lines it is about, the first of which is number `line`.
+fn show<'a>(path: &'a str, source: &'a str, diagnostic: &'a Diagnostic, excerpt: &Range<usize>, line: usize) -> Group<'a> {
+    let span = &diagnostic.span;
+    let span = span.start.clamp(excerpt.start, excerpt.end) - excerpt.start
+        ..span.end.clamp(excerpt.start, excerpt.end) - excerpt.start;
+    let annotation = AnnotationKind::Primary.span(span).label(diagnostic.label.as_str());
+    let snippet = Snippet::source(&source[excerpt.clone()]).path(path).line_start(line).annotation(annotation);
+    let group = Level::ERROR.primary_title(diagnostic.title.as_str()).element(snippet);
+    match &diagnostic.help {
+        Some(help) => group.element(Level::HELP.message(help.as_str())),
+        None => group,
+    }
+}
+
+/// The whole lines that a span touches.
+fn lines_of(source: &str, span: &Range<usize>) -> Range<usize> {
+    let (first, last) = (span.start.min(source.len()), span.end.min(source.len()));
+    let start = source[..first].rfind('\n').map_or(0, |at| at + 1);
+    let end = source[last..].find('\n').map_or(source.len(), |at| last + at);
+    start..end.max(start)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::parse;
+
+    #[test]
+    fn of_fifty_thousand_mistakes_the_first_hundred_are_shown_and_the_others_counted() {
+        let keys: String = (1..=50_000).map(|number| format!("unknown-{number} = 1\n")).collect();
+        let source = format!("name = \"p\"\n{keys}[[test]]\nname = \"t\"\ndut = \"d\"\n");
+        let mistakes = parse(&source, &["d"]).expect_err("mistakes");
+        let text = render("plan.toml", &source, &mistakes, false);
+        assert_eq!(text.matches("unknown key").count(), 100);
+        assert!(text.contains("plan.toml:101:1") && text.contains("unknown-100 = 1"), "{text}");
+        assert!(text.ends_with("\n\nand 49900 more"), "{text}");
+    }
+
+    #[test]
+    fn a_mistake_at_the_end_of_a_file_without_a_last_line_end_is_shown() {
+        for source in ["name = ", "name = \"p\"\n[[test]", "\u{e9} = 1", ""] {
+            let mistakes = parse(source, &[]).expect_err("mistakes");
+            assert!(render("plan.toml", source, &mistakes, false).contains("error: "), "{source}");
+        }
+    }
 }

@@ -30,15 +30,15 @@ impl Read {
 pub(super) fn read_dns(section: &Section<'_>, around: &Surroundings<'_>, role: DnsRole) -> Dns {
     let standard = Dns::required(role);
     let dns = Dns {
-        domain: section.value("domain", domain).unwrap_or_else(|| DOMAIN.to_owned()),
+        domain: section.text("domain", domain).unwrap_or_else(|| DOMAIN.to_owned()),
         timeout_ns: section.value("timeout", units::dns_timeout).unwrap_or(standard.timeout_ns),
-        ports: section.value("source-ports", port_count).unwrap_or(standard.ports),
+        ports: section.number("source-ports", port_count).unwrap_or(standard.ports),
         ..standard
     };
     let dns = match role {
         DnsRole::Dns64 => Dns {
             cached_names: section.value("cached-names", number).unwrap_or(dns.cached_names),
-            authority: section.value("authority", |text| known_dut(text, around.duts)),
+            authority: section.text("authority", |text| known_dut(text, around.duts)),
             ..dns
         },
         // A server of its own zone has no cache, and asks nobody.
@@ -53,7 +53,7 @@ pub(super) fn read_dns(section: &Section<'_>, around: &Surroundings<'_>, role: D
         (DnsRole::Dns64, None) => (dns.names, dns.ttl_s),
     };
     let dns = Dns {
-        names: section.value("names", |text| text.parse::<Names>()).unwrap_or(names),
+        names: section.text("names", |text| text.parse::<Names>()).unwrap_or(names),
         ttl_s: section.value("ttl", units::ttl_s).unwrap_or(ttl_s),
         ..dns
     };

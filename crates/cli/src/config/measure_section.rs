@@ -65,7 +65,7 @@ const KINDS: [(&str, Kind); 17] = [
 /// Reads `measure` and the keys that belong to it; those of other measures stay unknown.
 pub(super) fn read_measure(section: &Section<'_>, around: &Surroundings<'_>) -> Measure {
     let trial_ns = around.trial.duration_ns;
-    match section.value("measure", |text| word(text, "what to measure", &KINDS)).unwrap_or(Kind::Throughput) {
+    match section.text("measure", |text| word(text, "what to measure", &KINDS)).unwrap_or(Kind::Throughput) {
         Kind::Throughput => Measure::Throughput,
         Kind::FrameLossRate => Measure::FrameLossRate(read_scan(section)),
         Kind::Latency => Measure::Latency(read_latency(section, trial_ns)),
@@ -119,7 +119,7 @@ fn read_latency(section: &Section<'_>, trial_ns: u64) -> Latency {
     if tag_after_ns >= duration_ns {
         section.mistake("tag-after", "no frame would be tagged: `tag-after` must be shorter than `duration`");
     }
-    let tagged = section.value("tagged", frames).unwrap_or(TAGGED);
+    let tagged = section.number("tagged", frames).unwrap_or(TAGGED);
     Latency { load, duration_ns, tag_after_ns, tagged }
 }
 
@@ -160,7 +160,7 @@ fn read_back_to_back(section: &Section<'_>, around: &Surroundings<'_>) -> BackTo
     BackToBack {
         rate: section.value("burst-rate", units::rate).unwrap_or(otherwise),
         longest_ns,
-        step_frames: section.value("step", frames).unwrap_or(STEP),
+        step_frames: section.number("step", frames).unwrap_or(STEP),
     }
 }
 
@@ -211,9 +211,9 @@ fn read_capacity(section: &Section<'_>) -> Capacity {
 fn read_tcp(section: &Section<'_>) -> Tcp {
     let closes = [("server-first", Close::ServerFirst), ("client-first", Close::ClientFirst), ("reset", Close::Reset)];
     Tcp {
-        object_octets: section.value("object-size", object_octets).unwrap_or(64),
+        object_octets: section.number("object-size", object_octets).unwrap_or(64),
         time_limit_ns: time(section, "time-limit", 900_000_000),
-        close: section.value("close", |text| word(text, "who closes", &closes)).unwrap_or_default(),
+        close: section.text("close", |text| word(text, "who closes", &closes)).unwrap_or_default(),
         server_ports: section.value("server-ports", range).unwrap_or((80, 80)),
     }
 }

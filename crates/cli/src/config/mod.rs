@@ -7,11 +7,15 @@ mod expect_section;
 mod measure_section;
 mod plan_file;
 mod reader;
+pub(crate) mod resolved;
 mod stateful_section;
 mod test_section;
 mod traffic_section;
 pub(crate) mod units;
 mod words;
+
+#[cfg(test)]
+mod types_tests;
 
 pub(crate) use defaults::{apply_profile, standard_search, standard_trial};
 pub(crate) use diagnostic::{Diagnostic, render};

@@ -3,9 +3,10 @@
 use super::defaults::{standard_search, standard_trial};
 use super::diagnostic::Diagnostic;
 use super::reader::{Mistakes, Section};
+use super::resolved;
 use super::test_section::{Surroundings, read_tests};
 use super::units;
-use super::words::{Host, backend, core, count, host, identifier, interface, method, profile, start, yes};
+use super::words::{Host, backend, core, count, host, identifier, interface, method, profile, start};
 use sixbench_method::plan::{Plan, Profile, SearchMethod, SearchSettings, TrialSettings};
 use sixbench_method::record::SkippedTest;
 use sixbench_testbed::Machine;
@@ -48,12 +49,15 @@ pub(crate) enum Backend {
     Xdp,
 }
 
-/// Reads a plan file. `duts` are the names of the known recipes.
+/// Reads a plan file, or a resolved plan. `duts` are the names of the known recipes.
 pub(crate) fn parse(source: &str, duts: &[&str]) -> Result<Loaded, Vec<Diagnostic>> {
     let (table, syntax) = DeTable::parse_recoverable(source);
     if !syntax.is_empty() {
         let diagnostic = |e: &toml::de::Error| Diagnostic::new(e.span().unwrap_or(0..0), e.message());
         return Err(syntax.iter().map(diagnostic).collect());
+    }
+    if resolved::is_resolved(table.get_ref()) {
+        return resolved::parse(source, duts);
     }
     let mistakes = Mistakes::default();
     let file = Section::new(table.get_ref(), 0..source.len().min(1), "the plan", &mistakes);
@@ -81,12 +85,12 @@ pub(crate) fn links_of(source: &str) -> Links {
 }
 
 fn read_file(file: Section<'_>, duts: &[&str]) -> Option<Loaded> {
-    let name = file.required("name", identifier);
-    let profile = file.value("profile", profile).unwrap_or(Profile::Smoke);
-    let seed = file.value("seed", |t| t.parse().map_err(|_| format!("expected a whole number, not `{t}`")));
-    let interleave = file.value("interleave", yes).unwrap_or(false);
+    let name = file.required_text("name", identifier);
+    let profile = file.text("profile", profile).unwrap_or(Profile::Smoke);
+    let seed = file.number("seed", |t| t.parse().map_err(|_| format!("expected a whole number, not `{t}`")));
+    let interleave = file.truth("interleave").unwrap_or(false);
     // Read before, by `recipe_directories`.
-    let _ = file.list("recipes", |text| Ok(text.to_owned()));
+    let _ = file.texts("recipes", |text| Ok(text.to_owned()));
     let trial = file.section("trial", "[trial]").map_or(standard_trial(profile), |s| read_trial(s, profile));
     let search = file.section("search", "[search]").map_or(standard_search(profile), |s| read_search(s, profile));
     let (links, link_rate) = file.section("testbed", "[testbed]").map(read_links).unwrap_or_default();
@@ -108,14 +112,18 @@ fn read_trial(section: Section<'_>, profile: Profile) -> TrialSettings {
         frame_timeout_ns: time("frame-timeout", standard.frame_timeout_ns),
         stall_ns: time("stall", standard.stall_ns),
     };
+    check_trial(&section, &trial);
+    section.finish();
+    trial
+}
+
+pub(super) fn check_trial(section: &Section<'_>, trial: &TrialSettings) {
     if trial.duration_ns < 10_000_000 {
         section.mistake("duration", "a trial lasts at least 10ms");
     }
     if trial.stall_ns == 0 {
         section.mistake("stall", "the stall bound must be above zero");
     }
-    section.finish();
-    trial
 }
 
 fn read_search(section: Section<'_>, profile: Profile) -> SearchSettings {
@@ -123,20 +131,20 @@ fn read_search(section: Section<'_>, profile: Profile) -> SearchSettings {
     let goals = section.list("loss-goals", units::loss).unwrap_or(standard.goals);
     let several = if goals.len() > 1 { SearchMethod::Mlrsearch } else { standard.method };
     let search = SearchSettings {
-        method: section.value("method", method).unwrap_or(several),
+        method: section.text("method", method).unwrap_or(several),
         minimum: section.value("minimum", units::rate).unwrap_or(standard.minimum),
         maximum: section.value("maximum", units::rate).unwrap_or(standard.maximum),
         width: section.value("width", units::ratio).unwrap_or(standard.width),
         goals,
-        max_invalid: section.value("max-invalid", count).unwrap_or(standard.max_invalid),
-        start: section.value("start", start).unwrap_or(standard.start),
+        max_invalid: section.number("max-invalid", count).unwrap_or(standard.max_invalid),
+        start: section.text("start", start).unwrap_or(standard.start),
     };
     check_search(&section, &search);
     section.finish();
     search
 }
 
-fn check_search(section: &Section<'_>, search: &SearchSettings) {
+pub(super) fn check_search(section: &Section<'_>, search: &SearchSettings) {
     if search.minimum >= search.maximum {
         section.mistake("minimum", "the minimum rate must be below the maximum");
     }
@@ -152,9 +160,9 @@ fn check_search(section: &Section<'_>, search: &SearchSettings) {
     }
 }
 
-fn read_links(section: Section<'_>) -> (Links, Option<u64>) {
-    let left = section.value("left", interface);
-    let right = section.value("right", interface);
+pub(super) fn read_links(section: Section<'_>) -> (Links, Option<u64>) {
+    let left = section.text("left", interface);
+    let right = section.text("right", interface);
     if left.is_some() != right.is_some() {
         section.mistake("left", "real interfaces come in pairs: give both `left` and `right`");
     }
@@ -165,9 +173,9 @@ fn read_links(section: Section<'_>) -> (Links, Option<u64>) {
     let links = Links {
         machine: read_machine(&section, interfaces.is_some()),
         interfaces,
-        io: section.value("io", backend).unwrap_or_default(),
-        tester_cores: section.list("tester-cores", core).unwrap_or_default(),
-        dut_cores: section.list("dut-cores", core).unwrap_or_default(),
+        io: section.text("io", backend).unwrap_or_default(),
+        tester_cores: section.numbers("tester-cores", core).unwrap_or_default(),
+        dut_cores: section.numbers("dut-cores", core).unwrap_or_default(),
     };
     let link_rate = section.value("link-rate", units::bit_rate);
     section.finish();
@@ -176,10 +184,10 @@ fn read_links(section: Section<'_>) -> (Links, Option<u64>) {
 
 /// The machine of the DUT. What belongs to one is a mistake without one.
 fn read_machine(section: &Section<'_>, has_interfaces: bool) -> Option<Machine> {
-    let host = section.value("host", host);
+    let host = section.text("host", host);
     let keys = ["dut-left", "dut-right"];
-    let [left, right] = keys.map(|key| section.value(key, interface));
-    let config = section.value("ssh-config", |text| Ok(text.to_owned()));
+    let [left, right] = keys.map(|key| section.text(key, interface));
+    let config = section.text("ssh-config", |text| Ok(text.to_owned()));
     // Of a host that was not understood nobody knows what belongs to it.
     let host = if section.is_given("host") { host? } else { Host::default() };
     let Host::Ssh(name) = host else {

@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::ops::Range;
 use toml::Spanned;
-use toml::de::{DeTable, DeValue};
+use toml::de::{DeInteger, DeTable, DeValue};
 
 /// Where mistakes are gathered.
 #[derive(Default)]
@@ -42,31 +42,81 @@ impl<'a> Section<'a> {
         self.table.get(key)
     }
 
-    /// The value of `key` as `read` understands its text; numbers are read as their digits. A mistake yields `None`, too.
+    /// The quantity `key`, as `read` understands its text: a string with a unit, or a number, which is read as its digits. A mistake yields
+    /// `None`, too.
     pub(crate) fn value<T>(&self, key: &'static str, read: impl Fn(&str) -> Result<T, String>) -> Option<T> {
-        self.scalar(self.get(key)?, &read)
+        self.scalar(self.get(key)?, Kind::Quantity, &read)
+    }
+
+    /// The string `key`.
+    pub(crate) fn text<T>(&self, key: &'static str, read: impl Fn(&str) -> Result<T, String>) -> Option<T> {
+        self.scalar(self.get(key)?, Kind::Text, &read)
+    }
+
+    /// The whole number `key`.
+    pub(crate) fn number<T>(&self, key: &'static str, read: impl Fn(&str) -> Result<T, String>) -> Option<T> {
+        self.scalar(self.get(key)?, Kind::Number, &read)
+    }
+
+    /// Whether `key` is `true`.
+    pub(crate) fn truth(&self, key: &'static str) -> Option<bool> {
+        self.scalar(self.get(key)?, Kind::Truth, &|text| Ok(text == "true"))
     }
 
     /// As [`Section::value`], and missing is a mistake.
     pub(crate) fn required<T>(&self, key: &'static str, read: impl Fn(&str) -> Result<T, String>) -> Option<T> {
-        if self.get(key).is_none() {
-            self.mistakes.add(Diagnostic::new(self.span.clone(), format!("{} needs a `{key}`", self.name)));
-        }
+        self.check_given(key);
         self.value(key, read)
     }
 
-    /// A list of values; one alone may stand without brackets.
+    /// As [`Section::text`], and missing is a mistake.
+    pub(crate) fn required_text<T>(&self, key: &'static str, read: impl Fn(&str) -> Result<T, String>) -> Option<T> {
+        self.check_given(key);
+        self.text(key, read)
+    }
+
+    fn check_given(&self, key: &'static str) {
+        if self.get(key).is_none() {
+            self.mistakes.add(Diagnostic::new(self.span.clone(), format!("{} needs a `{key}`", self.name)));
+        }
+    }
+
+    /// A list of quantities; one alone may stand without brackets.
     pub(crate) fn list<T>(&self, key: &'static str, read: impl Fn(&str) -> Result<T, String>) -> Option<Vec<T>> {
+        self.items(key, Kind::Quantity, read)
+    }
+
+    /// A list of strings; one alone may stand without brackets.
+    pub(crate) fn texts<T>(&self, key: &'static str, read: impl Fn(&str) -> Result<T, String>) -> Option<Vec<T>> {
+        self.items(key, Kind::Text, read)
+    }
+
+    /// A list of whole numbers; one alone may stand without brackets.
+    pub(crate) fn numbers<T>(&self, key: &'static str, read: impl Fn(&str) -> Result<T, String>) -> Option<Vec<T>> {
+        self.items(key, Kind::Number, read)
+    }
+
+    fn items<T>(&self, key: &'static str, kind: Kind, read: impl Fn(&str) -> Result<T, String>) -> Option<Vec<T>> {
         let value = self.get(key)?;
         match value.get_ref() {
-            DeValue::Array(items) => Some(items.iter().filter_map(|item| self.scalar(item, &read)).collect()),
-            _ => self.scalar(value, &read).map(|one| vec![one]),
+            DeValue::Array(items) => Some(items.iter().filter_map(|item| self.scalar(item, kind, &read)).collect()),
+            _ => self.scalar(value, kind, &read).map(|one| vec![one]),
         }
     }
 
     /// Whether `key` is there at all.
     pub(crate) fn is_given(&self, key: &str) -> bool {
         self.table.contains_key(key)
+    }
+
+    /// Whether `key` is there at all; it counts as known.
+    pub(crate) fn mentions(&self, key: &'static str) -> bool {
+        self.get(key).is_some()
+    }
+
+    /// Whether `key` is a string.
+    pub(crate) fn is_text(&self, key: &str) -> bool {
+        self.table.get(key).is_some_and(|value| value.get_ref().is_str())
     }
 
     /// Whether `key` holds a list without a single item.
@@ -155,13 +205,13 @@ impl<'a> Section<'a> {
         }
     }
 
-    fn scalar<T>(&self, value: &Spanned<DeValue<'_>>, read: &impl Fn(&str) -> Result<T, String>) -> Option<T> {
-        let text = match value.get_ref() {
-            DeValue::String(text) => text.to_string(),
-            DeValue::Integer(number) => number.as_str().to_owned(),
-            DeValue::Float(number) => number.as_str().to_owned(),
-            DeValue::Boolean(truth) => truth.to_string(),
-            other => return self.wrong_type(value.span(), "a single value", other.type_str()),
+    fn scalar<T>(&self, value: &Spanned<DeValue<'_>>, kind: Kind, read: &impl Fn(&str) -> Result<T, String>) -> Option<T> {
+        let text = match (value.get_ref(), kind) {
+            (DeValue::String(text), Kind::Text | Kind::Quantity) => text.to_string(),
+            (DeValue::Integer(number), Kind::Number | Kind::Quantity) => digits(number),
+            (DeValue::Float(number), Kind::Quantity) => number.as_str().to_owned(),
+            (DeValue::Boolean(truth), Kind::Truth) => truth.to_string(),
+            (other, kind) => return self.wrong_type(value.span(), kind.title(), other.type_str()),
         };
         read(&text).map_err(|title| self.mistakes.add(Diagnostic::new(value.span(), title))).ok()
     }
@@ -170,6 +220,32 @@ impl<'a> Section<'a> {
         self.mistakes.add(Diagnostic::new(span, format!("expected {expected}, found a TOML {got}")));
         None
     }
+}
+
+/// What kind of TOML value a key takes.
+#[derive(Clone, Copy)]
+enum Kind {
+    Text,
+    Number,
+    Truth,
+    Quantity,
+}
+
+impl Kind {
+    fn title(self) -> &'static str {
+        match self {
+            Self::Text => "a string in quotes",
+            Self::Number => "a whole number without quotes",
+            Self::Truth => "true or false without quotes",
+            Self::Quantity => "a number, or a string with a number and its unit",
+        }
+    }
+}
+
+/// The number in decimal digits, however it is written: TOML has hexadecimal, octal and binary numbers, too.
+fn digits(number: &DeInteger<'_>) -> String {
+    let text = number.as_str();
+    i128::from_str_radix(text, number.radix()).map_or_else(|_| text.to_owned(), |number| number.to_string())
 }
 
 /// The candidate that begins with the word, or differs in at most a third of its letters.

@@ -56,8 +56,8 @@ pub(super) fn read_stateful(section: &Section<'_>, around: &Surroundings<'_>, me
     let stateful = Stateful {
         state_table: own_table.unwrap_or(most),
         delay_ns: section.value("phase-1-delay", units::duration_ns),
-        enumeration: section.value("enumerate", enumeration).unwrap_or(Order::Pseudorandom),
-        responder: section.value("responder-order", order).unwrap_or(Order::Pseudorandom),
+        enumeration: section.text("enumerate", enumeration).unwrap_or(Order::Pseudorandom),
+        responder: section.text("responder-order", order).unwrap_or(Order::Pseudorandom),
         validation: section.value("validation-rate", units::ratio).unwrap_or(0.5),
         table_size: table_sizes.first().copied(),
         ..Stateful::new(first, rate, timeout_ns)
@@ -77,7 +77,7 @@ pub(super) fn read_stateful(section: &Section<'_>, around: &Surroundings<'_>, me
 
 fn missing_connections(section: &Section<'_>, measure: &Measure) {
     let table_size = section.is_given("table-size").then_some("table-size");
-    let given: Vec<_> = KEYS.into_iter().filter(|key| section.value(key, |_| Ok(())).is_some()).chain(table_size).collect();
+    let given: Vec<_> = KEYS.into_iter().filter(|key| section.mentions(key)).chain(table_size).collect();
     if section.is_given("connections") {
         // What is wrong with it was told.
         return;

@@ -8,7 +8,7 @@ use super::reader::Section;
 use super::stateful_section::{self, check_combinations, read_stateful};
 use super::traffic_section::read_traffic;
 use super::units;
-use super::words::{count, directions, identifier, known_dut, yes};
+use super::words::{count, directions, identifier, known_dut, word};
 use sixbench_method::plan::{Dns, Flows, Measure, Profile, SearchSettings, Series, SeriesBy, Test, Traffic, TrialSettings};
 use sixbench_method::repeat::Repetition;
 use sixbench_method::terms::{Directions, FrameSize, Share};
@@ -39,22 +39,22 @@ pub(super) fn read_tests(file: &Section<'_>, around: &Surroundings<'_>) -> Optio
 }
 
 fn read_test(section: Section<'_>, around: &Surroundings<'_>, names: &mut BTreeSet<String>) -> Option<Vec<Test>> {
-    let name = section.required("name", identifier);
+    let name = section.required_text("name", identifier);
     if let Some(name) = name.as_ref().filter(|name| !names.insert((*name).clone())) {
         section.mistake("name", format!("two tests are named `{name}`"));
     }
-    let dut = section.required("dut", |text| known_dut(text, around.duts));
-    let title = section.value("title", |text| Ok(text.to_owned()));
+    let dut = section.required_text("dut", |text| known_dut(text, around.duts));
+    let title = section.text("title", |text| Ok(text.to_owned()));
     let measure = read_measure(&section, around);
-    let frame_sizes = section.list("frame-sizes", units::frame_size);
+    let frame_sizes = section.numbers("frame-sizes", units::frame_size);
     if section.is_empty_list("frame-sizes") {
         section.mistake("frame-sizes", "at least one frame size is needed");
     }
-    let directions = section.value("directions", directions).unwrap_or(Directions::Both);
+    let directions = section.text("directions", directions).unwrap_or(Directions::Both);
     let traffic = read_traffic(&section);
     let repetitions = read_repetitions(&section, around.profile);
     let frame_timeout_ns = section.value("frame-timeout", units::duration_ns);
-    let optional = section.value("optional", yes).unwrap_or(false);
+    let optional = section.truth("optional").unwrap_or(false);
     let frame_sizes = frame_sizes.unwrap_or_else(|| standard_sizes(&measure));
     let expect = read_expectations(&section, &Expected { around, measure: &measure, sizes: &frame_sizes });
     let state = read_stateful(&section, around, &measure);
@@ -94,7 +94,7 @@ fn standard_sizes(measure: &Measure) -> Vec<FrameSize> {
 fn read_repetitions(section: &Section<'_>, profile: Profile) -> Repetition {
     if let Some(bounds) = section.table("repetitions", "repetitions") {
         let Repetition::Adaptive { least, most, within } = Repetition::ADAPTIVE else { unreachable!("it is adaptive") };
-        let (least, most) = (bounds.value("least", count).unwrap_or(least), bounds.value("most", count).unwrap_or(most));
+        let (least, most) = (bounds.number("least", count).unwrap_or(least), bounds.number("most", count).unwrap_or(most));
         let within = bounds.value("within", units::ratio).unwrap_or(within);
         if least < 6 || least > most {
             bounds.mistake("least", "`least` must be 6 (fewer have no 95 % interval) to `most`");
@@ -102,11 +102,12 @@ fn read_repetitions(section: &Section<'_>, profile: Profile) -> Repetition {
         bounds.finish();
         return Repetition::Adaptive { least, most, within };
     }
-    let read = |text: &str| match text {
-        "adaptive" => Ok(Repetition::ADAPTIVE),
-        text => count(text).map(Repetition::Fixed).map_err(|wrong| format!("{wrong}; or \"adaptive\"")),
+    let adaptive = |text: &str| word(text, "a number without quotes, or", &[("adaptive", Repetition::ADAPTIVE)]);
+    let repetitions = match section.is_text("repetitions") {
+        true => section.text("repetitions", adaptive),
+        false => section.number("repetitions", count).map(Repetition::Fixed),
     };
-    section.value("repetitions", read).unwrap_or_else(|| Repetition::Fixed(standard_repetitions(profile)))
+    repetitions.unwrap_or_else(|| Repetition::Fixed(standard_repetitions(profile)))
 }
 
 /// What may be a list: each item a step of a series.
@@ -121,15 +122,15 @@ struct Steps {
 
 fn read_steps(section: &Section<'_>, state: stateful_section::Read, dns: dns_section::Read) -> Steps {
     let step_ns = section.value("flow-step", units::duration_ns).unwrap_or(0);
-    let flows = section.list("flows", flow_count).unwrap_or_default();
+    let flows = section.numbers("flows", flow_count).unwrap_or_default();
     if step_ns > 0 && flows.is_empty() {
         section.mistake("flow-step", "`flow-step` needs `flows`");
     }
     let steps = Steps {
         background: section.list("background", units::background).unwrap_or_default(),
         flows: flows.into_iter().map(|count| Flows { count, step_ns }).collect(),
-        subscribers: section.list("subscribers", flow_count).unwrap_or_default(),
-        cores: section.list("cores", count).unwrap_or_default(),
+        subscribers: section.numbers("subscribers", flow_count).unwrap_or_default(),
+        cores: section.numbers("cores", count).unwrap_or_default(),
         state,
         dns,
     };

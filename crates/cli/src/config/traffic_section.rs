@@ -6,17 +6,17 @@ use sixbench_method::plan::{AddressPart, Order, Payload, Ports, Range, Traffic};
 
 /// What a test says of its traffic; flows are a series' business.
 pub(super) fn read_traffic(section: &Section<'_>) -> Traffic {
-    let ports = section.value("ports", ports).unwrap_or(Ports::RFC_4814);
+    let ports = section.text("ports", ports).unwrap_or(Ports::RFC_4814);
     let own_ports = |key, name| section.section(key, name).map_or(ports, |own| read_ports(own, ports));
     let traffic = Traffic {
         forward_ports: own_ports("forward-ports", "forward-ports"),
         reverse_ports: own_ports("reverse-ports", "reverse-ports"),
         left_addresses: section.section("left-addresses", "left-addresses").map(read_addresses),
         right_addresses: section.section("right-addresses", "right-addresses").map(read_addresses),
-        left_networks: section.value("left-networks", networks).unwrap_or(1),
-        right_networks: section.value("right-networks", networks).unwrap_or(1),
+        left_networks: section.number("left-networks", networks).unwrap_or(1),
+        right_networks: section.number("right-networks", networks).unwrap_or(1),
         subscribers: None,
-        payload: section.value("payload", payload).unwrap_or_default(),
+        payload: section.text("payload", payload).unwrap_or_default(),
         flows: None,
     };
     for (key, addresses, networks) in [
@@ -33,7 +33,7 @@ pub(super) fn read_traffic(section: &Section<'_>) -> Traffic {
 fn read_ports(section: Section<'_>, otherwise: Ports) -> Ports {
     let read = |key, order_key, otherwise: Range| {
         let (first, last) = section.value(key, range).unwrap_or((otherwise.first, otherwise.last));
-        Range { first, last, order: section.value(order_key, order).unwrap_or(otherwise.order) }
+        Range { first, last, order: section.text(order_key, order).unwrap_or(otherwise.order) }
     };
     let ports = Ports {
         source: read("source", "source-order", otherwise.source),
@@ -45,11 +45,11 @@ fn read_ports(section: Section<'_>, otherwise: Ports) -> Ports {
 
 fn read_addresses(section: Section<'_>) -> AddressPart {
     let (first, last) = section.required("range", range).unwrap_or((0, 0));
-    let order = section.value("order", order).unwrap_or(Order::Pseudorandom);
+    let order = section.text("order", order).unwrap_or(Order::Pseudorandom);
     let part = AddressPart {
         range: Range { first, last, order },
-        ipv4_offset: section.value("ipv4-offset", |text| offset(text, 2)).unwrap_or(AddressPart::IPV4_OFFSET),
-        ipv6_offset: section.value("ipv6-offset", |text| offset(text, 14)).unwrap_or(AddressPart::IPV6_OFFSET),
+        ipv4_offset: section.number("ipv4-offset", |text| offset(text, 2)).unwrap_or(AddressPart::IPV4_OFFSET),
+        ipv6_offset: section.number("ipv6-offset", |text| offset(text, 14)).unwrap_or(AddressPart::IPV6_OFFSET),
     };
     section.finish();
     part

@@ -49,6 +49,7 @@ pub(crate) fn duration_ns(text: &str) -> Result<u64, String> {
         "ms" => 1e6,
         "s" => 1e9,
         "m" | "min" => 60e9,
+        "h" => 3600e9,
         "" if number == 0.0 => 0.0,
         _ => return Err(wrong()),
     };
@@ -244,6 +245,8 @@ mod tests {
         assert_eq!(duration_ns("60s"), Ok(60_000_000_000));
         assert_eq!(duration_ns("200ms"), Ok(200_000_000));
         assert_eq!(duration_ns("0"), Ok(0));
+        assert_eq!(duration_ns("2h"), duration_ns("120m"));
+        assert!(duration_ns("48h").unwrap_err().contains("more than a day"));
         assert!(duration_ns("60").is_err());
         assert!(duration_ns("48000m").is_err());
     }

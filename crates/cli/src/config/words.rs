@@ -111,7 +111,3 @@ pub(super) fn count(text: &str) -> Result<u32, String> {
 pub(super) fn core(text: &str) -> Result<u32, String> {
     text.parse().map_err(|_| format!("expected the number of a core, not `{text}`"))
 }
-
-pub(super) fn yes(text: &str) -> Result<bool, String> {
-    word(text, "yes or no", &[("true", true), ("false", false)])
-}

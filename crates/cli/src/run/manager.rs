@@ -2,6 +2,7 @@
 
 use super::expectations::{self, Judgement};
 use super::origin;
+use super::owner;
 use super::reporting::{self, Findings};
 use super::session::{Session, Site, Wanted};
 use super::store::Store;
@@ -10,6 +11,7 @@ use crate::profile;
 use crate::view::View;
 use sixbench_method::budget;
 use sixbench_method::event::Event;
+use sixbench_method::forecast::Forecast;
 use sixbench_method::measure::Outcome;
 use sixbench_method::plan::{Plan, Point, Test};
 use sixbench_method::record::{FORMAT, Facts, SkippedTest, TrialRecord};
@@ -47,10 +49,13 @@ pub(crate) struct Order<'a> {
 /// How a run ended, its results being on disk.
 pub(crate) struct Ended {
     pub(crate) exit: Exit,
-    pub(crate) report: PathBuf,
+    /// Where the report is; `None` where it could not be written.
+    pub(crate) report: Option<PathBuf>,
     pub(crate) summary: String,
     /// The exit code in words, where there is something to say.
     pub(crate) reason: Option<String>,
+    /// Trials on disk, those of earlier parts of the run among them.
+    pub(crate) trials: usize,
     /// What cut the run short, if anything did.
     pub(crate) error: Option<anyhow::Error>,
 }
@@ -61,52 +66,70 @@ struct Manager<'a> {
     store: &'a mut Store,
     view: &'a mut dyn View,
     facts: Facts,
+    /// How long the rest takes.
+    forecast: Forecast,
+    start: Instant,
 }
 
 /// Performs the order. An error after the first trial still leaves a report of what was measured.
 pub(crate) fn perform(order: Order<'_>, store: &mut Store, view: &mut dyn View, color: bool) -> Result<Ended, Failed> {
     let facts = origin::begin(&order);
     store.write_facts(&facts)?;
-    let mut manager = Manager { order, store, view, facts };
+    let mut forecast = Forecast::new(order.plan);
+    replay::outcomes(order.plan, &order.records).iter().for_each(|outcome| forecast.finish(outcome));
+    let mut manager = Manager { order, store, view, facts, forecast, start: Instant::now() };
     manager.begin();
     let outcome = manager.all_devices();
-    let (exit, error) = match outcome {
-        Ok(()) => (Exit::Done, None),
-        Err(failed) => (failed.exit, Some(failed.error)),
-    };
-    manager.end(exit, error, color)
+    Ok(manager.end(outcome, color))
 }
 
 impl Manager<'_> {
     fn begin(&mut self) {
         let budget = budget::estimate(self.order.plan);
-        self.view.show(&Event::RunStarted {
+        self.show(&Event::RunStarted {
             plan: self.order.plan.name.clone(),
             results: self.store.directory().display().to_string(),
             measurements: budget.measurements,
-            estimate_s: budget.seconds,
+            estimate_s: seconds(self.forecast.remaining_ns()),
         });
     }
 
-    fn end(mut self, exit: Exit, error: Option<anyhow::Error>, color: bool) -> Result<Ended, Failed> {
-        origin::end(&mut self.facts, exit, error.as_ref());
-        let report = match (self.write(error.is_some()), &error) {
-            (Ok(report), _) => report,
-            (Err(failed), None) => return Err(failed),
+    /// Shows an event, and after each trial how far the run is.
+    fn show(&mut self, event: &Event) {
+        let now_ns = self.start.elapsed().as_nanos() as u64;
+        self.forecast.note(now_ns, event);
+        self.view.show(event);
+        if matches!(event, Event::TrialEnded { .. }) {
+            let remaining_s = seconds(self.forecast.remaining_ns());
+            self.view.show(&Event::Progress { elapsed_s: now_ns / 1_000_000_000, remaining_s });
+        }
+    }
+
+    fn end(mut self, outcome: Result<(), Failed>, color: bool) -> Ended {
+        let error = outcome.as_ref().err();
+        origin::end(&mut self.facts, error.map_or(Exit::Done, |failed| failed.exit), error.map(|failed| &failed.error));
+        let (report, outcome) = match (self.write(outcome.is_err()), outcome) {
+            (Ok(report), outcome) => (Some(report), outcome),
+            (Err(failed), Ok(())) => (None, Err(failed)),
             // What ended the run is the better story than that its report could not be written either.
-            (Err(_), Some(_)) => self.store.directory().join("report.html"),
+            (Err(_), Err(failed)) => (None, Err(failed)),
+        };
+        let (exit, error) = match outcome {
+            Ok(()) => (Exit::Done, None),
+            Err(failed) => (failed.exit, Some(failed.error)),
         };
         let results = self.store.directory().display().to_string();
-        self.view.show(&Event::RunEnded { results, interrupted: error.is_some() });
+        self.show(&Event::RunEnded { results, interrupted: error.is_some() });
         let commands = self.commands();
         let summary = reporting::terminal(&self.findings(&commands, error.is_some()), color);
         let (plan, records) = (self.order.plan, &self.order.records);
+        let trials = records.len();
         if exit != Exit::Done {
             let summary = summary + &expectations::missed(plan, records);
-            return Ok(Ended { exit, report, summary, reason: Some(exit.in_words()), error });
+            return Ended { exit, report, summary, reason: Some(exit.in_words()), trials, error };
         }
         let Judgement { lines, exit, reason } = expectations::judge(plan, records);
-        Ok(Ended { exit, report, summary: summary + &lines, reason: reason.map(|reason| exit.because(reason)), error })
+        Ended { exit, report, summary: summary + &lines, reason: reason.map(|reason| exit.because(reason)), trials, error }
     }
 
     /// Group by group, in the order of the plan.
@@ -156,7 +179,7 @@ impl Manager<'_> {
         let plan = self.order.plan;
         let mut resumed = replay::resume(plan, point, repetition, &self.order.records)
             .map_err(|mismatch| Failed::new(Exit::Usage, *mismatch))?;
-        self.view.show(&Event::MeasurementStarted { point: point.clone(), repetition, of: test.repetitions.most() });
+        self.show(&Event::MeasurementStarted { point: point.clone(), repetition, of: test.repetitions.most() });
         if resumed.procedure.next_trial().is_some() {
             let session = self.ready(sessions, test, point)?;
             while let Some(spec) = resumed.procedure.next_trial() {
@@ -165,7 +188,7 @@ impl Manager<'_> {
         }
         if let Some(outcome) = self.outcome(point, repetition) {
             let measure = test.measure.name().to_owned();
-            self.view.show(&Event::MeasurementEnded { measure, outcome });
+            self.show(&Event::MeasurementEnded { measure, outcome });
         }
         Ok(())
     }
@@ -230,7 +253,7 @@ impl Manager<'_> {
         let duration_ns = plan.trial.duration_ns.min(LONGEST_SELF_TEST_NS);
         let Some(certificate) = session.certify(most, duration_ns)? else { return Ok(()) };
         let dut = test.dut.clone();
-        self.view.show(&Event::SelfTested { dut, certificate: certificate.clone() });
+        self.show(&Event::SelfTested { dut, certificate: certificate.clone() });
         self.facts.duts.entry(test.dut.clone()).or_default().certificates.push(certificate);
         Ok(self.store.write_facts(&self.facts)?)
     }
@@ -240,13 +263,13 @@ impl Manager<'_> {
         let mut dut = session.dut_facts(recipe);
         // Self-tests of before hold for the trials of before.
         dut.certificates = self.facts.duts.get(&recipe.name).map(|before| before.certificates.clone()).unwrap_or_default();
-        self.view.show(&Event::DutReady { dut: recipe.name.clone(), version: dut.version.clone() });
+        self.show(&Event::DutReady { dut: recipe.name.clone(), version: dut.version.clone() });
         self.facts.duts.insert(recipe.name.clone(), dut);
         self.facts.layout = session.layout().to_vec();
         for text in session.warnings() {
             if !self.facts.warnings.contains(text) {
                 self.facts.warnings.push(text.clone());
-                self.view.show(&Event::Warning { text: text.clone() });
+                self.show(&Event::Warning { text: text.clone() });
             }
         }
         self.store.write_facts(&self.facts)?;
@@ -262,13 +285,13 @@ impl Manager<'_> {
         spec: &TrialSpec,
     ) -> Result<(), Failed> {
         self.check_stop()?;
-        self.view.show(&Event::TrialStarted { point: point.clone(), spec: *spec });
+        self.show(&Event::TrialStarted { point: point.clone(), spec: *spec });
         let started = jiff::Timestamp::now().to_string();
         let trial = measurement.trials + 1;
-        if self.order.queries {
-            session.keep_queries(self.store.queries(point, repetition, trial)?);
-        }
+        let queries = self.order.queries.then(|| self.store.queries(point, repetition, trial)).transpose()?;
+        queries.iter().for_each(|path| session.keep_queries(path.clone()));
         let (result, watch) = session.measure(spec)?;
+        queries.iter().filter(|path| path.exists()).try_for_each(|path| owner::give(path))?;
         let (point, load, watch) = (point.clone(), measurement.load.clone(), Some(watch));
         let record = TrialRecord { format: FORMAT, point, repetition, trial, load, started, result, watch };
         self.store.append(&record)?;
@@ -276,7 +299,7 @@ impl Manager<'_> {
         let verdict = measurement.procedure.verdict(&record.result);
         measurement.procedure.learn(&record.result);
         self.order.records.push(record.clone());
-        self.view.show(&Event::TrialEnded { record: Box::new(record), verdict });
+        self.show(&Event::TrialEnded { record: Box::new(record), verdict });
         self.rest()
     }
 
@@ -321,6 +344,11 @@ impl Manager<'_> {
             _ => format!("#!/bin/sh\n# Every command the testbed ran, in order.\nset -eu\n{now}"),
         }
     }
+}
+
+/// Whole seconds, rounded up.
+fn seconds(ns: u64) -> u64 {
+    ns.div_ceil(1_000_000_000)
 }
 
 /// The sessions that are open, by what they serve.

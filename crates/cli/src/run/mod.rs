@@ -5,6 +5,7 @@ mod dns;
 mod expectations;
 mod manager;
 mod origin;
+pub(crate) mod owner;
 mod ports;
 pub(crate) mod reporting;
 mod session;
@@ -24,7 +25,7 @@ mod rigged_tests;
 #[cfg(test)]
 mod stateful_tests;
 
-pub(crate) use manager::{Order, perform};
+pub(crate) use manager::{Ended, Order, perform};
 pub(crate) use origin::label;
 pub(crate) use ports::open as open_port;
 pub(crate) use session::{Session, Site, Wanted, check_cores};

@@ -1,7 +1,7 @@
 //! Writes what is derived from the records: report, tables, figures.
 
 use super::store::{self, Stored, load};
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use sixbench_method::budget;
 use sixbench_method::measure::Outcome;
 use sixbench_method::plan::{Plan, Profile};
@@ -51,6 +51,10 @@ pub(crate) fn terminal(findings: &Findings<'_>, color: bool) -> String {
 /// Writes the derived files of a stored run again; returns the path of report.html and the terminal's summary.
 pub(crate) fn again(directory: &Path, color: bool) -> Result<(PathBuf, String)> {
     let Stored { plan, records, facts, commands, .. } = load(directory)?;
+    if records.is_empty() {
+        let name = directory.display();
+        bail!("{name} holds no trial yet, so there is nothing to report; go on with: sixbench run --resume {name}");
+    }
     let replayed = replay::replay(&plan, &records);
     if let Some(mismatch) = replayed.mismatches.first() {
         return Err(anyhow::Error::new(mismatch.clone())).context(directory.display().to_string());

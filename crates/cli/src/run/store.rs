@@ -1,5 +1,8 @@
 //! The results directory. `trials.jsonl` is the truth: each line is on disk before the next trial starts.
 
+use super::owner;
+use crate::config::resolved;
+use crate::exit::Failed;
 use anyhow::{Context, Result, bail};
 use sixbench_method::plan::{Plan, Point};
 use sixbench_method::record::{FORMAT, Facts, TrialRecord};
@@ -32,23 +35,24 @@ pub(crate) struct Stored {
 
 impl Store {
     /// Makes a new directory for the results of `plan`; `source` is the plan file's text.
-    pub(crate) fn create(directory: &Path, plan: &Plan, source: &str) -> Result<Self> {
+    pub(crate) fn create(directory: &Path, plan: &Plan, source: &str) -> Result<Self, Failed> {
+        let name = directory.display();
         if directory.join("trials.jsonl").exists() {
-            bail!(
-                "{} already holds results; choose another directory, or go on with --resume {}",
-                directory.display(),
-                directory.display()
-            );
+            let text = format!("{name} already holds results; choose another directory, or go on with --resume {name}");
+            return Err(Failed::usage(text));
         }
-        fs::create_dir_all(directory).with_context(|| format!("cannot create {}", directory.display()))?;
-        let resolved = toml::to_string(plan).context("cannot write the resolved plan")?;
+        let resolved = resolved::write(plan, source, RECIPES).context("cannot write the resolved plan")?;
+        make_directory(directory).map_err(|error| match error.kind() {
+            io::ErrorKind::StorageFull => Failed::from(cannot_write(directory, error)),
+            _ => Failed::usage(format!("cannot create the results directory {name}: {error}; choose another with -o")),
+        })?;
         write(directory, "plan.toml", source)?;
         write(directory, "resolved.toml", &resolved)?;
         Self::open(directory)
     }
 
     /// Opens an existing directory to go on; a torn last line is cut off.
-    pub(crate) fn reopen(directory: &Path) -> Result<(Self, Stored)> {
+    pub(crate) fn reopen(directory: &Path) -> Result<(Self, Stored), Failed> {
         // Nobody else may be writing when the torn line goes.
         let store = Self::open(directory)?;
         let stored = load(directory)?;
@@ -60,13 +64,15 @@ impl Store {
         Ok((store, stored))
     }
 
-    fn open(directory: &Path) -> Result<Self> {
+    fn open(directory: &Path) -> Result<Self, Failed> {
         let path = directory.join("trials.jsonl");
         let trials = OpenOptions::new().create(true).append(true).open(&path);
-        let trials = trials.with_context(|| format!("cannot write {}", path.display()))?;
+        let trials = trials.map_err(|error| cannot_write(&path, error))?;
+        owner::give(&path).map_err(|error| cannot_write(&path, error))?;
         // Two writers would number the same trials; the lock goes with the file.
         if let Err(fs::TryLockError::WouldBlock) = trials.try_lock() {
-            bail!("another sixbench is writing to {}; wait for it, or end it", directory.display());
+            let text = format!("another sixbench is writing to {}; wait for it, or end it", directory.display());
+            return Err(Failed::usage(text));
         }
         Ok(Self { directory: directory.to_owned(), trials })
     }
@@ -79,7 +85,7 @@ impl Store {
     /// Keeps the recipes of the run beside its results: what a resumed run goes on with.
     pub(crate) fn keep_recipes<'r>(&self, recipes: impl Iterator<Item = &'r Recipe>) -> Result<()> {
         let directory = self.directory.join(RECIPES);
-        fs::create_dir_all(&directory).with_context(|| format!("cannot create {}", directory.display()))?;
+        make_directory(&directory).map_err(|error| cannot_write(&directory, error))?;
         for recipe in recipes {
             let files = recipe.to_files().with_context(|| format!("cannot write the recipe {}", recipe.name))?;
             files.iter().try_for_each(|(name, text)| write(&directory, name, text))?;
@@ -97,7 +103,7 @@ impl Store {
     /// Where the record of every DNS query of a trial goes.
     pub(crate) fn queries(&self, point: &Point, repetition: u32, trial: u32) -> Result<PathBuf> {
         let directory = self.directory.join(QUERIES);
-        fs::create_dir_all(&directory).with_context(|| format!("cannot create {}", directory.display()))?;
+        make_directory(&directory).map_err(|error| cannot_write(&directory, error))?;
         Ok(directory.join(format!("{}-r{repetition}-t{trial}.csv", point.test)))
     }
 
@@ -120,7 +126,8 @@ fn line(record: &TrialRecord) -> Result<String> {
 pub(crate) fn write(directory: &Path, name: &str, text: &str) -> Result<()> {
     let path = directory.join(name);
     let temporary = directory.join(format!(".{name}.new"));
-    let written = fs::write(&temporary, text).and_then(|()| fs::rename(&temporary, &path));
+    let written = fs::write(&temporary, text).and_then(|()| owner::give(&temporary));
+    let written = written.and_then(|()| fs::rename(&temporary, &path));
     written.map_err(|error| {
         // Half a file helps nobody, least of all on a full disk.
         let _ = fs::remove_file(&temporary);
@@ -136,14 +143,57 @@ fn cannot_write(path: &Path, error: io::Error) -> anyhow::Error {
     anyhow::anyhow!("cannot write {}: {error}{next}", path.display())
 }
 
+/// Makes a directory and those above it, as those of the user who called sudo.
+pub(crate) fn make_directory(directory: &Path) -> io::Result<()> {
+    let missing: Vec<&Path> = directory.ancestors().take_while(|path| !path.as_os_str().is_empty() && !path.exists()).collect();
+    fs::create_dir_all(directory)?;
+    missing.into_iter().try_for_each(owner::give)
+}
+
+/// Reads the resolved plan of a results directory.
+fn plan_in(directory: &Path) -> Result<Plan> {
+    let path = directory.join("resolved.toml");
+    let text =
+        fs::read_to_string(&path).with_context(|| format!("cannot read {}; is this a results directory?", path.display()))?;
+    resolved::plan_of(&text).map_err(|mistake| {
+        let line = text[..mistake.span.start.min(text.len())].lines().count().max(1);
+        let (path, title) = (path.display(), mistake.title);
+        anyhow::anyhow!("{path} is not a plan of this version of sixbench: line {line}: {title}")
+    })
+}
+
+/// Reads the plan file of an interrupted run. Only it says on which interfaces the run took place, so one that is gone, empty or changed is
+/// refused: the run would go on somewhere else.
+///
+/// # Errors
+/// No results directory, or a plan file that is not the one the run began with.
+pub(crate) fn source_of(directory: &Path) -> Result<String, Failed> {
+    let name = directory.display();
+    let resolved = fs::read_to_string(directory.join("resolved.toml")).map_err(|error| {
+        Failed::usage(format!("{name} is not the directory of an interrupted run: cannot read resolved.toml there: {error}"))
+    })?;
+    let new_run = format!("put it back as it was, or start a new run with {name}/resolved.toml");
+    let source = fs::read_to_string(directory.join("plan.toml")).map_err(|error| {
+        Failed::usage(format!("cannot read {name}/plan.toml, which says where the run took place: {error}; {new_run}"))
+    })?;
+    let is_same = match resolved::digest_in(&resolved) {
+        Some(digest) => digest == resolved::digest(&source),
+        // Of an earlier version, which kept none.
+        None => !source.trim().is_empty(),
+    };
+    if !is_same {
+        return Err(Failed::usage(format!("{name}/plan.toml is not what it was when the run began: {new_run}")));
+    }
+    Ok(source)
+}
+
 /// Reads a results directory.
 pub(crate) fn load(directory: &Path) -> Result<Stored> {
     let read = |name: &str| {
         let path = directory.join(name);
         fs::read_to_string(&path).with_context(|| format!("cannot read {}; is this a results directory?", path.display()))
     };
-    let plan = toml::from_str(&read("resolved.toml")?)
-        .with_context(|| format!("{} is not a plan of this version of sixbench", directory.join("resolved.toml").display()))?;
+    let plan = plan_in(directory)?;
     let trials = directory.join("trials.jsonl");
     // A run that was killed before its first trial has none.
     let text = if trials.exists() { read("trials.jsonl")? } else { String::new() };

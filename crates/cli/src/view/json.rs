@@ -1,17 +1,30 @@
 //! One event, one line of JSON on stdout.
 
 use super::View;
+use crate::output::{self, tell};
 use sixbench_method::event::Event;
-use std::io::Write;
+use std::io;
 
 /// See the module.
-pub(crate) struct Json;
+#[derive(Default)]
+pub(crate) struct Json {
+    /// The first failure: neither a full disk nor a reader that went away must end the measurement.
+    failure: Option<io::Error>,
+}
 
 impl View for Json {
     fn show(&mut self, event: &Event) {
-        if let Ok(line) = serde_json::to_string(event) {
-            // A reader that went away must not end the measurement.
-            let _ = writeln!(std::io::stdout().lock(), "{line}");
+        if self.failure.is_some() {
+            return;
         }
+        let line = serde_json::to_string(event).map_err(io::Error::from);
+        self.failure = line.and_then(output::line).err();
+        if let Some(failure) = &self.failure {
+            tell!("warning: {failure}; no further event is written, and the run goes on");
+        }
+    }
+
+    fn close(&mut self) -> io::Result<()> {
+        self.failure.take().map_or(Ok(()), Err)
     }
 }

@@ -9,12 +9,17 @@ mod words;
 pub(crate) use words::{certified, trial as trial_line, word as verdict_word};
 
 use sixbench_method::event::Event;
-use std::io::IsTerminal;
+use std::io::{self, IsTerminal};
 
 /// Shows events as they come.
 pub(crate) trait View {
     /// Takes one in.
     fn show(&mut self, event: &Event);
+
+    /// Called when the run has ended; says what kept events from being shown.
+    fn close(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// Which view a command was asked for.
@@ -29,9 +34,9 @@ pub(crate) enum Choice {
 /// The view for this output.
 pub(crate) fn open(choice: Choice) -> Box<dyn View> {
     match choice {
-        Choice::Json => Box::new(json::Json),
+        Choice::Json => Box::new(json::Json::default()),
         Choice::People if std::io::stderr().is_terminal() && has_color() => Box::new(progress::Progress::new()),
-        Choice::People => Box::new(plain::Plain),
+        Choice::People => Box::new(plain::Plain::default()),
     }
 }
 

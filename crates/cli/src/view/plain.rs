@@ -1,20 +1,53 @@
 //! Plain lines on stderr, for logs and pipes: no colour, no bars.
 
 use super::{View, words};
+use crate::output::tell;
 use sixbench_method::event::Event;
 
 /// See the module.
-pub(crate) struct Plain;
+#[derive(Default)]
+pub(crate) struct Plain {
+    /// How long the run would take in all, seconds, as it was told last.
+    told_s: u64,
+}
+
+impl Plain {
+    /// A log wants no line after each trial: the rest is told where the whole differs by a quarter from what was told.
+    fn is_news(&mut self, whole_s: u64) -> bool {
+        let is_news = 4 * whole_s.abs_diff(self.told_s) > self.told_s;
+        if is_news {
+            self.told_s = whole_s;
+        }
+        is_news
+    }
+}
 
 impl View for Plain {
     fn show(&mut self, event: &Event) {
+        match event {
+            Event::RunStarted { estimate_s, .. } => self.told_s = *estimate_s,
+            Event::Progress { elapsed_s, remaining_s } if !self.is_news(elapsed_s + remaining_s) => return,
+            _ => {}
+        }
         // A trial is told once, when it has ended.
         if matches!(event, Event::TrialStarted { .. } | Event::MeasurementStarted { .. }) {
             return;
         }
         if let Some(text) = words::event(event) {
             let indent = if matches!(event, Event::TrialEnded { .. }) { "  " } else { "" };
-            eprintln!("{indent}{text}");
+            tell!("{indent}{text}");
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_rest_is_told_when_the_whole_is_a_quarter_off() {
+        let mut plain = Plain { told_s: 100 };
+        assert_eq!([110, 125, 126, 140, 170].map(|whole_s| plain.is_news(whole_s)), [false, false, true, false, true]);
+        assert!(plain.is_news(100), "also when it gets shorter");
     }
 }

@@ -1,6 +1,7 @@
 //! A progress display on a terminal: one line that moves for the trial under way, one line that stays for each measurement.
 
 use super::{View, words};
+use crate::config::units::show_seconds;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use sixbench_method::event::Event;
 use std::time::Duration;
@@ -15,9 +16,8 @@ pub(crate) struct Progress {
 impl Progress {
     pub(crate) fn new() -> Self {
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
-        let style = ProgressStyle::with_template(
-            "{bar:24.cyan/dim} {pos}/{len} measurements, {elapsed} of about {prefix}\n  now   {msg}",
-        );
+        let style =
+            ProgressStyle::with_template("{bar:24.cyan/dim} {pos}/{len} measurements, {elapsed} gone, {prefix}\n  now   {msg}");
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
         bar.enable_steady_tick(Duration::from_millis(250));
         Self { bar, now: String::new(), last: String::new() }
@@ -35,8 +35,9 @@ impl View for Progress {
             Event::RunStarted { measurements, estimate_s, .. } => {
                 self.bar.println(text);
                 self.bar.set_length(u64::from(*measurements));
-                self.bar.set_prefix(crate::config::units::show_seconds(*estimate_s));
+                self.bar.set_prefix(format!("about {} left", show_seconds(*estimate_s)));
             }
+            Event::Progress { .. } => self.bar.set_prefix(text),
             Event::TrialStarted { .. } | Event::MeasurementStarted { .. } => self.now = text,
             Event::TrialEnded { .. } => self.last = text,
             Event::MeasurementEnded { .. } => {

@@ -1,5 +1,7 @@
 //! What tests of the binary share: running it, and a directory of their own.
 
+#![allow(dead_code, reason = "each test file uses a part of it")]
+
 use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Output};

@@ -4,7 +4,7 @@ use crate::terms::{Direction, FrameRate};
 use crate::trial::{Connections, DirectionResult, Fault, Opening, Shape, TrialResult, TrialSpec};
 
 /// Time of sending that a trial takes beside its own: phase 1 before it, or the validation after it.
-pub(super) fn extra_ns(spec: &TrialSpec) -> u64 {
+pub(crate) fn extra_ns(spec: &TrialSpec) -> u64 {
     let sending_ns = |frames: u64, rate: FrameRate| u128::from(frames) * 1_000_000_000 / u128::from(rate.0.max(1));
     let opening_ns = spec.opening.map_or(0, |opening| sending_ns(opening.connections, opening.rate));
     let validating_ns = match spec.shape {

@@ -3,7 +3,7 @@
 mod behaviour;
 mod delay_line;
 mod forwarding;
-mod gateway;
+pub(crate) mod gateway;
 mod relay;
 mod resolver;
 

@@ -1,0 +1,52 @@
+//! Standard output and standard error. Nothing else in this crate writes to either: `println!` and `eprintln!` panic when the reader has gone
+//! away or the disk is full, and clippy refuses them (`main.rs`).
+
+use std::fmt::{Arguments, Display};
+use std::io::{self, BufWriter, ErrorKind, StdoutLock, Write};
+
+/// Writes `text` to standard output as it is.
+///
+/// # Errors
+/// Whatever keeps the text from being written, except that the reader has gone away: it has seen enough, as of `sixbench list duts | head`.
+pub(crate) fn print(text: impl Display) -> io::Result<()> {
+    stream(|out| write!(out, "{text}"))
+}
+
+/// Writes `text` and a line end to standard output.
+///
+/// # Errors
+/// As of [`print`].
+pub(crate) fn line(text: impl Display) -> io::Result<()> {
+    stream(|out| writeln!(out, "{text}"))
+}
+
+/// Writes piece by piece to standard output, through a buffer; the writing ends early when the reader has gone away.
+///
+/// # Errors
+/// As of [`print`].
+pub(crate) fn stream(write: impl FnOnce(&mut BufWriter<StdoutLock<'_>>) -> io::Result<()>) -> io::Result<()> {
+    let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
+    settled(write(&mut out).and_then(|()| out.flush()))
+}
+
+/// Says of writing to standard output, done elsewhere, what [`print`] says of its own.
+pub(crate) fn settled(written: io::Result<()>) -> io::Result<()> {
+    match written {
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        Err(error) => Err(io::Error::new(error.kind(), format!("cannot write to standard output: {error}"))),
+        Ok(()) => Ok(()),
+    }
+}
+
+/// Writes to standard error. Where that cannot be done nobody can be told, and what is under way must not end for it.
+pub(crate) fn to_stderr(text: Arguments<'_>) {
+    let mut err = io::stderr().lock();
+    let _ = err.write_fmt(text).and_then(|()| err.flush());
+}
+
+/// A line on standard error.
+macro_rules! tell {
+    ($($text:tt)*) => { $crate::output::to_stderr(format_args!("{}\n", format_args!($($text)*))) };
+}
+
+pub(crate) use tell;

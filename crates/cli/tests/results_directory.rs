@@ -1,0 +1,218 @@
+//! The results directory as the command line takes it: what is refused, what is left, whose it is, and that its resolved plan is a plan.
+
+mod common;
+
+use common::{Scratch, output, sixbench, text};
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::process::Output;
+
+const PLAN: &str = r#"
+name = "short"
+[trial]
+duration = "50ms"
+residual = "20ms"
+rest = "0s"
+[search]
+method = "binary"
+minimum = "1k"
+maximum = "2k"
+width = "50%"
+[[test]]
+name = "kernel"
+dut = "linux-ipv4"
+frame-sizes = [84]
+repetitions = 1
+"#;
+
+fn refused(arguments: &[&str], reason: &str) {
+    let output = output(arguments);
+    let error = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{arguments:?}: {error}");
+    assert!(error.contains(reason), "{arguments:?}: {error}");
+    assert!(error.lines().filter(|line| line.starts_with("error: ")).count() >= 1, "{arguments:?}: {error}");
+}
+
+/// 4: this machine never let the tester be valid, which leaves results, too.
+fn ran(output: &Output) {
+    assert!(matches!(output.status.code(), Some(0 | 4)), "{}", text(&output.stderr));
+}
+
+#[test]
+fn what_is_no_results_directory_is_a_usage_error() {
+    let scratch = Scratch::new("usage");
+    let (plan, file) = (scratch.write("plan.toml", PLAN), scratch.write("file", "x"));
+    fs::create_dir(scratch.path("results")).expect("a directory");
+    scratch.write("results/trials.jsonl", "");
+    refused(&["run", &plan, "-o", &scratch.path("results")], "already holds results; choose another directory");
+    refused(&["run", &plan, "-o", &file], "cannot create the results directory");
+    refused(&["run", &plan, "-o", &format!("{file}/below")], "cannot create the results directory");
+    for missing in [scratch.path("missing"), scratch.path("results"), file.clone()] {
+        refused(&["run", "--resume", &missing], "is not the directory of an interrupted run");
+        refused(&["quickstart", "--resume", &missing], "is not the directory of an interrupted run");
+        refused(&["report", &missing], "is this a results directory?");
+    }
+    assert!(!Path::new(&scratch.path("missing")).exists(), "nothing is made where nothing was");
+    refused(&["run", &scratch.path("results")], "Is a directory");
+    refused(&["compare", &scratch.path("missing"), "linux-ipv4"], "missing holds no results");
+    refused(&["compare", "linux-ipv4", &scratch.path("missing")], "missing holds no results");
+    refused(&["compare", &scratch.path("results"), "nothing"], "nothing holds no results");
+    refused(&["check", &plan, "--recipes", &scratch.path("missing")], "cannot read the recipes in");
+    refused(&["trial", "linux-ipv4", "--rate", "1k", "--pcap", &file], "cannot create this directory");
+}
+
+#[test]
+fn command_lines_that_could_measure_nothing_are_refused_with_what_would() {
+    let trial = ["trial", "linux-ipv4", "--rate"];
+    let with = |more: &[&'static str]| trial.iter().chain(more).copied().collect::<Vec<_>>();
+    refused(&with(&["10", "--for", "0s"]), "no frame would be sent: raise --rate or --for");
+    refused(&with(&["1", "--for", "1ms"]), "no frame would be sent: raise --rate or --for");
+    refused(&with(&["10", "--background", "200%"]), "'--background <BACKGROUND>': a share of more than 100%");
+    refused(&["compare", "linux-ipv4", "linux-ipv6", "--repetitions", "0"], "0 is not in 1..=1000");
+    refused(&["dns64", "localhost"], "names are not resolved");
+    refused(&["authority", "--listen", "192.0.2.1"], "an address and a port such as [::1]:5300");
+    refused(&["list"], "<duts|measures|plans>");
+    refused(&["lab", "build", "--jool", "/no/such/source"], "nothing was installed");
+}
+
+#[test]
+fn a_ready_plan_needs_no_file_and_it_is_said_that_it_is_none() {
+    let scratch = Scratch::new("ready");
+    let run = |arguments: &[&str]| sixbench(arguments).current_dir(&scratch.0).output().expect("sixbench");
+    for name in ["quickstart", "plans/quickstart.toml", "plans/siitperf-paper-table9-10"] {
+        let checked = run(&["check", name]);
+        assert_eq!(checked.status.code(), Some(0), "{}", text(&checked.stderr));
+        assert!(text(&checked.stderr).contains(&format!("note: there is no file {name}: this is plans/")));
+        assert!(text(&run(&["plan", name]).stdout).contains(" measurements, "));
+    }
+    let typo = run(&["run", "quickstrat.toml"]);
+    assert_eq!(typo.status.code(), Some(2));
+    assert!(text(&typo.stderr).contains("did you mean `quickstart`? (sixbench list plans)"), "{}", text(&typo.stderr));
+    // A file of that name comes first.
+    scratch.write("quickstart", PLAN);
+    let own = run(&["check", "quickstart"]);
+    assert_eq!((text(&own.stdout), text(&own.stderr)), ("quickstart: good (1 tests, 1 points)\n".to_owned(), String::new()));
+}
+
+#[test]
+fn a_resolved_plan_can_be_checked_shown_and_run() {
+    let scratch = Scratch::new("resolved");
+    let plan = scratch.write("plan.toml", PLAN);
+    ran(&output(&["run", &plan, "-o", &scratch.path("first")]));
+    let resolved = scratch.path("first/resolved.toml");
+    assert!(text(&output(&["check", &resolved]).stdout).ends_with("resolved.toml: good (1 tests, 1 points)\n"));
+    assert_eq!(output(&["plan", &resolved]).stdout, output(&["plan", &plan]).stdout);
+    ran(&output(&["run", &resolved, "-o", &scratch.path("second")]));
+    let plan_of = |path: &str| {
+        let text = fs::read_to_string(path).expect("a resolved plan");
+        text.lines().filter(|line| !line.starts_with("plan-digest")).map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(plan_of(&resolved), plan_of(&scratch.path("second/resolved.toml")));
+}
+
+#[test]
+fn a_run_is_not_resumed_where_its_plan_file_is_gone_or_another() {
+    let scratch = Scratch::new("resume");
+    let plan = scratch.write("plan.toml", PLAN);
+    let results = scratch.path("results");
+    ran(&output(&["run", &plan, "-o", &results]));
+    let trials = fs::read(scratch.path("results/trials.jsonl")).expect("trials");
+    // A torn line is cut off by whoever goes on.
+    let torn = &trials[..trials.len() - 9];
+    fs::write(scratch.path("results/trials.jsonl"), torn).expect("a torn line");
+    let other = PLAN.to_owned() + "[testbed]\nleft = \"e0\"\nright = \"e1\"\n";
+    for changed in ["", &other] {
+        scratch.write("results/plan.toml", changed);
+        refused(&["run", "--resume", &results], "plan.toml is not what it was when the run began");
+    }
+    fs::remove_file(scratch.path("results/plan.toml")).expect("removed");
+    refused(&["run", "--resume", &results], "plan.toml, which says where the run took place");
+    assert_eq!(fs::read(scratch.path("results/trials.jsonl")).expect("trials"), torn, "nothing was touched");
+    scratch.write("results/plan.toml", PLAN);
+    ran(&output(&["run", "--resume", &results]));
+}
+
+#[test]
+fn a_run_on_interfaces_that_are_gone_is_not_resumed() {
+    let scratch = Scratch::new("gone");
+    let plan = scratch.write("plan.toml", PLAN);
+    let results = scratch.path("results");
+    ran(&output(&["run", &plan, "-o", &results]));
+    let links = "[testbed]\nleft = \"sb-gone0\"\nright = \"sb-gone1\"\n";
+    scratch.write("results/plan.toml", &format!("{PLAN}{links}"));
+    // As an earlier version left it: without a digest.
+    let resolved = fs::read_to_string(scratch.path("results/resolved.toml")).expect("a plan");
+    let earlier: String =
+        resolved.lines().filter(|line| !line.starts_with("plan-digest")).map(|line| format!("{line}\n")).collect();
+    scratch.write("results/resolved.toml", &earlier);
+    let output = output(&["run", "--resume", &results]);
+    assert_eq!(output.status.code(), Some(3));
+    assert!(text(&output.stderr).contains("interface sb-gone0 does not exist"), "{}", text(&output.stderr));
+}
+
+/// Files below a directory, and it, that are not of this user.
+fn not_of(user: u32, directory: &Path) -> Vec<String> {
+    let mut others = Vec::new();
+    if fs::symlink_metadata(directory).expect("metadata").uid() != user {
+        others.push(directory.display().to_string());
+    }
+    if directory.is_dir() {
+        fs::read_dir(directory).expect("entries").for_each(|e| others.extend(not_of(user, &e.expect("an entry").path())));
+    }
+    others
+}
+
+#[test]
+fn with_sudo_everything_a_run_leaves_belongs_to_the_user() {
+    let scratch = Scratch::new("sudo");
+    let plan = scratch.write("plan.toml", PLAN);
+    let results = scratch.path("new/results");
+    let run = |arguments: &[&str]| {
+        let mut command = sixbench(arguments);
+        command.env("SUDO_UID", "65534").env("SUDO_GID", "65534").output().expect("sixbench")
+    };
+    ran(&run(&["run", &plan, "-o", &results]));
+    assert_eq!(not_of(65_534, Path::new(&scratch.path("new"))), Vec::<String>::new());
+    assert_eq!(fs::metadata(&scratch.0).expect("metadata").uid(), 0, "what was there stays whose it was");
+    fs::remove_file(scratch.path("new/results/report.html")).expect("removed");
+    run(&["report", &results]);
+    assert_eq!(not_of(65_534, Path::new(&results)), Vec::<String>::new());
+    let pcap = scratch.path("pcap");
+    ran(&run(&["trial", "linux-ipv4", "--rate", "1k", "--for", "20ms", "--pcap", &pcap]));
+    assert_eq!(not_of(65_534, Path::new(&pcap)), Vec::<String>::new());
+}
+
+/// A device whose set-up fails.
+const BROKEN: &str = r#"
+name = "broken"
+title = "a device that cannot be set up"
+technology = "ipv4-router"
+source = "this test"
+setup = [{ run = "false" }]
+[left]
+dut = ["198.18.0.1/24"]
+tester = ["198.18.0.2"]
+[right]
+dut = ["198.19.0.1/24"]
+tester = ["198.19.0.2"]
+[foreground]
+left = { source = "198.18.0.2", destination = "198.19.0.2" }
+right = { source = "198.18.0.2", destination = "198.19.0.2" }
+[version]
+run = "uname -r"
+"#;
+
+#[test]
+fn a_device_that_cannot_be_set_up_leaves_an_error_and_no_summary_of_nothing() {
+    let scratch = Scratch::new("setup");
+    fs::create_dir(scratch.path("recipes")).expect("a directory");
+    scratch.write("recipes/broken.toml", BROKEN);
+    let plan = scratch.write("plan.toml", &format!("recipes = [\"recipes\"]\n{}", PLAN.replace("linux-ipv4", "broken")));
+    let output = output(&["run", &plan, "-o", &scratch.path("results")]);
+    let error = text(&output.stderr);
+    assert_eq!((output.status.code(), text(&output.stdout)), (Some(3), String::new()), "{error}");
+    assert!(error.contains("error: ") && error.contains("nothing was measured; the plan and the commands"), "{error}");
+    assert!(error.contains("sixbench run --resume") && !error.contains("interrupted"), "{error}");
+    refused(&["report", &scratch.path("results")], "holds no trial yet, so there is nothing to report");
+}

@@ -1,0 +1,240 @@
+//! How long a run still takes, corrected while it goes: by the time that set-ups and trials have taken, and by the trials that measurements
+//! have needed. Reads no clock: times are nanoseconds since the run began, and passed in.
+
+use crate::budget::{self, Cost};
+use crate::event::Event;
+use crate::measure::Outcome;
+use crate::plan::{Plan, Point};
+use crate::simulated::gateway::extra_ns;
+use crate::trial::Verdict;
+
+/// See the module.
+#[derive(Clone, Debug)]
+pub struct Forecast {
+    tests: Vec<Expected>,
+    /// What setting up each device is expected to take; devices that are up are gone from it.
+    set_ups_ns: Vec<u64>,
+    set_up: Share,
+    /// Time around trials beside sending, of all tests.
+    around: Share,
+    /// Trials in all by those that were valid: where nothing else is known, so many more are needed than expected.
+    repeats: Share,
+    measurement: Option<Measurement>,
+    trial: Option<Trial>,
+    /// Since when nothing was measured; what goes by then belongs to the next device.
+    idle_since_ns: u64,
+}
+
+/// A test, as expected and as it turned out.
+#[derive(Clone, Debug)]
+struct Expected {
+    name: String,
+    costs: [Cost; 2],
+    /// Each with the repetitions that have ended.
+    points: Vec<(Point, u32)>,
+    repetitions: u32,
+    /// What was expected around a trial, and what it was.
+    expected_around_ns: f64,
+    around: Mean,
+    /// Trials of finished measurements by those expected, of first and of later repetitions.
+    trials: [Share; 2],
+}
+
+/// The measurement under way.
+#[derive(Clone, Debug)]
+struct Measurement {
+    test: usize,
+    point: usize,
+    repetition: u32,
+    trials: u32,
+    /// Whether its device was set up for it, and no trial has begun since.
+    has_new_device: bool,
+}
+
+/// The trial under way.
+#[derive(Clone, Copy, Debug)]
+struct Trial {
+    start_ns: u64,
+    sending_ns: u64,
+    has_ended: bool,
+}
+
+/// A mean of what was seen.
+#[derive(Clone, Copy, Debug, Default)]
+struct Mean {
+    sum: f64,
+    count: f64,
+}
+
+impl Mean {
+    fn add(&mut self, value: f64) {
+        self.sum += value;
+        self.count += 1.0;
+    }
+
+    /// With `otherwise` as one more value.
+    fn value(&self, otherwise: f64) -> f64 {
+        (self.sum + otherwise) / (self.count + 1.0)
+    }
+}
+
+/// What was seen as a share of what was expected.
+#[derive(Clone, Copy, Debug, Default)]
+struct Share {
+    seen: f64,
+    expected: f64,
+}
+
+impl Share {
+    fn add(&mut self, seen: f64, expected: f64) {
+        self.seen += seen;
+        self.expected += expected;
+    }
+
+    fn value(&self) -> Option<f64> {
+        (self.expected > 0.0).then(|| self.seen / self.expected)
+    }
+}
+
+impl Forecast {
+    /// The forecast of a run that has not begun.
+    pub fn new(plan: &Plan) -> Self {
+        let expected = |(test, costs): (&crate::plan::Test, [Cost; 2])| Expected {
+            name: test.name.clone(),
+            costs,
+            points: test.points().map(|point| (point, 0)).collect(),
+            repetitions: test.repetitions.most(),
+            expected_around_ns: budget::around_ns(test, &plan.trial) as f64,
+            around: Mean::default(),
+            trials: [Share::default(); 2],
+        };
+        Self {
+            tests: plan.tests.iter().zip(budget::costs(plan)).map(expected).collect(),
+            set_ups_ns: budget::set_ups_ns(plan),
+            set_up: Share::default(),
+            around: Share::default(),
+            repeats: Share::default(),
+            measurement: None,
+            trial: None,
+            idle_since_ns: 0,
+        }
+    }
+
+    /// Takes in what happened at this time.
+    pub fn note(&mut self, at_ns: u64, event: &Event) {
+        match event {
+            Event::MeasurementStarted { point, repetition, .. } => self.begin(point, *repetition),
+            Event::DutReady { .. } => self.measurement.iter_mut().for_each(|measurement| measurement.has_new_device = true),
+            Event::TrialStarted { spec, .. } => {
+                self.settle_set_up(at_ns);
+                self.settle_trial(at_ns);
+                self.trial = Some(Trial { start_ns: at_ns, sending_ns: spec.duration_ns + extra_ns(spec), has_ended: false });
+            }
+            Event::TrialEnded { verdict, .. } => {
+                self.repeats.add(1.0, if *verdict == Verdict::Invalid { 0.0 } else { 1.0 });
+                self.measurement.iter_mut().for_each(|measurement| measurement.trials += 1);
+                self.trial.iter_mut().for_each(|trial| trial.has_ended = true);
+            }
+            Event::MeasurementEnded { outcome, .. } => {
+                self.settle_trial(at_ns);
+                self.finish(outcome);
+                self.idle_since_ns = at_ns;
+            }
+            _ => {}
+        }
+    }
+
+    /// Takes in a measurement that an earlier part of the run has finished.
+    pub fn finish(&mut self, outcome: &Outcome) {
+        self.measurement = None;
+        let Some(test) = self.tests.iter_mut().find(|test| test.name == outcome.point.test) else { return };
+        let Some((_, ended)) = test.points.iter_mut().find(|(point, _)| *point == outcome.point) else { return };
+        if *ended < outcome.repetition {
+            *ended = outcome.repetition;
+            let kind = kind(outcome.repetition);
+            test.trials[kind].add(f64::from(outcome.trials), test.costs[kind].trials);
+        }
+    }
+
+    /// Returns the time the rest is expected to take, nanoseconds.
+    pub fn remaining_ns(&self) -> u64 {
+        let set_up = self.set_up.value().unwrap_or(1.0);
+        let set_ups_ns = self.set_ups_ns.iter().sum::<u64>() as f64 * set_up;
+        let tests_ns: f64 = (0..self.tests.len()).map(|test| self.rest_of(test)).sum();
+        (set_ups_ns + tests_ns + self.rest_of_measurement()) as u64
+    }
+
+    fn begin(&mut self, point: &Point, repetition: u32) {
+        let Some(index) = self.tests.iter().position(|test| test.name == point.test) else { return };
+        // Repetitions go round: a point of the test that was left out in the round before needs no more.
+        let test = &mut self.tests[index];
+        let (left_out, all) = (|ended: u32| ended + 1 < repetition, test.repetitions);
+        test.points.iter_mut().filter(|(_, ended)| left_out(*ended)).for_each(|(_, ended)| *ended = all);
+        let Some(place) = test.points.iter().position(|(p, _)| p == point) else { return };
+        self.measurement = Some(Measurement { test: index, point: place, repetition, trials: 0, has_new_device: false });
+    }
+
+    /// What went by before the first trial of a new device is its set-up, and the end of the device before it.
+    fn settle_set_up(&mut self, at_ns: u64) {
+        let Some(measurement) = self.measurement.as_mut().filter(|measurement| measurement.has_new_device) else { return };
+        measurement.has_new_device = false;
+        if let Some(expected_ns) = self.set_ups_ns.pop() {
+            self.set_up.add((at_ns - self.idle_since_ns) as f64, expected_ns as f64);
+        }
+    }
+
+    /// A trial takes until the next one, or the measurement's end.
+    fn settle_trial(&mut self, at_ns: u64) {
+        let Some(trial) = self.trial.take().filter(|trial| trial.has_ended) else { return };
+        let around_ns = (at_ns - trial.start_ns) as f64 - trial.sending_ns as f64;
+        if let Some(measurement) = &self.measurement {
+            let test = &mut self.tests[measurement.test];
+            test.around.add(around_ns);
+            self.around.add(around_ns, test.expected_around_ns);
+        }
+    }
+
+    /// What the measurements of a test that have not begun take, nanoseconds.
+    fn rest_of(&self, index: usize) -> f64 {
+        let test = &self.tests[index];
+        let is_under_way = |point| self.measurement.as_ref().is_some_and(|m| (m.test, m.point) == (index, point));
+        let rest = test.points.iter().enumerate().map(|(point, (_, ended))| {
+            let begun = ended + u32::from(is_under_way(point));
+            let repetitions = (begun + 1..=test.repetitions).map(kind);
+            repetitions.map(|kind| self.trials(test, kind) * self.trial_ns(test, kind)).sum::<f64>()
+        });
+        rest.sum()
+    }
+
+    fn rest_of_measurement(&self) -> f64 {
+        let Some(measurement) = &self.measurement else { return 0.0 };
+        let (test, kind) = (&self.tests[measurement.test], kind(measurement.repetition));
+        // One that has had its trials is about to end, or takes one more.
+        let trials = (self.trials(test, kind) - f64::from(measurement.trials)).max(0.5);
+        trials * self.trial_ns(test, kind)
+    }
+
+    /// Trials that a measurement takes.
+    fn trials(&self, test: &Expected, kind: usize) -> f64 {
+        let share = test.trials[kind].value().or(self.share_of_all(kind)).or(self.repeats.value());
+        test.costs[kind].trials * share.unwrap_or(1.0)
+    }
+
+    /// How measurements of other tests turned out.
+    fn share_of_all(&self, kind: usize) -> Option<f64> {
+        let mut all = Share::default();
+        self.tests.iter().for_each(|test| all.add(test.trials[kind].seen, test.trials[kind].expected));
+        all.value()
+    }
+
+    /// Time that a trial takes with all that is around it, nanoseconds.
+    fn trial_ns(&self, test: &Expected, kind: usize) -> f64 {
+        let cost = test.costs[kind];
+        cost.sending_ns / cost.trials.max(1.0) + test.around.value(test.expected_around_ns * self.around.value().unwrap_or(1.0))
+    }
+}
+
+/// Of first repetitions and of later ones, which know where to begin.
+fn kind(repetition: u32) -> usize {
+    usize::from(repetition > 1)
+}
