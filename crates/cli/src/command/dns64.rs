@@ -37,7 +37,7 @@ const LONG_REST: Duration = Duration::from_secs(2);
 pub(crate) fn dns64(arguments: args::Dns64) -> Result<Exit, Failed> {
     check(&arguments)?;
     let ends = admit(isolation(arguments.force), ends(&arguments))?;
-    eprintln!("{}", statement(arguments.server));
+    tell!("{}", statement(arguments.server));
     let stop = stop::install()?;
     let layout = Layout { cores: cores(&arguments)? };
     layout.warnings().iter().for_each(|warning| tell!("warning: {warning}"));

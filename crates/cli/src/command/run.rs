@@ -92,7 +92,7 @@ fn start(
 ) -> Result<Exit, Failed> {
     check_feasible(loaded, library, isolation)?;
     let results = measure(loaded, source, library, output, isolation)?;
-    Ok(results.ended(output.json))
+    results.ended(output.json)
 }
 
 /// Where a run's results are, and how it ended.
@@ -105,13 +105,13 @@ pub(crate) struct Results {
 
 impl Results {
     /// Says what the exit code means, as the last thing of the command; among events it would be none.
-    fn ended(self, is_json: bool) -> Exit {
+    fn ended(self, is_json: bool) -> Result<Exit, Failed> {
         match self.reason {
-            Some(reason) if is_json => eprintln!("{reason}"),
-            Some(reason) => println!("{reason}"),
+            Some(reason) if is_json => tell!("{reason}"),
+            Some(reason) => output::line(reason)?,
             None => {}
         }
-        self.exit
+        Ok(self.exit)
     }
 }
 
@@ -160,7 +160,7 @@ fn resume(directory: &Path, library: &Library, output: &args::Output, isolation:
     let earlier = Some((facts, commands));
     let (queries, labels) = (output.queries, &output.labels[..]);
     let order = |site| Order { plan: &plan, library, site, queries, labels, left_out: &[], records, earlier };
-    Ok(go((&plan, &links, isolation), order, &mut store, output.json)?.ended(output.json))
+    go((&plan, &links, isolation), order, &mut store, output.json)?.ended(output.json)
 }
 
 /// The recipes as they were when the run began, before any of the same name.

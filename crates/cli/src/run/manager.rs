@@ -9,7 +9,9 @@ use super::store::Store;
 use crate::exit::{Exit, Failed};
 use crate::profile;
 use crate::view::View;
+use sixbench_io::thread::allowed_cores;
 use sixbench_method::budget;
+use sixbench_method::disturbance::is_disturbed;
 use sixbench_method::event::Event;
 use sixbench_method::forecast::Forecast;
 use sixbench_method::measure::Outcome;
@@ -18,7 +20,7 @@ use sixbench_method::record::{FORMAT, Facts, SkippedTest, TrialRecord};
 use sixbench_method::replay::{self, Resumed};
 use sixbench_method::terms::FrameRate;
 use sixbench_method::trial::TrialSpec;
-use sixbench_testbed::{Library, Recipe, Zone};
+use sixbench_testbed::{Library, Recipe, Zone, doctor};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
@@ -202,6 +204,9 @@ impl Manager<'_> {
         let key = device_of(test);
         if !sessions.contains_key(&key) {
             self.check_stop()?;
+            if sessions.is_empty() {
+                self.look_at_load(&test.dut)?;
+            }
             if self.order.site.links.interfaces.is_some() {
                 // There is one pair of interfaces: whoever has them gives them back first.
                 sessions.clear();
@@ -227,6 +232,31 @@ impl Manager<'_> {
         session.set_job(job)?;
         self.certify(session, test)?;
         Ok(session)
+    }
+
+    /// Warns of other work on this machine while no device is up, whose processes would be taken for it.
+    fn look_at_load(&mut self, next: &str) -> Result<(), Failed> {
+        match doctor::look_at_load(&allowed_cores()?) {
+            Some(found) => self.warn_first(format!("before {next} was set up: {found}")),
+            None => Ok(()),
+        }
+    }
+
+    /// Warns when other work has had the processors of a device in a trial, once for each device.
+    fn look_for_disturbance(&mut self, record: &TrialRecord) -> Result<(), Failed> {
+        let dut = self.order.plan.test(&record.point.test).map_or("", |test| &test.dut);
+        let text = format!(
+            "other work has had the processors of {dut} in trials: where such a trial decides, its rate is a lower bound; end the other \
+             work (see top)"
+        );
+        if is_disturbed(record) && !self.facts.warnings.contains(&text) { self.warn_first(text) } else { Ok(()) }
+    }
+
+    /// A warning that stands before all others: it casts doubt on the numbers themselves.
+    fn warn_first(&mut self, text: String) -> Result<(), Failed> {
+        self.show(&Event::Warning { text: text.clone() });
+        self.facts.warnings.insert(0, text);
+        Ok(self.store.write_facts(&self.facts)?)
     }
 
     /// Notes why the tests of a device are not run.
@@ -298,6 +328,7 @@ impl Manager<'_> {
         measurement.trials = trial;
         let verdict = measurement.procedure.verdict(&record.result);
         measurement.procedure.learn(&record.result);
+        self.look_for_disturbance(&record)?;
         self.order.records.push(record.clone());
         self.show(&Event::TrialEnded { record: Box::new(record), verdict });
         self.rest()

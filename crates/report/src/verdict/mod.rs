@@ -13,6 +13,7 @@ pub(crate) use values::sentence as of_point;
 
 use crate::digest::Digest;
 use crate::status;
+use sixbench_method::disturbance::is_disturbed;
 use sixbench_method::status::Stop;
 
 /// The verdict, one sentence each, the most important first.
@@ -29,7 +30,7 @@ pub(crate) fn sentences(digest: &Digest) -> Vec<String> {
 
 /// What must be said of the results: which say little, and that the run is not complete.
 pub(crate) fn reservations(digest: &Digest) -> Vec<String> {
-    caution(digest).into_iter().chain(progress(digest)).collect()
+    disturbed(digest).into_iter().chain(caution(digest)).chain(progress(digest)).collect()
 }
 
 /// The sentences that compare rates and numbers of connections; the other measures speak for themselves.
@@ -57,6 +58,19 @@ fn stop(digest: &Digest) -> Stop {
     let stops = || digest.planned.iter().filter_map(|planned| planned.stop.as_ref());
     let set_up = stops().find(|stop| matches!(stop, Stop::SetUpFailed { .. })).cloned();
     set_up.unwrap_or_else(|| Stop::of(digest.input.facts))
+}
+
+/// How much of the run others have disturbed.
+fn disturbed(digest: &Digest) -> Option<String> {
+    let records = digest.input.records;
+    let trials = records.iter().filter(|record| is_disturbed(record)).count();
+    (trials > 0).then(|| {
+        format!(
+            "In {trials} of {} other work had the DUT's processors: where such a trial decided, the rate is a lower bound. Run again on a \
+             quiet machine.",
+            crate::words::count(records.len() as u64, "trial")
+        )
+    })
 }
 
 /// One repetition shows no spread, and without it a small difference means nothing.

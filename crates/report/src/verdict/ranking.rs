@@ -84,6 +84,10 @@ impl Ranked {
             return format!("{name} {}.", kind.nothing);
         }
         let why = self.why_open_briefly(kind);
+        if self.limits.disturbed + leader.limits.disturbed > 0 {
+            // A share of what a disturbed machine showed would be a bound of nothing.
+            return format!("{name} {verb} {}{why}.", self.amount());
+        }
         let bound = match (self.limits.open_above(), leader.limits.open_above()) {
             (true, true) => return format!("{name} {verb} {}{why}: which of the two is faster is not shown.", self.amount()),
             (true, false) => "at least ",

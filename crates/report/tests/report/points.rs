@@ -129,6 +129,31 @@ fn every_kind_of_status_is_in_every_format() {
 }
 
 #[test]
+fn nothing_is_said_of_the_limit_of_a_device_that_was_disturbed() {
+    let sample = Sample::of_every_status().only(&["result", "partly"]);
+    let undisturbed = markdown(&sample.input());
+    assert!(undisturbed.contains("| DUT |") && !undisturbed.contains("disturbed"), "{undisturbed}");
+    let sample = sample.disturbed("result");
+    let input = sample.input();
+    let page = html(&input).expect("a page");
+    for text in
+        [markdown(&input), terminal(&input, 100, false), latex(&input), json(&input), points_csv(&input), csv(&input), page]
+    {
+        assert!(text.contains("disturbed"), "{text}");
+        assert!(!text.contains("at most"), "{text}");
+    }
+    let of_disturbed = |line: &&str| line.starts_with("| DUT, result | simulated-result |");
+    let text = markdown(&input);
+    let rows: Vec<&str> = text.lines().filter(of_disturbed).collect();
+    assert!(!rows.is_empty());
+    assert!(
+        rows.iter().all(|row| row.contains('≥') && row.contains("disturbed machine") && !row.contains("| DUT |")),
+        "{rows:?}"
+    );
+    assert!(text.contains("In 18 of 62"), "{text}");
+}
+
+#[test]
 fn the_counts_are_those_of_points_and_no_count_of_missing_results_is_false() {
     let sample = Sample::of_every_status();
     let views = Views::of(&sample);

@@ -91,7 +91,7 @@ fn measured(mut relay: SimulatedRelay, rate: u64) -> TrialResult {
 fn loss_that_the_testers_own_stall_may_have_caused_is_not_the_relays() {
     let result = measured(SimulatedRelay::new(FrameRate(100_000), 10), 60_000);
     let frames = result.not_received();
-    let fault = Fault::ReceiverStalled { direction: Direction::Reverse, worst_gap_ns: 5_000_000, frames };
+    let fault = Fault::ReceiverStalled { direction: Direction::Forward, worst_gap_ns: 5_000_000, frames };
     assert_eq!(holding(result, fault), (Verdict::Invalid, vec![]));
 }
 
@@ -123,7 +123,7 @@ fn a_stall_that_explains_a_fifth_of_the_loss_leaves_the_rate_and_not_the_loss() 
     let result = measured(SimulatedRelay::new(FrameRate(220_000), 100), 112_000);
     let frames = result.exchange().expect("an exchange").unanswered() / 5;
     assert!(frames > 0);
-    let fault = Fault::ReceiveRingOverrun { direction: Direction::Reverse, frames };
+    let fault = Fault::ReceiveRingOverrun { direction: Direction::Forward, frames };
     let (_, quantities) = holding(result, fault);
     assert!(!quantities.contains(&Quantity::RequestLoss) && quantities.contains(&Quantity::ForwardedFrames), "{quantities:?}");
 }

@@ -70,7 +70,7 @@ impl Sample {
 
     /// A run in which every status occurs, named by its tests.
     pub(crate) fn of_every_status() -> Self {
-        let of = |name: &str, measure| Test { measure, ..test(name, &format!("DUT, {name}"), "simulated") };
+        let of = |name: &str, measure| Test { measure, ..test(name, &format!("DUT, {name}"), &format!("simulated-{name}")) };
         let mut stateful = of("phase-1", Measure::Throughput);
         stateful.stateful = Some(Stateful::new(1000, FrameRate(10_000), SECOND));
         let mut sample = Self::of_simulated(vec![
@@ -102,6 +102,13 @@ impl Sample {
         let reason = SkipReason::SetUpFailed { dut: "simulated".to_owned(), error: ERROR.to_owned() };
         sample.facts.not_run.push(SkippedTest { test: "broken".to_owned(), reason });
         sample
+    }
+
+    /// In every trial of this test that passed others had the DUT's processors for a millisecond.
+    pub(crate) fn disturbed(mut self, name: &str) -> Self {
+        let passed = |r: &&mut TrialRecord| r.point.test == name && r.result.not_received() == 0;
+        self.records.iter_mut().filter(passed).for_each(|r| r.result.faults.push(Fault::CpuTaken { milliseconds: 1 }));
+        self.replayed()
     }
 
     /// A random plan, of whose records random parts are missing or spoilt.
@@ -159,5 +166,5 @@ fn chance_test(i: u64, random: &mut SplitMix64) -> (Test, SimulatedDut) {
     let sizes = [vec![84], vec![84, 1518]][(random.next_u64() % 2) as usize].iter().map(|&size| FrameSize(size)).collect();
     let name = format!("t{i}-{}", measure.name());
     let title = format!("Test {i}, {}", measure.name());
-    (Test { measure, stateful, frame_sizes: sizes, ..test(&name, &title, "simulated") }, dut)
+    (Test { measure, stateful, frame_sizes: sizes, ..test(&name, &title, &format!("simulated-{name}")) }, dut)
 }
