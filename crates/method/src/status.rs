@@ -8,9 +8,11 @@ pub use reason::{Cause, NoResult, NotRun, Open, Stage, Stop};
 use crate::measure::{Outcome, Quantity};
 use crate::plan::{Measure, Plan, Point, Test};
 use crate::record::{Ending, Facts, SkipReason, TrialRecord};
+use crate::replay::replay;
 use crate::search::{Bracket, Limit};
 use crate::terms::LossRatio;
 use crate::trial::Verdict;
+use std::collections::BTreeSet;
 
 /// What became of a planned point.
 #[derive(Clone, Debug, PartialEq)]
@@ -123,7 +125,8 @@ pub fn planned_points<'a>(
     outcomes: &[Outcome],
     facts: &'a Facts,
 ) -> Vec<PlannedPoint<'a>> {
-    let run = Run { plan, records, outcomes, facts };
+    let mismatched = replay(plan, records).mismatches.into_iter().map(|mismatch| mismatch.point).collect();
+    let run = Run { plan, records, outcomes, mismatched, facts };
     let planned = plan.tests.iter().flat_map(|test| test.points().map(|point| run.planned_point(test, point)));
     let left_out = facts.left_out().filter(|test| plan.test(&test.name).is_none());
     planned.chain(left_out.flat_map(|test| test.points().map(|point| run.left_out_point(test, point)))).collect()
@@ -160,6 +163,8 @@ struct Run<'a, 'r> {
     plan: &'a Plan,
     records: &'r [TrialRecord],
     outcomes: &'r [Outcome],
+    /// Points with records that this plan does not ask for.
+    mismatched: BTreeSet<Point>,
     facts: &'a Facts,
 }
 
@@ -179,6 +184,9 @@ impl<'a> Run<'a, '_> {
         let stop = (!is_enough).then(|| self.stop_of(test));
         let status = match (&results[..], &stop) {
             ([], _) if !outcomes.is_empty() => PointStatus::NoResult(NoResult::of(test, &outcomes, &records)),
+            ([], _) if self.mismatched.contains(&point) => {
+                PointStatus::NoResult(NoResult::Mismatched { trials: records.len() as u32 })
+            }
             ([], stop) => self.without_outcome(records.len() as u32, stop.clone()),
             (results, _) => match Open::of(test, results, &records) {
                 Some(open) => PointStatus::AtLeast(open),

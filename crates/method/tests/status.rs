@@ -192,3 +192,14 @@ fn a_test_that_was_left_out_is_a_planned_one() {
     let counts = Counts { points: 3, result: 1, at_least: 0, no_result: 0, not_run: 2 };
     assert_eq!(Counts::of(&points), counts);
 }
+
+#[test]
+fn records_that_the_plan_does_not_ask_for_are_told_as_that() {
+    let mut plan = plan_of(Measure::Throughput);
+    let records = run(&plan, &mut SimulatedDut::new(Behaviour::HardLimit, FrameRate(100_000), 1));
+    plan.search.maximum = FrameRate(plan.search.maximum.0 / 2);
+    let facts = facts(Some(Ending::Complete));
+    let found = planned_points(&plan, &records, &outcomes(&plan, &records), &facts);
+    let trials = records.len() as u32;
+    assert_eq!(found[0].status, PointStatus::NoResult(NoResult::Mismatched { trials }));
+}

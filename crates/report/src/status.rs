@@ -80,6 +80,11 @@ fn why_no_result(test: &Test, reason: &NoResult) -> String {
             "the DUT lost nothing in the overload, so there was nothing to recover from".to_owned()
         }
         NoResult::NothingSeen => "the trials were valid, but no frame came back to be measured".to_owned(),
+        NoResult::Mismatched { trials } => format!(
+            "{} on record {} not what this plan asks for: it was changed since, or an earlier version judged a trial otherwise",
+            count((*trials).into(), "trial"),
+            if *trials == 1 { "is" } else { "are" }
+        ),
         NoResult::Unfinished { trials, stop } => {
             format!("not complete after {}: {}", count((*trials).into(), "trial"), ended(stop))
         }

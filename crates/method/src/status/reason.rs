@@ -62,6 +62,12 @@ pub enum NoResult {
     NoLoad,
     /// The trials were valid, and there was nothing to be measured in them: no frame came back, nothing was lost to recover from.
     NothingSeen,
+    /// The trials on record are not those that this plan asks for, so they cannot be read: the plan was changed since, or an earlier
+    /// version judged them otherwise.
+    Mismatched {
+        /// Trials on record.
+        trials: u32,
+    },
     /// The first repetition was not completed.
     Unfinished {
         /// Trials on record.
@@ -172,6 +178,7 @@ impl NoResult {
             Self::Invalid { cause: Cause::Names, .. } => "names-not-as-asked",
             Self::NoLoad => "no-throughput-to-measure-at",
             Self::NothingSeen => "nothing-to-measure",
+            Self::Mismatched { .. } => "not-of-this-plan",
             Self::Unfinished { .. } => "unfinished",
         }
     }

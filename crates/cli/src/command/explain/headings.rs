@@ -1,7 +1,9 @@
 //! What the headings and columns of a report are about, where they are not called as the term is.
 
 /// Heading, as [`super::key`] makes it of what somebody types, and the term that explains it.
-pub(super) const HEADINGS: [(&str, &str); 60] = [
+pub(super) const HEADINGS: [(&str, &str); 62] = [
+    ("every-planned-point", "status"),
+    ("the-run", "run"),
     ("results", "throughput"),
     ("tl", "latency"),
     ("wcl", "latency"),

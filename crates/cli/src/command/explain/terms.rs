@@ -158,7 +158,7 @@ pub(crate) const MEASURES: [Term; 17] = [
 ];
 
 /// Everything else.
-pub(crate) const TERMS: [Term; 38] = [
+pub(crate) const TERMS: [Term; 41] = [
     Term {
         name: "intended-load",
         definition: "The rate the tester is told to offer.",
@@ -456,5 +456,27 @@ pub(crate) const TERMS: [Term; 38] = [
         here: "Seen at the authority: an answer whose name did not reach it during the trial came from the cache. A trial in which this is not \
                what was intended is invalid.",
         unit: "per cent",
+    },
+    Term {
+        name: "status",
+        definition: "What became of a planned point: a result, a lower bound, no result and why, or not run and why.",
+        clause: "RFC 2544 section 26 asks for results; that what has none is named is a rule of sixbench",
+        here: "Derived from the plan, the trials on record and the facts of the run; every output names every planned point.",
+        unit: "none",
+    },
+    Term {
+        name: "disturbed",
+        definition: "Other work had the DUT's processors in the trials that decided, or the loss was an accident on the machine.",
+        clause: "no RFC: sixbench claims nothing of a device that its evidence does not allow",
+        here: "By processor time that was stolen by the host or taken by other processes, and by loss that stands in one moment of a trial \
+               while the DUT's cores had time to spare. The rate is then a lower bound, and nothing is said of what limits the DUT.",
+        unit: "none",
+    },
+    Term {
+        name: "run",
+        definition: "One execution of a plan: every point with its repetitions, on one machine.",
+        clause: "RFC 2544 section 23 describes a trial; a run is all of them",
+        here: "Its date is that of its trials, from the start of the first to the end of the last; a resumed run has several parts.",
+        unit: "none",
     },
 ];
