@@ -209,10 +209,14 @@ fn a_device_that_cannot_be_set_up_leaves_an_error_and_no_summary_of_nothing() {
     fs::create_dir(scratch.path("recipes")).expect("a directory");
     scratch.write("recipes/broken.toml", BROKEN);
     let plan = scratch.write("plan.toml", &format!("recipes = [\"recipes\"]\n{}", PLAN.replace("linux-ipv4", "broken")));
-    let output = output(&["run", &plan, "-o", &scratch.path("results")]);
-    let error = text(&output.stderr);
-    assert_eq!((output.status.code(), text(&output.stdout)), (Some(3), String::new()), "{error}");
+    let run = output(&["run", &plan, "-o", &scratch.path("results")]);
+    let error = text(&run.stderr);
+    let told = "exit 3: testbed could not be built\n".to_owned();
+    assert_eq!((run.status.code(), text(&run.stdout)), (Some(3), told), "{error}");
     assert!(error.contains("error: ") && error.contains("nothing was measured; the plan and the commands"), "{error}");
     assert!(error.contains("sixbench run --resume") && !error.contains("interrupted"), "{error}");
+    let again = text(&output(&["report", &scratch.path("results")]).stdout);
+    assert!(again.contains("The set-up of broken failed") && !again.contains("interrupted"), "{again}");
+    fs::write(Path::new(&scratch.path("results")).join("facts.json"), "{\"sixbench\":\"0\",\"host\":{}}").expect("written");
     refused(&["report", &scratch.path("results")], "holds no trial yet, so there is nothing to report");
 }

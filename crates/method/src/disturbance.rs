@@ -27,16 +27,17 @@ pub fn weighed(bracket: Bracket, records: &[&TrialRecord]) -> Bracket {
 /// in many of the repetition, or the loss stands in one moment while the processors had time to spare.
 fn is_doubtful(bracket: &Bracket, records: &[&TrialRecord]) -> bool {
     let (lost, disturbed) = at_upper_bound(bracket, records);
-    let is_excusable = lost.iter().any(|record| !record.result.is_loss_of_the_dut(EXCUSABLE_SHARE));
+    let is_excusable = lost.iter().any(|record| has_excusable_loss(record));
     let all_disturbed = records.iter().filter(|record| is_disturbed(record)).count();
     is_excusable
         || (!disturbed.is_empty() && disturbed.len() >= lost.len())
         || all_disturbed as f64 > DISTURBED_SHARE * records.len() as f64
-        || is_accident(records, bracket.goal)
+        // What loses in a moment at every load has a habit, and no accident each time.
+        || (bracket.lower.is_some() && is_accident(records, bracket.goal))
 }
 
 /// Whether the loss that limits these trials is explained by an accident on the machine.
-pub fn is_accident(records: &[&TrialRecord], goal: LossRatio) -> bool {
+fn is_accident(records: &[&TrialRecord], goal: LossRatio) -> bool {
     explain(records, goal).is_some_and(|found| matches!(found.cause, Cause::Event | Cause::HostSteal | Cause::Disturbed))
 }
 
@@ -54,6 +55,19 @@ fn at_upper_bound<'a>(bracket: &Bracket, records: &[&'a TrialRecord]) -> (Vec<&'
     (with(Verdict::Lost).collect(), with(Verdict::Invalid).filter(|record| is_disturbed(record)).collect())
 }
 
+/// Whether a number that is the higher the better, and was found in these trials, is only known not to be lower: in many of them others had
+/// the device's processors, or it was such a trial that lost.
+pub(crate) fn makes_lower_bound(records: &[&TrialRecord]) -> bool {
+    let disturbed: Vec<_> = records.iter().filter(|record| is_disturbed(record)).collect();
+    disturbed.len() as f64 > DISTURBED_SHARE * records.len() as f64
+        || disturbed.iter().any(|record| record.result.verdict(LossRatio::ZERO) == Verdict::Lost && has_excusable_loss(record))
+}
+
+/// Whether more of what is missing in a trial than may be overlooked can be explained by what was done to the device, or by the tester.
+pub(crate) fn has_excusable_loss(record: &TrialRecord) -> bool {
+    !record.result.is_loss_of_the_dut(EXCUSABLE_SHARE)
+}
+
 /// Whether others had the device's processors during a trial, for longer than goes unnoticed.
 pub fn is_disturbed(record: &TrialRecord) -> bool {
     record.result.faults.iter().any(Fault::is_of_the_machine)
@@ -63,7 +77,7 @@ pub fn is_disturbed(record: &TrialRecord) -> bool {
 mod tests {
     use super::*;
     use crate::plan::Point;
-    use crate::record::FORMAT;
+    use crate::record::{CoreWatch, CpuSample, FORMAT, Watch};
     use crate::terms::{Direction, FrameRate, FrameSize};
     use crate::trial::{DirectionResult, TrialResult, TrialSpec};
 
@@ -121,8 +135,50 @@ mod tests {
     #[test]
     fn a_loss_in_one_moment_is_an_accident() {
         let mut lossy = trial(20_000, 50, vec![]);
+        lossy.result.directions[0].lost_by_bin = vec![0, 0, 0, 30, 20, 0, 0, 0, 0, 0];
+        lossy.watch = Some(idle());
+        assert_eq!(limit(Limit::Dut, &[trial(10_000, 0, vec![]), lossy.clone()]), Limit::Disturbed);
+        let mut again = lossy.clone();
+        again.result.directions[0].lost_by_bin = vec![0, 0, 0, 50, 0, 0, 0, 0, 0, 0];
+        assert_eq!(limit(Limit::Dut, &[lossy, again]), Limit::Dut, "what recurs at the same time is a habit of the device");
+    }
+
+    #[test]
+    fn a_few_frames_lost_here_and_there_are_the_devices() {
+        for bins in [vec![2], vec![1, 0, 0, 0, 0, 0, 0, 0, 0, 1], vec![3, 0, 0, 0, 0, 2], vec![0, 0, 40, 0, 0, 0, 0, 45, 0, 0]]
+        {
+            let mut lossy = trial(20_000, bins.iter().sum(), vec![]);
+            lossy.result.directions[0].lost_by_bin = bins.into_iter().chain([0; 10]).take(10).collect();
+            lossy.watch = Some(idle());
+            assert_eq!(limit(Limit::Dut, &[trial(10_000, 0, vec![]), lossy]), Limit::Dut);
+        }
+    }
+
+    #[test]
+    fn a_device_that_loses_in_a_moment_at_every_load_passes_nothing() {
+        let mut lossy = trial(20_000, 50, vec![]);
         lossy.result.directions[0].lost_by_bin = vec![0, 0, 0, 50, 0, 0, 0, 0, 0, 0];
-        assert_eq!(limit(Limit::Dut, &[trial(10_000, 0, vec![]), lossy]), Limit::Disturbed);
+        lossy.watch = Some(idle());
+        let bracket = Bracket { goal: LossRatio::ZERO, lower: None, upper: Some(FrameRate(20_000)), limit: Limit::Dut };
+        assert_eq!(weighed(bracket, &[&lossy]).limit, Limit::Dut);
+    }
+
+    #[test]
+    fn a_burst_that_was_lost_while_others_had_the_processors_is_a_lower_bound() {
+        let passed = trial(10_000, 0, vec![]);
+        let all: Vec<&TrialRecord> = vec![&passed; 9];
+        assert!(!makes_lower_bound(&all));
+        let lossy = trial(20_000, 3000, taken(100));
+        assert!(makes_lower_bound(&[&all[..], &[&lossy]].concat()));
+        let plain = trial(20_000, 10_000, taken(10));
+        assert!(!makes_lower_bound(&[&all[..], &[&plain]].concat()));
+    }
+
+    /// A core of the DUT that has time to spare.
+    fn idle() -> Watch {
+        let samples = vec![CpuSample { idle: 700, softirq: 300, ..CpuSample::default() }; 10];
+        let cores = vec![CoreWatch { core: 1, role: "dut".to_owned(), samples }];
+        toml::from_str::<Watch>("interval_ns = 100000000\ncores = []").map(|watch| Watch { cores, ..watch }).expect("a watch")
     }
 
     #[test]

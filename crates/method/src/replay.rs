@@ -2,7 +2,7 @@
 //!
 //! A procedure is a function of its start and of the results it learned, so the records of a run hold all its decisions.
 
-use crate::disturbance::weighed;
+use crate::disturbance::{makes_lower_bound, weighed};
 use crate::measure::{Findings, Outcome, Procedure, Value, procedure, watched};
 use crate::plan::{Plan, Point, Test};
 use crate::record::TrialRecord;
@@ -194,6 +194,9 @@ fn outcome(point: &Point, repetition: u32, records: &[&TrialRecord], fed: &Fed) 
     let Findings { brackets, mut values } = fed.procedure.findings();
     let brackets = brackets.into_iter().map(|bracket| weighed(bracket, records)).collect();
     let trials = records.len() as u32;
+    if makes_lower_bound(records) {
+        values.iter_mut().filter(|value| value.quantity.is_higher_better()).for_each(|value| value.is_at_least = true);
+    }
     values.extend(&fed.watched);
     Outcome { point: point.clone(), repetition, trials, invalid: fed.invalid, load: fed.load.clone(), brackets, values }
 }

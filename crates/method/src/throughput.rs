@@ -5,6 +5,7 @@ use crate::measure::Outcome;
 use crate::plan::{Measure, Plan, Point, Test};
 use crate::record::TrialRecord;
 use crate::replay::outcomes_of;
+use crate::search::{Bracket, Limit};
 use crate::stats;
 use crate::terms::FrameRate;
 use serde::{Deserialize, Serialize};
@@ -15,6 +16,9 @@ use serde::{Deserialize, Serialize};
 pub struct LoadSource {
     /// The throughput for the first loss goal, frames per second per direction: of several searches the median.
     pub throughput: FrameRate,
+    /// Whether it is only known not to be lower: something else than the DUT ended a search.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_at_least: bool,
     /// The searches, in the order of the plan.
     pub searches: Vec<SearchRef>,
 }
@@ -31,13 +35,17 @@ pub struct SearchRef {
 
 /// The throughput that `point` is measured at, by the searches among `outcomes`. `None` as long as none of them has found one.
 pub fn shared(plan: &Plan, point: &Point, outcomes: &[Outcome]) -> Option<LoadSource> {
-    let found: Vec<(SearchRef, FrameRate)> = points(plan, point)
+    let found: Vec<(SearchRef, Bracket)> = points(plan, point)
         .flat_map(|source| outcomes.iter().filter(move |outcome| outcome.point == source))
-        .filter_map(|outcome| Some((search(outcome), outcome.throughput()?)))
+        .filter_map(|outcome| Some((search(outcome), *outcome.brackets.first()?)))
+        .filter(|(_, bracket)| bracket.lower.is_some() || bracket.limit == Limit::Dut)
         .collect();
-    let rates: Vec<f64> = found.iter().map(|(_, rate)| rate.0 as f64).collect();
-    let throughput = FrameRate(stats::median(&rates)? as u64);
-    Some(LoadSource { throughput, searches: found.into_iter().map(|(search, _)| search).collect() })
+    // A search in which the DUT lost even at the lowest load has found nothing that is forwarded: zero, as in the throughput itself.
+    let rates: Vec<f64> = found.iter().map(|(_, bracket)| bracket.lower.map_or(0.0, |rate| rate.0 as f64)).collect();
+    let throughput = stats::median(&rates).filter(|rate| *rate >= 1.0)?;
+    let is_at_least = found.iter().any(|(_, bracket)| bracket.limit != Limit::Dut);
+    let searches = found.into_iter().map(|(search, _)| search).collect();
+    Some(LoadSource { throughput: FrameRate(throughput as u64), is_at_least, searches })
 }
 
 /// The same by the records of a run.

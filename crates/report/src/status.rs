@@ -101,7 +101,7 @@ fn why_invalid(cause: Cause, stage: Stage) -> &'static str {
             "before every trial phase 1 failed to open all its connections, or they were not kept; lower the plan's \
              `phase-1-rate`, or look at the DUT's table and timeouts"
         }
-        (Cause::Disturbed, _) => "other work had the DUT's processors in every trial that was made for it",
+        (Cause::Disturbed, _) => "other work had the DUT's processors in the trials that decided",
         (Cause::Tester, Stage::Search) => "the tester fell short at every load that was tried",
         (Cause::Tester, Stage::Measurement) => "every trial of the measurement was invalid",
     }

@@ -55,11 +55,12 @@ fn line(judged: &Judged<'_>) -> Option<String> {
 fn found(judged: &Judged<'_>) -> String {
     let Some(median) = judged.found else { return "no result".to_owned() };
     if median.low == f64::NEG_INFINITY {
-        return "the tester had no valid trial in most repetitions".to_owned();
+        return "most repetitions say nothing of the device: the tester had no valid trial, or other work disturbed them"
+            .to_owned();
     }
     let value = amount::exact(&judged.subject, median.low);
     match median.is_at_least() {
-        true => format!("a median of {value} or more, where the tester or the plan's maximum ended the search"),
+        true => format!("a median of {value} or more, where the tester, the plan's maximum or other work ended the search"),
         false => format!("a median of {value}"),
     }
 }
@@ -78,7 +79,9 @@ fn reason(verdict: Verdict, judged: &[Judged<'_>], unfit: &[String]) -> Option<S
         let named = unfit.iter().take(MOST_NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
         let more = unfit.len().saturating_sub(MOST_NAMED);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        format!("the tester was not fit: it had no valid trial at {named}{more}; sixbench doctor tells what disturbs it")
+        format!(
+            "the tester was not fit: it had no valid trial, or only disturbed ones, at {named}{more}; sixbench doctor tells what disturbs it"
+        )
     };
     match verdict {
         Verdict::Passed if all == 0 => None,
@@ -89,7 +92,7 @@ fn reason(verdict: Verdict, judged: &[Judged<'_>], unfit: &[String]) -> Option<S
         Verdict::TesterUnfit => {
             let besides = if unfit.is_empty() { String::new() } else { format!("; besides, {}", of_points()) };
             Some(format!(
-                "the tester or the plan's maximum ended the search before {count} of {all} {expectations} could be told{besides}"
+                "the tester, the plan's maximum or other work ended the search before {count} of {all} {expectations} could be told{besides}"
             ))
         }
         Verdict::Inconclusive => None,

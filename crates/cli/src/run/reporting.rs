@@ -51,12 +51,16 @@ pub(crate) fn terminal(findings: &Findings<'_>, color: bool) -> String {
 /// Writes the derived files of a stored run again; returns the path of report.html and the terminal's summary.
 pub(crate) fn again(directory: &Path, color: bool) -> Result<(PathBuf, String)> {
     let Stored { plan, records, facts, commands, .. } = load(directory)?;
-    if records.is_empty() {
+    // A run whose set-up failed has a story to tell: the status of every point.
+    if records.is_empty() && facts.runs.is_empty() {
         let name = directory.display();
         bail!("{name} holds no trial yet, so there is nothing to report; go on with: sixbench run --resume {name}");
     }
     let replayed = replay::replay(&plan, &records);
-    if let Some(mismatch) = replayed.mismatches.first() {
+    // Single points that an earlier version judged otherwise have a status that says so.
+    if let Some(mismatch) =
+        replayed.mismatches.first().filter(|_| replayed.finished.is_empty() && replayed.unfinished.is_empty())
+    {
         return Err(anyhow::Error::new(mismatch.clone())).context(directory.display().to_string());
     }
     let interrupted = !replay::is_complete(&plan, &replayed.finished);

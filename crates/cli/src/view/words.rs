@@ -154,6 +154,9 @@ fn bracket(bracket: &Bracket, unit: &str) -> String {
     };
     match bracket.lower {
         Some(rate) => format!("{} {unit}{goal}{limit}", show_rate(rate)),
+        None if matches!(bracket.limit, Limit::Tester | Limit::Disturbed) => {
+            format!("no result{goal}: no trial told anything of the device")
+        }
         None => format!("nothing passed{goal}"),
     }
 }

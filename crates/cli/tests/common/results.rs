@@ -73,6 +73,7 @@ pub(crate) fn write(scratch: &Scratch, name: &str, plan: &Plan, records: &[Trial
     let lines = records.iter().map(|record| serde_json::to_string(record).expect("JSON") + "\n");
     scratch.write(&format!("{name}/trials.jsonl"), &lines.collect::<String>());
     scratch.write(&format!("{name}/resolved.toml"), &toml::to_string(plan).expect("TOML"));
+    scratch.write(&format!("{name}/plan.toml"), "# of a simulated run\n");
     scratch.write(&format!("{name}/facts.json"), &serde_json::to_string(facts).expect("JSON"));
     scratch.path(name)
 }

@@ -40,10 +40,12 @@ impl fmt::Display for Dropped {
     }
 }
 
-/// Whether nearly all losses of most trials stand in one or two bins each.
+/// Whether nearly all losses of most trials stand in one moment each, and not in the same one in all of them: what recurs at a fixed time
+/// is a habit of the DUT.
 pub(super) fn event(trials: &[&TrialRecord]) -> Option<Bottleneck> {
     let moments: Vec<Moment> = trials.iter().filter_map(|record| moment(record)).collect();
-    let first = moments.first().filter(|_| 2 * moments.len() > trials.len())?;
+    let is_habit = moments.len() > 1 && moments.iter().all(|moment| moment.at_ns == moments[0].at_ns);
+    let first = moments.first().filter(|_| 2 * moments.len() > trials.len() && !is_habit)?;
     let Moment { lost, missing, at_ns, of_ns } = first;
     let evidence = format!(
         "in {} of {} trials; in the first, {lost} of {missing} missing frames were due around {:.1} s of {:.1} s",
@@ -66,14 +68,15 @@ struct Moment {
 fn moment(record: &TrialRecord) -> Option<Moment> {
     /// In fewer bins two of them are no moment.
     const BINS: usize = 8;
+    /// Fewer frames stand together by chance.
+    const FRAMES: u64 = 20;
     let bins = bins(record);
     let missing: u64 = bins.iter().sum();
-    let mut by_loss: Vec<usize> = (0..bins.len()).collect();
-    by_loss.sort_by_key(|bin| std::cmp::Reverse(bins[*bin]));
-    let lost: u64 = by_loss.iter().take(2).map(|bin| bins[*bin]).sum();
-    let is_moment = bins.len() >= BINS && missing > 0 && lost as f64 >= 0.95 * missing as f64;
-    let at_ns = *by_loss.first()? as u64 * LOSS_BIN_NS;
-    is_moment.then_some(Moment { lost, missing, at_ns, of_ns: record.result.spec.duration_ns })
+    // A moment may lie across the border of two bins.
+    let (at, lost) = bins.windows(2).map(|pair| pair[0] + pair[1]).enumerate().max_by_key(|(_, lost)| *lost)?;
+    let is_moment = bins.len() >= BINS && missing >= FRAMES && lost as f64 >= 0.95 * missing as f64;
+    let at = if bins[at] >= bins[at + 1] { at } else { at + 1 };
+    is_moment.then_some(Moment { lost, missing, at_ns: at as u64 * LOSS_BIN_NS, of_ns: record.result.spec.duration_ns })
 }
 
 /// Frames missing by the time they were due, both directions together.

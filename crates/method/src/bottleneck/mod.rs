@@ -9,7 +9,7 @@ mod tests;
 
 pub use devices::{Chain, Idleness, Weakest, idleness, weakest};
 
-use crate::disturbance::is_disturbed;
+use crate::disturbance::{has_excusable_loss, is_disturbed};
 use crate::record::TrialRecord;
 use crate::terms::{FrameRate, LossRatio};
 use crate::trial::{Shape, Verdict};
@@ -45,11 +45,11 @@ pub enum Cause {
     PhaseOne,
     /// The names of a DNS server were not cached, or not enough, as the plan has it (RFC 8219 section 9.2).
     Names,
-    /// The losses stand in one or two bins of 100 ms.
+    /// The losses stand in one moment, of at most two neighbouring bins of 100 ms.
     Event,
     /// The host of the virtual machine took time from the DUT.
     HostSteal,
-    /// Other work had the DUT's processors in every trial at a load.
+    /// Other work had the DUT's processors in the trials that lost, or in every trial at a load.
     Disturbed,
     /// The tester could not offer more.
     Tester,
@@ -73,9 +73,11 @@ impl fmt::Display for Cause {
             Self::ConnectionTable => "the DUT's connection tracking table is at its end",
             Self::PhaseOne => "the connections of phase 1 were not all opened, or not kept, so nothing was measured",
             Self::Names => "the names were not cached as the plan has it, or not enough of them, so nothing was measured",
-            Self::Event => "the losses stand in a moment of the trial: an accident on the machine rather than its limit",
+            Self::Event => {
+                "the losses stand in one moment of the trial while the cores had time to spare: an accident on the machine, or a pause of the DUT"
+            }
             Self::HostSteal => "the host of this virtual machine takes processor time away from the DUT",
-            Self::Disturbed => "other work on the machine had the DUT's processors in every trial at a load: nothing is known of it",
+            Self::Disturbed => "other work on the machine had the DUT's processors: its own limit is not known",
             Self::Tester => "the tester cannot offer more: the DUT may be better than this",
             Self::Waiting => {
                 "the cores have time to spare and no interface counts drops: the server waits, look at its limits of threads, sockets and \
@@ -112,7 +114,8 @@ pub fn explain(records: &[&TrialRecord], goal: LossRatio) -> Option<Bottleneck> 
     }
     let (cores, before) = (dut_cores(&lost), dut_cores(&passed));
     let (drops, refusals) = (losses::drops(&lost), table::refusals(&lost));
-    let mut found = steal(&cores, &before)
+    let mut found = taken(&lost)
+        .or_else(|| steal(&cores, &before))
         .or_else(|| refusals.as_ref().and_then(Refusals::as_the_cause))
         .or_else(|| saturation(&cores, &before))
         .or_else(|| one_process_on_the_move(&lost, &cores))
@@ -189,6 +192,15 @@ fn words_of(record: &TrialRecord) -> String {
         shape if shape.connections().is_some() => format!("{} connections/s", rate(record).0),
         _ => rate(record).to_string(),
     }
+}
+
+/// Others who had the DUT's processors explain more of the loss than may be overlooked, in most of the losing trials.
+fn taken(lost: &[&TrialRecord]) -> Option<Bottleneck> {
+    let doubtful: Vec<_> = lost.iter().filter(|record| is_disturbed(record) && has_excusable_loss(record)).collect();
+    let first = doubtful.first().filter(|_| 2 * doubtful.len() > lost.len())?;
+    let fault = first.result.faults.iter().find(|fault| fault.is_of_the_machine())?;
+    let evidence = format!("in {} of {} losing trials; in the first, {fault}", doubtful.len(), lost.len());
+    Some(Bottleneck { cause: Cause::Disturbed, evidence })
 }
 
 /// Time taken by the host counts when it is more than while frames still passed.

@@ -1,7 +1,7 @@
 //! Why a point has only a lower bound, no result, or was not run.
 
 use super::{is_own, open_bracket};
-use crate::disturbance::is_disturbed;
+use crate::disturbance::{is_disturbed, makes_lower_bound};
 use crate::measure::Outcome;
 use crate::plan::{Measure, Test};
 use crate::record::TrialRecord;
@@ -119,7 +119,10 @@ impl Open {
         let open = |limit: Limit| brackets().filter(|b| open_bracket(b) && b.limit == limit).count() as u32;
         let is_open = |outcome: &&&Outcome| outcome.values.iter().any(|v| v.is_at_least && is_own(v.quantity));
         let values = results.iter().filter(is_open).count() as u32;
-        let (invalid, maximum, disturbed) = (open(Limit::Tester), open(Limit::Maximum) + values, open(Limit::Disturbed));
+        let is_disturbed = makes_lower_bound(records);
+        let (disturbed, values) = if is_disturbed { (values, 0) } else { (0, values) };
+        let (invalid, maximum, disturbed) =
+            (open(Limit::Tester), open(Limit::Maximum) + values, open(Limit::Disturbed) + disturbed);
         (invalid + maximum + disturbed > 0).then(|| Self { invalid, cause: Cause::of(records), maximum, disturbed })
     }
 
@@ -163,7 +166,9 @@ impl NoResult {
             Stage::Search if brackets().all(|b| !is_not_the_duts(b.limit)) && !test.measure.is_searched_rate() => Self::NoLoad,
             Stage::Measurement if !has_invalid && !is_capacity(&test.measure) => Self::NothingSeen,
             stage => {
-                let (cause, trials) = (Cause::of(records), records.len() as u32);
+                let was_disturbed = brackets().any(|bracket| bracket.limit == Limit::Disturbed);
+                let cause = if was_disturbed { Cause::Disturbed } else { Cause::of(records) };
+                let trials = records.len() as u32;
                 Self::Invalid { cause, stage, trials, faults: faults(records) }
             }
         }

@@ -55,19 +55,13 @@ impl Hindrance {
 }
 
 impl GoalDigest {
-    /// `hindrance`: trials were invalid for that, not since the tester fell short. `is_accident`: an accident on the machine explains the loss.
-    pub(super) fn new(
-        goal: LossRatio,
-        brackets: impl Iterator<Item = Bracket>,
-        hindrance: Option<Hindrance>,
-        is_accident: bool,
-    ) -> Self {
+    /// `hindrance`: trials were invalid for that, not since the tester fell short.
+    pub(super) fn new(goal: LossRatio, brackets: impl Iterator<Item = Bracket>, hindrance: Option<Hindrance>) -> Self {
         let limits = Limits { hindrance, ..Limits::default() };
         let mut digest =
             Self { goal, summary: None, values: vec![], span: (u64::MAX, 0), below_minimum: 0, unmeasured: 0, limits };
         digest.values = brackets.filter_map(|bracket| digest.add(bracket)).map(|rate| rate as f64).collect();
         digest.summary = Summary::of(&digest.values);
-        digest.limits = digest.limits.doubted(is_accident);
         digest
     }
 
@@ -99,14 +93,6 @@ impl GoalDigest {
 }
 
 impl Limits {
-    /// Where what is said of all trials of a point is that an accident limits them, no repetition may say that the DUT does.
-    fn doubted(self, is_accident: bool) -> Self {
-        match is_accident && self.disturbed == 0 {
-            true => Self { dut: 0, disturbed: self.dut, ..self },
-            false => self,
-        }
-    }
-
     /// Whether the DUT may be better than the number: something else ended a search.
     pub(crate) fn open_above(self) -> bool {
         self.tester + self.maximum + self.disturbed + self.hindered > 0

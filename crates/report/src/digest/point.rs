@@ -3,11 +3,10 @@
 use super::{GoalDigest, Hindrance, Limits, Sample};
 use crate::Input;
 use crate::words::title;
-use sixbench_method::disturbance::is_accident;
 use sixbench_method::measure::{Outcome, Quantity};
 use sixbench_method::plan::{Measure, Point, Test};
 use sixbench_method::record::TrialRecord;
-use sixbench_method::search::Bracket;
+use sixbench_method::search::{Bracket, Limit};
 use sixbench_method::stats::Summary;
 use sixbench_method::status::Cause;
 use sixbench_method::terms::{Direction, FrameRate, FrameSize, LossRatio};
@@ -32,9 +31,7 @@ impl<'a> PointDigest<'a> {
         let outcomes: Vec<&Outcome> = input.outcomes.iter().filter(|o| o.point == point).collect();
         let goals = input.plan.search.goals.iter().enumerate();
         let hindrance = hindrance(&records);
-        let goals = goals
-            .map(|(i, &goal)| GoalDigest::new(goal, brackets(&outcomes, i), hindrance, is_accident(&records, goal)))
-            .collect();
+        let goals = goals.map(|(i, &goal)| GoalDigest::new(goal, brackets(&outcomes, i), hindrance)).collect();
         let samples = samples(&outcomes);
         Self { test, point, records, outcomes, goals, samples }
     }
@@ -87,6 +84,12 @@ impl<'a> PointDigest<'a> {
     /// The throughput that a measurement of another kind was made at, or relative to.
     pub(crate) fn determined(&self) -> Option<FrameRate> {
         self.outcomes.iter().find_map(|o| o.load_throughput())
+    }
+
+    /// Whether the throughput that it was made at is only known not to be lower.
+    pub(crate) fn is_load_at_least(&self) -> bool {
+        let own = |o: &&Outcome| o.brackets.first().is_some_and(|bracket| bracket.limit != Limit::Dut);
+        self.outcomes.iter().any(|o| o.load.as_ref().map_or_else(|| own(o), |load| load.is_at_least))
     }
 
     /// The sample of a quantity in one direction; of several loads, at the lowest.

@@ -16,8 +16,8 @@ pub(super) fn sentences(digest: &Digest) -> Vec<String> {
     all.iter().filter_map(|ladder| sentence(digest, ladder)).collect()
 }
 
-/// `Linux sit, echo: no frame lost with up to 7 clients, 0.03 % with 10; response time 0.274 ms with 1 client, 1.31 ms with 10; at most
-/// 46.8 k frames/s forwarded, at 118 bytes.`
+/// `Linux sit, echo: no frame lost with up to 7 clients, 0.03 % with 10; response time 0.274 ms with 1 client, 1.31 ms with 10;
+/// 46.8 k frames/s forwarded at the highest, at 118 bytes.`
 fn sentence(digest: &Digest, ladder: &Ladder) -> Option<String> {
     let times: Vec<_> = ladder.samples(Quantity::ResponseTime).map(|(at, s)| (at, short_ms(s.summary.median))).collect();
     let forwarded = ladder.samples(Quantity::ForwardedFrames).map(|(_, s)| s.summary.median).reduce(f64::max)?;
@@ -27,7 +27,7 @@ fn sentence(digest: &Digest, ladder: &Ladder) -> Option<String> {
         [(first, least), .., (last, most)] => format!("response time {least} with {}, {most} with {last}", clients(*first)),
     };
     Some(format!(
-        "{}, {}: {}; {time}; at most {} frames/s forwarded, at {}\u{a0}bytes.",
+        "{}, {}: {}; {time}; {} frames/s forwarded at the highest, at {}\u{a0}bytes.",
         digest.dut_title(ladder.test),
         ladder.name,
         loss(ladder)?,

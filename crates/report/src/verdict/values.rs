@@ -27,7 +27,7 @@ pub(crate) fn sentence(point: &PointDigest) -> Option<String> {
         Measure::Pdv(_) => format!("packet delay variation {}", time(point.worst(Quantity::Pdv)?)),
         Measure::Ipdv(_) => ipdv(point)?,
         Measure::BackToBack(_) => burst(point.worst(Quantity::BackToBackFrames)?),
-        Measure::Recovery(recovery) => recovered(point.worst(Quantity::RecoveryTime)?, recovery),
+        Measure::Recovery(recovery) => recovered(point, recovery)?,
         Measure::Reset(_) => format!("forwarded nothing after a reset for {}", mean(point.worst(Quantity::ResetTimeByLoss)?)),
     };
     let rate = short(point.samples.first()?.load.0 as f64);
@@ -54,24 +54,26 @@ fn burst(sample: &Sample) -> String {
     }
 }
 
-fn recovered(sample: &Sample, recovery: &Recovery) -> String {
+fn recovered(point: &PointDigest, recovery: &Recovery) -> Option<String> {
+    let sample = point.worst(Quantity::RecoveryTime)?;
     let overload = three_digits(recovery.overload * 100.0);
-    match sample.summary.max == 0.0 {
-        true => format!("lost nothing more after an overload of {overload}\u{a0}% of its throughput"),
-        false => format!("took {} to recover from an overload of {overload}\u{a0}% of its throughput", mean(sample)),
-    }
+    let of = if point.is_load_at_least() { "the rate it is known to forward at least" } else { "its throughput" };
+    Some(match sample.summary.max == 0.0 {
+        true => format!("lost nothing more after {overload}\u{a0}% of {of}"),
+        false => format!("took {} to recover from {overload}\u{a0}% of {of}", mean(sample)),
+    })
 }
 
 fn time(sample: &Sample) -> String {
     format!("{}{}", sample.sign(), short_ms(sample.summary.median))
 }
 
-/// `on average 20.7 ms, at most 41.2 ms (n = 2)`: the clauses on recovery and reset ask for the average, which no single time keeps to.
+/// `on average 20.7 ms, 41.2 ms at the longest (n = 2)`: the clauses on recovery and reset ask for the average, which no single time keeps to.
 fn mean(sample: &Sample) -> String {
     let mean = format!("{}{}", sample.sign(), short_ms(sample.mean));
     match sample.summary.n {
         1 => mean,
-        n => format!("on average {mean}, at most {}{} (n = {n})", sample.sign(), short_ms(sample.summary.max)),
+        n => format!("on average {mean}, {}{} at the longest (n = {n})", sample.sign(), short_ms(sample.summary.max)),
     }
 }
 
