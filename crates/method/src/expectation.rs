@@ -227,7 +227,7 @@ mod tests {
 
     #[test]
     fn what_the_tester_or_the_plan_cut_off_passes_bounds_below_it_and_misses_none() {
-        for limit in [Limit::Tester, Limit::Maximum] {
+        for limit in [Limit::Tester, Limit::Maximum, Limit::Disturbed] {
             let rates = [(Some(100_000), limit); 3];
             assert_eq!(of_rates(between(Some(90_000.0), None), &rates), Verdict::Passed);
             assert_eq!(of_rates(between(Some(110_000.0), None), &rates), Verdict::TesterUnfit, "the device may do more");

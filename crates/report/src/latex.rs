@@ -14,8 +14,9 @@ pub fn latex(input: &Input) -> String {
         .into_iter()
         .filter(|table| !table.rows.is_empty());
     let tables: Vec<String> = tables.chain(rest).map(|t| table(&t)).collect();
+    let warnings: String = input.facts.warnings.iter().map(|text| format!("% warning: {}\n", comment(text))).collect();
     format!(
-        "% {}. {}. \\input this file; it needs no package.\n% {}\n% {}. Written {}.\n\n{}",
+        "% {}. {}. \\input this file; it needs no package.\n% {}\n% {}. Written {}.\n{warnings}\n{}",
         comment(&input.plan.name),
         comment(&origin::sentence(input)),
         comment(origin::command(input)),

@@ -8,12 +8,19 @@ use crate::{Input, chapter, origin, status, verdict};
 pub fn markdown(input: &Input) -> String {
     let digest = Digest::new(input);
     let sentences = verdict::sentences(&digest).iter().map(|s| format!("- {}\n", escaped(s))).collect::<String>();
+    let warnings = warnings(input);
     let tables: Vec<Table> = chapter::results(&digest).into_iter().flat_map(|chapter| chapter.tables).collect();
     let tables: String = tables.iter().map(|t| format!("\n## {}\n\n{}", escaped(&t.title), table(t))).collect();
     let run = origin::table(input);
     let run = format!("\n## {}\n\n{}", escaped(&run.title), table(&run));
     let (name, origin) = (escaped(&input.plan.name), escaped(&origin::sentence(input)));
-    format!("# {name}\n\n{origin}.\n\n{}.\n\n{sentences}{tables}{run}", status::counted(&digest))
+    format!("# {name}\n\n{origin}.\n\n{}.\n\n{sentences}{warnings}{tables}{run}", status::counted(&digest))
+}
+
+/// What the run warned of, the doubts about its numbers first.
+fn warnings(input: &Input) -> String {
+    let lines: String = input.facts.warnings.iter().map(|warning| format!("- {}\n", escaped(warning))).collect();
+    if lines.is_empty() { lines } else { format!("\nWarnings of the run:\n\n{lines}") }
 }
 
 fn table(table: &Table) -> String {

@@ -104,6 +104,7 @@ fn said(digest: &Digest) -> Vec<String> {
         said.push(verdict::nothing(digest));
     }
     said.extend(verdict::reservations(digest));
+    said.extend(digest.input.facts.warnings.iter().map(|warning| format!("warning: {warning}")));
     said
 }
 

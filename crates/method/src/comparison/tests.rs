@@ -123,7 +123,7 @@ fn four_repetitions_are_too_few_for_two_rows_and_five_enough() {
 fn nothing_is_shown_beyond_the_limit_of_the_tester_or_the_plan() {
     let test = || test_of("t", &[84], 4);
     let other = rates("t", 84, &[820, 821, 822, 823]);
-    for limit in [Limit::Tester, Limit::Maximum] {
+    for limit in [Limit::Tester, Limit::Maximum, Limit::Disturbed] {
         let open = limited(rates("t", 84, &[800, 801, 802, 800]), limit);
         let (found, verdict) = row(test(), &open, &other, 0.0);
         assert_eq!((found.finding, verdict), (Finding::CutOff, Verdict::Inconclusive));

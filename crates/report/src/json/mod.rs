@@ -35,6 +35,9 @@ struct Results<'a> {
     interrupted: bool,
     run: JsonRun<'a>,
     counts: JsonCounts,
+    /// Of the run, the doubts about its numbers first.
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    warnings: &'a [String],
     rate_unit: &'static str,
     points: Vec<JsonPoint<'a>>,
     /// Of series over the DUT's cores.
@@ -139,6 +142,7 @@ pub fn json(input: &Input) -> String {
         generated: input.generated,
         interrupted: input.interrupted,
         run: JsonRun::of(input),
+        warnings: &input.facts.warnings,
         counts: JsonCounts::of(&digest),
         rate_unit: RATE_UNIT,
         points: digest.all_points().map(|p| point(&digest, p)).collect(),

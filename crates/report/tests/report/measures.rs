@@ -116,7 +116,8 @@ fn what_may_be_more_in_truth_is_said_to_be_at_least_so_much() {
     let mut sample = Sample::of_every_measure().only(&["reset"]);
     sample.outcomes[0].values.iter_mut().for_each(|value| value.is_at_least = true);
     let text = markdown(&sample.input());
-    let sentence = "forwarded nothing after a reset for on average ≥\u{a0}1240\u{a0}ms, ≥\u{a0}1260\u{a0}ms at the longest (n = 3)";
+    let sentence =
+        "forwarded nothing after a reset for on average ≥\u{a0}1240\u{a0}ms, ≥\u{a0}1260\u{a0}ms at the longest (n = 3)";
     assert!(text.contains(sentence), "{text}");
     assert!(text.contains("≥: the true value may be higher"), "{text}");
 }

@@ -133,7 +133,8 @@ fn nothing_is_said_of_the_limit_of_a_device_that_was_disturbed() {
     let sample = Sample::of_every_status().only(&["result", "partly"]);
     let undisturbed = markdown(&sample.input());
     assert!(undisturbed.contains("| DUT |") && !undisturbed.contains("disturbed"), "{undisturbed}");
-    let sample = sample.disturbed("result");
+    let mut sample = sample.disturbed("result");
+    sample.facts.warnings.insert(0, "before it was set up: core 1 is 97 % busy".to_owned());
     let input = sample.input();
     let page = html(&input).expect("a page");
     for text in
@@ -141,6 +142,9 @@ fn nothing_is_said_of_the_limit_of_a_device_that_was_disturbed() {
     {
         assert!(text.contains("disturbed"), "{text}");
         assert!(!text.contains("at most"), "{text}");
+    }
+    for text in [markdown(&input), terminal(&input, 100, false), latex(&input), json(&input), html(&input).expect("a page")] {
+        assert!(text.contains("core 1 is 97"), "the first warning is in every format: {text}");
     }
     let of_disturbed = |line: &&str| line.starts_with("| DUT, result | simulated-result |");
     let text = markdown(&input);
