@@ -137,7 +137,15 @@ impl Fault {
 
     /// Whether it was done to the DUT from outside: others had its processors.
     pub fn is_of_the_machine(&self) -> bool {
-        matches!(self, Self::CpuStolen { .. } | Self::CpuTaken { .. })
+        self.taken_ms().is_some()
+    }
+
+    /// For how many milliseconds others had the DUT's processors, where that is the fault.
+    pub fn taken_ms(&self) -> Option<u64> {
+        match self {
+            Self::CpuStolen { milliseconds } | Self::CpuTaken { milliseconds } => Some(*milliseconds),
+            _ => None,
+        }
     }
 
     /// Whether it is the DUT's connections that were not as asked, rather than the tester that fell short.

@@ -104,10 +104,10 @@ impl Sample {
         sample
     }
 
-    /// In every trial of this test that passed others had the DUT's processors for a millisecond.
+    /// In every trial of this test that passed others had the DUT's processors for a fifth of a second.
     pub(crate) fn disturbed(mut self, name: &str) -> Self {
         let passed = |r: &&mut TrialRecord| r.point.test == name && r.result.not_received() == 0;
-        self.records.iter_mut().filter(passed).for_each(|r| r.result.faults.push(Fault::CpuTaken { milliseconds: 1 }));
+        self.records.iter_mut().filter(passed).for_each(|r| r.result.faults.push(Fault::CpuTaken { milliseconds: 200 }));
         self.replayed()
     }
 
