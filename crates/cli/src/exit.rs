@@ -115,7 +115,7 @@ mod tests {
             (Exit::Failure, "exit 1: failure or bug"),
             (Exit::Usage, "exit 2: usage or plan error"),
             (Exit::Testbed, "exit 3: testbed could not be built"),
-            (Exit::TesterUnfit, "exit 4: tester not fit (invalid trials)"),
+            (Exit::TesterUnfit, "exit 4: tester not fit, or disturbed by other work (invalid trials)"),
             (Exit::Missed, "exit 5: an expectation of the plan missed, or B worse than A"),
             (Exit::Missing, "exit 7: something to be judged has no result"),
             (Exit::Interrupted, "exit 130: interrupted, results kept"),
