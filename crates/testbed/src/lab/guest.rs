@@ -96,10 +96,18 @@ pub(super) fn init(lab: &Lab, wanted: &Wanted) -> String {
     SWITCHES.iter().for_each(|(switch, value)| script += &format!("echo {value} > /proc/sys/net/{switch}\n"));
     script += &format!("ip -batch - <<'LINKS'\nlink set lo up\n{}LINKS\n", links(wanted));
     script += "echo ready > \"$here/out/ready\"\nset +e\n";
-    script
-        + "while read -r job; do\n    {\n        (. \"$here/jobs/$job\") > \"$here/out/$job.out\" 2> \"$here/out/$job.err\" < /dev/null\n        \
-              echo $? > \"$here/out/$job.status\"\n    } &\ndone\n"
+    script + SERVE
 }
+
+/// The loop of the first process: runs what it is told. An empty line only wakes it.
+const SERVE: &str = r#"while read -r job; do
+    [ -n "$job" ] || continue
+    {
+        (. "$here/jobs/$job") > "$here/out/$job.out" 2> "$here/out/$job.err" < /dev/null
+        echo $? > "$here/out/$job.status"
+    } &
+done
+"#;
 
 /// As the links of a device in a namespace are.
 fn links(wanted: &Wanted) -> String {
@@ -118,6 +126,7 @@ fn links(wanted: &Wanted) -> String {
 mod tests {
     use super::*;
     use crate::lab::Manifest;
+    use std::os::unix::process::CommandExt;
     use std::process::Command;
 
     /// Names that a shell would take apart.
@@ -157,5 +166,30 @@ mod tests {
         assert!(read_by_a_shell(words).contains(&format!("LD_PRELOAD={LAB}/shim.so")), "{words}");
         let path = init.lines().find_map(|line| line.strip_prefix("export ")).expect("a search path");
         assert_eq!(read_by_a_shell(path), [format!("PATH={LAB}/bin:/usr/sbin:/usr/bin:/sbin:/bin")]);
+    }
+    /// A machine as the one that ran for minutes without looking at its console: it reads a line when the next one comes.
+    const LATE: &str = "while read -r line; do printf '%s\\n' \"$held\"; held=$line; done <> \"$here/console\" | (\n";
+
+    #[test]
+    fn a_machine_that_missed_its_console_is_woken() {
+        let directory = std::env::temp_dir().join(format!("sb-{}-late machine", std::process::id()));
+        let files = Files::of(&directory);
+        files.folders().iter().for_each(|folder| std::fs::create_dir_all(folder).expect("a folder"));
+        assert!(Command::new("mkfifo").arg(files.console()).status().expect("mkfifo").success());
+        std::fs::write(files.inside(), INSIDE).expect("a script");
+        let ready = files.directory().join("out/ready");
+        std::fs::write(ready, "ready").expect("a file");
+        let here = format!("here={}\n", word(files.directory()));
+        let mut machine =
+            Command::new("sh").args(["-c", &format!("{here}{LATE}{SERVE})")]).process_group(0).spawn().expect("a machine");
+        std::fs::write(files.pid(), format!("{}\n", machine.id())).expect("a file");
+        // Without an end the test would hang instead of failing.
+        let inside = files.inside();
+        let asked = Command::new("timeout").args(["60", "sh"]).arg(inside).args(["echo", "it's awake"]).output().expect("sh");
+        let group = format!("-{}", machine.id());
+        assert!(Command::new("kill").args(["-KILL", "--", &group]).status().expect("kill").success());
+        machine.wait().expect("its end");
+        std::fs::remove_dir_all(&directory).expect("no directory");
+        assert_eq!(String::from_utf8_lossy(&asked.stdout), "it's awake\n", "{asked:?}");
     }
 }

@@ -22,13 +22,6 @@ check_alive() {
     { grep -m 1 'Kernel panic' "$here/console.log" || tail -n 4 "$here/console.log"; } >&2
     exit 125
 }
-wait_for() {
-    until [ -s "$1" ]; do
-        check_alive
-        sleep 0.01
-    done
-}
-
 for word; do
     case $word in
     *\'*) word=$(printf '%s\n' "$word" | sed "s/'/'\\\\''/g") ;;
@@ -37,10 +30,21 @@ for word; do
 done >"$here/jobs/$job"
 echo 'exec "$@"' >>"$here/jobs/$job"
 
-wait_for "$here/out/ready"
+until [ -s "$here/out/ready" ]; do
+    check_alive
+    sleep 0.01
+done
 # Opened for reading, too: where nobody reads any more, opening it for writing alone would wait for ever.
 echo "$job" 1<>"$here/console"
-wait_for "$here/out/$job.status"
+# While it is flooded with frames, User-Mode Linux may lose the signal that its console has input; the next input wakes it. So an empty
+# line follows about every second.
+looks=0
+until [ -s "$here/out/$job.status" ]; do
+    check_alive
+    looks=$((looks + 1))
+    [ $((looks % 100)) -ne 0 ] || echo 1<>"$here/console"
+    sleep 0.01
+done
 cat "$here/out/$job.out"
 cat "$here/out/$job.err" >&2
 read -r status <"$here/out/$job.status"
