@@ -28,4 +28,4 @@ mod stateful_tests;
 pub(crate) use manager::{Ended, Order, perform};
 pub(crate) use origin::label;
 pub(crate) use ports::open as open_port;
-pub(crate) use session::{Session, Site, Wanted, check_cores};
+pub(crate) use session::{Session, Site, Wanted, add_faults_of_the_machine, check_cores};

@@ -255,14 +255,7 @@ impl Session {
         reset.map_err(|error| Failed::new(Exit::Testbed, error))?;
         match result {
             Ok(mut result) => {
-                // Of a stateful trial only phase 2 is judged.
-                let before_ns = result.connections.as_ref().map_or(0, |connections| connections.delay_ns);
-                let milliseconds = watch.stolen_ms("dut", before_ns);
-                if milliseconds > 0 {
-                    result.faults.push(Fault::CpuStolen { milliseconds });
-                }
-                let taken = taken(&watch, self.cores.dut.len()).or_else(|| taken_where_lost(&watch, &result));
-                result.faults.extend(taken);
+                add_faults_of_the_machine(&mut result, &watch, self.cores.dut.len());
                 self.check_alive().map(|()| (result, watch))
             }
             Err(TrialError::Interrupted) => Err(Failed::new(Exit::Interrupted, TrialError::Interrupted)),
@@ -334,6 +327,19 @@ impl Session {
 /// The device on a machine of its own.
 fn away(site: &Site<'_>, machine: &Machine, wanted: &Wanted<'_>, wishes: &Wishes) -> Result<Devices, TestbedError> {
     Devices::bring_up_on(&machine.reach()?, wanted.recipe, &wanted.name, &site.shell, wishes)
+}
+
+/// Adds to the faults of a trial what the host of this virtual machine and other processes took from the DUT's cores, of which there are
+/// `dut_cores`.
+pub(crate) fn add_faults_of_the_machine(result: &mut TrialResult, watch: &Watch, dut_cores: usize) {
+    // Of a stateful trial only phase 2 is judged.
+    let before_ns = result.connections.as_ref().map_or(0, |connections| connections.delay_ns);
+    let milliseconds = watch.stolen_ms("dut", before_ns);
+    if milliseconds > 0 {
+        result.faults.push(Fault::CpuStolen { milliseconds });
+    }
+    let taken = taken(watch, dut_cores).or_else(|| taken_where_lost(watch, result));
+    result.faults.extend(taken);
 }
 
 /// Other processes on the DUT's cores, where they had more of them than goes unnoticed.
