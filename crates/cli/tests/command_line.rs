@@ -116,12 +116,13 @@ fn an_interface_that_does_not_exist_is_refused_before_anything_is_touched() {
 #[test]
 fn a_recipe_that_sends_to_the_internet_is_refused_unless_forced() {
     let scratch = Scratch::new("rfc6815");
-    let recipe = include_str!("../../../recipes/linux-ipv4.toml").replace("198.19.0", "9.9.9");
+    // Class E: the guard does not admit it, and no host has such an address, so that a guard that failed would send to no host.
+    let recipe = include_str!("../../../recipes/linux-ipv4.toml").replace("198.19.0", "240.0.0");
     scratch.write("wild.toml", &recipe.replace("linux-ipv4", "wild"));
     let output = output(&["trial", "wild", "--rate", "1k", "--recipes", &scratch.0.display().to_string()]);
     assert_eq!(output.status.code(), Some(2));
     let error = text(&output.stderr);
-    assert!(error.contains("9.9.9.") && error.contains("RFC 6815") && error.contains("--force"), "{error}");
+    assert!(error.contains("240.0.0.") && error.contains("RFC 6815") && error.contains("--force"), "{error}");
 }
 
 #[test]
@@ -391,6 +392,10 @@ fn a_report_of_something_else_is_refused() {
 #[test]
 fn explain_knows_the_terms_and_guesses_slips() {
     assert!(text(&output(&["explain", "throughput"]).stdout).contains("RFC 2544 section 26.1"));
+    for words in [&["loss ratio"][..], &["loss", "ratio"], &["Loss", "Ratio", "(RFC", "8219)"]] {
+        let explained = output(&[&["explain"], words].concat());
+        assert!(text(&explained.stdout).starts_with("loss-ratio\n"), "{words:?}: {}", text(&explained.stderr));
+    }
     let error = text(&output(&["explain", "thruput"]).stderr);
     assert!(error.contains("did you mean throughput?"), "{error}");
 }
