@@ -20,7 +20,7 @@ use sixbench_method::record::{FORMAT, Facts, SkippedTest, TrialRecord};
 use sixbench_method::replay::{self, Resumed};
 use sixbench_method::terms::FrameRate;
 use sixbench_method::trial::TrialSpec;
-use sixbench_testbed::{Library, Recipe, Zone, doctor};
+use sixbench_testbed::{Library, Recipe, Zone};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
@@ -36,6 +36,8 @@ pub(crate) struct Order<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) library: &'a Library,
     pub(crate) site: Site<'a>,
+    /// Returns what other work there is on these cores, in words; `None` on a quiet machine.
+    pub(crate) look_at_load: fn(&[u32]) -> Option<String>,
     /// Whether the record of every DNS query is kept.
     pub(crate) queries: bool,
     /// Labels that the user gives this run.
@@ -236,7 +238,7 @@ impl Manager<'_> {
 
     /// Warns of other work on this machine while no device is up, whose processes would be taken for it.
     fn look_at_load(&mut self, next: &str) -> Result<(), Failed> {
-        match doctor::look_at_load(&allowed_cores()?) {
+        match (self.order.look_at_load)(&allowed_cores()?) {
             Some(found) => self.warn_first(format!("before {next} was set up: {found}")),
             None => Ok(()),
         }

@@ -17,6 +17,8 @@ mod tester;
 #[cfg(test)]
 mod dns_tests;
 #[cfg(test)]
+mod load_tests;
+#[cfg(test)]
 mod recipe_tests;
 #[cfg(test)]
 mod response_tests;
