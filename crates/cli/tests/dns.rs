@@ -82,7 +82,7 @@ fn everything_that_was_counted_can_be_had_as_json() {
 
 #[test]
 fn a_port_where_nobody_listens_is_told_and_exit_code_3() {
-    // Somebody had it a moment ago, so nobody else has it now.
+    // A server had this port until now, so no other process has it.
     let port = Authority::start(&[]).port.clone();
     let output = ask(&port, &[]);
     let error = text(&output.stderr);
@@ -158,7 +158,7 @@ fn the_help_of_the_commands_of_dns_stays_as_it_was_reviewed() {
     insta::assert_snapshot!("authority_help", text(&output(&["authority", "--help"]).stdout));
 }
 
-/// A few short trials of a DNS64 server with the tester's authority, with a real one, and of that one alone. Patient with this machine.
+/// A few short trials of a DNS64 server with the tester's authority, with a real one, and of that one alone. Stalls of this machine are tolerated.
 const PLAN: &str = r#"
 name = "dns"
 [trial]

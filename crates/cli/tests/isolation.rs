@@ -1,4 +1,4 @@
-//! Traffic crosses the device or there is no result, and none goes to an address that could be somebody's. The tests that set up a machine
+//! Traffic crosses the device or there is no result, and none goes to an address that a host could have. The tests that set up a machine
 //! need root; without it they fail, they do not skip.
 
 mod common;
@@ -105,7 +105,7 @@ fn a_machine_with_the_addresses_on_lo_and_a_device_that_forwards_nothing_has_no_
         assert!(!said.contains("does not exist"), "{kind}: it was given back: {said}");
         assert_eq!(deceptive.interfaces(), before, "{kind}");
     }
-    // What it would have been deceived by was there all the time.
+    // The server that could have caused a false pass was reachable all the time.
     let asked =
         deceptive.output(&["dns64", "2001:2::1", "--authoritative", "--with-aaaa", "100%", "--rate", "100", "--for", "100ms"]);
     assert!(text(&asked.stdout).contains("received 10"), "{}", text(&asked.stderr));
@@ -199,7 +199,7 @@ fn what_a_killed_run_has_taken_is_given_back_by_the_next_and_measured() {
 
 #[test]
 fn nothing_goes_to_an_address_that_could_be_somebodys_by_any_command() {
-    // Class E and the discard prefix (RFC 6666): outside of what is allowed, and nobody's, should the guard ever fail.
+    // Class E and the discard prefix (RFC 6666): the guard does not admit them, and no host has such an address, should the guard ever fail.
     let scratch = Scratch::new("entrances");
     let recipe = include_str!("../../../recipes/linux-ipv4.toml").replace("198.19.0", "240.0.0");
     scratch.write("recipes/wild.toml", &recipe.replace("linux-ipv4", "wild"));

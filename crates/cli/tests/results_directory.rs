@@ -93,7 +93,7 @@ fn a_run_is_not_resumed_where_its_plan_file_is_gone_or_another() {
     let results = scratch.path("results");
     assert_ran(&output(&["run", &plan, "-o", &results]));
     let trials = fs::read(scratch.path("results/trials.jsonl")).expect("trials");
-    // A torn line is cut off by whoever goes on.
+    // A torn line is cut off when the run is resumed.
     let torn = &trials[..trials.len() - 9];
     fs::write(scratch.path("results/trials.jsonl"), torn).expect("a torn line");
     let other = PLAN.to_owned() + "[testbed]\nleft = \"e0\"\nright = \"e1\"\n";

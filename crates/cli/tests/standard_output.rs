@@ -1,4 +1,4 @@
-//! What commands do when nobody reads what they print, or when it cannot be written.
+//! Tests of what commands do when the reader of their output has gone away, or when it cannot be written.
 
 mod common;
 

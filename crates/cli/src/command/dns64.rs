@@ -1,4 +1,4 @@
-//! `sixbench dns64`: a server that somebody else has set up, asked at an exact rate from here, every answer checked.
+//! `sixbench dns64`: a server that the user has set up, asked at an exact rate from here, every answer checked.
 
 mod search;
 

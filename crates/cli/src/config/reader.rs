@@ -191,7 +191,7 @@ impl<'a> Section<'a> {
         self.finish();
     }
 
-    /// Complains about the keys nobody asked for. Call when everything else was read.
+    /// Reports the keys that no reader has asked for. Call it when everything else was read.
     pub(crate) fn finish(self) {
         let known = self.known.borrow();
         for key in self.table.keys().filter(|key| !known.contains(key.get_ref().as_ref())) {

@@ -115,7 +115,7 @@ impl Manager<'_> {
         let (report, outcome) = match (self.write(outcome.is_err()), outcome) {
             (Ok(report), outcome) => (Some(report), outcome),
             (Err(failed), Ok(())) => (None, Err(failed)),
-            // What ended the run is the better story than that its report could not be written either.
+            // The error that ended the run is reported rather than that its report could not be written: it is the cause.
             (Err(_), Err(failed)) => (None, Err(failed)),
         };
         let (exit, error) = match outcome {
@@ -210,7 +210,7 @@ impl Manager<'_> {
                 self.look_at_load(&test.dut)?;
             }
             if self.order.site.links.interfaces.is_some() {
-                // There is one pair of interfaces: whoever has them gives them back first.
+                // There is one pair of interfaces: the session that holds them is closed first.
                 sessions.clear();
             }
             let same = plan.tests.iter().filter(|other| device_of(other) == key);
@@ -336,7 +336,7 @@ impl Manager<'_> {
         self.rest()
     }
 
-    /// RFC 2544 section 23: let the device come to rest. Ends early when somebody asks to stop.
+    /// RFC 2544 section 23: let the device come to rest. Ends early when the user asks to stop.
     fn rest(&self) -> Result<(), Failed> {
         let end = Instant::now() + Duration::from_nanos(self.order.plan.trial.rest_ns);
         while Instant::now() < end {
