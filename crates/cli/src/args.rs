@@ -63,8 +63,8 @@ pub(crate) enum Command {
     },
     /// Explain a term or a measurement: definition, clause, how it is measured here, unit
     Explain {
-        /// The term, e.g. throughput; without one, all terms are listed
-        term: Option<String>,
+        /// The term or the heading of a report, in as many words as it has; without one, all terms are listed
+        term: Vec<String>,
     },
     /// The kernel lab: virtual routers for devices that need kernel modules, such as Jool
     Lab {

@@ -8,7 +8,7 @@ use sixbench_method::gate::Verdict;
 pub(crate) enum Exit {
     /// Done.
     Done = 0,
-    /// A bug or a failure nobody foresaw.
+    /// A bug, or a failure that has no code of its own.
     Failure = 1,
     /// The command line or the plan is wrong.
     Usage = 2,

@@ -55,7 +55,7 @@ fn dispatch(arguments: Arguments) -> Result<Exit, Failed> {
         Command::Import(arguments) => command::import::import(&arguments),
         Command::Report { results } => command::report::report(&results),
         Command::List { what } => command::list::list(what),
-        Command::Explain { term } => command::explain::explain(term.as_deref()),
+        Command::Explain { term } => command::explain::explain(&term),
         Command::Lab { what } => command::lab::lab(what),
         Command::Sweep => command::doctor::sweep(),
     }

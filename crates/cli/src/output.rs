@@ -38,7 +38,7 @@ pub(crate) fn settled(written: io::Result<()>) -> io::Result<()> {
     }
 }
 
-/// Writes to standard error. Where that cannot be done nobody can be told, and what is under way must not end for it.
+/// Writes to standard error. An error there is ignored: it cannot be reported, and must not end a run.
 pub(crate) fn to_stderr(text: Arguments<'_>) {
     let mut err = io::stderr().lock();
     let _ = err.write_fmt(text).and_then(|()| err.flush());

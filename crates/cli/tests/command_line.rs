@@ -2,15 +2,14 @@
 
 mod common;
 
-use common::{Scratch, output, sixbench, text};
+use common::{
+    ONE_AT_A_TIME, SIITPERF, Scratch, assert_ran, facts, namespaces_of, output, records, router, signal, sixbench, start, text,
+    wait_until,
+};
 use std::fs;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
-use std::sync::Mutex;
-use std::time::{Duration, Instant};
-
-/// Runs use the cores of this machine; one at a time.
-static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+use std::process::{Command, Stdio};
+use std::time::Duration;
 
 /// A plan of a few short trials on kernel forwarding.
 const SHORT: &str = r#"
@@ -30,32 +29,6 @@ dut = "linux-ipv4"
 frame-sizes = [84, 128]
 repetitions = 3
 "#;
-
-fn lines(directory: &str) -> usize {
-    fs::read_to_string(Path::new(directory).join("trials.jsonl")).map_or(0, |t| t.lines().count())
-}
-
-fn wait_for_lines(directory: &str, count: usize) {
-    let end = Instant::now() + Duration::from_secs(60);
-    while lines(directory) < count {
-        assert!(Instant::now() < end, "no {count} trials within a minute in {directory}");
-        std::thread::sleep(Duration::from_millis(5));
-    }
-}
-
-fn start(arguments: &[&str]) -> Child {
-    sixbench(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("sixbench")
-}
-
-fn signal(child: &Child, name: &str) {
-    let status = Command::new("sh").args(["-c", &format!("kill -{name} {}", child.id())]).status();
-    assert!(status.expect("sh").success());
-}
-
-fn namespaces_of(pid: u32) -> Vec<String> {
-    let entries = fs::read_dir("/run/netns").into_iter().flatten().filter_map(|e| e.ok()?.file_name().into_string().ok());
-    entries.filter(|name| name.starts_with(&format!("sb-{pid}-"))).collect()
-}
 
 #[test]
 fn mistakes_in_a_plan_are_told_with_their_lines_and_exit_code_2() {
@@ -116,12 +89,13 @@ fn an_interface_that_does_not_exist_is_refused_before_anything_is_touched() {
 #[test]
 fn a_recipe_that_sends_to_the_internet_is_refused_unless_forced() {
     let scratch = Scratch::new("rfc6815");
-    let recipe = include_str!("../../../recipes/linux-ipv4.toml").replace("198.19.0", "9.9.9");
+    // Class E: the guard does not admit it, and no host has such an address, so that a guard that failed would send to no host.
+    let recipe = include_str!("../../../recipes/linux-ipv4.toml").replace("198.19.0", "240.0.0");
     scratch.write("wild.toml", &recipe.replace("linux-ipv4", "wild"));
     let output = output(&["trial", "wild", "--rate", "1k", "--recipes", &scratch.0.display().to_string()]);
     assert_eq!(output.status.code(), Some(2));
     let error = text(&output.stderr);
-    assert!(error.contains("9.9.9.") && error.contains("RFC 6815") && error.contains("--force"), "{error}");
+    assert!(error.contains("240.0.0.") && error.contains("RFC 6815") && error.contains("--force"), "{error}");
 }
 
 #[test]
@@ -138,46 +112,11 @@ fn a_recipe_that_does_not_exist_is_answered_by_the_nearest_and_a_path_by_the_rul
     }
 }
 
-/// As siitperf's own example has it.
-const SIITPERF: &str = "\
-IP-L-Vers 6 # of the frames the left sender sends
-IP-R-Vers 4
-IPv6-L-Real 2001:2::2
-IPv6-R-Real 2001:2:0:8000::2 # for background traffic
-IPv6-R-Virt 2001:2:0:1::2
-IPv4-L-Virt 198.18.0.2
-IPv4-R-Real 198.19.0.2
-
-MAC-L-Tester 02:00:00:00:01:02
-MAC-R-Tester 02:00:00:00:02:02
-MAC-L-DUT 02:00:00:00:01:01
-MAC-R-DUT 02:00:00:00:02:01
-Forward 1
-Reverse 1
-Promisc 0
-Num-L-Nets 1
-Num-R-Nets 1
-CPU-L-Send 2
-CPU-R-Recv 4
-CPU-R-Send 6
-CPU-L-Recv 8
-MEM-Channels 2
-\tFwd-var-sport 3\t# pseudorandom
-Fwd-var-dport 1
-Fwd-sport-min 1024
-Fwd-sport-max 65535
-Fwd-dport-min 1
-Fwd-dport-max 49151
-Rev-var-sport 2
-Rev-var-dport 0
-";
-
 #[test]
 fn an_import_that_is_refused_writes_nothing() {
     let scratch = Scratch::new("import-refused");
     let (file, folder) = (scratch.write("siitperf.conf", SIITPERF), scratch.path("imported"));
-    fs::create_dir(&folder).expect("a directory");
-    scratch.write("imported/plan.toml", "somebody's");
+    scratch.write("imported/plan.toml", "an earlier one");
     let output = output(&["import", &file, "-o", &folder]);
     assert_eq!(output.status.code(), Some(2));
     assert!(text(&output.stderr).contains("plan.toml is there already"), "{}", text(&output.stderr));
@@ -218,14 +157,13 @@ fn a_run_leaves_its_results_and_nothing_else() {
     let child = start(&["run", &plan, "-o", &results, "--json", "--label", "rack=b4", "--label", "note=a b"]);
     let pid = child.id();
     let output = child.wait_with_output().expect("ended");
-    // A noisy machine may keep the tester from ever being valid (4): that, too, is told and leaves results.
-    assert!(matches!(output.status.code(), Some(0 | 4)), "{}", text(&output.stderr));
+    assert_ran(&output);
     let events: Vec<serde_json::Value> =
         text(&output.stdout).lines().map(|line| serde_json::from_str(line).expect("an event")).collect();
     assert_eq!(events.first().expect("events")["event"], "run-started");
     assert_eq!(events.last().expect("events")["event"], "run-ended");
     let ended = events.iter().filter(|e| e["event"] == "trial-ended").count();
-    assert_eq!(ended, lines(&results));
+    assert_eq!(ended, records(&results).len());
     for file in
         ["plan.toml", "resolved.toml", "facts.json", "commands.sh", "report.html", "results.csv", "results.md", "results.json"]
     {
@@ -244,32 +182,14 @@ fn a_run_leaves_its_results_and_nothing_else() {
     assert!(namespaces_of(pid).is_empty());
 }
 
-/// A device whose set-up fails, and one that no machine has: what both recipes share.
-const LINKS: &str = r#"
-technology = "ipv4-router"
-source = "this test"
-[left]
-dut = ["198.18.0.1/24"]
-tester = ["198.18.0.2"]
-[right]
-dut = ["198.19.0.1/24"]
-tester = ["198.19.0.2"]
-[foreground]
-left = { source = "198.18.0.2", destination = "198.19.0.2" }
-right = { source = "198.18.0.2", destination = "198.19.0.2" }
-[version]
-run = "uname -r"
-"#;
-
 #[test]
 fn a_set_up_that_fails_and_a_test_that_is_left_out_are_told_in_every_result() {
     let _guard = ONE_AT_A_TIME.lock();
     let scratch = Scratch::new("broken");
-    fs::create_dir(scratch.path("recipes")).expect("a directory");
     let setup = "[[setup]]\nrun = \"ip link set no-such-link up\"\n";
-    scratch.write("recipes/broken.toml", &format!("name = \"broken\"\ntitle = \"cannot be set up\"\n{LINKS}{setup}"));
+    scratch.write("recipes/broken.toml", &router("broken", "cannot be set up", setup));
     let needs = "needs = [{ program = \"sb-no-such-program\", package = \"none\" }]\n";
-    scratch.write("recipes/absent.toml", &format!("name = \"absent\"\ntitle = \"not installed\"\n{needs}{LINKS}"));
+    scratch.write("recipes/absent.toml", &(needs.to_owned() + &router("absent", "not installed", "")));
     let broken = SHORT.replace("dut = \"linux-ipv4\"", "dut = \"broken\"");
     let absent = "[[test]]\nname = \"gone\"\ndut = \"absent\"\noptional = true\nframe-sizes = [84]\n";
     let later = "[[test]]\nname = \"later\"\ndut = \"linux-ipv4\"\nframe-sizes = [84]\n";
@@ -308,11 +228,6 @@ fn a_label_without_a_plain_key_is_a_mistake_of_the_command_line() {
     assert!(text(&output.stderr).contains("expected KEY=VALUE with a key of a-z, 0-9 and -"), "{}", text(&output.stderr));
 }
 
-fn facts(results: &str) -> serde_json::Value {
-    let text = fs::read_to_string(Path::new(results).join("facts.json")).expect("facts");
-    serde_json::from_str(&text).expect("JSON")
-}
-
 #[test]
 fn an_expectation_that_is_missed_is_told_by_line_and_exit_code_5() {
     let _guard = ONE_AT_A_TIME.lock();
@@ -332,14 +247,14 @@ fn a_killed_run_loses_at_most_the_trial_under_way_and_goes_on() {
     let scratch = Scratch::new("kill");
     let (plan, results) = (scratch.write("plan.toml", SHORT), scratch.path("results"));
     let mut child = start(&["run", &plan, "-o", &results]);
-    wait_for_lines(&results, 4);
+    wait_until(&mut child, "fourth trial", || records(&results).len() >= 4);
     signal(&child, "KILL");
     child.wait().expect("killed");
     let before = fs::read_to_string(Path::new(&results).join("trials.jsonl")).expect("trials");
     assert!(before.lines().count() >= 4);
     let pid = child.id();
     let output = output(&["run", "--resume", &results]);
-    assert!(matches!(output.status.code(), Some(0 | 4)), "{}", text(&output.stderr));
+    assert_ran(&output);
     let after = fs::read_to_string(Path::new(&results).join("trials.jsonl")).expect("trials");
     let whole: String = before.split_inclusive('\n').filter(|line| line.ends_with('\n')).collect();
     assert!(after.starts_with(&whole), "what was measured stays");
@@ -356,14 +271,14 @@ fn an_interrupted_run_undoes_its_testbed_keeps_its_results_and_says_how_to_go_on
     let _guard = ONE_AT_A_TIME.lock();
     let scratch = Scratch::new("interrupt");
     let (plan, results) = (scratch.write("plan.toml", SHORT), scratch.path("results"));
-    let child = start(&["run", &plan, "-o", &results]);
+    let mut child = start(&["run", &plan, "-o", &results]);
     let pid = child.id();
-    wait_for_lines(&results, 2);
+    wait_until(&mut child, "second trial", || records(&results).len() >= 2);
     signal(&child, "INT");
     let output = child.wait_with_output().expect("ended");
     assert_eq!(output.status.code(), Some(130), "{}", text(&output.stderr));
     assert!(text(&output.stderr).contains("sixbench run --resume"), "{}", text(&output.stderr));
-    assert!(lines(&results) >= 2 && Path::new(&results).join("report.html").exists());
+    assert!(records(&results).len() >= 2 && Path::new(&results).join("report.html").exists());
     assert_eq!(facts(&results)["runs"][0]["ending"]["kind"], "interrupted");
     assert!(namespaces_of(pid).is_empty());
 }
@@ -373,8 +288,7 @@ fn results_are_not_overwritten() {
     let _guard = ONE_AT_A_TIME.lock();
     let scratch = Scratch::new("twice");
     let plan = scratch.write("plan.toml", SHORT);
-    fs::create_dir(scratch.path("results")).expect("a directory");
-    fs::write(scratch.path("results/trials.jsonl"), "").expect("a file");
+    scratch.write("results/trials.jsonl", "");
     let output = output(&["run", &plan, "-o", &scratch.path("results")]);
     assert!(!output.status.success());
     assert!(text(&output.stderr).contains("already holds results"), "{}", text(&output.stderr));
@@ -391,37 +305,20 @@ fn a_report_of_something_else_is_refused() {
 #[test]
 fn explain_knows_the_terms_and_guesses_slips() {
     assert!(text(&output(&["explain", "throughput"]).stdout).contains("RFC 2544 section 26.1"));
+    for words in [&["loss ratio"][..], &["loss", "ratio"], &["Loss", "Ratio", "(RFC", "8219)"]] {
+        let explained = output(&[&["explain"], words].concat());
+        assert!(text(&explained.stdout).starts_with("loss-ratio\n"), "{words:?}: {}", text(&explained.stderr));
+    }
     let error = text(&output(&["explain", "thruput"]).stderr);
     assert!(error.contains("did you mean throughput?"), "{error}");
 }
-
-/// Kernel forwarding that calls itself a daemon and dies while it is measured.
-const MORTAL: &str = r#"
-name = "mortal"
-title = "a device that dies"
-technology = "ipv4-router"
-source = "this test"
-[left]
-dut = ["198.18.0.1/24"]
-tester = ["198.18.0.2"]
-[right]
-dut = ["198.19.0.1/24"]
-tester = ["198.19.0.2"]
-[foreground]
-left = { source = "198.18.0.2", destination = "198.19.0.2" }
-right = { source = "198.18.0.2", destination = "198.19.0.2" }
-[daemon]
-run = "sleep 3"
-[version]
-run = "uname -r"
-"#;
 
 #[test]
 fn a_device_that_dies_in_a_trial_ends_the_run_by_name_and_what_was_measured_stays() {
     let _guard = ONE_AT_A_TIME.lock();
     let scratch = Scratch::new("mortal");
-    fs::create_dir(scratch.path("recipes")).expect("a directory");
-    scratch.write("recipes/mortal.toml", MORTAL);
+    // Kernel forwarding, with a process as its daemon that ends while it is measured.
+    scratch.write("recipes/mortal.toml", &router("mortal", "a device that dies", "[daemon]\nrun = \"sleep 3\"\n"));
     let mortal = SHORT.replace("dut = \"linux-ipv4\"", "dut = \"mortal\"").replace("repetitions = 3", "repetitions = 1000");
     let plan = scratch.write("plan.toml", &format!("recipes = [\"recipes\"]\n{mortal}"));
     let results = scratch.path("results");
@@ -430,7 +327,7 @@ fn a_device_that_dies_in_a_trial_ends_the_run_by_name_and_what_was_measured_stay
     let output = child.wait_with_output().expect("ended");
     assert_eq!(output.status.code(), Some(3), "{}", text(&output.stderr));
     assert!(text(&output.stderr).contains("a device that dies ended by itself"), "{}", text(&output.stderr));
-    assert!(lines(&results) >= 1 && Path::new(&results).join("report.html").exists());
+    assert!(!records(&results).is_empty() && Path::new(&results).join("report.html").exists());
     assert!(Path::new(&results).join("recipes/mortal.toml").exists(), "a resumed run needs the recipe");
     assert!(namespaces_of(pid).is_empty());
 }

@@ -4,7 +4,7 @@ mod common;
 #[path = "common/results.rs"]
 mod results;
 
-use common::{Scratch, output, text};
+use common::{ONE_AT_A_TIME, Scratch, output, text};
 use results::{beyond_the_tester, dut, plan, records, test, write};
 use sixbench_method::measure::Quantity;
 use sixbench_method::plan::{AtRate, Dns, DnsRole, Expectation, Load, Measure, Plan, Test};
@@ -13,7 +13,6 @@ use sixbench_method::repeat::Repetition;
 use sixbench_method::simulated::SimulatedDut;
 use sixbench_method::terms::{FrameRate, FrameSize};
 use std::process::Output;
-use std::sync::Mutex;
 
 /// Compares two directories of these plans and devices.
 fn compare(scratch: &Scratch, [a, b]: [(&Plan, SimulatedDut); 2], more: &[&str]) -> Output {
@@ -149,9 +148,6 @@ fn records_that_the_plan_does_not_ask_for_are_not_left_out_without_a_word() {
     assert_eq!(output.status.code(), Some(2));
     assert!(text(&output.stderr).contains("which this plan does not ask for there"), "{}", text(&output.stderr));
 }
-
-/// Every run begins with removing what killed ones left; one at a time.
-static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 /// Ends a run of which everything is measured: what it says of its expectations. Needs root, as every run does.
 fn expecting(name: &str, test: Test, expect: Vec<Expectation>, dut: SimulatedDut) -> Output {

@@ -1,20 +1,15 @@
-//! Traffic crosses the device or there is no result, and none goes to an address that could be somebody's. The tests that set up a machine
+//! Traffic crosses the device or there is no result, and none goes to an address that a host could have. The tests that set up a machine
 //! need root; without it they fail, they do not skip.
 
 mod common;
 
-use common::{Scratch, output, text};
+use common::{ONE_AT_A_TIME, Scratch, output, records, start_in, text, wait_until};
 use serde_json::Value;
 use sixbench_testbed::Shell;
 use sixbench_testbed::namespace::{Namespace, name};
 use std::fs;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
-use std::sync::Mutex;
-use std::time::{Duration, Instant};
-
-/// Runs use the cores of this machine; one at a time.
-static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 const LINKS: [&str; 2] = ["nic0", "nic1"];
 
@@ -50,15 +45,7 @@ impl Deceptive {
     }
 
     fn start(&self, arguments: &[&str]) -> Child {
-        Command::new("ip")
-            .args(["netns", "exec", self.machine.name(), env!("CARGO_BIN_EXE_sixbench")])
-            .args(arguments)
-            .env("NO_COLOR", "1")
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("sixbench")
+        start_in(self.machine.name(), arguments)
     }
 
     fn output(&self, arguments: &[&str]) -> Output {
@@ -91,8 +78,7 @@ fn plan(scratch: &Scratch, test: &str) -> String {
 
 /// The trials in which anything at all was received.
 fn passed(results: &str) -> Vec<Value> {
-    let lines = fs::read_to_string(Path::new(results).join("trials.jsonl")).unwrap_or_default();
-    let records = lines.lines().map(|line| serde_json::from_str::<Value>(line).expect("a record"));
+    let records = records(results).into_iter();
     records
         .filter(|record| {
             record["result"]["directions"].as_array().is_some_and(|all| all.iter().any(|one| one["received"] != 0))
@@ -119,7 +105,7 @@ fn a_machine_with_the_addresses_on_lo_and_a_device_that_forwards_nothing_has_no_
         assert!(!said.contains("does not exist"), "{kind}: it was given back: {said}");
         assert_eq!(deceptive.interfaces(), before, "{kind}");
     }
-    // What it would have been deceived by was there all the time.
+    // The server that could have caused a false pass was reachable all the time.
     let asked =
         deceptive.output(&["dns64", "2001:2::1", "--authoritative", "--with-aaaa", "100%", "--rate", "100", "--for", "100ms"]);
     assert!(text(&asked.stdout).contains("received 10"), "{}", text(&asked.stderr));
@@ -200,11 +186,7 @@ fn what_a_killed_run_has_taken_is_given_back_by_the_next_and_measured() {
         .stderr(Stdio::null())
         .spawn()
         .expect("sixbench");
-    let end = Instant::now() + Duration::from_secs(60);
-    while passed(&results).is_empty() {
-        assert!(child.try_wait().expect("a state").is_none() && Instant::now() < end, "no trial passed");
-        std::thread::sleep(Duration::from_millis(2));
-    }
+    wait_until(&mut child, "trial in which something was received", || !passed(&results).is_empty());
     child.kill().expect("killed");
     child.wait().expect("ended");
     assert_eq!(cabled.is_up(), [None, None], "the killed run has them");
@@ -217,10 +199,9 @@ fn what_a_killed_run_has_taken_is_given_back_by_the_next_and_measured() {
 
 #[test]
 fn nothing_goes_to_an_address_that_could_be_somebodys_by_any_command() {
-    // Class E and the discard prefix (RFC 6666): outside of what is allowed, and nobody's, should the guard ever fail.
+    // Class E and the discard prefix (RFC 6666): the guard does not admit them, and no host has such an address, should the guard ever fail.
     let scratch = Scratch::new("entrances");
     let recipe = include_str!("../../../recipes/linux-ipv4.toml").replace("198.19.0", "240.0.0");
-    fs::create_dir(scratch.0.join("recipes")).expect("a directory");
     scratch.write("recipes/wild.toml", &recipe.replace("linux-ipv4", "wild"));
     let server = include_str!("../../../recipes/unbound-dns64.toml").replace("198.18.0.", "240.0.0.");
     scratch.write("recipes/wild-server.toml", &server.replace("unbound-dns64", "wild-server"));

@@ -2,29 +2,10 @@
 
 mod common;
 
-use common::{Scratch, output, sixbench, text};
+use common::{PLAN, Scratch, assert_ran, output, router, sixbench, text};
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
-use std::process::Output;
-
-const PLAN: &str = r#"
-name = "short"
-[trial]
-duration = "50ms"
-residual = "20ms"
-rest = "0s"
-[search]
-method = "binary"
-minimum = "1k"
-maximum = "2k"
-width = "50%"
-[[test]]
-name = "kernel"
-dut = "linux-ipv4"
-frame-sizes = [84]
-repetitions = 1
-"#;
 
 fn refused(arguments: &[&str], reason: &str) {
     let output = output(arguments);
@@ -34,16 +15,10 @@ fn refused(arguments: &[&str], reason: &str) {
     assert!(error.lines().filter(|line| line.starts_with("error: ")).count() >= 1, "{arguments:?}: {error}");
 }
 
-/// 4: this machine never let the tester be valid, which leaves results, too.
-fn ran(output: &Output) {
-    assert!(matches!(output.status.code(), Some(0 | 4)), "{}", text(&output.stderr));
-}
-
 #[test]
 fn what_is_no_results_directory_is_a_usage_error() {
     let scratch = Scratch::new("usage");
     let (plan, file) = (scratch.write("plan.toml", PLAN), scratch.write("file", "x"));
-    fs::create_dir(scratch.path("results")).expect("a directory");
     scratch.write("results/trials.jsonl", "");
     refused(&["run", &plan, "-o", &scratch.path("results")], "already holds results; choose another directory");
     refused(&["run", &plan, "-o", &file], "cannot create the results directory");
@@ -99,11 +74,11 @@ fn a_ready_plan_needs_no_file_and_it_is_said_that_it_is_none() {
 fn a_resolved_plan_can_be_checked_shown_and_run() {
     let scratch = Scratch::new("resolved");
     let plan = scratch.write("plan.toml", PLAN);
-    ran(&output(&["run", &plan, "-o", &scratch.path("first")]));
+    assert_ran(&output(&["run", &plan, "-o", &scratch.path("first")]));
     let resolved = scratch.path("first/resolved.toml");
     assert!(text(&output(&["check", &resolved]).stdout).ends_with("resolved.toml: good (1 tests, 1 points)\n"));
     assert_eq!(output(&["plan", &resolved]).stdout, output(&["plan", &plan]).stdout);
-    ran(&output(&["run", &resolved, "-o", &scratch.path("second")]));
+    assert_ran(&output(&["run", &resolved, "-o", &scratch.path("second")]));
     let plan_of = |path: &str| {
         let text = fs::read_to_string(path).expect("a resolved plan");
         text.lines().filter(|line| !line.starts_with("plan-digest")).map(str::to_owned).collect::<Vec<_>>()
@@ -116,9 +91,9 @@ fn a_run_is_not_resumed_where_its_plan_file_is_gone_or_another() {
     let scratch = Scratch::new("resume");
     let plan = scratch.write("plan.toml", PLAN);
     let results = scratch.path("results");
-    ran(&output(&["run", &plan, "-o", &results]));
+    assert_ran(&output(&["run", &plan, "-o", &results]));
     let trials = fs::read(scratch.path("results/trials.jsonl")).expect("trials");
-    // A torn line is cut off by whoever goes on.
+    // A torn line is cut off when the run is resumed.
     let torn = &trials[..trials.len() - 9];
     fs::write(scratch.path("results/trials.jsonl"), torn).expect("a torn line");
     let other = PLAN.to_owned() + "[testbed]\nleft = \"e0\"\nright = \"e1\"\n";
@@ -130,7 +105,7 @@ fn a_run_is_not_resumed_where_its_plan_file_is_gone_or_another() {
     refused(&["run", "--resume", &results], "plan.toml, which says where the run took place");
     assert_eq!(fs::read(scratch.path("results/trials.jsonl")).expect("trials"), torn, "nothing was touched");
     scratch.write("results/plan.toml", PLAN);
-    ran(&output(&["run", "--resume", &results]));
+    assert_ran(&output(&["run", "--resume", &results]));
 }
 
 #[test]
@@ -138,7 +113,7 @@ fn a_run_on_interfaces_that_are_gone_is_not_resumed() {
     let scratch = Scratch::new("gone");
     let plan = scratch.write("plan.toml", PLAN);
     let results = scratch.path("results");
-    ran(&output(&["run", &plan, "-o", &results]));
+    assert_ran(&output(&["run", &plan, "-o", &results]));
     let links = "[testbed]\nleft = \"sb-gone0\"\nright = \"sb-gone1\"\n";
     scratch.write("results/plan.toml", &format!("{PLAN}{links}"));
     // As an earlier version left it: without a digest.
@@ -172,42 +147,22 @@ fn with_sudo_everything_a_run_leaves_belongs_to_the_user() {
         let mut command = sixbench(arguments);
         command.env("SUDO_UID", "65534").env("SUDO_GID", "65534").output().expect("sixbench")
     };
-    ran(&run(&["run", &plan, "-o", &results]));
+    assert_ran(&run(&["run", &plan, "-o", &results]));
     assert_eq!(not_of(65_534, Path::new(&scratch.path("new"))), Vec::<String>::new());
     assert_eq!(fs::metadata(&scratch.0).expect("metadata").uid(), 0, "what was there stays whose it was");
     fs::remove_file(scratch.path("new/results/report.html")).expect("removed");
     run(&["report", &results]);
     assert_eq!(not_of(65_534, Path::new(&results)), Vec::<String>::new());
     let pcap = scratch.path("pcap");
-    ran(&run(&["trial", "linux-ipv4", "--rate", "1k", "--for", "20ms", "--pcap", &pcap]));
+    assert_ran(&run(&["trial", "linux-ipv4", "--rate", "1k", "--for", "20ms", "--pcap", &pcap]));
     assert_eq!(not_of(65_534, Path::new(&pcap)), Vec::<String>::new());
 }
-
-/// A device whose set-up fails.
-const BROKEN: &str = r#"
-name = "broken"
-title = "a device that cannot be set up"
-technology = "ipv4-router"
-source = "this test"
-setup = [{ run = "false" }]
-[left]
-dut = ["198.18.0.1/24"]
-tester = ["198.18.0.2"]
-[right]
-dut = ["198.19.0.1/24"]
-tester = ["198.19.0.2"]
-[foreground]
-left = { source = "198.18.0.2", destination = "198.19.0.2" }
-right = { source = "198.18.0.2", destination = "198.19.0.2" }
-[version]
-run = "uname -r"
-"#;
 
 #[test]
 fn a_device_that_cannot_be_set_up_leaves_an_error_and_no_summary_of_nothing() {
     let scratch = Scratch::new("setup");
-    fs::create_dir(scratch.path("recipes")).expect("a directory");
-    scratch.write("recipes/broken.toml", BROKEN);
+    let setup = "[[setup]]\nrun = \"false\"\n";
+    scratch.write("recipes/broken.toml", &router("broken", "a device that cannot be set up", setup));
     let plan = scratch.write("plan.toml", &format!("recipes = [\"recipes\"]\n{}", PLAN.replace("linux-ipv4", "broken")));
     let run = output(&["run", &plan, "-o", &scratch.path("results")]);
     let error = text(&run.stderr);

@@ -1,41 +1,10 @@
-//! What commands do when nobody reads what they print, or when it cannot be written.
+//! Tests of what commands do when the reader of their output has gone away, or when it cannot be written.
 
 mod common;
 
-use common::{Scratch, sixbench, text};
+use common::{PLAN, SIITPERF, Scratch, sixbench, text};
 use std::fs::OpenOptions;
 use std::process::{Output, Stdio};
-
-const PLAN: &str = r#"
-name = "short"
-[trial]
-duration = "50ms"
-residual = "20ms"
-rest = "0s"
-[search]
-method = "binary"
-minimum = "1k"
-maximum = "2k"
-width = "50%"
-[[test]]
-name = "kernel"
-dut = "linux-ipv4"
-frame-sizes = [84]
-repetitions = 1
-"#;
-
-const SIITPERF: &str = "\
-IP-L-Vers 6
-IP-R-Vers 4
-IPv6-L-Real 2001:2::2
-IPv6-R-Virt 2001:2:0:1::2
-IPv4-L-Virt 198.18.0.2
-IPv4-R-Real 198.19.0.2
-Forward 1
-Reverse 1
-Num-L-Nets 1
-Num-R-Nets 1
-";
 
 /// Files that the commands need.
 fn scratch(name: &str) -> Scratch {

@@ -1,4 +1,4 @@
-//! A reference device of known delay: a wire that keeps every frame for a set time. The tester is held against it; it is nobody's product.
+//! A reference device of known delay: a wire that keeps every frame for a set time. The tester's delays are compared with it; it is no product.
 
 use sixbench_io::clock::Clock;
 use sixbench_io::{Halves, Port, PortError, Receive, Transmit};

@@ -1,4 +1,4 @@
-//! The tester: paced senders, verifying receivers, and the honesty to say when they themselves fell short.
+//! The tester: paced senders, verifying receivers, and the faults of the tester itself, which every result states.
 //! Between a trial's first and last frame nothing here allocates, locks or logs.
 #![forbid(unsafe_code)]
 

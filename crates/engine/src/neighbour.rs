@@ -67,7 +67,7 @@ impl Answerer {
         self.answers.pop()
     }
 
-    /// Addresses of ours the DUT asked everybody for.
+    /// Returns the addresses of ours that the DUT asked for by broadcast or multicast.
     pub(crate) fn asked_by_all(&self) -> &[IpAddr] {
         &self.asked_by_all
     }
@@ -79,7 +79,7 @@ pub(crate) enum Resolved {
     All(MacAddress),
     /// This one did not.
     Silent(IpAddr),
-    /// Somebody asked to stop.
+    /// The user asked to stop.
     Interrupted,
 }
 

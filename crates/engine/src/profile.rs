@@ -140,7 +140,7 @@ pub struct Group {
     pub left: Appearance,
     /// As they are seen on the right link.
     pub right: Appearance,
-    /// The ports of each, if not all are everybody's.
+    /// The ports of each, where they do not all have all ports.
     pub ports: PortRule,
 }
 
@@ -185,7 +185,7 @@ pub struct Profile {
     pub gateway: Option<Gateway>,
     /// Whether inter packet delay variation is measured.
     pub ipdv: bool,
-    /// Whether no header is made anew on the way, so that what IPv4 datagrams said of fragmentation when they were sent they say still. Not of
+    /// Whether no header is rebuilt on the way, so that IPv4 datagrams keep their identification and fragmentation fields. Not so of
     /// translators between IP versions (RFC 7915 section 5.1).
     pub keeps_identification: bool,
     /// Whether the DUT is known to write a UDP checksum of zero where all ones is due: such frames count as received, and are said.

@@ -216,7 +216,7 @@ fn version(ends: &Ends) -> IpVersion {
 
 /// How frames take turns among a bounded number of flows.
 enum Turns {
-    /// Every frame draws anew.
+    /// Every frame has values of its own.
     Unbounded,
     /// Among so many at once.
     Among(u64),
@@ -307,7 +307,7 @@ impl Stream {
         kind.variable(sequence, self.turn(sequence), time, None)
     }
 
-    /// The same of a frame that arrived from `seen`, which counts where nobody can know the source before.
+    /// The same of a frame that arrived from `seen`, which counts where the source cannot be known before.
     #[inline]
     pub(crate) fn variable_of_arrival(&self, kind: &Kind, sequence: u64, time: StampedTime, seen: Mapped) -> Variable {
         kind.variable(sequence, self.turn(sequence), time, Some(seen))

@@ -95,7 +95,7 @@ impl Population {
         self.end
     }
 
-    /// Puts one of its own ports in the place of the one at `end`, where not all ports are everybody's.
+    /// Puts one of its own ports in the place of the one at `end`, where subscribers do not have all ports.
     #[inline]
     pub(crate) fn take_port(
         &self,

@@ -105,7 +105,7 @@ pub enum MeasureError {
     /// The trial's tables do not fit into memory.
     #[error(transparent)]
     Memory(#[from] OutOfMemory),
-    /// Somebody asked to stop.
+    /// The user asked to stop.
     #[error("interrupted")]
     Interrupted,
     /// The system denied something else.
@@ -130,7 +130,7 @@ impl End {
 
     /// Throws away what arrived before the trial, and forgets what did not fit.
     fn drain(&mut self) -> Result<(), PortError> {
-        // A device that never falls silent does not keep the trial from starting.
+        // A device that never stops sending does not keep the trial from starting.
         for _ in 0..MOST_DRAINED {
             if self.halves.receive.receive(&mut |_| ())? == 0 {
                 break;

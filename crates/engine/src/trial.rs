@@ -25,7 +25,7 @@ pub(crate) struct Run<'a> {
     /// A task failed: the others need not go on.
     failed: AtomicBool,
     residual_ns: u64,
-    /// The wait for residual frames begins anew with every frame received (RFC 9004 section 6.2).
+    /// Whether the wait for residual frames begins again with every frame received (RFC 9004 section 6.2).
     waits_for_silence: bool,
     /// Reverse frames are replies: they are sent while forward frames are, and as many as of those arrive.
     is_exchange: bool,

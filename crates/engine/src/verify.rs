@@ -254,7 +254,7 @@ fn first_wrong(seen: &Seen<'_>, kind: &Kind, variable: &Variable) -> Option<Wron
     checks.into_iter().find(|(holds, _)| !holds).map(|(_, wrong)| wrong)
 }
 
-/// Destination and source of a frame of this template; `None` where nobody has told the tester the DUT's hardware address.
+/// Destination and source of a frame of this template; `None` where the tester does not know the DUT's hardware address.
 #[inline]
 fn hardware_addresses(template: &Template) -> Option<(MacAddress, MacAddress)> {
     let ethernet = EthernetView::new(template.octets()).ok()?;

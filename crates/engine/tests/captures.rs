@@ -34,7 +34,7 @@ struct Frame {
     octets: usize,
     /// From the outermost to the innermost.
     headers: Vec<Header>,
-    /// Built anew from its fields, with lengths and checksums computed, it is the same.
+    /// Whether a frame that is built from its fields, with lengths and checksums computed, has the same octets.
     is_rebuilt: bool,
     /// 17, or the type of an echo.
     kind: u8,

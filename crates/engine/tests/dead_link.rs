@@ -14,7 +14,7 @@ use sixbench_method::trial::{Measurer, TrialSpec};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// What the port of a dead link does with frames.
+/// What the port of a link that is down does with frames.
 #[derive(Clone, Copy, PartialEq)]
 enum Dead {
     /// Has no room for any, as a NIC whose queue does not drain.
@@ -25,7 +25,7 @@ enum Dead {
     Refuses,
 }
 
-/// A port whose link is dead for the frames of trials: neighbours still answer.
+/// A port whose link is down for the frames of trials: neighbours still answer.
 struct DeadLink(Loopback, Dead);
 
 struct DeadTransmit(Box<dyn Transmit>, Dead);

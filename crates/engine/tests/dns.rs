@@ -149,7 +149,7 @@ fn the_self_test_certifies_a_rate_and_above_it_nothing_is_sent() {
     assert_eq!((above.verdict(LossRatio::ZERO), above.directions[0].offered), (Verdict::Invalid, 0));
 }
 
-/// A server that passes the first query on to `upstream` and fails all others without asking anybody.
+/// A server that passes the first query on to `upstream` and fails all others without a query of its own.
 fn failing_after_one(upstream: SocketAddr) -> (SocketAddr, JoinHandle<()>) {
     let any = || UdpSocket::bind("[::1]:0").expect("a port");
     let (server, client) = (any(), any());

@@ -94,7 +94,7 @@ fn a_server_that_knows_all_names_from_before_is_found_out() {
 
 #[test]
 fn a_server_that_forgets_is_found_out_however_few_names_are_repeated() {
-    // One name resolved before, asked for a hundred times, and resolved anew each time.
+    // One name resolved before, asked for a hundred times, and resolved again each time.
     assert_eq!(differ(&cached(Knows::Never, 50, 1)), Some((100, 0)));
     assert_eq!(differ(&cached(Knows::Never, 100, 1)), Some((200, 0)));
     assert_eq!(differ(&cached(Knows::Never, 50, 50)), Some((100, 0)));
@@ -167,7 +167,7 @@ fn no_name_comes_twice_before_all_have_come() {
         assert_eq!(counted(&result).answers.sent, new.len() as u64);
         assert!(new.into_iter().all(|name| asked.insert(name)), "in trial {trial}");
     }
-    // One for the probe, three times 85: all of them. The next trial begins anew, and the server remembers.
+    // One for the probe, three times 85: all of them. The next trial begins with the first names again, and the server has them cached.
     assert_eq!(asked.len(), 256);
     let result = measure(&mut tester, &spec(500, 170));
     assert_eq!(differ(&result), Some((0, 85)));

@@ -124,7 +124,7 @@ fn loops_of_compression_and_counts_that_lie_are_malformed() {
     assert_eq!(every_tenth(|answer| answer.push(0)), malformed, "longer than it says");
 }
 
-/// Answers of another identifier, or without one: nobody's.
+/// Answers with another identifier, or without one, belong to no query.
 #[test]
 fn what_nobody_asked_for_answers_nothing() {
     let unasked = Answers { unanswered: TENTH, unasked: TENTH, ..but_for_a_tenth() };

@@ -1,4 +1,4 @@
-//! MAP-T and the CLAT of 464XLAT: the tester against reference devices in memory, honest ones and rigged ones.
+//! MAP-T and the CLAT of 464XLAT: the tester against reference devices in memory, correct ones and rigged ones.
 
 mod common;
 mod reference;

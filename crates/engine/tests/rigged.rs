@@ -281,7 +281,7 @@ fn a_device_that_fragments_loses_the_frame_and_the_fragments_are_counted() {
     let result = trial(ipv4(), each(move |number, frame| if number % 100 == 50 { fragments(&frame) } else { vec![frame] }));
     let forward = forward(&result);
     assert_eq!((forward.received, forward.not_received()), (990, 10));
-    // The first part still carries the tag and is known for the frame it was; the second is anybody's.
+    // The first part still carries the tag, which identifies the frame; the second cannot be assigned to a frame.
     assert_eq!((forward.mistranslated, forward.fragments), (10, 10), "{forward:?}");
     assert!(forward.examples[0].contains("fragmentation: expected a whole datagram"), "{:?}", forward.examples);
 }

@@ -1,4 +1,4 @@
-//! Stateful trials against a NAT in memory, an honest one and rigged ones: every connection is accounted for, every mix-up is seen.
+//! Stateful trials against a NAT in memory, a correct one and rigged ones: every connection is accounted for, every mix-up is seen.
 
 mod common;
 #[path = "common/nat.rs"]

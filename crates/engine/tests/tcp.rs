@@ -35,7 +35,7 @@ fn ends(site: u8) -> TcpEnds {
     }
 }
 
-/// Patient: a busy machine must not get into the way.
+/// Long time limits, so that no result depends on other work on this machine.
 fn settings() -> TcpSettings {
     TcpSettings { time_limit: Duration::from_secs(10), stall: Duration::from_secs(5), ..TcpSettings::default() }
 }
@@ -120,7 +120,7 @@ fn a_server_that_is_not_there_refuses_every_connection() {
     assert_eq!(result.examples[0], "connection 0 from 127.61.9.1:20000 to 127.61.9.9:8080: Failed(Refused) while connecting");
 }
 
-/// Somebody else's server: reads each request and does as it likes, until the test's process ends.
+/// A server that is not the tester's: reads each request and replies by `reply`, until the test's process ends.
 fn bad_server(address: IpAddr, reply: fn(TcpStream)) {
     for port in [SERVER_PORT, SERVER_PORT + 1] {
         let listener = TcpListener::bind(SocketAddr::new(address, port)).expect("a listener");

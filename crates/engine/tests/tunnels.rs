@@ -1,4 +1,4 @@
-//! Encapsulated traffic: MAP-E, lightweight 4over6, DS-Lite, 6to4 and 6rd against reference devices in memory, honest ones and rigged ones.
+//! Encapsulated traffic: MAP-E, lightweight 4over6, DS-Lite, 6to4 and 6rd against reference devices in memory, correct ones and rigged ones.
 
 mod common;
 mod reference;

@@ -74,7 +74,7 @@ pub trait Transmit: Send {
 pub struct Sent {
     /// Frames filled and offered.
     pub taken: usize,
-    /// Of these and those before them, frames that a full receive queue of the peer or a dead link turned away.
+    /// Of these and those before them, frames that a full receive queue of the peer or a link that is down refused.
     pub refused: usize,
 }
 
@@ -117,7 +117,7 @@ pub enum PortError {
         /// The kernel's answer.
         source: io::Error,
     },
-    /// Somebody else has the interface's XDP hook, or its queue.
+    /// Another program or socket has the interface's XDP hook, or its queue.
     #[error(
         "{interface}: cannot open an AF_XDP socket: another AF_XDP socket or XDP program has the interface ({source}); \
          `ip link show dev {interface}` names a program after `prog/xdp`: end the process it belongs to, take it off \

@@ -3,8 +3,8 @@
 use crate::sys::check;
 use std::io;
 
-/// Lets this process open as many files and sockets as its hard limit allows; returns how many that are. The hard limit itself stays as it
-/// is: whoever set it meant it.
+/// Lets this process open as many files and sockets as its hard limit allows; returns how many that are. The hard limit itself stays as the
+/// administrator has set it.
 pub fn raise_open_files() -> io::Result<u64> {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: the kernel writes one rlimit, which `limit` is.

@@ -229,15 +229,15 @@ impl PacketReceive {
     /// taken off is put back: the frame is shown as it came.
     fn octets(&mut self, index: usize) -> &[u8] {
         let start = self.ring.at(index * self.frame_octets);
-        // SAFETY: the kernel filled the header before it set the status, and does not touch the frame until we give it back; nobody else
-        // has a reference into it, for `self` is borrowed exclusively. `tp_mac + tp_snaplen` lies within the frame by the kernel's contract;
+        // SAFETY: the kernel filled the header before it set the status, and does not touch the frame until we give it back; there is no
+        // other reference into it, because `self` is borrowed exclusively. `tp_mac + tp_snaplen` lies within the frame by the kernel's contract;
         // the slice is clamped to it all the same.
         unsafe {
             let header = &*start.cast::<libc::tpacket2_hdr>();
             let tag = stripped_tag(header);
             let mac = usize::from(header.tp_mac).min(self.frame_octets);
             let length = (header.tp_snaplen as usize).min(self.frame_octets - mac);
-            // The tag goes in front: there the header is, which was read, and an address that nobody reads.
+            // The tag is written in front of the frame, over the header, which was read already, and over an address that is not read.
             let room = if tag.is_some() { TAG_OCTETS } else { 0 };
             let offset = mac.saturating_sub(room);
             let frame = std::slice::from_raw_parts_mut(start.add(offset), length + mac - offset);

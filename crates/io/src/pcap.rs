@@ -66,7 +66,7 @@ fn write_frame(file: &mut impl Write, time_ns: u128, frame: &[u8]) -> io::Result
 
 impl Drop for Capture {
     fn drop(&mut self) {
-        // Nobody is left to tell; the file was created when the tee was, so an error here is a full disk.
+        // A drop cannot return an error. The file was created with the tee, so an error here means that the disk is full.
         let _ = self.write();
     }
 }

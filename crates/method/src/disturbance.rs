@@ -32,7 +32,7 @@ fn is_doubtful(bracket: &Bracket, records: &[&TrialRecord]) -> bool {
     is_excusable
         || (!disturbed.is_empty() && disturbed.len() >= lost.len())
         || all_disturbed as f64 > DISTURBED_SHARE * records.len() as f64
-        // What loses in a moment at every load has a habit, and no accident each time.
+        // Loss in one moment at every load is a property of the device, and no accident.
         || (bracket.lower.is_some() && is_accident(records, bracket.goal))
 }
 

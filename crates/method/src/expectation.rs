@@ -77,7 +77,7 @@ impl<'a> Point<'a, '_> {
         let judged = self.directions(quantity, expectation).into_iter().map(|direction| {
             of(Subject::Value(quantity, direction, expectation.rate), self.median(quantity, direction, expectation))
         });
-        // The worst direction speaks for the point.
+        // The worst direction decides for the point.
         judged.reduce(|worst, next| if next.verdict > worst.verdict { next } else { worst }).expect("at least one direction")
     }
 

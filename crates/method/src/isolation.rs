@@ -41,10 +41,10 @@ const ALLOWED: [IpNet; 16] = [
 /// What is known of the environment that test traffic is sent in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Isolation {
-    /// Nothing: test traffic may go to addresses that are nobody's on the Internet, and to no others.
+    /// Nothing: test traffic may go to addresses that no host on the Internet has, and to no others.
     #[default]
     Unknown,
-    /// Somebody vouches that nothing leaves it: test traffic may go anywhere.
+    /// The user has declared that nothing leaves it: test traffic may go anywhere.
     Declared,
 }
 
@@ -91,7 +91,7 @@ impl<T: Addressed> Addressed for Vec<T> {
     }
 }
 
-/// An address that could be somebody's.
+/// An address that a host on the Internet could have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{0} lies outside the benchmarking, documentation, private, unique local and loopback ranges, and test traffic must not leave an \
@@ -103,7 +103,7 @@ impl Isolation {
     /// Lets `destination` be sent to.
     ///
     /// # Errors
-    /// An address in it could be somebody's, and nobody vouches for the environment.
+    /// A host on the Internet could have an address in it, and the environment was not declared isolated.
     pub fn admit<T: Addressed>(self, destination: T) -> Result<Admitted<T>, Forbidden> {
         let mut forbidden = None;
         if self == Self::Unknown {

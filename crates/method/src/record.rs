@@ -53,7 +53,7 @@ pub struct Watch {
     /// Resident memory of the DUT's processes at each sample, octets. Empty for a DUT that is the kernel, or out of sight.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub memory: Vec<u64>,
-    /// Processor time of the DUT's processes over the trial, milliseconds. `None` where nobody could look.
+    /// Processor time of the DUT's processes over the trial, milliseconds. `None` where it could not be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub process_ms: Option<u64>,
     /// Where frames were dropped, as the DUT's kernel counts it; only counters that moved.
@@ -76,7 +76,7 @@ pub struct DeviceWatch {
     /// Its cores as it numbers them itself, all of the role "dut".
     pub cores: Vec<CoreWatch>,
     /// Memory in use at each sample, octets: of a virtual machine what is resident on its host, of another machine all that is not
-    /// available there. Empty where nobody could look.
+    /// available there. Empty where it could not be read.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub memory: Vec<u64>,
 }

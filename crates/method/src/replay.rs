@@ -63,8 +63,8 @@ pub fn outcomes_of(plan: &Plan, point: &Point, records: &[TrialRecord]) -> Vec<O
     replay.finished
 }
 
-/// Whether a point needs a further repetition, given the outcomes of those made. One that came to nothing counts as made: a hopeless
-/// point must end, too.
+/// Whether a point needs a further repetition, given the outcomes of those made. One without a result counts as made, so that
+/// a point that never has one ends, too.
 pub fn wants_more(test: &Test, made: &[Outcome]) -> bool {
     let values: Vec<f64> = made.iter().filter_map(|outcome| outcome.headline(&test.measure)).collect();
     (made.len() as u32) < test.repetitions.most() && !test.repetitions.is_enough(&values)

@@ -103,7 +103,7 @@ fn repeating_until_the_median_is_known_costs_less_than_half_and_finds_the_same()
         }
         assert!(cold.trials >= 2.3 * adaptive.trials, "trials saved\n{table}");
         assert!((adaptive.median_over_truth / cold.median_over_truth - 1.0).abs() <= 0.003, "medians\n{table}");
-        // What the rule promises of the median, although it looks again after every repetition.
+        // The coverage that the rule states for the median, although it looks again after every repetition.
         assert!(adaptive.is_within >= 0.95, "known within 1 %\n{table}");
     }
     insta::assert_snapshot!(table);

@@ -1,5 +1,5 @@
-//! Equal devices compared with each other: how often a comparison of repetitions calls them different. It must be no more often than its
-//! intervals of 95 % promise, at every width of the search and whatever the noise of the device.
+//! Equal devices compared with each other: how often a comparison of repetitions calls them different. It must be no more often than intervals
+//! of 95 % allow, at every width of the search and whatever the noise of the device.
 
 mod common;
 

@@ -19,7 +19,7 @@ pub struct ConnectionTable {
 }
 
 impl ConnectionTable {
-    /// The connections of a device that somebody else set up: its recipe's commands run on this machine.
+    /// The connections of a device that the user set up: its recipe's commands run on this machine.
     pub fn of_a_manual_device(state: &State, shell: &Shell, table_size: Option<u64>) -> Self {
         let table_size = table_size.or(state.table_size);
         Self::new(state, shell.clone(), Filling { table_size, ..Filling::default() })

@@ -91,12 +91,12 @@ impl Devices {
         self.duts.iter_mut().try_for_each(Dut::reset)
     }
 
-    /// Starts those anew whose recipes want that before every trial.
+    /// Restarts those whose recipes require that before every trial.
     pub fn restart_for_trial(&mut self) -> Result<(), TestbedError> {
         self.duts.iter_mut().try_for_each(Dut::restart_for_trial)
     }
 
-    /// Starts the daemon of each anew and waits until it is ready.
+    /// Restarts the daemon of each and waits until it is ready.
     pub fn restart(&mut self) -> Result<(), TestbedError> {
         self.duts.iter_mut().try_for_each(Dut::restart)
     }

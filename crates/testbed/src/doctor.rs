@@ -12,7 +12,7 @@ use std::time::Duration;
 pub enum Severity {
     /// As it should be.
     Good,
-    /// Measuring works, with less trust.
+    /// Measuring works, but results may be disturbed.
     Warning,
     /// Measuring does not work.
     Blocker,
@@ -139,7 +139,7 @@ fn clock() -> Finding {
     }
 }
 
-/// Whoever measures devices in namespaces alone does well without.
+/// The kernel lab, which is needed only for devices that are not measured in a namespace.
 fn kernel_lab() -> Finding {
     match Lab::find(&lab::cache(), &[]) {
         Ok(lab) => {

@@ -138,7 +138,7 @@ impl Dut {
         }
     }
 
-    /// Resets the device while frames go on coming: by its recipe's own commands, or by starting its daemon anew (process reset,
+    /// Resets the device while frames go on coming: by its recipe's own commands, or by restarting its daemon (process reset,
     /// RFC 6201 section 4.2.2). Does not wait until it forwards again: that is what is measured.
     pub fn reset(&mut self) -> Result<(), TestbedError> {
         self.comment("reset during a trial");
@@ -148,7 +148,7 @@ impl Dut {
         self.running.start_anew()
     }
 
-    /// Starts the device's daemon anew and waits until it is ready, where its recipe wants that before every trial.
+    /// Restarts the device's daemon and waits until it is ready, where its recipe requires that before every trial.
     pub fn restart_for_trial(&mut self) -> Result<(), TestbedError> {
         if !self.running.recipe().state.as_ref().is_some_and(|state| state.restart) {
             return Ok(());
@@ -156,7 +156,7 @@ impl Dut {
         self.restart()
     }
 
-    /// Starts the device's daemon anew and waits until it is ready: a DNS server has an empty cache then.
+    /// Restarts the device's daemon and waits until it is ready: a DNS server has an empty cache then.
     pub fn restart(&mut self) -> Result<(), TestbedError> {
         self.comment("restart before a trial");
         self.running.restart()

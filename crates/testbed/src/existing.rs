@@ -34,7 +34,7 @@ pub fn check(shell: &Shell, interface: &str) -> Result<(), TestbedError> {
     check_routes(shell, interface)
 }
 
-/// Routes that somebody has set would be gone with the interface while it is measured. The kernel's own come back.
+/// Refuses an interface with routes that were set by hand: they would be lost while it is measured. The kernel restores only its own.
 fn check_routes(shell: &Shell, interface: &str) -> Result<(), TestbedError> {
     for family in ["-4", "-6"] {
         let routes = shell.look(&["ip", family, "route", "show", "dev", interface])?;

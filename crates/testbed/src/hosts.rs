@@ -156,7 +156,7 @@ impl<'a> Host<'a> {
         })
     }
 
-    /// The link speaks.
+    /// Enables IPv6 and ARP on the link, and sets it up.
     fn open(&self) -> Result<(), TestbedError> {
         let name = self.link;
         self.shell.set(&format!("/proc/sys/net/ipv6/conf/{name}/disable_ipv6"), "0")?;

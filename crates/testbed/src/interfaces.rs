@@ -138,7 +138,7 @@ fn own_settings(folder: &str, interface: &str) -> Vec<(String, String)> {
     settings
 }
 
-/// The kernel is to be silent there: the tester speaks for itself.
+/// The kernel must send nothing there: the tester answers for its addresses itself.
 fn move_into(shell: &Shell, interface: &str, namespace: &Namespace) -> Result<(), TestbedError> {
     let inside = namespace.shell();
     inside.set("/proc/sys/net/ipv6/conf/default/disable_ipv6", "1")?;

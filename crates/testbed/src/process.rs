@@ -1,4 +1,4 @@
-//! Processes of the system's own tools: started apart from the terminal, waited for with patience but not for ever.
+//! Processes of the system's own tools: started without the terminal, and waited for with a timeout.
 
 use std::io::{Read, Write as _};
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
@@ -25,7 +25,7 @@ pub(crate) fn wait(mut child: Child, patience: Duration) -> Result<Output, Strin
         return Err(format!("it did not end within {} s", patience.as_secs_f32()));
     };
     let rest = || end.saturating_duration_since(Instant::now());
-    // What is in the group of a process that has ended cannot be told from a stranger's any more: the namespace's end is its end.
+    // What is in the group of a process that has ended cannot be told from a foreign process any more: it ends with the namespace.
     let held = |_| "it ended, but something it left running holds its output; start that as the recipe's [daemon]".to_owned();
     let stdout = out.recv_timeout(rest()).map_err(held)?;
     let stderr = err.recv_timeout(rest()).map_err(held)?;
@@ -43,7 +43,7 @@ pub(crate) fn ended(child: &mut Child, end: Instant) -> Option<ExitStatus> {
     }
 }
 
-/// Reads to the end in a thread of its own, so that a full pipe stops nobody.
+/// Reads to the end in a thread of its own, so that no process blocks on a full pipe.
 fn collect(from: Option<impl Read + Send + 'static>) -> Receiver<Vec<u8>> {
     let (send, receive) = mpsc::channel();
     std::thread::spawn(move || {
@@ -51,7 +51,7 @@ fn collect(from: Option<impl Read + Send + 'static>) -> Receiver<Vec<u8>> {
         if let Some(mut from) = from {
             let _ = from.read_to_end(&mut all);
         }
-        // Nobody receives after the patience has ended.
+        // There is no receiver after the timeout.
         let _ = send.send(all);
     });
     receive
@@ -114,12 +114,12 @@ fn children(parent: u32) -> Vec<u32> {
     lists.flat_map(|list| list.split_whitespace().filter_map(|pid| pid.parse().ok()).collect::<Vec<_>>()).collect()
 }
 
-/// Whether there is a process of this number, be it one that nobody has waited for.
+/// Whether there is a process of this number, including one that has ended and was not waited for.
 pub(crate) fn is_alive(process: u32) -> bool {
     std::path::Path::new(&format!("/proc/{process}")).exists()
 }
 
-/// Not gone, nor dead and merely not yet collected by its parent.
+/// Whether it exists and has not ended: a zombie that its parent has not waited for does not run.
 fn is_running(process: u32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
     stat.rsplit_once(')').is_some_and(|(_, rest)| !rest.trim_start().starts_with('Z'))

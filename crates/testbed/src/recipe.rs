@@ -45,7 +45,7 @@ pub struct Recipe {
     /// What the machine it runs on must run.
     #[serde(default)]
     pub system: System,
-    /// Whether nobody has tried it yet: lists and reports say so.
+    /// Whether it is untested: lists and reports say so.
     #[serde(default)]
     pub untested: bool,
     /// Kernel modules that a device in the lab is booted with.
@@ -93,7 +93,7 @@ pub struct Recipe {
     /// Succeeds when the device is ready; tried for five seconds.
     #[serde(default)]
     pub ready: Option<Step>,
-    /// Commands that reset the device during a trial; without them its daemon is started anew.
+    /// Commands that reset the device during a trial; without them its daemon is restarted.
     #[serde(default)]
     pub reset: Vec<Step>,
     /// Commands that undo the set-up on a machine that outlives the run, in this order; a namespace goes with everything in it.
@@ -196,7 +196,7 @@ pub enum Host {
     Netns,
     /// In a virtual machine of the kernel lab, in such a namespace.
     Lab,
-    /// Somewhere else, set up by somebody else: the recipe only says what traffic it understands.
+    /// Somewhere else, set up by the user: the recipe only says what traffic it understands.
     Manual,
 }
 
@@ -271,7 +271,7 @@ impl Recipe {
         self.system == System::Linux
     }
 
-    /// The title, with a word of warning where nobody has tried the recipe.
+    /// Returns the title, with a warning where the recipe is untested.
     pub fn honest_title(&self) -> String {
         if self.untested { format!("{} (untested recipe)", self.title) } else { self.title.clone() }
     }
@@ -334,7 +334,7 @@ impl Recipe {
         self.foreground.left.outer.is_some() || self.foreground.right.outer.is_some()
     }
 
-    /// Whether datagrams keep their IP version all the way, encapsulated perhaps: no device makes a header anew.
+    /// Whether datagrams keep their IP version all the way, encapsulated perhaps: no device rebuilds a header.
     pub fn keeps_headers(&self) -> bool {
         parts(self).iter().all(|part| part.foreground.left.source.is_ipv4() == part.foreground.right.source.is_ipv4())
     }

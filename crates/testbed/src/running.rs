@@ -123,13 +123,13 @@ impl Running {
         Err(TestbedError::Other(format!("{} ended by itself ({status}): {last}", self.facts.title)))
     }
 
-    /// Starts the process anew; whether it is ready again is not waited for.
+    /// Restarts the process; does not wait until it is ready.
     pub(crate) fn start_anew(&mut self) -> Result<(), TestbedError> {
         self.end_daemon();
         self.start()
     }
 
-    /// Starts the process anew, with the commands that follow it, and waits until it is ready.
+    /// Restarts the process, with the commands that follow it, and waits until it is ready.
     pub(crate) fn restart(&mut self) -> Result<(), TestbedError> {
         self.start_anew()?;
         self.run_all(&self.recipe.after)?;
@@ -141,7 +141,7 @@ impl Running {
     }
 
     /// The commands before the daemon. What undoes them where the station outlives the run is due as soon as one of them has succeeded:
-    /// if the first fails, for what it was to make is there, that is somebody else's.
+    /// if the first fails because what it was to make exists already, that is not ours to remove.
     fn set_up(&self) -> Result<(), TestbedError> {
         let (first, others) = self.recipe.setup.split_at(self.recipe.setup.len().min(1));
         self.run_all(first)?;
@@ -268,7 +268,7 @@ pub(crate) struct Directory {
 }
 
 impl Directory {
-    /// Makes that of the device in this place. It is ours alone, and new: in a directory somebody else had made under that name, root would
+    /// Makes that of the device in this place. It is ours alone, and new: in a directory that another user had made under that name, root would
     /// write where its links point.
     pub(crate) fn make(place: &Place) -> Result<Self, TestbedError> {
         let path = place.directory();

@@ -273,7 +273,7 @@ pub fn quoted(words: &[String]) -> String {
     words.iter().map(quote).collect::<Vec<_>>().join(" ")
 }
 
-/// Tells of something that could not be undone: nobody is left to return an error to.
+/// Reports on standard error that something could not be undone: a drop cannot return an error.
 pub(crate) fn complain(what: &str, error: &TestbedError) {
     let _ = writeln!(std::io::stderr(), "warning: {what}: {error}");
 }

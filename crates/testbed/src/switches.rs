@@ -1,4 +1,4 @@
-//! Switches of this machine that a device needs otherwise, such as the size of the kernel's connection tracking table. They are everybody's:
+//! Switches of this machine that a device needs otherwise, such as the size of the kernel's connection tracking table. All processes share them:
 //! each is written once, two devices at once must want the same, and what was there before comes back when the last of them is gone. A run
 //! that is killed leaves a note of it for the next sweep.
 
@@ -76,7 +76,7 @@ fn note(used: &BTreeMap<String, Used>, shell: &Shell) -> Result<(), TestbedError
     written.map_err(|source| TestbedError::File { what, path, source })
 }
 
-/// Where only root can write: a note of somebody else's would have us write where he likes.
+/// A directory that only root can write to: a note of another user could make root write to any file.
 const NOTES: &str = "/run";
 
 fn note_of(process: u32) -> PathBuf {

@@ -1,8 +1,8 @@
 //! Namespaces of the tester and of one or more DUTs, joined in a row by veth pairs: every DUT has a `left` and a `right` interface, and the
 //! tester the ends of the row.
 //!
-//! Where the DUT's work runs decides what is measured: by default a veth's receiver runs on the sender's time, and an overloaded DUT looks
-//! like a slow tester. So the DUT's interfaces hand their frames to cores of the DUT's own (RPS).
+//! Where the DUT's work runs decides what is measured: by default a veth's receiver runs in the sender's processor time, so that an overloaded
+//! DUT cannot be told from a slow tester. So the DUT's interfaces hand their frames to cores of the DUT's own (RPS).
 
 use crate::namespace::{Namespace, name};
 use crate::shell::{Shell, TestbedError};
@@ -151,7 +151,7 @@ impl Topology {
         for dut in self.duts.iter().map(Namespace::shell) {
             SWITCHES.iter().try_for_each(|(key, value)| dut.set(&format!("/proc/sys/net/{key}"), value))?;
         }
-        // The tester speaks for itself; its kernel must be silent on the links.
+        // The tester answers for its addresses itself; its kernel must send nothing on the links.
         tester.set("/proc/sys/net/ipv6/conf/default/disable_ipv6", "1")
     }
 
@@ -178,7 +178,7 @@ fn open_dut_end(dut: &Namespace, cores: &[u32], link: &str, mac: &str) -> Result
     dut.line(&format!("ip link set {link} address {mac}"))?;
     dut.set(&receive_queue(link), &mask(cores))?;
     dut.line(&format!("ip link set {link} up"))?;
-    // Without one, the kernel asks nobody on behalf of frames it forwards, and gives a neighbour up 8 s after it was last heard of.
+    // Without one, the kernel sends no solicitation for frames it forwards, and drops a neighbour 8 s after its last message.
     dut.line(&format!("ip address add {}/64 dev {link} nodad", link_local(link))).map(drop)
 }
 

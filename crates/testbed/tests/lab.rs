@@ -112,7 +112,7 @@ fn two_machines_reach_each_other_and_leave_nothing() {
     two.run("ip address add 198.18.0.2/24 dev near").expect("an address");
     one.asks("198.18.0.2", &two, "/proc/net/snmp", "NoPorts");
     one.asks("fe80::2%near", &two, "/proc/net/snmp6", "Udp6NoPorts");
-    // The other machine has told that nobody listens.
+    // The other machine has answered that the port is closed.
     let told = one.run("cat /proc/net/snmp6").expect("counters");
     assert_eq!(counter(&told, "Icmp6InDestUnreachs"), Some(1), "{told}");
     assert!(processes(&one.directory) > 0);

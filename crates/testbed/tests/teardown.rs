@@ -1,5 +1,5 @@
 //! What recipes of the kernel lab set up, their own `[[teardown]]` takes back: on a machine that outlives the run it must. Tried in virtual
-//! machines, where nothing of anybody's can break. Needs root, and builds the lab where there is none; without either this fails, it does
+//! machines, where nothing else can be damaged. Needs root, and builds the lab where there is none; without either this fails, it does
 //! not skip.
 
 mod common;

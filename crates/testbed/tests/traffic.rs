@@ -1,7 +1,7 @@
 //! Datagrams of the kernel's own through every recipe, both ways: does the device do what its recipe says, and lower the hop limit by
 //! as much? Needs root; without it these tests fail, they do not skip.
 //!
-//! The tester's ends get addresses here, each in a namespace of its own. Nobody listens: the kernel counts a whole and correct datagram
+//! The tester's ends get addresses here, each in a namespace of its own. No socket listens: the kernel counts a whole and correct datagram
 //! for a closed port, and that count is the receiver.
 
 mod common;

@@ -16,7 +16,7 @@ pub fn sum(octets: &[u8]) -> u64 {
     let (words, rest) = octets.as_chunks::<8>();
     let mut lanes = [0u64; 2];
     // Byte order does not matter to a ones' complement sum until its end (RFC 1071 section 2 (B)),
-    // so words are read as the processor likes them and the 16-bit result is swapped once. Halves
+    // so words are read in the processor's byte order and the 16-bit result is swapped once. Halves
     // of 32 bits leave room for 2^32 carries.
     for word in words {
         let word = u64::from_ne_bytes(*word);

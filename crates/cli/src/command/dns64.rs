@@ -1,24 +1,27 @@
-//! `sixbench dns64`: a server that somebody else has set up, asked at an exact rate from here, every answer checked.
+//! `sixbench dns64`: a server that the user has set up, asked at an exact rate from here, every answer checked.
+
+mod search;
 
 use super::isolation;
 use crate::args;
+use crate::config::standard_trial;
 use crate::config::units::{show_ns, show_rate};
-use crate::config::{standard_search, standard_trial};
 use crate::exit::{Exit, Failed};
 use crate::output::{self, tell};
 use crate::profile::admit;
-use crate::run::{owner, stop};
-use crate::view::{certified, trial_line, verdict_word};
+use crate::run::{add_faults_of_the_machine, owner, stop};
+use crate::view::{certified, verdict_word};
 use sixbench_engine::Layout;
 use sixbench_engine::dns::names::Population;
 use sixbench_engine::dns::{AuthorityEnd, DnsEnds, DnsError, DnsSettings, DnsTester, Expectation};
 use sixbench_io::thread::allowed_cores;
-use sixbench_method::measure::procedure;
-use sixbench_method::plan::{Dns, DnsRole, Measure, Plan, Profile, SearchMethod, SearchSettings, Test, TrialSettings};
-use sixbench_method::search::Limit;
-use sixbench_method::terms::{FrameRate, FrameSize, LossRatio};
+use sixbench_method::plan::{Dns, DnsRole, Profile, TrialSettings};
+use sixbench_method::record::Watch;
+use sixbench_method::terms::LossRatio;
 use sixbench_method::trial::dns::{AuthorityCounts, DnsResult};
 use sixbench_method::trial::{Measurer, Shape, TrialResult, TrialSpec, Verdict};
+use sixbench_testbed::Cores;
+use sixbench_testbed::monitor::{self, Monitor};
 use std::fmt::Write;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::time::Duration;
@@ -28,11 +31,6 @@ const LONGEST_SELF_TEST_NS: u64 = 1_000_000_000;
 /// How much later than the timeout an answer may be, and still be seen.
 const LATE_NS: u64 = 1_000_000_000;
 
-/// Rest between the trials of a search,
-const REST: Duration = Duration::from_millis(100);
-/// and after one in which not every query was answered.
-const LONG_REST: Duration = Duration::from_secs(2);
-
 /// Performs the trial, or the search.
 pub(crate) fn dns64(arguments: args::Dns64) -> Result<Exit, Failed> {
     check(&arguments)?;
@@ -40,6 +38,7 @@ pub(crate) fn dns64(arguments: args::Dns64) -> Result<Exit, Failed> {
     tell!("{}", statement(arguments.server));
     let stop = stop::install()?;
     let layout = Layout { cores: cores(&arguments)? };
+    let shared = is_local(arguments.server).then(|| shared_cores(&layout.cores)).transpose()?;
     layout.warnings().iter().for_each(|warning| tell!("warning: {warning}"));
     let mut tester = DnsTester::new(ends, settings(&arguments), layout, stop);
     tester.probe(Duration::ZERO).map_err(failed)?;
@@ -47,14 +46,47 @@ pub(crate) fn dns64(arguments: args::Dns64) -> Result<Exit, Failed> {
     if let Some(certificate) = tester.certify(arguments.rate, self_test_ns).map_err(failed)? {
         tell!("{}", certified(&certificate));
     }
-    if arguments.search { search(&arguments, &mut tester) } else { one(&arguments, &mut tester) }
+    let mut tester = WatchedTester { tester, cores: shared };
+    if arguments.search { search::search(&arguments, &mut tester) } else { one(&arguments, &mut tester) }
+}
+
+/// The tester, with the processors watched where the server may run on them. The processes of the server are not known, so what other
+/// processes take from it is not seen; what the host of this virtual machine takes is.
+struct WatchedTester {
+    tester: DnsTester,
+    /// The tester's cores and the server's; `None` where the server has an address of another machine.
+    cores: Option<Cores>,
+}
+
+impl WatchedTester {
+    /// Performs one trial; returns its result and what was seen of the processors.
+    fn measure(&mut self, spec: &TrialSpec) -> Result<(TrialResult, Option<Watch>), Failed> {
+        let monitor = self.cores.as_ref().map(|cores| Monitor::start(cores, monitor::Watched::default()));
+        let measured = self.tester.measure(spec);
+        let watch = monitor.map(Monitor::stop);
+        let mut result = measured.map_err(failed)?;
+        if let (Some(watch), Some(cores)) = (&watch, &self.cores) {
+            add_faults_of_the_machine(&mut result, watch, cores.dut.len());
+        }
+        Ok((result, watch))
+    }
+}
+
+/// Whether it is an address of this machine: only such a one can be bound.
+fn is_local(server: IpAddr) -> bool {
+    UdpSocket::bind((server, 0)).is_ok()
+}
+
+/// The cores of a server on this machine: those that are not the tester's, or all where the tester has all.
+fn shared_cores(tester: &[u32]) -> Result<Cores, Failed> {
+    let allowed = allowed_cores()?;
+    let others: Vec<u32> = allowed.iter().copied().filter(|core| !tester.contains(core)).collect();
+    Ok(Cores { tester: tester.to_vec(), dut: if others.is_empty() { allowed } else { others } })
 }
 
 /// What this command is, and is not: unlike a plan it has no namespaces, and so cannot know which way its queries go.
 fn statement(server: IpAddr) -> String {
-    // Only an address of this machine can be bound.
-    let is_local = UdpSocket::bind((server, 0)).is_ok();
-    let way = match is_local {
+    let way = match is_local(server) {
         true => "an address of this machine: nothing crosses a link, and server and tester share its cores",
         false => "over whatever this machine's routes lead through",
     };
@@ -140,9 +172,9 @@ fn settings(arguments: &args::Dns64) -> DnsSettings {
     }
 }
 
-fn one(arguments: &args::Dns64, tester: &mut DnsTester) -> Result<Exit, Failed> {
+fn one(arguments: &args::Dns64, tester: &mut WatchedTester) -> Result<Exit, Failed> {
     let spec = TrialSpec { shape: Shape::Queries, ..TrialSpec::constant(arguments.rate, arguments.duration_ns) };
-    let result = tester.measure(&spec).map_err(failed)?;
+    let (result, _) = tester.measure(&spec)?;
     arguments.csv.as_deref().map_or(Ok(()), owner::give)?;
     match arguments.json {
         true => output::line(serde_json::to_string_pretty(&result).map_err(anyhow::Error::from)?)?,
@@ -154,57 +186,6 @@ fn one(arguments: &args::Dns64, tester: &mut DnsTester) -> Result<Exit, Failed> 
 
 fn trial_settings(arguments: &args::Dns64) -> TrialSettings {
     TrialSettings { duration_ns: arguments.duration_ns, ..standard_trial(Profile::Custom) }
-}
-
-/// The search of a plan, told trial by trial.
-fn search(arguments: &args::Dns64, tester: &mut DnsTester) -> Result<Exit, Failed> {
-    let plan = plan(arguments);
-    let mut search = procedure(&plan, &plan.tests[0], FrameSize::MINIMUM, &[], None);
-    let mut results = Vec::new();
-    while let Some(spec) = search.next_trial() {
-        let result = tester.measure(&spec).map_err(failed)?;
-        let verdict = search.verdict(&result);
-        tell!("{}", trial_line(&result, verdict));
-        search.learn(&result);
-        results.push(result);
-        // The server is not ours to start anew: after a trial it failed it may go on with it for a while.
-        std::thread::sleep(if verdict == Verdict::Passed { REST } else { LONG_REST });
-    }
-    let bracket = search.findings().brackets.first().copied();
-    if arguments.json {
-        output::line(serde_json::to_string_pretty(&(bracket, results)).map_err(anyhow::Error::from)?)?;
-        let is_unfit = bracket.is_none_or(|bracket| bracket.limit == Limit::Tester);
-        return Ok(if is_unfit { Exit::TesterUnfit } else { Exit::Done });
-    }
-    let Some(bracket) = bracket else { return Ok(Exit::TesterUnfit) };
-    let (exit, note) = match bracket.limit {
-        Limit::Dut => (Exit::Done, ""),
-        Limit::Maximum => (Exit::Done, " or more: --rate is the highest that was tried"),
-        Limit::Tester => (Exit::TesterUnfit, " or more: the tester could not go further"),
-        Limit::Disturbed => (Exit::TesterUnfit, " or more: other work disturbed the trials"),
-    };
-    let within = show_ns(arguments.timeout_ns);
-    output::line(match bracket.lower {
-        Some(rate) => format!("{} queries/s, every one answered rightly within {within}{note}", rate.0),
-        None => format!("nothing passed, not even {} queries/s", plan.search.minimum.0),
-    })?;
-    Ok(exit)
-}
-
-fn plan(arguments: &args::Dns64) -> Plan {
-    let dns = asked(arguments);
-    let standard = standard_search(Profile::Smoke);
-    let minimum = FrameRate(standard.minimum.0.min(arguments.rate.0 / 100).max(1));
-    Plan {
-        name: "dns64".to_owned(),
-        profile: Profile::Custom,
-        seed: 42,
-        trial: trial_settings(arguments),
-        search: SearchSettings { method: SearchMethod::Binary, minimum, maximum: arguments.rate, ..standard },
-        link_rate: None,
-        interleave: false,
-        tests: vec![Test { measure: Measure::Dns(dns), ..Test::of("dns64", "dns64") }],
-    }
 }
 
 fn describe(result: &TrialResult) -> String {

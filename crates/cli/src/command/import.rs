@@ -41,7 +41,7 @@ pub(crate) fn import(arguments: &args::Import) -> Result<Exit, Failed> {
     Ok(Exit::Done)
 }
 
-/// Somebody may have worked on an earlier one.
+/// Refuses a path that exists: the user may have edited an earlier import.
 fn check_new(path: &Path) -> Result<(), Failed> {
     if path.exists() {
         return Err(Failed::usage(format!("{} is there already; remove it, or choose another --output", path.display())));

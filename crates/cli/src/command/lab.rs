@@ -20,7 +20,7 @@ fn cache(named: Option<PathBuf>) -> PathBuf {
     named.unwrap_or_else(lab::cache)
 }
 
-/// What whoever builds a lab must know.
+/// Said to users before a lab is built.
 const CAUTION: &str = "note: the lab's machines are root on this machine's files: their root is mounted read-only, but root inside can mount it \
                        otherwise; run only recipes and modules in them that you trust";
 

@@ -284,7 +284,7 @@ fn check_interleaving(loaded: &Loaded) -> Result<(), Failed> {
     Ok(())
 }
 
-/// What `--force` vouches for.
+/// Returns what is known of the environment: `--force` declares it isolated.
 pub(crate) fn isolation(force: bool) -> Isolation {
     if force { Isolation::Declared } else { Isolation::Unknown }
 }

@@ -13,7 +13,7 @@ use crate::view::{self, Choice};
 use sixbench_method::budget;
 use sixbench_method::isolation::Isolation;
 use sixbench_method::plan::{Plan, Profile, Test};
-use sixbench_testbed::{Library, Shell, existing, interfaces, namespace};
+use sixbench_testbed::{Library, Shell, doctor, existing, interfaces, namespace};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -132,6 +132,7 @@ pub(crate) fn measure(
         plan: &loaded.plan,
         library,
         site,
+        look_at_load: doctor::look_at_load,
         queries: output.queries,
         labels: &output.labels,
         left_out: &loaded.left_out,
@@ -159,7 +160,8 @@ fn resume(directory: &Path, library: &Library, output: &args::Output, isolation:
     }
     let earlier = Some((facts, commands));
     let (queries, labels) = (output.queries, &output.labels[..]);
-    let order = |site| Order { plan: &plan, library, site, queries, labels, left_out: &[], records, earlier };
+    let look_at_load = doctor::look_at_load;
+    let order = |site| Order { plan: &plan, library, site, look_at_load, queries, labels, left_out: &[], records, earlier };
     go((&plan, &links, isolation), order, &mut store, output.json)?.ended(output.json)
 }
 

@@ -26,7 +26,7 @@ impl Diagnostic {
     }
 }
 
-/// So many mistakes are shown; those after them are counted. Nobody mends more at once.
+/// Number of mistakes that are shown. Those after them are only counted: a user does not correct more of them in one go.
 const SHOWN: usize = 100;
 
 /// The first mistakes as text, in the order of the file, and how many more there are.

@@ -41,11 +41,11 @@ pub(super) fn read_dns(section: &Section<'_>, around: &Surroundings<'_>, role: D
             authority: section.text("authority", |text| known_dut(text, around.duts)),
             ..dns
         },
-        // A server of its own zone has no cache, and asks nobody.
+        // A server of its own zone has no cache and sends no queries itself.
         DnsRole::Authority | DnsRole::Through => dns,
     };
-    // Of a zone file each name is a line or two; the tester's own authority computes its answers. Behind another one nobody sees what the
-    // cache knows, so few names must be forgotten soon.
+    // Of a zone file each name is a line or two; the tester's own authority computes its answers. With another one the
+    // content of the cache cannot be observed, so there are few names, and their time to live is short.
     let (names, ttl_s) = match (role, &dns.authority) {
         (DnsRole::Authority, _) => (network("10.0.0.0/16"), dns.ttl_s),
         (DnsRole::Through, _) => (dns.names, dns.ttl_s),

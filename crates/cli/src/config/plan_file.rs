@@ -27,7 +27,7 @@ pub(crate) struct Loaded {
 pub(crate) struct Links {
     /// Two interfaces of this machine, cabled to the DUT; `None`: namespaces and veth, built for the run.
     pub(crate) interfaces: Option<(String, String)>,
-    /// The machine at the other ends of the cables, where the testbed sets it up; `None`: somebody else does.
+    /// The machine at the other ends of the cables, where the testbed sets it up; `None` where the user does.
     pub(crate) machine: Option<Machine>,
     /// Which backend sends and receives.
     pub(crate) io: Backend,
@@ -188,7 +188,7 @@ fn read_machine(section: &Section<'_>, has_interfaces: bool) -> Option<Machine> 
     let keys = ["dut-left", "dut-right"];
     let [left, right] = keys.map(|key| section.text(key, interface));
     let config = section.text("ssh-config", |text| Ok(text.to_owned()));
-    // Of a host that was not understood nobody knows what belongs to it.
+    // Where the host was not understood, it is not known which of the other keys belong to it.
     let host = if section.is_given("host") { host? } else { Host::default() };
     let Host::Ssh(name) = host else {
         for key in keys.into_iter().chain(["ssh-config"]).filter(|key| section.is_given(key)) {

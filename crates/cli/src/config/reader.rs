@@ -191,7 +191,7 @@ impl<'a> Section<'a> {
         self.finish();
     }
 
-    /// Complains about the keys nobody asked for. Call when everything else was read.
+    /// Reports the keys that no reader has asked for. Call it when everything else was read.
     pub(crate) fn finish(self) {
         let known = self.known.borrow();
         for key in self.table.keys().filter(|key| !known.contains(key.get_ref().as_ref())) {
@@ -254,24 +254,8 @@ pub(crate) fn nearest<'c>(word: &str, candidates: &[&'c str]) -> Option<&'c str>
     if let Some(candidate) = begins {
         return Some(candidate);
     }
-    let best = candidates.iter().map(|c| (distance(word, c), *c)).min()?;
+    let best = candidates.iter().map(|c| (strsim::levenshtein(word, c), *c)).min()?;
     (best.0 <= best.1.len().max(3) / 3).then_some(best.1)
-}
-
-/// Levenshtein's distance.
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, y) in b.iter().enumerate() {
-            let replaced = diagonal + usize::from(x != *y);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
 }
 
 #[cfg(test)]

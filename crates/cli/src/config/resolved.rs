@@ -41,7 +41,7 @@ pub(crate) fn digest_in(resolved: &str) -> Option<String> {
     table.get(DIGEST)?.as_str().map(str::to_owned)
 }
 
-/// FNV-1a of 64 bits: tells a changed plan from an unchanged one, and is no protection against anybody.
+/// FNV-1a of 64 bits: tells a changed plan from an unchanged one. It does not protect against forgery.
 pub(crate) fn digest(source: &str) -> String {
     let step = |hash: u64, octet: u8| (hash ^ u64::from(octet)).wrapping_mul(0x0000_0100_0000_01b3);
     format!("{:016x}", source.bytes().fold(0xcbf2_9ce4_8422_2325, step))
@@ -75,7 +75,7 @@ pub(crate) fn plan_of(source: &str) -> Result<Plan, Diagnostic> {
     Plan::deserialize(toml::Deserializer::from(table)).map_err(|error| mistake(&error))
 }
 
-/// What a plan file is held to, where somebody has edited the resolved one.
+/// Checks what a plan file must satisfy, in case the user has edited the resolved plan.
 fn check(file: &Section<'_>, plan: &Plan, duts: &[&str]) {
     if let Some(section) = file.section("trial", "[trial]") {
         check_trial(&section, &plan.trial);

@@ -26,7 +26,7 @@ pub(super) fn interface(text: &str) -> Result<String, String> {
 /// Where the DUT is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) enum Host {
-    /// In a namespace; on interfaces of this machine, wherever somebody else has set it up.
+    /// In a namespace; on interfaces of this machine, wherever the user has set it up.
     #[default]
     Netns,
     /// A machine by the name ssh knows it by.

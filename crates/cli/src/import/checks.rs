@@ -33,7 +33,7 @@ fn directions(config: &Config, findings: &mut Findings) {
     }
 }
 
-/// Ports that nobody uses may have any range: so do the samples of stateful tests.
+/// Ports that are not used may have any range: so do the samples of stateful tests.
 fn port_range(config: &Config, direction: &Direction, ports: &Ports, findings: &mut Findings) {
     if ports.min.value <= ports.max.value {
         return;

@@ -8,7 +8,7 @@ use super::siitperf::{Config, Side, specified};
 use crate::config::Diagnostic;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// A device somebody else has set up.
+/// A device that the user has set up.
 pub(super) struct Device {
     /// As recipes name it.
     pub(super) technology: &'static str,

@@ -61,7 +61,7 @@ fn least(phase_1: Phase1) -> u32 {
     (1000 * u64::from(phase_1.frames)).div_ceil(u64::from(phase_1.rate)) as u32 + phase_1.timeout_ms
 }
 
-/// siitperf's order of phase 1; without one it draws anew for each frame.
+/// siitperf's order of phase 1; without one it draws at random for each frame.
 fn enumeration(config: &Config) -> &'static str {
     match config.enumerate_ports.value.max(config.enumerate_ips.value) {
         0 => order(3),

@@ -7,7 +7,7 @@ use std::net::IpAddr;
 /// What only the user can know.
 pub(super) const FLUSH: &str = "ssh -o BatchMode=yes DUT conntrack -F";
 
-/// The recipe of a device that somebody else has set up.
+/// Returns the recipe of a device that the user has set up.
 pub(super) fn text(path: &str, device: &Device) -> String {
     let mut text = comment(&format!("What the device that {path} was written for understands, imported by sixbench."));
     text += "name = \"siitperf\"\n";

@@ -9,38 +9,7 @@ use std::net::IpAddr;
 
 mod mistakes;
 
-const STATELESS: &str = "\
-IP-L-Vers 6 # of the frames the left sender sends
-IP-R-Vers 4
-IPv6-L-Real 2001:2::2
-IPv6-R-Real 2001:2:0:8000::2 # for background traffic
-IPv6-R-Virt 2001:2:0:1::2
-IPv4-L-Virt 198.18.0.2
-IPv4-R-Real 198.19.0.2
-
-MAC-L-Tester 02:00:00:00:01:02
-MAC-R-Tester 02:00:00:00:02:02
-MAC-L-DUT 02:00:00:00:01:01
-MAC-R-DUT 02:00:00:00:02:01
-Forward 1
-Reverse 1
-Promisc 0
-Num-L-Nets 1
-Num-R-Nets 1
-CPU-L-Send 2
-CPU-R-Recv 4
-CPU-R-Send 6
-CPU-L-Recv 8
-MEM-Channels 2
-\tFwd-var-sport 3\t# pseudorandom
-Fwd-var-dport 1
-Fwd-sport-min 1024
-Fwd-sport-max 65535
-Fwd-dport-min 1
-Fwd-dport-max 49151
-Rev-var-sport 2
-Rev-var-dport 0
-";
+const STATELESS: &str = include_str!("../../tests/common/siitperf.conf");
 
 const NAT64: &str = "\
 IP-L-Vers 6

@@ -34,7 +34,7 @@ impl Job {
     }
 }
 
-/// Lets something be sent to, or refuses it with the option that vouches for the environment.
+/// Admits a destination, or refuses it and names the option that declares the environment isolated.
 pub(crate) fn admit<T: Addressed>(isolation: Isolation, destination: T) -> Result<Admitted<T>, Failed> {
     isolation.admit(destination).map_err(|forbidden| Failed::usage(format!("{forbidden}; use --force if it cannot")))
 }

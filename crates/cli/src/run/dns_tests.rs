@@ -40,7 +40,7 @@ fn test(dut: &str, dns: &Dns) -> Test {
     Test { measure: Measure::Dns(dns.clone()), frame_sizes: vec![FrameSize::MINIMUM], ..Test::of("t", dut) }
 }
 
-/// So patient that this machine may stall.
+/// Stalls of this machine are tolerated: no test here depends on its speed.
 fn settings() -> TrialSettings {
     TrialSettings { stall_ns: 5_000_000_000, duration_ns: DURATION_NS, ..standard_trial(Profile::Smoke) }
 }

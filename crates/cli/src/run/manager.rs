@@ -20,7 +20,7 @@ use sixbench_method::record::{FORMAT, Facts, SkippedTest, TrialRecord};
 use sixbench_method::replay::{self, Resumed};
 use sixbench_method::terms::FrameRate;
 use sixbench_method::trial::TrialSpec;
-use sixbench_testbed::{Library, Recipe, Zone, doctor};
+use sixbench_testbed::{Library, Recipe, Zone};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
@@ -36,6 +36,8 @@ pub(crate) struct Order<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) library: &'a Library,
     pub(crate) site: Site<'a>,
+    /// Returns what other work there is on these cores, in words; `None` on a quiet machine.
+    pub(crate) look_at_load: fn(&[u32]) -> Option<String>,
     /// Whether the record of every DNS query is kept.
     pub(crate) queries: bool,
     /// Labels that the user gives this run.
@@ -113,7 +115,7 @@ impl Manager<'_> {
         let (report, outcome) = match (self.write(outcome.is_err()), outcome) {
             (Ok(report), outcome) => (Some(report), outcome),
             (Err(failed), Ok(())) => (None, Err(failed)),
-            // What ended the run is the better story than that its report could not be written either.
+            // The error that ended the run is reported rather than that its report could not be written: it is the cause.
             (Err(_), Err(failed)) => (None, Err(failed)),
         };
         let (exit, error) = match outcome {
@@ -208,7 +210,7 @@ impl Manager<'_> {
                 self.look_at_load(&test.dut)?;
             }
             if self.order.site.links.interfaces.is_some() {
-                // There is one pair of interfaces: whoever has them gives them back first.
+                // There is one pair of interfaces: the session that holds them is closed first.
                 sessions.clear();
             }
             let same = plan.tests.iter().filter(|other| device_of(other) == key);
@@ -236,7 +238,7 @@ impl Manager<'_> {
 
     /// Warns of other work on this machine while no device is up, whose processes would be taken for it.
     fn look_at_load(&mut self, next: &str) -> Result<(), Failed> {
-        match doctor::look_at_load(&allowed_cores()?) {
+        match (self.order.look_at_load)(&allowed_cores()?) {
             Some(found) => self.warn_first(format!("before {next} was set up: {found}")),
             None => Ok(()),
         }
@@ -334,7 +336,7 @@ impl Manager<'_> {
         self.rest()
     }
 
-    /// RFC 2544 section 23: let the device come to rest. Ends early when somebody asks to stop.
+    /// RFC 2544 section 23: let the device come to rest. Ends early when the user asks to stop.
     fn rest(&self) -> Result<(), Failed> {
         let end = Instant::now() + Duration::from_nanos(self.order.plan.trial.rest_ns);
         while Instant::now() < end {

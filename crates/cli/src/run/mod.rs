@@ -17,6 +17,8 @@ mod tester;
 #[cfg(test)]
 mod dns_tests;
 #[cfg(test)]
+mod load_tests;
+#[cfg(test)]
 mod recipe_tests;
 #[cfg(test)]
 mod response_tests;
@@ -28,4 +30,4 @@ mod stateful_tests;
 pub(crate) use manager::{Ended, Order, perform};
 pub(crate) use origin::label;
 pub(crate) use ports::open as open_port;
-pub(crate) use session::{Session, Site, Wanted, check_cores};
+pub(crate) use session::{Session, Site, Wanted, add_faults_of_the_machine, check_cores};

@@ -89,7 +89,8 @@ fn every_tunnel_subscriber_and_row_brings_every_frame_back_right() {
     }
 }
 
-/// With the hosts of the testbed's own tests: whoever adds a recipe that neither takes is told here. What is part of a row is tried in it.
+/// With the hosts of the testbed's own tests: this fails for a new recipe that neither covers. A recipe that is
+/// part of a row is tested in that row.
 #[test]
 fn every_recipe_that_forwards_is_tried_by_hosts_or_by_the_tester() {
     let library = library();

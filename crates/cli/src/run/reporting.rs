@@ -51,7 +51,7 @@ pub(crate) fn terminal(findings: &Findings<'_>, color: bool) -> String {
 /// Writes the derived files of a stored run again; returns the path of report.html and the terminal's summary.
 pub(crate) fn again(directory: &Path, color: bool) -> Result<(PathBuf, String)> {
     let Stored { plan, records, facts, commands, .. } = load(directory)?;
-    // A run whose set-up failed has a story to tell: the status of every point.
+    // A run whose set-up failed has something to report: the status of every point.
     if records.is_empty() && facts.runs.is_empty() {
         let name = directory.display();
         bail!("{name} holds no trial yet, so there is nothing to report; go on with: sixbench run --resume {name}");

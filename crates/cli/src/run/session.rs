@@ -30,7 +30,7 @@ pub(crate) struct Site<'a> {
     pub(crate) shell: Shell,
     pub(crate) links: &'a Links,
     pub(crate) stop: Arc<AtomicBool>,
-    /// Whether somebody vouches that test traffic goes nowhere else.
+    /// Whether the user has declared that test traffic cannot leave the environment.
     pub(crate) isolation: Isolation,
     /// Where the first frames of both ports are kept, if anywhere.
     pub(crate) pcap: Option<&'a std::path::Path>,
@@ -223,9 +223,10 @@ impl Session {
         Ok((result, watch))
     }
 
-    /// No trial finds connections of the one before, nor names or a grudge. Returns what the device counts then.
+    /// Brings the device into its state without connections, or restarts it, so that no trial depends on the one before: a DNS server may
+    /// otherwise have cached its names, or treat the authority as unreachable. Returns the number of connections the device then counts.
     fn begin_empty(&mut self, spec: &TrialSpec) -> Result<Option<u64>, Failed> {
-        // Its process ends with the thread that started it, so the device is started anew from this one.
+        // The device's process ends with the thread that started it, so the device is restarted from this thread.
         let restarted = match &mut self.dut {
             Some(dut) if self.tester.wants_new_server(spec) => dut.restart().map(|()| self.tester.has_new_server()),
             Some(dut) => dut.restart_for_trial(),
@@ -255,18 +256,11 @@ impl Session {
         reset.map_err(|error| Failed::new(Exit::Testbed, error))?;
         match result {
             Ok(mut result) => {
-                // Of a stateful trial only phase 2 is judged.
-                let before_ns = result.connections.as_ref().map_or(0, |connections| connections.delay_ns);
-                let milliseconds = watch.stolen_ms("dut", before_ns);
-                if milliseconds > 0 {
-                    result.faults.push(Fault::CpuStolen { milliseconds });
-                }
-                let taken = taken(&watch, self.cores.dut.len()).or_else(|| taken_where_lost(&watch, &result));
-                result.faults.extend(taken);
+                add_faults_of_the_machine(&mut result, &watch, self.cores.dut.len());
                 self.check_alive().map(|()| (result, watch))
             }
             Err(TrialError::Interrupted) => Err(Failed::new(Exit::Interrupted, TrialError::Interrupted)),
-            // A silent device may be a dead one: that is the better message.
+            // A device that does not answer may have ended: that error names the cause.
             Err(error) => self.check_alive().and(Err(Failed::new(Exit::Testbed, error))),
         }
     }
@@ -279,7 +273,7 @@ impl Session {
         let (tester, stop, dut_cores) = (&mut self.tester, &self.stop, &self.cores.dut);
         std::thread::scope(|scope| {
             let measuring = scope.spawn(move || tester.measure(spec));
-            // The device is started anew from this thread, which outlives it: its process ends with the thread that started it.
+            // The device is restarted from this thread, which outlives it: its process ends with the thread that started it.
             let moment = Instant::now() + Duration::from_nanos(at_ns);
             while Instant::now() < moment && !measuring.is_finished() && !stop.load(Ordering::Relaxed) {
                 std::thread::sleep(Duration::from_millis(5).min(moment.saturating_duration_since(Instant::now())));
@@ -299,7 +293,7 @@ impl Session {
         dut.and_then(|()| self.tester.check_alive()).map_err(|error| Failed::new(Exit::Testbed, error))
     }
 
-    /// What the report says of the device. One that somebody else set up is known by its recipe only.
+    /// Returns what the report says of the device. Of one that the user set up only the recipe is known.
     pub(crate) fn dut_facts(&self, recipe: &Recipe) -> DutFacts {
         let unknown = || DutFacts {
             title: recipe.honest_title(),
@@ -334,6 +328,19 @@ impl Session {
 /// The device on a machine of its own.
 fn away(site: &Site<'_>, machine: &Machine, wanted: &Wanted<'_>, wishes: &Wishes) -> Result<Devices, TestbedError> {
     Devices::bring_up_on(&machine.reach()?, wanted.recipe, &wanted.name, &site.shell, wishes)
+}
+
+/// Adds to the faults of a trial what the host of this virtual machine and other processes took from the DUT's cores, of which there are
+/// `dut_cores`.
+pub(crate) fn add_faults_of_the_machine(result: &mut TrialResult, watch: &Watch, dut_cores: usize) {
+    // Of a stateful trial only phase 2 is judged.
+    let before_ns = result.connections.as_ref().map_or(0, |connections| connections.delay_ns);
+    let milliseconds = watch.stolen_ms("dut", before_ns);
+    if milliseconds > 0 {
+        result.faults.push(Fault::CpuStolen { milliseconds });
+    }
+    let taken = taken(watch, dut_cores).or_else(|| taken_where_lost(watch, result));
+    result.faults.extend(taken);
 }
 
 /// Other processes on the DUT's cores, where they had more of them than goes unnoticed.

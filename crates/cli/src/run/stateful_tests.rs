@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 const CONNECTIONS: u64 = 1_000;
 
-/// So slow that no machine is slower, and so patient that it may stall.
+/// So slow that every machine keeps up; stalls are tolerated.
 const RATE: FrameRate = FrameRate(1_000);
 
 fn stateful() -> Stateful {
@@ -190,7 +190,7 @@ fn a_tear_down_leaves_no_connection_and_is_timed() {
 fn tcp_connections_pass_every_gateway_and_bring_their_object() {
     let _guard = ONE_AT_A_TIME.lock();
     for (name, _) in GATEWAYS {
-        // Patient: a busy machine must not get into the way.
+        // A long time limit, so that the result does not depend on other work on this machine.
         let tcp = Tcp { object_octets: 64, time_limit_ns: 10_000_000_000, close: Default::default(), server_ports: (80, 80) };
         let test = Test { measure: Measure::TcpEstablishmentRate(tcp), ..Test::of("t", name) };
         let shape = sixbench_method::trial::Shape::TcpRate;

@@ -53,7 +53,7 @@ impl Store {
 
     /// Opens an existing directory to go on; a torn last line is cut off.
     pub(crate) fn reopen(directory: &Path) -> Result<(Self, Stored), Failed> {
-        // Nobody else may be writing when the torn line goes.
+        // No other process may be writing when the torn line is removed.
         let store = Self::open(directory)?;
         let stored = load(directory)?;
         if stored.is_torn {
@@ -129,7 +129,7 @@ pub(crate) fn write(directory: &Path, name: &str, text: &str) -> Result<()> {
     let written = fs::write(&temporary, text).and_then(|()| owner::give(&temporary));
     let written = written.and_then(|()| fs::rename(&temporary, &path));
     written.map_err(|error| {
-        // Half a file helps nobody, least of all on a full disk.
+        // Half a file is of no use, and takes room on a disk that may be full.
         let _ = fs::remove_file(&temporary);
         cannot_write(&path, error)
     })

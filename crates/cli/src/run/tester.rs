@@ -19,7 +19,7 @@ use std::path::PathBuf;
 /// Why there was no trial.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum TrialError {
-    /// Somebody asked to stop.
+    /// The user asked to stop.
     #[error("interrupted")]
     Interrupted,
     /// Of frames.
@@ -110,7 +110,7 @@ impl Tester {
         }
     }
 
-    /// Whether a DNS server is to be started anew before a trial, for it remembers those before.
+    /// Whether a DNS server must be restarted before a trial, because its cache or its view of the authority depends on earlier trials.
     pub(super) fn wants_new_server(&self, spec: &TrialSpec) -> bool {
         matches!(self, Self::Dns(dns) if dns.0.wants_new_server(spec))
     }

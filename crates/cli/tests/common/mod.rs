@@ -1,10 +1,43 @@
-//! What tests of the binary share: running it, and a directory of their own.
+//! What tests of the binary share: running it, here or in a namespace, a directory of their own, plans and recipes, and what a run leaves.
 
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
+use serde_json::Value;
 use std::fs;
-use std::path::PathBuf;
-use std::process::{Command, Output};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+/// Runs use the cores of this machine, and each begins with removing what killed ones left: one at a time.
+pub(crate) static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+/// A plan of very few, very short trials on kernel forwarding.
+pub(crate) const PLAN: &str = r#"
+name = "short"
+[trial]
+duration = "50ms"
+residual = "20ms"
+rest = "0s"
+[search]
+method = "binary"
+minimum = "1k"
+maximum = "2k"
+width = "50%"
+[[test]]
+name = "kernel"
+dut = "linux-ipv4"
+frame-sizes = [84]
+repetitions = 1
+"#;
+
+/// The configuration file of siitperf, as its own example has it.
+pub(crate) const SIITPERF: &str = include_str!("siitperf.conf");
+
+/// Returns the recipe of a router without any set-up, with these lines of TOML at its end.
+pub(crate) fn router(name: &str, title: &str, more: &str) -> String {
+    format!("name = \"{name}\"\ntitle = \"{title}\"\n{}{more}", include_str!("router.toml"))
+}
 
 pub(crate) fn sixbench(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_sixbench"));
@@ -14,6 +47,62 @@ pub(crate) fn sixbench(arguments: &[&str]) -> Command {
 
 pub(crate) fn output(arguments: &[&str]) -> Output {
     sixbench(arguments).output().expect("sixbench")
+}
+
+/// Starts it with its output captured.
+pub(crate) fn start(arguments: &[&str]) -> Child {
+    captured(&mut sixbench(arguments))
+}
+
+/// Starts it in a network namespace with its output captured.
+pub(crate) fn start_in(namespace: &str, arguments: &[&str]) -> Child {
+    let mut command = Command::new("ip");
+    command.args(["netns", "exec", namespace, env!("CARGO_BIN_EXE_sixbench")]).args(arguments).env("NO_COLOR", "1");
+    captured(command.stdin(Stdio::null()))
+}
+
+fn captured(command: &mut Command) -> Child {
+    command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("sixbench")
+}
+
+/// Sends a process the signal of this name.
+pub(crate) fn signal(child: &Child, name: &str) {
+    let status = Command::new("sh").args(["-c", &format!("kill -s {name} {}", child.id())]).status();
+    assert!(status.expect("sh").success());
+}
+
+/// Waits until `is_so`, for a minute at most, and fails when the process ends before.
+pub(crate) fn wait_until(child: &mut Child, what: &str, is_so: impl Fn() -> bool) {
+    let end = Instant::now() + Duration::from_secs(60);
+    while !is_so() {
+        assert!(child.try_wait().expect("a state").is_none(), "it ended, and there is no {what}");
+        assert!(Instant::now() < end, "no {what} within a minute");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+/// Fails unless a run was done; a noisy machine may have kept the tester from ever being valid (4), which leaves results, too.
+pub(crate) fn assert_ran(output: &Output) {
+    assert!(matches!(output.status.code(), Some(0 | 4)), "{:?}: {}", output.status, text(&output.stderr));
+}
+
+/// Returns the whole lines of `trials.jsonl`, as a run that is under way or was killed has them.
+pub(crate) fn records(results: &str) -> Vec<Value> {
+    let trials = fs::read_to_string(Path::new(results).join("trials.jsonl")).unwrap_or_default();
+    let whole = trials.split_inclusive('\n').filter(|line| line.ends_with('\n'));
+    whole.map(|line| serde_json::from_str(line).expect("a record")).collect()
+}
+
+/// Returns `facts.json`.
+pub(crate) fn facts(results: &str) -> Value {
+    let text = fs::read_to_string(Path::new(results).join("facts.json")).expect("facts");
+    serde_json::from_str(&text).expect("JSON")
+}
+
+/// Returns the namespaces of a process that is or was a run.
+pub(crate) fn namespaces_of(pid: u32) -> Vec<String> {
+    let entries = fs::read_dir("/run/netns").into_iter().flatten().filter_map(|e| e.ok()?.file_name().into_string().ok());
+    entries.filter(|name| name.starts_with(&format!("sb-{pid}-"))).collect()
 }
 
 pub(crate) fn text(octets: &[u8]) -> String {
@@ -35,8 +124,10 @@ impl Scratch {
         self.0.join(name).display().to_string()
     }
 
+    /// Writes a file, in a directory that is made where there is none; returns its path.
     pub(crate) fn write(&self, name: &str, content: &str) -> String {
         let path = self.0.join(name);
+        fs::create_dir_all(path.parent().expect("a directory above")).expect("a directory");
         fs::write(&path, content).expect("a file");
         path.display().to_string()
     }

@@ -17,7 +17,7 @@ use sixbench_method::terms::FrameRate;
 use sixbench_method::trial::{LOSS_BIN_NS, Sending};
 use std::net::Ipv4Addr;
 
-/// How long a client whose queries are all answered still looks for what nobody asked for.
+/// Time for which a client still receives after the last answer, to count messages that answer no query.
 const LINGER_NS: u64 = 2_000_000;
 /// Queries taken out of the ring in one turn: more than can have been sent in it.
 const RETIRED: usize = 4 * MOST;

@@ -42,7 +42,7 @@ pub(super) struct Scene<'a> {
     pub(super) stop: &'a AtomicBool,
     pub(super) watch: Option<&'a Watch>,
     pub(super) stall_ns: u64,
-    /// A server that somebody else started needs the client's core, too.
+    /// Whether a server that is another process needs the client's core, too.
     pub(super) shares_core: bool,
 }
 
@@ -55,7 +55,7 @@ struct Run<'a> {
     pending: AtomicUsize,
 }
 
-/// Runs a trial to its end. `None`: somebody asked to stop.
+/// Runs a trial to its end. Returns `None` where the user asked to stop.
 pub(super) fn perform(
     clients: Vec<Client<'_>>,
     authorities: &mut [Authority],

@@ -1,5 +1,5 @@
-//! Which name is the next nobody was asked for, and which a server may still know: domain names "MUST NOT be repeated before the cache of
-//! the DUT is exhausted" (RFC 8219 section 9.2). Numbers never go round here; the namespace does.
+//! The next name that was not asked for yet, and the names that a server may still have cached: domain names "MUST NOT be repeated
+//! before the cache of the DUT is exhausted" (RFC 8219 section 9.2). Numbers never go round here; the namespace does.
 
 use super::questions::Stretch;
 use std::collections::VecDeque;
@@ -9,7 +9,7 @@ use std::time::Instant;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Fresh {
     next: u64,
-    /// The first names of stretches in somebody's cache, and until when.
+    /// The first names of stretches that a cache may hold, and until when.
     known: VecDeque<(u64, Instant)>,
 }
 
@@ -19,7 +19,7 @@ impl Fresh {
         self.next
     }
 
-    /// The next `count` names, which whoever is asked for them may know until then.
+    /// Returns the next `count` names, which a server that is asked for them may have cached until then.
     pub(super) fn take(&mut self, count: u64, now: Instant, until: Instant) -> Stretch {
         while self.known.front().is_some_and(|(_, until)| *until <= now) {
             self.known.pop_front();
@@ -30,13 +30,13 @@ impl Fresh {
         taken
     }
 
-    /// Names in somebody's cache after another `count`: more than there are would be repeated too early.
+    /// Returns the number of names that a cache may hold after another `count`. Where it exceeds the names there are, one is repeated too early.
     pub(super) fn known_after(&self, count: u64, now: Instant) -> u64 {
         let oldest = self.known.iter().find(|(_, until)| *until > now).map_or(self.next, |(first, _)| *first);
         self.next + count - oldest
     }
 
-    /// Nobody knows any: another server, or an empty cache.
+    /// No name is cached any more: it is another server, or its cache was emptied.
     pub(super) fn forget(&mut self) {
         self.known.clear();
     }

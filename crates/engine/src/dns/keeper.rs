@@ -1,4 +1,5 @@
-//! The authority between trials: a server that is asked at any time must find it, or it would think its upstream dead.
+//! The authority between trials: the server under test may send it a query at any time, and without an answer would
+//! mark its upstream as unreachable.
 
 use super::authority::Authority;
 use crate::trial::take_place;

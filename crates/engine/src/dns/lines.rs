@@ -63,8 +63,8 @@ pub(crate) struct Lines {
 
 /// A message that came.
 pub(crate) struct Reply<'a> {
-    /// The number of the query that has its identifier, in its last 32 bits; one not sent yet where nobody used it. `None` of a message
-    /// that is no response.
+    /// The number of the query that has its identifier, in its last 32 bits; one that was not sent yet where the identifier was not
+    /// used. `None` of a message that is no response.
     pub(crate) sequence: Option<u32>,
     /// Its octets.
     pub(crate) octets: &'a [u8],

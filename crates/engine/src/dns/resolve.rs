@@ -52,7 +52,7 @@ struct Asked {
 }
 
 impl Resolver<'_> {
-    /// Resolves all of them; ends early when somebody asks to stop.
+    /// Resolves all of them; ends early when the user asks to stop.
     pub(super) fn resolve(&self, mut names: impl Iterator<Item = u32>, lines: &mut Lines) -> Resolved {
         let start_ns = self.clock.now_ns();
         let mut done = Resolved::default();

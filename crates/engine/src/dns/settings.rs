@@ -19,7 +19,7 @@ pub struct DnsEnds {
     pub client: Option<IpAddr>,
     /// The server under test.
     pub server: SocketAddr,
-    /// The tester's own authority; `None`: somebody else answers, or the server is an authority itself.
+    /// The tester's own authority; `None` where another server answers, or the server is an authority itself.
     pub authority: Option<AuthorityEnd>,
     /// A real authority in the place of the tester's own.
     pub stand_in: Option<StandIn>,
@@ -37,7 +37,7 @@ impl Addressed for DnsEnds {
     }
 }
 
-/// A real authoritative server of the tester's, set up by somebody else.
+/// A real authoritative server at the tester's end, which is set up outside of this crate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StandIn {
     /// Where the client asks it in the self-test, and the way there in words.
@@ -128,7 +128,7 @@ pub enum DnsError {
     /// The trial's tables do not fit into memory.
     #[error(transparent)]
     Memory(#[from] OutOfMemory),
-    /// Somebody asked to stop.
+    /// The user asked to stop.
     #[error("interrupted")]
     Interrupted,
 }

@@ -43,7 +43,7 @@ pub struct DnsTester {
     keeper: Keeper,
     /// What the kept authorities serve.
     zone: Option<Zone>,
-    /// Names nobody was asked for yet.
+    /// Names that were not asked for yet.
     fresh: Fresh,
     /// Names that are in the server's cache, and since when.
     pool: Option<(Stretch, Instant)>,
@@ -108,9 +108,9 @@ impl DnsTester {
         self.certificate.as_ref().filter(|certificate| certificate.timeout_ns == self.settings.timeout_ns)
     }
 
-    /// Whether the server under test is to be started anew before a trial, lest it knows too much of those before. One with a cache may have
-    /// kept the names, where they would come again (RFC 8219 section 9.2 wants all different); and one that failed may go on failing because
-    /// its authority seemed dead to it, or asks it over TCP then. Tell by [`DnsTester::forget`] when it was.
+    /// Whether the server under test must be restarted before a trial, so that its state does not depend on earlier trials. A cache may still
+    /// hold names that would be repeated (RFC 8219 section 9.2 requires different ones); and a server that failed may go on failing because it
+    /// has marked its authority as unreachable, or may query it over TCP. Call [`DnsTester::forget`] after the restart.
     pub fn wants_new_server(&self, spec: &TrialSpec) -> bool {
         let would_repeat = || {
             let (needed, has) = (self.needs(spec.frames()), self.settings.names.count());
@@ -119,7 +119,7 @@ impl DnsTester {
         self.settings.expectation.role == DnsRole::Dns64 && (self.has_failed || would_repeat())
     }
 
-    /// The server under test was started anew: it knows no name any more, and may not be ready yet.
+    /// The server under test was restarted: its cache is empty, and it may not be ready yet.
     pub fn forget(&mut self) {
         (self.pool, self.is_probed, self.has_failed) = (None, false, false);
         self.fresh.forget();

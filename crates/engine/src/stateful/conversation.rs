@@ -178,7 +178,7 @@ impl Conversation {
     }
 
     /// What a frame of a connection bears. `seen` is the source of one that has arrived: where the table does not know the connection it
-    /// counts as right if it is of the pool. A frame whose source nobody knows has the pool's first.
+    /// counts as right if it is of the pool. A frame whose source is not known has the pool's first.
     #[inline]
     pub(crate) fn fields(&self, view: View, connection: u64, seen: Option<Mapped>) -> Fields {
         let tuple = self.tuple(connection);

@@ -77,7 +77,7 @@ struct Permutation {
     keys: [u64; ROUNDS],
 }
 
-/// Even, so that both halves end where they began. Nobody attacks this: it only has to look random.
+/// An even number, so that both halves end in the place where they began. No security depends on it: the order only has to look random.
 const ROUNDS: usize = 4;
 
 impl Permutation {

@@ -127,7 +127,7 @@ impl FrameTester {
         self.counter.as_mut().map_or(Ok(None), |counter| counter()).map_err(MeasureError::Counter)
     }
 
-    /// Rests until a moment of the clock; ends early when somebody asks to stop.
+    /// Rests until a moment of the clock; ends early when the user asks to stop.
     fn wait_until(&self, moment_ns: u64) -> Result<(), MeasureError> {
         loop {
             if self.stop.load(Ordering::Relaxed) {

@@ -1,5 +1,5 @@
 //! The client's schedule: makes connections when they are due, whatever became of those before. What one attempt costs does not depend on
-//! how many are open. What becomes of a connection is `lives`' business.
+//! how many are open. The state of each connection is kept in `lives`.
 
 use super::TcpError;
 use super::connection::{Connection, Failure, Step, connect, socket};

@@ -19,7 +19,7 @@ const BATCH: usize = 32;
 /// A loop that waits for something later than this sleeps until shortly before; a sleep's end is only exact to a millisecond.
 const WORTH_SLEEPING_NS: u64 = 3_000_000;
 
-/// No sleep is longer: somebody may want the trial to stop.
+/// No sleep is longer, so that a request to stop is seen in time.
 const LONGEST_SLEEP_NS: u64 = 20_000_000;
 
 /// Tokens with this bit are the server's.
@@ -69,7 +69,7 @@ pub(super) struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    /// `is_server_ready`: nobody needs to wait for a server of ours.
+    /// `is_server_ready`: there is no server of ours to wait for.
     pub(super) fn new(clock: &'a Clock, stop: &'a AtomicBool, is_server_ready: bool) -> Self {
         let flag = AtomicBool::new;
         let [is_client_over, is_busy, has_failed] = [flag(false), flag(false), flag(false)];

@@ -1,4 +1,4 @@
-//! Whether the tester itself can hold what a trial asks for: told before the first SYN, not blamed on the DUT after it.
+//! Whether the tester itself can hold what a trial asks for: checked before the first SYN, so that it is not counted as a failure of the DUT.
 
 use super::addresses::Need;
 use super::connection::socket;
@@ -16,7 +16,7 @@ pub(super) fn check(ends: &TcpEnds, spec: &TcpSpec, need: Need) -> Result<(), Tc
     check_descriptors(need.at_once, ends.listen.is_some())
 }
 
-/// Checks that the client's namespace has every address, and that nobody there holds one of the ports. Takes half a second for all ports,
+/// Checks that the client's namespace has every address, and that no socket there holds one of the ports. Takes half a second for all ports,
 /// so once is enough.
 pub(super) fn check_places(ends: &TcpEnds) -> Result<(), TcpError> {
     let namespace = ends.client_namespace.as_deref();

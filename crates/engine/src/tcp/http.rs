@@ -8,7 +8,7 @@ use crate::flow::mix;
 use std::fmt::Display;
 use std::io::Write as _;
 
-/// A head longer than this is nobody's of ours.
+/// Largest request head that is accepted, octets.
 const LONGEST_HEAD: usize = 1024;
 
 const HEAD_END: &[u8] = b"\r\n\r\n";
@@ -105,7 +105,7 @@ fn end_of_head(octets: &[u8]) -> Option<usize> {
     octets.windows(HEAD_END.len()).position(|window| window == HEAD_END).map(|at| at + HEAD_END.len())
 }
 
-/// The server's ear on one connection.
+/// Reads the requests of one connection for the server.
 #[derive(Debug, Default)]
 pub(super) struct RequestReader {
     head: Head,
@@ -133,7 +133,7 @@ impl RequestReader {
     }
 }
 
-/// The client's eye on one response: the status, the length, and every octet of the object.
+/// Reads one response for the client and verifies it: the status, the length, and every octet of the object.
 #[derive(Debug)]
 pub(super) struct ResponseReader {
     key: u64,

@@ -65,7 +65,7 @@ pub struct TcpEnds {
     pub server: IpAddr,
     /// The ports connections go to.
     pub server_ports: RangeInclusive<u16>,
-    /// The address the server listens on. `None`: somebody else's server answers; the tester starts none.
+    /// The address the server listens on. `None` where another server answers; the tester starts none.
     pub listen: Option<IpAddr>,
     /// Where the DUT's translated source addresses must be from. Empty: anywhere.
     pub pool: Vec<IpNet>,
@@ -127,7 +127,7 @@ pub enum TcpError {
         /// Descriptors allowed.
         allowed: u64,
     },
-    /// A client's address is not set where the client is, or somebody else has the port.
+    /// A client's address is not set where the client is, or another process has the port.
     #[error(
         "cannot make connections from {address} in {place}: {source}; is the address set on an interface there, and the port free?"
     )]
@@ -160,7 +160,7 @@ pub enum TcpError {
     /// The trial's tables do not fit into memory.
     #[error(transparent)]
     Memory(#[from] OutOfMemory),
-    /// Somebody asked to stop.
+    /// The user asked to stop.
     #[error("interrupted")]
     Interrupted,
     /// The system denied something else.

@@ -41,7 +41,7 @@ struct Visit {
 /// A listening socket.
 struct Door {
     listener: TcpListener,
-    /// Somebody may be waiting.
+    /// Whether connections may wait to be accepted.
     is_knocked_at: bool,
 }
 

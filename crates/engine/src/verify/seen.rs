@@ -1,4 +1,4 @@
-//! What a received frame says, before anybody asks whether it is right.
+//! The fields of a received frame, before they are verified.
 
 use crate::stateful::{Mapped, mapped};
 use sixbench_wire::ethernet::{self, EtherType, EthernetView};

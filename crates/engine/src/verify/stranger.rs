@@ -3,7 +3,7 @@
 use sixbench_wire::ethernet::{EtherType, EthernetView};
 use sixbench_wire::{Ipv4View, Ipv6View, protocol};
 
-/// Strangers worth a count of their own.
+/// Kinds of foreign frames that are counted separately.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stranger {
     /// ICMP or ICMPv6.

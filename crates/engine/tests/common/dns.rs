@@ -41,7 +41,7 @@ pub(crate) fn settings() -> DnsSettings {
     }
 }
 
-/// An address nobody listens at.
+/// Returns an address at which no socket listens.
 pub(crate) fn free() -> SocketAddr {
     UdpSocket::bind("[::1]:0").expect("a port").local_addr().expect("an address")
 }

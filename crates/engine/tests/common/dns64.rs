@@ -140,7 +140,7 @@ impl Server {
         let now = Instant::now();
         for (_, to, reply) in self.waiting.extract_if(.., |(due, _, _)| *due <= now) {
             let socket = if reply.is_from_elsewhere { &self.elsewhere } else { &self.socket };
-            // Nobody may be there any more.
+            // The socket of the client may be closed already.
             let _ = socket.send_to(&reply.octets, to);
         }
     }

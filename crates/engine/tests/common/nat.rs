@@ -23,7 +23,7 @@ pub(crate) struct Nat {
     pub(crate) collides: bool,
     /// Gives replies to every connection the port of the one before.
     pub(crate) swaps: bool,
-    /// Maps anew after so many frames.
+    /// Changes its mappings after so many frames.
     pub(crate) remaps_after: Option<u64>,
     /// Connections are opened from right to left.
     pub(crate) initiator_is_right: bool,

@@ -54,7 +54,7 @@ impl Domain {
         (self.network == [a, b, c]).then_some(self.ce(last, self.psid(port)?))
     }
 
-    /// The IPv4 address of a CE, if it has this port: whoever sends with another is not to be forwarded (RFC 7597 section 8.1, RFC 7599
+    /// The IPv4 address of a CE, if it has this port: a datagram with another is not to be forwarded (RFC 7597 section 8.1, RFC 7599
     /// section 8.3).
     pub(crate) fn address_of(self, ce: Ipv6Addr, port: u16) -> Option<Ipv4Addr> {
         let ([a, b, c], last) = (self.network, ce.segments()[3] / 32);

@@ -14,7 +14,7 @@ pub(crate) fn check(result: libc::c_int) -> io::Result<libc::c_int> {
 
 /// Opens a socket, closed on exec.
 pub(crate) fn socket(family: libc::c_int, kind: libc::c_int, protocol: libc::c_int) -> io::Result<OwnedFd> {
-    // SAFETY: no pointers are passed; the descriptor is new and owned by nobody else.
+    // SAFETY: no pointers are passed; the descriptor is new and has no other owner.
     unsafe {
         let fd = check(libc::socket(family, kind | libc::SOCK_CLOEXEC, protocol))?;
         Ok(OwnedFd::from_raw_fd(fd))
@@ -64,7 +64,7 @@ pub(crate) fn is_full(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(libc::ENOBUFS | libc::EAGAIN))
 }
 
-/// Sends one buffer without waiting. Where the peer's queue is full it is lost, as on a wire: whoever asked asks again.
+/// Sends one buffer without waiting. Where the peer's queue is full it is lost, as on a wire; a caller that needs an answer sends it again.
 pub(crate) fn send_or_lose(fd: &impl AsRawFd, octets: &[u8]) -> io::Result<()> {
     // SAFETY: the buffer outlives the call.
     let sent = unsafe { libc::send(fd.as_raw_fd(), octets.as_ptr().cast(), octets.len(), libc::MSG_DONTWAIT) };

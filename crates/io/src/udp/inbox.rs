@@ -27,7 +27,7 @@ pub struct Inbox {
     filled: usize,
 }
 
-// SAFETY: the raw pointers are into boxes that the same value owns, and are written anew before each use.
+// SAFETY: the raw pointers are into boxes that the same value owns, and are written again before each use.
 unsafe impl Send for Inbox {}
 
 /// Where a datagram came from, as the kernel has it: cheap to answer to.
@@ -38,7 +38,7 @@ pub struct Source<'a> {
 }
 
 impl Source<'_> {
-    /// As everybody else has it.
+    /// Returns the address as a type of the standard library.
     pub fn address(&self) -> Option<SocketAddr> {
         cooked(self.address)
     }
@@ -66,7 +66,7 @@ impl Inbox {
     /// What the network said of datagrams sent before (connection refused, unreachable), once; nothing was taken then.
     pub fn receive(&mut self, socket: &UdpSocket) -> io::Result<usize> {
         self.filled = 0;
-        // Pointers are made anew each time: those of an earlier call may be stale.
+        // Pointers are computed in each call: those of an earlier one may be stale.
         for (part, slot) in self.parts.iter_mut().zip(self.octets.chunks_exact_mut(SLOT)) {
             *part = libc::iovec { iov_base: slot.as_mut_ptr().cast(), iov_len: SLOT };
         }

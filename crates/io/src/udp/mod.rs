@@ -167,7 +167,7 @@ fn raw(address: SocketAddr) -> (libc::sockaddr_storage, libc::socklen_t) {
     (storage, length as libc::socklen_t)
 }
 
-/// As everybody else has it; `None` of another family.
+/// Returns the address as a type of the standard library; `None` for another family.
 fn cooked(storage: &libc::sockaddr_storage) -> Option<SocketAddr> {
     match i32::from(storage.ss_family) {
         libc::AF_INET => {

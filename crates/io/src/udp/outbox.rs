@@ -52,13 +52,13 @@ pub struct Outbox {
     most: usize,
     has_offload: bool,
     unsent: u64,
-    // Of `flush`, kept lest it allocates.
+    // Control messages of `flush`, kept so that it does not allocate.
     control: Vec<Control>,
     parts: Vec<libc::iovec>,
     headers: Vec<libc::mmsghdr>,
 }
 
-// SAFETY: the raw pointers in `parts` and `headers` are read only by `flush`, which writes them anew each time.
+// SAFETY: the raw pointers in `parts` and `headers` are read only by `flush`, which writes them in every call.
 unsafe impl Send for Outbox {}
 
 impl Outbox {
@@ -109,7 +109,7 @@ impl Outbox {
         Some(&mut self.octets[at..at + length])
     }
 
-    /// Adds a datagram for whoever sent that one; says whether there was room.
+    /// Adds a datagram for the sender of that one; returns whether there was room.
     #[inline]
     pub fn put(&mut self, to: Source<'_>, datagram: &[u8]) -> bool {
         let room = self.room(to, datagram.len());

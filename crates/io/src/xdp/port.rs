@@ -99,7 +99,7 @@ impl XdpPort {
     }
 }
 
-/// Why no mode could be had: somebody else's program or socket stands in the way of some modes and not of others, and is what matters.
+/// Returns why no mode could be used. Another program or socket on the interface prevents only some modes, and is the error to report.
 fn why(interface: &str, mut failed: Vec<io::Error>) -> PortError {
     // A queue with another socket is busy; so is the hook of a driver with another program, and beside that the generic one exists.
     let is_busy = |error: &io::Error| matches!(error.raw_os_error(), Some(libc::EBUSY | libc::EEXIST));

@@ -9,7 +9,7 @@ pub(super) struct Core {
     samples: Vec<CpuSample>,
 }
 
-/// Per mille of a sample a full core may be idle: nobody's samples begin and end with the load exactly.
+/// Per mille of a sample a full core may be idle: samples do not begin and end exactly with the load.
 const FULL: u16 = 100;
 
 /// The DUT's cores, by number.

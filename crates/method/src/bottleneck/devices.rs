@@ -84,7 +84,7 @@ pub fn weakest(records: &[&TrialRecord]) -> Option<Chain> {
 }
 
 /// How idle each device was in these trials, in the order of the chain; where none was watched by itself the DUT, by the name `dut`, on the
-/// host's cores. Empty where nobody watched.
+/// host's cores. Empty where nothing was watched.
 pub fn idleness(records: &[&TrialRecord], dut: &str) -> Vec<Idleness> {
     let devices = of_devices(&watches(records));
     if !devices.is_empty() {

@@ -41,7 +41,7 @@ impl fmt::Display for Dropped {
 }
 
 /// Whether nearly all losses of most trials stand in one moment each, and not in the same one in all of them: what recurs at a fixed time
-/// is a habit of the DUT.
+/// is a property of the DUT.
 pub(super) fn event(trials: &[&TrialRecord]) -> Option<Bottleneck> {
     let moments: Vec<Moment> = trials.iter().filter_map(|record| moment(record)).collect();
     let is_habit = moments.len() > 1 && moments.iter().all(|moment| moment.at_ns == moments[0].at_ns);

@@ -103,7 +103,7 @@ const TRIALS: usize = 3;
 const NEAR: f64 = 1.2;
 
 /// What limits the DUT that `records`, of one point, are of: from the losing trials at the lowest loads and the passing ones at the
-/// highest. `None` when nothing was lost, or when nobody watched.
+/// highest. `None` when nothing was lost, or when nothing was watched.
 pub fn explain(records: &[&TrialRecord], goal: LossRatio) -> Option<Bottleneck> {
     if let Some(found) = tester(records, goal) {
         return Some(found);

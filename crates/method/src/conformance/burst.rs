@@ -87,7 +87,7 @@ fn waiting(plan: &Plan, settings: &BackToBack) -> Vec<Clause> {
         let here =
             format!("{} after the last frame received, for up to {}", seconds(residual_ns), seconds(settings.longest_ns));
         let longer = Clause::must(SINGLE_SIZE, "a longer wait where bursts take more than 2 s", here, residual_ns > 2 * SECOND);
-        // The wait begins anew with every frame, so it does grow with the buffer.
+        // The wait begins again with every frame, so it does grow with the buffer.
         clauses.push(longer.or_in_part(is_enough));
     }
     clauses

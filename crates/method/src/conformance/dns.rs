@@ -125,8 +125,8 @@ fn names(plan: &Plan, test: &Test, dns: &Dns) -> Vec<Clause> {
     clauses
 }
 
-/// "Or domain names MUST NOT be repeated before the cache of the DUT is exhausted": behind an authority that is not the tester's nobody sees
-/// whether one was, so none may come again before its time to live is over.
+/// "Or domain names MUST NOT be repeated before the cache of the DUT is exhausted": behind an authority that is not the tester's it cannot
+/// be observed whether one was, so none may be repeated before its time to live is over.
 fn different(plan: &Plan, dns: &Dns) -> (String, bool) {
     let names = format!("{} of {}, each asked for once in a trial", count(dns.names.count(), "name"), dns.names);
     let Some(authority) = &dns.authority else {

@@ -8,7 +8,7 @@ use crate::plan::{Payload, Plan, ResponseTime, SeriesBy, Test};
 const METHOD: &str = "Lencse and Répás 2013 section VI";
 const RESULTS: &str = "Lencse and Répás 2013 section VII";
 
-/// The paper has no key words and asks nobody for anything: what it did is a SHOULD.
+/// The paper has no key words and makes no demands: what it did is taken as a SHOULD.
 pub(super) fn clauses(plan: &Plan, test: &Test, response: &ResponseTime) -> Vec<Clause> {
     let steps = steps(plan, test);
     let is_raised = steps.first() == Some(&1) && steps.len() > 1;

@@ -210,7 +210,7 @@ fn networks(test: &Test) -> u16 {
     test.directions.each().iter().map(of).min().unwrap_or(1)
 }
 
-/// Asked where a device hashes addresses; a plan that lets addresses vary thinks it does.
+/// Asked where a device hashes addresses; a plan that lets addresses vary is for such a device.
 fn random_addresses(test: &Test) -> Option<Clause> {
     let parts: Vec<AddressPart> = [test.traffic.left_addresses, test.traffic.right_addresses].into_iter().flatten().collect();
     let varying: Vec<Range> = parts.iter().map(|part| part.range).filter(|range| range.count() > 1).collect();

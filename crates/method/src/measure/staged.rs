@@ -16,7 +16,7 @@ pub(super) struct Searching {
 pub(super) type Dress = Box<dyn Fn(TrialSpec) -> TrialSpec>;
 
 impl Searching {
-    /// `search`, the first of whose goals is `goal`; each of its trials becomes what `dress` makes of it.
+    /// `search`, the first of whose goals is `goal`; each of its trials is mapped by `dress`.
     pub(super) fn new(search: Box<dyn Search>, goal: LossRatio, dress: Dress) -> Self {
         Self { search, goal, dress }
     }

@@ -339,7 +339,7 @@ fn an_unfit_tester_ends_every_measurement_without_a_value() {
 struct LateLooks {
     dut: SimulatedDut,
     trials: u32,
-    /// Frames due while it was away, beyond those missing: what it does not excuse, it cannot.
+    /// Frames due while it was away, beyond those missing: what the stall does not explain is counted as lost.
     frames: i64,
 }
 

@@ -292,7 +292,7 @@ impl Outcome {
         self.brackets.first()?.lower
     }
 
-    /// The throughput that it was made at, whoever searched for it.
+    /// Returns the throughput that it was made at, from whichever measurement it came.
     pub fn load_throughput(&self) -> Option<FrameRate> {
         self.load.as_ref().map(|load| load.throughput).or_else(|| self.throughput())
     }

@@ -7,7 +7,7 @@ use crate::stats::Summary;
 use crate::terms::Direction;
 use crate::trial::Fault;
 
-/// The load of the DUT's processors and the growth of its memory while frames were sent; nothing where nobody looked, and nothing of
+/// The load of the DUT's processors and the growth of its memory while frames were sent; nothing where nothing was watched, and nothing of
 /// measures that are not about it.
 pub(crate) fn values(measure: &Measure, record: &TrialRecord) -> Vec<Value> {
     let (Measure::ResponseTime(_), Some(watch)) = (measure, &record.watch) else { return Vec::new() };

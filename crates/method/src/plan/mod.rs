@@ -85,7 +85,7 @@ pub struct Test {
     /// A frame later than this is not received, nanoseconds; where it is not given the plan's setting holds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub frame_timeout_ns: Option<u64>,
-    /// Cores the DUT may use; all of its own where it is not given. Not for devices set up by somebody else.
+    /// Cores the DUT may use; all of its own where it is not given. Not for devices that the user sets up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cores: Option<u32>,
     /// Whether every frame is IPv4 on both links. Then the frames of a size are 20 octets shorter than it on either, and more of them

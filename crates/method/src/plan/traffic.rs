@@ -30,7 +30,7 @@ pub struct Traffic {
     /// What the foreground datagrams are.
     #[serde(default, skip_serializing_if = "Payload::is_udp")]
     pub payload: Payload,
-    /// A bounded number of network flows (RFC 8219 section 10); otherwise every frame draws anew from the ranges.
+    /// A bounded number of network flows (RFC 8219 section 10); otherwise every frame has values of its own from the ranges.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flows: Option<Flows>,
 }

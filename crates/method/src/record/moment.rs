@@ -1,4 +1,4 @@
-//! Loss that stands in one moment, and somebody else on the DUT's cores in just that moment: evidence that a sum over the trial hides.
+//! Loss that stands in one moment, and other processes on the DUT's cores in just that moment: evidence that a sum over the trial hides.
 //! A program that has the DUT's only core for 30 ms of a trial of 4 s has less than a hundredth of it, and all of its frames meanwhile.
 
 use super::Watch;
@@ -13,7 +13,7 @@ const SAMPLES_OF_A_BIN: usize = 3;
 /// Less is what any kernel's housekeeping takes, microseconds.
 const LEAST_US: u64 = 3_000;
 
-/// The same of what is counted in ticks of 10 ms: a single one may be anybody's.
+/// The same of what is counted in ticks of 10 ms: a single one may be that of any process.
 const LEAST_OF_TICKS_US: u64 = 20_000;
 
 impl Watch {

@@ -1,4 +1,5 @@
-//! What the scatter of the repetitions leaves open of a fit: the repetitions of each step are drawn anew, and the law fitted anew.
+//! What the scatter of the repetitions leaves open of a fit: the repetitions of each step are resampled, and the law is fitted to each
+//! sample (bootstrap).
 
 use super::Repetitions;
 use super::fit::{Fit, Law, medians, parameters};

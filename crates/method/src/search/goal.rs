@@ -33,7 +33,7 @@ impl Goal {
     }
 
     /// Like the binary search with loss verification of ETSI GS NFV-TST 009: two trials' worth of `duration_ns` nanoseconds,
-    /// half of which may lose more than `loss_ratio`. Sees past the rare hiccup of a software DUT.
+    /// half of which may lose more than `loss_ratio`. So a rare pause of a software DUT does not decide.
     pub fn tst009(loss_ratio: LossRatio, width: f64, duration_ns: u64) -> Self {
         let base = Self::rfc2544(width, duration_ns);
         Self { loss_ratio, duration_sum_ns: 2 * duration_ns, exceed_ratio: 0.5, ..base }

@@ -1,4 +1,4 @@
-//! What becomes of invalid trials: repeated for a while, then the load counts as beyond the tester. Never the DUT's fault.
+//! What becomes of invalid trials: they are repeated a few times, then the load counts as beyond the tester. They never count as loss of the DUT.
 
 use crate::terms::FrameRate;
 use crate::trial::{Fault, TrialResult, Verdict};
@@ -26,7 +26,7 @@ pub(super) struct Patience {
 }
 
 impl Patience {
-    /// At least one invalid trial is needed to lose patience.
+    /// Treats a limit of 0 as 1: at least one invalid trial is needed before a load counts as beyond the tester.
     pub(super) fn new(max_invalid: u32) -> Self {
         Self { max_invalid: max_invalid.max(1), in_a_row: BTreeMap::new(), beyond: None }
     }

@@ -9,7 +9,7 @@ pub(super) struct Bounds {
     pub(super) upper: Option<FrameRate>,
 }
 
-/// Where the answer is thought to be, frames per second per direction.
+/// The load near which the answer is expected, frames per second per direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Aim {
     /// The load to try first.
@@ -82,7 +82,7 @@ impl Range {
         Some(FrameRate(lower.0.midpoint(upper.0)))
     }
 
-    /// The next load when the answer is thought to be near `aim`: the aim itself, then a step beyond the bound found there,
+    /// Returns the next load when the answer is expected near `aim`: the aim itself, then a step beyond the bound found there,
     /// then steps that double until the other bound is found or halving is the shorter way.
     pub(super) fn gallop(&self, known: Bounds, aim: Aim) -> Option<FrameRate> {
         if self.is_settled(known) {

@@ -1,4 +1,4 @@
-//! One goal's part in a multiple loss ratio search: what its trials add up to, and which trial it would like next.
+//! One goal's part in a multiple loss ratio search: what its trials add up to, and which trial it needs next.
 
 use super::goal::{Goal, Target};
 use super::load_stat::{Class, LoadStat};

@@ -8,7 +8,7 @@ use crate::terms::FrameRate;
 pub enum Behaviour {
     /// Forwards up to its capacity and loses the rest.
     HardLimit,
-    /// The capacity of each trial is drawn anew: Gaussian, with this standard deviation as a share of the capacity.
+    /// The capacity of each trial is drawn at random: Gaussian, with this standard deviation as a share of the capacity.
     Noisy {
         /// 0.02 is a noisy software DUT.
         deviation: f64,

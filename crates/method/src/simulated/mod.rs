@@ -80,7 +80,7 @@ impl SimulatedDut {
         Self { buffer: frames, ..self }
     }
 
-    /// Delays every frame by `base_ns` and a time drawn anew, uniform over `0..jitter_ns`, nanoseconds. Hence TL is
+    /// Delays every frame by `base_ns` and a random time of its own, uniform over `0..jitter_ns`, nanoseconds. Hence TL is
     /// base + jitter / 2, WCL base + 0.999 jitter, PDV 0.999 jitter, and IPDV lies within +-jitter with a median of 0.
     pub fn with_delay(self, base_ns: u64, jitter_ns: u64) -> Self {
         Self { delay_line: Some(DelayLine { base_ns, jitter_ns, samples: DelayLine::SAMPLES }), ..self }

@@ -4,7 +4,7 @@ use super::inversions::{LARGEST, distribution};
 use super::{median, sort};
 use serde::{Deserialize, Serialize};
 
-/// A trend over the repetitions of a measurement. They are not independent then, and no interval of their median holds what it promises.
+/// A trend over the repetitions of a measurement. They are not independent then, and the interval of their median covers it less often than stated.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Drift {
     /// Theil and Sen's slope: the median over all pairs, per repetition, as a share of the median value.

@@ -1,4 +1,4 @@
-//! Whether repetitions fall into two heaps: then their median is a matter of luck, and both heaps belong into the report.
+//! Detects whether repetitions fall into two groups: then chance decides in which of them the median lies, and the report shows both.
 
 use super::summary::{deviation, mean, median_of_sorted};
 use super::{median, sort};

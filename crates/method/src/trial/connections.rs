@@ -20,7 +20,7 @@ pub struct Connections {
     pub delay_ns: u64,
     /// How the DUT translated the sources.
     pub mapping: Mapping,
-    /// Connections the DUT counted before phase 1, after it, and at the end. `None` where nobody could look.
+    /// Connections the DUT counted before phase 1, after it, and at the end. `None` where it could not be asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counted_before: Option<u64>,
     /// After phase 1.

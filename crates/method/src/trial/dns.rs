@@ -18,7 +18,7 @@ pub struct DnsResult {
     pub existing: u64,
     /// What the DUT answered from its cache.
     pub cache: Cache,
-    /// What reached the authoritative server; nothing where it is somebody else's.
+    /// What reached the authoritative server; nothing where it is not the tester's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub authority: Option<AuthorityCounts>,
     /// What the self-test of section 9.2.1 allows, queries per second; `None` where there was none.
@@ -80,7 +80,7 @@ pub struct Answers {
     pub mismatched: u64,
     /// Beside them: with the identifier of no such query, or no responses at all.
     pub unasked: u64,
-    /// Beside them: errors of the network (ICMP, ICMPv6: nobody listens, nobody is there).
+    /// Beside them: errors of the network (ICMP, ICMPv6: port or address unreachable).
     pub unreachable: u64,
 }
 

@@ -1,4 +1,4 @@
-//! In what the tester itself fell short during a trial.
+//! Faults of the tester itself during a trial.
 
 use crate::terms::Direction;
 use serde::{Deserialize, Serialize};
@@ -42,7 +42,7 @@ pub enum Fault {
         /// Frames without room.
         frames: u64,
     },
-    /// The DUT had lost the tester's hardware address and asked for it anew during the trial.
+    /// The DUT had lost the tester's hardware address and asked for it again during the trial.
     NeighbourWentStale {
         /// The direction whose frames had to wait for the answer.
         direction: Direction,
@@ -51,7 +51,7 @@ pub enum Fault {
     },
     /// The host of this virtual machine took processor time away from the DUT, as the kernel counts it (steal).
     CpuStolen {
-        /// Milliseconds taken on the DUT's worst core: what was due meanwhile may be missing without the DUT's doing.
+        /// Milliseconds taken on the DUT's worst core: what was due meanwhile may be missing for that reason.
         milliseconds: u64,
     },
     /// Other processes ran on the DUT's cores for longer than goes unnoticed.
@@ -135,7 +135,7 @@ impl Fault {
     /// Of the DUT's time others may have so many parts in a thousand unnoticed: a kernel has housekeeping to do, and the counters tick slowly.
     pub const UNNOTICED_PER_MILLE: u64 = 50;
 
-    /// Whether it was done to the DUT from outside: others had its processors.
+    /// Whether its cause lies outside of DUT and tester: others had the DUT's processors.
     pub fn is_of_the_machine(&self) -> bool {
         self.taken_ms().is_some()
     }

@@ -70,9 +70,9 @@ impl TrialResult {
     /// The verdict for a goal of at most `goal` loss in every direction.
     ///
     /// A sender that took too long always invalidates: the intended load was not offered. The other faults matter only
-    /// where frames are missing, and only as far as they can explain it: a stall excuses no more losses than the frames
-    /// that left late, so a plainly overloaded DUT is not acquitted by a hiccup of the tester. A frame that came back wrong is
-    /// excused by none of them: no stall makes a frame wrong.
+    /// where frames are missing, and only as far as they can explain it: a stall explains no more losses than the frames
+    /// that left late, so the trial of an overloaded DUT stays lost in spite of a short stall of the tester. A frame that came back
+    /// wrong is explained by none of them, because no stall alters a frame.
     pub fn verdict(&self, goal: LossRatio) -> Verdict {
         if self.faults.iter().any(Fault::always_invalidates) {
             return Verdict::Invalid;
@@ -165,7 +165,8 @@ impl TrialResult {
     }
 
     /// Whether the tester was plainly not able to offer this load: frames were left over, sending took more than a hundredth longer
-    /// than nominal, or the load is above what its self-test certifies. A stall passes; this does not, so it takes fewer repetitions to believe it.
+    /// than nominal, or the load is above what its self-test certifies. A stall passes; this does not, so fewer repetitions are
+    /// needed to establish it.
     pub fn is_beyond_tester(&self) -> bool {
         let is_short = self.directions.iter().any(|d| d.offered < d.intended);
         let is_slow = |fault: &Fault| matches!(fault, Fault::SentTooSlowly { nominal_ns, took_ns, .. } if *took_ns > nominal_ns + nominal_ns / 100);

@@ -50,7 +50,7 @@ impl Spoilt {
 
 impl TrialResult {
     /// The delays of a direction that the tester may have spoilt: frames it took in late, and frames it sent in a burst to catch up, whose
-    /// load nobody asked for. Time taken from the DUT counts where it may explain everything that is missing.
+    /// load is not the intended one. Time taken from the DUT counts where it may explain everything that is missing.
     pub fn spoilt(&self, of: Direction) -> Spoilt {
         let counted = self.directions.iter().find(|d| d.direction == of);
         let may_be_all = counted.is_some_and(|d| self.direction_verdict(d, LossRatio::ZERO) == Verdict::Invalid);

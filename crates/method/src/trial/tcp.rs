@@ -64,7 +64,7 @@ pub struct TcpResult {
     pub complete: Option<Times>,
     /// How the client kept its schedule.
     pub pace: Pace,
-    /// What the server saw; nothing where it is somebody else's.
+    /// What the server saw; nothing where it is not the tester's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server: Option<ServerCounts>,
     /// What the tester's own kernel noted.
@@ -188,7 +188,7 @@ pub struct KernelCounts {
     pub client_retransmitted: u64,
     /// Segments sent again from the server's namespace.
     pub server_retransmitted: u64,
-    /// Connections that found the server's queue full: the tester's doing, although it looks like loss.
+    /// Connections that found the server's queue full: caused by the tester, although it looks like loss of the DUT.
     pub server_queue_full: u64,
 }
 
@@ -217,7 +217,7 @@ impl TcpResult {
         TrialResult { spec: *spec, directions: vec![counted], connections: None, tcp: Some(Box::new(self)), dns: None, faults }
     }
 
-    /// In what the tester fell short: a load that was not offered invalidates, lateness and full queues of its own excuse as many failures.
+    /// Returns the faults of the tester: a load that was not offered invalidates, lateness and full queues of its own explain as many failures.
     fn faults(&self, direction: Direction) -> Vec<Fault> {
         let Pace { nominal_ns, took_ns, worst_lateness_ns, late, .. } = self.pace;
         let slow = self.fell_short().then_some(Fault::SentTooSlowly { direction, nominal_ns, took_ns });

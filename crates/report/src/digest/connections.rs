@@ -16,7 +16,7 @@ pub(crate) struct Agreement {
     pub(crate) agreed: usize,
     /// Trials in which they were not.
     pub(crate) differed: usize,
-    /// Trials in which nobody could ask the DUT.
+    /// Trials in which the DUT's own count was not available.
     pub(crate) uncounted: usize,
 }
 

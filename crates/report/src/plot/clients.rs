@@ -47,7 +47,7 @@ fn names<'a>(all: &[Ladder<'_, 'a>]) -> Vec<&'a str> {
     names
 }
 
-/// `None` where nobody could look.
+/// `None` where nothing was watched.
 fn panel(all: &[Ladder], names: &[&str], size: FrameSize, (quantity, y, unit): Kind) -> Option<String> {
     let of_size = || all.iter().filter(|ladder| ladder.size == size && ladder.samples(quantity).next().is_some());
     let place = |ladder: &Ladder| names.iter().position(|name| *name == ladder.name).unwrap_or(0);

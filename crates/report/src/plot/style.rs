@@ -336,7 +336,7 @@ fn scalable(svg: &str) -> String {
     svg.replacen("<svg ", &format!("<svg viewBox=\"0 0 {width} {height}\" "), 1)
 }
 
-/// kuva typesets what stands between dollars; titles are nobody's formulas.
+/// kuva typesets what stands between dollars; titles contain no formulas.
 fn plain(text: &str) -> String {
     text.replace('$', "\\$")
 }

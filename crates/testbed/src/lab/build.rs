@@ -122,7 +122,7 @@ fn not_installed(missing: &str, log: &Path, error: &TestbedError) -> TestbedErro
 
 /// Held while something in the cache is built or removed. `waits` is called once where another process holds it.
 ///
-/// The file stays: who has opened it and waits would hold one that nobody else sees, were it removed.
+/// The file is not removed: a process that has opened it and waits would then hold a lock on a file that no other process can open.
 pub(super) fn lock(cache: &Path, waits: &mut dyn FnMut()) -> Result<File, TestbedError> {
     let path = cache.join("lock");
     let file_error = |what, source| TestbedError::File { what, path: path.clone(), source };

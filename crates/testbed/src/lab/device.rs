@@ -10,7 +10,7 @@ use std::path::Path;
 /// Memory a machine may come to use, MiB; it takes what it needs. Two million tracked connections fit.
 const MEMORY_MIB: u32 = 1024;
 
-/// Octets of layer 3, where nobody can be asked.
+/// Octets of layer 3, where the interface cannot be asked.
 const ORDINARY_MTU: u32 = 1500;
 
 /// Of the machine's interfaces, the same in every run; locally administered. Those in the namespace have others.

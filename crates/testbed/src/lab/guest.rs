@@ -61,7 +61,7 @@ impl Files {
 
 /// The script that starts the machine, in the network namespace its interfaces are in.
 pub(super) fn boot(lab: &Lab, wanted: &Wanted, files: &Files) -> String {
-    // In a namespace of process numbers, so that whoever ends the one process ends all that the machine has.
+    // In a namespace of process numbers, so that the end of its first process ends all processes of the machine.
     let before = ["exec", "unshare", "--pid", "--fork", "--kill-child=KILL", "env"].map(str::to_owned);
     let shim = format!("LD_PRELOAD={}", lab.shim().display());
     let words: Vec<String> = before.into_iter().chain([shim, "linux.uml".to_owned()]).chain(kernel(wanted, files)).collect();

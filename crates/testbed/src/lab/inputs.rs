@@ -47,7 +47,7 @@ impl Inputs {
         format!("linux-source-{}", series.join("."))
     }
 
-    /// The name of the lab of Debian's Jool, or of somebody's own that is called `own_jool`.
+    /// Returns the name of the lab of Debian's Jool, or of the user's own that is called `own_jool`.
     pub(super) fn name(&self, own_jool: Option<&str>) -> String {
         match own_jool {
             None => self.base(),

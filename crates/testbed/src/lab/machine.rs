@@ -24,7 +24,7 @@ const LAST: usize = 4;
 pub struct Wanted {
     /// A directory of the caller's, which the machine sees under the same name and cannot write to. Its own files go into a folder there.
     pub directory: PathBuf,
-    /// Interfaces of the namespace that become the machine's. They must be up there, and nobody else may use them.
+    /// Interfaces of the namespace that become the machine's. They must be up there, and nothing else may use them.
     pub links: Vec<Link>,
     /// Cores it may use, as `taskset -c` reads a list. The machine has one virtual core.
     pub cores: String,

@@ -85,7 +85,7 @@ struct Snapshot {
 
 impl Snapshot {
     fn now(watched: &Watched) -> Self {
-        // Some servers are several processes: to take the others for strangers on the DUT's cores would invalidate its trials.
+        // Some servers are several processes: if the others counted as foreign processes on the DUT's cores, its trials would be invalid.
         let processes: Vec<u32> = watched.processes.iter().flat_map(|process| family(*process)).collect();
         Self {
             at: Instant::now(),
@@ -131,7 +131,7 @@ impl Monitor {
         let (mut processors, mut drops, mut memory, mut conntrack) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let mut moments = Vec::new();
         let (snapshots, watchers) = self.thread.join().unwrap_or_default();
-        // A process that was started anew in the middle begins again at zero.
+        // The time of a process that was restarted in the middle begins at zero.
         let used = snapshots.windows(2).map(|pair| pair[1].process_ms.saturating_sub(pair[0].process_ms)).sum();
         let mut waited_us: Vec<u64> =
             snapshots.windows(2).map(|pair| pair[1].waited_us.saturating_sub(pair[0].waited_us)).collect();

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// A server. Its foreground is the query as it looks on either link: on the left from the tester to the server's own address, on the right
 /// from the server to the authority, which is the tester again. To an authoritative server the right link is that of a DNS64 server in its
-/// place: checked, so that recipes are alike, and used by nobody, for the query ends at the server.
+/// place: it is checked, so that all recipes have the same form, but not used, because the query ends at the server.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Dns {

@@ -26,7 +26,7 @@ pub struct State {
     /// Empties the table before a trial.
     #[serde(default)]
     pub flush: Vec<Step>,
-    /// Whether the device's daemon is started anew before every trial, for implementations whose table no command empties for good.
+    /// Whether the device's daemon is restarted before every trial, for implementations whose table no command empties permanently.
     #[serde(default)]
     pub restart: bool,
     /// Deletes all connections where that is measured; the same as `flush` where it is not given.

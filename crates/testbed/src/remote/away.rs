@@ -58,7 +58,7 @@ impl Away {
         let gone =
             format!("n=0; while kill -s 0 -- -{} 2>/dev/null && [ $n -lt 50 ]; do sleep 0.01; n=$((n+1)); done", self.group);
         let words = ["sh", "-c", &gone].map(str::to_owned);
-        // A connection that is lost is told by whoever needs it next.
+        // The next command over a connection that is lost reports it.
         let _ = self.remote.capture(&words, None, PATIENCE);
     }
 }
@@ -69,7 +69,7 @@ fn first_number(process: &mut Child) -> Option<u32> {
     let (send, receive) = mpsc::channel();
     std::thread::spawn(move || {
         let number = BufReader::new(stdout).lines().map_while(Result::ok).find_map(|line| line.trim().parse().ok());
-        // Nobody receives after the patience has ended.
+        // There is no receiver after the timeout.
         let _ = send.send(number);
     });
     receive.recv_timeout(PATIENCE).ok().flatten()

@@ -77,7 +77,7 @@ fn answered(stdout: ChildStdout) -> Receiver<()> {
     std::thread::spawn(move || {
         let is_ready = |line: std::io::Result<String>| line.is_ok_and(|line| line == READY);
         if BufReader::new(stdout).lines().any(is_ready) {
-            // Nobody receives after the patience has ended.
+            // There is no receiver after the timeout.
             let _ = send.send(());
         }
     });
@@ -90,7 +90,7 @@ fn chunks(mut from: impl Read + Send + 'static) -> Receiver<Vec<u8>> {
     std::thread::spawn(move || {
         let mut chunk = [0; 4096];
         while let Ok(count @ 1..) = from.read(&mut chunk) {
-            // Of a connection that stays nobody reads it.
+            // There is no receiver once the connection is established.
             let _ = send.send(chunk[..count].to_vec());
         }
     });

@@ -86,7 +86,7 @@ fn link_local(link: &Link, interface: &str, shell: &Shell) -> Result<Option<IpNe
     Ok(there.trim().is_empty().then_some(LINK_LOCAL))
 }
 
-/// Undone only what was done: an address that was there before is somebody else's.
+/// Undone only what was done: an address that was there before is left alone.
 fn add_addresses(system: System, link: &Link, interface: &str, shell: &Shell, undo: &Undo) -> Result<(), TestbedError> {
     let link_local = if system == System::Linux { link_local(link, interface, shell)? } else { None };
     let addresses = link.dut.iter().chain(&link_local).map(|address| system.address(*address, interface));

@@ -59,7 +59,7 @@ impl Machine {
     }
 }
 
-/// A recipe that leaves the device to somebody else has nothing to set up, and a row of devices is more than one machine.
+/// A recipe that leaves the device to the user has nothing to set up, and a row of devices is more than one machine.
 fn check_recipe(recipe: &Recipe, machine: &str) -> Result<(), TestbedError> {
     if !recipe.parts.is_empty() {
         let (name, count) = (&recipe.name, recipe.parts.len());

@@ -157,7 +157,7 @@ impl Remote {
     /// All words of an `ssh`. The login shell there may be none of POSIX (on FreeBSD it was csh), so it is only to start one.
     fn ssh(&self, control: Vec<String>, script: &str, arguments: &[String]) -> Vec<String> {
         let config = self.config.iter().flat_map(|file| ["-F".to_owned(), file.display().to_string()]);
-        // A question that nobody sees would wait for ever. What a user's ssh_config forwards or runs is nothing to us.
+        // A prompt that is not shown would wait for ever. What the user's ssh_config forwards or runs is switched off.
         let options = [
             "BatchMode=yes",
             "ConnectTimeout=5",

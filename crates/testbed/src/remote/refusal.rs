@@ -29,7 +29,7 @@ pub(super) fn explain(destination: &str, said: &str) -> TestbedError {
     TestbedError::Other(text)
 }
 
-/// Nobody there, or somebody else.
+/// Errors of ssh that mean that the machine does not answer, or does not accept the connection.
 const UNREACHABLE: [&str; 7] = [
     "Connection refused",
     "Connection timed out",

@@ -1,5 +1,5 @@
-//! A shell on another machine that is asked, a line each time, how it is there. It looks when it is asked and not by itself, so that what is
-//! seen there belongs to the moments of whoever asks, and nothing there need keep time. It ends when its standard input does: with us.
+//! A shell on another machine that prints its counters once for each line it reads. It does not sample by itself, so that samples belong to
+//! the moments of the monitor here, and no clock is needed there. It ends when its standard input does: with this process.
 
 use super::Remote;
 use crate::process::ended;
@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 /// For the shell to end when its input has.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// One process for each question, the session's shell aside: of Linux's files only those lines that are read here, lest a machine with many
-/// interrupts have their counters encrypted ten times a second. An empty line ends an answer.
+/// Starts one process for each request, beside the session's shell. Of Linux's files it prints only those lines that are read here: on a
+/// machine with many interrupts all of their counters would otherwise be encrypted ten times a second. An empty line ends an answer.
 const LOOK: &str = r"while read -r question; do
     sed -n '/^cpu/p;/^Mem/p' /proc/stat /proc/meminfo 2>/dev/null
     echo

@@ -35,7 +35,7 @@ pub(super) fn write(file: &str, value: &str, shell: &Shell, undo: &Undo) -> Resu
         return Ok(());
     }
     shell.set(file, value)?;
-    // In a rehearsal nobody knows.
+    // In a rehearsal the value is not known.
     let before = if shell.is_rehearsal() { "BEFORE".to_owned() } else { before };
     undo.by_line(format!("echo {} > {}", quoted(&[before]), quoted(&[file.to_owned()])))
 }

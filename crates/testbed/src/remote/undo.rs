@@ -14,7 +14,7 @@ use std::time::Duration;
 /// For all of it together.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// It must not die of a signal, nor of having nobody to complain to, before it is through.
+/// Neither a signal nor a closed output may end it before everything is undone.
 const KEEPER: &str = r#"trap "" HUP INT TERM PIPE
 n=0
 while IFS= read -r line; do n=$((n+1)); eval "undo_$n=\$line"; done

@@ -21,7 +21,7 @@ pub(crate) fn the_lab() -> Lab {
 /// to be so rare, fails.
 pub(crate) fn tried_here(library: &Library) -> Vec<&Recipe> {
     the_lab();
-    // Other systems need machines of their own, and some recipes say themselves that nobody has tried them.
+    // Other systems need machines of their own, and some recipes are marked as untested.
     let here = library.iter().filter(|recipe| recipe.is_for_namespaces() && !recipe.untested);
     let (tried, untried): (Vec<_>, Vec<_>) = here.partition(|recipe| obstacle(recipe).is_none());
     for (recipe, why) in untried.into_iter().filter_map(|recipe| Some((recipe, obstacle(recipe)?))) {

@@ -61,7 +61,7 @@ pub enum RuleError {
         /// The offset given, in bits.
         offset: u8,
     },
-    /// Nobody to take part.
+    /// No subscriber was asked for.
     #[error("{what}: no subscriber asked for; expected 1 to {most}")]
     NoSubscriber {
         /// The rule set.

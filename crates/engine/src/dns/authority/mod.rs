@@ -35,7 +35,7 @@ const ANSWERS: usize = 256;
 pub struct AuthorityError {
     /// Where it was to listen.
     pub address: SocketAddr,
-    /// The kernel's answer, which the words above say already: no `source`, lest it is told twice.
+    /// The kernel's answer, which the words above say already: it is no `source`, so that it is not printed twice.
     pub cause: io::Error,
 }
 
@@ -60,7 +60,7 @@ pub struct Authority {
     lost_before: u64,
 }
 
-/// An error where anybody listens: a socket that does not share its port is refused then.
+/// Returns an error where another process listens: a socket that does not share its port is refused then.
 fn alone(address: SocketAddr) -> io::Result<()> {
     let socket = Socket::new(socket2::Domain::for_address(address), Type::DGRAM, Some(Protocol::UDP))?;
     if address.is_ipv6() {
@@ -79,7 +79,7 @@ impl Authority {
         Self::with(listen, Arc::new(Answerer::new(zone, &[listen.ip()])))
     }
 
-    /// `count` that share an address, which nobody else may have: another server there would get a part of the queries.
+    /// Binds `count` authorities that share an address. No other process may have it: a server there would get a part of the queries.
     ///
     /// # Errors
     /// As [`Authority::bind`]; also where another server listens, even one that would share its port.
@@ -128,7 +128,7 @@ impl Authority {
         AuthorityCounts { overruns: self.lost().saturating_sub(self.lost_before), ..self.counts }
     }
 
-    /// Counts anew from here.
+    /// Sets all counts to zero.
     pub fn reset_counts(&mut self) {
         self.counts = AuthorityCounts::default();
         self.lost_before = self.lost();

@@ -1,4 +1,4 @@
-//! The authority on its own: threads, TCP, and sleep while nobody asks.
+//! The authority on its own: threads, TCP, and sleep while no query arrives.
 
 use super::answer::Answerer;
 use super::tcp::OverTcp;

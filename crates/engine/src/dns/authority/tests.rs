@@ -356,7 +356,7 @@ fn a_port_that_is_taken_is_told_with_what_to_do() {
     );
 }
 
-/// Whoever asks at all addresses of this machine is answered: a test vouches for the ports it makes up.
+/// Admits an address without the guard: the tests choose ports of this machine themselves.
 fn at(address: &str) -> Admitted<Vec<SocketAddr>> {
     Isolation::Declared.admit(vec![address.parse().expect("an address")]).expect("declared")
 }

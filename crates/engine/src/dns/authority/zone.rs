@@ -113,5 +113,5 @@ impl Records {
     }
 }
 
-/// The addresses of the name server in a zone file, where nobody knows who will load it: those of this machine.
+/// The addresses of the name server in a zone file: those of the loopback, since it is not known which server will load the file.
 pub(crate) const ANYBODY: (Ipv4Addr, Ipv6Addr) = (Ipv4Addr::LOCALHOST, Ipv6Addr::LOCALHOST);

@@ -9,7 +9,7 @@ use sixbench_method::terms::*;
 use sixbench_method::trial::*;
 
 impl Sample {
-    /// One to ten clients with UDP and with echoes through a virtual machine, and one client through a device nobody looks at.
+    /// One to ten clients with UDP and with echoes through a virtual machine, and one client through a device that is not watched.
     pub(crate) fn of_clients() -> Self {
         let payloads = [("udp", Payload::Udp), ("echo", Payload::Echo)];
         let mut tests: Vec<Test> =

@@ -1,4 +1,4 @@
-//! A source of Jool that somebody brings along, since Debian's is too old for MAP-T.
+//! A source of Jool that the user provides, since Debian's is too old for MAP-T.
 
 use crate::lab::inputs::{FNV_START, fnv_of_more};
 use crate::shell::{Shell, TestbedError};
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 /// The file that says the version.
 const VERSIONED: &str = "src/common/xlat.h";
 
-/// Somebody's own Jool.
+/// The Jool that the user provides.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Own {
     /// Directory or archive.

@@ -204,7 +204,7 @@ fn describe(work: &Work, kernel: &str) -> Result<(), TestbedError> {
     work.write(MANIFEST, &text)
 }
 
-/// Of the largest part nobody has any use now.
+/// Removes the largest part, which is not needed after the build.
 fn clear(work: &mut Work) -> Result<(), TestbedError> {
     let path = work.sources();
     std::fs::remove_dir_all(&path).map_err(|source| TestbedError::File { what: "remove", path, source })

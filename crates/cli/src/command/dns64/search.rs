@@ -1,0 +1,230 @@
+//! `sixbench dns64 --search`: the search of a plan, its trials weighed as those of a run are.
+
+use super::{WatchedTester, asked, trial_settings};
+use crate::args;
+use crate::config::standard_search;
+use crate::config::units::show_ns;
+use crate::exit::{Exit, Failed};
+use crate::output::{self, tell};
+use crate::view::trial_line;
+use sixbench_method::measure::procedure;
+use sixbench_method::plan::{Measure, Plan, Point, Profile, SearchMethod, SearchSettings, Test};
+use sixbench_method::record::{FORMAT, TrialRecord, Watch};
+use sixbench_method::replay;
+use sixbench_method::search::{Bracket, Limit};
+use sixbench_method::terms::FrameRate;
+use sixbench_method::trial::{TrialResult, TrialSpec, Verdict};
+use std::time::Duration;
+
+/// Rest between the trials of a search,
+const REST: Duration = Duration::from_millis(100);
+/// and after one in which not every query was answered. The server cannot be restarted from here, and may still be overloaded.
+const LONG_REST: Duration = Duration::from_secs(2);
+
+/// Performs the search; tells each trial, what was found, and an exit code other than 0 in words.
+pub(super) fn search(arguments: &args::Dns64, tester: &mut WatchedTester) -> Result<Exit, Failed> {
+    let plan = plan(arguments);
+    let after = |result: &TrialResult, verdict| {
+        tell!("{}", trial_line(result, verdict));
+        std::thread::sleep(if verdict == Verdict::Passed { REST } else { LONG_REST });
+    };
+    let found = perform(&plan, |spec| tester.measure(spec), after)?;
+    let conclusion = found.conclusion(plan.search.minimum, arguments.timeout_ns);
+    output::line(if arguments.json { found.json()? } else { conclusion.words })?;
+    if conclusion.exit != Exit::Done {
+        tell!("{}", conclusion.exit.in_words());
+    }
+    Ok(conclusion.exit)
+}
+
+/// The search as a plan of one test.
+fn plan(arguments: &args::Dns64) -> Plan {
+    let standard = standard_search(Profile::Smoke);
+    let minimum = FrameRate(standard.minimum.0.min(arguments.rate.0 / 100).max(1));
+    Plan {
+        name: "dns64".to_owned(),
+        profile: Profile::Custom,
+        seed: 42,
+        trial: trial_settings(arguments),
+        search: SearchSettings { method: SearchMethod::Binary, minimum, maximum: arguments.rate, ..standard },
+        link_rate: None,
+        interleave: false,
+        tests: vec![Test { measure: Measure::Dns(asked(arguments)), ..Test::of("dns64", "dns64") }],
+    }
+}
+
+/// What a search came to.
+struct Found {
+    bracket: Bracket,
+    results: Vec<TrialResult>,
+}
+
+/// What is said of a search, and the exit code. They follow from the bracket alone, whatever the format of the output.
+struct Conclusion {
+    exit: Exit,
+    words: String,
+}
+
+/// Performs the trials of the only test of `plan`, and calls `after` with each result; what they come to is what the report of a run with
+/// these records would have.
+fn perform(
+    plan: &Plan,
+    mut measure: impl FnMut(&TrialSpec) -> Result<(TrialResult, Option<Watch>), Failed>,
+    mut after: impl FnMut(&TrialResult, Verdict),
+) -> Result<Found, Failed> {
+    let test = &plan.tests[0];
+    let point = Point { test: test.name.clone(), frame_size: test.frame_sizes[0] };
+    let mut procedure = procedure(plan, test, point.frame_size, &[], None);
+    let mut records = Vec::new();
+    while let Some(spec) = procedure.next_trial() {
+        let started = jiff::Timestamp::now().to_string();
+        let (result, watch) = measure(&spec)?;
+        after(&result, procedure.verdict(&result));
+        procedure.learn(&result);
+        let trial = records.len() as u32 + 1;
+        let point = point.clone();
+        records.push(TrialRecord { format: FORMAT, point, repetition: 1, trial, load: None, started, result, watch });
+    }
+    let outcomes = replay::outcomes_of(plan, &point, &records);
+    let bracket = outcomes.first().and_then(|outcome| outcome.brackets.first().copied());
+    let bracket = bracket.ok_or_else(|| anyhow::anyhow!("the records of the search do not replay to a result"))?;
+    Ok(Found { bracket, results: records.into_iter().map(|record| record.result).collect() })
+}
+
+impl Found {
+    fn conclusion(&self, minimum: FrameRate, timeout_ns: u64) -> Conclusion {
+        let (exit, note, unknown) = match self.bracket.limit {
+            Limit::Dut => (Exit::Done, "", None),
+            Limit::Maximum => (Exit::Done, " or more: --rate is the highest that was tried", None),
+            Limit::Tester => (Exit::TesterUnfit, " or more: the tester could not go further", Some("the tester fell short")),
+            Limit::Disturbed => {
+                (Exit::TesterUnfit, " or more: other work disturbed the trials", Some("other work disturbed the trials"))
+            }
+        };
+        let words = match (self.bracket.lower, unknown) {
+            (Some(FrameRate(rate)), _) => {
+                format!("{rate} queries/s, every one answered rightly within {}{note}", show_ns(timeout_ns))
+            }
+            (None, None) => format!("nothing passed, not even {} queries/s", minimum.0),
+            (None, Some(why)) => format!("the server's limit is not known: {why} down to {} queries/s", minimum.0),
+        };
+        Conclusion { exit, words }
+    }
+
+    /// The bracket and the results, in the order of the trials.
+    fn json(&self) -> Result<String, Failed> {
+        Ok(serde_json::to_string_pretty(&(self.bracket, &self.results)).map_err(anyhow::Error::from)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::{Arguments, Command};
+    use clap::Parser;
+    use sixbench_method::simulated::{Behaviour, SimulatedDut};
+    use sixbench_method::trial::{Fault, Measurer};
+
+    const CAPACITY: FrameRate = FrameRate(700);
+
+    fn arguments() -> args::Dns64 {
+        let line = ["sixbench", "dns64", "::1", "--rate", "1000", "--for", "1s", "--search"];
+        match Arguments::try_parse_from(line).expect("a command line").command {
+            Command::Dns64(arguments) => arguments,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// The search on a simulated server, with what `disturb` does to each result; and the trials that were told.
+    fn found(mut server: SimulatedDut, disturb: impl Fn(&mut TrialResult)) -> (Found, Vec<Verdict>) {
+        let mut told = Vec::new();
+        let measure = |spec: &TrialSpec| {
+            let Ok(mut result) = server.measure(spec);
+            disturb(&mut result);
+            Ok((result, None))
+        };
+        let found = perform(&plan(&arguments()), measure, |_, verdict| told.push(verdict)).expect("a result");
+        (found, told)
+    }
+
+    fn server(behaviour: Behaviour) -> SimulatedDut {
+        SimulatedDut::new(behaviour, CAPACITY, 1)
+    }
+
+    fn concluded(found: &Found) -> (Limit, Exit, String) {
+        let Conclusion { exit, words } = found.conclusion(FrameRate(10), 1_000_000_000);
+        (found.bracket.limit, exit, words)
+    }
+
+    /// Other processes had the server's cores for so long wherever queries are missing.
+    fn taken(milliseconds: u64) -> impl Fn(&mut TrialResult) {
+        move |result| {
+            if result.not_received() > 0 {
+                result.faults.push(Fault::CpuTaken { milliseconds });
+            }
+        }
+    }
+
+    #[test]
+    fn the_limit_of_an_undisturbed_server_is_its_own() {
+        let (found, told) = found(server(Behaviour::HardLimit), |_| ());
+        let (limit, exit, words) = concluded(&found);
+        assert_eq!((limit, exit), (Limit::Dut, Exit::Done));
+        assert!(words.ends_with(" queries/s, every one answered rightly within 1s"), "{words}");
+        assert_eq!(told.len(), found.results.len());
+    }
+
+    #[test]
+    fn what_other_work_may_have_lost_is_no_limit_of_the_server() {
+        // 60 ms at 1000 queries/s explain a fifth of the 300 that are missing: such a trial counts as lost.
+        for milliseconds in [60, 1_000] {
+            let (found, _) = found(server(Behaviour::HardLimit), taken(milliseconds));
+            let (limit, exit, words) = concluded(&found);
+            assert_eq!((limit, exit), (Limit::Disturbed, Exit::TesterUnfit), "{milliseconds} ms");
+            assert!(words.ends_with(" within 1s or more: other work disturbed the trials"), "{words}");
+        }
+    }
+
+    #[test]
+    fn the_json_says_what_the_text_says() {
+        let (found, _) = found(server(Behaviour::HardLimit), taken(60));
+        let json: serde_json::Value = serde_json::from_str(&found.json().expect("JSON")).expect("JSON");
+        assert_eq!(json[0]["limit"], "disturbed");
+        assert_eq!(json[1].as_array().map(Vec::len), Some(found.results.len()));
+    }
+
+    #[test]
+    fn a_tester_that_falls_short_is_told_with_exit_code_4() {
+        let (found, _) = found(server(Behaviour::SlowTester { ceiling: 0.5 }), |_| ());
+        let (limit, exit, words) = concluded(&found);
+        assert_eq!((limit, exit), (Limit::Tester, Exit::TesterUnfit));
+        assert!(words.ends_with(" or more: the tester could not go further"), "{words}");
+    }
+
+    #[test]
+    fn of_a_search_without_a_valid_trial_nothing_is_said_of_the_server() {
+        let stalled = |result: &mut TrialResult| {
+            result.faults.push(Fault::PreloadFailed { failed: 1, of: 1 });
+        };
+        let (found, _) = found(server(Behaviour::HardLimit), stalled);
+        let (_, exit, words) = concluded(&found);
+        assert_eq!(exit, Exit::TesterUnfit);
+        assert_eq!(words, "the server's limit is not known: the tester fell short down to 10 queries/s");
+    }
+
+    #[test]
+    fn a_rate_at_which_everything_passes_is_a_lower_bound_and_done() {
+        let (found, _) = found(SimulatedDut::new(Behaviour::HardLimit, FrameRate(5_000), 1), |_| ());
+        let (limit, exit, words) = concluded(&found);
+        assert_eq!((limit, exit), (Limit::Maximum, Exit::Done));
+        assert_eq!(words, "1000 queries/s, every one answered rightly within 1s or more: --rate is the highest that was tried");
+    }
+
+    #[test]
+    fn a_server_that_answers_nothing_is_done_and_said_to_have_passed_nothing() {
+        let (found, _) = found(SimulatedDut::new(Behaviour::HardLimit, FrameRate(1), 1), |_| ());
+        let (limit, exit, words) = concluded(&found);
+        assert_eq!((limit, exit), (Limit::Dut, Exit::Done));
+        assert_eq!(words, "nothing passed, not even 10 queries/s");
+    }
+}
