@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Scratch, output, sixbench, text};
+use common::{Scratch, namespaces_of, output, signal, sixbench, text};
 use std::fs;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -45,16 +45,6 @@ fn wait_for_lines(directory: &str, count: usize) {
 
 fn start(arguments: &[&str]) -> Child {
     sixbench(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("sixbench")
-}
-
-fn signal(child: &Child, name: &str) {
-    let status = Command::new("sh").args(["-c", &format!("kill -{name} {}", child.id())]).status();
-    assert!(status.expect("sh").success());
-}
-
-fn namespaces_of(pid: u32) -> Vec<String> {
-    let entries = fs::read_dir("/run/netns").into_iter().flatten().filter_map(|e| e.ok()?.file_name().into_string().ok());
-    entries.filter(|name| name.starts_with(&format!("sb-{pid}-"))).collect()
 }
 
 #[test]

@@ -11,7 +11,7 @@ use crate::run::{owner, stop};
 use crate::view::{certified, trial_line, verdict_word};
 use sixbench_engine::Layout;
 use sixbench_engine::dns::names::Population;
-use sixbench_engine::dns::{AuthorityEnd, DnsEnds, DnsError, DnsSettings, DnsTester, Expectation};
+use sixbench_engine::dns::{AuthorityEnd, DnsEnds, DnsSettings, DnsTester, Expectation};
 use sixbench_io::thread::allowed_cores;
 use sixbench_method::measure::procedure;
 use sixbench_method::plan::{Dns, DnsRole, Measure, Plan, Profile, SearchMethod, SearchSettings, Test, TrialSettings};
@@ -21,6 +21,7 @@ use sixbench_method::trial::dns::{AuthorityCounts, DnsResult};
 use sixbench_method::trial::{Measurer, Shape, TrialResult, TrialSpec, Verdict};
 use std::fmt::Write;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 /// A trial of the self-test is no longer than this.
@@ -41,13 +42,13 @@ pub(crate) fn dns64(arguments: args::Dns64) -> Result<Exit, Failed> {
     let stop = stop::install()?;
     let layout = Layout { cores: cores(&arguments)? };
     layout.warnings().iter().for_each(|warning| tell!("warning: {warning}"));
-    let mut tester = DnsTester::new(ends, settings(&arguments), layout, stop);
-    tester.probe(Duration::ZERO).map_err(failed)?;
+    let mut tester = DnsTester::new(ends, settings(&arguments), layout, stop.clone());
+    tester.probe(Duration::ZERO)?;
     let self_test_ns = arguments.duration_ns.min(LONGEST_SELF_TEST_NS);
-    if let Some(certificate) = tester.certify(arguments.rate, self_test_ns).map_err(failed)? {
+    if let Some(certificate) = tester.certify(arguments.rate, self_test_ns)? {
         tell!("{}", certified(&certificate));
     }
-    if arguments.search { search(&arguments, &mut tester) } else { one(&arguments, &mut tester) }
+    if arguments.search { search(&arguments, &mut tester, &stop) } else { one(&arguments, &mut tester) }
 }
 
 /// What this command is, and is not: unlike a plan it has no namespaces, and so cannot know which way its queries go.
@@ -59,11 +60,6 @@ fn statement(server: IpAddr) -> String {
         false => "over whatever this machine's routes lead through",
     };
     format!("asking {server} from this machine's own sockets, {way}; a plan keeps both ends apart (sixbench run)")
-}
-
-fn failed(error: DnsError) -> Failed {
-    let exit = if matches!(error, DnsError::Interrupted) { Exit::Interrupted } else { Exit::Testbed };
-    Failed::new(exit, error)
 }
 
 fn check(arguments: &args::Dns64) -> Result<(), Failed> {
@@ -142,7 +138,7 @@ fn settings(arguments: &args::Dns64) -> DnsSettings {
 
 fn one(arguments: &args::Dns64, tester: &mut DnsTester) -> Result<Exit, Failed> {
     let spec = TrialSpec { shape: Shape::Queries, ..TrialSpec::constant(arguments.rate, arguments.duration_ns) };
-    let result = tester.measure(&spec).map_err(failed)?;
+    let result = tester.measure(&spec)?;
     arguments.csv.as_deref().map_or(Ok(()), owner::give)?;
     match arguments.json {
         true => output::line(serde_json::to_string_pretty(&result).map_err(anyhow::Error::from)?)?,
@@ -157,18 +153,18 @@ fn trial_settings(arguments: &args::Dns64) -> TrialSettings {
 }
 
 /// The search of a plan, told trial by trial.
-fn search(arguments: &args::Dns64, tester: &mut DnsTester) -> Result<Exit, Failed> {
+fn search(arguments: &args::Dns64, tester: &mut DnsTester, stop: &AtomicBool) -> Result<Exit, Failed> {
     let plan = plan(arguments);
     let mut search = procedure(&plan, &plan.tests[0], FrameSize::MINIMUM, &[], None);
     let mut results = Vec::new();
     while let Some(spec) = search.next_trial() {
-        let result = tester.measure(&spec).map_err(failed)?;
+        let result = tester.measure(&spec)?;
         let verdict = search.verdict(&result);
         tell!("{}", trial_line(&result, verdict));
         search.learn(&result);
         results.push(result);
         // The server is not ours to start anew: after a trial it failed it may go on with it for a while.
-        std::thread::sleep(if verdict == Verdict::Passed { REST } else { LONG_REST });
+        stop::rest(stop, if verdict == Verdict::Passed { REST } else { LONG_REST })?;
     }
     let bracket = search.findings().brackets.first().copied();
     if arguments.json {

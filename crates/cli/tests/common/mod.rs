@@ -4,7 +4,7 @@
 
 use std::fs;
 use std::path::PathBuf;
-use std::process::{Command, Output};
+use std::process::{Child, Command, Output};
 
 pub(crate) fn sixbench(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_sixbench"));
@@ -18,6 +18,17 @@ pub(crate) fn output(arguments: &[&str]) -> Output {
 
 pub(crate) fn text(octets: &[u8]) -> String {
     String::from_utf8_lossy(octets).into_owned()
+}
+
+pub(crate) fn signal(child: &Child, name: &str) {
+    let status = Command::new("sh").args(["-c", &format!("kill -{name} {}", child.id())]).status();
+    assert!(status.expect("sh").success());
+}
+
+/// The namespaces of a process that still exist.
+pub(crate) fn namespaces_of(pid: u32) -> Vec<String> {
+    let entries = fs::read_dir("/run/netns").into_iter().flatten().filter_map(|e| e.ok()?.file_name().into_string().ok());
+    entries.filter(|name| name.starts_with(&format!("sb-{pid}-"))).collect()
 }
 
 /// A directory of this test's own, gone when dropped.
