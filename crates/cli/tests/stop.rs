@@ -66,9 +66,10 @@ phase-1-rate = "1k"
 fn stopped_while(waiting: &str, recipe: &str, name: &str) {
     let _guard = ONE_AT_A_TIME.lock();
     let scratch = Scratch::new(&format!("stop-{name}"));
-    scratch.write("rigged.toml", recipe);
+    std::fs::create_dir(scratch.path("recipes")).expect("a directory");
+    scratch.write("recipes/rigged.toml", recipe);
     let plan = scratch.write("plan.toml", PLAN);
-    let (recipes, results) = (scratch.path(""), scratch.path("results"));
+    let (recipes, results) = (scratch.path("recipes"), scratch.path("results"));
     let arguments = ["run", &plan, "--recipes", &recipes, "-o", &results];
     let mut child = sixbench(&arguments).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("sixbench");
     let mut lines = BufReader::new(child.stderr.take().expect("a pipe")).lines().map_while(Result::ok);
