@@ -1,6 +1,9 @@
 //! Exit codes: one list, also printed by `sixbench --help`.
 
+use sixbench_engine::MeasureError;
+use sixbench_engine::dns::DnsError;
 use sixbench_method::gate::Verdict;
+use sixbench_testbed::TestbedError;
 
 /// How a command ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,6 +83,27 @@ impl Failed {
     }
 }
 
+impl From<TestbedError> for Failed {
+    fn from(error: TestbedError) -> Self {
+        let exit = if matches!(error, TestbedError::Interrupted) { Exit::Interrupted } else { Exit::Testbed };
+        Self::new(exit, error)
+    }
+}
+
+impl From<MeasureError> for Failed {
+    fn from(error: MeasureError) -> Self {
+        let exit = if matches!(error, MeasureError::Interrupted) { Exit::Interrupted } else { Exit::Testbed };
+        Self::new(exit, error)
+    }
+}
+
+impl From<DnsError> for Failed {
+    fn from(error: DnsError) -> Self {
+        let exit = if matches!(error, DnsError::Interrupted) { Exit::Interrupted } else { Exit::Testbed };
+        Self::new(exit, error)
+    }
+}
+
 impl From<anyhow::Error> for Failed {
     fn from(error: anyhow::Error) -> Self {
         Self::new(Exit::Failure, error)
@@ -130,6 +154,14 @@ mod tests {
         all.sort_by(|a, b| b.cmp(a));
         assert_eq!(all.map(|verdict| Exit::from(verdict) as u8), [5, 7, 4, 6, 0]);
         assert!(TABLE.contains("the first of 5, 7, 4, 6 that applies"));
+    }
+
+    #[test]
+    fn a_request_to_stop_is_told_apart_from_a_failure() {
+        let stops: [Failed; 3] =
+            [TestbedError::Interrupted.into(), MeasureError::Interrupted.into(), DnsError::Interrupted.into()];
+        assert!(stops.iter().all(|failed| failed.exit == Exit::Interrupted && failed.error.to_string() == "interrupted"));
+        assert_eq!(Failed::from(TestbedError::Other("x".to_owned())).exit, Exit::Testbed);
     }
 
     #[test]

@@ -73,6 +73,11 @@ pub enum Event {
         /// Time the rest is expected to take, seconds, from what trials and set-ups have taken so far.
         remaining_s: u64,
     },
+    /// The testbed has waited for something for more than a few seconds; told once for each wait, which goes on.
+    Waiting {
+        /// What it waits for, in words.
+        text: String,
+    },
     /// Something is not as it should be; the run goes on.
     Warning {
         /// Where, what, and what next.

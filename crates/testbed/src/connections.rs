@@ -3,30 +3,47 @@
 use crate::filling::Filling;
 use crate::recipe::{State, Step};
 use crate::shell::{Shell, TestbedError};
+use crate::waiting::Wait;
 use std::time::{Duration, Instant};
 
 /// How long a command on the table may take, and the table to be empty after it: of a hundred million connections it is minutes.
 const PATIENCE: Duration = Duration::from_secs(600);
 /// Between two looks at it: short beside what deleting a million connections takes.
 const PAUSE: Duration = Duration::from_millis(2);
+/// Where nothing is measured by the looks, the pause between them doubles up to this: in a virtual machine each costs milliseconds.
+const LONGEST_PAUSE: Duration = Duration::from_millis(100);
+/// A flush has no effect any more where the table has not become smaller for so long.
+const STALL: Duration = Duration::from_secs(1);
+/// How often a table is flushed before it counts as one that cannot be emptied.
+const MOST_FLUSHES: u32 = 30;
 
 /// A handle to them; clones see the same device.
 #[derive(Clone, Debug)]
 pub struct ConnectionTable {
+    /// The device's.
+    name: String,
     state: State,
     shell: Shell,
     filling: Filling,
 }
 
+/// What a table holds after a flush.
+enum Left {
+    /// Nothing, as far as can be told; with what was counted.
+    None(Option<u64>),
+    /// So many entries, and the wait for their end was given up.
+    Entries(u64),
+}
+
 impl ConnectionTable {
     /// The connections of a device that the user set up: its recipe's commands run on this machine.
-    pub fn of_a_manual_device(state: &State, shell: &Shell, table_size: Option<u64>) -> Self {
+    pub fn of_a_manual_device(name: &str, state: &State, shell: &Shell, table_size: Option<u64>) -> Self {
         let table_size = table_size.or(state.table_size);
-        Self::new(state, shell.clone(), Filling { table_size, ..Filling::default() })
+        Self::new(name, state, shell.clone(), Filling { table_size, ..Filling::default() })
     }
 
-    pub(crate) fn new(state: &State, shell: Shell, filling: Filling) -> Self {
-        Self { state: state.clone(), shell: shell.with_patience(PATIENCE), filling }
+    pub(crate) fn new(name: &str, state: &State, shell: Shell, filling: Filling) -> Self {
+        Self { name: name.to_owned(), state: state.clone(), shell: shell.with_patience(PATIENCE), filling }
     }
 
     /// Connections the device has now; `None` where the recipe does not say how to ask.
@@ -50,39 +67,78 @@ impl ConnectionTable {
         Ok(self.number(self.state.timeout.as_ref())?.map(Duration::from_secs))
     }
 
-    /// Deletes all connections and waits until the device has none. Returns what it counts then.
+    /// Deletes all connections and waits until the device has none. Returns what it counts then. After an overload frames may still be queued
+    /// in the device; they open connections again when the table was flushed already. So it is flushed again where it does not become smaller.
+    ///
+    /// # Errors
+    /// A command that fails; a table that stays as it is after many flushes, or is not empty in ten minutes; a stop was requested.
     pub fn empty(&self) -> Result<Option<u64>, TestbedError> {
-        self.run(&self.state.flush)?;
-        self.wait_until_empty(&self.state.flush)
+        let steps = &self.state.flush;
+        self.run(steps)?;
+        let (mut flushes, mut wait) = (1, self.shell.wait(PATIENCE, PAUSE).backing_off(LONGEST_PAUSE));
+        loop {
+            match self.until_empty(&mut wait, STALL)? {
+                Left::None(counted) => return Ok(counted),
+                // Without a command to repeat there is only waiting.
+                Left::Entries(_) if steps.is_empty() && !wait.is_over() => {}
+                Left::Entries(left) if flushes == MOST_FLUSHES || wait.is_over() => {
+                    return Err(self.not_empty(left, steps, flushes, &wait));
+                }
+                Left::Entries(left) => {
+                    self.shell.transcript().comment(&format!("again: {left} entries are left"));
+                    self.run(steps)?;
+                    flushes += 1;
+                }
+            }
+        }
     }
 
-    /// Deletes all connections by the implementation's own commands; returns how long it took until there were none.
+    /// Deletes all connections by the implementation's own commands; returns how long it took until there were none. The commands are not
+    /// repeated, and the pauses do not grow: the time is that of one tear-down. It begins after the residual time of a trial without loss, so
+    /// that no frame is queued any more.
     pub fn tear_down(&self) -> Result<Duration, TestbedError> {
         let steps = if self.state.tear_down.is_empty() { &self.state.flush } else { &self.state.tear_down };
         self.shell.transcript().comment("the tear-down that is measured");
         let start = Instant::now();
         self.run(steps)?;
-        self.wait_until_empty(steps)?;
-        Ok(start.elapsed())
+        let mut wait = self.shell.wait(PATIENCE, PAUSE);
+        match self.until_empty(&mut wait, PATIENCE)? {
+            Left::None(_) => Ok(start.elapsed()),
+            Left::Entries(left) => Err(self.not_empty(left, steps, 1, &wait)),
+        }
     }
 
-    fn wait_until_empty(&self, steps: &[Step]) -> Result<Option<u64>, TestbedError> {
-        let end = Instant::now() + PATIENCE;
+    /// Looks at the table until it is empty; gives up where the wait is over, or the count has not fallen for `stall`.
+    fn until_empty(&self, wait: &mut Wait<'_>, stall: Duration) -> Result<Left, TestbedError> {
+        let (mut least, mut fell) = (u64::MAX, Instant::now());
         loop {
-            match self.entries()? {
-                Some(left) if left > 0 && Instant::now() > end => {
-                    let commands: Vec<_> = steps.iter().map(|step| self.filling.fill(&step.run)).collect();
-                    return Err(TestbedError::Other(format!(
-                        "the device still has {left} entries {} s after `{}`: nobody else may use it, and its recipe's \
-                         [state] must name a command that empties its table",
-                        PATIENCE.as_secs(),
-                        commands.join("; ")
-                    )));
-                }
-                Some(left) if left > 0 => std::thread::sleep(PAUSE),
-                counted => return Ok(counted),
+            let left = match self.entries()? {
+                Some(left) if left > 0 => left,
+                counted => return Ok(Left::None(counted)),
+            };
+            if left < least {
+                (least, fell) = (left, Instant::now());
             }
+            if wait.is_over() || fell.elapsed() > stall {
+                return Ok(Left::Entries(left));
+            }
+            wait.rest(|| format!("{} to be empty: {left} entries left", self.name))?;
         }
+    }
+
+    fn not_empty(&self, left: u64, steps: &[Step], flushes: u32, wait: &Wait<'_>) -> TestbedError {
+        let commands: Vec<_> = steps.iter().map(|step| self.filling.fill(&step.run)).collect();
+        let (commands, seconds) = (commands.join("; "), wait.elapsed().as_secs());
+        let after = match flushes {
+            _ if steps.is_empty() => format!("{seconds} s after it was started anew"),
+            1 => format!("{seconds} s after `{commands}`"),
+            _ => format!("after `{commands}` was run {flushes} times in {seconds} s"),
+        };
+        TestbedError::Other(format!(
+            "the device {} still has {left} entries {after}: nobody else may use it, and its \
+             recipe's [state] must name a command that empties its table",
+            self.name
+        ))
     }
 
     fn run(&self, steps: &[Step]) -> Result<(), TestbedError> {
@@ -97,5 +153,103 @@ impl ConnectionTable {
         let number = printed.split_whitespace().find_map(|word| word.parse().ok());
         let unread = || TestbedError::Other(format!("`{line}` should print a number, but printed: {}", printed.trim()));
         number.map(Some).ok_or_else(unread)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::PathBuf;
+    use std::sync::Arc;
+    use std::sync::atomic::AtomicBool;
+
+    /// A table in files: `count` is what it counts, `flushes` has a line for each flush.
+    struct Rigged(PathBuf);
+
+    impl Rigged {
+        fn new(name: &str) -> Self {
+            let path = std::env::temp_dir().join(format!("sb-{}-table-{name}", std::process::id()));
+            std::fs::create_dir_all(&path).expect("a directory");
+            std::fs::write(path.join("count"), "5343\n").expect("a file");
+            Self(path)
+        }
+
+        /// A device whose flush runs `script` in the directory.
+        fn table(&self, script: &str, shell: &Shell) -> ConnectionTable {
+            let directory = self.0.display();
+            std::fs::write(self.0.join("flush"), format!("cd {directory}\necho >> flushes\n{script}\n")).expect("a file");
+            let text = format!(
+                "pool = [\"198.19.0.1\"]\ncount = {{ run = \"cat {directory}/count\" }}\n\
+                 flush = [{{ run = \"sh {directory}/flush\" }}]\n"
+            );
+            ConnectionTable::of_a_manual_device("rigged", &toml::from_str(&text).expect("a state"), shell, None)
+        }
+
+        fn flushes(&self) -> usize {
+            std::fs::read_to_string(self.0.join("flushes")).map_or(0, |text| text.lines().count())
+        }
+    }
+
+    impl Drop for Rigged {
+        fn drop(&mut self) {
+            let _ = std::fs::remove_dir_all(&self.0);
+        }
+    }
+
+    const ONLY_THE_SECOND: &str = "[ $(wc -l < flushes) -ge 2 ] && echo 0 > count; true";
+
+    #[test]
+    fn a_table_that_late_frames_have_filled_again_is_flushed_again() {
+        let rigged = Rigged::new("late");
+        let shell = Shell::new();
+        assert_eq!(rigged.table(ONLY_THE_SECOND, &shell).empty().expect("empty"), Some(0));
+        assert_eq!(rigged.flushes(), 2);
+        assert!(shell.transcript().text().contains("# again: 5343 entries are left\nsh "), "{}", shell.transcript().text());
+    }
+
+    #[test]
+    fn a_table_that_becomes_smaller_by_itself_is_flushed_once() {
+        let rigged = Rigged::new("slow");
+        let slowly = "(for left in $(seq 15 -1 0); do sleep 0.1; echo $left > new; mv new count; done) > /dev/null 2>&1 &";
+        assert_eq!(rigged.table(slowly, &Shell::new()).empty().expect("empty"), Some(0));
+        assert_eq!(rigged.flushes(), 1);
+    }
+
+    #[test]
+    fn a_table_that_never_gets_empty_is_told_with_its_last_count() {
+        let rigged = Rigged::new("never");
+        let table = rigged.table("true", &Shell::new());
+        let (steps, wait) = (table.state.flush.clone(), table.shell.wait(PATIENCE, PAUSE));
+        let error = table.not_empty(5343, &steps, MOST_FLUSHES, &wait).to_string();
+        assert!(error.starts_with("the device rigged still has 5343 entries after `sh /"), "{error}");
+        assert!(error.contains("/flush` was run 30 times in 0 s: nobody else may use it"), "{error}");
+    }
+
+    #[test]
+    fn a_request_to_stop_ends_the_wait_for_an_empty_table() {
+        let rigged = Rigged::new("stop");
+        let stop = Arc::new(AtomicBool::new(false));
+        let table = rigged.table("true", &Shell::new().stopped_by(stop.clone()));
+        let start = Instant::now();
+        for wait in [|table: &ConnectionTable| table.empty().map(drop), |table: &ConnectionTable| table.tear_down().map(drop)] {
+            stop.store(false, std::sync::atomic::Ordering::Relaxed);
+            std::thread::scope(|scope| {
+                let waiting = scope.spawn(|| wait(&table));
+                std::thread::sleep(Duration::from_millis(200));
+                stop.store(true, std::sync::atomic::Ordering::Relaxed);
+                let error = waiting.join().expect("no panic").expect_err("interrupted");
+                assert!(matches!(error, TestbedError::Interrupted), "{error}");
+            });
+        }
+        assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
+    }
+
+    #[test]
+    fn a_tear_down_is_made_once_since_it_is_measured() {
+        let rigged = Rigged::new("tear-down");
+        let late = "(sleep 1.5; echo 0 > new; mv new count) > /dev/null 2>&1 &";
+        let took = rigged.table(late, &Shell::new()).tear_down().expect("torn down");
+        assert_eq!(rigged.flushes(), 1);
+        assert!(took >= Duration::from_millis(1500), "{took:?}");
     }
 }

@@ -107,7 +107,8 @@ impl Dut {
     /// Its connections, where it is stateful.
     pub fn connections(&self) -> Option<ConnectionTable> {
         let state = self.running.recipe().state.as_ref()?;
-        Some(ConnectionTable::new(state, self.running.place().shell.clone(), self.running.filling().clone()))
+        let (shell, filling) = (self.running.place().shell.clone(), self.running.filling().clone());
+        Some(ConnectionTable::new(&self.running.recipe().name, state, shell, filling))
     }
 
     /// Whom a monitor can watch.

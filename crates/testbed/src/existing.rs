@@ -6,9 +6,8 @@ use std::path::Path;
 /// Checks that an interface may be used for test traffic.
 pub fn check(shell: &Shell, interface: &str) -> Result<(), TestbedError> {
     // Not by /sys, which may be mounted of another network namespace than this process is in.
-    let Ok(described) = shell.look(&["ip", "-o", "link", "show", "dev", interface]) else {
-        return Err(TestbedError::Other(format!("interface {interface} does not exist (see `ip link`)")));
-    };
+    let absent = |_: &TestbedError| format!("interface {interface} does not exist (see `ip link`)");
+    let described = shell.look(&["ip", "-o", "link", "show", "dev", interface]).map_err(|error| error.explained(absent))?;
     if let Some(master) = described.split_whitespace().skip_while(|word| *word != "master").nth(1) {
         return Err(TestbedError::Other(format!(
             "interface {interface} belongs to {master}: test traffic on it would reach this host's own network; \

@@ -9,7 +9,7 @@ use crate::shell::{Shell, TestbedError, complain};
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Negotiation of a link's speed takes some seconds.
 const CARRIER_TIMEOUT: Duration = Duration::from_secs(20);
@@ -75,16 +75,16 @@ impl Interfaces {
     /// # Errors
     /// One has none in time.
     pub fn wait_for_carriers(&self) -> Result<(), TestbedError> {
-        let end = Instant::now() + CARRIER_TIMEOUT;
+        let mut wait = self.shell.wait(CARRIER_TIMEOUT, Duration::from_millis(20));
         for (interface, namespace) in self.names().into_iter().zip(self.namespaces()) {
             while !self.shell.is_rehearsal() && !has_carrier(&namespace.shell(), interface)? {
-                if Instant::now() > end {
+                if wait.is_over() {
                     let waited = CARRIER_TIMEOUT.as_secs();
                     return Err(TestbedError::Other(format!(
                         "interface {interface} has no carrier after {waited} s: is it cabled to the device, and is the device's end up?"
                     )));
                 }
-                std::thread::sleep(Duration::from_millis(20));
+                wait.rest(|| format!("a carrier on interface {interface}"))?;
             }
         }
         Ok(())
@@ -145,10 +145,12 @@ fn move_into(shell: &Shell, interface: &str, namespace: &Namespace) -> Result<()
     inside.set("/proc/sys/net/ipv6/conf/default/accept_dad", "0")?;
     inside.set("/proc/sys/net/ipv6/conf/default/router_solicitations", "0")?;
     shell.line(&format!("ip link set {interface} netns {}", namespace.name())).map_err(|error| {
-        TestbedError::Other(format!(
-            "interface {interface} cannot be moved into a namespace of the tester's own ({error}): traffic could go round the device; \
-             use another interface, such as a NIC or a VLAN on it"
-        ))
+        error.explained(|error| {
+            format!(
+                "interface {interface} cannot be moved into a namespace of the tester's own ({error}): traffic could go round the \
+                 device; use another interface, such as a NIC or a VLAN on it"
+            )
+        })
     })?;
     inside.line(&format!("ip link set {interface} arp off"))?;
     inside.line(&format!("ip link set {interface} up")).map(drop)
@@ -200,6 +202,7 @@ enum Outcome {
 
 /// Gives an interface back, as it was.
 fn give_back(namespace: &str, lent: &Lent, home: &Home, shell: &Shell) -> Outcome {
+    let shell = &shell.for_undoing();
     let inside = shell.within(namespace);
     if !shell.is_rehearsal() && inside.look(&["ip", "link", "show", "dev", &lent.name]).is_err() {
         return Outcome::NotThere;

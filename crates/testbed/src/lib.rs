@@ -26,6 +26,7 @@ mod station;
 mod subscriber;
 mod switches;
 pub mod topology;
+mod waiting;
 
 pub use authority::RealAuthority;
 pub use connections::ConnectionTable;

@@ -53,6 +53,7 @@ impl Drop for Namespace {
 
 /// Ends the processes inside and removes the namespace.
 fn remove(shell: &Shell, name: &str) -> Result<(), TestbedError> {
+    let shell = &shell.for_undoing();
     // For who replays the transcript: a namespace lives as long as a process in it. One may end by itself just then.
     shell.transcript().line(&format!("ip netns pids {name} | xargs -r kill || true"));
     for signal in ["TERM", "KILL"] {
@@ -99,6 +100,7 @@ pub fn sweep(shell: &Shell) -> Result<Vec<String>, TestbedError> {
     switches::sweep(shell);
     remote::sweep();
     for name in &found {
+        shell.context().check()?;
         match remove(shell, name) {
             // Another run that begins at the same time sweeps, too, and was faster.
             Err(_) if !stale().contains(name) => {}

@@ -1,5 +1,7 @@
 //! Processes of the system's own tools: started without the terminal, and waited for with a timeout.
 
+use crate::shell::TestbedError;
+use crate::waiting::{Wait, WaitContext};
 use std::io::{Read, Write as _};
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::sync::mpsc::{self, Receiver};
@@ -16,20 +18,49 @@ pub(crate) fn command(words: &[String]) -> Command {
     command
 }
 
-/// Waits for the end of a process and of its output; otherwise says why that did not come.
-pub(crate) fn wait(mut child: Child, patience: Duration) -> Result<Output, String> {
-    let end = Instant::now() + patience;
+/// A command under way when a stop is requested gets so long to end by itself: one that is killed may leave half of its work behind.
+const GRACE: Duration = Duration::from_millis(500);
+
+/// Waits for the end of a process and of its output. `what` completes "waiting for ...".
+///
+/// # Errors
+/// A stop was requested, or the reason why the end did not come. The process is killed, if it has not ended.
+pub(crate) fn wait(
+    mut child: Child,
+    patience: Duration,
+    context: &WaitContext,
+    what: &dyn Fn() -> String,
+) -> Result<Output, TestbedError> {
+    let mut wait = context.wait(patience, Duration::from_millis(1));
     let (out, err) = (collect(child.stdout.take()), collect(child.stderr.take()));
-    let Some(status) = ended(&mut child, end) else {
-        kill_group(&mut child);
-        return Err(format!("it did not end within {} s", patience.as_secs_f32()));
+    let status = match ended_in(&mut wait, &mut child, what) {
+        Ok(Some(status)) => status,
+        other => {
+            kill_group(&mut child);
+            let late = || TestbedError::Other(format!("it did not end within {} s", patience.as_secs_f32()));
+            return Err(other.err().unwrap_or_else(late));
+        }
     };
-    let rest = || end.saturating_duration_since(Instant::now());
     // What is in the group of a process that has ended cannot be told from a foreign process any more: it ends with the namespace.
-    let held = |_| "it ended, but something it left running holds its output; start that as the recipe's [daemon]".to_owned();
-    let stdout = out.recv_timeout(rest()).map_err(held)?;
-    let stderr = err.recv_timeout(rest()).map_err(held)?;
+    let held = "it ended, but something it left running holds its output; start that as the recipe's [daemon]";
+    let held = |_| TestbedError::Other(held.to_owned());
+    let stdout = wait.receive(&out, what)?.map_err(held)?;
+    let stderr = wait.receive(&err, what)?.map_err(held)?;
     Ok(Output { status, stdout, stderr })
+}
+
+/// Waits for the end of a process; `None` where it has not come in time.
+fn ended_in(wait: &mut Wait<'_>, child: &mut Child, what: &dyn Fn() -> String) -> Result<Option<ExitStatus>, TestbedError> {
+    loop {
+        match child.try_wait() {
+            Ok(Some(status)) => return Ok(Some(status)),
+            Ok(None) if !wait.is_over() => {}
+            Ok(None) | Err(_) => return Ok(None),
+        }
+        if let Err(interrupted) = wait.rest(what) {
+            return ended(child, Instant::now() + GRACE).map(Some).ok_or(interrupted);
+        }
+    }
 }
 
 /// Waits for the end of a process until a moment.
@@ -136,6 +167,8 @@ pub(crate) fn kill(signal: &str, pids: &[String]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::Arc;
+    use std::sync::atomic::AtomicBool;
 
     #[test]
     fn cores_are_read_as_the_kernel_writes_them() {
@@ -144,10 +177,37 @@ mod tests {
         assert!(!allowed_cores(std::process::id())[0].is_empty());
     }
 
-    fn run(script: &str, patience: Duration) -> Result<Output, String> {
+    fn run_in(context: &WaitContext, script: &str, patience: Duration) -> Result<Output, TestbedError> {
         let words = ["sh", "-c", script].map(str::to_owned);
         let child = command(&words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("sh");
-        wait(child, patience)
+        wait(child, patience, context, &|| "a script".to_owned())
+    }
+
+    fn run(script: &str, patience: Duration) -> Result<Output, String> {
+        run_in(&WaitContext::default(), script, patience).map_err(|error| error.to_string())
+    }
+
+    fn stopped() -> WaitContext {
+        WaitContext::default().stopped_by(Arc::new(AtomicBool::new(true)))
+    }
+
+    #[test]
+    fn a_request_to_stop_ends_a_command_with_its_children_and_a_wait_for_what_it_left_running() {
+        let patience = Duration::from_secs(600);
+        for script in ["sleep 61 & wait", "sleep 61 & exit 0"] {
+            let start = Instant::now();
+            let error = run_in(&stopped(), script, patience).expect_err("interrupted");
+            assert!(matches!(error, TestbedError::Interrupted), "{script}: {error}");
+            assert!(start.elapsed() < Duration::from_secs(30), "{script}");
+        }
+    }
+
+    #[test]
+    fn a_command_that_ends_within_a_moment_of_the_request_to_stop_is_not_cut_short() {
+        // Patience of the test, not of the command: a busy machine may need more than the moment.
+        let is_whole =
+            |_| run_in(&stopped(), "echo done", Duration::from_secs(600)).is_ok_and(|output| output.stdout == b"done\n");
+        assert!((0..20).any(is_whole));
     }
 
     #[test]

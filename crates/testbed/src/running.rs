@@ -9,7 +9,7 @@ use crate::remote::Undo;
 use crate::shell::{Shell, TestbedError, quoted};
 use sixbench_method::record::DutFacts;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// How long an implementation may take to be ready,
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -119,7 +119,7 @@ impl Running {
     pub(crate) fn check_alive(&mut self) -> Result<(), TestbedError> {
         self.place.undo.as_ref().map_or(Ok(()), Undo::check)?;
         let Some(status) = self.daemon.as_mut().and_then(Daemon::ended) else { return Ok(()) };
-        let last = self.place.shell.station().last_lines(&self.log(), 5).join("; ");
+        let last = self.place.shell.last_lines(&self.log(), 5).join("; ");
         Err(TestbedError::Other(format!("{} ended by itself ({status}): {last}", self.facts.title)))
     }
 
@@ -190,7 +190,7 @@ impl Running {
         let line = self.filling.fill(&daemon.run);
         if !self.place.shell.is_rehearsal() {
             // Asked here: of a program that setpriv cannot find only the log would tell.
-            line.split_whitespace().next().map_or(Ok(()), |program| self.place.shell.station().require(program))?;
+            line.split_whitespace().next().map_or(Ok(()), |program| self.place.shell.require(program))?;
         }
         self.daemon = self.place.start(&words(&line), &self.log())?;
         Ok(())
@@ -218,16 +218,19 @@ impl Running {
         }
         let Some(ready) = &self.recipe.ready else { return Ok(()) };
         let line = self.filling.fill(&ready.run);
-        let end = Instant::now() + self.patience;
+        let shell = self.place.shell.clone();
+        let mut wait = shell.wait(self.patience, Duration::from_millis(20));
         loop {
             self.check_alive()?;
-            match self.place.shell.look(&line.split_whitespace().collect::<Vec<_>>()) {
+            match shell.look(&line.split_whitespace().collect::<Vec<_>>()) {
                 Ok(_) => return Ok(()),
-                Err(error) if Instant::now() > end => {
+                Err(error) if wait.is_over() => {
                     let waited = self.patience.as_secs();
-                    return Err(TestbedError::Other(format!("{} is not ready after {waited} s: {error}", self.recipe.title)));
+                    return Err(
+                        error.explained(|error| format!("{} is not ready after {waited} s: {error}", self.recipe.title))
+                    );
                 }
-                Err(_) => std::thread::sleep(Duration::from_millis(20)),
+                Err(_) => wait.rest(|| format!("{} to be ready", self.recipe.title))?,
             }
         }
     }

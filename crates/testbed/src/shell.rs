@@ -2,8 +2,10 @@
 
 use crate::daemon::Daemon;
 use crate::station::Station;
+use crate::waiting::{Wait, WaitContext};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -41,9 +43,22 @@ pub enum TestbedError {
         /// The system's answer.
         source: std::io::Error,
     },
+    /// A stop was requested before it was done.
+    #[error("interrupted")]
+    Interrupted,
     /// Anything else, in words.
     #[error("{0}")]
     Other(String),
+}
+
+impl TestbedError {
+    /// Explains an error in other words; a request to stop remains one.
+    pub(crate) fn explained(self, words: impl FnOnce(&Self) -> String) -> Self {
+        match self {
+            Self::Interrupted => Self::Interrupted,
+            error => Self::Other(words(&error)),
+        }
+    }
 }
 
 /// Why a program cannot be run.
@@ -82,12 +97,19 @@ pub struct Shell {
     station: Station,
     is_rehearsal: bool,
     patience: Duration,
+    context: Arc<WaitContext>,
 }
 
 impl Shell {
     /// Runs commands here.
     pub fn new() -> Self {
-        Self { transcript: Transcript::default(), station: Station::Here, is_rehearsal: false, patience: PATIENCE }
+        Self {
+            transcript: Transcript::default(),
+            station: Station::Here,
+            is_rehearsal: false,
+            patience: PATIENCE,
+            context: Arc::default(),
+        }
     }
 
     /// Runs nothing: only the transcript is written.
@@ -120,6 +142,41 @@ impl Shell {
         Self { patience, ..self }
     }
 
+    /// The same shell, and all shells made from it, with a flag that is set when a stop is requested. Then the command under way gets a moment
+    /// to end, waits end, and no other command begins: all of them return [`TestbedError::Interrupted`].
+    pub fn stopped_by(self, stop: Arc<AtomicBool>) -> Self {
+        self.with_context(|context| context.stopped_by(stop))
+    }
+
+    /// The same shell, and all shells made from it, with a listener that gets a sentence on each wait of more than a few seconds.
+    pub fn told_to(self, listener: impl Fn(&str) + Send + Sync + 'static) -> Self {
+        self.with_context(|context| context.told_to(listener))
+    }
+
+    /// The same shell, whose commands are told of as a wait for `purpose` where they last.
+    pub(crate) fn for_purpose(self, purpose: &str) -> Self {
+        self.with_context(|context| context.for_purpose(purpose))
+    }
+
+    /// The same shell, whose commands run although a stop was requested: what was set up must be undone.
+    pub(crate) fn for_undoing(&self) -> Self {
+        self.clone().with_context(WaitContext::unstoppable)
+    }
+
+    fn with_context(self, change: impl FnOnce(WaitContext) -> WaitContext) -> Self {
+        Self { context: Arc::new(change(WaitContext::clone(&self.context))), ..self }
+    }
+
+    /// What waits on behalf of this shell heed.
+    pub(crate) fn context(&self) -> &WaitContext {
+        &self.context
+    }
+
+    /// A wait that begins now and is over after `patience`. It rests for `pause` between two looks.
+    pub(crate) fn wait(&self, patience: Duration, pause: Duration) -> Wait<'_> {
+        self.context.wait(patience, pause)
+    }
+
     /// What was run so far.
     pub fn transcript(&self) -> &Transcript {
         &self.transcript
@@ -132,6 +189,7 @@ impl Shell {
 
     /// Runs a command to its end; returns what it printed on standard output.
     pub fn run<S: AsRef<str>>(&self, words: &[S]) -> Result<String, TestbedError> {
+        self.context.check()?;
         self.transcript.line(&quoted(&self.station.words(words)));
         self.look(words)
     }
@@ -141,7 +199,8 @@ impl Shell {
         if self.is_rehearsal {
             return Ok(String::new());
         }
-        self.station.capture(words, self.patience)
+        self.context.check()?;
+        self.station.capture(words, self.patience, &self.context)
     }
 
     /// Runs the words of a line, separated by white space.
@@ -158,7 +217,7 @@ impl Shell {
     /// Writes a configuration file.
     pub fn write(&self, path: &Path, content: &str) -> Result<(), TestbedError> {
         self.transcript.line(&format!("{} {}", self.station.write_line(path), here_document(content.trim_end())));
-        if self.is_rehearsal { Ok(()) } else { self.station.write(path, content) }
+        if self.is_rehearsal { Ok(()) } else { self.station.write(path, content, &self.context) }
     }
 
     /// Writes a file that may be too large to be repeated: then the transcript has its first lines.
@@ -170,14 +229,25 @@ impl Shell {
         let head: String = content.lines().take(LINES).map(|line| format!("{line}\n")).collect();
         self.transcript.comment(&format!("the first {LINES} lines of {} octets", content.len()));
         self.transcript.line(&format!("{} {}", self.station.write_line(path), here_document(head.trim_end())));
-        if self.is_rehearsal { Ok(()) } else { self.station.write(path, content) }
+        if self.is_rehearsal { Ok(()) } else { self.station.write(path, content, &self.context) }
     }
 
     /// Starts a command that is to stay; its output goes to `log`. It dies with the thread that started it, also by kill -9; on another
     /// machine with this process. Only in its first milliseconds, before setpriv has asked for that, it would outlive us; then the next sweep finds it.
     pub fn start(&self, cores: &str, words: &[String], log: &Path) -> Result<Option<Daemon>, TestbedError> {
+        self.context.check()?;
         self.transcript.line(&self.station.daemon_line(cores, words, log));
-        if self.is_rehearsal { Ok(None) } else { self.station.spawn(cores, words, log).map(Some) }
+        if self.is_rehearsal { Ok(None) } else { self.station.spawn(cores, words, log, &self.context).map(Some) }
+    }
+
+    /// Returns an error that names the package, when a program is not installed where this shell is.
+    pub(crate) fn require(&self, program: &str) -> Result<(), TestbedError> {
+        self.station.require(program, &self.context)
+    }
+
+    /// The last lines of a log where this shell is, if there is one.
+    pub(crate) fn last_lines(&self, log: &Path, count: usize) -> Vec<String> {
+        self.station.last_lines(log, count, &self.context)
     }
 }
 

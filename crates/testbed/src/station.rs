@@ -6,6 +6,7 @@ use crate::namespace;
 use crate::process::{command, wait};
 use crate::remote::{Away, Remote};
 use crate::shell::{TestbedError, missing, quoted, require};
+use crate::waiting::WaitContext;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
@@ -37,22 +38,27 @@ impl Station {
     }
 
     /// Runs a command to its end; returns what it printed on standard output.
-    pub(crate) fn capture<S: AsRef<str>>(&self, words: &[S], patience: Duration) -> Result<String, TestbedError> {
+    pub(crate) fn capture<S: AsRef<str>>(
+        &self,
+        words: &[S],
+        patience: Duration,
+        context: &WaitContext,
+    ) -> Result<String, TestbedError> {
         if let Self::Ssh(remote) = self {
-            return remote.capture(&owned(words), None, patience);
+            return remote.capture(&owned(words), None, patience, context);
         }
         // Asked here: `ip netns exec` would only say that it cannot. A machine of the lab has programs of its own, too.
         if !matches!(self, Self::Lab(_)) {
             require(words[0].as_ref())?;
         }
-        capture(&self.words(words), patience)
+        capture(&self.words(words), patience, context)
     }
 
     /// An error that names the package, when a program is not installed there.
-    pub(crate) fn require(&self, program: &str) -> Result<(), TestbedError> {
+    pub(crate) fn require(&self, program: &str, context: &WaitContext) -> Result<(), TestbedError> {
         match self {
             Self::Here | Self::Namespace(_) | Self::Lab(_) => require(program),
-            Self::Ssh(remote) => remote.require(program),
+            Self::Ssh(remote) => remote.require(program, context),
         }
     }
 
@@ -63,10 +69,10 @@ impl Station {
     }
 
     /// Writes a file.
-    pub(crate) fn write(&self, path: &Path, content: &str) -> Result<(), TestbedError> {
+    pub(crate) fn write(&self, path: &Path, content: &str, context: &WaitContext) -> Result<(), TestbedError> {
         let what = "write";
         if let Self::Ssh(remote) = self {
-            return remote.write(path, content);
+            return remote.write(path, content, context);
         }
         std::fs::write(path, content).map_err(|source| TestbedError::File { what, path: path.to_owned(), source })
     }
@@ -88,12 +94,12 @@ impl Station {
     }
 
     /// The last lines of a log, if there is one.
-    pub(crate) fn last_lines(&self, log: &Path, count: usize) -> Vec<String> {
+    pub(crate) fn last_lines(&self, log: &Path, count: usize, context: &WaitContext) -> Vec<String> {
         let text = match self {
             Self::Here | Self::Namespace(_) | Self::Lab(_) => std::fs::read_to_string(log).unwrap_or_default(),
             Self::Ssh(remote) => {
                 let words = ["tail".to_owned(), format!("-{count}"), log.display().to_string()];
-                remote.capture(&words, None, Duration::from_secs(10)).unwrap_or_default()
+                remote.capture(&words, None, Duration::from_secs(10), context).unwrap_or_default()
             }
         };
         let lines: Vec<String> = text.lines().map(str::to_owned).collect();
@@ -120,9 +126,15 @@ impl Station {
     }
 
     /// Starts it. It ends with the thread that started it; over ssh, when this process ends or the connection breaks.
-    pub(crate) fn spawn(&self, cores: &str, words: &[String], log: &Path) -> Result<Daemon, TestbedError> {
+    pub(crate) fn spawn(
+        &self,
+        cores: &str,
+        words: &[String],
+        log: &Path,
+        context: &WaitContext,
+    ) -> Result<Daemon, TestbedError> {
         if let Self::Ssh(remote) = self {
-            return Away::start(remote, words, log);
+            return Away::start(remote, words, log, context);
         }
         let full = self.daemon_words(cores, words);
         let what = "write";
@@ -147,16 +159,29 @@ fn owned<S: AsRef<str>>(words: &[S]) -> Vec<String> {
 }
 
 /// Runs a command of this machine to its end; returns what it printed.
-fn capture(words: &[String], patience: Duration) -> Result<String, TestbedError> {
+fn capture(words: &[String], patience: Duration, context: &WaitContext) -> Result<String, TestbedError> {
     let mut command = command(words);
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let child = command.spawn().map_err(|error| missing(&words[0], &error))?;
-    let output = wait(child, patience).map_err(|why| failed(words, "given up", &why))?;
+    let output = wait(child, patience, context, &|| command_line(words)).map_err(|why| given_up(words, why))?;
     if output.status.success() {
         return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
     }
     let printed = [output.stderr, output.stdout].concat();
     Err(failed(words, &output.status.to_string(), &String::from_utf8_lossy(&printed)))
+}
+
+/// A command as it is told of.
+pub(crate) fn command_line(words: &[String]) -> String {
+    format!("`{}`", quoted(words))
+}
+
+/// A command whose end was not waited for any longer.
+pub(crate) fn given_up(words: &[String], why: TestbedError) -> TestbedError {
+    match why {
+        TestbedError::Interrupted => TestbedError::Interrupted,
+        why => failed(words, "given up", &why.to_string()),
+    }
 }
 
 /// A command that ended with an error, with the last lines it printed.

@@ -104,7 +104,7 @@ fn restore(shell: &Shell, file: &str, before: &str) {
     if before.is_empty() {
         return;
     }
-    if let Err(error) = shell.set(file, before) {
+    if let Err(error) = shell.for_undoing().set(file, before) {
         complain(&format!("cannot set {file} back to {before}"), &error);
     }
 }

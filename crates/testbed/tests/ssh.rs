@@ -17,7 +17,7 @@ fn machine(room: &Room) -> Machine {
 }
 
 fn reached(room: &Room) -> Machine {
-    machine(room).reach().expect("a connection")
+    machine(room).reach(&Shell::new()).expect("a connection")
 }
 
 fn library() -> Library {
@@ -121,13 +121,14 @@ fn each_reason_why_there_is_no_connection_is_told() {
     let room = Room::build("refused");
     let refused = |name: &str| {
         let machine = Machine::new(name, Some(&room.config()), FAR.map(str::to_owned));
-        machine.reach().expect_err("an error").to_string()
+        machine.reach(&Shell::new()).expect_err("an error").to_string()
     };
     assert!(refused("closed").contains("is it up, does sshd run there"), "{}", refused("closed"));
     assert!(refused("refusing").contains("refused our key"), "{}", refused("refusing"));
     assert!(refused("unknown").contains("host key is not known"), "{}", refused("unknown"));
     assert!(refused("changed").contains("host key is not the one that was known"), "{}", refused("changed"));
-    let none = Machine::new("sixbench.invalid", None, FAR.map(str::to_owned)).reach().expect_err("an error").to_string();
+    let none =
+        Machine::new("sixbench.invalid", None, FAR.map(str::to_owned)).reach(&Shell::new()).expect_err("an error").to_string();
     assert!(none.contains("sixbench.invalid: no such name"), "{none}");
 }
 
@@ -135,7 +136,9 @@ fn each_reason_why_there_is_no_connection_is_told() {
 fn interfaces_with_work_of_their_own_are_refused() {
     let room = Room::build("busy");
     let refused = |interfaces: [&str; 2]| {
-        let machine = Machine::new("dut", Some(&room.config()), interfaces.map(str::to_owned)).reach().expect("a connection");
+        let machine = Machine::new("dut", Some(&room.config()), interfaces.map(str::to_owned))
+            .reach(&Shell::new())
+            .expect("a connection");
         machine.check(&recipe("linux-ipv4"), None, &Shell::new()).expect_err("refused").to_string()
     };
     assert!(refused(["mgmt", FAR[1]]).contains("interface mgmt of dut carries the ssh connection from 10.99.0.1"));

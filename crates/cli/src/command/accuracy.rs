@@ -54,12 +54,11 @@ pub(super) fn measure(arguments: &args::Selftest) -> Result<Vec<Row>, Failed> {
         return Err(Failed::new(Exit::Testbed, anyhow::anyhow!(text)));
     }
     let stop = stop::install()?;
-    let broken = |e| Failed::new(Exit::Testbed, e);
-    let shell = Shell::new();
-    sweep(&shell).map_err(broken)?;
-    let namespace = Namespace::new(&shell, &name("", "accuracy")).map_err(broken)?;
-    add_veth(&namespace, ["left", "line-left"]).map_err(broken)?;
-    add_veth(&namespace, ["right", "line-right"]).map_err(broken)?;
+    let shell = Shell::new().stopped_by(stop.clone());
+    sweep(&shell)?;
+    let namespace = Namespace::new(&shell, &name("", "accuracy"))?;
+    add_veth(&namespace, ["left", "line-left"])?;
+    add_veth(&namespace, ["right", "line-right"])?;
     DELAYS_NS.iter().map(|&delay_ns| of_delay(arguments, &namespace, delay_ns, &stop)).collect()
 }
 
@@ -105,7 +104,7 @@ fn trials(tester: &mut FrameTester, delay_ns: u64) -> Result<Row, Failed> {
     let spec = TrialSpec { tagging, ..TrialSpec::constant(RATE, DURATION_NS) };
     let mut row = Row { delay_ns, quiet: 0, made: 0, result: None };
     for _ in 0..TRIALS {
-        let result = tester.measure(&spec).map_err(|e| Failed::new(Exit::Testbed, e))?;
+        let result = tester.measure(&spec)?;
         row.made += 1;
         if result.delay_verdict() != Verdict::Passed {
             continue;

@@ -13,7 +13,7 @@ use crate::run::{add_faults_of_the_machine, owner, stop};
 use crate::view::{certified, verdict_word};
 use sixbench_engine::Layout;
 use sixbench_engine::dns::names::Population;
-use sixbench_engine::dns::{AuthorityEnd, DnsEnds, DnsError, DnsSettings, DnsTester, Expectation};
+use sixbench_engine::dns::{AuthorityEnd, DnsEnds, DnsSettings, DnsTester, Expectation};
 use sixbench_io::thread::allowed_cores;
 use sixbench_method::plan::{Dns, DnsRole, Profile, TrialSettings};
 use sixbench_method::record::Watch;
@@ -40,14 +40,14 @@ pub(crate) fn dns64(arguments: args::Dns64) -> Result<Exit, Failed> {
     let layout = Layout { cores: cores(&arguments)? };
     let shared = is_local(arguments.server).then(|| shared_cores(&layout.cores)).transpose()?;
     layout.warnings().iter().for_each(|warning| tell!("warning: {warning}"));
-    let mut tester = DnsTester::new(ends, settings(&arguments), layout, stop);
-    tester.probe(Duration::ZERO).map_err(failed)?;
+    let mut tester = DnsTester::new(ends, settings(&arguments), layout, stop.clone());
+    tester.probe(Duration::ZERO)?;
     let self_test_ns = arguments.duration_ns.min(LONGEST_SELF_TEST_NS);
-    if let Some(certificate) = tester.certify(arguments.rate, self_test_ns).map_err(failed)? {
+    if let Some(certificate) = tester.certify(arguments.rate, self_test_ns)? {
         tell!("{}", certified(&certificate));
     }
     let mut tester = WatchedTester { tester, cores: shared };
-    if arguments.search { search::search(&arguments, &mut tester) } else { one(&arguments, &mut tester) }
+    if arguments.search { search::search(&arguments, &mut tester, &stop) } else { one(&arguments, &mut tester) }
 }
 
 /// The tester, with the processors watched where the server may run on them. The processes of the server are not known, so what other
@@ -64,7 +64,7 @@ impl WatchedTester {
         let monitor = self.cores.as_ref().map(|cores| Monitor::start(cores, monitor::Watched::default()));
         let measured = self.tester.measure(spec);
         let watch = monitor.map(Monitor::stop);
-        let mut result = measured.map_err(failed)?;
+        let mut result = measured?;
         if let (Some(watch), Some(cores)) = (&watch, &self.cores) {
             add_faults_of_the_machine(&mut result, watch, cores.dut.len());
         }
@@ -91,11 +91,6 @@ fn statement(server: IpAddr) -> String {
         false => "over whatever this machine's routes lead through",
     };
     format!("asking {server} from this machine's own sockets, {way}; a plan keeps both ends apart (sixbench run)")
-}
-
-fn failed(error: DnsError) -> Failed {
-    let exit = if matches!(error, DnsError::Interrupted) { Exit::Interrupted } else { Exit::Testbed };
-    Failed::new(exit, error)
 }
 
 fn check(arguments: &args::Dns64) -> Result<(), Failed> {

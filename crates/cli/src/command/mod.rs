@@ -212,7 +212,8 @@ pub(crate) fn check_feasible(loaded: &Loaded, library: &Library, isolation: Isol
 fn check_machine(loaded: &Loaded, library: &Library) -> Result<(), Failed> {
     let Some(machine) = &loaded.links.machine else { return Ok(()) };
     let broken = |error| Failed::new(Exit::Testbed, error);
-    let (machine, shell) = (machine.reach().map_err(broken)?, Shell::new());
+    let shell = Shell::new();
+    let machine = machine.reach(&shell).map_err(broken)?;
     let tests = loaded.plan.tests.iter().filter_map(|test| Some((test, library.get(&test.dut)?)));
     for (test, recipe) in tests {
         let of_test = |failed: Failed| Failed::new(failed.exit, failed.error.context(format!("test {}", test.name)));

@@ -9,7 +9,7 @@ use crate::output::{self, tell};
 use crate::plans;
 use crate::run::store::{RECIPES, Store, Stored, load, source_of};
 use crate::run::{Ended, Order, Site, perform, stop};
-use crate::view::{self, Choice};
+use crate::view::{self, Choice, View as _};
 use sixbench_method::budget;
 use sixbench_method::isolation::Isolation;
 use sixbench_method::plan::{Plan, Profile, Test};
@@ -181,15 +181,15 @@ fn go<'a>(
     json: bool,
 ) -> Result<Results, Failed> {
     let stop = stop::install()?;
-    let shell = Shell::new();
-    let swept = namespace::sweep(&shell).map_err(|e| Failed::new(Exit::Testbed, e))?;
-    let site = Site { shell: shell.clone(), links, stop, isolation, pcap: None };
     let mut view = view::open(if json { Choice::Json } else { Choice::People });
+    let shell = Shell::new().stopped_by(stop.clone()).told_to(view.listener());
+    let swept = namespace::sweep(&shell)?;
+    let site = Site { shell: shell.clone(), links, stop, isolation, pcap: None };
     for name in swept {
         let text = format!("removed namespace {name}, left by a killed run");
         view.show(&sixbench_method::event::Event::Warning { text });
     }
-    let ended = perform(order(site), store, view.as_mut(), stdout_color())?;
+    let ended = perform(order(site), store, &mut view, stdout_color())?;
     let mut told = view.close();
     drop(view);
     // Of nothing there is no summary: then the error is all there is to say.

@@ -99,10 +99,9 @@ fn over_veth(arguments: &args::Selftest) -> Result<Vec<Figure>, Failed> {
         return Err(Failed::new(Exit::Testbed, anyhow::anyhow!(text)));
     }
     let stop = stop::install()?;
-    let broken = |e| Failed::new(Exit::Testbed, e);
-    let shell = Shell::new();
-    sweep(&shell).map_err(broken)?;
-    let pair = veth(&shell).map_err(broken)?;
+    let shell = Shell::new().stopped_by(stop.clone());
+    sweep(&shell)?;
+    let pair = veth(&shell)?;
     let mut figures = Vec::new();
     for (name, directions) in [("one direction", Directions::Forward), ("both directions", Directions::Both)] {
         let open = |end: &str| open_port(Some(pair.name()), end, arguments.io).map_err(|e| Failed::new(Exit::Testbed, e));
@@ -182,7 +181,7 @@ fn highest(tester: FrameTester) -> Result<(FrameRate, Option<f64>), Failed> {
     let settings = SearchSettings { maximum: FrameRate(5_000_000), ..standard_search(plan::Profile::Smoke) };
     let mut search = search::new_search(&settings, &trial_settings(), Start::Cold);
     let mut measurer = Remembering { tester, passed: None };
-    search::run(search.as_mut(), &mut measurer).map_err(|e| Failed::new(Exit::Testbed, e))?;
+    search::run(search.as_mut(), &mut measurer)?;
     let found = search.brackets().first().and_then(|bracket| bracket.lower).unwrap_or(FrameRate(0));
     let error = measurer.passed.map(|result| {
         let errors = result.directions.iter().map(|d| {

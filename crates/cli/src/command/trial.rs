@@ -34,14 +34,15 @@ pub(crate) fn trial(arguments: &args::Trial) -> Result<Exit, Failed> {
     super::memory::check_trial(&loaded.plan, &loaded.plan.tests[0], &library, &spec)?;
     let isolation = isolation(arguments.force);
     check_feasible(&loaded, &library, isolation)?;
-    let (plan, shell) = (&loaded.plan, Shell::new());
-    namespace::sweep(&shell).map_err(|e| Failed::new(Exit::Testbed, e))?;
+    let (plan, stop) = (&loaded.plan, stop::install()?);
+    let shell = Shell::new().stopped_by(stop.clone()).told_to(|text| tell!("{text}"));
+    namespace::sweep(&shell)?;
     let pcap = arguments.pcap.as_deref();
     if let Some(directory) = pcap {
         let unusable = |error| Failed::usage(format!("--pcap {}: cannot create this directory: {error}", directory.display()));
         make_directory(directory).map_err(unusable)?;
     }
-    let site = Site { shell: shell.clone(), links: &loaded.links, stop: stop::install()?, isolation, pcap };
+    let site = Site { shell: shell.clone(), links: &loaded.links, stop, isolation, pcap };
     let job = profile::job(recipe, &plan.tests[0], arguments.size, plan.seed, plan.trial).map_err(Failed::usage)?;
     let mut session = Session::open(&site, &Wanted::alone(recipe, arguments.size), job)?;
     session.warnings().iter().for_each(|warning| tell!("warning: {warning}"));

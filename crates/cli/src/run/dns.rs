@@ -47,16 +47,15 @@ fn set_up(
     links: &TesterLinks,
     (ends, cores): (&DnsEnds, usize),
 ) -> Result<(DnsPlaces, String), Failed> {
-    let broken = |error| Failed::new(Exit::Testbed, error);
     let right = wanted.recipe.foreground.right.destination;
     let client: Vec<IpAddr> = ends.client.into_iter().collect();
     let hosts = settle(site, wanted, links, (&client, &[right]))?;
-    let (_, looped) = hosts.loop_back().map_err(broken)?;
+    let (_, looped) = hosts.loop_back()?;
     let authority = match &wanted.dns {
         Some((zone, Some(recipe))) => {
             let at = SocketAddr::new(right, zone.authority_port);
-            let real = RealAuthority::bring_up(recipe, &hosts, at, zone).map_err(broken)?;
-            hosts.reach_over_loop(right).map_err(broken)?;
+            let real = RealAuthority::bring_up(recipe, &hosts, at, zone)?;
+            hosts.reach_over_loop(right)?;
             let shares_core = cores < 2;
             Some((real, StandIn { looped: (at, BETWEEN_ENDS.to_owned()), shares_core }))
         }

@@ -5,6 +5,7 @@ use super::origin;
 use super::owner;
 use super::reporting::{self, Findings};
 use super::session::{Session, Site, Wanted};
+use super::stop;
 use super::store::Store;
 use crate::exit::{Exit, Failed};
 use crate::profile;
@@ -23,7 +24,6 @@ use sixbench_method::trial::TrialSpec;
 use sixbench_testbed::{Library, Recipe, Zone};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 /// Queries per second beyond which no self-test goes: where sockets of one machine end.
@@ -338,19 +338,11 @@ impl Manager<'_> {
 
     /// RFC 2544 section 23: let the device come to rest. Ends early when the user asks to stop.
     fn rest(&self) -> Result<(), Failed> {
-        let end = Instant::now() + Duration::from_nanos(self.order.plan.trial.rest_ns);
-        while Instant::now() < end {
-            self.check_stop()?;
-            std::thread::sleep(Duration::from_millis(20).min(end - Instant::now().min(end)));
-        }
-        Ok(())
+        stop::rest(&self.order.site.stop, Duration::from_nanos(self.order.plan.trial.rest_ns))
     }
 
     fn check_stop(&self) -> Result<(), Failed> {
-        if self.order.site.stop.load(Ordering::Relaxed) {
-            return Err(Failed::new(Exit::Interrupted, anyhow::anyhow!("interrupted")));
-        }
-        Ok(())
+        stop::rest(&self.order.site.stop, Duration::ZERO)
     }
 
     fn outcome(&self, point: &Point, repetition: u32) -> Option<Outcome> {

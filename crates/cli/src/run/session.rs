@@ -136,7 +136,6 @@ impl Session {
         let recipe = wanted.recipe;
         let of_namespace = wanted.cores.filter(|_| site.links.machine.is_none());
         let cores = fewer(cores(site.links)?, of_namespace, Some(recipe))?;
-        let broken = |e| Failed::new(Exit::Testbed, e);
         // Ethernet's header and FCS are no part of it.
         let largest = u32::from(wanted.largest.0 + recipe.overhead()).saturating_sub(18);
         let zone = wanted.dns.as_ref().map(|(zone, _)| zone.clone());
@@ -144,17 +143,17 @@ impl Session {
         let wishes = Wishes { table_size: wanted.table_size, zone, subscribers, cores: wanted.cores };
         let (links, dut) = match &site.links.interfaces {
             Some((left, right)) => {
-                [left, right].into_iter().try_for_each(|interface| existing::check_mtu(interface, largest)).map_err(broken)?;
-                let interfaces = Interfaces::take(&site.shell, &wanted.name, [left, right]).map_err(broken)?;
+                [left, right].into_iter().try_for_each(|interface| existing::check_mtu(interface, largest))?;
+                let interfaces = Interfaces::take(&site.shell, &wanted.name, [left, right])?;
                 let machine = site.links.machine.as_ref();
-                let dut = machine.map(|machine| away(site, machine, wanted, &wishes)).transpose().map_err(broken)?;
-                interfaces.wait_for_carriers().map_err(broken)?;
+                let dut = machine.map(|machine| away(site, machine, wanted, &wishes)).transpose()?;
+                interfaces.wait_for_carriers()?;
                 (TesterLinks::Taken(interfaces), dut)
             }
             None => {
                 let (mtu, devices) = (ORDINARY_MTU.max(largest), recipe.parts.len());
-                let topology = Topology::build_chain(&site.shell, &wanted.name, cores.clone(), mtu, devices).map_err(broken)?;
-                let dut = Devices::bring_up(recipe, &topology, &wishes).map_err(broken)?;
+                let topology = Topology::build_chain(&site.shell, &wanted.name, cores.clone(), mtu, devices)?;
+                let dut = Devices::bring_up(recipe, &topology, &wishes)?;
                 (TesterLinks::Built(topology), Some(dut))
             }
         };
@@ -232,7 +231,7 @@ impl Session {
             Some(dut) => dut.restart_for_trial(),
             None => Ok(()),
         };
-        restarted.map_err(|error| Failed::new(Exit::Testbed, error))?;
+        restarted?;
         match &self.state {
             Some(state) => self.on_dut_cores(|| state.empty()),
             None => Ok(None),
@@ -253,7 +252,7 @@ impl Session {
         let monitor = Monitor::start(&self.cores, watched);
         let (result, reset) = self.send(spec);
         let watch = monitor.stop();
-        reset.map_err(|error| Failed::new(Exit::Testbed, error))?;
+        reset?;
         match result {
             Ok(mut result) => {
                 add_faults_of_the_machine(&mut result, &watch, self.cores.dut.len());
@@ -290,7 +289,7 @@ impl Session {
 
     fn check_alive(&mut self) -> Result<(), Failed> {
         let dut = self.dut.as_mut().map_or(Ok(()), Devices::check_alive);
-        dut.and_then(|()| self.tester.check_alive()).map_err(|error| Failed::new(Exit::Testbed, error))
+        Ok(dut.and_then(|()| self.tester.check_alive())?)
     }
 
     /// Returns what the report says of the device. Of one that the user set up only the recipe is known.
@@ -327,7 +326,7 @@ impl Session {
 
 /// The device on a machine of its own.
 fn away(site: &Site<'_>, machine: &Machine, wanted: &Wanted<'_>, wishes: &Wishes) -> Result<Devices, TestbedError> {
-    Devices::bring_up_on(&machine.reach()?, wanted.recipe, &wanted.name, &site.shell, wishes)
+    Devices::bring_up_on(&machine.reach(&site.shell)?, wanted.recipe, &wanted.name, &site.shell, wishes)
 }
 
 /// Adds to the faults of a trial what the host of this virtual machine and other processes took from the DUT's cores, of which there are

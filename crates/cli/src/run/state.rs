@@ -1,11 +1,11 @@
 //! The connections of a stateful device around a trial (RFC 9693): none before it, counted in it, deleted after it where that is measured.
 
 use super::session::Wanted;
-use crate::exit::{Exit, Failed};
+use crate::exit::Failed;
 use sixbench_engine::Counter;
 use sixbench_method::plan::{Measure, Plan, Test};
 use sixbench_method::trial::{Fault, Shape, TrialResult};
-use sixbench_testbed::{ConnectionTable, Devices, Shell, TestbedError};
+use sixbench_testbed::{ConnectionTable, Devices, Shell};
 use std::time::Duration;
 
 /// What is known of a device's connection tracking table.
@@ -17,17 +17,14 @@ pub(super) struct State {
     timeout: Option<Duration>,
 }
 
-fn broken(error: TestbedError) -> Failed {
-    Failed::new(Exit::Testbed, error)
-}
-
 impl State {
     /// `None` of a stateless device.
     pub(super) fn of(wanted: &Wanted<'_>, dut: Option<&Devices>, here: &Shell) -> Result<Option<Self>, Failed> {
         let Some(state) = wanted.recipe.state.as_ref() else { return Ok(None) };
         let of_dut = dut.and_then(Devices::connections);
-        let table = of_dut.unwrap_or_else(|| ConnectionTable::of_a_manual_device(state, here, wanted.table_size));
-        let timeout = table.timeout().map_err(broken)?;
+        let table =
+            of_dut.unwrap_or_else(|| ConnectionTable::of_a_manual_device(&wanted.recipe.name, state, here, wanted.table_size));
+        let timeout = table.timeout()?;
         Ok(Some(Self { table, recipe: wanted.recipe.name.clone(), timeout }))
     }
 
@@ -39,7 +36,7 @@ impl State {
 
     /// Deletes whatever the trial before left; returns the connections counted then.
     pub(super) fn empty(&self) -> Result<Option<u64>, Failed> {
-        self.table.empty().map_err(broken)
+        Ok(self.table.empty()?)
     }
 
     /// After the trial: the tear-down, if it is one, and whether the DUT counted what the tester did.
@@ -52,7 +49,7 @@ impl State {
         if let Some(connections) = &mut result.connections {
             connections.counted_before = before;
             if is_tear_down && connections.lost() == 0 {
-                connections.torn_down_ns = Some(self.table.tear_down().map_err(broken)?.as_nanos() as u64);
+                connections.torn_down_ns = Some(self.table.tear_down()?.as_nanos() as u64);
             }
             // A connection that was lost again, by a table that is full and makes room, is the DUT's loss, and validation finds it.
             let is_lost = result.spec.shape.connections().is_some() && result.directions.iter().any(|d| d.not_received() > 0);
@@ -66,7 +63,7 @@ impl State {
     /// Table and timeout against what the test asks for, where that can be told.
     pub(super) fn check(&self, test: &Test, plan: &Plan) -> Result<(), Failed> {
         let Some(stateful) = test.stateful else { return Ok(()) };
-        let limit = self.table.limit().map_err(broken)?;
+        let limit = self.table.limit()?;
         if let Some(limit) = limit.filter(|limit| *limit < stateful.connections) {
             return Err(Failed::usage(format!(
                 "test {}: the table of {} holds {limit} connections, and the test opens {}; raise `table-size` or lower `{}`",

@@ -1,10 +1,30 @@
 //! Ctrl-C, SIGTERM and SIGHUP ask for an orderly end: the trial under way is given up, the testbed undone, results stay. Asking again
 //! changes nothing, since the undoing takes a moment and must not be cut short.
 
+use crate::exit::{Exit, Failed};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// Rests; ends early when a stop is requested.
+///
+/// # Errors
+/// A stop was requested.
+pub(crate) fn rest(stop: &AtomicBool, time: Duration) -> Result<(), Failed> {
+    let end = Instant::now() + time;
+    loop {
+        if stop.load(Ordering::Relaxed) {
+            return Err(Failed::new(Exit::Interrupted, anyhow::anyhow!("interrupted")));
+        }
+        let left = end.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Ok(());
+        }
+        std::thread::sleep(left.min(Duration::from_millis(20)));
+    }
+}
 
 /// Installs the handlers and returns the flag they set.
 pub(crate) fn install() -> io::Result<Arc<AtomicBool>> {

@@ -162,7 +162,7 @@ pub(super) fn settle(
             Hosts::settle_on(interfaces, &cores, wanted.recipe, others)
         }
     };
-    hosts.map_err(|error| Failed::new(Exit::Testbed, error))
+    Ok(hosts?)
 }
 
 /// The addresses the left and the right end need.

@@ -10,6 +10,7 @@ pub(crate) use words::{certified, trial as trial_line, word as verdict_word};
 
 use sixbench_method::event::Event;
 use std::io::{self, IsTerminal};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Shows events as they come.
 pub(crate) trait View {
@@ -32,11 +33,35 @@ pub(crate) enum Choice {
 }
 
 /// The view for this output.
-pub(crate) fn open(choice: Choice) -> Box<dyn View> {
-    match choice {
+pub(crate) fn open(choice: Choice) -> SharedView {
+    SharedView(Arc::new(Mutex::new(match choice {
         Choice::Json => Box::new(json::Json::default()),
         Choice::People if std::io::stderr().is_terminal() && has_color() => Box::new(progress::Progress::new()),
         Choice::People => Box::new(plain::Plain::default()),
+    })))
+}
+
+/// A view that also shows what listeners are told, from wherever that is. The view ends when this is dropped.
+pub(crate) struct SharedView(Arc<Mutex<Box<dyn View + Send>>>);
+
+impl SharedView {
+    /// Returns a listener that shows each sentence on a wait as an event, as long as the view is there.
+    pub(crate) fn listener(&self) -> impl Fn(&str) + Send + Sync + use<> {
+        let view = Arc::downgrade(&self.0);
+        move |text| {
+            let event = Event::Waiting { text: text.to_owned() };
+            view.upgrade().iter().for_each(|view| view.lock().unwrap_or_else(PoisonError::into_inner).show(&event));
+        }
+    }
+}
+
+impl View for SharedView {
+    fn show(&mut self, event: &Event) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).show(event);
+    }
+
+    fn close(&mut self) -> io::Result<()> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).close()
     }
 }
 

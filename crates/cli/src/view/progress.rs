@@ -44,7 +44,9 @@ impl View for Progress {
                 self.bar.println(text);
                 self.bar.inc(1);
             }
-            Event::DutReady { .. } | Event::SelfTested { .. } | Event::Warning { .. } => self.bar.println(text),
+            Event::DutReady { .. } | Event::SelfTested { .. } | Event::Waiting { .. } | Event::Warning { .. } => {
+                self.bar.println(text);
+            }
             Event::RunEnded { .. } => self.bar.finish_and_clear(),
         }
         self.refresh();

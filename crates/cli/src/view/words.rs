@@ -181,6 +181,7 @@ pub(crate) fn event(event: &Event) -> Option<String> {
         }
         Event::TrialEnded { record, verdict } => trial(&record.result, *verdict),
         Event::MeasurementEnded { measure, outcome } => self::outcome(measure, outcome),
+        Event::Waiting { text } => text.clone(),
         Event::Warning { text } => format!("warning: {text}"),
         Event::Progress { remaining_s, .. } => format!("about {} left", show_seconds(*remaining_s)),
         Event::RunEnded { .. } => return None,

@@ -124,7 +124,12 @@ impl FrameTester {
     }
 
     fn counted(&mut self) -> Result<Option<u64>, MeasureError> {
-        self.counter.as_mut().map_or(Ok(None), |counter| counter()).map_err(MeasureError::Counter)
+        let counted = self.counter.as_mut().map_or(Ok(None), |counter| counter());
+        // A request to stop ends the counter's command, too.
+        counted.map_err(|error| match self.stop.load(Ordering::Relaxed) {
+            true => MeasureError::Interrupted,
+            false => MeasureError::Counter(error),
+        })
     }
 
     /// Rests until a moment of the clock; ends early when the user asks to stop.

@@ -82,8 +82,9 @@ impl Machine {
     }
 
     fn wait_until_ready(&mut self) -> Result<(), TestbedError> {
-        match self.shell().with_patience(PATIENCE).run(&["true"]) {
+        match self.shell().with_patience(PATIENCE).for_purpose("a virtual machine to boot").run(&["true"]) {
             Ok(_) => Ok(()),
+            Err(TestbedError::Interrupted) => Err(TestbedError::Interrupted),
             Err(error) => {
                 self.check_alive()?;
                 let (waited, console) = (PATIENCE.as_secs(), self.last_words());

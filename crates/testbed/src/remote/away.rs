@@ -3,9 +3,10 @@
 
 use super::Remote;
 use crate::daemon::Daemon;
-use crate::process::ended;
+use crate::process::{ended, kill_group, wait};
 use crate::shell::TestbedError;
 use crate::station::failed;
+use crate::waiting::WaitContext;
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
 use std::process::{Child, Stdio};
@@ -30,15 +31,19 @@ pub(crate) struct Away {
 
 impl Away {
     /// Starts `words` there; their output goes to `log`.
-    pub(crate) fn start(remote: &Remote, words: &[String], log: &Path) -> Result<Daemon, TestbedError> {
+    pub(crate) fn start(remote: &Remote, words: &[String], log: &Path, context: &WaitContext) -> Result<Daemon, TestbedError> {
         let arguments = [&[log.display().to_string()], words].concat();
         let mut ssh = remote.start(HOLDER, &arguments, Stdio::piped())?;
-        match first_number(&mut ssh) {
+        let group = first_number(&mut ssh, context, &|| format!("a session on {}", remote.destination()));
+        match group.inspect_err(|_| kill_group(&mut ssh))? {
             Some(group) => Ok(Daemon::away(ssh, Self { remote: remote.clone(), group })),
             None => {
                 drop(ssh.stdin.take());
-                let output = crate::process::wait(ssh, Duration::from_secs(1));
-                let said = output.map(|output| String::from_utf8_lossy(&output.stderr).into_owned()).unwrap_or_else(|why| why);
+                let output = wait(ssh, Duration::from_secs(1), &WaitContext::default(), &String::new);
+                let said = match output {
+                    Ok(output) => String::from_utf8_lossy(&output.stderr).into_owned(),
+                    Err(why) => why.to_string(),
+                };
                 Err(failed(&remote.words(words), "not started", &said))
             }
         }
@@ -59,18 +64,18 @@ impl Away {
             format!("n=0; while kill -s 0 -- -{} 2>/dev/null && [ $n -lt 50 ]; do sleep 0.01; n=$((n+1)); done", self.group);
         let words = ["sh", "-c", &gone].map(str::to_owned);
         // The next command over a connection that is lost reports it.
-        let _ = self.remote.capture(&words, None, PATIENCE);
+        let _ = self.remote.capture(&words, None, PATIENCE, &WaitContext::default());
     }
 }
 
-/// The first line that a process prints, as a number.
-fn first_number(process: &mut Child) -> Option<u32> {
-    let stdout = process.stdout.take()?;
+/// The first line that a process prints, as a number; `None` where it prints none in time.
+fn first_number(process: &mut Child, context: &WaitContext, what: &dyn Fn() -> String) -> Result<Option<u32>, TestbedError> {
+    let Some(stdout) = process.stdout.take() else { return Ok(None) };
     let (send, receive) = mpsc::channel();
     std::thread::spawn(move || {
         let number = BufReader::new(stdout).lines().map_while(Result::ok).find_map(|line| line.trim().parse().ok());
         // There is no receiver after the timeout.
         let _ = send.send(number);
     });
-    receive.recv_timeout(PATIENCE).ok().flatten()
+    Ok(context.wait(PATIENCE, Duration::ZERO).receive(&receive, what)?.ok().flatten())
 }

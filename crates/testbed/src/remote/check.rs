@@ -7,9 +7,10 @@ use std::net::IpAddr;
 /// Refuses an interface that does not exist, belongs to another, has addresses, or carries the default route or the ssh connection.
 pub(super) fn check(shell: &Shell, machine: &str, system: System, interface: &str) -> Result<(), TestbedError> {
     let refused = |why: String| Err(TestbedError::Other(format!("interface {interface} of {machine} {why}")));
-    let Ok(described) = shell.look(&describe(system, interface)) else {
-        return refused("does not exist; name another in [testbed] (dut-left, dut-right)".to_owned());
+    let absent = |_: &TestbedError| {
+        format!("interface {interface} of {machine} does not exist; name another in [testbed] (dut-left, dut-right)")
     };
+    let described = shell.look(&describe(system, interface)).map_err(|error| error.explained(absent))?;
     if carries_default(shell, system, interface)? {
         return refused("carries the default route: test traffic would hit that machine's own network; use another".to_owned());
     }

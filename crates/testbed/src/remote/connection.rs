@@ -4,6 +4,7 @@
 use super::{Remote, refusal};
 use crate::process::command;
 use crate::shell::{TestbedError, missing};
+use crate::waiting::WaitContext;
 use std::io::{BufRead as _, BufReader, Read};
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
@@ -26,14 +27,14 @@ pub(super) struct Connection {
 }
 
 impl Connection {
-    pub(super) fn open(remote: &Remote) -> Result<Self, TestbedError> {
+    pub(super) fn open(remote: &Remote, context: &WaitContext) -> Result<Self, TestbedError> {
         let directory = make_directory()?;
         let control = ["-M".to_owned(), "-S".to_owned(), socket(&directory)].to_vec();
         let mut command = command(&remote.ssh(control, &format!("echo {READY}; exec cat >/dev/null"), &[]));
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let master = command.spawn().map_err(|error| missing("ssh", &error));
         let mut connection = Self { master: master.inspect_err(|_| drop(std::fs::remove_dir(&directory)))?, directory };
-        connection.wait_until_ready(remote)?;
+        connection.wait_until_ready(remote, context)?;
         Ok(connection)
     }
 
@@ -42,10 +43,14 @@ impl Connection {
         ["-S".to_owned(), socket(&self.directory), "-o".to_owned(), "ControlMaster=no".to_owned()]
     }
 
-    fn wait_until_ready(&mut self, remote: &Remote) -> Result<(), TestbedError> {
+    fn wait_until_ready(&mut self, remote: &Remote, context: &WaitContext) -> Result<(), TestbedError> {
         let said = self.master.stderr.take().map(chunks);
         let is_ready = self.master.stdout.take().map(answered);
-        match is_ready.map(|is_ready| is_ready.recv_timeout(PATIENCE)) {
+        let what = || format!("a session on {}", remote.destination);
+        let mut wait = context.wait(PATIENCE, Duration::ZERO);
+        let answer = is_ready.map(|is_ready| wait.receive(&is_ready, &what)).transpose();
+        // Of a stop that was requested the drop need not wait for an ssh that has no connection yet.
+        match answer.inspect_err(|_| drop(self.master.kill()))? {
             Some(Ok(())) => Ok(()),
             Some(Err(RecvTimeoutError::Timeout)) => Err(refusal::silent(&remote.destination, PATIENCE)),
             _ => {

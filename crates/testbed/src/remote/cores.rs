@@ -29,13 +29,11 @@ pub(super) fn keep(wanted: u32, machine: &str, shell: &Shell, undo: &Undo) -> Re
     }
     for core in online.iter().skip(wanted as usize).rev() {
         let file = format!("{FOLDER}/cpu{core}/online");
-        shell.set(&file, "0").map_err(|error| {
-            let text = format!(
-                "{machine} does not take its core {core} offline, and the plan wants {wanted} of {}: {error}",
-                online.len()
-            );
-            TestbedError::Other(text)
-        })?;
+        let refused = |error: &TestbedError| {
+            let online = online.len();
+            format!("{machine} does not take its core {core} offline, and the plan wants {wanted} of {online}: {error}")
+        };
+        shell.set(&file, "0").map_err(|error| error.explained(refused))?;
         undo.by_line(format!("echo 1 > {file}"))?;
     }
     Ok(())

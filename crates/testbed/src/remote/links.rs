@@ -3,15 +3,18 @@
 use super::Undo;
 use crate::recipe::{Link, Recipe, System};
 use crate::shell::{Shell, TestbedError};
+use crate::waiting::Wait;
 use ipnet::{IpNet, Ipv6Net};
 use std::net::Ipv6Addr;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// As in a namespace of ours.
 const LINK_LOCAL: IpNet = IpNet::V6(Ipv6Net::new_assert(Ipv6Addr::new(0xfe80, 0, 0, 0, 0, 0, 0, 1), 64));
 
 /// For a carrier: media that negotiate take seconds.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// Between two looks at it.
+const PAUSE: Duration = Duration::from_millis(100);
 
 /// Sets both up, and waits for their carriers.
 pub(super) fn set_up(
@@ -27,23 +30,23 @@ pub(super) fn set_up(
     if shell.is_rehearsal() {
         return Ok(());
     }
-    let end = Instant::now() + PATIENCE;
-    interfaces.iter().try_for_each(|interface| wait_for_carrier(recipe.system, interface, machine, (shell, end)))
+    let mut wait = shell.wait(PATIENCE, PAUSE);
+    interfaces.iter().try_for_each(|interface| wait_for_carrier(recipe.system, interface, machine, (shell, &mut wait)))
 }
 
 fn wait_for_carrier(
     system: System,
     interface: &str,
     machine: &str,
-    (shell, end): (&Shell, Instant),
+    (shell, wait): (&Shell, &mut Wait<'_>),
 ) -> Result<(), TestbedError> {
     while !has_carrier(&described(system, interface, shell)?) {
-        if Instant::now() > end {
+        if wait.is_over() {
             let text =
                 format!("interface {interface} of {machine} has no carrier: is it cabled to an interface of ours that is up?");
             return Err(TestbedError::Other(text));
         }
-        std::thread::sleep(Duration::from_millis(100));
+        wait.rest(|| format!("a carrier on interface {interface} of {machine}"))?;
     }
     Ok(())
 }

@@ -23,8 +23,8 @@ impl Machine {
     }
 
     /// Opens the connection; see [`Remote::reach`] for its errors.
-    pub fn reach(&self) -> Result<Self, TestbedError> {
-        Ok(Self { remote: self.remote.reach()?, ..self.clone() })
+    pub fn reach(&self, shell: &Shell) -> Result<Self, TestbedError> {
+        Ok(Self { remote: self.remote.reach(shell)?, ..self.clone() })
     }
 
     /// Refuses, before anything is touched there, what cannot work: another system, interfaces that have work of their own, programs or
@@ -88,7 +88,7 @@ fn check_system(recipe: &Recipe, shell: &Shell, machine: &str) -> Result<(), Tes
 
 fn check_programs(recipe: &Recipe, shell: &Shell, machine: &str) -> Result<(), TestbedError> {
     for need in &recipe.needs {
-        match shell.station().require(&need.program) {
+        match shell.require(&need.program) {
             Err(TestbedError::Missing { program, .. }) => {
                 return Err(TestbedError::Missing { program, cure: Some(format!("on {machine}: {}", need.cure())) });
             }

@@ -25,8 +25,9 @@ pub(crate) use undo::Undo;
 pub use machine::Machine;
 
 use crate::process::{command, feed, wait};
-use crate::shell::{TestbedError, missing, quoted};
-use crate::station::failed;
+use crate::shell::{Shell, TestbedError, missing, quoted};
+use crate::station::{command_line, failed, given_up};
+use crate::waiting::WaitContext;
 use connection::Connection;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Output, Stdio};
@@ -71,15 +72,15 @@ impl Remote {
         &self.destination
     }
 
-    /// Opens the connection.
+    /// Opens the connection, unless a stop is requested meanwhile by what stops `shell`.
     ///
     /// # Errors
     /// A name that is not known, a machine that does not answer, a host key that is not known or not the same any more, a key that is
     /// refused, a user who is not root: each with what to do about it.
-    pub fn reach(&self) -> Result<Self, TestbedError> {
-        let connection = Some(Arc::new(Connection::open(self)?));
+    pub fn reach(&self, shell: &Shell) -> Result<Self, TestbedError> {
+        let connection = Some(Arc::new(Connection::open(self, shell.context())?));
         let reached = Self { connection, ..self.clone() };
-        let user = reached.capture(&["id", "-u"].map(str::to_owned), None, Duration::from_secs(30))?;
+        let user = reached.capture(&["id", "-u"].map(str::to_owned), None, Duration::from_secs(30), shell.context())?;
         if user.trim() != "0" {
             let text = format!(
                 "{}: the user is not root there, who alone may change addresses; name one (root@HOST, or `User root` in ssh_config)",
@@ -102,11 +103,17 @@ impl Remote {
     }
 
     /// Runs a command to its end; returns what it printed on standard output.
-    pub(crate) fn capture(&self, words: &[String], input: Option<&str>, patience: Duration) -> Result<String, TestbedError> {
+    pub(crate) fn capture(
+        &self,
+        words: &[String],
+        input: Option<&str>,
+        patience: Duration,
+        context: &WaitContext,
+    ) -> Result<String, TestbedError> {
         let mut child = self.start(&quoted(words), &[], if input.is_some() { Stdio::piped() } else { Stdio::null() })?;
         feed(&mut child, input.unwrap_or_default());
         let shown = self.words(words);
-        let output = wait(child, patience).map_err(|why| failed(&shown, "given up", &why))?;
+        let output = wait(child, patience, context, &|| command_line(&shown)).map_err(|why| given_up(&shown, why))?;
         if output.status.success() {
             return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
         }
@@ -131,8 +138,8 @@ impl Remote {
     }
 
     /// An error when a program is not installed there.
-    pub(crate) fn require(&self, program: &str) -> Result<(), TestbedError> {
-        let asked = self.capture(&["command", "-v", program].map(str::to_owned), None, Duration::from_secs(30));
+    pub(crate) fn require(&self, program: &str, context: &WaitContext) -> Result<(), TestbedError> {
+        let asked = self.capture(&["command", "-v", program].map(str::to_owned), None, Duration::from_secs(30), context);
         match asked {
             // Whatever the shell answers: a program of that name it would not run.
             Err(TestbedError::Failed { .. } | TestbedError::Missing { .. }) => Err(self.not_installed(program)),
@@ -141,9 +148,10 @@ impl Remote {
     }
 
     /// Writes a file.
-    pub(crate) fn write(&self, path: &Path, content: &str) -> Result<(), TestbedError> {
+    pub(crate) fn write(&self, path: &Path, content: &str, context: &WaitContext) -> Result<(), TestbedError> {
         let script = format!("cat > {}", quoted(&[path.display().to_string()]));
-        self.capture(&["sh", "-c", &script].map(str::to_owned), Some(content), Duration::from_secs(60)).map(drop)
+        let words = ["sh", "-c", &script].map(str::to_owned);
+        self.capture(&words, Some(content), Duration::from_secs(60), context).map(drop)
     }
 
     /// Starts a script there, with words it knows as `$1` and so on.

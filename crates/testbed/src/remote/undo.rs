@@ -5,6 +5,7 @@
 use super::{Remote, refusal};
 use crate::process::wait;
 use crate::shell::{Shell, TestbedError, complain, quoted};
+use crate::waiting::WaitContext;
 use std::io::Write as _;
 use std::process::{Child, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -95,7 +96,8 @@ impl Undo {
     /// Lines that failed, with what they said.
     fn run(&self, mut process: Child) -> Result<String, TestbedError> {
         drop(process.stdin.take());
-        let output = wait(process, PATIENCE).map_err(TestbedError::Other)?;
+        // Although a stop may be requested: undoing is what it is for.
+        let output = wait(process, PATIENCE, &WaitContext::default(), &String::new)?;
         let said = String::from_utf8_lossy(&output.stderr);
         match output.status.success() {
             true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),

@@ -6,6 +6,7 @@ use crate::config::standard_search;
 use crate::config::units::show_ns;
 use crate::exit::{Exit, Failed};
 use crate::output::{self, tell};
+use crate::run::stop;
 use crate::view::trial_line;
 use sixbench_method::measure::procedure;
 use sixbench_method::plan::{Measure, Plan, Point, Profile, SearchMethod, SearchSettings, Test};
@@ -14,6 +15,7 @@ use sixbench_method::replay;
 use sixbench_method::search::{Bracket, Limit};
 use sixbench_method::terms::FrameRate;
 use sixbench_method::trial::{TrialResult, TrialSpec, Verdict};
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 /// Rest between the trials of a search,
@@ -22,11 +24,11 @@ const REST: Duration = Duration::from_millis(100);
 const LONG_REST: Duration = Duration::from_secs(2);
 
 /// Performs the search; tells each trial, what was found, and an exit code other than 0 in words.
-pub(super) fn search(arguments: &args::Dns64, tester: &mut WatchedTester) -> Result<Exit, Failed> {
+pub(super) fn search(arguments: &args::Dns64, tester: &mut WatchedTester, stop: &AtomicBool) -> Result<Exit, Failed> {
     let plan = plan(arguments);
     let after = |result: &TrialResult, verdict| {
         tell!("{}", trial_line(result, verdict));
-        std::thread::sleep(if verdict == Verdict::Passed { REST } else { LONG_REST });
+        stop::rest(stop, if verdict == Verdict::Passed { REST } else { LONG_REST })
     };
     let found = perform(&plan, |spec| tester.measure(spec), after)?;
     let conclusion = found.conclusion(plan.search.minimum, arguments.timeout_ns);
@@ -70,7 +72,7 @@ struct Conclusion {
 fn perform(
     plan: &Plan,
     mut measure: impl FnMut(&TrialSpec) -> Result<(TrialResult, Option<Watch>), Failed>,
-    mut after: impl FnMut(&TrialResult, Verdict),
+    mut after: impl FnMut(&TrialResult, Verdict) -> Result<(), Failed>,
 ) -> Result<Found, Failed> {
     let test = &plan.tests[0];
     let point = Point { test: test.name.clone(), frame_size: test.frame_sizes[0] };
@@ -79,7 +81,7 @@ fn perform(
     while let Some(spec) = procedure.next_trial() {
         let started = jiff::Timestamp::now().to_string();
         let (result, watch) = measure(&spec)?;
-        after(&result, procedure.verdict(&result));
+        after(&result, procedure.verdict(&result))?;
         procedure.learn(&result);
         let trial = records.len() as u32 + 1;
         let point = point.clone();
@@ -143,7 +145,11 @@ mod tests {
             disturb(&mut result);
             Ok((result, None))
         };
-        let found = perform(&plan(&arguments()), measure, |_, verdict| told.push(verdict)).expect("a result");
+        let found = perform(&plan(&arguments()), measure, |_, verdict| {
+            told.push(verdict);
+            Ok(())
+        })
+        .expect("a result");
         (found, told)
     }
 

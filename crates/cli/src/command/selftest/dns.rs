@@ -41,7 +41,7 @@ fn figure(name: &str, cores: &[u32]) -> Result<Figure, Failed> {
     };
     let layout = Layout { cores: cores.to_vec() };
     let mut tester = DnsTester::new(admit(Isolation::Unknown, ends)?, settings()?, layout, stop::install()?);
-    let certificate = tester.certify(MOST, DURATION_NS).map_err(anyhow::Error::from)?;
+    let certificate = tester.certify(MOST, DURATION_NS)?;
     let rate = certificate.map_or(0, |certificate| certificate.rate);
     let what = format!("DNS over loopback, client and authority, {name}");
     let per_second = if rate == 0 { 0 } else { Certificate::looped(rate) };
