@@ -57,7 +57,7 @@ fn at_upper_bound<'a>(bracket: &Bracket, records: &[&'a TrialRecord]) -> (Vec<&'
 
 /// Whether a number that is the higher the better, and was found in these trials, is only known not to be lower: in many of them others had
 /// the device's processors, or it was such a trial that lost.
-pub(crate) fn makes_lower_bound(records: &[&TrialRecord]) -> bool {
+pub fn makes_lower_bound(records: &[&TrialRecord]) -> bool {
     let disturbed: Vec<_> = records.iter().filter(|record| is_disturbed(record)).collect();
     disturbed.len() as f64 > DISTURBED_SHARE * records.len() as f64
         || disturbed.iter().any(|record| record.result.verdict(LossRatio::ZERO) == Verdict::Lost && has_excusable_loss(record))

@@ -4,7 +4,7 @@
 mod common;
 
 use common::{plan, repeat};
-use sixbench_method::comparison::{Finding, Side, Which, compare};
+use sixbench_method::comparison::{Finding, Order, Side, Which, compare};
 use sixbench_method::measure::Outcome;
 use sixbench_method::plan::{Plan, RepetitionStart, SearchMethod};
 use sixbench_method::simulated::{Behaviour, SimulatedDut, SplitMix64};
@@ -46,7 +46,7 @@ fn called_different(plan: &Plan, noise: f64, repetitions: u32) -> f64 {
         let plan = Plan { seed: random.next_u64(), ..plan.clone() };
         let [a, b] = ["a", "b"].map(|name| measured(&plan, name, capacity, noise, repetitions, random.next_u64()));
         let side = |which, outcomes| Side { which, tests: vec![&plan.tests[0]], outcomes };
-        let compared = compare(&side(Which::A, &a), &side(Which::B, &b), 0.0).expect("the same test");
+        let compared = compare(&side(Which::A, &a), &side(Which::B, &b), 0.0, Order::InTurns).expect("the same test");
         compared.rows().any(|row| matches!(row.finding, Finding::Better | Finding::Worse))
     };
     100.0 * (0..RUNS).filter(is_different).count() as f64 / RUNS as f64

@@ -1,10 +1,13 @@
 //! `results.csv` and its sister of values: one row for each number of a repetition, every digit, units in the header.
 
 mod points;
+mod run;
 mod scaling;
+mod warnings;
 
 pub use points::points_csv;
 pub use scaling::scaling_csv;
+pub use warnings::warnings_csv;
 
 use crate::Input;
 use crate::words::{full_rate_unit, title};
@@ -40,11 +43,9 @@ pub fn values_csv(input: &Input) -> String {
 }
 
 fn file<'o>(input: &Input, columns: &str, rows: impl Iterator<Item = (&'o Outcome, Vec<String>)>) -> String {
-    let line = |(outcome, fields)| {
-        let fields: Vec<String> = point(input, outcome).into_iter().chain(fields).map(|field: String| quoted(&field)).collect();
-        fields.join(",") + "\n"
-    };
-    std::iter::once(format!("{POINT},{columns}\n")).chain(rows.map(line)).collect()
+    let run = run::fields(input);
+    let row = |(outcome, fields)| line(point(input, outcome).into_iter().chain(fields).chain(run.iter().cloned()));
+    std::iter::once(format!("{POINT},{columns},{}\n", run::columns(input))).chain(rows.map(row)).collect()
 }
 
 fn point(input: &Input, outcome: &Outcome) -> [String; 7] {
@@ -127,6 +128,11 @@ pub(crate) fn limit_name(limit: Limit) -> &'static str {
         Limit::Maximum => "maximum",
         Limit::Disturbed => "disturbed",
     }
+}
+
+/// A row of these fields.
+fn line(fields: impl IntoIterator<Item = String>) -> String {
+    fields.into_iter().map(|field| quoted(&field)).collect::<Vec<_>>().join(",") + "\n"
 }
 
 fn quoted(field: &str) -> String {

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod bottleneck;
+mod bound;
 mod chapter;
 mod conformance;
 mod csv;
@@ -23,7 +24,7 @@ mod terminal;
 mod verdict;
 mod words;
 
-pub use csv::{csv, points_csv, scaling_csv, values_csv};
+pub use csv::{csv, points_csv, scaling_csv, values_csv, warnings_csv};
 pub use html::html;
 pub use json::{FORMAT, json};
 pub use latex::latex;

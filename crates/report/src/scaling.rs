@@ -1,5 +1,6 @@
 //! Series over the DUT's cores: what the tables, the figure and the files for programs say of them.
 
+use crate::bound::Bound;
 use crate::digest::{Digest, PointDigest};
 use crate::series::{Steps, series};
 use sixbench_method::bottleneck::{Chain, Idleness, idleness, weakest};
@@ -25,16 +26,6 @@ pub(crate) struct ScaledStep<'d, 'a> {
     pub(crate) step: Step,
     /// Whether the rate may be higher in truth, since something else than the DUT ended a search.
     pub(crate) is_open: bool,
-}
-
-/// How a ratio of two medians lies to the true one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Bound {
-    Exact,
-    AtLeast,
-    AtMost,
-    /// Both may be higher.
-    Unknown,
 }
 
 /// Every series over cores at every size that has a rate.
@@ -85,7 +76,7 @@ impl<'d, 'a> Scaling<'d, 'a> {
 
     /// How the proportion of the step at this place to the one before is bound.
     pub(crate) fn bound_of_proportion(&self, place: usize) -> Bound {
-        bound(self.steps[place].is_open, place.checked_sub(1).is_some_and(|before| self.steps[before].is_open))
+        Bound::of_ratio(self.steps[place].is_open, place.checked_sub(1).is_some_and(|before| self.steps[before].is_open))
     }
 
     /// How its speed-up is, and its efficiency: both are ratios to the first step, where that has one core.
@@ -93,16 +84,7 @@ impl<'d, 'a> Scaling<'d, 'a> {
         if place == 0 {
             return Bound::Exact;
         }
-        bound(self.steps[place].is_open, self.steps[0].is_open)
-    }
-}
-
-fn bound(is_open: bool, is_base_open: bool) -> Bound {
-    match (is_open, is_base_open) {
-        (false, false) => Bound::Exact,
-        (true, false) => Bound::AtLeast,
-        (false, true) => Bound::AtMost,
-        (true, true) => Bound::Unknown,
+        Bound::of_ratio(self.steps[place].is_open, self.steps[0].is_open)
     }
 }
 
@@ -115,16 +97,5 @@ impl ScaledStep<'_, '_> {
     /// Which of several devices limits the chain.
     pub(crate) fn chain(&self, digest: &Digest) -> Option<Chain> {
         weakest(&self.point.found_trials(digest.goal()))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_ratio_is_bound_by_what_may_be_higher() {
-        let bounds = [(false, false), (true, false), (false, true), (true, true)].map(|(over, under)| bound(over, under));
-        assert_eq!(bounds, [Bound::Exact, Bound::AtLeast, Bound::AtMost, Bound::Unknown]);
     }
 }

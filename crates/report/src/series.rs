@@ -1,5 +1,6 @@
 //! Tests that are steps of a series: what changes from step to step, and what that does to the result.
 
+use crate::bound::Bound;
 use crate::digest::{Digest, PointDigest, Sample};
 use crate::words::searched;
 use sixbench_method::measure::Quantity;
@@ -94,12 +95,20 @@ pub(crate) struct Step {
     pub(crate) value: f64,
     /// The load a value was measured at; `None` of a throughput, which is one.
     pub(crate) load: Option<FrameRate>,
+    /// Whether the value may be higher in truth, since something else than the DUT ended a search or a trial.
+    pub(crate) is_open: bool,
 }
 
 impl Curve {
     /// Degradation against the first step, per cent, worse above 0 (RFC 8219 section 10.2.1). `None` where the first step is 0.
     pub(crate) fn degradation(&self, step: &Step) -> Option<f64> {
         degradation_percent(self.steps.first()?.value, step.value, self.subject.is_higher_better)
+    }
+
+    /// How [`Self::degradation`] lies to the true one.
+    pub(crate) fn bound(&self, step: &Step) -> Bound {
+        let ratio = Bound::of_ratio(step.is_open, self.steps.first().is_some_and(|first| first.is_open));
+        if self.subject.is_higher_better { ratio.inverted() } else { ratio }
     }
 }
 
@@ -122,8 +131,10 @@ fn of_goal(points: &[(f64, &PointDigest)], goal: usize, size: FrameSize) -> Opti
     let name = searched(&first.test.measure, first.goals.get(goal)?.goal);
     let subject = Subject { quantity: name, rate: None, direction: None, is_higher_better: true };
     let measured = points.iter().filter(|(_, p)| p.is_searched());
-    let step =
-        |(at, p): &(f64, &PointDigest)| Some(Step { at: *at, value: p.goals.get(goal)?.summary.as_ref()?.median, load: None });
+    let step = |(at, p): &(f64, &PointDigest)| {
+        let found = p.goals.get(goal)?;
+        Some(Step { at: *at, value: found.summary.as_ref()?.median, load: None, is_open: found.limits.open_above() })
+    };
     Some(Curve { subject, size, steps: measured.filter_map(step).collect() })
 }
 
@@ -131,7 +142,8 @@ fn of_values(points: &[(f64, &PointDigest)], first: &PointDigest, size: FrameSiz
     let curve = |base: &Sample| {
         let step = |(at, p): &(f64, &PointDigest)| {
             let sample = p.samples.iter().find(|s| is_same(s, base))?;
-            Some(Step { at: *at, value: sample.summary.median, load: Some(sample.load) })
+            let (value, load) = (sample.summary.median, Some(sample.load));
+            Some(Step { at: *at, value, load, is_open: sample.at_least > 0 })
         };
         Curve { subject: subject(base), size, steps: points.iter().filter_map(step).collect() }
     };
@@ -173,7 +185,7 @@ mod tests {
 
     fn curve(is_higher_better: bool, values: [f64; 2]) -> Curve {
         let subject = Subject { quantity: String::new(), rate: None, direction: None, is_higher_better };
-        let step = |(at, value): (f64, f64)| Step { at, value, load: None };
+        let step = |(at, value): (f64, f64)| Step { at, value, load: None, is_open: false };
         Curve { subject, size: FrameSize(84), steps: [1.0, 16.0].into_iter().zip(values).map(step).collect() }
     }
 
@@ -182,6 +194,20 @@ mod tests {
         let (throughput, latency) = (curve(true, [1000.0, 800.0]), curve(false, [50.0, 60.0]));
         assert_eq!(throughput.degradation(&throughput.steps[1]), Some(20.0));
         assert_eq!(latency.degradation(&latency.steps[1]), Some(20.0));
+    }
+
+    #[test]
+    fn a_degradation_from_or_to_a_lower_bound_is_one_itself() {
+        let bounds = |is_higher_better, is_first_open, is_last_open| {
+            let mut curve = curve(is_higher_better, [1000.0, 800.0]);
+            (curve.steps[0].is_open, curve.steps[1].is_open) = (is_first_open, is_last_open);
+            curve.bound(&curve.steps[1])
+        };
+        assert_eq!(bounds(true, true, false), Bound::AtLeast, "the first step may be better still");
+        assert_eq!(bounds(true, false, true), Bound::AtMost);
+        assert_eq!(bounds(false, true, false), Bound::AtMost, "the first step may have lasted longer");
+        assert_eq!(bounds(false, false, true), Bound::AtLeast);
+        assert_eq!([bounds(true, true, true), bounds(true, false, false)], [Bound::Unknown, Bound::Exact]);
     }
 
     #[test]

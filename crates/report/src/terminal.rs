@@ -1,5 +1,6 @@
 //! The summary printed at the end of a run.
 
+use crate::bound::Bound;
 use crate::digest::{Digest, PointDigest, Rated};
 use crate::tables::percentile_note;
 use crate::words::{cut, grouped, searched, share, title};
@@ -7,6 +8,7 @@ use crate::{Input, origin, status, verdict};
 use sixbench_method::measure::Quantity;
 use sixbench_method::plan::{DnsRole, Measure};
 use sixbench_method::stats::Summary;
+use sixbench_method::status::PointStatus;
 
 /// Narrower than this, a table is not worth trying for; the text is made for this width at least.
 const NARROWEST: usize = 40;
@@ -75,7 +77,7 @@ pub fn terminal(input: &Input, width: usize, color: bool) -> String {
         match width {
             _ if points.is_empty() => String::new(),
             72.. => full_table(&digest, kind, &points, width, &paint),
-            _ => short_table(kind, &points, width, &paint),
+            _ => short_table(&digest, kind, &points, width, &paint),
         }
     };
     let tables: Vec<String> = KINDS.iter().map(table).filter(|table| !table.is_empty()).collect();
@@ -150,13 +152,27 @@ fn full_table(digest: &Digest, kind: &Kind, points: &[&PointDigest], width: usiz
         "invalid"
     );
     let unit = format!("{}, {}", (kind.name)(digest), kind.unit);
-    let highest = points.iter().filter_map(|p| p.rated()).map(|r| r.summary.median).fold(0.0, f64::max);
-    let rows = points.iter().map(|p| full_row(p, name, bar, highest, paint));
+    let highest = highest(points);
+    let rows = points.iter().map(|p| full_row(digest, p, name, bar, highest, paint));
     let lines = [paint.dim(&unit), paint.bold(&head)].into_iter().chain(rows);
     lines.map(|line| line.trim_end().to_owned() + "\n").collect()
 }
 
-fn full_row(point: &PointDigest, name: usize, bar: usize, highest: f64, paint: &Paint) -> String {
+/// What the bars of a table are shares of.
+#[derive(Clone, Copy)]
+struct Highest {
+    median: f64,
+    /// Whether it may be higher in truth.
+    is_open: bool,
+}
+
+fn highest(points: &[&PointDigest]) -> Highest {
+    let rated = points.iter().filter_map(|point| point.rated());
+    let all = rated.map(|r| Highest { median: r.summary.median, is_open: r.limits.open_above() });
+    all.max_by(|a, b| a.median.total_cmp(&b.median)).unwrap_or(Highest { median: 0.0, is_open: false })
+}
+
+fn full_row(digest: &Digest, point: &PointDigest, name: usize, bar: usize, highest: Highest, paint: &Paint) -> String {
     let title = cut(&title(point.test), name);
     let size = point.size().map_or(String::new(), |size| size.to_string());
     let Some(Rated { summary, limits, .. }) = point.rated() else {
@@ -165,20 +181,36 @@ fn full_row(point: &PointDigest, name: usize, bar: usize, highest: f64, paint: &
     let open = if limits.open_above() { "≥ " } else { "" };
     let [median, p1, p99] = [summary.median, summary.p1, summary.p99].map(grouped);
     let shown = format!("{:>13}", format!("{open}{median}"));
-    let median = if limits.tester > 0 { paint.warn(&shown) } else { shown };
-    let (n, invalid, bar) = (summary.n, point.invalid(), bar_of(summary.median, highest, bar));
+    let median = if is_doubtful(digest, point) { paint.warn(&shown) } else { shown };
+    let bound = Bound::of_ratio(limits.open_above(), highest.is_open);
+    let (n, invalid, bar) = (summary.n, point.invalid(), bar_of(summary.median, highest.median, bound, bar));
     format!("{title:name$}  {size:>5}  {median}  {p1:>11}  {p99:>11}  {n:>3}  {invalid:>7}  {bar}")
 }
 
+/// Whether a result is marked by colour: something went wrong that another run may cure. It is missing or lacks repetitions, or is a lower
+/// bound because the tester fell short, others disturbed or phase 1 failed. That the plan's maximum was reached is no fault.
+fn is_doubtful(digest: &Digest, point: &PointDigest) -> bool {
+    let Some(planned) = point.planned(digest) else { return true };
+    let lacks = planned.repetitions.with_result < planned.repetitions.planned;
+    lacks
+        || match &planned.status {
+            PointStatus::Result => false,
+            PointStatus::AtLeast(open) => open.invalid + open.disturbed > 0,
+            PointStatus::NoResult(_) | PointStatus::NotRun(_) => true,
+        }
+}
+
 /// One result on two lines, for a narrow terminal.
-fn short_table(kind: &Kind, points: &[&PointDigest], width: usize, paint: &Paint) -> String {
+fn short_table(digest: &Digest, kind: &Kind, points: &[&PointDigest], width: usize, paint: &Paint) -> String {
     let entry = |point: &&PointDigest| {
         let head = cut(&short_name(point), width);
         let value = point.rated().map_or(point.nothing().to_owned(), |r| {
             let open = if r.limits.open_above() { "≥ " } else { "" };
             format!("{open}{} {}, n = {}", grouped(r.summary.median), kind.unit, r.summary.n)
         });
-        format!("{}\n{}", paint.bold(&head), wrapped(&format!("  {value}"), width))
+        let value = wrapped(&format!("  {value}"), width);
+        let value = if is_doubtful(digest, point) { paint.warn(value.trim_end()) } else { value.trim_end().to_owned() };
+        format!("{}\n{value}\n", paint.bold(&head))
     };
     points.iter().map(entry).collect()
 }
@@ -189,16 +221,18 @@ fn short_name(point: &PointDigest) -> String {
 }
 
 /// A bar of eighths: its length against the highest is the value against the highest.
-fn bar_of(value: f64, highest: f64, width: usize) -> String {
+/// The share beside it is a bound where one of the two is a lower bound, and left out where both are.
+fn bar_of(value: f64, highest: f64, bound: Bound, width: usize) -> String {
     if highest <= 0.0 || width < 4 {
         return String::new();
     }
     const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
-    let share = share(value / highest).replace('\u{a0}', " ");
-    let room = if width < 10 { width } else { width - 6 };
+    let sign = if value == highest || value == 0.0 { Some("") } else { bound.sign().map(str::trim_end) };
+    let share = sign.map(|sign| format!(" {sign}{}", share(value / highest).replace('\u{a0}', " "))).unwrap_or_default();
+    let room = if width < 10 { width } else { width - 7 };
     let eighths = (value / highest * room as f64 * 8.0).round() as usize;
     let bar = "█".repeat(eighths / 8) + EIGHTHS[eighths % 8];
-    if width < 10 { bar } else { format!("{bar} {share}") }
+    if width < 10 { bar } else { bar + &share }
 }
 
 /// Text in lines of at most `width` characters, each ended; a word that is longer stays whole.

@@ -1,6 +1,7 @@
 //! `sixbench compare A B`: what B is to A, from results that are there or from a run in which the two take turns.
 
 mod json;
+mod order;
 mod warnings;
 mod words;
 
@@ -10,7 +11,7 @@ use crate::config::{Loaded, apply_profile};
 use crate::exit::{Exit, Failed};
 use crate::output::{self, tell};
 use crate::run::store::{Stored, load};
-use sixbench_method::comparison::{self, Comparison, Side, Which};
+use sixbench_method::comparison::{self, Comparison, Order, Side, Which};
 use sixbench_method::measure::Outcome;
 use sixbench_method::plan::{Plan, Test};
 use sixbench_method::replay;
@@ -62,9 +63,11 @@ fn of_directories(arguments: &args::Compare) -> Result<Exit, Failed> {
     let paths = [&arguments.a, &arguments.b].map(Path::new);
     let [a, b] = [stored(paths[0])?, stored(paths[1])?];
     are_alike(&a.0.plan, &b.0.plan)?;
-    let context = Context { names: [arguments.a.clone(), arguments.b.clone()], warnings: warnings::of(paths) };
+    let (order, note) = order::of([&a.0.records, &b.0.records]);
+    let warnings = warnings::of(paths).into_iter().chain([note]).collect();
+    let context = Context { names: [arguments.a.clone(), arguments.b.clone()], warnings };
     let sides = [side(Which::A, &a.0.plan.tests, &a.1), side(Which::B, &b.0.plan.tests, &b.1)];
-    conclude(comparison::compare(&sides[0], &sides[1], arguments.tolerance), &context, arguments.output.json)
+    conclude(comparison::compare(&sides[0], &sides[1], arguments.tolerance, order), &context, arguments.output.json)
 }
 
 fn side<'a>(which: Which, tests: impl IntoIterator<Item = &'a Test>, outcomes: &'a [Outcome]) -> Side<'a> {
@@ -110,7 +113,7 @@ fn of_a_run(arguments: &args::Compare) -> Result<Exit, Failed> {
     let tests = &stored.plan.tests;
     let sides = [side(Which::A, &tests[..1], &outcomes), side(Which::B, &tests[1..2], &outcomes)];
     let context = Context { names: [String::new(), String::new()], warnings: Vec::new() };
-    conclude(comparison::compare(&sides[0], &sides[1], arguments.tolerance), &context, arguments.output.json)
+    conclude(comparison::compare(&sides[0], &sides[1], arguments.tolerance, Order::InTurns), &context, arguments.output.json)
 }
 
 /// Two tests of a plan file, or two devices in a plan of their own.

@@ -28,6 +28,7 @@ pub(crate) fn write(directory: &Path, findings: &Findings<'_>) -> Result<PathBuf
     store::write(directory, "results.csv", &report::csv(&input))?;
     store::write(directory, "points.csv", &report::points_csv(&input))?;
     store::write(directory, "results-values.csv", &report::values_csv(&input))?;
+    store::write(directory, "warnings.csv", &report::warnings_csv(&input))?;
     if let Some(scaling) = report::scaling_csv(&input) {
         store::write(directory, "results-scaling.csv", &scaling)?;
     }

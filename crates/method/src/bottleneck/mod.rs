@@ -103,7 +103,8 @@ const TRIALS: usize = 3;
 const NEAR: f64 = 1.2;
 
 /// What limits the DUT that `records`, of one point, are of: from the losing trials at the lowest loads and the passing ones at the
-/// highest. `None` when nothing was lost, or when nothing was watched.
+/// highest. `None` when nothing was lost, or when nothing was watched. Of processor shares the evidence says which trials they are of; those
+/// of a passing one are of [`busiest`], which is the trial that reports draw.
 pub fn explain(records: &[&TrialRecord], goal: LossRatio) -> Option<Bottleneck> {
     if let Some(found) = tester(records, goal) {
         return Some(found);
@@ -113,14 +114,21 @@ pub fn explain(records: &[&TrialRecord], goal: LossRatio) -> Option<Bottleneck> 
         return None;
     }
     let (cores, before) = (dut_cores(&lost), dut_cores(&passed));
+    let at_most = Watched { name: HIGHEST, cores: dut_cores(busiest(records, goal).as_slice()) };
+    let losing = Watched { name: LOSING, cores };
+    let cores = &losing.cores;
     let (drops, refusals) = (losses::drops(&lost), table::refusals(&lost));
     let mut found = taken(&lost)
-        .or_else(|| steal(&cores, &before))
+        .or_else(|| steal(cores, &before))
         .or_else(|| refusals.as_ref().and_then(Refusals::as_the_cause))
-        .or_else(|| saturation(&cores, &before))
-        .or_else(|| one_process_on_the_move(&lost, &cores))
-        .or_else(|| losses::event(&lost))
-        .or_else(|| (!cores.is_empty()).then(|| idle(&cores, drops.as_ref())))?;
+        .or_else(|| saturation(&losing, &at_most))
+        .or_else(|| one_process_on_the_move(&lost, cores))
+        .or_else(|| {
+            losses::event(&lost).map(|found| Bottleneck { evidence: with_shares(found.evidence, &losing, &at_most), ..found })
+        })
+        // What was full before anything was lost has no time to spare, even if losing trials leave some.
+        .or_else(|| saturation(&at_most, &losing))
+        .or_else(|| (!cores.is_empty()).then(|| idle(&losing, &at_most, drops.as_ref())))?;
     if let Some(drops) = drops.filter(|_| found.cause != Cause::QueueOverflow) {
         found.evidence = format!("{}; {drops}", found.evidence);
     }
@@ -154,6 +162,34 @@ fn lowest_lost<'a>(records: &[&'a TrialRecord], goal: LossRatio) -> Vec<&'a Tria
     let lost = with(records, goal, Verdict::Lost);
     let near = lost.first().map_or(0.0, |lowest| NEAR * rate(lowest).0 as f64);
     lost.into_iter().take(TRIALS).filter(|record| rate(record).0 as f64 <= near).collect()
+}
+
+/// The passing trial at the highest load, the last of several: where the DUT worked hardest without losing.
+pub fn busiest<'a>(records: &[&'a TrialRecord], goal: LossRatio) -> Option<&'a TrialRecord> {
+    with(records, goal, Verdict::Passed).pop()
+}
+
+/// The DUT's cores in some trials, and how sentences name these.
+struct Watched {
+    name: &'static str,
+    cores: Vec<Core>,
+}
+
+const LOSING: &str = "in the losing trials";
+const HIGHEST: &str = "in the highest passing trial";
+
+impl Watched {
+    /// `in the losing trials cores 1, 2 at 30 %`; `None` of trials that nobody watched.
+    fn share(&self) -> Option<String> {
+        let all: Vec<&Core> = self.cores.iter().collect();
+        (!all.is_empty()).then(|| format!("{} {} at {:.0} %", self.name, list(&all), busy_percent(&all)))
+    }
+}
+
+/// Evidence with the processor shares of both kinds of trials.
+fn with_shares(evidence: String, losing: &Watched, at_most: &Watched) -> String {
+    let shares = [losing.share(), at_most.share()].into_iter().flatten();
+    std::iter::once(evidence).chain(shares).collect::<Vec<_>>().join("; ")
 }
 
 fn highest_passed<'a>(records: &[&'a TrialRecord], goal: LossRatio) -> Vec<&'a TrialRecord> {
@@ -216,11 +252,11 @@ fn steal(cores: &[Core], before: &[Core]) -> Option<Bottleneck> {
     Some(Bottleneck { cause: Cause::HostSteal, evidence })
 }
 
-/// One core full, or several, or all of them.
-fn saturation(cores: &[Core], before: &[Core]) -> Option<Bottleneck> {
+/// One core full in these trials, or several, or all of them; what the full ones did in the others is told beside it.
+fn saturation(watched: &Watched, beside: &Watched) -> Option<Bottleneck> {
     /// Cores busier than this on average, per cent, have no time to spare for what does not fit on another.
     const NOTHING_TO_SPARE: f64 = 80.0;
-    let (full, others): (Vec<&Core>, Vec<&Core>) = cores.iter().partition(|core| core.is_saturated());
+    let (full, others): (Vec<&Core>, Vec<&Core>) = watched.cores.iter().partition(|core| core.is_saturated());
     if full.is_empty() {
         return None;
     }
@@ -232,12 +268,13 @@ fn saturation(cores: &[Core], before: &[Core]) -> Option<Bottleneck> {
         () => Cause::OneCoreSoftirq,
     };
     let mut evidence: Vec<String> = full.iter().map(|core| core.describe()).collect();
+    evidence[0] = format!("{} {}", watched.name, evidence[0]);
     if !others.is_empty() {
         evidence.push(format!("{} at {:.0} %", list(&others), busy_percent(&others)));
     }
-    let same: Vec<&Core> = before.iter().filter(|core| full.iter().any(|full| full.number == core.number)).collect();
+    let same: Vec<&Core> = beside.cores.iter().filter(|core| full.iter().any(|full| full.number == core.number)).collect();
     if !same.is_empty() {
-        evidence.push(format!("{} at {:.0} % while frames passed", list(&same), busy_percent(&same)));
+        evidence.push(format!("{} {} at {:.0} %", beside.name, list(&same), busy_percent(&same)));
     }
     Some(Bottleneck { cause, evidence: evidence.join("; ") })
 }
@@ -252,16 +289,15 @@ fn one_process_on_the_move(trials: &[&TrialRecord], cores: &[Core]) -> Option<Bo
     }
     let all: Vec<&Core> = cores.iter().collect();
     let evidence = format!(
-        "user and system time of {} add up to one core in {ones} of {} samples, and none of them is full",
+        "{LOSING} user and system time of {} add up to one core in {ones} of {} samples, and none of them is full",
         list(&all),
         sums.len()
     );
     Some(Bottleneck { cause: Cause::OneProcess, evidence })
 }
 
-fn idle(cores: &[Core], drops: Option<&losses::Dropped>) -> Bottleneck {
-    let all: Vec<&Core> = cores.iter().collect();
-    let at = format!("{} at {:.0} %", list(&all), busy_percent(&all));
+fn idle(losing: &Watched, at_most: &Watched, drops: Option<&losses::Dropped>) -> Bottleneck {
+    let at = [losing.share(), at_most.share()].into_iter().flatten().collect::<Vec<_>>().join("; ");
     match drops.filter(|drops| drops.are_most_of_the_missing()) {
         Some(drops) => Bottleneck { cause: Cause::QueueOverflow, evidence: format!("{drops}; {at}") },
         None => Bottleneck { cause: Cause::Unexplained, evidence: at },

@@ -70,14 +70,15 @@ fn one_core_full_of_softirqs_and_the_others_idle() {
     ]);
     let before = cores([|_| sample(0, 850, 0), |_| sample(0, 0, 0), |_| sample(0, 0, 0), |_| sample(0, 0, 0)]);
     let trials = [trial(700_000, 0, Some(before)), trial(800_000, 500, Some(softirq))];
-    let evidence = "core 1: 98 % softirq in 12 of 14 samples; cores 2, 3, 4 at 4 %; core 1 at 85 % while frames passed";
+    let evidence = "in the losing trials core 1: 98 % softirq in 12 of 14 samples; cores 2, 3, 4 at 4 %; in the highest passing trial \
+                    core 1 at 85 %";
     assert_cause(&trials, Cause::OneCoreSoftirq, evidence);
 }
 
 #[test]
 fn a_process_that_fills_one_core() {
     let daemon = cores([|_| sample(20, 30, 0), |_| sample(700, 290, 0), |_| sample(0, 0, 0), |_| sample(0, 0, 0)]);
-    let evidence = "core 2: 70 % user and system in 14 of 14 samples; cores 1, 3, 4 at 2 %";
+    let evidence = "in the losing trials core 2: 70 % user and system in 14 of 14 samples; cores 1, 3, 4 at 2 %";
     assert_cause(&[trial(100_000, 9, Some(daemon))], Cause::OneProcess, evidence);
 }
 
@@ -89,7 +90,8 @@ fn a_process_that_the_scheduler_moves_from_core_to_core() {
         |i| sample(if i % 3 == 2 { 995 } else { 0 }, 0, 0),
         |_| sample(0, 0, 0),
     ]);
-    let evidence = "user and system time of cores 1, 2, 3, 4 add up to one core in 14 of 14 samples, and none of them is full";
+    let evidence = "in the losing trials user and system time of cores 1, 2, 3, 4 add up to one core in 14 of 14 samples, and none of \
+                    them is full";
     assert_cause(&[trial(100_000, 9, Some(wandering))], Cause::OneProcess, evidence);
 }
 
@@ -100,14 +102,14 @@ fn every_core_full_is_a_dut_at_its_end() {
     let nearly = cores([|_| sample(0, 990, 0), |_| sample(0, 850, 0), |_| sample(0, 850, 0), |_| sample(0, 820, 0)]);
     assert_eq!(explain_all(&[trial(9, 1, Some(nearly))]).unwrap().cause, Cause::AllCores);
     let only = watch(vec![core(1, |_| sample(0, 1000, 0))]);
-    assert_cause(&[trial(9, 1, Some(only))], Cause::AllCores, "core 1: 100 % softirq in 14 of 14 samples");
+    assert_cause(&[trial(9, 1, Some(only))], Cause::AllCores, "in the losing trials core 1: 100 % softirq in 14 of 14 samples");
 }
 
 #[test]
 fn drops_at_an_interface_while_cores_are_idle() {
     let mut watch = idle_cores();
     watch.drops = vec![Drops { place: "backlog".into(), way: "received".into(), samples: vec![0, 300, 150] }];
-    let evidence = "450 dropped at backlog (received), of 500 missing; cores 1, 2, 3, 4 at 30 %";
+    let evidence = "450 dropped at backlog (received), of 500 missing; in the losing trials cores 1, 2, 3, 4 at 30 %";
     assert_cause(&[trial(800_000, 500, Some(watch))], Cause::QueueOverflow, evidence);
 }
 
@@ -115,7 +117,7 @@ fn drops_at_an_interface_while_cores_are_idle() {
 fn a_few_drops_do_not_explain_the_losses() {
     let mut watch = idle_cores();
     watch.drops = vec![Drops { place: "veth0".into(), way: "sent".into(), samples: vec![3] }];
-    let evidence = "cores 1, 2, 3, 4 at 30 %; 3 dropped at veth0 (sent), of 500 missing";
+    let evidence = "in the losing trials cores 1, 2, 3, 4 at 30 %; 3 dropped at veth0 (sent), of 500 missing";
     assert_cause(&[trial(800_000, 500, Some(watch))], Cause::Unexplained, evidence);
 }
 
@@ -123,7 +125,8 @@ fn a_few_drops_do_not_explain_the_losses() {
 fn losses_in_two_bins_are_an_accident() {
     let mut lost = trial(800_000, 100, Some(idle_cores()));
     lost.result.directions[0].lost_by_bin = vec![0, 0, 0, 0, 2, 0, 0, 0, 0, 50, 48, 0, 0, 0, 0, 0];
-    let evidence = "in 1 of 1 trials; in the first, 98 of 100 missing frames were due around 0.9 s of 1.6 s";
+    let evidence = "in 1 of 1 trials; in the first, 98 of 100 missing frames were due around 0.9 s of 1.6 s; in the losing trials \
+                    cores 1, 2, 3, 4 at 30 %";
     assert_cause(std::slice::from_ref(&lost), Cause::Event, evidence);
     lost.result.directions[0].lost_by_bin = vec![10; 16];
     assert_eq!(explain_all(&[lost]).unwrap().cause, Cause::Unexplained);
@@ -200,7 +203,7 @@ fn a_full_connection_tracking_table_is_named_as_the_reason() {
 #[test]
 fn a_few_refused_connections_are_told_and_not_the_reason() {
     let full = watch(vec![core(1, |_| sample(0, 1000, 0))]);
-    let evidence = "core 1: 100 % softirq in 14 of 14 samples; no free port or bucket (insert_failed): 3";
+    let evidence = "in the losing trials core 1: 100 % softirq in 14 of 14 samples; no free port or bucket (insert_failed): 3";
     assert_cause(&refused(&[("insert_failed", 3)], full), Cause::AllCores, evidence);
     let unknown = refused(&[("invalid", 500)], idle_cores());
     assert_eq!(explain_all(&unknown).unwrap().cause, Cause::Unexplained, "no reason for a loss");
@@ -223,8 +226,19 @@ fn a_phase_1_that_lost_frames_is_no_limit_of_the_tester() {
 fn idle_cores_without_drops_are_unexplained() {
     let found = explain_all(&[trial(800_000, 500, Some(idle_cores()))]).unwrap();
     let sentence = "the cores have time to spare and no interface counts drops: look elsewhere, at the memory bus or the NIC \
-                    (cores 1, 2, 3, 4 at 30 %)";
+                    (in the losing trials cores 1, 2, 3, 4 at 30 %)";
     assert_eq!((found.cause, found.to_string().as_str()), (Cause::Unexplained, sentence));
+}
+
+#[test]
+fn no_core_has_time_to_spare_that_was_full_in_the_trial_that_reports_draw() {
+    let one = |softirq: u16| Some(watch(vec![core(1, move |_| sample(0, softirq, 0))]));
+    let trials = [trial(700_000, 0, one(840)), trial(750_000, 0, one(1000)), trial(800_000, 500, one(840))];
+    let evidence =
+        "in the highest passing trial core 1: 100 % softirq in 14 of 14 samples; in the losing trials core 1 at 84 %";
+    assert_cause(&trials, Cause::AllCores, evidence);
+    let evidence = "in the losing trials core 1 at 84 %; in the highest passing trial core 1 at 80 %";
+    assert_cause(&[trial(750_000, 0, one(800)), trial(800_000, 500, one(840))], Cause::Unexplained, evidence);
 }
 
 #[test]

@@ -1,20 +1,23 @@
 //! Two measurements side by side, A and B: what B is to A, quantity by quantity, with the interval that the repetitions leave open; and
 //! one verdict of it all.
 
+mod doubts;
 mod gaps;
 mod samples;
 mod subject;
 #[cfg(test)]
 mod tests;
 
+pub use doubts::Order;
 pub use gaps::{Missing, Unfit, Which};
 pub use subject::Subject;
 
 use crate::gate::Verdict;
 use crate::measure::Outcome;
 use crate::plan::Test;
-use crate::stats::{LEVEL, RankTest, Shift, Summary, holm, is_significant, least_p, rank_test, shift};
+use crate::stats::{Doubts, LEVEL, RankTest, Shift, Summary, holm, is_significant, least_p, rank_test, shift};
 use crate::terms::FrameSize;
+use doubts::Doubt;
 use gaps::Measured;
 use samples::Sample;
 use serde::Serialize;
@@ -71,6 +74,11 @@ pub struct Row {
     pub shift: Option<Shift>,
     /// The p-value of the difference, adjusted by Holm's procedure for the number of rows that are compared at once.
     pub p_value: f64,
+    /// The correlation of a repetition with the one before it, 0..1, that interval and p-value are widened for; `None` where none is shown.
+    pub autocorrelation: Option<f64>,
+    /// By how much the machine's drift may have made B larger, as a share, negative where smaller: a difference within it is not shown. `None`
+    /// where none is shown, or where A and B took turns.
+    pub drift: Option<f64>,
     /// What that says of B, differences up to the tolerance not counted.
     pub finding: Finding,
 }
@@ -92,6 +100,10 @@ pub enum Finding {
     },
     /// No difference is shown, and A or B may be higher than what is known of it: the tester or the plan's maximum cut it off.
     CutOff,
+    /// Repetitions follow those before them so closely that what they show is less than a difference.
+    Dependent,
+    /// The machine drifted while A and B were measured one after the other, and that explains as much.
+    Drifting,
 }
 
 impl Finding {
@@ -100,7 +112,7 @@ impl Finding {
         match self {
             Self::Better | Self::NoDifferenceShown => Verdict::Passed,
             Self::Worse => Verdict::Worse,
-            Self::TooFewRepetitions { .. } | Self::CutOff => Verdict::Inconclusive,
+            Self::TooFewRepetitions { .. } | Self::CutOff | Self::Dependent | Self::Drifting => Verdict::Inconclusive,
         }
     }
 }
@@ -126,7 +138,10 @@ impl Comparison<'_> {
 /// The chance that any row is called better or worse though A and B are alike is at most 5 % for all rows together. Samples with zeroes or
 /// negative values have no ratio; they are compared by their differences, and the tolerance does not apply. Where the tester or the plan
 /// cut a sample off above, the other side is never shown to be higher than it.
-pub fn compare<'a>(a: &Side<'a>, b: &Side<'a>, tolerance: f64) -> Option<Comparison<'a>> {
+///
+/// Repetitions that depend on those before them, and drifts where A and B did not take turns (`order`), are allowed for where six repetitions
+/// or more show them; what they may explain is inconclusive.
+pub fn compare<'a>(a: &Side<'a>, b: &Side<'a>, tolerance: f64, order: Order) -> Option<Comparison<'a>> {
     let (couples, mut missing) = couples(a, b);
     if couples.is_empty() {
         return None;
@@ -140,7 +155,7 @@ pub fn compare<'a>(a: &Side<'a>, b: &Side<'a>, tolerance: f64) -> Option<Compari
     let mut candidates = Vec::new();
     for (point, (a, b)) in measured.iter().enumerate() {
         let common = a.samples.iter().filter_map(|(key, sample)| Some((sample, b.samples.get(key)?)));
-        candidates.extend(common.filter_map(|(a, b)| Candidate::new(point, a, b, tolerance)));
+        candidates.extend(common.filter_map(|(a, b)| Candidate::new(point, (a, b), tolerance, order)));
     }
     let mut rows = judge(&candidates).into_iter().zip(&candidates).peekable();
     let (mut points, mut unfit) = (Vec::new(), Vec::new());
@@ -200,21 +215,27 @@ struct Candidate<'s> {
     a: &'s Sample,
     b: &'s Sample,
     summaries: (Summary, Summary),
+    doubt: Doubt,
+    /// As if the repetitions were independent.
+    plain: RankTest,
+    /// With what must be allowed for.
     test: RankTest,
 }
 
 impl<'s> Candidate<'s> {
-    fn new(point: usize, a: &'s Sample, b: &'s Sample, tolerance: f64) -> Option<Self> {
-        let test = rank_test(&a.values, &b.values, tolerance)?;
+    fn new(point: usize, (a, b): (&'s Sample, &'s Sample), tolerance: f64, order: Order) -> Option<Self> {
+        let doubt = Doubt::of(&a.values, &b.values, order);
+        let test = |doubts| rank_test(&a.values, &b.values, tolerance, doubts);
+        let (plain, test) = (test(Doubts::NONE)?, test(doubt.allowed)?);
         let summaries = (Summary::of(&a.values)?, Summary::of(&b.values)?);
-        Some(Self { point, a, b, summaries, test })
+        Some(Self { point, a, b, summaries, doubt, plain, test })
     }
 
-    /// Whether B is higher rather than lower, and the p-value of that.
-    fn claim(&self) -> (bool, f64) {
+    /// Whether B is higher rather than lower by a test, and the p-value of that.
+    fn claim(&self, test: &RankTest) -> (bool, f64) {
         // What is only known not to be lower may be higher than anything.
-        let higher = if self.a.is_open { 1.0 } else { self.test.higher };
-        let lower = if self.b.is_open { 1.0 } else { self.test.lower };
+        let higher = if self.a.is_open { 1.0 } else { test.higher };
+        let lower = if self.b.is_open { 1.0 } else { test.lower };
         if higher <= lower { (true, higher) } else { (false, lower) }
     }
 
@@ -225,36 +246,54 @@ impl<'s> Candidate<'s> {
             b: self.summaries.1,
             is_a_at_least: self.a.is_open,
             is_b_at_least: self.b.is_open,
-            shift: shift(&self.a.values, &self.b.values),
+            shift: shift(&self.a.values, &self.b.values, self.doubt.allowed.inflation),
             p_value,
+            autocorrelation: self.doubt.autocorrelation,
+            drift: self.doubt.drift,
             finding,
         }
     }
 
     fn shown(&self) -> Finding {
-        let (is_higher, _) = self.claim();
+        let (is_higher, _) = self.claim(&self.test);
         if is_higher == self.a.subject.is_higher_better() { Finding::Better } else { Finding::Worse }
+    }
+
+    /// What keeps independent repetitions from showing what these would.
+    fn doubtful(&self) -> Finding {
+        let (is_higher, _) = self.claim(&self.plain);
+        let explains = |drift: f64| (drift > 0.0) == is_higher;
+        if self.doubt.drift.is_some_and(explains) { Finding::Drifting } else { Finding::Dependent }
     }
 }
 
 /// Judges all rows at once. Rows whose samples are too small for any difference are no tests, and cost the others nothing: that depends on
 /// their sizes alone.
 fn judge(candidates: &[Candidate<'_>]) -> Vec<Row> {
-    let can_show = |candidate: &&Candidate<'_>| is_significant(candidate.test.least);
-    let p_values: Vec<f64> = candidates.iter().filter(can_show).map(|candidate| candidate.claim().1).collect();
-    let mut adjusted = holm(&p_values).into_iter();
-    let adjusted: Vec<Option<f64>> = candidates.iter().map(|c| can_show(&c).then(|| adjusted.next()).flatten()).collect();
+    let (plain, adjusted) = (adjusted(candidates, |c| &c.plain), adjusted(candidates, |c| &c.test));
     let is_shown = |p: &Option<f64>| p.is_some_and(is_significant);
     // The level that the first row that is not shown was held against is that of all that are not.
     let left = adjusted.iter().filter(|p| !is_shown(p) && p.is_some()).count();
     let needed = needed(adjusted.iter().filter(|p| !is_shown(p)).count());
-    let finding = |candidate: &Candidate<'_>, p: &Option<f64>| match p {
+    let can_show = |test: &RankTest| is_significant(test.least * left as f64);
+    let finding = |candidate: &Candidate<'_>, plain: &Option<f64>, p: &Option<f64>| match p {
         Some(p) if is_significant(*p) => candidate.shown(),
+        _ if is_shown(plain) => candidate.doubtful(),
         _ if candidate.a.is_open || candidate.b.is_open => Finding::CutOff,
-        Some(_) if is_significant(candidate.test.least * left as f64) => Finding::NoDifferenceShown,
+        Some(_) if can_show(&candidate.test) => Finding::NoDifferenceShown,
+        Some(_) if can_show(&candidate.plain) => Finding::Dependent,
         _ => Finding::TooFewRepetitions { needed },
     };
-    candidates.iter().zip(&adjusted).map(|(candidate, p)| candidate.row(p.unwrap_or(1.0), finding(candidate, p))).collect()
+    let judged = candidates.iter().zip(plain.iter().zip(&adjusted));
+    judged.map(|(candidate, (plain, p))| candidate.row(p.unwrap_or(1.0), finding(candidate, plain, p))).collect()
+}
+
+/// The p-values of one of the tests of each row, adjusted for their number; `None` of rows that are no tests.
+fn adjusted<'s>(candidates: &[Candidate<'s>], test: for<'c> fn(&'c Candidate<'s>) -> &'c RankTest) -> Vec<Option<f64>> {
+    let can_show = |candidate: &&Candidate<'_>| is_significant(candidate.plain.least);
+    let p_values: Vec<f64> = candidates.iter().filter(can_show).map(|candidate| candidate.claim(test(candidate)).1).collect();
+    let mut adjusted = holm(&p_values).into_iter();
+    candidates.iter().map(|candidate| can_show(&candidate).then(|| adjusted.next()).flatten()).collect()
 }
 
 /// The fewest repetitions of A and of B that can show a difference in one of so many rows.

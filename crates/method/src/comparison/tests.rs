@@ -1,5 +1,7 @@
 //! Comparisons of outcomes made by hand, and of thousands drawn by chance.
 
+mod order;
+
 use super::*;
 use crate::measure::{Quantity, Value};
 use crate::plan::{AtRate, Load, LossScan, Measure, Point};
@@ -54,7 +56,7 @@ fn side<'a>(which: Which, tests: &'a [Test], outcomes: &'a [Outcome]) -> Side<'a
 
 /// Compares two sides that have these tests.
 fn compared<'a>(tests: &'a [Test], a: &'a [Outcome], b: &'a [Outcome], tolerance: f64) -> Comparison<'a> {
-    compare(&side(Which::A, tests, a), &side(Which::B, tests, b), tolerance).expect("tests in common")
+    compare(&side(Which::A, tests, a), &side(Which::B, tests, b), tolerance, Order::InTurns).expect("tests in common")
 }
 
 /// The one row of a test at one frame size.
@@ -159,7 +161,8 @@ fn tests_and_frame_sizes_that_b_has_not_are_named() {
     let same = [100, 101, 99, 100];
     let a = [rates("one", 84, &same), rates("one", 128, &same), rates("two", 84, &same), rates("three", 84, &same)].concat();
     let b = [rates("one", 84, &same), values("three", Quantity::Pdv, &[1.0; 4])].concat();
-    let comparison = compare(&side(Which::A, &of_a, &a), &side(Which::B, &of_b, &b), 0.0).expect("one in common");
+    let comparison =
+        compare(&side(Which::A, &of_a, &a), &side(Which::B, &of_b, &b), 0.0, Order::InTurns).expect("one in common");
     let expected = [
         "B has no test two",
         "B's test three does not measure what A's test three does: measure, traffic, directions or timeouts differ",
@@ -167,7 +170,11 @@ fn tests_and_frame_sizes_that_b_has_not_are_named() {
     ];
     assert_eq!(missing(&comparison), expected);
     assert_eq!(comparison.verdict(), Verdict::Missing);
-    assert_eq!(compare(&side(Which::A, &of_a[1..2], &a), &side(Which::B, &of_b, &b), 0.0), None, "nothing in common");
+    assert_eq!(
+        compare(&side(Which::A, &of_a[1..2], &a), &side(Which::B, &of_b, &b), 0.0, Order::InTurns),
+        None,
+        "nothing in common"
+    );
 }
 
 #[test]
@@ -248,7 +255,7 @@ fn four_rows_of_equal_devices_have_any_false_difference_in_at_most_6_of_100_comp
     let (tests, mut random) = ([test_of("t", &SIZES, 7)], SplitMix64::new(1));
     let is_false = |_: &i32| {
         let (a, b) = (drawn(&mut random, 1.0), drawn(&mut random, 1.0));
-        compared(&tests, &a, &b, 0.0).rows().any(|row| row.finding != Finding::NoDifferenceShown)
+        compared(&tests, &a, &b, 0.0).rows().any(|row| matches!(row.finding, Finding::Better | Finding::Worse))
     };
     let found = (0..2_000).filter(is_false).count();
     assert!((20..=120).contains(&found), "{found} of 2000");
@@ -263,6 +270,8 @@ fn a_difference_of_10_percent_is_shown_among_four_rows() {
             let (a, b) = (drawn(&mut random, 1.0), drawn(&mut random, factor));
             compared(&tests, &a, &b, 0.0).rows().next().is_some_and(|row| row.finding == shown)
         };
-        assert_eq!((0..1_000).filter(is_shown).count(), 1_000);
+        // Of one in a hundred chance makes repetitions that seem to depend on each other.
+        let count = (0..1_000).filter(is_shown).count();
+        assert!(count >= 980, "{count} of 1000");
     }
 }

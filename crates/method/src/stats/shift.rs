@@ -27,6 +27,20 @@ pub fn is_significant(p: f64) -> bool {
     p <= LEVEL + 1e-12
 }
 
+/// What must be allowed for where repetitions are not independent.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Doubts {
+    /// The factor by which the variance of the test is larger for it; 1 of independent values.
+    pub inflation: f64,
+    /// By how much a drift may have made B larger than A, as a logarithm; negative where it may have made it smaller.
+    pub drift: f64,
+}
+
+impl Doubts {
+    /// Of values that are independent of each other and of their order.
+    pub const NONE: Self = Self { inflation: 1.0, drift: 0.0 };
+}
+
 /// The two-sided Mann-Whitney test of a sample B against a sample A, read in either direction.
 ///
 /// Its p-values belong to the interval of [`shift`]: `higher` is at most 5 % exactly when the whole 95 % interval lies above the
@@ -47,12 +61,13 @@ pub struct RankTest {
 /// The interval holds the factors by which B can be divided without the two-sided Mann-Whitney test at 5 % telling it from A (Moses;
 /// Hodges and Lehmann), here on logarithms because devices scatter in proportion. It supposes that B scatters like A and nothing about
 /// how. The null distribution is exact up to 50 values each, normal beyond; ties only widen the interval. Medians need not lie within
-/// it, as they are another estimate of the shift; where they do not, it is widened to hold their ratio.
-pub fn shift(a: &[f64], b: &[f64]) -> Option<Shift> {
+/// it, as they are another estimate of the shift; where they do not, it is widened to hold their ratio. Where the variance is inflated, the
+/// normal distribution takes the place of the exact one.
+pub fn shift(a: &[f64], b: &[f64], inflation: f64) -> Option<Shift> {
     if a.iter().chain(b).any(|&value| value.is_nan() || value <= 0.0) {
         return None;
     }
-    let rank = rank(a.len(), b.len())?;
+    let rank = rank(a.len(), b.len(), inflation)?;
     let ratio = median(b)? / median(a)?;
     let ratios: Vec<f64> = b.iter().flat_map(|b| a.iter().map(move |a| b / a)).collect();
     let ratios = sort(&ratios);
@@ -61,29 +76,34 @@ pub fn shift(a: &[f64], b: &[f64]) -> Option<Shift> {
 }
 
 /// Tests whether B is higher or lower than A by more than `tolerance`, a share (0.01: differences below 1 % do not count). `None` when a
-/// sample is empty or holds something that is no number.
+/// sample is empty or holds something that is no number. What `doubts` allow for counts against a difference; a drift counts where it points
+/// the same way.
 ///
-/// Samples with zeroes or negative values have no ratio: they are tested by their differences, and the tolerance does not apply.
-pub fn rank_test(a: &[f64], b: &[f64], tolerance: f64) -> Option<RankTest> {
+/// Samples with zeroes or negative values have no ratio: they are tested by their differences, and neither the tolerance nor a drift
+/// applies.
+pub fn rank_test(a: &[f64], b: &[f64], tolerance: f64, doubts: Doubts) -> Option<RankTest> {
     if a.is_empty() || b.is_empty() || a.iter().chain(b).any(|value| value.is_nan()) {
         return None;
     }
     let has_ratios = a.iter().chain(b).all(|&value| value > 0.0);
     let (high, low, middle) = match has_ratios {
-        true => (1.0 + tolerance, 1.0 - tolerance, median(b)? / median(a)?),
+        true => {
+            let (up, down) = (doubts.drift.max(0.0).exp(), doubts.drift.min(0.0).exp());
+            ((1.0 + tolerance) * up, (1.0 - tolerance) * down, median(b)? / median(a)?)
+        }
         false => (0.0, 0.0, median(b)? - median(a)?),
     };
     let distances = || b.iter().flat_map(|b| a.iter().map(move |a| if has_ratios { b / a } else { b - a }));
-    let p = Tails::of(a.len(), b.len());
+    let p = Tails::of(a.len(), b.len(), doubts.inflation);
     // The medians are another estimate of the shift: what they contradict is not shown, as the interval is widened to hold them.
     let higher = if middle > high { p.two_sided(distances().filter(|distance| *distance <= high).count()) } else { 1.0 };
     let lower = if middle < low { p.two_sided(distances().filter(|distance| *distance >= low).count()) } else { 1.0 };
     Some(RankTest { higher, lower, least: p.two_sided(0) })
 }
 
-/// The smallest p-value that two samples of these sizes can have.
+/// The smallest p-value that two samples of these sizes can have, of independent values.
 pub fn least_p(m: usize, n: usize) -> f64 {
-    Tails::of(m, n).two_sided(0)
+    Tails::of(m, n, 1.0).two_sided(0)
 }
 
 /// The distribution of Mann and Whitney's U for two sample sizes.
@@ -91,19 +111,22 @@ struct Tails {
     sizes: (usize, usize),
     /// The share of each U; empty where the normal distribution takes its place.
     exact: Vec<f64>,
+    /// How much larger the variance is than that of independent values.
+    inflation: f64,
 }
 
 impl Tails {
-    fn of(m: usize, n: usize) -> Self {
+    fn of(m: usize, n: usize, inflation: f64) -> Self {
         let exact = if m.max(n) <= LARGEST { distribution(m, n) } else { Vec::new() };
-        Self { sizes: (m, n), exact }
+        Self { sizes: (m, n), exact, inflation }
     }
 
     /// 2 P(U <= u), at most 1.
     fn two_sided(&self, u: usize) -> f64 {
-        let p = match self.exact.is_empty() {
-            true => self.normal(u as f64),
-            false => 2.0 * self.exact.iter().take(u + 1).sum::<f64>(),
+        let of_independent = 2.0 * self.exact.iter().take(u + 1).sum::<f64>();
+        let p = match self.inflation > 1.0 || self.exact.is_empty() {
+            true => self.normal(u as f64).max(of_independent),
+            false => of_independent,
         };
         p.min(1.0)
     }
@@ -111,15 +134,19 @@ impl Tails {
     /// Half a rank more, because U is whole.
     fn normal(&self, u: f64) -> f64 {
         let (m, n) = (self.sizes.0 as f64, self.sizes.1 as f64);
-        let deviation = (m * n * (m + n + 1.0) / 12.0).sqrt();
+        let deviation = (self.inflation * m * n * (m + n + 1.0) / 12.0).sqrt();
         let z = (m * n / 2.0 - u - 0.5) / deviation;
         if z > 0.0 { erfc(z / std::f64::consts::SQRT_2) } else { 1.0 }
     }
 }
 
 /// The largest rank k, from 1, with `2 * P(U <= k - 1) <= 5 %`: so many ratios from either end the interval begins.
-fn rank(m: usize, n: usize) -> Option<usize> {
-    let rank = if m.max(n) <= LARGEST { exact_rank(m, n) } else { normal_rank(m as f64, n as f64) };
+fn rank(m: usize, n: usize, inflation: f64) -> Option<usize> {
+    let rank = match (m.max(n) <= LARGEST, inflation > 1.0) {
+        (true, false) => exact_rank(m, n),
+        (true, true) => exact_rank(m, n).min(normal_rank(m as f64, n as f64, inflation)),
+        (false, _) => normal_rank(m as f64, n as f64, inflation),
+    };
     (rank > 0).then_some(rank)
 }
 
@@ -131,16 +158,29 @@ fn exact_rank(m: usize, n: usize) -> usize {
     tails.take_while(|tail| is_significant(2.0 * tail)).count()
 }
 
-fn normal_rank(m: f64, n: f64) -> usize {
+fn normal_rank(m: f64, n: f64, inflation: f64) -> usize {
     const Z: f64 = 1.959_964;
     // Half a rank more, because U is whole.
-    (m * n / 2.0 + 0.5 - Z * (m * n * (m + n + 1.0) / 12.0).sqrt()).max(0.0) as usize
+    (m * n / 2.0 + 0.5 - Z * (inflation * m * n * (m + n + 1.0) / 12.0).sqrt()).max(0.0) as usize
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::simulated::SplitMix64;
+
+    // Of independent values.
+    fn shift(a: &[f64], b: &[f64]) -> Option<Shift> {
+        super::shift(a, b, 1.0)
+    }
+
+    fn rank_test(a: &[f64], b: &[f64], tolerance: f64) -> Option<RankTest> {
+        super::rank_test(a, b, tolerance, Doubts::NONE)
+    }
+
+    fn rank(m: usize, n: usize) -> Option<usize> {
+        super::rank(m, n, 1.0)
+    }
 
     #[test]
     fn ranks_are_those_of_the_tables_of_mann_and_whitney() {
@@ -153,7 +193,7 @@ mod tests {
     #[test]
     fn beyond_the_exact_ranks_the_normal_ones_go_on() {
         for (m, n) in [(50, 50), (20, 50), (8, 50)] {
-            assert!(exact_rank(m, n).abs_diff(normal_rank(m as f64, n as f64)) <= 1, "{m} {n}");
+            assert!(exact_rank(m, n).abs_diff(normal_rank(m as f64, n as f64, 1.0)) <= 1, "{m} {n}");
         }
         assert!(rank(51, 51) > rank(50, 50));
     }
@@ -197,9 +237,9 @@ mod tests {
 
     #[test]
     fn p_values_beyond_the_exact_ones_go_on() {
-        let at = |m, n, u| Tails::of(m, n).two_sided(u);
+        let at = |m, n, u| Tails::of(m, n, 1.0).two_sided(u);
         for (u, bound) in [(900, 0.04), (1000, 0.01), (1100, 0.01)] {
-            let (exact, normal) = (at(50, 50, u), Tails { sizes: (50, 50), exact: vec![] }.two_sided(u));
+            let (exact, normal) = (at(50, 50, u), Tails { sizes: (50, 50), exact: vec![], inflation: 1.0 }.two_sided(u));
             assert!((exact / normal - 1.0).abs() < bound, "{u}: {exact} {normal}");
         }
     }
@@ -250,6 +290,25 @@ mod tests {
                 let share = held as f64 / RUNS as f64;
                 assert!((0.94..0.985).contains(&share), "{m} and {n}: {share}");
             }
+        }
+    }
+
+    #[test]
+    fn what_is_allowed_for_counts_against_a_difference_and_widens_the_interval_alike() {
+        let mut random = SplitMix64::new(9);
+        for n in [7, 20] {
+            let a: Vec<f64> = (0..n).map(|_| 1000.0 + 10.0 * random.gaussian()).collect();
+            let b: Vec<f64> = (0..n).map(|_| 1030.0 + 10.0 * random.gaussian()).collect();
+            let (free, wide) = (super::shift(&a, &b, 1.0).unwrap(), super::shift(&a, &b, 2.4).unwrap());
+            assert!(wide.low < free.low && wide.high > free.high && wide.low > 1.0, "{free:?} {wide:?}");
+            for inflation in [1.0, 1.5, 2.4, 4.0, 8.0] {
+                let interval = super::shift(&a, &b, inflation);
+                let test = super::rank_test(&a, &b, 0.0, Doubts { inflation, drift: 0.0 }).unwrap();
+                assert_eq!(is_significant(test.higher), interval.is_some_and(|shift| shift.low > 1.0), "{n} {inflation}");
+            }
+            let with_drift = |drift| super::rank_test(&a, &b, 0.0, Doubts { inflation: 1.0, drift }).unwrap();
+            assert_eq!(with_drift(-0.5), with_drift(0.0), "a drift the other way explains nothing");
+            assert!(!is_significant(with_drift(0.05).higher));
         }
     }
 }

@@ -1,24 +1,24 @@
 //! `points.csv`: one row for each planned point, whether it has a result or not.
 
-use super::{directions, quoted};
+use super::{directions, line, run};
 use crate::Input;
 use crate::digest::{Digest, PointDigest};
-use crate::origin::{Span, command, hosts, machine_time};
+use crate::origin::Span;
 use crate::status::why;
 use crate::words::title;
 use sixbench_method::status::PlannedPoint;
 
 const COLUMNS: &str = "plan,test,title,dut,frame_size_octets,directions,measure,status,reason,why,quantity,statistic,value,unit,\
      load_frames_per_s_per_direction,repetitions_with_result,repetitions_made,repetitions_planned,trials,first_trial_started,\
-     last_trial_ended,run_started,run_ended,host,command,sixbench";
+     last_trial_ended";
 
 /// Every planned point with its status, its one number, and the run it is of; a column for each label of the run, `label_KEY`.
 pub fn points_csv(input: &Input) -> String {
     let digest = Digest::new(input);
-    let labels: String = input.facts.labels.keys().map(|key| format!(",label_{key}")).collect();
+    let run = run::fields(input);
     let rows = digest.all_points().filter_map(|point| Some(row(&digest, point, point.planned(&digest)?)));
-    let line = |fields: Vec<String>| fields.iter().map(|field| quoted(field)).collect::<Vec<_>>().join(",") + "\n";
-    std::iter::once(format!("{COLUMNS}{labels}\n")).chain(rows.map(line)).collect()
+    let rows = rows.map(|row| line(row.into_iter().chain(run.iter().cloned())));
+    std::iter::once(format!("{COLUMNS},{}\n", run::columns(input))).chain(rows).collect()
 }
 
 fn row(digest: &Digest, point: &PointDigest, planned: &PlannedPoint) -> Vec<String> {
@@ -39,10 +39,7 @@ fn row(digest: &Digest, point: &PointDigest, planned: &PlannedPoint) -> Vec<Stri
     let repetitions = planned.repetitions;
     row.extend([repetitions.with_result, repetitions.made, repetitions.planned].map(|n| n.to_string()));
     row.push(point.records.len().to_string());
-    row.extend(times(Span::of(point.records.iter().copied())));
-    row.extend(times(Span::of(digest.input.records.iter())));
-    row.extend([hosts(digest.input), command(digest.input).to_owned(), digest.input.facts.sixbench.clone()]);
-    row.extend(digest.input.facts.labels.values().cloned());
+    row.extend(run::times(Span::of(point.records.iter().copied())));
     row
 }
 
@@ -58,8 +55,4 @@ fn number(digest: &Digest, point: &PointDigest) -> [String; 5] {
         ],
         None => Default::default(),
     }
-}
-
-fn times(span: Option<Span>) -> [String; 2] {
-    span.map_or_else(Default::default, |span| [span.from, span.to].map(machine_time))
 }

@@ -1,6 +1,6 @@
 //! `results-scaling.csv`: series over the DUT's cores, one row for each number.
 
-use super::quoted;
+use super::{line, run};
 use crate::Input;
 use crate::digest::Digest;
 use crate::scaling::{Scaling, scalings};
@@ -15,8 +15,9 @@ pub fn scaling_csv(input: &Input) -> Option<String> {
     let digest = Digest::new(input);
     let all = scalings(&digest);
     let rows = all.iter().flat_map(|scaling| rows(&digest, scaling));
-    let lines = rows.map(|row| row.iter().map(|field| quoted(field)).collect::<Vec<_>>().join(",") + "\n");
-    (!all.is_empty()).then(|| std::iter::once(format!("{COLUMNS}\n")).chain(lines).collect())
+    let run = run::fields(input);
+    let lines = rows.map(|row| line(row.into_iter().chain(run.iter().cloned())));
+    (!all.is_empty()).then(|| std::iter::once(format!("{COLUMNS},{}\n", run::columns(input))).chain(lines).collect())
 }
 
 /// The columns from `cores` on.

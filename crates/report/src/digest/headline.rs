@@ -55,8 +55,10 @@ impl PointDigest<'_> {
         // The clauses on bursts, recovery and reset ask for the average.
         let is_averaged = matches!(self.test.measure, Measure::BackToBack(_) | Measure::Recovery(_) | Measure::Reset(_));
         let (statistic, value) = if is_averaged { ("mean", sample.mean) } else { ("median", sample.summary.median) };
-        let shown = format!("{}{} {}", sample.sign(), words::value(quantity, value), words::unit(quantity));
         let load = (quantity != Quantity::TableCapacity).then_some(sample.load);
+        let at = load.map(|load| format!(" at {} {}", grouped(load.0 as f64), words::rate_unit(&self.test.measure)));
+        let (number, unit) = (words::value(quantity, value), words::unit(quantity));
+        let shown = format!("{}{number} {unit}{}", sample.sign(), at.unwrap_or_default());
         Some(Headline { load, ..headline(quantity, statistic, value, shown) })
     }
 }

@@ -3,6 +3,7 @@
 use super::{GoalDigest, Hindrance, Limits, Sample};
 use crate::Input;
 use crate::words::title;
+use sixbench_method::bottleneck::busiest;
 use sixbench_method::measure::{Outcome, Quantity};
 use sixbench_method::plan::{Measure, Point, Test};
 use sixbench_method::record::TrialRecord;
@@ -133,8 +134,7 @@ impl<'a> PointDigest<'a> {
 
     /// The passing trial at the highest load: where the DUT worked hardest without losing.
     pub(crate) fn highest_passing(&self, goal: LossRatio) -> Option<&'a TrialRecord> {
-        let passing = self.records.iter().filter(|r| r.result.verdict(goal) == Verdict::Passed);
-        passing.max_by_key(|r| r.result.spec.rate).copied()
+        busiest(&self.records, goal)
     }
 
     /// The losing trial at the lowest load whose losses have a place in time.

@@ -1,6 +1,7 @@
 //! The one number of a point where it is a rate or a number of connections, whether it was searched or measured in a trial.
 
 use super::{Limits, PointDigest};
+use sixbench_method::disturbance::makes_lower_bound;
 use sixbench_method::measure::Quantity;
 use sixbench_method::plan::Measure;
 use sixbench_method::stats::Summary;
@@ -32,8 +33,10 @@ impl PointDigest<'_> {
 
     fn sampled(&self, quantity: Quantity) -> Option<Rated> {
         let sample = self.worst(quantity)?;
-        let (maximum, n) = (sample.at_least as u32, sample.summary.n as u32);
-        let limits = Limits { maximum, dut: n - maximum.min(n), ..Limits::default() };
+        let (open, n) = (sample.at_least as u32, sample.summary.n as u32);
+        // As the status of the point has it: what a disturbed machine ended is not the plan's maximum.
+        let (maximum, disturbed) = if makes_lower_bound(&self.records) { (0, open) } else { (open, 0) };
+        let limits = Limits { maximum, disturbed, dut: n - open.min(n), ..Limits::default() };
         Some(Rated { summary: sample.summary, limits, span: (sample.summary.min, sample.summary.max) })
     }
 }

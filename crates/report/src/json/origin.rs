@@ -62,6 +62,8 @@ pub(super) struct JsonResult {
     statistic: &'static str,
     value: f64,
     unit: &'static str,
+    /// It was measured at, frames/s per direction or what `rate_unit` says; null where it was searched.
+    load: Option<u64>,
 }
 
 /// What became of a point.
@@ -91,7 +93,13 @@ impl JsonStatus {
             repetitions_with_result: planned.repetitions.with_result,
             repetitions_made: planned.repetitions.made,
             repetitions_planned: planned.repetitions.planned,
-            result: result.map(|r| JsonResult { quantity: r.quantity, statistic: r.statistic, value: r.value, unit: r.unit }),
+            result: result.map(|r| JsonResult {
+                quantity: r.quantity,
+                statistic: r.statistic,
+                value: r.value,
+                unit: r.unit,
+                load: r.load.map(|load| load.0),
+            }),
         })
     }
 }

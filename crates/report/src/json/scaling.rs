@@ -1,7 +1,8 @@
 //! What `results.json` holds of series over the DUT's cores: the steps, the fitted laws, and how idle the devices were.
 
+use crate::bound::Bound;
 use crate::digest::Digest;
-use crate::scaling::{Bound, ScaledStep, Scaling, scalings};
+use crate::scaling::{ScaledStep, Scaling, scalings};
 use crate::words::full_rate_unit;
 use serde::Serialize;
 use sixbench_method::bottleneck::{Idleness, Weakest};

@@ -2,8 +2,9 @@
 
 use super::Figure;
 use super::style::{self, Axis, Key};
+use crate::bound::Bound;
 use crate::digest::Digest;
-use crate::series::{Curve, Steps, curves, quantities, series};
+use crate::series::{Curve, Step, Steps, curves, quantities, series};
 use kuva::prelude::{Layout, Plot};
 use sixbench_method::plan::SeriesBy;
 use sixbench_method::terms::{Direction, FrameSize};
@@ -19,7 +20,7 @@ pub(crate) fn figure(digest: &Digest) -> Figure {
     Figure {
         id: "degradation",
         title: "Degradation over the number of flows",
-        caption: "Against the fewest flows, per cent of the median; above 0 is worse.".to_owned(),
+        caption: "Against the fewest flows, per cent of the median; above 0 is worse. Where a rate may be higher in truth, a point is a bound, as the table says.".to_owned(),
         keys: keys.chain([Key::new("╌╌", style::INK, "reverse direction, where directions differ")]).collect(),
         panels: all.iter().flat_map(|steps| panels(digest, steps, &sizes)).collect(),
         ..Figure::default()
@@ -41,8 +42,14 @@ fn has_line(curve: &Curve) -> bool {
     curve.subject.rate.is_none() && line(curve).len() > 1
 }
 
+/// The steps of which something is known, each with its degradation.
+fn shown(curve: &Curve) -> impl Iterator<Item = (&Step, f64)> {
+    let is_known = |step: &&Step| step.at == curve.steps[0].at || curve.bound(step) != Bound::Unknown;
+    curve.steps.iter().filter(is_known).filter_map(|step| Some((step, curve.degradation(step)?)))
+}
+
 fn line(curve: &Curve) -> Vec<(f64, f64)> {
-    curve.steps.iter().filter_map(|step| Some((step.at, curve.degradation(step)?))).collect()
+    shown(curve).map(|(step, degradation)| (step.at, degradation)).collect()
 }
 
 fn panel(title: &str, curves: &[&Curve], sizes: &[FrameSize]) -> String {
@@ -74,6 +81,8 @@ fn plots(curve: &Curve, sizes: &[FrameSize]) -> [Plot; 2] {
     let is_reverse = curve.subject.direction == Some(Direction::Reverse);
     let joined = if is_reverse { style::dashed } else { style::line };
     let points = line(curve);
-    let labels = points.iter().map(|(at, d)| format!("{at} flows, {} bytes: {d:.2} %", curve.size)).collect();
+    let sign = |step: &Step| if step.at == curve.steps[0].at { "" } else { curve.bound(step).sign().unwrap_or_default() };
+    let label = |(step, d): (&Step, f64)| format!("{} flows, {} bytes: {}{d:.2} %", step.at, curve.size, sign(step));
+    let labels = shown(curve).map(label).collect();
     [joined(points.clone(), style::color(i), 1.5), style::dots(points, style::color(i), style::marker(i), labels)]
 }

@@ -78,7 +78,8 @@ fn top(stage: &Stage) -> f64 {
 fn measured(i: usize, stage: &Stage) -> Plot {
     let dot = |&(background, point): &(f64, &PointDigest)| {
         let (share, s) = (100.0 - background, point.headline()?);
-        let label = format!("{} % translated: {} frames/s, n = {}", three_digits(share), grouped(s.median), s.n);
+        let label =
+            format!("{} % translated: {}{} frames/s, n = {}", three_digits(share), point.sign(), grouped(s.median), s.n);
         Some(Barred::new(share, s.median, (s.p1, s.p99), label))
     };
     style::barred(i, stage.points.iter().filter_map(dot).collect())

@@ -26,7 +26,8 @@ pub(crate) fn figure(digest: &Digest) -> Figure {
         id: "processor",
         title: "The DUT's processor",
         caption: "Each core of the DUT during the passing trial at the highest load of each point. A core near 100 % is what \
-                  limits the DUT; idle cores with loss point elsewhere."
+                  limits the DUT; idle cores with loss point elsewhere. The notes are of the losing trials at the lowest loads, and name \
+                  the others."
             .to_owned(),
         keys: KINDS.map(|(name, i, _)| Key::new("■", style::color(i), name)).to_vec(),
         panels: digest.points.iter().flat_map(|p| panels(digest, p)).collect(),

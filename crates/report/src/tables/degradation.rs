@@ -40,7 +40,10 @@ fn table(steps: &Steps, quantity: &str, curves: &[&Curve]) -> Table {
     let rows = later.flat_map(|(at, test)| subjects.iter().map(|subject| row(*at, test, subject)).collect::<Vec<_>>());
     let table = Table::new(format!("Degradation of {}: {}", in_a_sentence(quantity), steps.name), columns).with_rows(rows);
     let formula = subjects.first().map(|subject| formula(steps.by, first, subject)).unwrap_or_default();
-    table.with_note(format!("{formula}{} –: not measured, or nothing to compare with.", start(steps)))
+    table.with_note(format!(
+        "{formula}{} –: not measured, nothing to compare with, or both may be higher in truth.",
+        start(steps)
+    ))
 }
 
 fn cell(curve: &Curve, at: f64) -> String {
@@ -52,7 +55,8 @@ fn cell(curve: &Curve, at: f64) -> String {
         .filter(|_| curve.subject.rate.is_none())
         .map(|rate| format!(" ({})", short(rate.0 as f64)))
         .unwrap_or_default();
-    curve.degradation(step).map_or("–".to_owned(), |d| format!("{}\u{a0}%{load}", three_digits(d)))
+    let shown = |d: f64| Some(format!("{}{}\u{a0}%{load}", curve.bound(step).sign()?, three_digits(d)));
+    curve.degradation(step).and_then(shown).unwrap_or_else(|| "–".to_owned())
 }
 
 fn counted(by: SeriesBy) -> &'static str {

@@ -8,6 +8,12 @@ use sixbench_method::mix;
 use sixbench_method::plan::{Measure, SeriesBy};
 use sixbench_method::terms::FrameSize;
 
+/// The sign before what a model makes of the ends: it rises with both, so it may be higher in truth where one of them may be.
+fn sign_of_model(steps: &[(f64, &PointDigest)]) -> &'static str {
+    let is_open = steps.iter().any(|(at, point)| (*at == 0.0 || *at == 100.0) && point.limits().open_above());
+    if is_open { "≥\u{a0}" } else { "" }
+}
+
 /// The throughput with all frames and with none translated, where both were measured.
 pub(crate) fn ends(steps: &[(f64, &PointDigest)]) -> Option<(f64, f64)> {
     let median = |point: &PointDigest| point.headline().map(|s| s.median).filter(|&rate| rate > 0.0);
@@ -39,10 +45,11 @@ fn mixed_table(digest: &Digest, steps: &Steps) -> Table {
 
 fn mixed_rows(digest: &Digest, steps: &Steps, size: FrameSize) -> Vec<Vec<String>> {
     let points = steps.with_rate(digest, size);
-    let ends = ends(&points);
+    let (ends, sign) = (ends(&points), sign_of_model(&points));
+    let shown = |rate: f64| format!("{sign}{}", grouped(rate.round()));
     let row = |&(background, point): &(f64, &PointDigest)| {
         let share = 1.0 - background / 100.0;
-        let model = |of: fn(f64, f64, f64) -> f64| ends.map_or("–".to_owned(), |(tt, tn)| grouped(of(share, tt, tn).round()));
+        let model = |of: fn(f64, f64, f64) -> f64| ends.map_or("–".to_owned(), |(tt, tn)| shown(of(share, tt, tn)));
         let mut row = vec![size.to_string(), three_digits(100.0 - background)];
         row.extend(cells(point).into_iter().flatten());
         row.extend([model(mix::separate_cores), model(mix::one_core)]);

@@ -1,7 +1,8 @@
 //! Tables of series over the DUT's cores: the paper's table of Lencse and Nagy with the fitted laws below, and how idle the devices were.
 
+use crate::bound::Bound;
 use crate::digest::Digest;
-use crate::scaling::{Bound, ScaledStep, Scaling, scalings};
+use crate::scaling::{ScaledStep, Scaling, scalings};
 use crate::table::Table;
 use crate::words::{
     count, frames, full_rate_unit, grouped, rate_unit, searched, short, size_cell, three_digits, with_decimals,
@@ -53,13 +54,7 @@ fn row(scaling: &Scaling, place: usize) -> Vec<String> {
 }
 
 fn bounded(value: f64, bound: Bound, decimals: usize) -> Option<String> {
-    let sign = match bound {
-        Bound::Exact => "",
-        Bound::AtLeast => "≥\u{a0}",
-        Bound::AtMost => "≤\u{a0}",
-        Bound::Unknown => return None,
-    };
-    Some(format!("{sign}{}", with_decimals(value, decimals)))
+    Some(format!("{}{}", bound.sign()?, with_decimals(value, decimals)))
 }
 
 /// The laws in sentences, and which steps they leave out.

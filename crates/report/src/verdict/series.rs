@@ -1,5 +1,6 @@
 //! What a series shows in sentences: one for each, at its smallest frame size with results.
 
+use crate::bound::Bound;
 use crate::digest::{Digest, PointDigest};
 use crate::scaling::scalings;
 use crate::series::{Steps, curves, series};
@@ -26,8 +27,15 @@ fn degradation(digest: &Digest, steps: &Steps) -> Option<String> {
     let verb = if change < 0.0 { "improves" } else { "degrades" };
     let (name, size) = (in_a_sentence(&curve.subject.quantity), curve.size);
     let [from, to] = [curve.steps.first()?.at, last.at].map(grouped);
-    let (change, of) = (three_digits(change.abs()), noun(steps.by));
-    Some(format!("{}: {name} at {size}\u{a0}bytes {verb} by {change}\u{a0}% from {from} to {to} {of}.", steps.name))
+    let (of, bound) = (noun(steps.by), curve.bound(last));
+    let Some(bound) = (if change < 0.0 { bound.inverted() } else { bound }).words() else {
+        return Some(format!(
+            "{}: how {name} at {size}\u{a0}bytes changes from {from} to {to} {of} is not known: both may be higher than what was found.",
+            steps.name
+        ));
+    };
+    let change = three_digits(change.abs());
+    Some(format!("{}: {name} at {size}\u{a0}bytes {verb} by {bound}{change}\u{a0}% from {from} to {to} {of}.", steps.name))
 }
 
 fn noun(by: SeriesBy) -> &'static str {
@@ -50,15 +58,15 @@ fn mixed(digest: &Digest, steps: &Steps) -> Option<String> {
     Some(format!("{}: throughput by the share of translated frames, at {size}\u{a0}bytes: {}.", steps.name, list.join(", ")))
 }
 
-/// `cores: at 84 bytes 4 cores pass 2.8 times as much as 1.`
+/// `cores: with 4 of the DUT's cores 2.8 times the throughput of 1, at 84 bytes.` Nothing where both rates may be higher in truth.
 fn scaling(digest: &Digest, steps: &Steps) -> Option<String> {
     let (size, points) = smallest(digest, steps)?;
     let ((few, first), (many, last)) = (points.first()?, points.last()?);
     let gain = last.headline()?.median / first.headline().filter(|s| s.median > 0.0)?.median;
-    let at_least = if last.limits().open_above() { "at least " } else { "" };
+    let bound = Bound::of_ratio(last.limits().open_above(), first.limits().open_above()).words()?;
     let [few, many, gain] = [*few, *many, gain].map(three_digits);
     Some(format!(
-        "{}: with {many} of the DUT's cores {at_least}{gain} times the {} of {few}{}.",
+        "{}: with {many} of the DUT's cores {bound}{gain} times the {} of {few}{}.",
         steps.name,
         in_a_sentence(&searched(steps.measure()?, digest.goal())),
         last.size().map(|_| format!(", at {size}\u{a0}bytes")).unwrap_or_default()

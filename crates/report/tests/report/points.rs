@@ -6,7 +6,7 @@ use serde_json::Value;
 use sixbench_method::plan::Test;
 use sixbench_method::record::Ending;
 use sixbench_method::status::{PlannedPoint, planned_points};
-use sixbench_report::{csv, html, json, latex, markdown, points_csv, terminal};
+use sixbench_report::{csv, html, json, latex, markdown, points_csv, scaling_csv, terminal, values_csv, warnings_csv};
 
 /// The status of a point as each format shows it.
 const WORDS: [&str; 4] = ["result", "at least", "no result", "not run"];
@@ -115,6 +115,9 @@ fn every_kind_of_status_is_in_every_format() {
         ("no-load", "no result"),
         ("nothing", "no result"),
         ("phase-1", "no result"),
+        ("disturbed", "at least"),
+        ("disturbed-burst", "at least"),
+        ("taken", "no result"),
         ("partly", "result"),
         ("unfinished", "no result"),
         ("broken", "not run"),
@@ -163,7 +166,7 @@ fn the_counts_are_those_of_points_and_no_count_of_missing_results_is_false() {
     let views = Views::of(&sample);
     let counts = &views.json["counts"];
     let found = ["points", "result", "at_least", "no_result", "not_run"].map(|key| counts[key].as_u64().expect("a count"));
-    assert_eq!(found, [30, 8, 4, 12, 6]);
+    assert_eq!(found, [36, 8, 8, 14, 6]);
     for point in views.json["points"].as_array().expect("points") {
         let (planned, with_result) = (&point["repetitions_planned"], &point["repetitions_with_result"]);
         let without = planned.as_u64().expect("a number") - with_result.as_u64().expect("a number");
@@ -171,7 +174,7 @@ fn the_counts_are_those_of_points_and_no_count_of_missing_results_is_false() {
         assert_eq!(point["result"].is_null(), matches!(point["status"].as_str(), Some("no-result" | "not-run")), "{point}");
     }
     let page = html(&sample.input()).expect("a page");
-    assert!(page.contains("15\u{a0}tests; 12 of 30\u{a0}points have a result, 18 do not; "));
+    assert!(page.contains("18\u{a0}tests; 16 of 36\u{a0}points have a result, 20 do not; "));
 }
 
 #[test]
@@ -228,6 +231,83 @@ fn every_output_says_when_where_and_by_which_command_it_was_measured() {
     let header = page.split("</header>").next().expect("a header");
     assert!(!header.contains(input.generated), "the time of writing is a footnote");
     assert!(page.contains(&format!("Report written {}.", input.generated)));
+}
+
+#[test]
+fn every_csv_says_when_where_and_by_which_command_and_with_which_labels() {
+    let sample = Sample::of_chains();
+    let input = sample.input();
+    let ends = "run_started,run_ended,host,command,sixbench,label_rack";
+    let row = "Z,alpha,sixbench run plans/quickstart.toml --label rack=b4,0.1.0,b4";
+    let values = Sample::of_every_measure();
+    let files = [
+        csv(&input),
+        points_csv(&input),
+        scaling_csv(&input).expect("a series over cores"),
+        warnings_csv(&input),
+        values_csv(&values.input()),
+    ];
+    for text in files {
+        let (header, rows) = text.split_once('\n').expect("a header");
+        assert!(header.ends_with(ends), "{header}");
+        assert!(!rows.is_empty());
+        rows.lines().for_each(|line| assert!(line.ends_with(row), "{line}"));
+    }
+}
+
+#[test]
+fn the_warnings_of_a_run_have_a_file_in_their_order() {
+    let mut sample = Sample::complete();
+    sample.facts.warnings = vec!["core 1 is 97 % busy, by \"make\"".to_owned(), "the machine is virtual".to_owned()];
+    let text = warnings_csv(&sample.input());
+    let rows: Vec<Vec<String>> = text.lines().skip(1).map(fields).collect();
+    assert!(text.contains(",1,\"core 1 is 97 % busy, by \"\"make\"\"\","), "{text}");
+    assert_eq!(rows.iter().map(|row| row[1].as_str()).collect::<Vec<_>>(), ["1", "2"]);
+    assert_eq!(rows[1][2], "the machine is virtual");
+    sample.facts.warnings.clear();
+    assert_eq!(warnings_csv(&sample.input()).lines().count(), 1);
+}
+
+#[test]
+fn the_load_a_result_was_measured_at_is_in_every_format() {
+    let sample = Sample::of_every_measure().only(&["latency"]);
+    let input = sample.input();
+    let of_json: Value = serde_json::from_str(&json(&input)).expect("JSON");
+    let load = of_json["points"][0]["result"]["load"].as_u64().expect("a load");
+    let row = fields(points_csv(&input).lines().nth(1).expect("a row"));
+    assert_eq!(row[14], load.to_string());
+    let shown = format!("ms at {} frames/s |", short_grouped(load));
+    assert!(markdown(&input).contains(&shown), "{shown}: {}", markdown(&input));
+    let searched: Value = serde_json::from_str(&json(&Sample::complete().input())).expect("JSON");
+    assert!(searched["points"][0]["result"]["load"].is_null(), "what was searched is a load itself");
+}
+
+fn short_grouped(load: u64) -> String {
+    let digits = load.to_string();
+    let places = digits.len();
+    let comma = |i: usize| i > 0 && (places - i).is_multiple_of(3);
+    digits.chars().enumerate().flat_map(|(i, digit)| comma(i).then_some(',').into_iter().chain([digit])).collect()
+}
+
+/// The lines of the terminal that are marked by colour.
+fn marked(sample: &Sample, width: usize) -> String {
+    let text = terminal(&sample.input(), width, true);
+    text.lines().filter(|line| line.contains("\u{1b}[33m")).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn what_another_run_may_cure_is_marked_by_colour() {
+    let of = |name: &str| marked(&Sample::of_every_status().only(&[name]), 100);
+    for name in ["at-least", "disturbed", "taken", "tester", "partly", "unfinished"] {
+        assert!(!of(name).is_empty(), "{name}");
+    }
+    for name in ["result", "zero"] {
+        assert_eq!(of(name), "", "{name}");
+    }
+    let mut highest = Sample::complete();
+    highest.outcomes.iter_mut().for_each(|outcome| outcome.brackets[0].limit = sixbench_method::search::Limit::Maximum);
+    assert_eq!(marked(&highest, 100), "", "the plan's maximum is no fault");
+    assert!(!marked(&Sample::of_every_status().only(&["disturbed"]), 60).is_empty(), "on a narrow terminal, too");
 }
 
 #[test]

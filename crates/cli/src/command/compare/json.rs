@@ -57,5 +57,7 @@ fn value_of_finding(row: &Row) -> Option<Value> {
             json!({ "verdict": "inconclusive", "reason": "too-few-repetitions", "needed": needed })
         }
         Finding::CutOff => json!({ "verdict": "inconclusive", "reason": "cut-off" }),
+        Finding::Dependent => json!({ "verdict": "inconclusive", "reason": "dependent" }),
+        Finding::Drifting => json!({ "verdict": "inconclusive", "reason": "drifting" }),
     })
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 /// Facts of the host that say nothing of what it can do, or are never twice the same.
 const UNSTEADY: [&str; 6] = ["memory", "load", "time", "date", "started", "ended"];
 
-/// The warnings, most serious first. A and B were measured one after the other: that is always one of them.
+/// The warnings, most serious first.
 pub(super) fn of(directories: [&Path; 2]) -> Vec<String> {
     let facts = directories.map(facts);
     let unknown = facts.iter().zip(["A", "B"]).filter(|(facts, _)| facts.is_none()).map(|(_, side)| {
@@ -19,11 +19,6 @@ pub(super) fn of(directories: [&Path; 2]) -> Vec<String> {
             differences(a, b).into_iter().map(|text| format!("warning: A and B differ in more than their devices: {text}")),
         );
     }
-    warnings.push(
-        "note: A and B were measured one after the other, so a drift of the machine counts as a difference; where both devices are \
-         at hand let them take turns: sixbench compare DEVICE DEVICE, or compare --plan PLAN TEST TEST"
-            .to_owned(),
-    );
     warnings
 }
 
@@ -103,7 +98,7 @@ mod tests {
     fn results_without_facts_say_so() {
         let nowhere = Path::new("/no/such/results");
         let warnings = of([nowhere, nowhere]);
-        assert_eq!(warnings.len(), 3);
+        assert_eq!(warnings.len(), 2);
         assert!(warnings[1].contains("B has no facts.json"), "{warnings:?}");
     }
 }

@@ -77,6 +77,15 @@ fn finding(row: &Row, rows: usize) -> String {
                 [(row.is_a_at_least, "A"), (row.is_b_at_least, "B")].iter().filter(|s| s.0).map(|s| s.1).collect();
             format!("inconclusive: the tester, the plan's maximum or other work on the machine cut off {}", sides.join(" and "))
         }
+        Finding::Dependent => format!(
+            "inconclusive: repetitions follow those before them (autocorrelation {:.1}), so they show less than their number says; more of \
+             them, and further apart, would do",
+            row.autocorrelation.unwrap_or_default()
+        ),
+        Finding::Drifting => format!(
+            "inconclusive: the repetitions drift, which alone may make B differ by {:+.1} % from A; let the two take turns",
+            row.drift.unwrap_or_default() * 100.0
+        ),
     }
 }
 
@@ -114,7 +123,7 @@ fn counted(count: usize, noun: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sixbench_method::comparison::{Missing, Side, Subject, Unfit, Which, compare};
+    use sixbench_method::comparison::{Missing, Order, Side, Subject, Unfit, Which, compare};
     use sixbench_method::measure::Outcome;
     use sixbench_method::plan::{Dns, DnsRole, Point, Tcp};
     use sixbench_method::repeat::Repetition;
@@ -136,11 +145,15 @@ mod tests {
     }
 
     fn told(measure: Measure, a: &[u64], b: &[u64], limit: Limit) -> String {
+        told_in(Order::InTurns, measure, a, b, limit)
+    }
+
+    fn told_in(order: Order, measure: Measure, a: &[u64], b: &[u64], limit: Limit) -> String {
         let repetitions = Repetition::Fixed(a.len() as u32);
         let test = Test { measure, repetitions, ..Test::of("t", "d") };
         let (a, b) = (outcomes(&test, a, Limit::Dut), outcomes(&test, b, limit));
         let side = |which, outcomes| Side { which, tests: vec![&test], outcomes };
-        let compared = compare(&side(Which::A, &a), &side(Which::B, &b), 0.0).expect("a test in common");
+        let compared = compare(&side(Which::A, &a), &side(Which::B, &b), 0.0, order).expect("a test in common");
         describe(&compared, &["old".to_owned(), "new".to_owned()]) + &reason(&compared)
     }
 
@@ -166,7 +179,12 @@ mod tests {
     fn what_is_inconclusive_says_why() {
         let few = told(Measure::Throughput, &LOW[..3], &HIGH[..3], Limit::Dut);
         let cut_off = told(Measure::Throughput, &HIGH, &LOW, Limit::Maximum);
-        insta::assert_snapshot!([few, cut_off].join("\n"));
+        let up = |from: u64| (0..7).map(|i| from + 1000 * i).collect::<Vec<u64>>();
+        let drifting = told_in(Order::AFirst, Measure::Throughput, &up(100_000), &up(107_000), Limit::Dut);
+        let waves = [104_000, 103_500, 103_000, 101_000, 99_500, 99_400, 99_300, 101_500, 103_000, 103_500, 104_000];
+        let around = [101_000, 100_500, 100_000, 98_000, 96_500, 96_400, 96_300, 98_500, 100_000, 100_500, 101_000];
+        let dependent = told_in(Order::BFirst, Measure::Throughput, &waves, &around, Limit::Dut);
+        insta::assert_snapshot!([few, cut_off, drifting, dependent].join("\n"));
     }
 
     #[test]

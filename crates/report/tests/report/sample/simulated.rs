@@ -84,6 +84,9 @@ impl Sample {
             (of("no-load", latency()), hard(1)),
             (of("nothing", recovery()), hard(10_000_000)),
             (stateful, hard(300_000).with_connections(FrameRate(10_000), 500)),
+            (of("disturbed", Measure::Throughput), hard(300_000)),
+            (of("disturbed-burst", burst()), hard(2_000_000)),
+            (of("taken", Measure::Throughput), hard(300_000)),
             (of("partly", Measure::Throughput), hard(200_000)),
             (of("unfinished", Measure::Throughput), hard(200_000)),
             (of("broken", Measure::Throughput), hard(200_000)),
@@ -98,6 +101,9 @@ impl Sample {
             _ => true,
         };
         sample.records.retain(is_kept);
+        sample.take_processors("disturbed");
+        sample.take_processors("disturbed-burst");
+        sample.lose_to_others("taken");
         let mut sample = sample.replayed().ended(Some(Ending::Failed { error: ERROR.to_owned() }));
         let reason = SkipReason::SetUpFailed { dut: "simulated".to_owned(), error: ERROR.to_owned() };
         sample.facts.not_run.push(SkippedTest { test: "broken".to_owned(), reason });
@@ -106,9 +112,28 @@ impl Sample {
 
     /// In every trial of this test that passed others had the DUT's processors for a fifth of a second.
     pub(crate) fn disturbed(mut self, name: &str) -> Self {
+        self.take_processors(name);
+        self.replayed()
+    }
+
+    fn take_processors(&mut self, name: &str) {
         let passed = |r: &&mut TrialRecord| r.point.test == name && r.result.not_received() == 0;
         self.records.iter_mut().filter(passed).for_each(|r| r.result.faults.push(Fault::CpuTaken { milliseconds: 200 }));
-        self.replayed()
+    }
+
+    /// Others had the DUT's processors all the time, so no trial at any load is valid: the run ends below its lowest load.
+    fn lose_to_others(&mut self, name: &str) {
+        let points: Vec<Point> = self.plan.test(name).expect("a test").points().collect();
+        self.records.retain(|record| record.point.test != name);
+        for (point, repetition) in points.iter().flat_map(|point| (1..=3).map(move |repetition| (point, repetition))) {
+            let mut dut = hard(1);
+            self.drive(point, repetition, |spec| {
+                let Ok(mut result) = dut.measure(spec);
+                let milliseconds = spec.duration_ns / 1_000_000;
+                result.faults.push(Fault::CpuTaken { milliseconds });
+                (result, watch(300))
+            });
+        }
     }
 
     /// A random plan, of whose records random parts are missing or spoilt.
@@ -119,7 +144,7 @@ impl Sample {
         let mut sample = Self::of_simulated(tests);
         let names: Vec<String> = sample.plan.tests.iter().map(|test| test.name.clone()).collect();
         for name in &names {
-            match random.next_u64() % 8 {
+            match random.next_u64() % 10 {
                 0 if sample.plan.tests.len() > 1 => sample.leave_out(name),
                 1 => {
                     sample.records.retain(|record| record.point.test != *name);
@@ -132,6 +157,8 @@ impl Sample {
                     sample.records.retain(|r| r.point.test != *name || u64::from(r.trial) <= most);
                 }
                 4 => sample.records.iter_mut().filter(|r| r.point.test == *name && random.uniform() < 0.2).for_each(spoil),
+                5 => sample.take_processors(name),
+                6 => sample.records.iter_mut().filter(|r| r.point.test == *name && random.uniform() < 0.3).for_each(disturb),
                 _ => {}
             }
         }
@@ -144,6 +171,11 @@ impl Sample {
 fn spoil(record: &mut TrialRecord) {
     let fault = Fault::SentTooSlowly { direction: Direction::Forward, nominal_ns: SECOND, took_ns: 2 * SECOND };
     record.result.faults.push(fault);
+}
+
+fn disturb(record: &mut TrialRecord) {
+    let milliseconds = record.result.spec.duration_ns / 3_000_000;
+    record.result.faults.push(Fault::CpuTaken { milliseconds });
 }
 
 fn chance_test(i: u64, random: &mut SplitMix64) -> (Test, SimulatedDut) {

@@ -1,0 +1,77 @@
+//! When the two sides of a comparison were measured: their repetitions did not take turns.
+
+use jiff::{Timestamp, Unit};
+use sixbench_method::comparison::Order;
+use sixbench_method::record::TrialRecord;
+
+/// Returns which of two directories was measured first, A where that is not known, and a note that says so.
+pub(super) fn of(records: [&[TrialRecord]; 2]) -> (Order, String) {
+    let spans = records.map(span);
+    let (order, when) = match spans {
+        [Some(a), Some(b)] if b.0 < a.0 => (Order::BFirst, between("B", b, "A", a)),
+        [Some(a), Some(b)] => (Order::AFirst, between("A", a, "B", b)),
+        _ => (Order::AFirst, String::new()),
+    };
+    let note = format!(
+        "note: A and B were measured one after the other, not in turns{when}: what the machine did meanwhile counts as a difference, and a \
+         drift is allowed for only where the repetitions show it; where both devices are at hand let them take turns: sixbench compare \
+         DEVICE DEVICE, or compare --plan PLAN TEST TEST"
+    );
+    (order, note)
+}
+
+/// Start of the first and of the last trial.
+type Span = (Timestamp, Timestamp);
+
+fn span(records: &[TrialRecord]) -> Option<Span> {
+    let starts = || records.iter().filter_map(|record| record.started.parse::<Timestamp>().ok());
+    Some((starts().min()?, starts().max()?))
+}
+
+fn between(first: &str, (_, ended): Span, second: &str, (started, _): Span) -> String {
+    let minutes = started.since((Unit::Minute, ended)).map(|span| span.get_minutes()).unwrap_or_default();
+    match started > ended {
+        true => format!(" ({second} {} {first})", after(minutes)),
+        false => format!(" ({second} was begun while {first} was being measured)"),
+    }
+}
+
+fn after(minutes: i64) -> String {
+    match minutes {
+        0..=1 => "right after".to_owned(),
+        2..=119 => format!("{minutes} minutes after"),
+        120..=2879 => format!("{} hours after", minutes / 60),
+        _ => format!("{} days after", minutes / 1440),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn span(from: &str, to: &str) -> Span {
+        let time = |time: &str| format!("2026-11-{time}:00Z").parse().expect("a time");
+        (time(from), time(to))
+    }
+
+    fn said(a: Span, b: Span) -> String {
+        between("A", a, "B", b)
+    }
+
+    #[test]
+    fn the_note_says_which_came_first_and_by_how_much() {
+        let a = span("21T09:00", "21T09:30");
+        assert_eq!(said(a, span("21T09:31", "21T10:00")), " (B right after A)");
+        assert_eq!(said(a, span("21T10:15", "21T10:30")), " (B 45 minutes after A)");
+        assert_eq!(said(a, span("21T23:40", "22T01:00")), " (B 14 hours after A)");
+        assert_eq!(said(a, span("25T09:40", "25T11:00")), " (B 4 days after A)");
+        assert_eq!(said(a, span("21T09:10", "21T11:00")), " (B was begun while A was being measured)");
+    }
+
+    #[test]
+    fn records_without_times_are_one_after_the_other() {
+        let (order, note) = of([&[], &[]]);
+        assert_eq!(order, Order::AFirst);
+        assert!(note.starts_with("note: A and B were measured one after the other, not in turns: "), "{note}");
+    }
+}

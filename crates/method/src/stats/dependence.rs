@@ -1,0 +1,194 @@
+//! Repetitions that depend on those before them: how much of that two samples show, and how much less their comparison is worth for it.
+
+use super::drift::erfc;
+use super::{median, sort};
+
+/// Fewer repetitions than this say nothing of their order.
+const LEAST: usize = 6;
+
+/// So many repetitions tell how much they depend on each other; of fewer, only what chance seldom does is believed.
+const MANY: f64 = 15.0;
+
+/// How seldom chance alone shows an autocorrelation in few repetitions.
+const SELDOM: f64 = 0.01;
+
+/// How seldom chance alone shows a drift in one of the two directions.
+const BY_CHANCE: f64 = 0.01;
+
+/// The highest autocorrelation that is reckoned with: beyond it the formulas below no longer hold.
+const HIGHEST: f64 = 0.95;
+
+/// Returns the autocorrelation from one repetition to the next that is to be allowed for in these samples, 0..1; `None` where they show none.
+///
+/// It is that of the ranks within each sample, so that a single outlier does not hide it. Of independent values it is -1/n on average, with the
+/// variance of Bartels' rank version of von Neumann's ratio (Journal of the American Statistical Association 77, 1982).
+pub fn autocorrelation(samples: &[&[f64]]) -> Option<f64> {
+    let long = samples.iter().filter(|sample| sample.len() >= LEAST);
+    let found: Vec<Lag> = long.filter_map(|sample| Lag::of(sample)).collect();
+    let weight: f64 = found.iter().map(|lag| lag.n).sum();
+    let mean = |of: fn(&Lag) -> f64| found.iter().map(|lag| lag.n * of(lag)).sum::<f64>() / weight;
+    let deviation = found.iter().map(|lag| lag.n * lag.n * lag.variance()).sum::<f64>().sqrt() / weight;
+    let above_chance = mean(|lag| lag.correlation + 1.0 / lag.n);
+    let are_many = found.iter().all(|lag| lag.n >= MANY);
+    let is_shown = above_chance > 0.0 && (are_many || upper_tail(above_chance / deviation) <= SELDOM);
+    is_shown.then(|| mean(Lag::allowed_for).clamp(0.0, HIGHEST))
+}
+
+/// Lag-1 correlation of the ranks of one sample.
+struct Lag {
+    n: f64,
+    correlation: f64,
+}
+
+impl Lag {
+    /// `None` of values that are all alike.
+    fn of(sample: &[f64]) -> Option<Self> {
+        let n = sample.len() as f64;
+        let ranks = ranks(sample);
+        let from_mean: Vec<f64> = ranks.iter().map(|rank| rank - (n + 1.0) / 2.0).collect();
+        let squares: f64 = from_mean.iter().map(|d| d * d).sum();
+        let products: f64 = from_mean.windows(2).map(|pair| pair[0] * pair[1]).sum();
+        (squares > 0.0).then(|| Self { n, correlation: products / squares })
+    }
+
+    fn variance(&self) -> f64 {
+        let n = self.n;
+        (n - 2.0) * (5.0 * n * n - 2.0 * n - 9.0) / (5.0 * n * (n + 1.0) * (n - 1.0).powi(2))
+    }
+
+    /// Without the bias of short samples, which is about -(1 + 3 r)/n (Marriott and Pope, Biometrika 41, 1954), and with as much again as makes
+    /// up for the scatter of the estimate: so that of equal devices with an autocorrelation of 0.5 no more are called different than of
+    /// independent ones, as a test of comparisons holds it to.
+    fn allowed_for(&self) -> f64 {
+        (self.correlation + 1.0 / self.n) * (1.0 + 10.0 / self.n)
+    }
+}
+
+/// The rank of each value, from 1; equal ones share the mean of theirs.
+fn ranks(sample: &[f64]) -> Vec<f64> {
+    let sorted = sort(sample);
+    let rank = |value: &f64| {
+        let below = sorted.partition_point(|other| other < value);
+        let up_to = sorted.partition_point(|other| other <= value);
+        (below + up_to + 1) as f64 / 2.0
+    };
+    sample.iter().map(rank).collect()
+}
+
+/// Returns the factor by which the variance of Mann and Whitney's U of samples of `m` and `n` values is larger than that of independent ones,
+/// where the correlation of values k apart is `autocorrelation` to the power of k. 1 without any.
+pub fn inflation(autocorrelation: f64, m: usize, n: usize) -> f64 {
+    // U is, but for small terms, a sum over the values of each sample; each counts as often as there are values in the other.
+    let (of_m, of_n) = (of_mean(autocorrelation, m), of_mean(autocorrelation, n));
+    (n as f64 * of_m + m as f64 * of_n) / (m + n).max(1) as f64
+}
+
+/// The same of the mean of `n` values.
+fn of_mean(autocorrelation: f64, n: usize) -> f64 {
+    let share = |k: usize| (1.0 - k as f64 / n as f64) * autocorrelation.powi(k as i32);
+    1.0 + 2.0 * (1..n).map(share).sum::<f64>()
+}
+
+/// Returns the drift that two samples of positive values share: by how much each value exceeds the one before, on average, as a logarithm.
+/// `None` where they show none, as chance would in one of fifty. The test is that of Mann and Kendall, the slope that of Theil and Sen, both over the pairs within the samples.
+pub fn common_drift(a: &[f64], b: &[f64]) -> Option<f64> {
+    let samples = || [a, b].into_iter().filter(|sample| sample.len() >= LEAST);
+    if samples().flatten().any(|&value| value.is_nan() || value <= 0.0) {
+        return None;
+    }
+    let slopes: Vec<f64> = samples().flat_map(slopes).collect();
+    let score: f64 = slopes.iter().filter(|slope| **slope != 0.0).map(|slope| slope.signum()).sum();
+    let variance: f64 = samples().map(|sample| kendalls_variance(sample.len() as f64)).sum();
+    // The score is whole, and moves in twos.
+    let z = (score.abs() - 1.0).max(0.0) / variance.sqrt();
+    let is_shown = variance > 0.0 && upper_tail(z) <= BY_CHANCE;
+    median(&slopes).filter(|slope| is_shown && *slope != 0.0)
+}
+
+fn slopes(sample: &[f64]) -> impl Iterator<Item = f64> {
+    let slope = |i: usize, j: usize| (sample[j] / sample[i]).ln() / (j - i) as f64;
+    (0..sample.len()).flat_map(move |j| (0..j).map(move |i| slope(i, j)))
+}
+
+/// Ties make it smaller, so to leave them out is to find less.
+fn kendalls_variance(n: f64) -> f64 {
+    n * (n - 1.0) * (2.0 * n + 5.0) / 18.0
+}
+
+/// The chance that a normal deviate exceeds `z`, which is not negative.
+fn upper_tail(z: f64) -> f64 {
+    erfc(z / std::f64::consts::SQRT_2) / 2.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::simulated::SplitMix64;
+
+    /// Values of which each keeps the share `phi` of the deviation before it; all have a standard deviation of 1.
+    fn chain(random: &mut SplitMix64, phi: f64, n: usize) -> Vec<f64> {
+        let mut last = random.gaussian();
+        let mut next = || {
+            last = phi * last + (1.0 - phi * phi).sqrt() * random.gaussian();
+            last
+        };
+        (0..n).map(|_| next()).collect()
+    }
+
+    #[test]
+    fn the_variance_of_a_mean_is_that_of_the_textbook() {
+        assert_eq!(inflation(0.0, 7, 20), 1.0);
+        // (1 + phi) / (1 - phi) of very many.
+        assert!((inflation(0.5, 100_000, 100_000) - 3.0).abs() < 1e-3);
+        // Of two values 1 + phi.
+        assert!((inflation(0.5, 2, 2) - 1.5).abs() < 1e-12);
+    }
+
+    #[test]
+    fn few_independent_values_show_an_autocorrelation_once_in_a_hundred() {
+        let mut random = SplitMix64::new(11);
+        for n in [6, 7, 12] {
+            let mut is_shown = |_: &i32| {
+                let (a, b) = (chain(&mut random, 0.0, n), chain(&mut random, 0.0, n));
+                autocorrelation(&[&a, &b]).is_some()
+            };
+            let shown = (0..4000).filter(&mut is_shown).count();
+            assert!(shown <= 80, "{n}: {shown} of 4000");
+        }
+    }
+
+    #[test]
+    fn an_autocorrelation_that_is_shown_has_about_its_size() {
+        let mut random = SplitMix64::new(12);
+        for (phi, n) in [(0.5, 20), (0.5, 50), (0.8, 50)] {
+            let mut found = || autocorrelation(&[&chain(&mut random, phi, n), &chain(&mut random, phi, n)]);
+            let all: Vec<f64> = (0..500).filter_map(|_| found()).collect();
+            assert!(all.len() > 450, "{phi} {n}: {}", all.len());
+            let median = median(&all).unwrap();
+            assert!((phi - 0.02..phi + 0.15).contains(&median), "{phi} {n}: {median}");
+        }
+    }
+
+    #[test]
+    fn few_values_or_equal_ones_show_nothing() {
+        assert_eq!(autocorrelation(&[&[1.0, 2.0, 3.0, 4.0, 5.0], &[1.0, 2.0, 3.0, 4.0, 5.0]]), None);
+        assert_eq!(autocorrelation(&[&[7.0; 20], &[7.0; 20]]), None);
+        assert_eq!(autocorrelation(&[]), None);
+        assert_eq!(common_drift(&[7.0; 20], &[7.0; 20]), None);
+        assert_eq!(common_drift(&[1.0, 2.0, 3.0], &[4.0, 5.0, 6.0]), None);
+        assert_eq!(common_drift(&[0.0; 20], &[7.0; 20]), None);
+    }
+
+    #[test]
+    fn a_common_drift_has_its_slope() {
+        let falling = |from: f64| (0..7).map(|i| from * (-0.01 * f64::from(i)).exp()).collect::<Vec<_>>();
+        let slope = common_drift(&falling(1000.0), &falling(900.0)).unwrap();
+        assert!((slope + 0.01).abs() < 1e-12, "{slope}");
+        let rising: Vec<f64> = falling(1000.0).into_iter().rev().collect();
+        assert_eq!(
+            common_drift(&falling(1000.0), &rising),
+            None,
+            "what rises in one and falls in the other is no drift of the machine"
+        );
+    }
+}
