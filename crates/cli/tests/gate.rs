@@ -6,7 +6,7 @@ mod results;
 
 use common::{ONE_AT_A_TIME, Scratch, output, text};
 use results::{beyond_the_tester, dut, plan, records, test, write};
-use sixbench_method::measure::Quantity;
+use sixbench_method::measures::Quantity;
 use sixbench_method::plan::{AtRate, Dns, DnsRole, Expectation, Load, Measure, Plan, Test};
 use sixbench_method::record::Facts;
 use sixbench_method::repeat::Repetition;

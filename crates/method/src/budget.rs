@@ -1,6 +1,6 @@
 //! What a plan costs: measurements, trials and time, estimated before anything is measured. Reads no clock.
 
-use crate::measure::{Findings, Outcome, procedure};
+use crate::measures::{Findings, Outcome, procedure};
 use crate::plan::{Measure, Plan, RepetitionStart, SearchMethod, SearchSettings, Test, TrialSettings};
 use crate::repeat::Repetition;
 use crate::search::{Start, new_search};

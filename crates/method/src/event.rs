@@ -1,6 +1,6 @@
 //! What happens in a run, as it happens: every view (progress line, JSON, web page) draws from these.
 
-use crate::measure::Outcome;
+use crate::measures::Outcome;
 use crate::plan::Point;
 use crate::record::TrialRecord;
 use crate::trial::dns::Certificate;

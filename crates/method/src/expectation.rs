@@ -2,7 +2,7 @@
 
 use crate::comparison::Subject;
 use crate::gate::Verdict;
-use crate::measure::{Outcome, Quantity};
+use crate::measures::{Outcome, Quantity};
 use crate::plan::{Expectation, Measure, Plan, Test};
 use crate::search::Limit;
 use crate::stats;
@@ -170,7 +170,7 @@ pub fn has_rate(measure: &Measure) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::measure::Value;
+    use crate::measures::Value;
     use crate::plan::{AtRate, Load, Point, Profile, RepetitionStart, SearchMethod, SearchSettings, TrialSettings};
     use crate::search::Bracket;
     use crate::terms::FrameRate;

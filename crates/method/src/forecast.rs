@@ -3,7 +3,7 @@
 
 use crate::budget::{self, Cost};
 use crate::event::Event;
-use crate::measure::Outcome;
+use crate::measures::Outcome;
 use crate::plan::{Plan, Point};
 use crate::simulated::gateway::extra_ns;
 use crate::trial::Verdict;

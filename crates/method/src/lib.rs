@@ -12,7 +12,7 @@ pub mod expectation;
 pub mod forecast;
 pub mod gate;
 pub mod isolation;
-pub mod measure;
+pub mod measures;
 pub mod mix;
 pub mod plan;
 mod random;

@@ -3,7 +3,7 @@
 //! A procedure is a function of its start and of the results it learned, so the records of a run hold all its decisions.
 
 use crate::disturbance::{makes_lower_bound, weighed};
-use crate::measure::{Findings, Outcome, Procedure, Value, procedure, watched};
+use crate::measures::{Findings, Outcome, Procedure, Value, procedure, watched};
 use crate::plan::{Plan, Point, Test};
 use crate::record::TrialRecord;
 use crate::throughput::{LoadSource, recorded};

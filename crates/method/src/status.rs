@@ -5,7 +5,7 @@ mod reason;
 
 pub use reason::{Cause, NoResult, NotRun, Open, Stage, Stop};
 
-use crate::measure::{Outcome, Quantity};
+use crate::measures::{Outcome, Quantity};
 use crate::plan::{Measure, Plan, Point, Test};
 use crate::record::{Ending, Facts, SkipReason, TrialRecord};
 use crate::replay::replay;

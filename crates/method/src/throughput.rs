@@ -1,7 +1,7 @@
 //! One throughput for each device, frame size, directions and traffic. The measurements that are made at the throughput share the searches
 //! for it: a search of its own for each would take most of the time of a run, and every one would find another rate.
 
-use crate::measure::Outcome;
+use crate::measures::Outcome;
 use crate::plan::{Measure, Plan, Point, Test};
 use crate::record::TrialRecord;
 use crate::replay::outcomes_of;

@@ -6,7 +6,7 @@ use common::plan;
 use sixbench_method::budget;
 use sixbench_method::event::Event;
 use sixbench_method::forecast::Forecast;
-use sixbench_method::measure::{Findings, Outcome, procedure};
+use sixbench_method::measures::{Findings, Outcome, procedure};
 use sixbench_method::plan::{AtRate, Load, Measure, Plan, Point, SearchMethod};
 use sixbench_method::record::{FORMAT, TrialRecord};
 use sixbench_method::repeat::Repetition;

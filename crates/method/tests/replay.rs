@@ -4,7 +4,7 @@ mod common;
 
 use common::{live, plan};
 use proptest::prelude::*;
-use sixbench_method::measure::{Findings, Outcome};
+use sixbench_method::measures::{Findings, Outcome};
 use sixbench_method::plan::*;
 use sixbench_method::record::TrialRecord;
 use sixbench_method::replay::{Resumed, outcomes, replay, resume};

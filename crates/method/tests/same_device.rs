@@ -5,7 +5,7 @@ mod common;
 
 use common::{plan, repeat};
 use sixbench_method::comparison::{Finding, Order, Side, Which, compare};
-use sixbench_method::measure::Outcome;
+use sixbench_method::measures::Outcome;
 use sixbench_method::plan::{Plan, RepetitionStart, SearchMethod};
 use sixbench_method::simulated::{Behaviour, SimulatedDut, SplitMix64};
 use sixbench_method::terms::FrameRate;

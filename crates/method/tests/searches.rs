@@ -4,7 +4,7 @@ mod common;
 
 use common::plan;
 use proptest::prelude::*;
-use sixbench_method::measure::Outcome;
+use sixbench_method::measures::Outcome;
 use sixbench_method::plan::{Plan, Point, SearchMethod, SearchSettings};
 use sixbench_method::search::{BinarySearch, Goal, Limit, MultipleLossRatioSearch, Search, Start, new_search, run, start_for};
 use sixbench_method::simulated::{Behaviour, SimulatedDut, SplitMix64};

@@ -4,7 +4,7 @@ mod common;
 
 use common::{live, plan};
 use sixbench_method::budget::estimate;
-use sixbench_method::measure::Outcome;
+use sixbench_method::measures::Outcome;
 use sixbench_method::plan::*;
 use sixbench_method::record::TrialRecord;
 use sixbench_method::replay::replay;

@@ -11,7 +11,7 @@ pub use warnings::warnings_csv;
 
 use crate::Input;
 use crate::words::{full_rate_unit, title};
-use sixbench_method::measure::{Outcome, Quantity, Unit, Value};
+use sixbench_method::measures::{Outcome, Quantity, Unit, Value};
 use sixbench_method::plan::{Measure, Test};
 use sixbench_method::search::{Bracket, Limit};
 use sixbench_method::terms::FrameRate;

@@ -32,7 +32,7 @@ pub use markdown::markdown;
 pub use plot::figures;
 pub use terminal::terminal;
 
-use sixbench_method::measure::Outcome;
+use sixbench_method::measures::Outcome;
 use sixbench_method::plan::Plan;
 use sixbench_method::record::{Facts, TrialRecord};
 

@@ -3,7 +3,7 @@
 use crate::bound::Bound;
 use crate::digest::{Digest, PointDigest, Sample};
 use crate::words::searched;
-use sixbench_method::measure::Quantity;
+use sixbench_method::measures::Quantity;
 use sixbench_method::mix::degradation_percent;
 use sixbench_method::plan::{Measure, SeriesBy, Test};
 use sixbench_method::terms::{Direction, FrameRate, FrameSize};

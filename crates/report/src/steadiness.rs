@@ -2,7 +2,7 @@
 
 use crate::digest::{Digest, PointDigest};
 use crate::words::{short, short_ms, three_digits};
-use sixbench_method::measure::{Quantity, Unit};
+use sixbench_method::measures::{Quantity, Unit};
 use sixbench_method::stats::{Drift, TwoModes, drift, modes};
 
 /// One sentence for each finding.

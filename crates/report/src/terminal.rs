@@ -5,7 +5,7 @@ use crate::digest::{Digest, PointDigest, Rated};
 use crate::tables::percentile_note;
 use crate::words::{cut, grouped, searched, share, title};
 use crate::{Input, origin, status, verdict};
-use sixbench_method::measure::Quantity;
+use sixbench_method::measures::Quantity;
 use sixbench_method::plan::{DnsRole, Measure};
 use sixbench_method::stats::Summary;
 use sixbench_method::status::PointStatus;

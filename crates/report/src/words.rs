@@ -1,6 +1,6 @@
 //! Numbers as people read them. All spaces inside a quantity are no-break spaces.
 
-use sixbench_method::measure::{Quantity, Unit};
+use sixbench_method::measures::{Quantity, Unit};
 use sixbench_method::plan::{Dns, DnsRole, Measure, Test};
 use sixbench_method::terms::{Directions, FrameSize, LossRatio};
 use sixbench_method::trial::{Shape, TrialSpec};

@@ -12,7 +12,7 @@ use crate::exit::{Exit, Failed};
 use crate::output::{self, tell};
 use crate::run::store::{Stored, load};
 use sixbench_method::comparison::{self, Comparison, Order, Side, Which};
-use sixbench_method::measure::Outcome;
+use sixbench_method::measures::Outcome;
 use sixbench_method::plan::{Plan, Test};
 use sixbench_method::replay;
 use sixbench_testbed::Library;

@@ -15,7 +15,7 @@ use sixbench_method::budget;
 use sixbench_method::disturbance::is_disturbed;
 use sixbench_method::event::Event;
 use sixbench_method::forecast::Forecast;
-use sixbench_method::measure::Outcome;
+use sixbench_method::measures::Outcome;
 use sixbench_method::plan::{Plan, Point, Test};
 use sixbench_method::record::{FORMAT, Facts, SkippedTest, TrialRecord};
 use sixbench_method::replay::{self, Resumed};

@@ -3,7 +3,7 @@
 use super::store::{self, Stored, load};
 use anyhow::{Context, Result, bail};
 use sixbench_method::budget;
-use sixbench_method::measure::Outcome;
+use sixbench_method::measures::Outcome;
 use sixbench_method::plan::{Plan, Profile};
 use sixbench_method::record::{Facts, TrialRecord};
 use sixbench_method::replay;

@@ -2,7 +2,7 @@
 
 use crate::config::units::show_rate;
 use sixbench_method::comparison::Subject;
-use sixbench_method::measure::Unit;
+use sixbench_method::measures::Unit;
 use sixbench_method::terms::FrameRate;
 
 /// A value to four figures or so.

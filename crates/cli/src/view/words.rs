@@ -2,7 +2,7 @@
 
 use crate::config::units::{show_ns, show_rate, show_seconds};
 use sixbench_method::event::Event;
-use sixbench_method::measure::{Outcome, Quantity, Unit, Value};
+use sixbench_method::measures::{Outcome, Quantity, Unit, Value};
 use sixbench_method::search::{Bracket, Limit};
 use sixbench_method::terms::FrameRate;
 use sixbench_method::trial::dns::{Answers, Certificate};

@@ -2,7 +2,7 @@
 
 use super::samples::{Key, Sample, is_below_the_scan};
 use super::{Side, Subject};
-use crate::measure::Outcome;
+use crate::measures::Outcome;
 use crate::plan::Test;
 use crate::replay;
 use crate::terms::FrameSize;

@@ -13,7 +13,7 @@ pub use gaps::{Missing, Unfit, Which};
 pub use subject::Subject;
 
 use crate::gate::Verdict;
-use crate::measure::Outcome;
+use crate::measures::Outcome;
 use crate::plan::Test;
 use crate::stats::{Doubts, LEVEL, RankTest, Shift, Summary, holm, is_significant, least_p, rank_test, shift};
 use crate::terms::FrameSize;

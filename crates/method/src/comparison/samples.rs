@@ -1,7 +1,7 @@
 //! From outcomes to samples: the values of the repetitions of one point, subject by subject.
 
 use super::Subject;
-use crate::measure::{Outcome, Quantity};
+use crate::measures::{Outcome, Quantity};
 use crate::plan::{Measure, Test};
 use crate::search::Limit;
 use crate::terms::Direction;

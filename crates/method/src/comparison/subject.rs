@@ -1,6 +1,6 @@
 //! What a row of a comparison compares, with its name, its noun and its unit.
 
-use crate::measure::{Quantity, Unit};
+use crate::measures::{Quantity, Unit};
 use crate::plan::Measure;
 use crate::terms::{Direction, FrameRate, LossRatio};
 use serde::{Deserialize, Serialize};

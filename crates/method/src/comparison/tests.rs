@@ -3,7 +3,7 @@
 mod order;
 
 use super::*;
-use crate::measure::{Quantity, Value};
+use crate::measures::{Quantity, Value};
 use crate::plan::{AtRate, Load, LossScan, Measure, Point};
 use crate::repeat::Repetition;
 use crate::search::{Bracket, Limit};

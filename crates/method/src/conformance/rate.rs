@@ -2,7 +2,7 @@
 
 use super::words::{list, percent, seconds};
 use super::{Clause, trial};
-use crate::measure::theoretical;
+use crate::measures::theoretical;
 use crate::plan::{Load, LossScan, Plan, SearchMethod, Test};
 use crate::terms::{FrameRate, FrameSize, LossRatio};
 

@@ -2,7 +2,7 @@
 
 use super::Clause;
 use super::words::{SECOND, repetitions, seconds};
-use crate::measure::theoretical;
+use crate::measures::theoretical;
 use crate::plan::{Load, Measure, Plan, SearchMethod, Test};
 use crate::search::Goal;
 use crate::terms::FrameRate;

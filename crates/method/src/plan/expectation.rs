@@ -1,6 +1,6 @@
 //! What a test is expected to come to.
 
-use crate::measure::Quantity;
+use crate::measures::Quantity;
 use crate::terms::{FrameRate, FrameSize};
 use serde::de::{self, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};

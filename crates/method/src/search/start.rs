@@ -2,7 +2,7 @@
 
 use super::Start;
 use super::range::BRACKET;
-use crate::measure::Outcome;
+use crate::measures::Outcome;
 use crate::plan::{Plan, Point, RepetitionStart};
 use crate::random::SplitMix64;
 use crate::stats;

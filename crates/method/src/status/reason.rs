@@ -2,7 +2,7 @@
 
 use super::{is_own, open_bracket};
 use crate::disturbance::{is_disturbed, makes_lower_bound};
-use crate::measure::Outcome;
+use crate::measures::Outcome;
 use crate::plan::{Measure, Test};
 use crate::record::TrialRecord;
 use crate::search::Limit;

@@ -2,7 +2,7 @@
 #![allow(dead_code, reason = "each test file is a crate of its own and uses a part")]
 
 use sixbench_method::disturbance::weighed;
-use sixbench_method::measure::{Findings, Outcome, procedure};
+use sixbench_method::measures::{Findings, Outcome, procedure};
 use sixbench_method::plan::*;
 use sixbench_method::record::{FORMAT, TrialRecord};
 use sixbench_method::repeat::Repetition;

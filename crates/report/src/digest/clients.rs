@@ -1,7 +1,7 @@
 //! Numbers of clients in ascending order, each with what became of their requests: the columns of the 6to4 paper's tables.
 
 use super::{Digest, PointDigest, Sample};
-use sixbench_method::measure::Quantity;
+use sixbench_method::measures::Quantity;
 use sixbench_method::plan::{Measure, Payload, ResponseTime, Test};
 use sixbench_method::terms::{Direction, FrameSize};
 

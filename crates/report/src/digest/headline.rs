@@ -3,7 +3,7 @@
 use super::{Digest, PointDigest};
 use crate::csv::unit_name;
 use crate::words::{self, full_rate_unit, grouped, percentage};
-use sixbench_method::measure::Quantity;
+use sixbench_method::measures::Quantity;
 use sixbench_method::plan::Measure;
 use sixbench_method::terms::FrameRate;
 

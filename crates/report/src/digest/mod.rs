@@ -168,7 +168,7 @@ impl<'a> Digest<'a> {
     /// What the medium carries at this size, of the largest frames that any test has on a link.
     pub(crate) fn theoretical(&self, size: FrameSize) -> Option<FrameRate> {
         let tests = self.input.plan.tests.iter();
-        tests.filter_map(|test| sixbench_method::measure::theoretical(self.input.plan, test, size)).min()
+        tests.filter_map(|test| sixbench_method::measures::theoretical(self.input.plan, test, size)).min()
     }
 }
 

@@ -4,7 +4,7 @@ use super::{GoalDigest, Hindrance, Limits, Sample};
 use crate::Input;
 use crate::words::title;
 use sixbench_method::bottleneck::busiest;
-use sixbench_method::measure::{Outcome, Quantity};
+use sixbench_method::measures::{Outcome, Quantity};
 use sixbench_method::plan::{Measure, Point, Test};
 use sixbench_method::record::TrialRecord;
 use sixbench_method::search::{Bracket, Limit};

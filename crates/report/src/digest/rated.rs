@@ -2,7 +2,7 @@
 
 use super::{Limits, PointDigest};
 use sixbench_method::disturbance::makes_lower_bound;
-use sixbench_method::measure::Quantity;
+use sixbench_method::measures::Quantity;
 use sixbench_method::plan::Measure;
 use sixbench_method::stats::Summary;
 

@@ -1,6 +1,6 @@
 //! The repetitions of one point for one quantity, in one direction, at one load.
 
-use sixbench_method::measure::Quantity;
+use sixbench_method::measures::Quantity;
 use sixbench_method::stats::Summary;
 use sixbench_method::terms::{Direction, FrameRate};
 

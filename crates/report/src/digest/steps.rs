@@ -2,7 +2,7 @@
 //! phase, and at what rate they were established where they were held.
 
 use super::PointDigest;
-use sixbench_method::measure::{Outcome, Quantity};
+use sixbench_method::measures::{Outcome, Quantity};
 use sixbench_method::record::TrialRecord;
 use sixbench_method::stats::Summary;
 use sixbench_method::terms::LossRatio;

@@ -13,7 +13,7 @@ use origin::{JsonCounts, JsonRun, JsonStatus};
 use queries::JsonDns;
 use scaling::JsonScaling;
 use serde::Serialize;
-use sixbench_method::measure::{Outcome, Quantity, Value};
+use sixbench_method::measures::{Outcome, Quantity, Value};
 use sixbench_method::plan::Series;
 use sixbench_method::search::Bracket;
 use sixbench_method::stats::Summary;

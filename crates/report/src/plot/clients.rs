@@ -5,7 +5,7 @@ use super::style::{self, Axis, Barred};
 use crate::digest::{Digest, Ladder, Sample, ladders};
 use crate::words::{self, grouped};
 use kuva::prelude::Plot;
-use sixbench_method::measure::Quantity;
+use sixbench_method::measures::Quantity;
 use sixbench_method::terms::FrameSize;
 use std::collections::BTreeSet;
 

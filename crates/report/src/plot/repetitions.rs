@@ -5,7 +5,7 @@ use super::style::{self, Axis, Key};
 use crate::digest::{Digest, PointDigest, kinds};
 use crate::words::{cut, frames, short, short_ms, three_digits, title};
 use kuva::prelude::{Layout, Plot, ReferenceLine, TextAnnotation, TickFormat};
-use sixbench_method::measure::{Quantity, Unit};
+use sixbench_method::measures::{Quantity, Unit};
 use sixbench_method::plan::DnsRole;
 use sixbench_method::stats;
 use sixbench_method::terms::FrameSize;

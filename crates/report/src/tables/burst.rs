@@ -4,7 +4,7 @@ use super::AT_LEAST;
 use crate::digest::{Digest, PointDigest, Sample};
 use crate::table::Table;
 use crate::words::{grouped, three_digits, title};
-use sixbench_method::measure::{Quantity, theoretical};
+use sixbench_method::measures::{Quantity, theoretical};
 use sixbench_method::plan::{BackToBack, Measure};
 use sixbench_method::throughput::shared;
 

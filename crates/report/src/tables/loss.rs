@@ -4,7 +4,7 @@ use super::{SPREAD, percentile_note, spread};
 use crate::digest::{Digest, PointDigest, Sample};
 use crate::table::Table;
 use crate::words::{grouped, three_digits, title, value};
-use sixbench_method::measure::Quantity;
+use sixbench_method::measures::Quantity;
 
 /// A row for each rate, from the highest down.
 pub(crate) fn table(digest: &Digest) -> Table {

@@ -4,7 +4,7 @@ use super::{AT_LEAST, SPREAD, dispersion, percentile_note, spread};
 use crate::digest::{Digest, PointDigest, Sample};
 use crate::table::Table;
 use crate::words::{self, grouped, title};
-use sixbench_method::measure::Quantity;
+use sixbench_method::measures::Quantity;
 use sixbench_method::plan::Measure;
 use sixbench_method::terms::Direction;
 

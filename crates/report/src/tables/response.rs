@@ -4,7 +4,7 @@ use super::percentile_note;
 use crate::digest::{Digest, Ladder, Rung, ladders};
 use crate::table::Table;
 use crate::words::{self, grouped};
-use sixbench_method::measure::Quantity;
+use sixbench_method::measures::Quantity;
 use sixbench_method::stats::Summary;
 
 /// The rows of the paper, in its order.

@@ -2,7 +2,7 @@
 
 use crate::digest::{Digest, Ladder, ladders};
 use crate::words::{percentage, short, short_ms};
-use sixbench_method::measure::Quantity;
+use sixbench_method::measures::Quantity;
 
 pub(super) fn sentences(digest: &Digest) -> Vec<String> {
     let mut told: Vec<&str> = Vec::new();

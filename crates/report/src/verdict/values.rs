@@ -2,7 +2,7 @@
 
 use crate::digest::{Digest, PointDigest, Sample};
 use crate::words::{grouped, percentage, short, short_ms, three_digits, title};
-use sixbench_method::measure::Quantity;
+use sixbench_method::measures::Quantity;
 use sixbench_method::plan::{Measure, Recovery};
 
 pub(super) fn sentences(digest: &Digest) -> Vec<String> {

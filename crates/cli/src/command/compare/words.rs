@@ -124,7 +124,7 @@ fn counted(count: usize, noun: &str) -> String {
 mod tests {
     use super::*;
     use sixbench_method::comparison::{Missing, Order, Side, Subject, Unfit, Which, compare};
-    use sixbench_method::measure::Outcome;
+    use sixbench_method::measures::Outcome;
     use sixbench_method::plan::{Dns, DnsRole, Point, Tcp};
     use sixbench_method::repeat::Repetition;
     use sixbench_method::search::{Bracket, Limit};

@@ -8,7 +8,7 @@ use crate::exit::{Exit, Failed};
 use crate::output::{self, tell};
 use crate::run::stop;
 use crate::view::trial_line;
-use sixbench_method::measure::procedure;
+use sixbench_method::measures::procedure;
 use sixbench_method::plan::{Measure, Plan, Point, Profile, SearchMethod, SearchSettings, Test};
 use sixbench_method::record::{FORMAT, TrialRecord, Watch};
 use sixbench_method::replay;

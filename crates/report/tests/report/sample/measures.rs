@@ -1,7 +1,7 @@
 //! A run of every measure: the real procedures, driven against a device made of arithmetic.
 
 use super::{SECOND, Sample, plan, test, watch};
-use sixbench_method::measure::{Findings, Outcome};
+use sixbench_method::measures::{Findings, Outcome};
 use sixbench_method::plan::*;
 use sixbench_method::record::{Drops, Ending, FORMAT, TrialRecord, Watch};
 use sixbench_method::replay::{Resumed, resume};

@@ -7,7 +7,7 @@ mod scaling;
 mod simulated;
 mod stateful;
 
-use sixbench_method::measure::Outcome;
+use sixbench_method::measures::Outcome;
 use sixbench_method::plan::*;
 use sixbench_method::record::*;
 use sixbench_method::repeat::Repetition;
