@@ -7,7 +7,7 @@ mod results;
 use common::{ONE_AT_A_TIME, Scratch, output, text};
 use results::{beyond_the_tester, dut, plan, records, test, write};
 use sixbench_method::measures::Quantity;
-use sixbench_method::plan::{AtRate, Dns, DnsRole, Expectation, Load, Measure, Plan, Test};
+use sixbench_method::plan::{Dns, DnsRole, Expectation, Load, Measure, PdvStream, Plan, Test};
 use sixbench_method::record::Facts;
 use sixbench_method::repeat::Repetition;
 use sixbench_method::simulated::SimulatedDut;
@@ -189,7 +189,7 @@ fn a_result_at_least_above_an_expectation_passes_and_below_it_is_the_testers() {
 
 #[test]
 fn a_quantity_is_expected_at_one_frame_size_in_its_own_unit() {
-    let at = AtRate { load: Load::Rate(FrameRate(1_000)), duration_ns: 1_000_000_000 };
+    let at = PdvStream { load: Load::Rate(FrameRate(1_000)), duration_ns: 1_000_000_000 };
     let pdv = Test { measure: Measure::Pdv(at), frame_sizes: vec![FrameSize(84), FrameSize(512)], ..test("t") };
     let expect = vec![Expectation { frame_size: Some(FrameSize(512)), ..at_most(Quantity::MinimumDelay, 20_000.0) }];
     let output = expecting("expect-quantity", pdv, expect, dut(100_000).with_delay(50_000, 1_000));
@@ -200,7 +200,7 @@ fn a_quantity_is_expected_at_one_frame_size_in_its_own_unit() {
 
 #[test]
 fn an_expectation_without_a_result_ends_with_7() {
-    let at = AtRate { load: Load::OfThroughput(1.0), duration_ns: 1_000_000_000 };
+    let at = PdvStream { load: Load::OfThroughput(1.0), duration_ns: 1_000_000_000 };
     let pdv = Test { measure: Measure::Pdv(at), ..test("t") };
     // Nothing passes at the lowest rate of the search, so there is no load to measure at.
     let output = expecting("expect-missing", pdv, vec![at_most(Quantity::Pdv, 1e6)], dut(500));

@@ -1,7 +1,7 @@
 //! What a plan costs: measurements, trials and time, estimated before anything is measured. Reads no clock.
 
 use crate::measures::{Findings, Outcome, procedure};
-use crate::plan::{Measure, Plan, RepetitionStart, SearchMethod, SearchSettings, Test, TrialSettings};
+use crate::plan::{Plan, RepetitionStart, SearchMethod, SearchSettings, Test, TrialSettings};
 use crate::repeat::Repetition;
 use crate::search::{Start, new_search};
 use crate::simulated::{Behaviour, SimulatedDut};
@@ -44,9 +44,9 @@ pub(crate) struct Cost {
 pub(crate) fn costs(plan: &Plan) -> Vec<[Cost; 2]> {
     let is_warm = plan.search.start != RepetitionStart::Cold;
     let searched = [false, is_warm].map(|warm| cost(&plan.search, &plan.trial, warm));
-    let of_test = |test: &Test| match test.measure {
-        Measure::Throughput if test.stateful.is_none() => searched,
-        _ => rehearsed_procedure(plan, test).into(),
+    let of_test = |test: &Test| match test.measure.is_throughput() && test.stateful.is_none() {
+        true => searched,
+        false => rehearsed_procedure(plan, test).into(),
     };
     let shared = |test: &Test| test.points().all(|point| is_shared(plan, test, &point));
     plan.tests.iter().map(|test| if shared(test) { [of_test(test)[1]; 2] } else { of_test(test) }).collect()
@@ -117,20 +117,8 @@ pub fn estimate_rfc(plan: &Plan) -> Budget {
 
 /// The durations and repetitions that the RFCs name for each measurement.
 fn lengthen(test: &mut Test) {
-    const MINUTE: u64 = 60_000_000_000;
-    test.repetitions = Repetition::Fixed(20);
-    match &mut test.measure {
-        Measure::Latency(latency) => (latency.duration_ns, latency.tag_after_ns) = (2 * MINUTE, MINUTE),
-        Measure::Pdv(at) | Measure::Ipdv(at) => at.duration_ns = MINUTE,
-        Measure::Recovery(recovery) => recovery.duration_ns = MINUTE,
-        Measure::ResponseTime(response) => response.duration_ns = MINUTE,
-        Measure::Reset(reset) => reset.before_ns = reset.before_ns.max(15_000_000_000),
-        // RFC 2544 section 26.4; RFC 9004 leaves the number to the tester.
-        Measure::BackToBack(_) => test.repetitions = Repetition::Fixed(50),
-        Measure::Throughput | Measure::FrameLossRate(_) => {}
-        Measure::EstablishmentRate | Measure::TearDownRate | Measure::TableCapacity(_) => {}
-        Measure::TcpEstablishmentRate(_) | Measure::TcpCapacity(_) | Measure::Dns(_) => {}
-    }
+    let repetitions = test.measure.settings_mut().map_or(20, |settings| settings.lengthen());
+    test.repetitions = Repetition::Fixed(repetitions);
 }
 
 /// The first and a later repetition of any procedure on a simulated DUT, whose only purpose is to count.

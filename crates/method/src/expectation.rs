@@ -171,7 +171,7 @@ pub fn has_rate(measure: &Measure) -> bool {
 mod tests {
     use super::*;
     use crate::measures::Value;
-    use crate::plan::{AtRate, Load, Point, Profile, RepetitionStart, SearchMethod, SearchSettings, TrialSettings};
+    use crate::plan::{Load, PdvStream, Point, Profile, RepetitionStart, SearchMethod, SearchSettings, TrialSettings};
     use crate::search::Bracket;
     use crate::terms::FrameRate;
 
@@ -256,7 +256,7 @@ mod tests {
 
     #[test]
     fn each_direction_of_a_quantity_is_judged_by_itself() {
-        let measure = Measure::Pdv(AtRate { load: Load::OfThroughput(1.0), duration_ns: 1 });
+        let measure = Measure::Pdv(PdvStream { load: Load::OfThroughput(1.0), duration_ns: 1 });
         let value =
             |direction, value| Value { quantity: Quantity::Pdv, direction, load: FrameRate(1), value, is_at_least: false };
         let values = vec![value(Direction::Forward, 200_000.0), value(Direction::Reverse, 400_000.0)];

@@ -3,7 +3,7 @@
 //! A procedure is a function of its start and of the results it learned, so the records of a run hold all its decisions.
 
 use crate::disturbance::{makes_lower_bound, weighed};
-use crate::measures::{Findings, Outcome, Procedure, Value, procedure, watched};
+use crate::measures::{Findings, Outcome, Procedure, Value, procedure};
 use crate::plan::{Plan, Point, Test};
 use crate::record::TrialRecord;
 use crate::throughput::{LoadSource, recorded};
@@ -173,7 +173,7 @@ fn feed(
         }
         match fed.procedure.verdict(&record.result) {
             Verdict::Invalid => fed.invalid += 1,
-            Verdict::Passed | Verdict::Lost => fed.watched = watched(&test.measure, record),
+            Verdict::Passed | Verdict::Lost => fed.watched = test.measure.watched(record),
         }
         fed.procedure.learn(&record.result);
     }

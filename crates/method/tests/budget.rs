@@ -4,7 +4,7 @@ mod common;
 
 use common::plan;
 use sixbench_method::budget::{Budget, estimate, estimate_rfc};
-use sixbench_method::plan::{AtRate, Load, Measure, SearchMethod};
+use sixbench_method::plan::{Load, Measure, PdvStream, SearchMethod};
 use sixbench_method::terms::FrameRate;
 
 #[test]
@@ -32,12 +32,12 @@ fn mlrsearch_costs_less_time_than_a_binary_search() {
 fn a_measurement_at_the_throughput_pays_for_its_search_once() {
     let mut plan = plan(SearchMethod::Binary, &[0.0]);
     let search = estimate(&plan).trials;
-    let at = AtRate { load: Load::OfThroughput(1.0), duration_ns: 120_000_000_000 };
-    plan.tests[0].measure = Measure::Pdv(at);
+    let pdv = PdvStream { load: Load::OfThroughput(1.0), duration_ns: 120_000_000_000 };
+    plan.tests[0].measure = Measure::Pdv(pdv);
     let with_search = estimate(&plan);
     // Two sizes, three repetitions: the cold searches cost 2 * 11 and up, later repetitions one trial each.
     assert!((2 * (11 + 3)..=2 * (13 + 3)).contains(&with_search.trials) && with_search.trials < search, "{with_search:?}");
-    plan.tests[0].measure = Measure::Pdv(AtRate { load: Load::Rate(FrameRate(1_000)), ..at });
+    plan.tests[0].measure = Measure::Pdv(PdvStream { load: Load::Rate(FrameRate(1_000)), ..pdv });
     assert_eq!(estimate(&plan), Budget { measurements: 6, trials: 6, seconds: 6 * 127 + 1 + 2 });
 }
 

@@ -7,7 +7,7 @@ use sixbench_method::budget;
 use sixbench_method::event::Event;
 use sixbench_method::forecast::Forecast;
 use sixbench_method::measures::{Findings, Outcome, procedure};
-use sixbench_method::plan::{AtRate, Load, Measure, Plan, Point, SearchMethod};
+use sixbench_method::plan::{IpdvStream, Load, Measure, PdvStream, Plan, Point, SearchMethod};
 use sixbench_method::record::{FORMAT, TrialRecord};
 use sixbench_method::repeat::Repetition;
 use sixbench_method::simulated::{Behaviour, SimulatedDut};
@@ -173,9 +173,9 @@ fn the_estimate_of_before_is_corrected_where_a_machine_is_slow() {
 #[test]
 fn measurements_of_several_kinds_are_foreseen_each_by_its_own() {
     let mut plan = short_plan(SearchMethod::Mlrsearch);
-    let at = AtRate { load: Load::OfThroughput(1.0), duration_ns: 1_500 * MS };
-    plan.tests[1].measure = Measure::Pdv(at);
-    plan.tests[2].measure = Measure::Ipdv(at);
+    let (load, duration_ns) = (Load::OfThroughput(1.0), 1_500 * MS);
+    plan.tests[1].measure = Measure::Pdv(PdvStream { load, duration_ns });
+    plan.tests[2].measure = Measure::Ipdv(IpdvStream { load, duration_ns });
     let foreseen = Machine::new(&plan, 3_000 * MS, 100 * MS, 0.1).run(&plan);
     for share in [0.3, 0.5, 0.7] {
         assert!(error_after(&foreseen, share) < 0.25, "{share}: {}", error_after(&foreseen, share));

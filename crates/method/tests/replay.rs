@@ -26,7 +26,6 @@ fn plans() -> [Plan; 2] {
 /// Every measurement there is, at the throughput where it is made at a load.
 fn measures() -> Vec<Measure> {
     let (load, duration_ns) = (Load::OfThroughput(1.0), 60 * SECOND);
-    let at = AtRate { load, duration_ns };
     let rates = (1..=20).rev().map(|tenth| FrameRate(tenth * 100_000)).collect();
     let close = sixbench_method::trial::tcp::Close::ServerFirst;
     let tcp = Tcp { object_octets: 64, time_limit_ns: SECOND, close, server_ports: (80, 80) };
@@ -34,8 +33,8 @@ fn measures() -> Vec<Measure> {
         Measure::Throughput,
         Measure::FrameLossRate(LossScan { rates, until_lossless: true }),
         Measure::Latency(Latency { load, duration_ns: 120 * SECOND, tag_after_ns: 60 * SECOND, tagged: 500 }),
-        Measure::Pdv(at),
-        Measure::Ipdv(at),
+        Measure::Pdv(PdvStream { load, duration_ns }),
+        Measure::Ipdv(IpdvStream { load, duration_ns }),
         Measure::BackToBack(BackToBack { rate: FrameRate(1_488_095), longest_ns: 2 * SECOND, step_frames: 10 }),
         Measure::Recovery(Recovery { overload: 1.1, duration_ns, after_ns: 10 * SECOND }),
         Measure::Reset(Reset { load, before_ns: 15 * SECOND, after_ns: 30 * SECOND }),

@@ -21,11 +21,11 @@ fn dut() -> SimulatedDut {
 }
 
 fn pdv() -> Measure {
-    Measure::Pdv(AtRate { load: Load::OfThroughput(1.0), duration_ns: 60 * SECOND })
+    Measure::Pdv(PdvStream { load: Load::OfThroughput(1.0), duration_ns: 60 * SECOND })
 }
 
 fn half() -> Measure {
-    Measure::Ipdv(AtRate { load: Load::OfThroughput(0.5), duration_ns: 60 * SECOND })
+    Measure::Ipdv(IpdvStream { load: Load::OfThroughput(0.5), duration_ns: 60 * SECOND })
 }
 
 fn recovery() -> Measure {
@@ -137,7 +137,7 @@ fn the_estimate_counts_a_shared_search_once() {
     let bare = plan_of(vec![pdv(), recovery()]);
     assert!((11 + 6..=13 + 6).contains(&estimate(&bare).trials), "{:?}", estimate(&bare));
     assert!(bare.tests.iter().all(|test| test.measure.is_at_throughput()));
-    let fixed = Measure::Pdv(AtRate { load: Load::Rate(FrameRate(1)), duration_ns: 1 });
+    let fixed = Measure::Pdv(PdvStream { load: Load::Rate(FrameRate(1)), duration_ns: 1 });
     assert!(!fixed.is_at_throughput());
 }
 

@@ -8,6 +8,7 @@ use crate::words::{count, seconds, stretch};
 use crate::{Input, ReportError, conformance, origin, status, verdict};
 use minijinja::{AutoEscape, Environment, UndefinedBehavior, value::Serde};
 use serde::Serialize;
+use sixbench_method::measures::Sending;
 use sixbench_method::plan::{Measure, Plan, Profile, Test};
 use sixbench_method::record::DutFacts;
 use sixbench_method::repeat::Repetition;
@@ -144,15 +145,9 @@ fn shared_searches(digest: &Digest) -> Option<String> {
 
 /// `, of latency 120 s`: the measures that have a duration of their own.
 fn own_durations(plan: &Plan) -> String {
-    let duration = |measure: &Measure| match measure {
-        Measure::Latency(latency) => Some(latency.duration_ns),
-        Measure::Pdv(at) | Measure::Ipdv(at) => Some(at.duration_ns),
-        Measure::ResponseTime(response) => Some(response.duration_ns),
-        Measure::Recovery(recovery) => Some(recovery.duration_ns + recovery.after_ns),
-        Measure::Reset(reset) => Some(reset.before_ns + reset.after_ns),
-        Measure::Throughput | Measure::FrameLossRate(_) | Measure::BackToBack(_) => None,
-        Measure::EstablishmentRate | Measure::TearDownRate | Measure::TableCapacity(_) => None,
-        Measure::TcpEstablishmentRate(_) | Measure::TcpCapacity(_) | Measure::Dns(_) => None,
+    let duration = |measure: &Measure| match measure.sending() {
+        Sending::For(ns) => Some(ns),
+        Sending::AsPlanned | Sending::AtMost(_) | Sending::UntilConnected => None,
     };
     let of = |t: &Test| duration(&t.measure).map(|ns| format!(", of {} {}", t.measure.name(), seconds(ns)));
     let mut told: Vec<String> = Vec::new();

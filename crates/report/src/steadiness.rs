@@ -28,7 +28,7 @@ fn drift_sentence(name: &str, drift: &Drift) -> String {
 }
 
 fn modes_sentence(name: &str, point: &PointDigest, modes: &TwoModes) -> String {
-    let shown = |value: f64| match Quantity::headline_of(&point.test.measure).map(Quantity::unit) {
+    let shown = |value: f64| match point.test.measure.info().headline.map(Quantity::unit) {
         Some(Unit::Nanoseconds) => short_ms(value),
         _ => short(value),
     };

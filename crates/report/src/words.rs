@@ -1,7 +1,7 @@
 //! Numbers as people read them. All spaces inside a quantity are no-break spaces.
 
-use sixbench_method::measures::{Quantity, Unit};
-use sixbench_method::plan::{Dns, DnsRole, Measure, Test};
+use sixbench_method::measures::{Quantity, Searched, Unit};
+use sixbench_method::plan::{Measure, Test};
 use sixbench_method::terms::{Directions, FrameSize, LossRatio};
 use sixbench_method::trial::{Shape, TrialSpec};
 
@@ -146,11 +146,7 @@ pub(crate) fn whole(value: u64) -> String {
 
 /// The unit of a rate that a measure searches or is made at: in phase 1 of RFC 9693 every frame opens a connection.
 pub(crate) fn rate_unit(measure: &Measure) -> &'static str {
-    match measure {
-        Measure::Dns(_) => "queries/s",
-        _ if measure.counts_connections() => "connections/s",
-        _ => "frames/s",
-    }
+    measure.info().noun.per_second()
 }
 
 /// The same with the direction, which connections and queries have none of: only one side opens or asks.
@@ -201,13 +197,11 @@ pub(crate) fn quantity(goal: LossRatio) -> String {
 
 /// The name of what a measure searched for a goal.
 pub(crate) fn searched(measure: &Measure, goal: LossRatio) -> String {
-    match (measure, goal == LossRatio::ZERO) {
-        (Measure::EstablishmentRate, true) => "Connection establishment rate".to_owned(),
-        (Measure::EstablishmentRate, false) => format!("Connection establishment rate at {} loss or less", percent(goal.0)),
-        (Measure::TcpEstablishmentRate(_), _) => "TCP connection establishment rate".to_owned(),
-        (Measure::Dns(Dns { role: DnsRole::Dns64, .. }), _) => "DNS64 resolution performance".to_owned(),
-        (Measure::Dns(Dns { role: DnsRole::Authority, .. }), _) => "Authoritative DNS performance".to_owned(),
-        _ => quantity(goal),
+    match measure.info().searched {
+        Some(Searched::OfAll(name)) => name.to_owned(),
+        Some(Searched::Named(name)) if goal == LossRatio::ZERO => name.to_owned(),
+        Some(Searched::Named(name)) => format!("{name} at {} loss or less", percent(goal.0)),
+        Some(Searched::Throughput) | None => quantity(goal),
     }
 }
 

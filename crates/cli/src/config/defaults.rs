@@ -1,6 +1,6 @@
 //! What stands where a plan file says nothing, by profile.
 
-use sixbench_method::plan::{Measure, Plan, Profile, RepetitionStart, SearchMethod, SearchSettings, TrialSettings};
+use sixbench_method::plan::{Plan, Profile, RepetitionStart, SearchMethod, SearchSettings, TrialSettings};
 use sixbench_method::repeat::Repetition;
 use sixbench_method::terms::{FrameRate, LossRatio};
 
@@ -71,24 +71,9 @@ pub(crate) fn apply_profile(plan: &mut Plan, profile: Profile) {
         if let Some(stateful) = &mut test.stateful {
             stateful.timeout_ns = plan.trial.residual_ns;
         }
-        apply_durations(&mut test.measure, plan.trial.duration_ns, profile);
-    }
-}
-
-/// Durations that are a measure's own follow the profile, too, as they would in a plan that says nothing of them.
-fn apply_durations(measure: &mut Measure, trial_ns: u64, profile: Profile) {
-    match measure {
-        Measure::Latency(latency) => (latency.duration_ns, latency.tag_after_ns) = (2 * trial_ns, trial_ns),
-        Measure::Pdv(at) | Measure::Ipdv(at) => at.duration_ns = trial_ns,
-        Measure::ResponseTime(response) => response.duration_ns = trial_ns,
-        Measure::Recovery(recovery) => (recovery.duration_ns, recovery.after_ns) = (trial_ns, trial_ns / 2),
-        Measure::Reset(reset) => {
-            // RFC 6201 section 4: 15 s before the reset.
-            let before_ns = if profile == Profile::Rfc { 15 * SECOND } else { trial_ns };
-            (reset.before_ns, reset.after_ns) = (before_ns, before_ns.max(2 * SECOND));
+        // Durations that are a measure's own are those of a plan that says nothing of them.
+        if let Some(settings) = test.measure.settings_mut() {
+            settings.follow(profile, plan.trial.duration_ns);
         }
-        Measure::Throughput | Measure::FrameLossRate(_) | Measure::BackToBack(_) => {}
-        Measure::EstablishmentRate | Measure::TearDownRate | Measure::TableCapacity(_) => {}
-        Measure::TcpEstablishmentRate(_) | Measure::TcpCapacity(_) | Measure::Dns(_) => {}
     }
 }

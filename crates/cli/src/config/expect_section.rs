@@ -85,7 +85,7 @@ impl Expected<'_> {
     }
 
     fn names(&self) -> Vec<&'static str> {
-        let quantities = Quantity::of_measure(self.measure).iter().map(|quantity| quantity.name());
+        let quantities = self.measure.info().quantities.iter().map(|quantity| quantity.name());
         self.rate_name().into_iter().chain(quantities).collect()
     }
 
@@ -93,7 +93,7 @@ impl Expected<'_> {
         if self.rate_name() == Some(text) {
             return Ok(What::Rate);
         }
-        let own = Quantity::of_measure(self.measure).iter().find(|quantity| quantity.name() == text);
+        let own = self.measure.info().quantities.iter().find(|quantity| quantity.name() == text);
         own.map(|quantity| What::Quantity(*quantity)).ok_or_else(|| {
             let (measure, names) = (self.measure.name(), self.names());
             match nearest(text, &names) {
@@ -127,7 +127,7 @@ impl Expected<'_> {
     /// A number in the unit that the quantity is stored in.
     fn bound(&self, what: What, text: &str) -> Result<f64, String> {
         match what {
-            What::Rate => units::amount(text, &format!("{}/s", self.measure.noun())),
+            What::Rate => units::amount(text, self.measure.info().noun.per_second()),
             What::Quantity(quantity) => match quantity.unit() {
                 Unit::Nanoseconds => units::signed_ns(text),
                 Unit::Percent => units::percent(text),

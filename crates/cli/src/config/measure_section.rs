@@ -8,8 +8,8 @@ use super::traffic_section::range;
 use super::units;
 use super::words::word;
 use sixbench_method::plan::{
-    AtRate, BackToBack, Capacity, DnsRole, Latency, Load, LossScan, Measure, Profile, Recovery, Reset, ResponseTime, Tcp,
-    TcpCapacity,
+    BackToBack, Capacity, DnsRole, IpdvStream, Latency, Load, LossScan, Measure, PdvStream, Profile, Recovery, Reset,
+    ResponseTime, Tcp, TcpCapacity,
 };
 use sixbench_method::terms::FrameRate;
 use sixbench_method::trial::tcp::Close;
@@ -69,8 +69,8 @@ pub(super) fn read_measure(section: &Section<'_>, around: &Surroundings<'_>) -> 
         Kind::Throughput => Measure::Throughput,
         Kind::FrameLossRate => Measure::FrameLossRate(read_scan(section)),
         Kind::Latency => Measure::Latency(read_latency(section, trial_ns)),
-        Kind::Pdv => Measure::Pdv(read_at_rate(section, trial_ns)),
-        Kind::Ipdv => Measure::Ipdv(read_at_rate(section, trial_ns)),
+        Kind::Pdv => Measure::Pdv(read_pdv(section, trial_ns)),
+        Kind::Ipdv => Measure::Ipdv(read_ipdv(section, trial_ns)),
         Kind::BackToBack => Measure::BackToBack(read_back_to_back(section, around)),
         Kind::Recovery => Measure::Recovery(read_recovery(section, trial_ns)),
         Kind::Reset => Measure::Reset(read_reset(section, around)),
@@ -109,12 +109,16 @@ fn load(text: &str) -> Result<Load, String> {
     if share > 0.0 { Ok(Load::OfThroughput(share)) } else { Err("a load must be above nothing".to_owned()) }
 }
 
-fn read_at_rate(section: &Section<'_>, trial_ns: u64) -> AtRate {
-    AtRate { load: read_load(section), duration_ns: time(section, "duration", trial_ns) }
+fn read_pdv(section: &Section<'_>, trial_ns: u64) -> PdvStream {
+    PdvStream { load: read_load(section), duration_ns: time(section, "duration", trial_ns) }
+}
+
+fn read_ipdv(section: &Section<'_>, trial_ns: u64) -> IpdvStream {
+    IpdvStream { load: read_load(section), duration_ns: time(section, "duration", trial_ns) }
 }
 
 fn read_latency(section: &Section<'_>, trial_ns: u64) -> Latency {
-    let AtRate { load, duration_ns } = read_at_rate(section, 2 * trial_ns);
+    let (load, duration_ns) = (read_load(section), time(section, "duration", 2 * trial_ns));
     let tag_after_ns = section.value("tag-after", units::duration_ns).unwrap_or(duration_ns / 2);
     if tag_after_ns >= duration_ns {
         section.mistake("tag-after", "no frame would be tagged: `tag-after` must be shorter than `duration`");

@@ -4,7 +4,7 @@ mod order;
 
 use super::*;
 use crate::measures::{Quantity, Value};
-use crate::plan::{AtRate, Load, LossScan, Measure, Point};
+use crate::plan::{Load, LossScan, Measure, PdvStream, Point};
 use crate::repeat::Repetition;
 use crate::search::{Bracket, Limit};
 use crate::simulated::SplitMix64;
@@ -17,8 +17,8 @@ fn test_of(name: &str, sizes: &[u16], repetitions: u32) -> Test {
 }
 
 fn pdv(name: &str, repetitions: u32) -> Test {
-    let at = AtRate { load: Load::OfThroughput(1.0), duration_ns: 1_000_000_000 };
-    Test { measure: Measure::Pdv(at), ..test_of(name, &[84], repetitions) }
+    let pdv = PdvStream { load: Load::OfThroughput(1.0), duration_ns: 1_000_000_000 };
+    Test { measure: Measure::Pdv(pdv), ..test_of(name, &[84], repetitions) }
 }
 
 fn outcome(test: &str, size: u16, repetition: usize) -> Outcome {

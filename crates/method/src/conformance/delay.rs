@@ -4,7 +4,7 @@ use super::Clause;
 use super::rate::{at_throughput, determined};
 use super::trial::twenty_times;
 use super::words::{SECOND, count, seconds};
-use crate::plan::{AtRate, Latency, Plan, Test};
+use crate::plan::{IpdvStream, Latency, Load, PdvStream, Plan, Test};
 
 const LATENCY: &str = "RFC 8219 section 7.2";
 const PDV: &str = "RFC 8219 section 7.3.1";
@@ -49,8 +49,8 @@ fn worst_case(latency: &Latency) -> &'static str {
 }
 
 /// Packet delay variation.
-pub(super) fn pdv(plan: &Plan, test: &Test, at: &AtRate) -> Vec<Clause> {
-    let mut clauses = stream(plan, at, PDV);
+pub(super) fn pdv(plan: &Plan, test: &Test, pdv: &PdvStream) -> Vec<Clause> {
+    let mut clauses = stream(plan, pdv.load, pdv.duration_ns, PDV);
     clauses.extend([
         Clause::should("RFC 8219 section 7.3", "PDV is measured", "measured", true),
         Clause::must(PDV, "PDV = D99.9 - Dmin, over all frames of the stream", "as asked, over all frames received", true),
@@ -62,8 +62,8 @@ pub(super) fn pdv(plan: &Plan, test: &Test, at: &AtRate) -> Vec<Clause> {
 }
 
 /// Inter packet delay variation.
-pub(super) fn ipdv(plan: &Plan, test: &Test, at: &AtRate) -> Vec<Clause> {
-    let mut clauses = stream(plan, at, IPDV);
+pub(super) fn ipdv(plan: &Plan, test: &Test, ipdv: &IpdvStream) -> Vec<Clause> {
+    let mut clauses = stream(plan, ipdv.load, ipdv.duration_ns, IPDV);
     clauses.extend([
         Clause::may("RFC 8219 section 7.3", "IPDV is measured as well", "measured"),
         Clause::must(IPDV, "IPDV(i) = D(i) - D(i-1)", "for each frame received with the one before it", true),
@@ -76,11 +76,11 @@ pub(super) fn ipdv(plan: &Plan, test: &Test, at: &AtRate) -> Vec<Clause> {
 }
 
 /// What the two delay variations have in common: a stream of 60 s at the throughput rate, told in the imperative there.
-fn stream(plan: &Plan, at: &AtRate, section: &'static str) -> Vec<Clause> {
-    let (how, is_determined) = determined(at.load);
+fn stream(plan: &Plan, load: Load, duration_ns: u64, section: &'static str) -> Vec<Clause> {
+    let (how, is_determined) = determined(load);
     let determines = Clause::must(section, DETERMINED, how, is_determined);
-    let mut clauses = at_throughput(plan, at.load, section, determines);
-    clauses.push(lasts(section, "a stream of at least 60 s", at.duration_ns, 60));
+    let mut clauses = at_throughput(plan, load, section, determines);
+    clauses.push(lasts(section, "a stream of at least 60 s", duration_ns, 60));
     clauses
 }
 

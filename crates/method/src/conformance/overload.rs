@@ -3,6 +3,7 @@
 use super::Clause;
 use super::traffic::{series, siblings};
 use super::words::{SECOND, count, list, seconds};
+use crate::measures::Sending;
 use crate::plan::{Flows, Measure, Plan, SeriesBy, Test};
 
 const SIMULTANEOUS: &str = "RFC 8219 section 10.2.1";
@@ -67,16 +68,9 @@ fn incremental(plan: &Plan, test: &Test, flows: Flows) -> Vec<Clause> {
 
 /// How long the measurement lasts with one flow.
 fn duration_ns(plan: &Plan, test: &Test) -> u64 {
-    match &test.measure {
-        Measure::Throughput | Measure::FrameLossRate(_) => plan.trial.duration_ns,
-        Measure::EstablishmentRate | Measure::TearDownRate | Measure::TableCapacity(_) => plan.trial.duration_ns,
-        Measure::TcpEstablishmentRate(_) | Measure::TcpCapacity(_) | Measure::Dns(_) => plan.trial.duration_ns,
-        Measure::Latency(latency) => latency.duration_ns,
-        Measure::ResponseTime(response) => response.duration_ns,
-        Measure::Pdv(at) | Measure::Ipdv(at) => at.duration_ns,
-        Measure::BackToBack(settings) => settings.longest_ns,
-        Measure::Recovery(recovery) => recovery.duration_ns + recovery.after_ns,
-        Measure::Reset(reset) => reset.before_ns + reset.after_ns,
+    match test.measure.sending() {
+        Sending::AsPlanned | Sending::UntilConnected => plan.trial.duration_ns,
+        Sending::For(ns) | Sending::AtMost(ns) => ns,
     }
 }
 

@@ -76,8 +76,12 @@ fn latency() -> Latency {
     Latency { load: Load::OfThroughput(1.0), duration_ns: 120 * SECOND, tag_after_ns: 60 * SECOND, tagged: 50_000 }
 }
 
-fn at_throughput(seconds: u64) -> AtRate {
-    AtRate { load: Load::OfThroughput(1.0), duration_ns: seconds * SECOND }
+fn pdv(seconds: u64) -> Measure {
+    Measure::Pdv(PdvStream { load: Load::OfThroughput(1.0), duration_ns: seconds * SECOND })
+}
+
+fn ipdv(seconds: u64) -> Measure {
+    Measure::Ipdv(IpdvStream { load: Load::OfThroughput(1.0), duration_ns: seconds * SECOND })
 }
 
 fn scan(percents: &[u64]) -> LossScan {
@@ -101,8 +105,8 @@ fn measures() -> Vec<Measure> {
         Measure::Throughput,
         Measure::FrameLossRate(scan(&[100, 90, 80, 70, 60, 50, 40, 30, 20, 10])),
         Measure::Latency(latency()),
-        Measure::Pdv(at_throughput(60)),
-        Measure::Ipdv(at_throughput(60)),
+        pdv(60),
+        ipdv(60),
         Measure::BackToBack(bursts()),
         Measure::Recovery(overload()),
         Measure::Reset(restart()),
@@ -186,7 +190,7 @@ fn ten_seconds_bend_what_should_be_longer_and_break_what_must() {
             "bent SHOULD RFC 2544 section 24: 10 s",
         ]
     );
-    assert!(at(Measure::Pdv(at_throughput(10))).contains(&"bent SHOULD RFC 8219 section 7.3.1: 10 s".to_owned()));
+    assert!(at(pdv(10)).contains(&"bent SHOULD RFC 8219 section 7.3.1: 10 s".to_owned()));
     let short = Recovery { duration_ns: 10 * SECOND, ..overload() };
     assert!(at(Measure::Recovery(short)).contains(&"broken MUST RFC 2544 section 26.5: 10 s".to_owned()));
     let short = Reset { before_ns: 10 * SECOND, ..restart() };
@@ -202,10 +206,10 @@ fn nineteen_repetitions_break_latency_and_pdv_but_not_throughput() {
     };
     let nineteen = Repetition::Fixed(19);
     assert_eq!(with(Measure::Latency(latency()), nineteen), ["broken MUST RFC 8219 section 7.2: 19 repetitions"]);
-    assert_eq!(with(Measure::Pdv(at_throughput(60)), nineteen), ["broken MUST RFC 8219 section 7.3.1: 19 repetitions"]);
+    assert_eq!(with(pdv(60), nineteen), ["broken MUST RFC 8219 section 7.3.1: 19 repetitions"]);
     assert_eq!(with(Measure::Throughput, nineteen), [""; 0]);
     assert_eq!(with(Measure::Throughput, Repetition::Fixed(1)), ["bent SHOULD RFC 8219 section 12: 1 repetition"]);
-    let adaptive = with(Measure::Ipdv(at_throughput(60)), Repetition::ADAPTIVE);
+    let adaptive = with(ipdv(60), Repetition::ADAPTIVE);
     let until = "6 to 20 repetitions, until the median is known within 1 %";
     assert_eq!(adaptive, [format!("broken MUST RFC 8219 section 7.3.2: {until}")]);
 }

@@ -3,7 +3,7 @@
 use super::Clause;
 use super::words::{SECOND, repetitions, seconds};
 use crate::measures::theoretical;
-use crate::plan::{Load, Measure, Plan, SearchMethod, Test};
+use crate::plan::{Measure, Plan, SearchMethod, Test};
 use crate::search::Goal;
 use crate::terms::FrameRate;
 
@@ -27,19 +27,7 @@ pub(super) fn clauses(plan: &Plan, test: &Test) -> Vec<Clause> {
 
 /// Whether the measurement rests on a search for the throughput, its own or that of the load it is made at.
 pub(super) fn is_searched(test: &Test) -> bool {
-    match &test.measure {
-        Measure::Throughput | Measure::Recovery(_) => true,
-        Measure::FrameLossRate(_) | Measure::BackToBack(_) => false,
-        Measure::EstablishmentRate | Measure::TearDownRate | Measure::TableCapacity(_) => false,
-        Measure::TcpEstablishmentRate(_) | Measure::TcpCapacity(_) | Measure::Dns(_) | Measure::ResponseTime(_) => false,
-        Measure::Latency(latency) => is_of_throughput(latency.load),
-        Measure::Pdv(at) | Measure::Ipdv(at) => is_of_throughput(at.load),
-        Measure::Reset(reset) => is_of_throughput(reset.load),
-    }
-}
-
-fn is_of_throughput(load: Load) -> bool {
-    matches!(load, Load::OfThroughput(_))
+    test.measure.is_throughput() || test.measure.is_at_throughput()
 }
 
 fn pauses(plan: &Plan, test: &Test) -> Vec<Clause> {

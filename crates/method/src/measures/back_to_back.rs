@@ -1,14 +1,59 @@
 //! Back-to-back frames, RFC 9004 section 6.2: the longest burst without loss, by binary search over its length.
 
-use super::conditions::Conditions;
-use super::{Findings, Procedure, Quantity, Value};
-use crate::plan::BackToBack;
+use super::procedure::Conditions;
+use super::{Findings, Info, Measurement, Noun, Procedure, ProcedureContext, Quantity, Sending, Value};
+use crate::plan::{Plan, Test};
 use crate::terms::{FrameRate, LossRatio};
 use crate::trial::{TrialResult, TrialSpec, Verdict};
+use serde::{Deserialize, Serialize};
+
+/// RFC 9004.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct BackToBack {
+    /// The rate within the burst, frames per second per direction: the medium's maximum by the RFC.
+    pub rate: FrameRate,
+    /// The longest burst, nanoseconds; up to 30 s must be possible.
+    pub longest_ns: u64,
+    /// The search ends when it knows the burst to so many frames.
+    pub step_frames: u64,
+}
+
+pub(super) static INFOS: [Info; 1] = [Info {
+    name: "back-to-back",
+    noun: Noun::Frames,
+    searched: None,
+    quantities: &[Quantity::BackToBackFrames],
+    headline: Some(Quantity::BackToBackFrames),
+}];
+
+impl Measurement for BackToBack {
+    fn info(&self) -> &'static Info {
+        &INFOS[0]
+    }
+
+    fn sending(&self) -> Sending {
+        Sending::AtMost(self.longest_ns)
+    }
+
+    fn highest_rate(&self, _plan: &Plan, _test: &Test) -> FrameRate {
+        self.rate
+    }
+
+    /// RFC 2544 section 26.4; RFC 9004 leaves the number to the tester.
+    fn lengthen(&mut self) -> u32 {
+        50
+    }
+
+    fn procedure(&self, context: &ProcedureContext<'_>) -> Box<dyn Procedure> {
+        let rate = context.theoretical().map_or(self.rate, |most| self.rate.min(most));
+        Box::new(BackToBackSearch::new(self, rate, context.tries(), context.conditions()))
+    }
+}
 
 /// The search of one repetition.
 #[derive(Clone, Debug)]
-pub(super) struct BackToBackSearch {
+struct BackToBackSearch {
     rate: FrameRate,
     step: u64,
     longest: u64,
@@ -23,7 +68,7 @@ pub(super) struct BackToBackSearch {
 
 impl BackToBackSearch {
     /// Bursts at `rate`, which is the settings' or the medium's maximum below it.
-    pub(super) fn new(settings: &BackToBack, rate: FrameRate, tries: u32, conditions: Conditions) -> Self {
+    fn new(settings: &BackToBack, rate: FrameRate, tries: u32, conditions: Conditions) -> Self {
         let longest = rate.frames_in(settings.longest_ns).max(1);
         let (step, tries) = (settings.step_frames.max(1), tries.max(1));
         Self { rate, step, longest, tries, conditions, invalid: 0, lower: 0, upper: None, last: None }

@@ -1,196 +1,231 @@
-//! The measurements of RFC 8219 section 7: which trials each asks for and what it makes of them. Like a search, a procedure only decides;
-//! so resuming a run, and every report, is feeding recorded results to `learn` again.
+//! The measurements of RFC 8219 section 7 and those beside it, a file for each: its settings, what it comes to, the trials it asks for and
+//! what it makes of them. Like a search, a procedure only decides; so resuming a run, and every report, is feeding recorded results to
+//! `learn` again.
+//!
+//! A new measurement is a file here and a line in the list below.
 
-mod back_to_back;
-mod capacity;
-mod conditions;
-mod largest;
-mod loss_scan;
-mod read;
-mod single;
-mod staged;
-mod tcp_capacity;
+mod info;
+mod largest_trial;
+mod load;
+mod outcome;
+mod procedure;
+mod quantity;
 #[cfg(test)]
 mod tests;
-mod value;
-mod watched;
 
-pub use value::{Outcome, Quantity, Unit, Value};
-pub(crate) use watched::values as watched;
+pub use info::{Info, Noun, Searched};
+pub use load::Load;
+pub use outcome::{Outcome, Value};
+pub use procedure::{Findings, Procedure, ProcedureContext, procedure};
+pub use quantity::{Quantity, Unit};
 
-use crate::plan::{Latency, Load, Measure, Plan, Point, Recovery, Reset, SearchMethod, SearchSettings, Stateful, Test};
-use crate::search::{Bracket, Start, new_search, start_for};
-use crate::terms::{FrameRate, FrameSize, IpVersion, LossRatio};
-use crate::throughput::LoadSource;
-use crate::trial::{Shape, Tagging, TrialResult, TrialSpec, Verdict};
-use back_to_back::BackToBackSearch;
-use capacity::CapacitySearch;
-use conditions::Conditions;
-use loss_scan::Scan;
-use single::Single;
-use staged::{Dress, Searching, Staged};
-use tcp_capacity::TcpCapacitySearch;
+pub use back_to_back::BackToBack;
+pub use frame_loss_rate::LossScan;
+pub use ipdv::IpdvStream;
+pub use latency::Latency;
+pub use pdv::PdvStream;
+pub use recovery::Recovery;
+pub use reset::Reset;
+pub use response_time::ResponseTime;
+pub use table_capacity::Capacity;
+pub use tcp_capacity::TcpCapacity;
+pub use tcp_establishment_rate::Tcp;
 
-/// One repetition of a measurement.
-pub trait Procedure {
-    /// The trial wanted next, `None` when the measurement has ended. The same until `learn` is called.
-    fn next_trial(&self) -> Option<TrialSpec>;
+use crate::plan::{Dns, Plan, Profile, Stateful, Test};
+use crate::record::TrialRecord;
+use crate::terms::{FrameRate, FrameSize, IpVersion};
+use crate::trial::Shape;
+use serde::{Deserialize, Serialize};
+use std::ops::Deref;
 
-    /// What the result of the trial that was wanted says to this measurement. Loss is a failure to a search for the throughput and a result
-    /// to all others; late looks of the tester spoil delays and nothing else.
-    fn verdict(&self, result: &TrialResult) -> Verdict;
+/// All that the rest of the program needs to know of a measurement, or what that is derived from.
+pub trait Measurement {
+    /// Returns what is said of it.
+    fn info(&self) -> &'static Info;
 
-    /// Takes in the result of the trial that was wanted.
-    fn learn(&mut self, result: &TrialResult);
+    /// Returns the load it is made at; `None` where it finds or names its loads itself.
+    fn load(&self) -> Option<Load> {
+        None
+    }
 
-    /// What is known by now.
-    fn findings(&self) -> Findings;
-}
+    /// Returns for how long its trials send.
+    fn sending(&self) -> Sending {
+        Sending::AsPlanned
+    }
 
-/// What a measurement has found.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Findings {
-    /// Of the search for the load, one for each loss goal.
-    pub brackets: Vec<Bracket>,
-    /// Everything else.
-    pub values: Vec<Value>,
-}
+    /// Returns the highest rate any of its trials has.
+    fn highest_rate(&self, plan: &Plan, _test: &Test) -> FrameRate {
+        let most = plan.search.maximum;
+        self.load().map_or(most, |load| load.highest(most))
+    }
 
-/// The next repetition of a measurement, given the outcomes of the earlier ones of the same point.
-///
-/// A measurement made at the throughput is made at that of `source`. Without one it takes what an earlier repetition found, as all results
-/// recorded before throughputs were shared did, and where none did it searches first.
-pub fn procedure(
-    plan: &Plan,
-    test: &Test,
-    frame_size: FrameSize,
-    earlier: &[Outcome],
-    source: Option<&LoadSource>,
-) -> Box<dyn Procedure> {
-    let tries = plan.search.max_invalid;
-    let conditions = Conditions::of(test);
-    let known = source.map(|source| source.throughput).or_else(|| earlier.iter().find_map(Outcome::throughput));
-    let start = || start_for(plan, &Point { test: test.name.clone(), frame_size }, earlier);
-    let loaded = |load: Load, then: Then| at_load(plan, test, load, known, then);
-    match &test.measure {
-        Measure::Throughput => Box::new(searching(plan, test, start())),
-        Measure::FrameLossRate(scan) => {
-            let maximum = theoretical(plan, test, frame_size).unwrap_or(plan.search.maximum);
-            Box::new(Scan::new(scan, maximum, plan.trial.duration_ns, tries, conditions))
-        }
-        Measure::Latency(latency) => {
-            let latency = *latency;
-            let then = move |rate| boxed(Single::new(tagged(&latency, rate, conditions), tries, read::latency));
-            loaded(latency.load, Box::new(then))
-        }
-        Measure::Pdv(at) => loaded(at.load, single(at.duration_ns, conditions, tries, read::pdv)),
-        Measure::Ipdv(at) => loaded(at.load, single(at.duration_ns, conditions, tries, read::ipdv)),
-        Measure::BackToBack(settings) => {
-            let rate = theoretical(plan, test, frame_size).map_or(settings.rate, |most| settings.rate.min(most));
-            Box::new(BackToBackSearch::new(settings, rate, tries, conditions))
-        }
-        Measure::Recovery(recovery) => {
-            // "110 % of the recorded throughput rate or the maximum rate for the media, whichever is lower".
-            let most = theoretical(plan, test, frame_size).unwrap_or(FrameRate(u64::MAX));
-            loaded(Load::OfThroughput(1.0), recovering(*recovery, most, conditions, tries))
-        }
-        Measure::Reset(reset) => loaded(reset.load, resetting(*reset, conditions, tries)),
-        Measure::EstablishmentRate => Box::new(establishing(plan, test, start())),
-        Measure::TearDownRate => Box::new(Single::new(stateful(plan, test).tearing_down(), tries, read::tear_down)),
-        Measure::TableCapacity(capacity) => {
-            Box::new(CapacitySearch::new(*capacity, stateful(plan, test), plan.search.clone(), plan.trial))
-        }
-        Measure::TcpEstablishmentRate(_) => {
-            let dress = |spec| TrialSpec { shape: Shape::TcpRate, ..spec };
-            Box::new(search_of(plan, test, start(), Box::new(dress)))
-        }
-        Measure::Dns(_) => {
-            let dress = |spec| TrialSpec { shape: Shape::Queries, ..spec };
-            Box::new(search_of(plan, test, start(), Box::new(dress)))
-        }
-        Measure::TcpCapacity(capacity) => Box::new(TcpCapacitySearch::new(capacity, tries)),
-        Measure::ResponseTime(response) => {
-            let spec = TrialSpec::response(response.rate(test.clients()), response.duration_ns);
-            Box::new(Single::new(spec, tries, read::response_time))
-        }
+    /// Returns what its largest trial is, where that is no constant load.
+    fn largest_shape(&self, _stateful: Option<Stateful>) -> Shape {
+        Shape::Constant
+    }
+
+    /// Whether delays decide, so that a tester that looked late spoils the result even without loss.
+    fn is_of_delay(&self) -> bool {
+        false
+    }
+
+    /// Whether phase 1 of a stateful test is all there is of it: nothing is sent in phase 2.
+    fn is_of_connections(&self) -> bool {
+        false
+    }
+
+    /// Returns how TCP connections are made, where the test is one of those rather than of frames.
+    fn tcp(&self) -> Option<&Tcp> {
+        None
+    }
+
+    /// Returns which DNS queries are made, where the test is of a DNS server.
+    fn dns(&self) -> Option<&Dns> {
+        None
+    }
+
+    /// Sets the durations that are its own to those of a profile whose trials last `trial_ns`.
+    fn follow(&mut self, _profile: Profile, _trial_ns: u64) {}
+
+    /// Sets the durations that are its own to those the RFCs name. Returns how often it is to be repeated.
+    fn lengthen(&mut self) -> u32 {
+        20
+    }
+
+    /// Returns the next repetition of it.
+    fn procedure(&self, context: &ProcedureContext<'_>) -> Box<dyn Procedure>;
+
+    /// Returns what was seen of the DUT itself during a trial, where the result includes that.
+    fn watched(&self, _record: &TrialRecord) -> Vec<Value> {
+        Vec::new()
     }
 }
 
-/// The two phases as the test has them. A test of connections without them, which no plan file makes, has one connection.
-fn stateful(plan: &Plan, test: &Test) -> Stateful {
-    test.stateful.unwrap_or_else(|| Stateful::new(1, plan.search.minimum, plan.trial.residual_ns))
+/// For how long the trials of a measurement send.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sending {
+    /// As long as the plan says for all trials.
+    AsPlanned,
+    /// So many nanoseconds, whatever the plan says.
+    For(u64),
+    /// For bursts of at most so many nanoseconds.
+    AtMost(u64),
+    /// As long as opening its connections takes.
+    UntilConnected,
 }
 
-/// What follows once the load is known.
-type Then = Box<dyn Fn(FrameRate) -> Box<dyn Procedure>>;
+/// Makes the enumeration of all measurements: each line names the file, the variant and, where it has some, its settings.
+macro_rules! measures {
+    ($($(#[$doc:meta])* $module:ident: $variant:ident $(($bound:ident: $settings:ty))?,)+) => {
+        $(mod $module;)+
 
-fn boxed(procedure: impl Procedure + 'static) -> Box<dyn Procedure> {
-    Box::new(procedure)
-}
+        /// What a test measures, with the settings each measurement has of its own.
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+        #[serde(rename_all = "kebab-case")]
+        pub enum Measure {
+            $($(#[$doc])* $variant $(($settings))?,)+
+        }
 
-fn single(duration_ns: u64, conditions: Conditions, tries: u32, read: single::Read) -> Then {
-    Box::new(move |rate| boxed(Single::new(conditions.apply(TrialSpec::constant(rate, duration_ns)), tries, read)))
-}
+        impl Measure {
+            /// Returns what is said of every measure, in the order of the list.
+            pub fn infos() -> impl Iterator<Item = &'static Info> {
+                [$(&$module::INFOS[..]),+].into_iter().flatten()
+            }
+        }
 
-fn recovering(recovery: Recovery, most: FrameRate, conditions: Conditions, tries: u32) -> Then {
-    Box::new(move |rate| {
-        let overload = FrameRate((rate.0 as f64 * recovery.overload) as u64).min(most);
-        let shape = Shape::Drop { at_ns: recovery.duration_ns, to: FrameRate((overload.0 / 2).max(1)) };
-        let spec = TrialSpec::constant(overload, recovery.duration_ns + recovery.after_ns);
-        boxed(Single::new(conditions.apply(TrialSpec { shape, ..spec }), tries, read::recovery))
-    })
-}
+        impl Deref for Measure {
+            type Target = dyn Measurement;
 
-fn resetting(reset: Reset, conditions: Conditions, tries: u32) -> Then {
-    Box::new(move |rate| {
-        let spec = TrialSpec::constant(rate, reset.before_ns + reset.after_ns);
-        let shape = Shape::Reset { at_ns: reset.before_ns };
-        boxed(Single::new(conditions.apply(TrialSpec { shape, ..spec }), tries, read::reset))
-    })
-}
+            fn deref(&self) -> &Self::Target {
+                match self {
+                    $(Self::$variant $(($bound))? => measures!(@ref $module $variant $($bound)?),)+
+                }
+            }
+        }
 
-fn at_load(plan: &Plan, test: &Test, load: Load, known: Option<FrameRate>, then: Then) -> Box<dyn Procedure> {
-    let share = match load {
-        Load::Rate(rate) => return then(rate),
-        Load::OfThroughput(share) => share,
+        impl Measure {
+            /// Returns the settings that are its own; `None` of a measure without.
+            pub fn settings_mut(&mut self) -> Option<&mut dyn Measurement> {
+                match self {
+                    $(Self::$variant $(($bound))? => measures!(@mut $($bound)?),)+
+                }
+            }
+        }
     };
-    let scaled = move |rate: FrameRate| then(FrameRate(((rate.0 as f64 * share) as u64).max(1)));
-    // A repetition in which nothing passed without loss determines nothing: the next one searches again.
-    match known {
-        Some(rate) => scaled(rate),
-        None => Box::new(Staged::new(searching(plan, test, Start::Cold), Box::new(scaled))),
+    (@ref $module:ident $variant:ident) => { &$module::$variant };
+    (@ref $module:ident $variant:ident $bound:ident) => { $bound };
+    (@mut) => { None };
+    (@mut $bound:ident) => { Some($bound) };
+}
+
+measures! {
+    /// RFC 2544 section 26.1, RFC 8219 section 7.1: the highest rate without loss.
+    throughput: Throughput,
+    /// RFC 2544 section 26.3, RFC 8219 section 7.4: the loss at each of several rates.
+    frame_loss_rate: FrameLossRate(settings: LossScan),
+    /// RFC 8219 section 7.2: typical and worst-case latency of tagged frames.
+    latency: Latency(settings: Latency),
+    /// RFC 8219 section 7.3.1: packet delay variation of all frames.
+    pdv: Pdv(settings: PdvStream),
+    /// RFC 8219 section 7.3.2: inter packet delay variation.
+    ipdv: Ipdv(settings: IpdvStream),
+    /// RFC 9004: the longest burst at the minimum gap that is forwarded without loss.
+    back_to_back: BackToBack(settings: BackToBack),
+    /// RFC 2544 section 26.5, RFC 8219 section 7.6: how long losses go on after an overload.
+    recovery: Recovery(settings: Recovery),
+    /// RFC 6201, RFC 8219 section 7.7: how long the DUT forwards nothing around a reset.
+    reset: Reset(settings: Reset),
+    /// RFC 9693: the highest rate at which every frame of phase 1 opens a connection that works.
+    establishment_rate: EstablishmentRate,
+    /// RFC 9693: how fast the DUT deletes its connections.
+    tear_down_rate: TearDownRate,
+    /// RFC 9693: how many connections the DUT's connection tracking table holds.
+    table_capacity: TableCapacity(settings: Capacity),
+    /// RFC 3511 section 5.3, RFC 8219 section 8: the highest rate of TCP connections that all succeed.
+    tcp_establishment_rate: TcpEstablishmentRate(settings: Tcp),
+    /// RFC 3511 section 5.2, RFC 8219 section 8: how many TCP connections can be open at once.
+    tcp_capacity: TcpCapacity(settings: TcpCapacity),
+    /// RFC 8219 section 9: the highest rate of DNS queries that are all answered rightly and in time.
+    dns: Dns(settings: Dns),
+    /// Loss and response time of requests that the tester's right end answers, at a load that grows with the clients: the measurement of
+    /// "Performance Analysis and Comparison of 6to4 Relay Implementations" (Lencse and Répás, IJACSA 4(9), 2013).
+    response_time: ResponseTime(settings: ResponseTime),
+}
+
+impl Measure {
+    /// Returns the word for it in plans and results.
+    pub fn name(&self) -> &'static str {
+        self.info().name
+    }
+
+    /// Whether it is the throughput of frames: what others are made at.
+    pub fn is_throughput(&self) -> bool {
+        *self == Self::Throughput
+    }
+
+    /// Whether the result is a rate that was searched: frames, connections or queries per second.
+    pub fn is_searched_rate(&self) -> bool {
+        self.info().searched.is_some()
+    }
+
+    /// Whether it is made at the throughput, or at a share of it.
+    pub fn is_at_throughput(&self) -> bool {
+        self.load().is_some_and(Load::is_of_throughput)
+    }
+
+    /// Whether its rates are of connections.
+    pub fn counts_connections(&self) -> bool {
+        self.info().noun == Noun::Connections
+    }
+
+    /// Whether the tester's ends are hosts with sockets of the kernel's rather than ports for frames.
+    pub fn needs_hosts(&self) -> bool {
+        self.tcp().is_some() || self.dns().is_some()
     }
 }
 
-fn searching(plan: &Plan, test: &Test, start: Start) -> Searching {
-    let conditions = Conditions::of(test);
-    search_of(plan, test, start, Box::new(move |spec| conditions.apply(spec)))
-}
-
-/// The search for the highest rate at which all connections are established.
-fn establishing(plan: &Plan, test: &Test, start: Start) -> Searching {
-    let stateful = stateful(plan, test);
-    let dress = move |spec: TrialSpec| stateful.establishing(stateful.connections, spec.rate);
-    // A trial lasts as long as N frames take: durations, by which MLRsearch weighs trials, say nothing of it.
-    let goals = vec![LossRatio::ZERO];
-    let settings = SearchSettings { method: SearchMethod::Binary, goals, ..plan.search.clone() };
-    Searching::new(new_search(&settings, &test.trial_settings(plan), start), LossRatio::ZERO, Box::new(dress))
-}
-
-fn search_of(plan: &Plan, test: &Test, start: Start, dress: Dress) -> Searching {
-    let goal = plan.search.goals.first().copied().unwrap_or(LossRatio::ZERO);
-    Searching::new(new_search(&plan.search, &test.trial_settings(plan), start), goal, dress)
-}
-
-/// The highest rate of the medium for the largest frames that a test has on either link, where the plan knows the medium.
+/// Returns the highest rate of the medium for the largest frames that a test has on either link, where the plan knows the medium.
 pub fn theoretical(plan: &Plan, test: &Test, frame_size: FrameSize) -> Option<FrameRate> {
     let version = if test.ipv4_only { IpVersion::Ipv4 } else { IpVersion::Ipv6 };
     Some(FrameRate::theoretical_maximum(plan.link_rate?, frame_size.with_fcs(version)))
-}
-
-/// The wait before the first tagged frame begins when the last flow has started: before that the load is not the one asked for.
-fn tagged(latency: &Latency, rate: FrameRate, conditions: Conditions) -> TrialSpec {
-    let spec = conditions.apply(TrialSpec::constant(rate, latency.duration_ns));
-    let after_ns = latency.tag_after_ns + (spec.duration_ns - latency.duration_ns);
-    TrialSpec { tagging: Some(Tagging { after_ns, frames: latency.tagged }), ..spec }
 }

@@ -1,14 +1,65 @@
 //! Concurrent TCP connection capacity, RFC 3511 section 5.2: the largest number of connections that are all open and alive at once. An
 //! iterative search: doubling, then halving the interval between the last number that passed and the first that did not.
 
-use super::{Findings, Procedure, Quantity, Value};
-use crate::plan::TcpCapacity;
-use crate::terms::{Direction, LossRatio};
+use super::{Findings, Info, Measurement, Noun, Procedure, ProcedureContext, Quantity, Sending, Tcp, Value};
+use crate::plan::{Plan, Stateful, Test};
+use crate::terms::{Direction, FrameRate, LossRatio};
 use crate::trial::{Shape, TrialResult, TrialSpec, Verdict};
+use serde::{Deserialize, Serialize};
+
+/// How many TCP connections can be open: doubling, then halving, each step a trial.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct TcpCapacity {
+    /// How they are made.
+    pub tcp: Tcp,
+    /// Connections of the first trial.
+    pub start: u64,
+    /// The largest number tried.
+    pub most: u64,
+    /// The search ends when it knows the number to so many connections.
+    pub error: u64,
+    /// The rate they are opened at, connections per second; below the establishment rate.
+    pub rate: FrameRate,
+}
+
+pub(super) static INFOS: [Info; 1] = [Info {
+    name: "tcp-capacity",
+    noun: Noun::Connections,
+    searched: None,
+    quantities: &[Quantity::TcpConnections],
+    headline: Some(Quantity::TcpConnections),
+}];
+
+impl Measurement for TcpCapacity {
+    fn info(&self) -> &'static Info {
+        &INFOS[0]
+    }
+
+    fn sending(&self) -> Sending {
+        Sending::UntilConnected
+    }
+
+    fn highest_rate(&self, _plan: &Plan, _test: &Test) -> FrameRate {
+        self.rate
+    }
+
+    fn largest_shape(&self, _stateful: Option<Stateful>) -> Shape {
+        Shape::TcpCapacity { connections: self.most }
+    }
+
+    fn tcp(&self) -> Option<&Tcp> {
+        Some(&self.tcp)
+    }
+
+    fn procedure(&self, context: &ProcedureContext<'_>) -> Box<dyn Procedure> {
+        Box::new(TcpCapacitySearch::new(self, context.tries()))
+    }
+}
 
 /// The search of one repetition.
 #[derive(Clone, Debug)]
-pub(super) struct TcpCapacitySearch {
+struct TcpCapacitySearch {
     settings: TcpCapacity,
     tries: u32,
     invalid: u32,
@@ -20,7 +71,7 @@ pub(super) struct TcpCapacitySearch {
 
 impl TcpCapacitySearch {
     /// After `tries` invalid trials of one number the tester is at its end.
-    pub(super) fn new(settings: &TcpCapacity, tries: u32) -> Self {
+    fn new(settings: &TcpCapacity, tries: u32) -> Self {
         let tries = tries.max(1);
         Self { settings: *settings, tries, invalid: 0, lower: None, upper: None, direction: Direction::Forward }
     }

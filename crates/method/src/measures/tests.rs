@@ -11,7 +11,7 @@ use crate::replay::outcomes;
 use crate::search::Limit;
 use crate::simulated::{Behaviour, SimulatedDut};
 use crate::terms::{Direction, Directions, LossRatio, Share};
-use crate::trial::{DirectionResult, Fault, Measurer};
+use crate::trial::{DirectionResult, Fault, Measurer, Shape, TrialResult, TrialSpec, Verdict};
 
 const SECOND: u64 = 1_000_000_000;
 const AT_THROUGHPUT: Load = Load::OfThroughput(1.0);
@@ -104,11 +104,11 @@ fn assert_both_within(outcome: &Outcome, quantity: Quantity, truth: f64, toleran
 
 /// Every measurement made at a load.
 fn at_load(load: Load) -> [Measure; 5] {
-    let at = AtRate { load, duration_ns: SECOND };
+    let duration_ns = SECOND;
     [
         Measure::Latency(Latency { load, duration_ns: 2 * SECOND, tag_after_ns: SECOND, tagged: 10_000 }),
-        Measure::Pdv(at),
-        Measure::Ipdv(at),
+        Measure::Pdv(PdvStream { load, duration_ns }),
+        Measure::Ipdv(IpdvStream { load, duration_ns }),
         Measure::Reset(Reset { load, before_ns: SECOND, after_ns: 2 * SECOND }),
         recovery(),
     ]

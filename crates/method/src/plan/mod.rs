@@ -2,15 +2,15 @@
 
 mod dns;
 mod expectation;
-mod measure;
 mod stateful;
 mod traffic;
 
+pub use crate::measures::{
+    BackToBack, Capacity, IpdvStream, Latency, Load, LossScan, Measure, PdvStream, Recovery, Reset, ResponseTime, Tcp,
+    TcpCapacity,
+};
 pub use dns::{DOMAIN, Dns, DnsRole, Names};
 pub use expectation::Expectation;
-pub use measure::{
-    AtRate, BackToBack, Capacity, Latency, Load, LossScan, Measure, Recovery, Reset, ResponseTime, Tcp, TcpCapacity,
-};
 pub use stateful::Stateful;
 pub use traffic::{AddressPart, Flows, Order, Payload, Ports, Range, Traffic};
 

@@ -30,7 +30,7 @@ impl PointDigest<'_> {
             Measure::FrameLossRate(_) => self.highest_loss(),
             measure if measure.is_searched_rate() => self.searched(),
             measure => {
-                let quantities = [Quantity::headline_of(measure), Some(Quantity::RequestLoss)].into_iter().flatten();
+                let quantities = [measure.info().headline, Some(Quantity::RequestLoss)].into_iter().flatten();
                 quantities.into_iter().find_map(|quantity| self.measured(quantity)).or_else(|| nothing_held(measure))
             }
         }
@@ -65,7 +65,7 @@ impl PointDigest<'_> {
 
 /// A table that holds not even the smallest number has no value on record.
 fn nothing_held(measure: &Measure) -> Option<Headline> {
-    let quantity = Quantity::headline_of(measure)?;
+    let quantity = measure.info().headline?;
     Some(headline(quantity, "median", 0.0, format!("0 {}", words::unit(quantity))))
 }
 

@@ -54,7 +54,7 @@ fn median(point: &PointDigest) -> Option<f64> {
 
 /// A value with its unit where it is no rate.
 fn in_words(point: &PointDigest, value: f64) -> String {
-    match Quantity::headline_of(&point.test.measure).map(Quantity::unit) {
+    match point.test.measure.info().headline.map(Quantity::unit) {
         Some(Unit::Nanoseconds) => short_ms(value),
         Some(Unit::Frames) => format!("{}\u{a0}frames", short(value)),
         Some(Unit::Connections) => format!("{}\u{a0}conn.", short(value)),

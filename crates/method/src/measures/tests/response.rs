@@ -75,9 +75,9 @@ fn a_step_that_the_tester_could_not_send_is_repeated_and_has_no_values() {
 
 /// The quantities that hold of a trial with this fault.
 fn holding(mut result: TrialResult, fault: Fault) -> (Verdict, Vec<Quantity>) {
-    assert_eq!(read::response_time(&result).values.len(), 4, "everything holds without it");
+    assert_eq!(crate::measures::response_time::read(&result).values.len(), 4, "everything holds without it");
     result.faults.push(fault);
-    let reading = read::response_time(&result);
+    let reading = crate::measures::response_time::read(&result);
     assert_eq!(reading.is_whole, reading.values.len() == 4);
     (reading.verdict, reading.values.iter().map(|value| value.quantity).collect())
 }

@@ -58,21 +58,21 @@ fn a_phase_1_that_lost_frames_never_flows_into_phase_2() {
         let (specs, outcome) = repeat(&stateful_plan(Measure::Throughput), &[], &mut gateway.clone());
         assert_eq!((outcome.throughput(), outcome.brackets[0].limit), (None, Limit::Tester));
         assert_eq!(outcome.invalid as usize, specs.len());
-        let at = AtRate { load: Load::Rate(FrameRate(1_000)), duration_ns: SECOND };
-        let (_, outcome) = repeat(&stateful_plan(Measure::Pdv(at)), &[], &mut gateway.with_delay(1, 1));
+        let pdv = PdvStream { load: Load::Rate(FrameRate(1_000)), duration_ns: SECOND };
+        let (_, outcome) = repeat(&stateful_plan(Measure::Pdv(pdv)), &[], &mut gateway.with_delay(1, 1));
         assert!(outcome.values.is_empty(), "{outcome:?}");
     }
 }
 
 #[test]
 fn every_measure_of_phase_2_opens_the_connections_first() {
-    let at = AtRate { load: Load::Rate(FrameRate(1_000)), duration_ns: SECOND };
-    let load = at.load;
+    let pdv = PdvStream { load: Load::Rate(FrameRate(1_000)), duration_ns: SECOND };
+    let (load, duration_ns) = (pdv.load, pdv.duration_ns);
     let all = [
         Measure::FrameLossRate(LossScan { rates: vec![FrameRate(1_000)], until_lossless: false }),
         Measure::Latency(Latency { load, duration_ns: 2 * SECOND, tag_after_ns: SECOND, tagged: 10 }),
-        Measure::Pdv(at),
-        Measure::Ipdv(at),
+        Measure::Pdv(pdv),
+        Measure::Ipdv(IpdvStream { load, duration_ns }),
         Measure::BackToBack(BackToBack { rate: FrameRate(1_000_000), longest_ns: SECOND, step_frames: 10 }),
         Measure::Recovery(Recovery { overload: 1.1, duration_ns: SECOND, after_ns: SECOND }),
         Measure::Reset(Reset { load, before_ns: SECOND, after_ns: SECOND }),

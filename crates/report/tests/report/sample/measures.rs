@@ -81,7 +81,7 @@ fn dropped(result: &TrialResult) -> Vec<Drops> {
 
 /// A plain test of each measure.
 fn of_one_point() -> Vec<Test> {
-    let at = AtRate { load: Load::Rate(FrameRate(20_000)), duration_ns: 3 * SECOND };
+    let (load, duration_ns) = (Load::Rate(FrameRate(20_000)), 3 * SECOND);
     let scan = LossScan { rates: (1..=10).rev().map(|i| FrameRate(120_192 * i)).collect(), until_lossless: true };
     let latency = Latency { load: Load::OfThroughput(1.0), duration_ns: 6 * SECOND, tag_after_ns: 3 * SECOND, tagged: 50_000 };
     let burst = BackToBack { rate: FrameRate(1_000_000), longest_ns: SECOND, step_frames: 100 };
@@ -92,8 +92,8 @@ fn of_one_point() -> Vec<Test> {
         small(of("loss", "Jool, SIIT, loss", "jool-siit", Measure::FrameLossRate(scan.clone()))),
         small(of("loss-tayga", "TAYGA, SIIT, loss", "tayga", Measure::FrameLossRate(scan))),
         of("latency", "Jool, SIIT, latency", "jool-siit", Measure::Latency(latency)),
-        of("pdv", "Jool, SIIT, PDV", "jool-siit", Measure::Pdv(at)),
-        of("ipdv", "Jool, SIIT, IPDV", "jool-siit", Measure::Ipdv(at)),
+        of("pdv", "Jool, SIIT, PDV", "jool-siit", Measure::Pdv(PdvStream { load, duration_ns })),
+        of("ipdv", "Jool, SIIT, IPDV", "jool-siit", Measure::Ipdv(IpdvStream { load, duration_ns })),
         of("burst", "Jool, SIIT, bursts", "jool-siit", Measure::BackToBack(burst)),
         of("burst-tayga", "TAYGA, SIIT, bursts", "tayga", Measure::BackToBack(burst)),
         of("recovery", "Jool, SIIT, recovery", "jool-siit", recovery()),

@@ -83,14 +83,14 @@ fn whole(test: Test) -> Test {
 }
 
 fn of_phase_2() -> Vec<Test> {
-    let at = AtRate { load: Load::Rate(FrameRate(20_000)), duration_ns: 3 * SECOND };
+    let pdv = PdvStream { load: Load::Rate(FrameRate(20_000)), duration_ns: 3 * SECOND };
     let hasty = two_phases("hasty", "nftables, R too high", "nft-nat44", Measure::Throughput, 100_000);
     let hasty = Test { stateful: hasty.stateful.map(|s| Stateful { rate: FrameRate(380_000), ..s }), ..hasty };
     let part = |first, last| {
         let range = Range { first, last, order: Order::Pseudorandom };
         Some(AddressPart { range, ipv4_offset: AddressPart::IPV4_OFFSET, ipv6_offset: AddressPart::IPV6_OFFSET })
     };
-    let mut pdv = two_phases("pdv", "nftables, PDV", "nft-nat44", Measure::Pdv(at), 100_000);
+    let mut pdv = two_phases("pdv", "nftables, PDV", "nft-nat44", Measure::Pdv(pdv), 100_000);
     (pdv.traffic.left_addresses, pdv.traffic.right_addresses) = (part(2, 1001), part(2, 11));
     pdv.stateful.iter_mut().for_each(|s| s.responder = Order::Increasing);
     vec![two_phases("through", "nftables, phase 2", "nft-nat44", Measure::Throughput, 100_000), hasty, pdv]

@@ -1,15 +1,66 @@
 //! Frame loss rate, RFC 2544 section 26.3: from the highest rate down, each as long as a trial lasts.
 
-use super::conditions::Conditions;
-use super::read::EXCUSABLE_SHARE;
-use super::{Findings, Procedure, Quantity, Value};
-use crate::plan::LossScan;
+use super::procedure::Conditions;
+use super::procedure::reading::EXCUSABLE_SHARE;
+use super::{Findings, Info, Measurement, Noun, Procedure, ProcedureContext, Quantity, Value, theoretical};
+use crate::plan::{Plan, Test};
 use crate::terms::{FrameRate, LossRatio};
 use crate::trial::{DirectionResult, TrialResult, TrialSpec, Verdict};
+use serde::{Deserialize, Serialize};
+
+/// RFC 2544 section 26.3: from the highest rate down.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct LossScan {
+    /// The rates, frames per second per direction, in the order of the trials. None: the maximum of each frame size, nine tenths of it,
+    /// and so on down to one tenth; the medium's maximum where the plan knows the medium, else that of its search.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rates: Vec<FrameRate>,
+    /// Whether two successive trials without loss end the scan, as the RFC has it; otherwise every rate is tried.
+    pub until_lossless: bool,
+}
+
+impl LossScan {
+    /// From the highest rate of each frame size down in tenths of it, until two successive trials lose nothing: as the RFC has it.
+    pub const RFC_2544: Self = Self { rates: Vec::new(), until_lossless: true };
+
+    /// The rates at a frame size whose highest rate is `maximum`.
+    pub fn rates_from(&self, maximum: FrameRate) -> Vec<FrameRate> {
+        if self.rates.is_empty() {
+            return (1..=10).rev().map(|tenth| FrameRate((maximum.0 * tenth / 10).max(1))).collect();
+        }
+        self.rates.clone()
+    }
+}
+
+pub(super) static INFOS: [Info; 1] = [Info {
+    name: "frame-loss-rate",
+    noun: Noun::Frames,
+    searched: None,
+    quantities: &[Quantity::FrameLossRate],
+    headline: None,
+}];
+
+impl Measurement for LossScan {
+    fn info(&self) -> &'static Info {
+        &INFOS[0]
+    }
+
+    fn highest_rate(&self, plan: &Plan, test: &Test) -> FrameRate {
+        // The scan goes down from what the medium can.
+        let medium = test.frame_sizes.iter().filter_map(|size| theoretical(plan, test, *size)).max();
+        self.rates.iter().copied().max().or(medium).unwrap_or(plan.search.maximum)
+    }
+
+    fn procedure(&self, context: &ProcedureContext<'_>) -> Box<dyn Procedure> {
+        let maximum = context.theoretical().unwrap_or(context.plan.search.maximum);
+        Box::new(Scan::new(self, maximum, context.plan.trial.duration_ns, context.tries(), context.conditions()))
+    }
+}
 
 /// The scan. A rate the tester cannot offer has no value.
 #[derive(Clone, Debug)]
-pub(super) struct Scan {
+struct Scan {
     rates: Vec<FrameRate>,
     until_lossless: bool,
     duration_ns: u64,
@@ -28,7 +79,7 @@ pub(super) struct Scan {
 
 impl Scan {
     /// Trials of `duration_ns` at the rates below `maximum`; after `tries` invalid ones the next rate is tried.
-    pub(super) fn new(settings: &LossScan, maximum: FrameRate, duration_ns: u64, tries: u32, conditions: Conditions) -> Self {
+    fn new(settings: &LossScan, maximum: FrameRate, duration_ns: u64, tries: u32, conditions: Conditions) -> Self {
         Self {
             rates: settings.rates_from(maximum),
             until_lossless: settings.until_lossless,

@@ -6,25 +6,25 @@ use crate::terms::{FrameRate, LossRatio};
 use crate::trial::{TrialResult, TrialSpec, Verdict};
 
 /// A search for the load as a procedure: the throughput measurement itself, and the first stage of those made at the throughput.
-pub(super) struct Searching {
+pub(in crate::measures) struct Searching {
     search: Box<dyn Search>,
     goal: LossRatio,
-    dress: Dress,
+    mapper: SpecMapper,
 }
 
 /// From the load a search asks for to the whole trial: to the search it remains a constant load.
-pub(super) type Dress = Box<dyn Fn(TrialSpec) -> TrialSpec>;
+pub(in crate::measures) type SpecMapper = Box<dyn Fn(TrialSpec) -> TrialSpec>;
 
 impl Searching {
-    /// `search`, the first of whose goals is `goal`; each of its trials is mapped by `dress`.
-    pub(super) fn new(search: Box<dyn Search>, goal: LossRatio, dress: Dress) -> Self {
-        Self { search, goal, dress }
+    /// `search`, the first of whose goals is `goal`; each of its trials is mapped by `mapper`.
+    pub(in crate::measures) fn new(search: Box<dyn Search>, goal: LossRatio, mapper: SpecMapper) -> Self {
+        Self { search, goal, mapper }
     }
 }
 
 impl Procedure for Searching {
     fn next_trial(&self) -> Option<TrialSpec> {
-        Some((self.dress)(self.search.next_trial()?))
+        Some((self.mapper)(self.search.next_trial()?))
     }
 
     fn verdict(&self, result: &TrialResult) -> Verdict {
@@ -44,14 +44,14 @@ impl Procedure for Searching {
 }
 
 /// A first stage, and what follows at the load it finds.
-pub(super) struct Staged<P> {
+pub(in crate::measures) struct Staged<P> {
     first: P,
     then: Box<dyn Fn(FrameRate) -> Box<dyn Procedure>>,
     second: Option<Box<dyn Procedure>>,
 }
 
 impl<P: Procedure> Staged<P> {
-    pub(super) fn new(first: P, then: Box<dyn Fn(FrameRate) -> Box<dyn Procedure>>) -> Self {
+    pub(in crate::measures) fn new(first: P, then: Box<dyn Fn(FrameRate) -> Box<dyn Procedure>>) -> Self {
         let mut staged = Self { first, then, second: None };
         staged.advance();
         staged

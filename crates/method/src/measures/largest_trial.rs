@@ -1,69 +1,21 @@
 //! The largest trial a test may ask for, known before anything is measured: how long it lasts, and how many frames it has at most.
-//!
-//! Every measure is named here, so that a new one cannot be forgotten.
 
-use super::conditions::Conditions;
-use super::theoretical;
-use crate::plan::{Load, Measure, Plan, Stateful, Test};
-use crate::terms::FrameRate;
+use super::procedure::Conditions;
+use super::{Measure, Sending};
+use crate::plan::{Plan, Test};
 use crate::trial::{Shape, TrialSpec};
 
 impl Measure {
-    /// Time of sending of its longest trial, nanoseconds; `searched_ns` is that of the trials of a search.
+    /// Returns the time of sending of its longest trial, nanoseconds; `searched_ns` is that of the trials of a search.
     fn longest_trial_ns(&self, searched_ns: u64) -> u64 {
-        let at = |load: Load, own_ns: u64| match load {
-            Load::Rate(_) => own_ns,
-            // The load is searched for first.
-            Load::OfThroughput(_) => own_ns.max(searched_ns),
-        };
-        match self {
-            Self::Throughput | Self::FrameLossRate(_) | Self::TcpEstablishmentRate(_) | Self::Dns(_) => searched_ns,
-            Self::Latency(latency) => at(latency.load, latency.duration_ns),
-            Self::Pdv(rate) | Self::Ipdv(rate) => at(rate.load, rate.duration_ns),
-            Self::BackToBack(settings) => settings.longest_ns,
-            Self::Recovery(recovery) => at(Load::OfThroughput(1.0), recovery.duration_ns + recovery.after_ns),
-            Self::Reset(reset) => at(reset.load, reset.before_ns + reset.after_ns),
-            Self::ResponseTime(response) => response.duration_ns,
+        let own_ns = match self.sending() {
+            Sending::AsPlanned => searched_ns,
+            Sending::For(ns) | Sending::AtMost(ns) => ns,
             // As long as their connections take.
-            Self::EstablishmentRate | Self::TearDownRate | Self::TableCapacity(_) | Self::TcpCapacity(_) => 0,
-        }
-    }
-
-    /// The highest rate any of its trials has, where `most` is the highest a search tries.
-    fn highest_rate(&self, most: FrameRate, clients: u32) -> FrameRate {
-        let scaled = |share: f64| FrameRate((most.0 as f64 * share.max(1.0)) as u64);
-        let at = |load: Load| match load {
-            Load::Rate(rate) => rate,
-            Load::OfThroughput(share) => scaled(share),
+            Sending::UntilConnected => 0,
         };
-        match self {
-            Self::Throughput | Self::TcpEstablishmentRate(_) | Self::Dns(_) => most,
-            Self::EstablishmentRate | Self::TearDownRate | Self::TableCapacity(_) => most,
-            Self::FrameLossRate(scan) => scan.rates.iter().copied().max().unwrap_or(most),
-            Self::Latency(latency) => at(latency.load),
-            Self::Pdv(rate) | Self::Ipdv(rate) => at(rate.load),
-            Self::BackToBack(settings) => settings.rate,
-            Self::Recovery(recovery) => scaled(recovery.overload),
-            Self::Reset(reset) => at(reset.load),
-            Self::TcpCapacity(capacity) => capacity.rate,
-            Self::ResponseTime(response) => response.rate(clients),
-        }
-    }
-
-    /// What its largest trial is, for those that are no constant load; connections are those of the test.
-    fn shape(&self, stateful: Option<Stateful>) -> Shape {
-        let connections = stateful.map_or(1, |stateful| stateful.connections);
-        match self {
-            Self::Throughput | Self::FrameLossRate(_) | Self::Latency(_) | Self::Pdv(_) | Self::Ipdv(_) => Shape::Constant,
-            Self::BackToBack(_) | Self::Recovery(_) | Self::Reset(_) => Shape::Constant,
-            Self::EstablishmentRate => Shape::Establish { connections, validation: FrameRate(1) },
-            Self::TearDownRate => Shape::TearDown { connections },
-            Self::TableCapacity(capacity) => Shape::Establish { connections: capacity.most, validation: FrameRate(1) },
-            Self::TcpEstablishmentRate(_) => Shape::TcpRate,
-            Self::TcpCapacity(capacity) => Shape::TcpCapacity { connections: capacity.most },
-            Self::Dns(_) => Shape::Queries,
-            Self::ResponseTime(_) => Shape::Response,
-        }
+        // The load is searched for first.
+        if self.is_at_throughput() { own_ns.max(searched_ns) } else { own_ns }
     }
 }
 
@@ -76,14 +28,8 @@ impl Test {
     /// A trial that is at least as long and as fast as any of the test.
     pub fn largest_trial(&self, plan: &Plan) -> TrialSpec {
         let measure = &self.measure;
-        let medium = self.frame_sizes.iter().filter_map(|size| theoretical(plan, self, *size)).max();
-        let most = match (measure, medium) {
-            // A scan goes down from what the medium can.
-            (Measure::FrameLossRate(_), Some(medium)) => medium,
-            _ => plan.search.maximum,
-        };
-        let rate = measure.highest_rate(most, self.clients());
-        let shape = measure.shape(self.stateful);
+        let rate = measure.highest_rate(plan, self);
+        let shape = measure.largest_shape(self.stateful);
         let longest_ns = measure.longest_trial_ns(self.trial_settings(plan).duration_ns);
         let of_connections = |connections| TrialSpec { shape, ..TrialSpec::burst(rate, connections) };
         match shape {
@@ -99,11 +45,12 @@ impl Test {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plan::Stateful;
     use crate::plan::{
-        AtRate, Latency, LossScan, Profile, Recovery, RepetitionStart, Reset, ResponseTime, SearchMethod, SearchSettings,
-        TrialSettings,
+        Latency, Load, LossScan, PdvStream, Profile, Recovery, RepetitionStart, Reset, ResponseTime, SearchMethod,
+        SearchSettings, TrialSettings,
     };
-    use crate::terms::LossRatio;
+    use crate::terms::{FrameRate, LossRatio};
 
     const SECOND: u64 = 1_000_000_000;
 
@@ -151,7 +98,7 @@ mod tests {
 
     #[test]
     fn the_search_before_a_measurement_counts_and_that_of_a_given_rate_does_not() {
-        let at = |load| Measure::Pdv(AtRate { load, duration_ns: SECOND });
+        let at = |load| Measure::Pdv(PdvStream { load, duration_ns: SECOND });
         assert_eq!((longest_s(at(Load::OfThroughput(1.0))), longest_s(at(Load::Rate(FrameRate(5))))), (10, 1));
         assert_eq!((frames(at(Load::OfThroughput(1.0))), frames(at(Load::Rate(FrameRate(5))))), (10_000_000, 5));
         let latency = Latency { load: Load::Rate(FrameRate(7)), duration_ns: 120 * SECOND, tag_after_ns: 0, tagged: 1 };

@@ -1,19 +1,67 @@
 //! Capacity of the connection tracking table, RFC 9693: doubling the number of connections until their establishment rate breaks down,
 //! then halving the interval between the last number that was held and the first that was not.
 
-use super::staged::Searching;
-use super::{Findings, Procedure, Quantity, Value};
-use crate::plan::{Capacity, SearchMethod, SearchSettings, Stateful, TrialSettings};
+use super::procedure::Searching;
+use super::{Findings, Info, Measurement, Noun, Procedure, ProcedureContext, Quantity, Sending, Value};
+use crate::plan::{SearchMethod, SearchSettings, Stateful, TrialSettings};
 use crate::search::{Limit, Start, new_search};
 use crate::terms::{Direction, FrameRate, LossRatio};
-use crate::trial::{TrialResult, TrialSpec, Verdict};
+use crate::trial::{Shape, TrialResult, TrialSpec, Verdict};
+use serde::{Deserialize, Serialize};
+
+/// RFC 9693: an exponential search for a number of connections that the table cannot hold, then a binary one.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Capacity {
+    /// C0: connections of the first step.
+    pub start: u64,
+    /// The largest number tried.
+    pub most: u64,
+    /// Beta: doubling ends where the establishment rate falls below this share of that of the step before; 0.1 to 0.2 by the RFC.
+    pub exponential_share: f64,
+    /// Gamma: in the binary phase a number is held where its rate is at least this share of that of the last number held; 0.4 to 0.5.
+    pub binary_share: f64,
+    /// The search ends when it knows the number to so many connections.
+    pub error: u64,
+}
+
+pub(super) static INFOS: [Info; 1] = [Info {
+    name: "table-capacity",
+    noun: Noun::Connections,
+    searched: None,
+    quantities: &[Quantity::TableCapacity],
+    headline: Some(Quantity::TableCapacity),
+}];
+
+impl Measurement for Capacity {
+    fn info(&self) -> &'static Info {
+        &INFOS[0]
+    }
+
+    fn sending(&self) -> Sending {
+        Sending::UntilConnected
+    }
+
+    fn largest_shape(&self, _stateful: Option<Stateful>) -> Shape {
+        Shape::Establish { connections: self.most, validation: FrameRate(1) }
+    }
+
+    fn is_of_connections(&self) -> bool {
+        true
+    }
+
+    fn procedure(&self, context: &ProcedureContext<'_>) -> Box<dyn Procedure> {
+        let plan = context.plan;
+        Box::new(CapacitySearch::new(*self, context.stateful(), plan.search.clone(), plan.trial))
+    }
+}
 
 /// To so much a rate is known that is only held against shares of others.
 const WIDTH: f64 = 0.1;
 
 /// The search of one repetition. Each step is a search for the highest rate at which its number of connections is established, up to
 /// the rate of the step before.
-pub(super) struct CapacitySearch {
+struct CapacitySearch {
     settings: Capacity,
     stateful: Stateful,
     search: SearchSettings,
@@ -30,7 +78,7 @@ pub(super) struct CapacitySearch {
 }
 
 impl CapacitySearch {
-    pub(super) fn new(settings: Capacity, stateful: Stateful, search: SearchSettings, trial: TrialSettings) -> Self {
+    fn new(settings: Capacity, stateful: Stateful, search: SearchSettings, trial: TrialSettings) -> Self {
         let (held, failed, is_unfit) = (Vec::new(), None, false);
         let mut capacity =
             Self { settings, stateful, search, trial, step: None, held, failed, is_unfit, direction: Direction::Forward };
@@ -48,8 +96,8 @@ impl CapacitySearch {
         let settings = SearchSettings { minimum, maximum, method, width, ..self.search.clone() };
         let goal = self.search.goals.first().copied().unwrap_or(LossRatio::ZERO);
         let stateful = self.stateful;
-        let dress = move |spec: TrialSpec| stateful.establishing(connections, spec.rate);
-        (connections, Searching::new(new_search(&settings, &self.trial, Start::Cold), goal, Box::new(dress)))
+        let establishing = move |spec: TrialSpec| stateful.establishing(connections, spec.rate);
+        (connections, Searching::new(new_search(&settings, &self.trial, Start::Cold), goal, Box::new(establishing)))
     }
 
     /// Beta while doubling, gamma afterwards.

@@ -1,16 +1,17 @@
 //! A measurement of one trial at one load, repeated while the tester falls short.
 
-use super::read::Reading;
-use super::{Findings, Procedure, Value};
+use super::reading::Reading;
+use super::{Findings, Procedure};
+use crate::measures::Value;
 use crate::trial::{TrialResult, TrialSpec, Verdict};
 
 /// What a trial says: whether the tester was fit, and the values that hold.
-pub(super) type Read = fn(&TrialResult) -> Reading;
+pub(in crate::measures) type Read = fn(&TrialResult) -> Reading;
 
 /// One valid trial, or the admission that the tester could not make one. A trial that gives some of its values only is kept until one
 /// gives all of them.
 #[derive(Clone, Debug)]
-pub(super) struct Single {
+pub(in crate::measures) struct Single {
     spec: TrialSpec,
     tries_left: u32,
     read: Read,
@@ -19,7 +20,7 @@ pub(super) struct Single {
 
 impl Single {
     /// At most `tries` trials of `spec`, until one gives all of its values.
-    pub(super) fn new(spec: TrialSpec, tries: u32, read: Read) -> Self {
+    pub(in crate::measures) fn new(spec: TrialSpec, tries: u32, read: Read) -> Self {
         Self { spec, tries_left: tries.max(1), read, values: Vec::new() }
     }
 }

@@ -1,16 +1,14 @@
 //! What was seen of the DUT itself during a trial, as values of a measurement whose result that is a part of.
 
-use super::{Quantity, Value};
-use crate::plan::Measure;
+use crate::measures::{Quantity, Value};
 use crate::record::{CoreWatch, TrialRecord, Watch};
 use crate::stats::Summary;
 use crate::terms::Direction;
 use crate::trial::Fault;
 
-/// The load of the DUT's processors and the growth of its memory while frames were sent; nothing where nothing was watched, and nothing of
-/// measures that are not about it.
-pub(crate) fn values(measure: &Measure, record: &TrialRecord) -> Vec<Value> {
-    let (Measure::ResponseTime(_), Some(watch)) = (measure, &record.watch) else { return Vec::new() };
+/// The load of the DUT's processors and the growth of its memory while frames were sent; none where the trial was not watched.
+pub(super) fn values(record: &TrialRecord) -> Vec<Value> {
+    let Some(watch) = &record.watch else { return Vec::new() };
     let samples = (record.result.spec.duration_ns / watch.interval_ns.max(1)).max(1) as usize;
     let load = Summary::of(&busy(watch, samples)).filter(|_| is_the_duts_own(record, watch));
     let found = [
@@ -59,7 +57,7 @@ fn growth(watch: &Watch, samples: usize) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::{Point, ResponseTime};
+    use crate::plan::Point;
     use crate::record::{CpuSample, DeviceWatch, FORMAT};
     use crate::terms::{FrameRate, FrameSize};
     use crate::trial::{TrialResult, TrialSpec};
@@ -71,14 +69,12 @@ mod tests {
     /// Of half a second with ten looks a second.
     fn found_with(watch: Watch, faults: Vec<Fault>) -> Vec<(Quantity, f64)> {
         let rate_per_client = FrameRate(1000);
-        let measure = Measure::ResponseTime(ResponseTime { rate_per_client, duration_ns: 500_000_000 });
         let spec = TrialSpec::response(rate_per_client, 500_000_000);
         let result = TrialResult { spec, directions: vec![], connections: None, tcp: None, dns: None, faults };
         let point = Point { test: "t".into(), frame_size: FrameSize(84) };
         let (started, watch) = (String::new(), Some(watch));
         let record = TrialRecord { format: FORMAT, point, repetition: 1, trial: 1, load: None, started, result, watch };
-        assert!(values(&Measure::Throughput, &record).is_empty());
-        values(&measure, &record).into_iter().map(|value| (value.quantity, value.value)).collect()
+        values(&record).into_iter().map(|value| (value.quantity, value.value)).collect()
     }
 
     fn core(role: &str, system: &[u16]) -> CoreWatch {

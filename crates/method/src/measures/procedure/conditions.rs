@@ -5,18 +5,18 @@ use crate::trial::{Opening, Shape, TrialSpec};
 
 /// The same for all trials of a test.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Conditions {
+pub(in crate::measures) struct Conditions {
     flows: Option<Flows>,
     opening: Option<Opening>,
 }
 
 impl Conditions {
-    pub(super) fn of(test: &Test) -> Self {
+    pub(in crate::measures) fn of(test: &Test) -> Self {
         Self { flows: test.traffic.flows, opening: test.stateful.map(|stateful| stateful.opening()) }
     }
 
     /// The trial as it is to be performed: flows are ramped up, connections opened before.
-    pub(super) fn apply(self, spec: TrialSpec) -> TrialSpec {
+    pub(in crate::measures) fn apply(self, spec: TrialSpec) -> TrialSpec {
         TrialSpec { opening: self.opening, ..self.ramped(spec) }
     }
 

@@ -1,0 +1,45 @@
+//! Connection establishment rate, RFC 9693: the highest rate at which every frame of phase 1 opens a connection that works.
+
+use super::{Info, Measurement, Noun, Procedure, ProcedureContext, Searched, Sending};
+use crate::plan::{SearchMethod, SearchSettings, Stateful};
+use crate::terms::{FrameRate, LossRatio};
+use crate::trial::{Shape, TrialSpec};
+
+/// The measurement; it has no settings but those of the two phases.
+pub(super) struct EstablishmentRate;
+
+pub(super) static INFOS: [Info; 1] = [Info {
+    name: "establishment-rate",
+    noun: Noun::Connections,
+    searched: Some(Searched::Named("Connection establishment rate")),
+    quantities: &[],
+    headline: None,
+}];
+
+impl Measurement for EstablishmentRate {
+    fn info(&self) -> &'static Info {
+        &INFOS[0]
+    }
+
+    fn sending(&self) -> Sending {
+        Sending::UntilConnected
+    }
+
+    fn largest_shape(&self, stateful: Option<Stateful>) -> Shape {
+        let connections = stateful.map_or(1, |stateful| stateful.connections);
+        Shape::Establish { connections, validation: FrameRate(1) }
+    }
+
+    fn is_of_connections(&self) -> bool {
+        true
+    }
+
+    fn procedure(&self, context: &ProcedureContext<'_>) -> Box<dyn Procedure> {
+        let stateful = context.stateful();
+        // A trial lasts as long as N frames take: durations, by which MLRsearch weighs trials, say nothing of it.
+        let goals = vec![LossRatio::ZERO];
+        let settings = SearchSettings { method: SearchMethod::Binary, goals, ..context.plan.search.clone() };
+        let establishing = move |spec: TrialSpec| stateful.establishing(stateful.connections, spec.rate);
+        Box::new(context.search_with(&settings, LossRatio::ZERO, establishing))
+    }
+}

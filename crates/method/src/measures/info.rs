@@ -1,0 +1,62 @@
+//! What is said of a measure: its names, its units, what it comes to. Lists, tables and sentences are made of it.
+
+use super::Quantity;
+
+/// What is known of a measure before it is made.
+#[derive(Debug)]
+pub struct Info {
+    /// The word for it in plans and results.
+    pub name: &'static str,
+    /// What its rates are of.
+    pub noun: Noun,
+    /// The rate that is searched for; `None` where the result is no such rate.
+    pub searched: Option<Searched>,
+    /// What its repetitions come to besides the rate that is searched for. The first is the one they are judged by, unless
+    /// [`Info::headline`] says otherwise.
+    pub quantities: &'static [Quantity],
+    /// The quantity that repetitions are judged by; `None` where it is the rate that is searched for, or where there is none because the
+    /// result is a curve.
+    pub headline: Option<Quantity>,
+}
+
+/// A rate that is searched for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Searched {
+    /// The throughput, which with a goal of more than no loss has no name.
+    Throughput,
+    /// One of this name, for any loss goal.
+    Named(&'static str),
+    /// One of this name that knows no loss goal: all connections, or queries, must succeed.
+    OfAll(&'static str),
+}
+
+/// What a rate is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Noun {
+    /// Test frames, in each direction.
+    Frames,
+    /// Connections, which have no direction: only the Initiator, or the client, opens them.
+    Connections,
+    /// DNS queries, which have none either.
+    Queries,
+}
+
+impl Noun {
+    /// Returns the plural: `frames`.
+    pub fn plural(self) -> &'static str {
+        match self {
+            Self::Frames => "frames",
+            Self::Connections => "connections",
+            Self::Queries => "queries",
+        }
+    }
+
+    /// Returns the unit of a rate: `frames/s`.
+    pub fn per_second(self) -> &'static str {
+        match self {
+            Self::Frames => "frames/s",
+            Self::Connections => "connections/s",
+            Self::Queries => "queries/s",
+        }
+    }
+}

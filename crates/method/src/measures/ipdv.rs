@@ -1,0 +1,69 @@
+//! Inter packet delay variation, RFC 8219 section 7.3.2: the delay of a frame less that of the frame sent before it.
+
+use super::procedure::Reading;
+use super::procedure::reading::{RANK_SHARE, delays};
+use super::{Info, Load, Measurement, Noun, Procedure, ProcedureContext, Profile, Quantity, Sending};
+use crate::trial::{TrialResult, TrialSpec};
+use serde::{Deserialize, Serialize};
+
+/// One stream at one load.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct IpdvStream {
+    /// At which load.
+    pub load: Load,
+    /// Time of sending, nanoseconds; at least 60 s by the RFC.
+    pub duration_ns: u64,
+}
+
+pub(super) static INFOS: [Info; 1] = [Info {
+    name: "ipdv",
+    noun: Noun::Frames,
+    searched: None,
+    quantities: &[Quantity::IpdvMinimum, Quantity::IpdvMedian, Quantity::IpdvMaximum],
+    headline: Some(Quantity::IpdvMaximum),
+}];
+
+impl Measurement for IpdvStream {
+    fn info(&self) -> &'static Info {
+        &INFOS[0]
+    }
+
+    fn load(&self) -> Option<Load> {
+        Some(self.load)
+    }
+
+    fn sending(&self) -> Sending {
+        Sending::For(self.duration_ns)
+    }
+
+    fn is_of_delay(&self) -> bool {
+        true
+    }
+
+    fn follow(&mut self, _profile: Profile, trial_ns: u64) {
+        self.duration_ns = trial_ns;
+    }
+
+    fn lengthen(&mut self) -> u32 {
+        self.duration_ns = 60_000_000_000;
+        20
+    }
+
+    fn procedure(&self, context: &ProcedureContext<'_>) -> Box<dyn Procedure> {
+        let duration_ns = self.duration_ns;
+        context.single_at(self.load, move |rate| TrialSpec::constant(rate, duration_ns), read)
+    }
+}
+
+/// The three values of RFC 8219 section 7.3.2. Its extremes are single frames: one look too late of the tester spoils them.
+fn read(result: &TrialResult) -> Reading {
+    delays(result, |direction| {
+        let ipdv = direction.ipdv?;
+        Some(vec![
+            (Quantity::IpdvMinimum, ipdv.min_ns as f64, 0.0),
+            (Quantity::IpdvMedian, ipdv.median_ns as f64, RANK_SHARE),
+            (Quantity::IpdvMaximum, ipdv.max_ns as f64, 0.0),
+        ])
+    })
+}

@@ -1,0 +1,79 @@
+//! Latency, RFC 8219 section 7.2: typical and worst-case latency of tagged frames.
+
+use super::procedure::Reading;
+use super::procedure::reading::{RANK_SHARE, TAIL_SHARE, delays};
+use super::{Info, Load, Measurement, Noun, Procedure, ProcedureContext, Profile, Quantity, Sending};
+use crate::trial::{Tagging, TrialResult, TrialSpec};
+use serde::{Deserialize, Serialize};
+
+/// RFC 8219 section 7.2.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Latency {
+    /// At which load.
+    pub load: Load,
+    /// Time of sending, nanoseconds; at least 120 s by the RFC.
+    pub duration_ns: u64,
+    /// No frame is tagged before this time, nanoseconds; 60 s by the RFC.
+    pub tag_after_ns: u64,
+    /// Frames to be tagged, evenly spread over the rest; at least 500 by the RFC. With fewer than 1000 the worst-case latency is the maximum.
+    pub tagged: u64,
+}
+
+pub(super) static INFOS: [Info; 1] = [Info {
+    name: "latency",
+    noun: Noun::Frames,
+    searched: None,
+    quantities: &[Quantity::TypicalLatency, Quantity::WorstCaseLatency],
+    headline: Some(Quantity::TypicalLatency),
+}];
+
+impl Measurement for Latency {
+    fn info(&self) -> &'static Info {
+        &INFOS[0]
+    }
+
+    fn load(&self) -> Option<Load> {
+        Some(self.load)
+    }
+
+    fn sending(&self) -> Sending {
+        Sending::For(self.duration_ns)
+    }
+
+    fn is_of_delay(&self) -> bool {
+        true
+    }
+
+    fn follow(&mut self, _profile: Profile, trial_ns: u64) {
+        (self.duration_ns, self.tag_after_ns) = (2 * trial_ns, trial_ns);
+    }
+
+    fn lengthen(&mut self) -> u32 {
+        (self.duration_ns, self.tag_after_ns) = (120_000_000_000, 60_000_000_000);
+        20
+    }
+
+    fn procedure(&self, context: &ProcedureContext<'_>) -> Box<dyn Procedure> {
+        let (latency, conditions) = (*self, context.conditions());
+        let tagged = move |rate| {
+            let spec = TrialSpec::constant(rate, latency.duration_ns);
+            // The wait before the first tagged frame begins when the last flow has started: before that the load is not the one asked for.
+            let ramp_ns = conditions.apply(spec).duration_ns - latency.duration_ns;
+            let tagging = Tagging { after_ns: latency.tag_after_ns + ramp_ns, frames: latency.tagged };
+            TrialSpec { tagging: Some(tagging), ..spec }
+        };
+        context.single_at(self.load, tagged, read)
+    }
+}
+
+/// TL and WCL (RFC 8219 section 7.2).
+fn read(result: &TrialResult) -> Reading {
+    delays(result, |direction| {
+        let tagged = direction.tagged.as_ref()?;
+        Some(vec![
+            (Quantity::TypicalLatency, tagged.median_ns as f64, RANK_SHARE),
+            (Quantity::WorstCaseLatency, tagged.p999_ns as f64, TAIL_SHARE),
+        ])
+    })
+}

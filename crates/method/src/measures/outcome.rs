@@ -1,0 +1,78 @@
+//! What a measurement finds: values with their quantity and direction, and the outcome of one repetition.
+
+use super::{Measure, Quantity};
+use crate::plan::Point;
+use crate::search::{Bracket, Limit};
+use crate::terms::{Direction, FrameRate};
+use crate::throughput::LoadSource;
+use serde::{Deserialize, Serialize};
+
+/// One number a repetition came to.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Value {
+    /// What it is.
+    pub quantity: Quantity,
+    /// Of which direction.
+    pub direction: Direction,
+    /// The load it was measured at, frames per second per direction.
+    pub load: FrameRate,
+    /// In the quantity's unit.
+    pub value: f64,
+    /// Whether the true value may be higher: the trial ended before the DUT had recovered, the burst was as long as the plan allows.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_at_least: bool,
+}
+
+/// What one repetition of one point came to. Derived from the trials by replaying them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// Which test and frame size.
+    pub point: Point,
+    /// Which repetition, from 1.
+    pub repetition: u32,
+    /// Trials performed, invalid ones included.
+    pub trials: u32,
+    /// Invalid trials among them.
+    pub invalid: u32,
+    /// The searches that its load came from, where others made them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub load: Option<LoadSource>,
+    /// What a search of the load found, one for each loss goal; empty where this repetition searched none.
+    pub brackets: Vec<Bracket>,
+    /// What else was measured.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub values: Vec<Value>,
+}
+
+impl Outcome {
+    /// The throughput, or the establishment rate, this repetition determined, for the first loss goal.
+    pub fn throughput(&self) -> Option<FrameRate> {
+        self.brackets.first()?.lower
+    }
+
+    /// Returns the throughput that it was made at, from whichever measurement it came.
+    pub fn load_throughput(&self) -> Option<FrameRate> {
+        self.load.as_ref().map(|load| load.throughput).or_else(|| self.throughput())
+    }
+
+    /// Whether it came to no result because the tester never managed a valid trial.
+    pub fn is_unfit(&self, measure: &Measure) -> bool {
+        let bracket = self.brackets.first();
+        let searched_in_vain =
+            bracket.is_some_and(|b| b.lower.is_none() && matches!(b.limit, Limit::Tester | Limit::Disturbed));
+        let has_a_load = bracket.is_none_or(|b| b.lower.is_some());
+        let is_without_value = !measure.is_searched_rate() && self.invalid > 0 && self.values.is_empty();
+        searched_in_vain || (is_without_value && has_a_load)
+    }
+
+    /// The one number repetitions are judged by: the throughput, or the measure's first quantity in its worst direction.
+    /// `None` where the repetition came to nothing, and for the frame loss rate, which is a curve.
+    pub fn headline(&self, measure: &Measure) -> Option<f64> {
+        if measure.is_searched_rate() {
+            return self.throughput().map(|rate| rate.0 as f64);
+        }
+        let quantity = measure.info().headline?;
+        let values = self.values.iter().filter(|value| value.quantity == quantity).map(|value| value.value);
+        values.reduce(|a, b| if quantity.is_higher_better() { a.min(b) } else { a.max(b) })
+    }
+}

@@ -1,0 +1,69 @@
+//! Packet delay variation, RFC 8219 section 7.3.1: the 99.9th percentile of the delays of all frames less the smallest.
+
+use super::procedure::Reading;
+use super::procedure::reading::{RANK_SHARE, TAIL_SHARE, delays};
+use super::{Info, Load, Measurement, Noun, Procedure, ProcedureContext, Profile, Quantity, Sending};
+use crate::trial::{TrialResult, TrialSpec};
+use serde::{Deserialize, Serialize};
+
+/// One stream at one load.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct PdvStream {
+    /// At which load.
+    pub load: Load,
+    /// Time of sending, nanoseconds; at least 60 s by the RFC.
+    pub duration_ns: u64,
+}
+
+pub(super) static INFOS: [Info; 1] = [Info {
+    name: "pdv",
+    noun: Noun::Frames,
+    searched: None,
+    quantities: &[Quantity::Pdv, Quantity::MinimumDelay, Quantity::HighDelay],
+    headline: Some(Quantity::Pdv),
+}];
+
+impl Measurement for PdvStream {
+    fn info(&self) -> &'static Info {
+        &INFOS[0]
+    }
+
+    fn load(&self) -> Option<Load> {
+        Some(self.load)
+    }
+
+    fn sending(&self) -> Sending {
+        Sending::For(self.duration_ns)
+    }
+
+    fn is_of_delay(&self) -> bool {
+        true
+    }
+
+    fn follow(&mut self, _profile: Profile, trial_ns: u64) {
+        self.duration_ns = trial_ns;
+    }
+
+    fn lengthen(&mut self) -> u32 {
+        self.duration_ns = 60_000_000_000;
+        20
+    }
+
+    fn procedure(&self, context: &ProcedureContext<'_>) -> Box<dyn Procedure> {
+        let duration_ns = self.duration_ns;
+        context.single_at(self.load, move |rate| TrialSpec::constant(rate, duration_ns), read)
+    }
+}
+
+/// PDV with the two delays it is the difference of (RFC 8219 section 7.3.1).
+fn read(result: &TrialResult) -> Reading {
+    delays(result, |direction| {
+        let delay = direction.delay.as_ref()?;
+        Some(vec![
+            (Quantity::Pdv, delay.pdv_ns() as f64, TAIL_SHARE),
+            (Quantity::MinimumDelay, delay.min_ns as f64, RANK_SHARE),
+            (Quantity::HighDelay, delay.p999_ns as f64, TAIL_SHARE),
+        ])
+    })
+}

@@ -1,0 +1,94 @@
+//! System recovery, RFC 2544 section 26.5 and RFC 8219 section 7.6: how long losses go on after an overload.
+
+use super::load::scaled;
+use super::procedure::Reading;
+use super::procedure::reading::{each, sent_as_asked};
+use super::{Info, Load, Measurement, Noun, Procedure, ProcedureContext, Profile, Quantity, Sending};
+use crate::plan::{Plan, Test};
+use crate::terms::FrameRate;
+use crate::trial::{DirectionResult, LOSS_BIN_NS, Shape, TrialResult, TrialSpec, Verdict};
+use serde::{Deserialize, Serialize};
+
+/// RFC 2544 section 26.5.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Recovery {
+    /// The overload as a share of the throughput: 1.1 by the RFC.
+    pub overload: f64,
+    /// Time of overload, nanoseconds; at least 60 s by the RFC.
+    pub duration_ns: u64,
+    /// Time at half of that rate, nanoseconds: losses are looked for in it.
+    pub after_ns: u64,
+}
+
+pub(super) static INFOS: [Info; 1] = [Info {
+    name: "recovery",
+    noun: Noun::Frames,
+    searched: None,
+    quantities: &[Quantity::RecoveryTime],
+    headline: Some(Quantity::RecoveryTime),
+}];
+
+impl Measurement for Recovery {
+    fn info(&self) -> &'static Info {
+        &INFOS[0]
+    }
+
+    fn load(&self) -> Option<Load> {
+        Some(Load::OfThroughput(1.0))
+    }
+
+    fn sending(&self) -> Sending {
+        Sending::For(self.duration_ns + self.after_ns)
+    }
+
+    fn highest_rate(&self, plan: &Plan, _test: &Test) -> FrameRate {
+        scaled(plan.search.maximum, self.overload.max(1.0))
+    }
+
+    fn follow(&mut self, _profile: Profile, trial_ns: u64) {
+        (self.duration_ns, self.after_ns) = (trial_ns, trial_ns / 2);
+    }
+
+    fn lengthen(&mut self) -> u32 {
+        self.duration_ns = 60_000_000_000;
+        20
+    }
+
+    fn procedure(&self, context: &ProcedureContext<'_>) -> Box<dyn Procedure> {
+        let recovery = *self;
+        // "110 % of the recorded throughput rate or the maximum rate for the media, whichever is lower".
+        let most = context.theoretical().unwrap_or(FrameRate(u64::MAX));
+        let dropping = move |rate: FrameRate| {
+            let overload = scaled(rate, recovery.overload).min(most);
+            let shape = Shape::Drop { at_ns: recovery.duration_ns, to: FrameRate((overload.0 / 2).max(1)) };
+            TrialSpec { shape, ..TrialSpec::constant(overload, recovery.duration_ns + recovery.after_ns) }
+        };
+        context.single_at(Load::OfThroughput(1.0), dropping, read)
+    }
+}
+
+/// From the drop of the rate to the last frame lost (RFC 2544 section 26.5, whose text subtracts the wrong way round).
+fn read(result: &TrialResult) -> Reading {
+    let Shape::Drop { at_ns, .. } = result.spec.shape else {
+        return Reading::new(Verdict::Invalid, Vec::new());
+    };
+    let mut values = each(result, |direction| {
+        // What was lost to nothing was not overloaded, and has nothing to recover from.
+        let last_ns = direction.last_missing_ns.filter(|_| direction.not_received() > missing_from(direction, at_ns))?;
+        Some(vec![(Quantity::RecoveryTime, last_ns.saturating_sub(at_ns) as f64)])
+    });
+    // Still losing when the trial ended.
+    let end_ns = (result.spec.duration_ns - at_ns) as f64 * 0.99;
+    values.iter_mut().for_each(|value| value.is_at_least = value.value > end_ns);
+    let is_the_testers = result.directions.iter().any(|direction| {
+        let missing = missing_from(direction, at_ns);
+        missing > 0 && missing <= result.excusable(direction.direction)
+    });
+    Reading::new(if is_the_testers { Verdict::Invalid } else { sent_as_asked(result) }, values)
+}
+
+/// Frames not received that were due from a moment on, to the bin of 100 ms it lies in.
+fn missing_from(direction: &DirectionResult, at_ns: u64) -> u64 {
+    direction.lost_by_bin.iter().skip((at_ns / LOSS_BIN_NS) as usize + 1).sum()
+}

@@ -1,0 +1,97 @@
+//! Reset, RFC 6201 and RFC 8219 section 7.7: how long the DUT forwards nothing around a reset.
+
+use super::procedure::Reading;
+use super::procedure::reading::{EXCUSABLE_SHARE, each, sent_as_asked};
+use super::{Info, Load, Measurement, Noun, Procedure, ProcedureContext, Profile, Quantity, Sending};
+use crate::trial::{DirectionResult, Shape, TrialResult, TrialSpec, Verdict};
+use serde::{Deserialize, Serialize};
+
+/// RFC 6201 section 4: the DUT forwards for at least 15 s before it is reset.
+const BEFORE_NS: u64 = 15_000_000_000;
+
+/// RFC 6201.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Reset {
+    /// At which load.
+    pub load: Load,
+    /// Time before the reset, nanoseconds; at least 15 s by RFC 6201 section 4.
+    pub before_ns: u64,
+    /// Time after the reset, nanoseconds: the DUT must be back within it.
+    pub after_ns: u64,
+}
+
+pub(super) static INFOS: [Info; 1] = [Info {
+    name: "reset",
+    noun: Noun::Frames,
+    searched: None,
+    quantities: &[Quantity::ResetTimeByLoss, Quantity::ResetTimeByTimestamps],
+    headline: Some(Quantity::ResetTimeByLoss),
+}];
+
+impl Measurement for Reset {
+    fn info(&self) -> &'static Info {
+        &INFOS[0]
+    }
+
+    fn load(&self) -> Option<Load> {
+        Some(self.load)
+    }
+
+    fn sending(&self) -> Sending {
+        Sending::For(self.before_ns + self.after_ns)
+    }
+
+    fn follow(&mut self, profile: Profile, trial_ns: u64) {
+        let before_ns = if profile == Profile::Rfc { BEFORE_NS } else { trial_ns };
+        (self.before_ns, self.after_ns) = (before_ns, before_ns.max(2_000_000_000));
+    }
+
+    fn lengthen(&mut self) -> u32 {
+        self.before_ns = self.before_ns.max(BEFORE_NS);
+        20
+    }
+
+    fn procedure(&self, context: &ProcedureContext<'_>) -> Box<dyn Procedure> {
+        let reset = *self;
+        let resetting = move |rate| {
+            let shape = Shape::Reset { at_ns: reset.before_ns };
+            TrialSpec { shape, ..TrialSpec::constant(rate, reset.before_ns + reset.after_ns) }
+        };
+        context.single_at(self.load, resetting, read)
+    }
+}
+
+/// Both methods of RFC 6201 section 1.3. A DUT that does not come back has no first frame after the reset, hence no time by timestamps.
+fn read(result: &TrialResult) -> Reading {
+    let mut values = each(result, |direction| {
+        let mut found = vec![(Quantity::ResetTimeByLoss, by_loss_ns(direction, result))];
+        if !is_gone_to_the_end(direction, result) {
+            found.push((Quantity::ResetTimeByTimestamps, by_timestamps_ns(direction)));
+        }
+        Some(found)
+    });
+    for value in &mut values {
+        let of = result.directions.iter().find(|direction| direction.direction == value.direction);
+        value.is_at_least = of.is_some_and(|direction| is_gone_to_the_end(direction, result));
+    }
+    let is_the_duts = result.is_loss_of_the_dut(EXCUSABLE_SHARE);
+    Reading::new(if is_the_duts { sent_as_asked(result) } else { Verdict::Invalid }, values)
+}
+
+fn by_loss_ns(direction: &DirectionResult, result: &TrialResult) -> f64 {
+    direction.not_received() as f64 / result.spec.rate.0.max(1) as f64 * 1e9
+}
+
+fn by_timestamps_ns(direction: &DirectionResult) -> f64 {
+    let silence = direction.silence.filter(|_| direction.not_received() > 0);
+    silence.map_or(0, |silence| silence.to_ns - silence.from_ns) as f64
+}
+
+/// Whether the last frames of the trial were lost, too: the DUT did not come back. A stray loss near the end does not count: then the
+/// frames lost at the reset leave a silence between two others.
+fn is_gone_to_the_end(direction: &DirectionResult, result: &TrialResult) -> bool {
+    let end_ns = result.spec.duration_ns as f64 * 0.999;
+    let is_lossy_at_the_end = direction.last_missing_ns.is_some_and(|last_ns| last_ns as f64 > end_ns);
+    is_lossy_at_the_end && by_timestamps_ns(direction) < by_loss_ns(direction, result) / 2.0
+}

@@ -1,0 +1,136 @@
+//! Loss and response time of requests over the number of clients: the measurement of "Performance Analysis and Comparison of 6to4 Relay
+//! Implementations" (Lencse and Répás, IJACSA 4(9), 2013).
+
+mod watched;
+
+use super::procedure::reading::{EXCUSABLE_SHARE, NEGLIGIBLE_SHARE, Reading, TAIL_SHARE};
+use super::procedure::Single;
+use super::{Info, Measurement, Noun, Procedure, ProcedureContext, Profile, Quantity, Sending, Value};
+use crate::plan::{Plan, Stateful, Test};
+use crate::record::TrialRecord;
+use crate::terms::{Direction, FrameRate};
+use crate::trial::{Delay, Shape, Spoilt, TrialResult, TrialSpec, Verdict};
+use serde::{Deserialize, Serialize};
+
+/// Requests from clients, each at the same rate.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct ResponseTime {
+    /// Requests per second of each client.
+    pub rate_per_client: FrameRate,
+    /// Time of sending, nanoseconds.
+    pub duration_ns: u64,
+}
+
+impl ResponseTime {
+    /// Requests per second of all clients together.
+    pub fn rate(&self, clients: u32) -> FrameRate {
+        FrameRate(self.rate_per_client.0.saturating_mul(u64::from(clients)).max(1))
+    }
+}
+
+pub(super) static INFOS: [Info; 1] = [Info {
+    name: "response-time",
+    noun: Noun::Frames,
+    searched: None,
+    quantities: &[
+        Quantity::RequestLoss,
+        Quantity::ResponseTime,
+        Quantity::ResponseTimeDeviation,
+        Quantity::ForwardedFrames,
+        Quantity::ProcessorLoad,
+        Quantity::ProcessorLoadDeviation,
+        Quantity::MemoryGrowth,
+    ],
+    headline: Some(Quantity::ResponseTime),
+}];
+
+impl Measurement for ResponseTime {
+    fn info(&self) -> &'static Info {
+        &INFOS[0]
+    }
+
+    fn sending(&self) -> Sending {
+        Sending::For(self.duration_ns)
+    }
+
+    fn highest_rate(&self, _plan: &Plan, test: &Test) -> FrameRate {
+        self.rate(test.clients())
+    }
+
+    fn largest_shape(&self, _stateful: Option<Stateful>) -> Shape {
+        Shape::Response
+    }
+
+    fn is_of_delay(&self) -> bool {
+        true
+    }
+
+    fn follow(&mut self, _profile: Profile, trial_ns: u64) {
+        self.duration_ns = trial_ns;
+    }
+
+    fn lengthen(&mut self) -> u32 {
+        self.duration_ns = 60_000_000_000;
+        20
+    }
+
+    fn procedure(&self, context: &ProcedureContext<'_>) -> Box<dyn Procedure> {
+        let spec = TrialSpec::response(self.rate(context.test.clients()), self.duration_ns);
+        Box::new(Single::new(spec, context.tries(), read))
+    }
+
+    fn watched(&self, record: &TrialRecord) -> Vec<Value> {
+        watched::values(record)
+    }
+}
+
+/// What the paper's tables have of a number of clients. Loss and response time are both the result, and a fault that may explain one of
+/// them need not touch the other.
+pub(super) fn read(result: &TrialResult) -> Reading {
+    let Some(exchange) = result.exchange() else {
+        return Reading::new(Verdict::Invalid, Vec::new());
+    };
+    let both = [Direction::Forward, Direction::Reverse];
+    let excusable = both.map(|way| result.excusable(way)).into_iter().fold(0, u64::saturating_add) as f64;
+    let spoilt = result.spoilt(Direction::Forward).and(result.spoilt(Direction::Reverse));
+    let (unanswered, forwarded) = (exchange.unanswered() as f64, exchange.forwarded() as f64);
+    let time = exchange.time();
+    let found = [
+        (
+            Quantity::RequestLoss,
+            Some(exchange.loss_ratio().0 * 100.0),
+            unanswered == 0.0 || excusable <= EXCUSABLE_SHARE * unanswered,
+        ),
+        (Quantity::ResponseTime, time.and_then(Delay::mean_ns), time.is_some_and(|time| mean_holds(time, spoilt))),
+        (
+            Quantity::ResponseTimeDeviation,
+            time.and_then(Delay::deviation_ns),
+            time.is_some_and(|time| deviation_holds(time, spoilt)),
+        ),
+        (
+            Quantity::ForwardedFrames,
+            Some(forwarded * 1e9 / result.spec.duration_ns.max(1) as f64),
+            unanswered == 0.0 || excusable <= NEGLIGIBLE_SHARE * forwarded,
+        ),
+    ];
+    // What is of both ways together stands with the requests.
+    let value = |(quantity, value, holds): (Quantity, Option<f64>, bool)| {
+        let (direction, load) = (Direction::Forward, result.spec.rate);
+        Some((Value { quantity, direction, load, value: value?, is_at_least: false }, holds))
+    };
+    Reading::of_those_that_hold(result, found.into_iter().filter_map(value).collect())
+}
+
+/// Whether the tester's part in the sum of all times is negligible.
+fn mean_holds(time: &Delay, spoilt: Spoilt) -> bool {
+    let sum_ns = time.moments.map_or(0, |moments| moments.sum_ns);
+    spoilt.is_within(TAIL_SHARE, time.count) || spoilt.sum_ns as f64 <= NEGLIGIBLE_SHARE * sum_ns as f64
+}
+
+/// Whether the tester's part in the spread is small: by the triangle inequality a standard deviation moves by no more than the root of the
+/// mean square of what was added.
+fn deviation_holds(time: &Delay, spoilt: Spoilt) -> bool {
+    let added_ns = (spoilt.frames as f64 / time.count.max(1) as f64).sqrt() * spoilt.worst_ns as f64;
+    spoilt.is_within(TAIL_SHARE, time.count) || added_ns <= EXCUSABLE_SHARE * time.deviation_ns().unwrap_or(0.0)
+}

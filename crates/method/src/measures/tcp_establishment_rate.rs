@@ -1,0 +1,47 @@
+//! TCP connection establishment rate, RFC 3511 section 5.3 and RFC 8219 section 8: the highest rate of connections that all succeed.
+
+use super::{Info, Measurement, Noun, Procedure, ProcedureContext, Searched};
+use crate::plan::Stateful;
+use crate::trial::tcp::Close;
+use crate::trial::{Shape, TrialSpec};
+use serde::{Deserialize, Serialize};
+
+/// How TCP connections are made (RFC 3511 sections 5.2.2 and 5.3.2).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Tcp {
+    /// Octets of the object that each GET brings.
+    pub object_octets: u32,
+    /// The time limit of each connection, nanoseconds. Linux repeats a lost SYN after one second.
+    pub time_limit_ns: u64,
+    /// How connections are closed.
+    pub close: Close,
+    /// First and last port the server listens on.
+    pub server_ports: (u16, u16),
+}
+
+pub(super) static INFOS: [Info; 1] = [Info {
+    name: "tcp-establishment-rate",
+    noun: Noun::Connections,
+    searched: Some(Searched::OfAll("TCP connection establishment rate")),
+    quantities: &[],
+    headline: None,
+}];
+
+impl Measurement for Tcp {
+    fn info(&self) -> &'static Info {
+        &INFOS[0]
+    }
+
+    fn largest_shape(&self, _stateful: Option<Stateful>) -> Shape {
+        Shape::TcpRate
+    }
+
+    fn tcp(&self) -> Option<&Tcp> {
+        Some(self)
+    }
+
+    fn procedure(&self, context: &ProcedureContext<'_>) -> Box<dyn Procedure> {
+        Box::new(context.search(|spec| TrialSpec { shape: Shape::TcpRate, ..spec }))
+    }
+}

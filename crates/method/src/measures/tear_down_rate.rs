@@ -1,0 +1,57 @@
+//! Connection tear-down rate, RFC 9693: how fast the DUT deletes its connections.
+
+use super::procedure::reading::sent_as_asked;
+use super::procedure::{Reading, Single};
+use super::{Info, Measurement, Noun, Procedure, ProcedureContext, Quantity, Sending, Value};
+use crate::plan::Stateful;
+use crate::terms::Direction;
+use crate::trial::{Shape, TrialResult, Verdict};
+
+/// The measurement; it has no settings but those of the two phases.
+pub(super) struct TearDownRate;
+
+pub(super) static INFOS: [Info; 1] = [Info {
+    name: "tear-down-rate",
+    noun: Noun::Connections,
+    searched: None,
+    quantities: &[Quantity::TearDownRate],
+    headline: Some(Quantity::TearDownRate),
+}];
+
+impl Measurement for TearDownRate {
+    fn info(&self) -> &'static Info {
+        &INFOS[0]
+    }
+
+    fn sending(&self) -> Sending {
+        Sending::UntilConnected
+    }
+
+    fn largest_shape(&self, stateful: Option<Stateful>) -> Shape {
+        Shape::TearDown { connections: stateful.map_or(1, |stateful| stateful.connections) }
+    }
+
+    fn is_of_connections(&self) -> bool {
+        true
+    }
+
+    fn procedure(&self, context: &ProcedureContext<'_>) -> Box<dyn Procedure> {
+        Box::new(Single::new(context.stateful().tearing_down(), context.tries(), read))
+    }
+}
+
+/// Connections over the time the DUT took to delete them all (RFC 9693).
+fn read(result: &TrialResult) -> Reading {
+    let connections = result.connections.as_ref().filter(|connections| connections.lost() == 0);
+    let Some((opened, took_ns)) = connections.and_then(|c| Some((c.established, c.torn_down_ns?))) else {
+        return Reading::new(Verdict::Invalid, Vec::new());
+    };
+    let value = Value {
+        quantity: Quantity::TearDownRate,
+        direction: result.directions.first().map_or(Direction::Forward, |first| first.direction),
+        load: result.spec.rate,
+        value: opened as f64 * 1e9 / took_ns.max(1) as f64,
+        is_at_least: false,
+    };
+    Reading::new(sent_as_asked(result), vec![value])
+}
