@@ -4,6 +4,7 @@
 mod dns;
 mod expectations;
 mod manager;
+mod neighbours;
 mod origin;
 pub(crate) mod owner;
 mod ports;
@@ -17,6 +18,8 @@ mod tester;
 #[cfg(test)]
 mod dns_tests;
 #[cfg(test)]
+mod moment_tests;
+#[cfg(test)]
 mod recipe_tests;
 #[cfg(test)]
 mod response_tests;
@@ -25,7 +28,7 @@ mod rigged_tests;
 #[cfg(test)]
 mod stateful_tests;
 
-pub(crate) use manager::{Ended, Order, perform};
+pub(crate) use manager::{Ended, MOST_CERTIFIED, Order, perform};
 pub(crate) use origin::label;
 pub(crate) use ports::open as open_port;
 pub(crate) use session::{Session, Site, Wanted, check_cores};

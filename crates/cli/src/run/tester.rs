@@ -1,6 +1,7 @@
 //! The tester at a device's links: of frames, of TCP connections, or of DNS queries.
 
 use super::dns::DnsPlaces;
+use super::neighbours;
 use super::ports;
 use super::session::{Site, TesterLinks, Wanted};
 use crate::exit::{Exit, Failed};
@@ -155,14 +156,18 @@ pub(super) fn settle(
     links: &TesterLinks,
     others: (&[IpAddr], &[IpAddr]),
 ) -> Result<Hosts, Failed> {
-    let hosts = match links {
-        TesterLinks::Built(topology) => Hosts::settle(topology, wanted.recipe, &wanted.name, others, &site.shell),
+    let broken = |error| Failed::new(Exit::Testbed, error);
+    match links {
+        TesterLinks::Built(topology) => {
+            Hosts::settle(topology, wanted.recipe, &wanted.name, others, &site.shell).map_err(broken)
+        }
         TesterLinks::Taken(interfaces) => {
             let cores = super::session::cores(site.links)?.tester;
-            Hosts::settle_on(interfaces, &cores, wanted.recipe, others)
+            let hosts = Hosts::settle_on(interfaces, &cores, wanted.recipe, others).map_err(broken)?;
+            neighbours::wait_for(wanted.recipe, &hosts, site)?;
+            Ok(hosts)
         }
-    };
-    hosts.map_err(|error| Failed::new(Exit::Testbed, error))
+    }
 }
 
 /// The addresses the left and the right end need.
