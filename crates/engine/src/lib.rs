@@ -13,6 +13,7 @@ pub mod memory;
 mod neighbour;
 mod pacer;
 pub mod profile;
+mod reach;
 mod receiver;
 mod responder;
 pub mod selftest;

@@ -1,8 +1,10 @@
 //! The memory a trial takes, known before anything is set up: what is kept of every frame, connection or query.
 
-use crate::dns::DnsSettings;
+use crate::dns::{DnsSettings, FASTEST_QUERIES};
 use crate::profile::Profile;
+use crate::reach::{FASTEST, reach};
 use crate::tcp::TcpSettings;
+use sixbench_io::limit;
 use sixbench_method::trial::{LOSS_BIN_NS, Shape, TrialSpec};
 
 /// What a trial sends.
@@ -47,27 +49,35 @@ pub fn octets_needed(spec: &TrialSpec, work: Work<'_>) -> u64 {
     own.saturating_add(FIXED_OCTETS)
 }
 
+/// Returns the trial that takes most among those at this rate or a lower one. At a rate that no sender reaches a trial takes less than at
+/// the highest rate that one may reach, for the sender soon gives up.
+pub fn neediest(spec: TrialSpec, work: Work<'_>) -> TrialSpec {
+    let reached = TrialSpec { rate: spec.rate.min(FASTEST), ..spec };
+    if octets_needed(&reached, work) > octets_needed(&spec, work) { reached } else { spec }
+}
+
 /// A bit of each frame for each receiver, and one more of each reply; the losses of every bin.
 fn of_frames(spec: &TrialSpec, profile: &Profile) -> u64 {
     let bitmaps = if spec.shape == Shape::Response { 3 } else { profile.directions.each().len() as u64 };
-    let (bits, bins) = (spec.frames().div_ceil(8), spec.duration_ns.div_ceil(LOSS_BIN_NS) * 8);
+    let (bits, bins) = (reach(&spec.schedule()).div_ceil(8), spec.duration_ns.div_ceil(LOSS_BIN_NS) * 8);
     let connections = spec.opens().map_or(0, |opening| opening.connections);
     bits.saturating_add(bins).saturating_mul(bitmaps).saturating_add(connections.saturating_mul(CONNECTION_OCTETS))
 }
 
-/// All connections of a capacity trial; of a rate those that are open for as long as they may take.
+/// All connections of a capacity trial; of a rate those that are open for as long as they may take. There are never more than this process
+/// may have descriptors: a trial that would need more is not begun.
 fn of_tcp(spec: &TrialSpec, settings: &TcpSettings) -> u64 {
     let open = match spec.shape {
         Shape::TcpCapacity { connections } => connections,
         _ => spec.rate.frames_in(settings.time_limit.as_nanos() as u64).min(spec.frames()),
     };
-    open.saturating_mul(TCP_CONNECTION_OCTETS)
+    open.min(limit::raise_open_files().unwrap_or(u64::MAX)).saturating_mul(TCP_CONNECTION_OCTETS)
 }
 
 /// Queries under way, their identifiers, and three bits of each name: asked for, asked for by the server, asked for again.
 fn of_dns(spec: &TrialSpec, settings: &DnsSettings) -> u64 {
     let window_ns = settings.window_ns.max(settings.timeout_ns);
-    let under_way = spec.rate.frames_in(window_ns).saturating_mul(5) / 4;
+    let under_way = spec.rate.min(FASTEST_QUERIES).frames_in(window_ns).saturating_mul(5) / 4;
     let names = spec.frames().min(settings.names.count());
     let of_each = QUERY_OCTETS + 2 * IDENTIFIER_OCTETS;
     under_way.min(spec.frames()).saturating_mul(of_each).saturating_add(names.saturating_mul(3) / 8)
@@ -111,10 +121,23 @@ mod tests {
     }
 
     #[test]
-    fn a_trial_of_a_day_at_a_billion_frames_a_second_is_refused_and_nothing_aborts() {
-        let day = TrialSpec::constant(FrameRate(1_000_000_000), 86_400_000_000_000);
-        let refused = ensure(&day, Work::Frames(&wire())).expect_err("twenty terabytes");
-        assert_eq!(refused.octets >> 40, 19);
+    fn a_rate_that_no_sender_reaches_takes_what_is_sent_until_it_gives_up() {
+        let minute = |rate| TrialSpec::constant(FrameRate(rate), 60_000_000_000);
+        let billion = minute(1_000_000_000);
+        assert_eq!(beside_fixed(&billion) >> 20, 13, "not the 14,305 MiB of all its frames");
+        assert_eq!(ensure(&billion, Work::Frames(&wire())), Ok(()));
+        // The search that begins there may come to a rate that is sent whole.
+        let neediest = |rate| neediest(minute(rate), Work::Frames(&wire()));
+        assert_eq!(neediest(1_000_000_000), minute(100_000_000));
+        assert_eq!(beside_fixed(&neediest(1_000_000_000)) >> 20, 1_430);
+        assert_eq!(neediest(1_000_000), minute(1_000_000));
+    }
+
+    #[test]
+    fn a_trial_of_a_day_at_a_hundred_million_frames_a_second_is_refused_and_nothing_aborts() {
+        let day = TrialSpec::constant(FrameRate(100_000_000), 86_400_000_000_000);
+        let refused = ensure(&day, Work::Frames(&wire())).expect_err("two terabytes");
+        assert_eq!(refused.octets >> 30, 2_011);
         assert_eq!(ensure(&TrialSpec::constant(FrameRate(1_000), 1_000_000_000), Work::Frames(&wire())), Ok(()));
     }
 }

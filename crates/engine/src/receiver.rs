@@ -3,6 +3,7 @@
 use crate::bitmap::Bitmap;
 use crate::delay::Delays;
 use crate::neighbour::Answerer;
+use crate::reach::reach;
 use crate::stall::Gaps;
 use crate::verify::{Fate, Stranger, Verifier, Wrong, stranger};
 use sixbench_io::clock::Clock;
@@ -191,7 +192,7 @@ impl Tally {
         let bins = expected.duration_ns.div_ceil(LOSS_BIN_NS).max(1);
         let frames = expected.schedule.frames();
         Self {
-            seen: Bitmap::new(frames),
+            seen: Bitmap::new(reach(&expected.schedule)),
             frames,
             counts: Counts::default(),
             highest: [None; 2],

@@ -1,10 +1,11 @@
 //! The paced sender of one direction. Sends what is due, never waits to fill a batch, and keeps note of how late it was.
 
 use crate::pacer::Pacer;
+use crate::reach::reach;
 use crate::stream::Stream;
 use sixbench_io::{BATCH, PortError, Transmit};
 use sixbench_method::terms::Direction;
-use sixbench_method::trial::{DirectionResult, Sending};
+use sixbench_method::trial::{DirectionResult, Schedule, Sending};
 use sixbench_wire::template::StampedTime;
 
 /// A sender so far behind gives up: the trial is invalid anyway.
@@ -18,6 +19,8 @@ pub(crate) struct Sender<'a> {
     port: &'a mut dyn Transmit,
     stream: Stream,
     pacer: Pacer,
+    /// Receivers keep what is to be known of so many frames.
+    reach: u64,
     writer: Writer,
     stall_ns: u64,
     last_ns: u64,
@@ -28,11 +31,24 @@ pub(crate) struct Sender<'a> {
 }
 
 impl<'a> Sender<'a> {
-    /// Will send `stream` by `pacer`; a frame more than `stall_ns` behind its due time counts as late.
-    pub(crate) fn new(port: &'a mut dyn Transmit, stream: Stream, pacer: Pacer, stall_ns: u64) -> Self {
+    /// Will send `stream` by `schedule`; a frame more than `stall_ns` behind its due time counts as late.
+    pub(crate) fn new(port: &'a mut dyn Transmit, stream: Stream, schedule: &Schedule, stall_ns: u64) -> Self {
+        let (pacer, reach) = (Pacer::new(schedule), reach(schedule));
         let writer = Writer::new(port.slots());
         let sending = Sending { nominal_ns: pacer.nominal_ns(), ..Sending::default() };
-        Self { port, stream, pacer, writer, stall_ns, last_ns: 0, gave_up: false, is_flushed: false, sending, refused: 0 }
+        Self {
+            port,
+            stream,
+            pacer,
+            reach,
+            writer,
+            stall_ns,
+            last_ns: 0,
+            gave_up: false,
+            is_flushed: false,
+            sending,
+            refused: 0,
+        }
     }
 
     /// The first frame is due at `start_ns`.
@@ -81,7 +97,8 @@ impl<'a> Sender<'a> {
     }
 
     fn note_lateness(&mut self, lateness_ns: u64, taken: usize) {
-        self.gave_up = lateness_ns > HOPELESS_NS;
+        let is_at_reach = self.reach < self.pacer.frames() && self.pacer.sent() + (taken + BATCH) as u64 > self.reach;
+        self.gave_up = lateness_ns > HOPELESS_NS || is_at_reach;
         self.sending.worst_lateness_ns = self.sending.worst_lateness_ns.max(lateness_ns);
         if lateness_ns > self.stall_ns {
             self.sending.late_frames += taken as u64;

@@ -4,8 +4,8 @@ use crate::delay::Delays;
 use crate::fault;
 use crate::memory::{self, OutOfMemory, Work};
 use crate::neighbour::{self, Answerer};
-use crate::pacer::Pacer;
 use crate::profile::Profile;
+use crate::reach::reach;
 use crate::receiver::{Expected, Receiver};
 use crate::responder::Responder;
 use crate::sender::Sender;
@@ -328,7 +328,7 @@ impl Context<'_> {
     fn exchange<'p>(&self, left: &'p mut Halves, right: &'p mut Halves) -> Result<Vec<Task<'p>>, MeasureError> {
         use Direction::{Forward, Reverse};
         let (receiver, replies) = (self.receiver(&mut *right.receive, Forward)?, self.sent(Reverse)?);
-        let frames = self.phase.spec.frames();
+        let frames = reach(&self.phase.spec.schedule());
         let responder = Responder::new(receiver, &mut *right.transmit, replies, frames, self.settings.stall_ns);
         Ok(vec![
             Task::Send(Forward, Box::new(self.sender(&mut *left.transmit, Forward)?)),
@@ -370,8 +370,7 @@ impl Context<'_> {
 
     fn sender<'p>(&self, port: &'p mut dyn Transmit, direction: Direction) -> Result<Sender<'p>, MeasureError> {
         let stream = self.sent(direction)?;
-        let pacer = Pacer::new(&self.phase.spec.schedule());
-        Ok(Sender::new(port, stream, pacer, self.settings.stall_ns))
+        Ok(Sender::new(port, stream, &self.phase.spec.schedule(), self.settings.stall_ns))
     }
 
     fn receiver<'p>(&self, port: &'p mut dyn Receive, direction: Direction) -> Result<Receiver<'p>, MeasureError> {
@@ -379,7 +378,7 @@ impl Context<'_> {
         let stream = Stream::expected(self.source(direction), (own, peer))?;
         let schedule = if self.is_loaded(direction) { self.phase.spec.schedule() } else { Schedule::default() };
         let expected = Expected {
-            verifier: Verifier::new(stream, schedule.frames(), self.profile.zero_checksum_is_known),
+            verifier: Verifier::new(stream, reach(&schedule), self.profile.zero_checksum_is_known),
             delays: Delays::new(self.tagged(&schedule), self.profile.ipdv),
             schedule,
             duration_ns: self.phase.spec.duration_ns,

@@ -3,42 +3,101 @@
 use crate::config::units::{show_ns, show_rate};
 use crate::exit::Failed;
 use crate::profile::{self, Job};
-use sixbench_engine::memory::{Work, octets_needed};
+use crate::run::MOST_CERTIFIED;
+use sixbench_engine::memory::{Work, neediest, octets_needed};
 use sixbench_method::plan::{Plan, Test};
+use sixbench_method::terms::FrameRate;
 use sixbench_method::trial::TrialSpec;
 use sixbench_testbed::{Library, facts};
 
-/// Refuses a plan one of whose tests asks for a trial that does not fit into memory.
+/// Refuses a plan one of whose tests may come to a trial that does not fit into memory.
 pub(super) fn check_plan(plan: &Plan, library: &Library) -> Result<(), Failed> {
-    let available = facts::available_memory();
+    check_plan_within(plan, library, facts::available_memory())
+}
+
+fn check_plan_within(plan: &Plan, library: &Library, available: Option<u64>) -> Result<(), Failed> {
     plan.tests.iter().try_for_each(|test| {
-        let spec = test.largest_trial(plan);
-        let advice = match spec.opens().is_some() {
-            true => "lower `connections`, `maximum` of [search] or `duration` of [trial]",
-            false => "lower `maximum` of [search], `duration` of [trial], or those of the test's own",
-        };
-        check(plan, test, library, &spec, available)
-            .map_err(|short| Failed::usage(format!("test {}: {}; {advice}", test.name, short.in_words(&spec))))
+        check_test(plan, test, library, available).map_err(|short| {
+            let advice = advice(plan, test, library, available);
+            Failed::usage(format!("test {}: {}; {advice}", test.name, short.in_words()))
+        })
     })
+}
+
+fn check_test(plan: &Plan, test: &Test, library: &Library, available: Option<u64>) -> Result<(), Short> {
+    check(plan, test, library, available, |work| neediest(largest(plan, test), work))
+}
+
+/// Returns the largest trial the test can come to: queries to a server behind which an authority stands are not sent above the rate that
+/// the self-test certifies.
+fn largest(plan: &Plan, test: &Test) -> TrialSpec {
+    let spec = test.largest_trial(plan);
+    let is_certified = test.measure.dns().is_some_and(|dns| dns.role.asks_tester());
+    if is_certified { TrialSpec { rate: spec.rate.min(MOST_CERTIFIED), ..spec } } else { spec }
+}
+
+/// Returns which settings to lower, and to what: each is enough by itself.
+fn advice(plan: &Plan, test: &Test, library: &Library, available: Option<u64>) -> String {
+    let fits = |change: &dyn Fn(&mut Plan)| {
+        let mut changed = plan.clone();
+        change(&mut changed);
+        check_test(&changed, test, library, available).is_ok()
+    };
+    let maximum = most_that(plan.search.maximum.0, |most| fits(&|plan| plan.search.maximum = FrameRate(most)));
+    let duration = most_that(plan.trial.duration_ns, |most| fits(&|plan| plan.trial.duration_ns = most));
+    let of_search = maximum.map(|most| format!("`maximum` of [search] to {}", plain_rate(most)));
+    let of_trial = duration.map(|most| format!("`duration` of [trial] to {}", plain_time(most)));
+    let named: Vec<String> = of_search.into_iter().chain(of_trial).collect();
+    match (named.is_empty(), largest(plan, test).opens().is_some()) {
+        (false, _) => format!("lower {}", named.join(", or ")),
+        (true, true) => "lower `connections`".to_owned(),
+        (true, false) => "lower the rate, the duration or the connections that the test itself asks for".to_owned(),
+    }
+}
+
+/// Returns the largest number of two digits and zeroes, below `value`, that `fits`; `None` where none does.
+fn most_that(value: u64, fits: impl Fn(u64) -> bool) -> Option<u64> {
+    let (mut fitting, mut beyond) = (0, value);
+    while beyond - fitting > 1 {
+        let middle = fitting.midpoint(beyond);
+        if fits(middle) { fitting = middle } else { beyond = middle }
+    }
+    let unit = 10u64.pow(fitting.checked_ilog10()?.saturating_sub(1));
+    Some(fitting / unit * unit).filter(|&rounded| rounded < value && fits(rounded))
+}
+
+/// As a plan file has it, to two digits.
+fn plain_rate(rate: u64) -> String {
+    match rate {
+        rate if rate >= 1_000_000 => format!("\"{}M\"", rate as f64 / 1e6),
+        rate if rate >= 1_000 => format!("\"{}k\"", rate as f64 / 1e3),
+        rate => format!("\"{rate}\""),
+    }
+}
+
+/// As a plan file has it, to two digits.
+fn plain_time(ns: u64) -> String {
+    if ns >= 1_000_000_000 { format!("\"{}s\"", ns as f64 / 1e9) } else { format!("\"{}ms\"", ns as f64 / 1e6) }
 }
 
 /// Refuses one trial that does not fit into memory.
 pub(super) fn check_trial(plan: &Plan, test: &Test, library: &Library, spec: &TrialSpec) -> Result<(), Failed> {
     let advice = if spec.opens().is_some() { "lower --connections, --rate or --for" } else { "lower --rate or --for" };
-    check(plan, test, library, spec, facts::available_memory())
-        .map_err(|short| Failed::usage(format!("{}; {advice}", short.in_words(spec))))
+    check(plan, test, library, facts::available_memory(), |_| *spec)
+        .map_err(|short| Failed::usage(format!("{}; {advice}", short.in_words())))
 }
 
 /// What a trial takes, and what there is.
 #[derive(Debug, PartialEq, Eq)]
 struct Short {
+    spec: TrialSpec,
     needed: u64,
     available: u64,
 }
 
 impl Short {
-    fn in_words(&self, spec: &TrialSpec) -> String {
-        let (rate, time) = (show_rate(spec.rate), show_ns(spec.duration_ns));
+    fn in_words(&self) -> String {
+        let (rate, time) = (show_rate(self.spec.rate), show_ns(self.spec.duration_ns));
         let (needed, available) = (mebioctets(self.needed), mebioctets(self.available));
         format!("a trial at {rate}/s for {time} takes {needed} MiB of the tester's memory, and {available} MiB are available")
     }
@@ -48,15 +107,22 @@ fn mebioctets(octets: u64) -> u64 {
     octets.div_ceil(1 << 20)
 }
 
-/// Nothing is refused where it is not known what there is.
-fn check(plan: &Plan, test: &Test, library: &Library, spec: &TrialSpec, available: Option<u64>) -> Result<(), Short> {
+/// Refuses the trial of a test where it takes more than is available. Nothing is refused where it is not known what there is.
+fn check(
+    plan: &Plan,
+    test: &Test,
+    library: &Library,
+    available: Option<u64>,
+    trial: impl Fn(Work<'_>) -> TrialSpec,
+) -> Result<(), Short> {
     let (Some(available), Some(recipe), Some(size)) = (available, library.get(&test.dut), test.frame_sizes.first()) else {
         return Ok(());
     };
     // What is wrong with a job is told before, and better.
     let Ok(job) = profile::job(recipe, test, *size, plan.seed, plan.trial) else { return Ok(()) };
-    let needed = octets_needed(spec, work(&job));
-    if needed < available { Ok(()) } else { Err(Short { needed, available }) }
+    let spec = trial(work(&job));
+    let needed = octets_needed(&spec, work(&job));
+    if needed < available { Ok(()) } else { Err(Short { spec, needed, available }) }
 }
 
 fn work(job: &Job) -> Work<'_> {
@@ -71,31 +137,59 @@ fn work(job: &Job) -> Work<'_> {
 mod tests {
     use super::*;
     use crate::command::{library, parse_plan};
-    use sixbench_method::terms::FrameRate;
 
-    const PLAN: &str = r#"
-        name = "memory"
-        profile = "smoke"
-        [trial]
-        duration = "1440min"
-        [search]
-        maximum = "1000M"
-        [[test]]
-        name = "kernel"
-        dut = "linux-ipv4"
-    "#;
+    const GIGAOCTETS: u64 = 1 << 30;
+
+    fn plan(duration: &str, maximum: &str, test: &str) -> Plan {
+        let text = format!(
+            "name = \"memory\"\n[trial]\nduration = \"{duration}\"\n[search]\nmaximum = \"{maximum}\"\n\
+             [[test]]\nname = \"t\"\n{test}"
+        );
+        parse_plan("memory.toml", &text, &library(&[]).expect("recipes")).expect("a plan").plan
+    }
+
+    fn kernel(duration: &str, maximum: &str) -> Plan {
+        plan(duration, maximum, "dut = \"linux-ipv4\"\n")
+    }
+
+    /// What is said of a plan on a machine with so much memory.
+    fn said(plan: &Plan, available: u64) -> String {
+        let library = library(&[]).expect("recipes");
+        check_plan_within(plan, &library, Some(available)).map_or_else(|failed| failed.error.to_string(), |()| String::new())
+    }
 
     #[test]
-    fn a_trial_that_takes_more_than_there_is_says_how_much_and_what_to_lower() {
+    fn a_plan_that_takes_more_than_there_is_says_how_much_and_which_setting_to_lower_to_what() {
+        let refused = said(&kernel("1440min", "100M"), 4 * GIGAOCTETS);
+        insta::assert_snapshot!(refused, @r#"test t: a trial at 100.000M/s for 86400s takes 2060046 MiB of the tester's memory, and 4096 MiB are available; lower `maximum` of [search] to "190k", or `duration` of [trial] to "160s""#);
+        assert_eq!(
+            check_plan(&kernel("1s", "2k"), &library(&[]).expect("recipes")).map_err(|failed| failed.error.to_string()),
+            Ok(())
+        );
         let library = library(&[]).expect("recipes");
-        let plan = parse_plan("memory.toml", PLAN, &library).expect("a plan").plan;
-        let spec = plan.tests[0].largest_trial(&plan);
-        let short = check(&plan, &plan.tests[0], &library, &spec, Some(4 << 30)).expect_err("too much");
-        insta::assert_snapshot!(short.in_words(&spec), @"a trial at 1000.000M/s for 86400s takes 20599475 MiB of the tester's memory, and 4096 MiB are available");
-        let small = TrialSpec::constant(FrameRate(1000), 1_000_000_000);
-        assert_eq!(check(&plan, &plan.tests[0], &library, &small, Some(4 << 30)), Ok(()));
-        assert_eq!(check(&plan, &plan.tests[0], &library, &spec, None), Ok(()), "where nobody knows nothing is refused");
-        let refused = check_plan(&plan, &library).expect_err("no machine has as much").error.to_string();
-        assert!(refused.starts_with("test kernel: a trial at") && refused.contains("; lower `maximum`"), "{refused}");
+        assert!(check_plan_within(&kernel("1440min", "100M"), &library, None).is_ok(), "where nobody knows nothing is refused");
+    }
+
+    #[test]
+    fn a_plan_with_the_setting_that_was_named_is_taken() {
+        for (duration, maximum) in [("1440min", "190k"), ("160s", "100M")] {
+            assert_eq!(said(&kernel("1440min", "100M"), 4 * GIGAOCTETS).contains(maximum), maximum != "100M");
+            assert_eq!(said(&kernel(duration, maximum), 4 * GIGAOCTETS), "", "{duration} {maximum}");
+        }
+    }
+
+    #[test]
+    fn the_highest_maximum_of_all_is_taken_on_a_small_machine() {
+        assert_eq!(said(&kernel("60s", "1000M"), 2 * GIGAOCTETS), "", "15 GB at a rate that no sender reaches");
+        assert_eq!(said(&kernel("10s", "1000M"), GIGAOCTETS / 2), "");
+        assert!(said(&kernel("60s", "1000M"), GIGAOCTETS).contains("`maximum` of [search] to"), "one that may be reached");
+        let queries = plan("60s", "1000M", "dut = \"unbound-dns64\"\nmeasure = \"dns64\"\n");
+        assert_eq!(said(&queries, GIGAOCTETS / 2), "", "nothing is asked above the certified rate");
+    }
+
+    #[test]
+    fn connections_that_do_not_fit_are_the_setting_that_is_named() {
+        let capacity = plan("1s", "1M", "dut = \"jool-nat64\"\nconnections = \"400M\"\n");
+        assert!(said(&capacity, 4 * GIGAOCTETS).ends_with("lower `connections`"), "{}", said(&capacity, 4 * GIGAOCTETS));
     }
 }

@@ -27,7 +27,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 /// Queries per second beyond which no self-test goes: where sockets of one machine end.
-const MOST_CERTIFIED: FrameRate = FrameRate(500_000);
+pub(crate) const MOST_CERTIFIED: FrameRate = FrameRate(500_000);
 /// A trial of the self-test is no longer than this: it is the tester's, and steady.
 const LONGEST_SELF_TEST_NS: u64 = 10_000_000_000;
 

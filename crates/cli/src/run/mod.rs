@@ -4,6 +4,7 @@
 mod dns;
 mod expectations;
 mod manager;
+mod neighbours;
 mod origin;
 pub(crate) mod owner;
 mod ports;
@@ -19,6 +20,8 @@ mod dns_tests;
 #[cfg(test)]
 mod load_tests;
 #[cfg(test)]
+mod moment_tests;
+#[cfg(test)]
 mod recipe_tests;
 #[cfg(test)]
 mod response_tests;
@@ -27,7 +30,7 @@ mod rigged_tests;
 #[cfg(test)]
 mod stateful_tests;
 
-pub(crate) use manager::{Ended, Order, perform};
+pub(crate) use manager::{Ended, MOST_CERTIFIED, Order, perform};
 pub(crate) use origin::label;
 pub(crate) use ports::open as open_port;
 pub(crate) use session::{Session, Site, Wanted, add_faults_of_the_machine, check_cores};

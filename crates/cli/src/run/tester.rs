@@ -1,6 +1,7 @@
 //! The tester at a device's links: of frames, of TCP connections, or of DNS queries.
 
 use super::dns::DnsPlaces;
+use super::neighbours;
 use super::ports;
 use super::session::{Site, TesterLinks, Wanted};
 use crate::exit::{Exit, Failed};
@@ -155,14 +156,15 @@ pub(super) fn settle(
     links: &TesterLinks,
     others: (&[IpAddr], &[IpAddr]),
 ) -> Result<Hosts, Failed> {
-    let hosts = match links {
-        TesterLinks::Built(topology) => Hosts::settle(topology, wanted.recipe, &wanted.name, others, &site.shell),
+    match links {
+        TesterLinks::Built(topology) => Ok(Hosts::settle(topology, wanted.recipe, &wanted.name, others, &site.shell)?),
         TesterLinks::Taken(interfaces) => {
             let cores = super::session::cores(site.links)?.tester;
-            Hosts::settle_on(interfaces, &cores, wanted.recipe, others)
+            let hosts = Hosts::settle_on(interfaces, &cores, wanted.recipe, others)?;
+            neighbours::wait_for(wanted.recipe, &hosts, site)?;
+            Ok(hosts)
         }
-    };
-    Ok(hosts?)
+    }
 }
 
 /// The addresses the left and the right end need.

@@ -1,6 +1,7 @@
 //! One thread of the client: asks its part of the questions when each is due, whatever became of those before, and judges every answer.
 //! Query i of a trial is due at start + i / rate; of T threads each asks every T-th.
 
+use super::FASTEST_QUERIES;
 use super::authority::Watch;
 use super::flight::{Entry, Flight};
 use super::judge::{self, Fate, Judgement};
@@ -125,7 +126,8 @@ impl<'a> Client<'a> {
         let mut whole = vec![0; query.len()];
         query.write(&mut whole, 0, 0);
         let pace = Pace::new(part, asking);
-        let under_way = u128::from(asking.rate.0) * u128::from(asking.window_ns) / 1_000_000_000 / u128::from(part.1);
+        let under_way =
+            u128::from(asking.rate.min(FASTEST_QUERIES).0) * u128::from(asking.window_ns) / 1_000_000_000 / u128::from(part.1);
         let room = (under_way as u64 + under_way as u64 / 4 + 4096).min(pace.queries + MOST as u64);
         let desk = Desk {
             asking,

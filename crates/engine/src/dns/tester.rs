@@ -264,6 +264,7 @@ impl DnsTester {
         if let Some(fault) = self.refuses(spec, queries) {
             return Ok(nothing_sent(spec, queries, fault));
         }
+        memory::ensure(spec, Work::Dns(&self.settings))?;
         if !self.is_probed {
             self.probe(Duration::from_secs(5))?;
         }
@@ -484,7 +485,6 @@ impl Measurer for DnsTester {
     type Error = DnsError;
 
     fn measure(&mut self, spec: &TrialSpec) -> Result<TrialResult, DnsError> {
-        memory::ensure(spec, Work::Dns(&self.settings))?;
         self.trial(spec)
     }
 }

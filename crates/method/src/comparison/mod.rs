@@ -170,13 +170,6 @@ pub fn compare<'a>(a: &Side<'a>, b: &Side<'a>, tolerance: f64, order: Order) -> 
     Some(Comparison { points, missing, unfit })
 }
 
-/// Whether two tests ask the same of their devices.
-fn ask_the_same(a: &Test, b: &Test) -> bool {
-    let timeouts = a.frame_timeout_ns == b.frame_timeout_ns;
-    let traffic = a.directions == b.directions && a.foreground == b.foreground && a.traffic == b.traffic;
-    a.measure == b.measure && traffic && a.stateful == b.stateful && timeouts
-}
-
 /// A's tests with their like in B, and those that have none.
 fn couples<'a>(a: &Side<'a>, b: &Side<'a>) -> (Vec<(&'a Test, &'a Test)>, Vec<Missing>) {
     let are_single = a.tests.len() == 1 && b.tests.len() == 1;
@@ -184,7 +177,7 @@ fn couples<'a>(a: &Side<'a>, b: &Side<'a>) -> (Vec<(&'a Test, &'a Test)>, Vec<Mi
     for &test in &a.tests {
         let like = b.tests.iter().copied().find(|other| are_single || other.name == test.name);
         match like {
-            Some(other) if ask_the_same(test, other) => couples.push((test, other)),
+            Some(other) if test.asks_the_same_as(other) => couples.push((test, other)),
             other => missing.push(Missing::Test { test: test.name.clone(), other: other.map(|other| other.name.clone()) }),
         }
     }

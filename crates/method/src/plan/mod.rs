@@ -2,6 +2,7 @@
 
 mod dns;
 mod expectation;
+mod identity;
 mod stateful;
 mod traffic;
 
@@ -241,17 +242,6 @@ impl Test {
     pub fn trial_settings(&self, plan: &Plan) -> TrialSettings {
         let frame_timeout_ns = self.frame_timeout_ns.unwrap_or(plan.trial.frame_timeout_ns);
         TrialSettings { frame_timeout_ns, ..plan.trial }
-    }
-
-    /// Whether the throughput of this test is that of the other one, at the same frame size: the same device with the same cores, set up
-    /// in the same way, under the same traffic.
-    pub fn shares_throughput_with(&self, other: &Self) -> bool {
-        let is_same_device = self.dut == other.dut && self.cores == other.cores && self.stateful == other.stateful;
-        let is_same_traffic = self.foreground == other.foreground
-            && self.traffic == other.traffic
-            && self.directions == other.directions
-            && self.ipv4_only == other.ipv4_only;
-        is_same_device && is_same_traffic && self.frame_timeout_ns == other.frame_timeout_ns
     }
 
     /// Clients that send: the subscribers the test asks for, or one.

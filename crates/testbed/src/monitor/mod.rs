@@ -114,10 +114,15 @@ impl Monitor {
         let whom = watched.clone();
         let thread = std::thread::spawn(move || {
             let mut snapshots = Vec::new();
+            // Each is due at a multiple of the interval: to look takes time itself, and on a busy machine much of it. Were it added to every
+            // interval, the samples would fall behind the trial, and what was seen would be held against the losses of another moment.
+            let mut due = Instant::now();
             loop {
                 snapshots.push(Snapshot::now(&whom));
                 watchers.iter_mut().for_each(Watcher::look);
-                if !matches!(stopped.recv_timeout(INTERVAL), Err(RecvTimeoutError::Timeout)) {
+                due += INTERVAL;
+                let wait = due.saturating_duration_since(Instant::now());
+                if !matches!(stopped.recv_timeout(wait), Err(RecvTimeoutError::Timeout)) {
                     return (snapshots, watchers);
                 }
             }

@@ -48,7 +48,16 @@ pub(super) fn over(first: &Snapshot, pairs: &[(&Snapshot, &Snapshot)], role: imp
     let watch = |ticks: &Ticks| CoreWatch {
         core: ticks.core,
         role: role(ticks.core).to_owned(),
-        samples: pairs.iter().filter_map(|(before, after)| share(&of(ticks.core, before)?, &of(ticks.core, after)?)).collect(),
+        samples: pairs
+            .iter()
+            .filter_map(|(before, after)| Some((of(ticks.core, before)?, of(ticks.core, after)?)))
+            // In one that follows a late one at once no tick may have passed: it is as the one before, for the samples' places tell their time.
+            .scan(None, |last, (before, after)| {
+                *last = share(&before, &after).or(*last);
+                Some(*last)
+            })
+            .flatten()
+            .collect(),
     };
     first.iter().map(watch).collect()
 }
@@ -122,6 +131,13 @@ mod tests {
         assert_eq!(watched[0].samples, [CpuSample { user: 200, system: 200, softirq: 200, idle: 400, steal: 0 }]);
         assert_eq!(watched[1].role, "dut");
         assert_eq!(watched[1].samples, [CpuSample { user: 0, system: 0, softirq: 900, idle: 0, steal: 100 }]);
+    }
+
+    #[test]
+    fn a_sample_without_a_tick_keeps_its_place() {
+        let cores = Cores { tester: vec![0], dut: vec![1] };
+        let watched = watched(&[parse(BEFORE), parse(AFTER), parse(AFTER)], &cores);
+        assert!(watched.iter().all(|core| core.samples.len() == 2 && core.samples[0] == core.samples[1]), "{watched:?}");
     }
 
     #[test]

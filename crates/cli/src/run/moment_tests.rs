@@ -1,0 +1,169 @@
+//! A user-space forwarder that comes to a halt for some milliseconds of a trial: because another program has its core, and because it stops by
+//! itself. What is lost meanwhile stands in one moment either way; only the first can be told from the device's own doing. Nothing here
+//! depends on speed: the device's queue is so short, and the load so low, that the halt alone loses frames. Needs root; without it these
+//! tests fail, they do not skip.
+
+use super::rigged_tests::{ONE_AT_A_TIME, recipe};
+use super::session::{Session, Site, Wanted, cores};
+use crate::config::{Links, standard_trial};
+use crate::profile;
+use sixbench_io::thread::keep_to;
+use sixbench_method::bottleneck::{Cause, explain};
+use sixbench_method::disturbance::{is_disturbed, weighed};
+use sixbench_method::isolation::Isolation;
+use sixbench_method::plan::{Point, Profile, Test, TrialSettings};
+use sixbench_method::record::{FORMAT, TrialRecord};
+use sixbench_method::search::{Bracket, Limit};
+use sixbench_method::terms::{FrameRate, FrameSize, LossRatio};
+use sixbench_method::trial::{TrialSpec, Verdict};
+use sixbench_testbed::Shell;
+use sixbench_testbed::namespace::name;
+use sixbench_testbed::recipe::Step;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Of each direction; TAYGA has a turn for every frame of both.
+const RATE: FrameRate = FrameRate(500);
+const LASTS: Duration = Duration::from_secs(4);
+/// The queue before it takes what comes in 100 ms, and what a tester that was away for as long sends at once.
+const QUEUE: &str = "ip link set nat64 txqueuelen 100";
+/// Of the trial less than the share above which others are noticed anyway.
+const HALT: Duration = Duration::from_millis(160);
+/// Until this machine leaves a trial alone but for what is done to it here.
+const TRIES: u32 = 20;
+
+fn open() -> Session {
+    let (shell, links) = (Shell::new(), Links::default());
+    let site = Site { shell, links: &links, stop: Arc::default(), isolation: Isolation::Unknown, pcap: None };
+    let mut recipe = recipe("tayga-siit", &[]);
+    recipe.setup.push(Step { run: QUEUE.to_owned() });
+    let settings = TrialSettings { stall_ns: 5_000_000_000, ..standard_trial(Profile::Smoke) };
+    let test = Test::of("t", &recipe.name);
+    let job = profile::job(&recipe, &test, FrameSize::MINIMUM, 42, settings).expect("a job");
+    let session =
+        Session::open(&site, &Wanted::alone(&recipe, FrameSize::MINIMUM), job).expect("a session (these tests need root)");
+    // Whatever else runs on this machine does not halt it.
+    processes().iter().for_each(|process| make_real_time(process, "10"));
+    session
+}
+
+/// The device's own.
+fn processes() -> Vec<String> {
+    let listed = Shell::new().look(&["ip", "netns", "pids", &name("", "dut")]).expect("processes");
+    listed.split_whitespace().map(str::to_owned).collect()
+}
+
+/// Puts a thread above all ordinary ones, and above those of a lower real-time priority.
+fn make_real_time(thread: &str, priority: &str) {
+    Shell::new().look(&["chrt", "-f", "-p", priority, thread]).expect("a real-time class (needs root)");
+}
+
+/// A trial in the middle of which something happens.
+fn trial(session: &mut Session, happens: impl Fn() + Sync) -> TrialRecord {
+    let spec = TrialSpec::constant(RATE, LASTS.as_nanos() as u64);
+    let (result, watch) = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            std::thread::sleep(LASTS / 2);
+            happens();
+        });
+        session.measure(&spec).expect("a trial")
+    });
+    let point = Point { test: "t".to_owned(), frame_size: FrameSize::MINIMUM };
+    let started = String::new();
+    TrialRecord { format: FORMAT, point, repetition: 1, trial: 1, load: None, started, result, watch: Some(watch) }
+}
+
+/// Whether frames were lost, and all of them in one moment: else this machine has halted the device somewhere else, too.
+fn has_one_moment(record: &TrialRecord) -> bool {
+    let lossy = |bins: &[u64]| bins.iter().filter(|lost| **lost > 0).count();
+    let lost = record.result.not_received();
+    lost >= 20 && record.result.directions.iter().all(|direction| lossy(&direction.lost_by_bin) <= 3)
+}
+
+/// Takes every core of the device, above its processes.
+fn take_cores() {
+    let cores = cores(&Links::default()).expect("cores").dut;
+    std::thread::scope(|scope| cores.iter().for_each(|core| drop(scope.spawn(move || burn(*core)))));
+}
+
+fn burn(core: u32) {
+    keep_to(&[core]).expect("its core");
+    make_own_thread_real_time();
+    let end = Instant::now() + HALT;
+    while Instant::now() < end {
+        std::hint::spin_loop();
+    }
+}
+
+/// Above the device's processes, with all that it starts.
+fn make_own_thread_real_time() {
+    let thread = std::fs::read_link("/proc/thread-self").expect("its number");
+    make_real_time(&thread.file_name().expect("a number").to_string_lossy(), "50");
+}
+
+/// Halts the device's own processes, whose cores are idle meanwhile.
+fn stop_device() {
+    make_own_thread_real_time();
+    let processes = processes();
+    let signal = |signal: &str| {
+        Shell::new().look(&[vec!["kill".to_owned(), signal.to_owned()], processes.clone()].concat()).expect("a signal")
+    };
+    signal("-STOP");
+    std::thread::sleep(HALT);
+    signal("-CONT");
+}
+
+fn limit_of(record: &TrialRecord) -> Limit {
+    let bracket = Bracket { goal: LossRatio::ZERO, lower: Some(FrameRate(1)), upper: Some(RATE), limit: Limit::Dut };
+    weighed(bracket, &[record]).limit
+}
+
+/// A trial in which the halt, and it alone, has lost frames. What the machine does to the tester meanwhile says nothing of the device.
+fn halted(session: &mut Session, halt: impl Fn() + Sync) -> Option<TrialRecord> {
+    let record = trial(session, halt);
+    let is_whole = record.result.directions.iter().all(|direction| direction.offered == direction.intended);
+    (is_whole && has_one_moment(&record)).then_some(record)
+}
+
+/// When frames were lost, and when the device waited for a core.
+fn seen(record: &TrialRecord) -> String {
+    let lost: Vec<_> = record.result.directions.iter().map(|direction| &direction.lost_by_bin).collect();
+    format!("{lost:?} {:?}", record.watch.as_ref().map(|watch| &watch.waited_us))
+}
+
+/// For how long the watch says that others had the device's cores while it lost frames.
+fn taken_where_lost(record: &TrialRecord) -> Option<u64> {
+    record.watch.as_ref().and_then(|watch| watch.taken_where_lost_ms(&record.result))
+}
+
+#[test]
+fn loss_while_another_program_has_the_devices_core_is_not_the_devices() {
+    let _guard = ONE_AT_A_TIME.lock();
+    let mut session = open();
+    let record = (0..TRIES).find_map(|_| halted(&mut session, take_cores)).expect("frames were lost at other moments, too");
+    let taken = taken_where_lost(&record);
+    assert!(taken.is_some_and(|taken| (100..=400).contains(&taken)), "{taken:?} {}", seen(&record));
+    assert_eq!(record.result.verdict(LossRatio::ZERO), Verdict::Invalid, "{:?}", record.result);
+    assert!(is_disturbed(&record));
+}
+
+#[test]
+fn a_device_that_stops_by_itself_has_lost_and_its_rate_is_a_lower_bound() {
+    let _guard = ONE_AT_A_TIME.lock();
+    let mut session = open();
+    let mut halts = 0;
+    for _ in 0..TRIES {
+        let Some(record) = halted(&mut session, stop_device) else { continue };
+        // Whoever sends the signals may have had its core for a moment.
+        let taken = taken_where_lost(&record).unwrap_or(0);
+        assert!(taken < 40, "nobody had its core for as long as it stood still: {taken} ms, {}", seen(&record));
+        halts += 1;
+        if record.result.faults.is_empty() {
+            assert_eq!(record.result.verdict(LossRatio::ZERO), Verdict::Lost, "the loss is its own");
+            let cause = explain(&[&record], LossRatio::ZERO).map(|found| found.cause);
+            assert_eq!((cause, limit_of(&record)), (Some(Cause::Event), Limit::Disturbed), "and no limit of its speed");
+            return;
+        }
+    }
+    assert!(halts > 0, "frames were lost at other moments, too");
+}

@@ -1,0 +1,96 @@
+//! Waits for a device on interfaces of the plan until it answers at its recipe's addresses. Where the tester's ends are hosts, their kernel
+//! resolves neighbours by itself and drops what it cannot resolve in time. That must not count as the device's loss: its links have just
+//! come up, and it may still be detecting duplicate addresses.
+
+use super::session::Site;
+use super::tester::TrialError;
+use crate::exit::{Exit, Failed};
+use sixbench_io::thread::in_namespace;
+use sixbench_testbed::Hosts;
+use sixbench_testbed::recipe::{Link, Recipe, Technology};
+use std::net::{IpAddr, SocketAddr, UdpSocket};
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+/// Detecting duplicates takes two seconds, and a kernel asks once a second.
+const TIMEOUT: Duration = Duration::from_secs(10);
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// The port called `discard` (RFC 863): what is sent there asks for nothing.
+const DISCARD: u16 = 9;
+
+/// Waits until the device is resolved at every address through which the tester's ends reach others. An authoritative server is asked on the
+/// left, and needs no right end.
+///
+/// # Errors
+/// An address that is not resolved in time, by its link; a requested stop.
+pub(super) fn wait_for(recipe: &Recipe, hosts: &Hosts, site: &Site<'_>) -> Result<(), Failed> {
+    let (left, right) = hosts.namespaces();
+    let both = [("left", left, &recipe.left), ("right", right, &recipe.right)];
+    let links = if recipe.technology == Technology::DnsAuthority { 1 } else { 2 };
+    let end = Instant::now() + TIMEOUT;
+    both.iter().take(links).try_for_each(|(side, namespace, link)| {
+        gateways(link).try_for_each(|address| wait_for_one(site, (side, namespace), address, end))
+    })
+}
+
+/// Returns the device's addresses on a link that the tester's own are beside.
+fn gateways(link: &Link) -> impl Iterator<Item = IpAddr> + '_ {
+    link.dut.iter().filter(|prefix| link.tester.iter().any(|tester| prefix.contains(tester))).map(|prefix| prefix.addr())
+}
+
+fn wait_for_one(site: &Site<'_>, (side, namespace): (&str, &str), address: IpAddr, end: Instant) -> Result<(), Failed> {
+    let inside = site.shell.within(namespace);
+    let broken = |error: anyhow::Error| Failed::new(Exit::Testbed, error);
+    loop {
+        in_namespace(namespace, || start_resolution(address)).map_err(|error| broken(error.into()))?;
+        std::thread::sleep(PAUSE);
+        let known = inside.look(&["ip", "neigh", "show", "to", &address.to_string()])?;
+        if is_resolved(&known) {
+            return Ok(());
+        }
+        if site.stop.load(Ordering::Relaxed) {
+            return Err(Failed::new(Exit::Interrupted, TrialError::Interrupted));
+        }
+        if Instant::now() > end {
+            let waited = TIMEOUT.as_secs();
+            return Err(broken(anyhow::anyhow!(
+                "{side}: no answer from {address} within {waited} s; is the DUT up, and is that its address on this link?"
+            )));
+        }
+    }
+}
+
+/// Makes the kernel resolve the address. Whether what is sent arrives does not matter.
+fn start_resolution(address: IpAddr) {
+    let any: SocketAddr = if address.is_ipv6() { "[::]:0" } else { "0.0.0.0:0" }.parse().expect("an address");
+    let _ = UdpSocket::bind(any).and_then(|socket| socket.send_to(&[0], (address, DISCARD)));
+}
+
+/// Whether an entry of `ip neigh` has a hardware address that was not given up.
+fn is_resolved(entry: &str) -> bool {
+    entry.contains("lladdr") && !entry.contains("FAILED")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sixbench_testbed::Library;
+    use std::path::Path;
+
+    #[test]
+    fn an_entry_without_a_hardware_address_is_not_resolved() {
+        assert!(is_resolved("2001:2::1 dev nic0 lladdr 02:00:00:00:00:01 router REACHABLE \n"));
+        for entry in ["", "2001:2::1 dev nic0 INCOMPLETE \n", "2001:2::1 dev nic0 FAILED \n"] {
+            assert!(!is_resolved(entry), "{entry}");
+        }
+    }
+
+    #[test]
+    fn the_gateways_are_the_devices_addresses_beside_the_testers() {
+        let library = Library::load::<&Path>(&[]).expect("recipes");
+        let tayga = library.get("tayga-siit").expect("the recipe");
+        let of_right: Vec<String> = gateways(&tayga.right).map(|address| address.to_string()).collect();
+        assert_eq!(of_right, ["198.19.0.1", "2001:2:0:8000::1"]);
+    }
+}

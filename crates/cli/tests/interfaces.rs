@@ -1,0 +1,212 @@
+//! Interfaces of a machine, cabled to a device that somebody else has set up: frames, connections and queries get a result through it. All of
+//! it is as slow as anything can be, so that nothing here depends on speed. Needs root and Unbound; without them these tests fail, they do
+//! not skip.
+
+mod common;
+
+use common::{Scratch, text};
+use serde_json::Value;
+use sixbench_testbed::Shell;
+use sixbench_testbed::namespace::{Namespace, name};
+use std::fs;
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+/// Runs use the cores of this machine; one at a time.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+const LINKS: [&str; 2] = ["nic0", "nic1"];
+
+/// The highest rate a search tries; the lowest is half of it. Every device here can do both.
+const MAXIMUM: u64 = 100;
+
+/// The exit code of a run whose tester was not fit.
+const TESTER_UNFIT: i32 = 4;
+const TRIES: u32 = 10;
+
+/// What the kernel does by itself is left on: the device detects duplicate addresses anew whenever its links come up again, and solicits
+/// routers. The left interface of the machine is up before a run, the right one is not.
+struct Cabled {
+    machine: Namespace,
+    device: Namespace,
+    daemon: Option<Child>,
+}
+
+impl Cabled {
+    /// A device with these addresses on its left and its right link, which forwards.
+    fn build(run: &str, addresses: [&[&str]; 2]) -> Self {
+        let shell = Shell::new();
+        let [machine, device] =
+            ["machine", "device"].map(|role| Namespace::new(&shell, &name(run, role)).expect("a namespace (needs root)"));
+        for switch in ["ipv4/ip_forward", "ipv6/conf/all/forwarding"] {
+            device.shell().set(&format!("/proc/sys/net/{switch}"), "1").expect("a switch");
+        }
+        for (link, addresses) in LINKS.into_iter().zip(addresses) {
+            let add = format!("ip link add {link} netns {} type veth peer name {link} netns {}", machine.name(), device.name());
+            shell.line(&add).expect("a link");
+            device.shell().line(&format!("ip link set {link} up")).expect("up");
+            for address in addresses {
+                device.shell().line(&format!("ip address add {address} dev {link}")).expect("an address");
+            }
+        }
+        machine.shell().line(&format!("ip link set {} up", LINKS[0])).expect("up");
+        Self { machine, device, daemon: None }
+    }
+
+    /// Waits until the device may use its address on the left link, whose other end is up.
+    fn wait_for_addresses(&self) {
+        let end = Instant::now() + Duration::from_secs(20);
+        let tentative = ["ip", "-6", "address", "show", "dev", LINKS[0], "tentative"];
+        while !self.device.shell().look(&tentative).expect("it is there").trim().is_empty() {
+            assert!(Instant::now() < end, "duplicate address detection takes a second or two");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+
+    /// Starts a program of the device's.
+    fn start(&mut self, words: &[&str]) {
+        let daemon = Command::new("ip").args(["netns", "exec", self.device.name()]).args(words).stdin(Stdio::null()).spawn();
+        self.daemon = Some(daemon.expect("a program"));
+    }
+
+    fn run(&self, plan: &str, results: &str) -> Output {
+        Command::new("ip")
+            .args(["netns", "exec", self.machine.name(), env!("CARGO_BIN_EXE_sixbench")])
+            .args(["run", plan, "-o", results])
+            .env("NO_COLOR", "1")
+            .output()
+            .expect("sixbench")
+    }
+
+    /// The flags and the addresses of its interfaces.
+    fn interfaces(&self) -> Vec<String> {
+        let look = |words: &[&str]| self.machine.shell().look(words).expect("they are there");
+        let link = |link: &&str| {
+            let described = look(&["ip", "-o", "link", "show", "dev", link]);
+            let flags = described.split_once('<').and_then(|(_, rest)| rest.split_once('>')).expect("flags").0.to_owned();
+            flags + &look(&["ip", "-brief", "address", "show", "dev", link, "scope", "global"])
+        };
+        LINKS.iter().map(link).collect()
+    }
+
+    /// Datagrams the device has forwarded.
+    fn forwarded(&self) -> u64 {
+        let counters = self.device.shell().look(&["cat", "/proc/net/snmp6"]).expect("counters");
+        let line = counters.lines().find(|line| line.starts_with("Ip6OutForwDatagrams")).expect("a counter");
+        line.split_whitespace().nth(1).and_then(|number| number.parse().ok()).expect("a number")
+    }
+}
+
+impl Drop for Cabled {
+    fn drop(&mut self) {
+        if let Some(mut daemon) = self.daemon.take() {
+            let _ = daemon.kill();
+            let _ = daemon.wait();
+        }
+    }
+}
+
+fn plan(scratch: &Scratch, test: &str) -> String {
+    let [left, right] = LINKS;
+    let trial = "[trial]\nduration = \"200ms\"\nresidual = \"500ms\"\nrest = \"0s\"\nstall = \"2s\"\n";
+    let search =
+        format!("[search]\nmethod = \"binary\"\nminimum = \"{}\"\nmaximum = \"{MAXIMUM}\"\nwidth = \"50%\"\n", MAXIMUM / 2);
+    let testbed = format!("[testbed]\nleft = \"{left}\"\nright = \"{right}\"\n");
+    let test = format!("[[test]]\nname = \"t\"\nrepetitions = 1\n{test}");
+    scratch.write("plan.toml", &format!("name = \"cabled\"\n{trial}{search}{testbed}{test}"))
+}
+
+/// Runs the test on the device's links: it ends well, with a rate that passed, and the interfaces are given back as they were.
+fn assert_measured(cabled: &Cabled, name: &str, test: &str) {
+    let scratch = Scratch::new(&format!("cabled-{name}"));
+    let before = cabled.interfaces();
+    let run = |attempt| {
+        let results = scratch.path(&format!("results-{attempt}"));
+        (cabled.run(&plan(&scratch, test), &results), results)
+    };
+    // A tester that this machine has no time for says so, and measures again.
+    let is_fit = |(output, _): &(Output, String)| output.status.code() != Some(TESTER_UNFIT);
+    let (output, results) = (1..TRIES).map(run).find(is_fit).unwrap_or_else(|| run(TRIES));
+    let said = text(&output.stdout) + &text(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{name}: {said}");
+    let json = fs::read_to_string(Path::new(&results).join("results.json")).expect("results");
+    let json: Value = serde_json::from_str(&json).expect("JSON");
+    // A tester that this machine has no time for may go no further than the lowest load.
+    let value = json["points"][0]["result"]["value"].as_f64().unwrap_or_default();
+    assert!(value >= (MAXIMUM / 2) as f64, "{name}: {said}\n{}", json["points"][0]);
+    assert_eq!(cabled.interfaces(), before, "{name}: given back as they were");
+}
+
+const ROUTER: [&[&str]; 2] = [&["2001:2::1/112"], &["2001:2:0:8000::1/112"]];
+
+#[test]
+fn frames_through_a_router_have_a_result() {
+    let _guard = ONE_AT_A_TIME.lock();
+    let cabled = Cabled::build("frames", ROUTER);
+    assert_measured(&cabled, "frames", "dut = \"linux-ipv6\"\nframe-sizes = [84]\n");
+    assert!(cabled.forwarded() >= MAXIMUM / 5, "both directions of a trial: {}", cabled.forwarded());
+}
+
+#[test]
+fn tcp_connections_through_a_router_have_a_result() {
+    let _guard = ONE_AT_A_TIME.lock();
+    let cabled = Cabled::build("tcp", ROUTER);
+    assert_measured(&cabled, "tcp", "dut = \"linux-ipv6\"\nmeasure = \"tcp-establishment-rate\"\ntime-limit = \"900ms\"\n");
+    assert!(cabled.forwarded() > 4 * MAXIMUM / 5, "a connection is more than eight: {}", cabled.forwarded());
+}
+
+#[test]
+fn queries_through_a_router_to_the_testers_authority_have_a_result() {
+    let _guard = ONE_AT_A_TIME.lock();
+    let cabled = Cabled::build("queries", ROUTER);
+    assert_measured(&cabled, "queries", "dut = \"linux-ipv6\"\nmeasure = \"dns-queries\"\ntimeout = \"900ms\"\n");
+    assert!(cabled.forwarded() >= MAXIMUM / 5, "queries and answers: {}", cabled.forwarded());
+}
+
+#[test]
+fn an_authority_on_the_device_has_a_result() {
+    let _guard = ONE_AT_A_TIME.lock();
+    let mut cabled = Cabled::build("authority", [&["2001:2::1/64"], &["198.18.0.1/24"]]);
+    let listen = ["authority", "--listen", "[2001:2::1]:53", "--with-aaaa", "100%", "--threads", "1"];
+    cabled.wait_for_addresses();
+    cabled.start(&[&[env!("CARGO_BIN_EXE_sixbench")], &listen[..]].concat());
+    assert_measured(&cabled, "authority", "dut = \"nsd-authority\"\nmeasure = \"dns-authority\"\n");
+}
+
+/// As the recipe configures it.
+const UNBOUND: &str = r#"
+server:
+    directory: "/"
+    chroot: ""
+    username: ""
+    pidfile: ""
+    use-syslog: no
+    do-daemonize: no
+    num-threads: 1
+    interface: 2001:2::1@53
+    access-control: ::/0 allow
+    module-config: "dns64 iterator"
+    dns64-prefix: 64:ff9b::/96
+    infra-keep-probing: yes
+    local-zone: "test." nodefault
+forward-zone:
+    name: "dns64perf.test"
+    forward-addr: 198.18.0.2@53
+remote-control:
+    control-enable: no
+"#;
+
+#[test]
+fn a_dns64_server_on_the_device_has_a_result() {
+    let _guard = ONE_AT_A_TIME.lock();
+    let scratch = Scratch::new("cabled-unbound");
+    let mut cabled = Cabled::build("dns64", [&["2001:2::1/64"], &["198.18.0.1/24"]]);
+    cabled.wait_for_addresses();
+    // AppArmor's profile goes by the program's path, and lets it read files below /etc alone.
+    let program = scratch.path("unbound");
+    fs::copy("/usr/sbin/unbound", &program).expect("Unbound (apt-get install unbound)");
+    cabled.start(&[&program, "-d", "-c", &scratch.write("unbound.conf", UNBOUND)]);
+    assert_measured(&cabled, "dns64", "dut = \"unbound-dns64\"\nmeasure = \"dns64\"\n");
+}

@@ -1,0 +1,74 @@
+//! How many frames of a schedule a sender can come to. What is kept of each frame needs room for these and no more: a search may begin at a
+//! rate no sender reaches, and its first trial ends after half a second.
+
+use crate::sender::HOPELESS_NS;
+use sixbench_io::BATCH;
+use sixbench_method::terms::FrameRate;
+use sixbench_method::trial::{Schedule, Segment};
+
+/// No thread sends more frames in a second than this. Writing one into a buffer takes longer (`sixbench selftest --generate`), and handing
+/// it over comes on top. Senders are held to it.
+pub(crate) const FASTEST: FrameRate = FrameRate(100_000_000);
+
+/// Batches that may leave between the frame that is too late and the sender's end.
+const MARGIN: u64 = 4 * BATCH as u64;
+
+/// Returns the most frames of `schedule` that a sender has sent when it ends: all, or, where they are due faster than any sender is, those
+/// that leave before it is so late that it gives up.
+pub(crate) fn reach(schedule: &Schedule) -> u64 {
+    let mut late_ns = 0.0;
+    for segment in schedule.segments() {
+        let growth_ns = growth_ns(segment);
+        let until = (HOPELESS_NS as f64 - late_ns) / growth_ns;
+        if growth_ns > 0.0 && until < segment.frames as f64 {
+            return (segment.first + until as u64 + MARGIN).min(schedule.frames());
+        }
+        late_ns = (late_ns + growth_ns * segment.frames as f64).max(0.0);
+    }
+    schedule.frames()
+}
+
+/// Returns by how much the fastest sender falls behind with each frame, nanoseconds; below zero where it keeps up.
+fn growth_ns(segment: &Segment) -> f64 {
+    1e9 / FASTEST.0 as f64 - 1e9 / segment.rate.0.max(1) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sixbench_method::trial::{Shape, TrialSpec};
+
+    const MINUTE: u64 = 60_000_000_000;
+
+    fn reached(spec: TrialSpec) -> u64 {
+        reach(&spec.schedule())
+    }
+
+    #[test]
+    fn what_a_sender_can_send_is_reached_whole() {
+        for rate in [1, 1_000_000, FASTEST.0] {
+            let spec = TrialSpec::constant(FrameRate(rate), MINUTE);
+            assert_eq!(reached(spec), spec.frames());
+        }
+        assert_eq!(reach(&Schedule::default()), 0, "a direction without frames");
+    }
+
+    #[test]
+    fn a_billion_frames_a_second_end_after_half_a_second_and_a_ninth() {
+        // The fastest sender has sent 10^8 t frames at t, and is late by 0.9 t.
+        let sent = reached(TrialSpec::constant(FrameRate(1_000_000_000), MINUTE));
+        assert!((55_555_555..55_556_000).contains(&sent), "{sent}");
+        let short = TrialSpec::constant(FrameRate(1_000_000_000), 1_000_000);
+        assert_eq!(reached(short), short.frames(), "a short one is over before");
+    }
+
+    #[test]
+    fn a_slower_stretch_lets_the_sender_catch_up() {
+        // In 0.4 s at 200 M/s it falls 0.4 s behind, and in as long again at 20 M/s it has caught up.
+        let shape = Shape::Drop { at_ns: 400_000_000, to: FrameRate(20_000_000) };
+        let spec = TrialSpec { shape, ..TrialSpec::constant(FrameRate(200_000_000), 10_000_000_000) };
+        assert_eq!(reached(spec), spec.frames());
+        let faster = Shape::Drop { at_ns: 400_000_000, to: FrameRate(190_000_000) };
+        assert!(reached(TrialSpec { shape: faster, ..spec }) < spec.frames());
+    }
+}

@@ -1,0 +1,130 @@
+//! What two tests have in common: the traffic they send and the device they send it to. Both are made of a whole [`Test`], field by field,
+//! so that a field that is added to a test must be given its place here before anything compiles.
+
+use super::{Measure, Stateful, Test, Traffic};
+use crate::terms::{Directions, Share};
+
+/// The traffic that a test sends, whatever it measures with it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct SentTraffic<'t> {
+    directions: Directions,
+    foreground: Share,
+    traffic: &'t Traffic,
+    stateful: Option<Stateful>,
+    frame_timeout_ns: Option<u64>,
+}
+
+/// The device that a test sends it to, as it is set up for the test.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct DeviceSetUp<'t> {
+    dut: &'t str,
+    cores: Option<u32>,
+    /// Follows from the device: what its links carry.
+    ipv4_only: bool,
+}
+
+impl Test {
+    /// Sorts every field. What is left out of all three says where and how often a test is measured, how it is called and what is
+    /// expected of it.
+    fn identity(&self) -> (SentTraffic<'_>, DeviceSetUp<'_>, &Measure) {
+        let Self {
+            name: _,
+            title: _,
+            dut,
+            measure,
+            frame_sizes: _,
+            directions,
+            foreground,
+            traffic,
+            stateful,
+            repetitions: _,
+            frame_timeout_ns,
+            cores,
+            ipv4_only,
+            optional: _,
+            series: _,
+            expect: _,
+        } = self;
+        let sent = SentTraffic {
+            directions: *directions,
+            foreground: *foreground,
+            traffic,
+            stateful: *stateful,
+            frame_timeout_ns: *frame_timeout_ns,
+        };
+        (sent, DeviceSetUp { dut, cores: *cores, ipv4_only: *ipv4_only }, measure)
+    }
+
+    /// Whether the throughput of this test is that of the other one, at the same frame size: the same device with the same cores, set up
+    /// in the same way, under the same traffic.
+    pub fn shares_throughput_with(&self, other: &Self) -> bool {
+        let ((sent, device, _), (sent_by_other, other_device, _)) = (self.identity(), other.identity());
+        sent == sent_by_other && device == other_device
+    }
+
+    /// Whether this test asks of its device what the other one asks of its own: the same measure, under the same traffic.
+    pub fn asks_the_same_as(&self, other: &Self) -> bool {
+        let ((sent, _, measure), (sent_by_other, _, other_measure)) = (self.identity(), other.identity());
+        sent == sent_by_other && measure == other_measure
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::Flows;
+    use crate::repeat::Repetition;
+    use crate::terms::{FrameRate, FrameSize};
+
+    fn changed(change: impl FnOnce(&mut Test)) -> Test {
+        let mut test = Test::of("t", "device");
+        change(&mut test);
+        test
+    }
+
+    #[test]
+    fn other_traffic_is_neither_shared_nor_compared() {
+        let usual = Test::of("t", "device");
+        for other in [
+            changed(|test| test.directions = Directions::Forward),
+            changed(|test| test.foreground = Share { foreground: 9, of: 10 }),
+            changed(|test| test.traffic.flows = Some(Flows { count: 2, step_ns: 0 })),
+            changed(|test| test.traffic.left_networks = 2),
+            changed(|test| test.stateful = Some(Stateful::new(100, FrameRate(1_000), 0))),
+            changed(|test| test.frame_timeout_ns = Some(1)),
+        ] {
+            assert!(!usual.shares_throughput_with(&other) && !usual.asks_the_same_as(&other), "{other:?}");
+        }
+    }
+
+    #[test]
+    fn another_device_is_compared_and_shares_nothing() {
+        let usual = Test::of("t", "device");
+        for other in [
+            changed(|test| test.dut = "another".to_owned()),
+            changed(|test| test.cores = Some(2)),
+            changed(|test| test.ipv4_only = true),
+        ] {
+            assert!(!usual.shares_throughput_with(&other) && usual.asks_the_same_as(&other), "{other:?}");
+        }
+    }
+
+    #[test]
+    fn another_measure_shares_the_throughput_and_is_not_compared() {
+        let (usual, other) = (Test::of("t", "device"), changed(|test| test.measure = Measure::EstablishmentRate));
+        assert!(usual.shares_throughput_with(&other) && !usual.asks_the_same_as(&other));
+    }
+
+    #[test]
+    fn how_often_and_under_which_name_changes_nothing() {
+        let usual = Test::of("t", "device");
+        for other in [
+            changed(|test| test.name = "another".to_owned()),
+            changed(|test| test.frame_sizes = vec![FrameSize(128)]),
+            changed(|test| test.repetitions = Repetition::Fixed(7)),
+            changed(|test| test.optional = true),
+        ] {
+            assert!(usual.shares_throughput_with(&other) && usual.asks_the_same_as(&other), "{other:?}");
+        }
+    }
+}
