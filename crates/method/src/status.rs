@@ -6,7 +6,7 @@ mod reason;
 pub use reason::{Cause, NoResult, NotRun, Open, Stage, Stop};
 
 use crate::measures::{Outcome, Quantity};
-use crate::plan::{Measure, Plan, Point, Test};
+use crate::plan::{Plan, Point, Test};
 use crate::record::{Ending, Facts, SkipReason, TrialRecord};
 use crate::replay::replay;
 use crate::search::{Bracket, Limit};
@@ -153,9 +153,8 @@ fn is_own(quantity: Quantity) -> bool {
 
 /// A capacity below the smallest number that is tried has no value on record: its search ended with the DUT losing.
 fn is_capacity_of_zero(test: &Test, goal: LossRatio, trials: &[&TrialRecord]) -> bool {
-    let is_capacity = matches!(test.measure, Measure::TableCapacity(_) | Measure::TcpCapacity(_));
     let last = trials.iter().max_by_key(|record| record.trial);
-    is_capacity && last.is_some_and(|record| record.result.verdict(goal) == Verdict::Lost)
+    test.measure.is_capacity() && last.is_some_and(|record| record.result.verdict(goal) == Verdict::Lost)
 }
 
 /// Everything a status is derived from.

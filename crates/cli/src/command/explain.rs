@@ -8,8 +8,9 @@ use crate::config::nearest;
 use crate::exit::{Exit, Failed};
 use crate::output;
 use headings::HEADINGS;
+use sixbench_method::measures::{Measure, Term};
 use technologies::TECHNOLOGIES;
-use terms::{MEASURES, TERMS};
+use terms::TERMS;
 
 /// Explains the term that these words name together, or lists all terms where there are none.
 pub(crate) fn explain(words: &[String]) -> Result<Exit, Failed> {
@@ -24,13 +25,13 @@ pub(crate) fn explain(words: &[String]) -> Result<Exit, Failed> {
         let hint = nearest(&key(&wanted), &names).map_or_else(|| names.join(", "), |near| format!("did you mean {near}?"));
         return Err(Failed::usage(format!("no explanation of `{wanted}`; {hint}")));
     };
-    let terms::Term { name, definition, clause, here, unit } = term;
+    let Term { name, definition, clause, here, unit } = term;
     output::print(format_args!("{name}\n\n{definition}\n\nclause  {clause}\nhere    {here}\nunit    {unit}\n"))?;
     Ok(Exit::Done)
 }
 
 /// The term of a name in whatever spelling, or of a report's heading.
-fn find(wanted: &str) -> Option<&'static terms::Term> {
+fn find(wanted: &str) -> Option<&'static Term> {
     let key = key(wanted);
     let by_name = |name: &str| all().find(|term| term.name == name);
     let heading = || HEADINGS.iter().find(|(heading, _)| *heading == key).and_then(|(_, name)| by_name(name));
@@ -44,8 +45,8 @@ fn key(wanted: &str) -> String {
     letters.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect::<Vec<_>>().join("-")
 }
 
-fn all() -> impl Iterator<Item = &'static terms::Term> {
-    MEASURES.iter().chain(&TECHNOLOGIES).chain(&TERMS)
+fn all() -> impl Iterator<Item = &'static Term> {
+    Measure::infos().map(|info| &info.term).chain(&TECHNOLOGIES).chain(&TERMS)
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use super::Subject;
 use crate::measures::{Outcome, Quantity};
-use crate::plan::{Measure, Test};
+use crate::plan::Test;
 use crate::search::Limit;
 use crate::terms::Direction;
 use std::collections::BTreeMap;
@@ -46,22 +46,17 @@ pub(super) fn samples(test: &Test, outcomes: &[&Outcome]) -> BTreeMap<Key, Sampl
             add(key, Subject::Value(value.quantity, value.direction, load), value.value, value.is_at_least);
         }
     }
-    if ends_when_lossless(test) {
+    // The repetitions of a scan that ends early tried different loads; only those that all of them tried are samples.
+    if test.measure.ends_when_lossless() {
         let made = outcomes.iter().filter(|outcome| !outcome.values.is_empty()).count();
         samples.retain(|_, sample| sample.values.len() == made);
     }
     samples
 }
 
-/// Whether a scan of loss rates ends where nothing is lost any more: the repetitions then tried different loads, and only those that all of
-/// them tried are samples.
-fn ends_when_lossless(test: &Test) -> bool {
-    matches!(&test.measure, Measure::FrameLossRate(scan) if scan.until_lossless)
-}
-
 /// Whether the other side, which has these samples, ended its scan above the load of this one because nothing was lost there.
 pub(super) fn is_below_the_scan(test: &Test, key: &Key, other: &BTreeMap<Key, Sample>) -> bool {
     let load = |key: &Key| key.1.filter(|(quantity, ..)| *quantity == Quantity::FrameLossRate).map(|(_, _, load)| load);
     let lowest = other.keys().filter_map(load).min();
-    ends_when_lossless(test) && load(key).zip(lowest).is_some_and(|(load, lowest)| load < lowest)
+    test.measure.ends_when_lossless() && load(key).zip(lowest).is_some_and(|(load, lowest)| load < lowest)
 }

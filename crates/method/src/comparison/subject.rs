@@ -1,6 +1,6 @@
 //! What a row of a comparison compares, with its name, its noun and its unit.
 
-use crate::measures::{Quantity, Unit};
+use crate::measures::{Noun, Quantity, Unit};
 use crate::plan::Measure;
 use crate::terms::{Direction, FrameRate, LossRatio};
 use serde::{Deserialize, Serialize};
@@ -23,10 +23,10 @@ pub enum Subject {
 impl Subject {
     /// The searched rate of a measure for a loss goal: frames, connections or queries per second.
     pub fn rate(measure: &Measure, goal: LossRatio) -> Self {
-        match measure {
-            Measure::Dns(_) => Self::QueryRate(goal),
-            measure if measure.counts_connections() => Self::ConnectionRate(goal),
-            _ => Self::Rate(goal),
+        match measure.info().noun {
+            Noun::Queries => Self::QueryRate(goal),
+            Noun::Connections => Self::ConnectionRate(goal),
+            Noun::Frames => Self::Rate(goal),
         }
     }
 

@@ -4,7 +4,7 @@ use super::Clause;
 use super::traffic::ETHERNET;
 use super::trial::highest_theoretical;
 use super::words::{SECOND, count, list, missing_sizes, repetitions, seconds};
-use crate::plan::{BackToBack, Measure, Plan, Test};
+use crate::plan::{BackToBack, Plan, Test};
 use crate::terms::{FrameSize, LossRatio};
 
 const PREREQUISITES: &str = "RFC 9004 section 5";
@@ -12,7 +12,7 @@ const SINGLE_SIZE: &str = "RFC 9004 section 6.2";
 const REPORTING: &str = "RFC 9004 section 7";
 
 /// Back-to-back frames.
-pub(super) fn clauses(plan: &Plan, test: &Test, settings: &BackToBack) -> Vec<Clause> {
+pub(crate) fn clauses(plan: &Plan, test: &Test, settings: &BackToBack) -> Vec<Clause> {
     let mut clauses = throughput(plan, test);
     clauses.extend(burst(plan, test, settings));
     clauses.extend(waiting(plan, settings));
@@ -24,7 +24,7 @@ pub(super) fn clauses(plan: &Plan, test: &Test, settings: &BackToBack) -> Vec<Cl
 
 /// Which sizes fill a buffer at all, only the throughput can tell.
 fn throughput(plan: &Plan, test: &Test) -> Vec<Clause> {
-    let is_throughput = |other: &&Test| other.dut == test.dut && other.measure == Measure::Throughput;
+    let is_throughput = |other: &&Test| other.dut == test.dut && other.measure.is_throughput();
     let asks = "the throughput of all frame sizes is known";
     let Some(other) = plan.tests.iter().filter(is_throughput).max_by_key(|other| is_alike(other, test)) else {
         return vec![Clause::must(PREREQUISITES, asks, "the plan measures no throughput of this device", false)];

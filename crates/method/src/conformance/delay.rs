@@ -12,7 +12,7 @@ const IPDV: &str = "RFC 8219 section 7.3.2";
 const DETERMINED: &str = "the throughput is determined at each frame size";
 
 /// Latency.
-pub(super) fn latency(plan: &Plan, test: &Test, latency: &Latency) -> Vec<Clause> {
+pub(crate) fn latency(plan: &Plan, test: &Test, latency: &Latency) -> Vec<Clause> {
     let (how, is_determined) = determined(latency.load);
     let determines = Clause::should(LATENCY, DETERMINED, how, is_determined);
     let mut clauses = at_throughput(plan, latency.load, LATENCY, determines);
@@ -49,7 +49,7 @@ fn worst_case(latency: &Latency) -> &'static str {
 }
 
 /// Packet delay variation.
-pub(super) fn pdv(plan: &Plan, test: &Test, pdv: &PdvStream) -> Vec<Clause> {
+pub(crate) fn pdv(plan: &Plan, test: &Test, pdv: &PdvStream) -> Vec<Clause> {
     let mut clauses = stream(plan, pdv.load, pdv.duration_ns, PDV);
     clauses.extend([
         Clause::should("RFC 8219 section 7.3", "PDV is measured", "measured", true),
@@ -62,7 +62,7 @@ pub(super) fn pdv(plan: &Plan, test: &Test, pdv: &PdvStream) -> Vec<Clause> {
 }
 
 /// Inter packet delay variation.
-pub(super) fn ipdv(plan: &Plan, test: &Test, ipdv: &IpdvStream) -> Vec<Clause> {
+pub(crate) fn ipdv(plan: &Plan, test: &Test, ipdv: &IpdvStream) -> Vec<Clause> {
     let mut clauses = stream(plan, ipdv.load, ipdv.duration_ns, IPDV);
     clauses.extend([
         Clause::may("RFC 8219 section 7.3", "IPDV is measured as well", "measured"),

@@ -11,7 +11,7 @@ const TESTER: &str = "RFC 8219 section 9.2.1";
 const SELF_TEST: &str = "a self-test, looped back without the DUT, before a DUT is tested at rate r";
 
 /// The clauses of section 9.
-pub(super) fn clauses(plan: &Plan, test: &Test, dns: &Dns) -> Vec<Clause> {
+pub(crate) fn clauses(plan: &Plan, test: &Test, dns: &Dns) -> Vec<Clause> {
     let mut clauses = procedure(plan, test, dns);
     match dns.role {
         DnsRole::Dns64 => {

@@ -10,7 +10,7 @@ const RECOVERY: &str = "RFC 2544 section 26.5";
 const PROCESS: &str = "RFC 6201 section 4.2.2";
 
 /// System recovery.
-pub(super) fn recovery(plan: &Plan, test: &Test, recovery: &Recovery) -> Vec<Clause> {
+pub(crate) fn recovery(plan: &Plan, test: &Test, recovery: &Recovery) -> Vec<Clause> {
     let limit = match plan.link_rate {
         Some(_) => "at most the medium's maximum".to_owned(),
         None => format!("at most {}, the plan's highest load", plan.search.maximum),
@@ -31,7 +31,7 @@ pub(super) fn recovery(plan: &Plan, test: &Test, recovery: &Recovery) -> Vec<Cla
 }
 
 /// Reset of the DUT's processes.
-pub(super) fn reset(plan: &Plan, test: &Test, reset: &Reset) -> Vec<Clause> {
+pub(crate) fn reset(plan: &Plan, test: &Test, reset: &Reset) -> Vec<Clause> {
     let before = seconds(reset.before_ns);
     let is_smallest = test.frame_sizes == [FrameSize::MINIMUM];
     vec![

@@ -9,18 +9,18 @@
 //! - A procedure told in the imperative, with no key word, is a MUST: another procedure is another test.
 //! - The phases of a trial in RFC 2544 section 23 are a SHOULD: RFC 8219 section 4 calls them recommendations.
 
-mod burst;
-mod delay;
+pub(crate) mod burst;
+pub(crate) mod delay;
 mod deviation;
-mod dns;
-mod interruption;
+pub(crate) mod dns;
+pub(crate) mod interruption;
 mod order;
 mod overload;
-mod rate;
+pub(crate) mod rate;
 mod report;
-mod response;
-mod stateful;
-mod tcp;
+pub(crate) mod response;
+pub(crate) mod stateful;
+pub(crate) mod tcp;
 #[cfg(test)]
 mod tests;
 mod traffic;
@@ -90,8 +90,8 @@ pub fn clauses(plan: &Plan, test: &Test) -> Vec<Clause> {
 pub fn of_the_test(plan: &Plan, test: &Test) -> Vec<Clause> {
     let mut clauses = trial::clauses(plan, test);
     clauses.extend(traffic::clauses(plan, test));
-    clauses.extend(of_the_measure(plan, test));
-    clauses.extend(stateful::clauses(plan, test));
+    clauses.extend(test.measure.clauses(plan, test));
+    clauses.extend(stateful::clauses(test));
     clauses.extend(overload::clauses(plan, test));
     clauses.extend(report::clauses());
     order::sort(&mut clauses);
@@ -128,26 +128,6 @@ pub fn compliance(clauses: &[Clause]) -> Compliance {
         (true, _) => Compliance::No,
         (false, true) => Compliance::Conditional,
         (false, false) => Compliance::Unconditional,
-    }
-}
-
-/// The requirements of the measure's own sections.
-fn of_the_measure(plan: &Plan, test: &Test) -> Vec<Clause> {
-    match &test.measure {
-        Measure::Throughput => rate::throughput(plan, test),
-        Measure::FrameLossRate(scan) => rate::frame_loss_rate(plan, test, scan),
-        Measure::Latency(latency) => delay::latency(plan, test, latency),
-        Measure::Pdv(at) => delay::pdv(plan, test, at),
-        Measure::Ipdv(at) => delay::ipdv(plan, test, at),
-        Measure::BackToBack(settings) => burst::clauses(plan, test, settings),
-        Measure::Recovery(recovery) => interruption::recovery(plan, test, recovery),
-        Measure::Reset(reset) => interruption::reset(plan, test, reset),
-        // RFC 9693's, with those of phase 1.
-        Measure::EstablishmentRate | Measure::TearDownRate | Measure::TableCapacity(_) => Vec::new(),
-        Measure::TcpEstablishmentRate(tcp) => tcp::rate(plan, tcp),
-        Measure::TcpCapacity(capacity) => tcp::capacity(capacity),
-        Measure::Dns(dns) => dns::clauses(plan, test, dns),
-        Measure::ResponseTime(settings) => response::clauses(plan, test, settings),
     }
 }
 

@@ -10,7 +10,7 @@ const THROUGHPUT: &str = "RFC 2544 section 26.1";
 const LOSS: &str = "RFC 2544 section 26.3";
 
 /// Throughput.
-pub(super) fn throughput(plan: &Plan, test: &Test) -> Vec<Clause> {
+pub(crate) fn throughput(plan: &Plan, test: &Test) -> Vec<Clause> {
     vec![
         zero_loss(plan),
         search(plan),
@@ -63,7 +63,7 @@ fn theoretical_line(plan: &Plan) -> Clause {
 }
 
 /// Frame loss rate.
-pub(super) fn frame_loss_rate(plan: &Plan, test: &Test, scan: &LossScan) -> Vec<Clause> {
+pub(crate) fn frame_loss_rate(plan: &Plan, test: &Test, scan: &LossScan) -> Vec<Clause> {
     vec![
         Clause::must(
             LOSS,

@@ -9,7 +9,7 @@ const METHOD: &str = "Lencse and Répás 2013 section VI";
 const RESULTS: &str = "Lencse and Répás 2013 section VII";
 
 /// The paper has no key words and makes no demands: what it did is taken as a SHOULD.
-pub(super) fn clauses(plan: &Plan, test: &Test, response: &ResponseTime) -> Vec<Clause> {
+pub(crate) fn clauses(plan: &Plan, test: &Test, response: &ResponseTime) -> Vec<Clause> {
     let steps = steps(plan, test);
     let is_raised = steps.first() == Some(&1) && steps.len() > 1;
     let echo = match test.traffic.payload {

@@ -3,7 +3,7 @@
 
 use super::Clause;
 use super::words::{count, percent, seconds};
-use crate::plan::{Capacity, Measure, Order, Plan, Stateful, Test};
+use crate::plan::{Capacity, Order, Plan, Stateful, Test};
 
 const FLOWS: &str = "RFC 9693 section 4.1";
 const PHASE_1: &str = "RFC 9693 section 4.2";
@@ -16,13 +16,12 @@ const CAPACITY: &str = "RFC 9693 section 4.9";
 const ORDER: &str = "RFC 9693 section 4.10";
 
 /// The clauses on both phases, and on the measures of connections.
-pub(super) fn clauses(plan: &Plan, test: &Test) -> Vec<Clause> {
+pub(super) fn clauses(test: &Test) -> Vec<Clause> {
     let Some(stateful) = &test.stateful else { return Vec::new() };
     let mut clauses = phase_1(test, stateful);
     if !test.measure.is_of_connections() {
         clauses.extend(phase_2(stateful));
     }
-    clauses.extend(of_the_measure(plan, test, stateful));
     clauses
 }
 
@@ -67,37 +66,39 @@ fn phase_2(stateful: &Stateful) -> Vec<Clause> {
     ]
 }
 
-fn of_the_measure(plan: &Plan, test: &Test, stateful: &Stateful) -> Vec<Clause> {
-    match &test.measure {
-        Measure::EstablishmentRate => {
-            let is_zero = plan.search.goals.first().is_some_and(|goal| goal.0 == 0.0);
-            let validation =
-                format!("at {} of the rate, in every trial whose frames all arrived", percent(stateful.validation));
-            vec![
-                Clause::must(
-                    RATE,
-                    "the highest rate at which all frames of phase 1 arrive",
-                    format!("{} connections", stateful.connections),
-                    is_zero,
-                ),
-                Clause::must(
-                    VALIDATION,
-                    "the Responder sends a frame on every connection, and all come back",
-                    validation,
-                    stateful.state_table >= stateful.connections,
-                ),
-            ]
-        }
-        Measure::TearDownRate => {
-            let here = format!("{}, by the recipe's command, its start included", count(stateful.connections, "connection"));
-            vec![Clause::must(TEAR_DOWN, "the time to delete N connections is measured", here, true)]
-        }
-        Measure::TableCapacity(capacity) => capacity_clauses(capacity),
-        _ => Vec::new(),
-    }
+/// Connection establishment rate.
+pub(crate) fn establishment_rate(plan: &Plan, test: &Test) -> Vec<Clause> {
+    let Some(stateful) = &test.stateful else { return Vec::new() };
+    let is_zero = plan.search.goals.first().is_some_and(|goal| goal.0 == 0.0);
+    let validation = format!("at {} of the rate, in every trial whose frames all arrived", percent(stateful.validation));
+    vec![
+        Clause::must(
+            RATE,
+            "the highest rate at which all frames of phase 1 arrive",
+            format!("{} connections", stateful.connections),
+            is_zero,
+        ),
+        Clause::must(
+            VALIDATION,
+            "the Responder sends a frame on every connection, and all come back",
+            validation,
+            stateful.state_table >= stateful.connections,
+        ),
+    ]
 }
 
-fn capacity_clauses(capacity: &Capacity) -> Vec<Clause> {
+/// Connection tear-down rate.
+pub(crate) fn tear_down_rate(test: &Test) -> Vec<Clause> {
+    let Some(stateful) = &test.stateful else { return Vec::new() };
+    let here = format!("{}, by the recipe's command, its start included", count(stateful.connections, "connection"));
+    vec![Clause::must(TEAR_DOWN, "the time to delete N connections is measured", here, true)]
+}
+
+/// Capacity of the connection tracking table.
+pub(crate) fn table_capacity(test: &Test, capacity: &Capacity) -> Vec<Clause> {
+    if test.stateful.is_none() {
+        return Vec::new();
+    }
     let (beta, gamma) = (capacity.exponential_share, capacity.binary_share);
     let doubled = format!("from {} until the rate falls below {} of that before", capacity.start, percent(beta));
     let halved = format!("held at {} of the rate of the last number held, known to {}", percent(gamma), capacity.error);

@@ -9,7 +9,7 @@ const CAPACITY: &str = "RFC 3511 section 5.2.3";
 const RATE: &str = "RFC 3511 section 5.3.3";
 
 /// The maximum TCP connection establishment rate.
-pub(super) fn rate(plan: &Plan, tcp: &Tcp) -> Vec<Clause> {
+pub(crate) fn rate(plan: &Plan, tcp: &Tcp) -> Vec<Clause> {
     let number = format!("the rate times {}", seconds(plan.trial.duration_ns));
     let mut clauses = vec![
         Clause::must(RATE, "an iterative search for the highest rate at which all connections succeed", "a search", true),
@@ -20,7 +20,7 @@ pub(super) fn rate(plan: &Plan, tcp: &Tcp) -> Vec<Clause> {
 }
 
 /// The concurrent TCP connection capacity.
-pub(super) fn capacity(capacity: &TcpCapacity) -> Vec<Clause> {
+pub(crate) fn capacity(capacity: &TcpCapacity) -> Vec<Clause> {
     let steps = format!("doubling from {} to {}, then halving, known to {}", capacity.start, capacity.most, capacity.error);
     let rate = format!("{} connections/s", capacity.rate.0);
     let asked = "one GET when a connection is established, one more when all are: the procedure for proxies, used for all";

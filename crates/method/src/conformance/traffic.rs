@@ -2,7 +2,8 @@
 
 use super::Clause;
 use super::words::{count, list, missing_sizes};
-use crate::plan::{AddressPart, Measure, Order, Plan, Ports, Range, SeriesBy, Test};
+use crate::measures::TrafficRequirements;
+use crate::plan::{AddressPart, Order, Plan, Ports, Range, SeriesBy, Test};
 use crate::terms::{Direction, Directions, FrameSize};
 
 /// Sizes of RFC 5180 section 5.1.1; RFC 8219 section 5.1.1 puts 84 in the place of 64.
@@ -15,20 +16,14 @@ const TRANSITION: [FrameSize; 6] =
 
 /// The clauses on the traffic of a test.
 pub(super) fn clauses(plan: &Plan, test: &Test) -> Vec<Clause> {
-    let mut clauses = Vec::new();
-    // Those of TCP connections and of DNS queries are not the plan's frames.
-    // Requests and their replies are not either, and follow no RFC.
-    if test.measure.needs_hosts() || matches!(test.measure, Measure::ResponseTime(_)) {
-        return Vec::new();
+    let required = test.measure.traffic_requirements();
+    match required {
+        TrafficRequirements::None => return Vec::new(),
+        TrafficRequirements::Addresses => return addresses(plan, test),
+        TrafficRequirements::AnySize | TrafficRequirements::All => {}
     }
-    // Phase 1 of a stateful test has one direction, and none of the sizes is asked for.
-    if test.measure.is_of_connections() {
-        clauses.extend(addresses(plan, test));
-        return clauses;
-    }
-    clauses.extend(directions(plan, test));
-    // A reset is measured at the smallest size alone: RFC 6201 section 4.2.
-    if !matches!(test.measure, Measure::Reset(_)) {
+    let mut clauses = directions(plan, test);
+    if required == TrafficRequirements::All {
         clauses.extend(sizes(test));
     }
     clauses.extend(mixes(plan, test));

@@ -2,8 +2,8 @@
 
 use super::Clause;
 use super::words::{SECOND, repetitions, seconds};
-use crate::measures::theoretical;
-use crate::plan::{Measure, Plan, SearchMethod, Test};
+use crate::measures::{Noun, Sending, theoretical};
+use crate::plan::{Plan, SearchMethod, Test};
 use crate::search::Goal;
 use crate::terms::FrameRate;
 
@@ -15,7 +15,7 @@ pub(super) fn clauses(plan: &Plan, test: &Test) -> Vec<Clause> {
     }
     let mut clauses = pauses(plan, test);
     clauses.extend(verification());
-    if is_searched(test) || matches!(test.measure, Measure::FrameLossRate(_)) {
+    if is_searched(test) || is_of_planned_frames(test) {
         clauses.push(duration(plan));
     }
     if is_searched(test) {
@@ -28,6 +28,11 @@ pub(super) fn clauses(plan: &Plan, test: &Test) -> Vec<Clause> {
 /// Whether the measurement rests on a search for the throughput, its own or that of the load it is made at.
 pub(super) fn is_searched(test: &Test) -> bool {
     test.measure.is_throughput() || test.measure.is_at_throughput()
+}
+
+/// Whether its trials send frames for as long as the plan says.
+fn is_of_planned_frames(test: &Test) -> bool {
+    test.measure.sending() == Sending::AsPlanned && test.measure.info().noun == Noun::Frames
 }
 
 fn pauses(plan: &Plan, test: &Test) -> Vec<Clause> {

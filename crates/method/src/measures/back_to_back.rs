@@ -1,7 +1,8 @@
 //! Back-to-back frames, RFC 9004 section 6.2: the longest burst without loss, by binary search over its length.
 
 use super::procedure::Conditions;
-use super::{Findings, Info, Measurement, Noun, Procedure, ProcedureContext, Quantity, Sending, Value};
+use super::{Findings, Info, Measurement, Noun, Procedure, ProcedureContext, Quantity, Sending, Value, Term};
+use crate::conformance::{self, Clause};
 use crate::plan::{Plan, Test};
 use crate::terms::{FrameRate, LossRatio};
 use crate::trial::{TrialResult, TrialSpec, Verdict};
@@ -20,7 +21,15 @@ pub struct BackToBack {
 }
 
 pub(super) static INFOS: [Info; 1] = [Info {
-    name: "back-to-back",
+    term: Term {
+        name: "back-to-back",
+        definition: "The longest burst of frames at the minimum gap that the DUT forwards without loss.",
+        clause: "RFC 9004, RFC 2544 section 26.4, RFC 8219 section 7.5",
+        here: "Binary search over the length of the burst at the medium's maximum rate, or that of the plan where there is no \
+               medium. Corrected buffer time = implied - implied * throughput / maximum rate.",
+        unit: "frames; seconds of buffer",
+    },
+    summary: "the longest burst at the minimum gap that is forwarded without loss (RFC 9004, RFC 8219 section 7.5)",
     noun: Noun::Frames,
     searched: None,
     quantities: &[Quantity::BackToBackFrames],
@@ -43,6 +52,10 @@ impl Measurement for BackToBack {
     /// RFC 2544 section 26.4; RFC 9004 leaves the number to the tester.
     fn lengthen(&mut self) -> u32 {
         50
+    }
+
+    fn clauses(&self, plan: &Plan, test: &Test) -> Vec<Clause> {
+        conformance::burst::clauses(plan, test, self)
     }
 
     fn procedure(&self, context: &ProcedureContext<'_>) -> Box<dyn Procedure> {

@@ -1,7 +1,8 @@
 //! Connection establishment rate, RFC 9693: the highest rate at which every frame of phase 1 opens a connection that works.
 
-use super::{Info, Measurement, Noun, Procedure, ProcedureContext, Searched, Sending};
-use crate::plan::{SearchMethod, SearchSettings, Stateful};
+use super::{Info, Measurement, Noun, Procedure, ProcedureContext, Searched, Sending, Term};
+use crate::conformance::{self, Clause};
+use crate::plan::{Plan, SearchMethod, SearchSettings, Stateful, Test};
 use crate::terms::{FrameRate, LossRatio};
 use crate::trial::{Shape, TrialSpec};
 
@@ -9,7 +10,18 @@ use crate::trial::{Shape, TrialSpec};
 pub(super) struct EstablishmentRate;
 
 pub(super) static INFOS: [Info; 1] = [Info {
-    name: "establishment-rate",
+    term: Term {
+        name: "establishment-rate",
+        definition: "Maximum connection establishment rate: the highest rate at which every frame of phase 1 opens a \
+                     connection that works.",
+        clause: "RFC 9693 sections 4.5 and 4.6",
+        here: "A search over the rate of phase 1, the table emptied before each trial. A trial passes only if every frame \
+               arrived right, from the pool, no two connections look the same behind the DUT, and then, in validation, a \
+               frame of the Responder's on each of them came back to its Initiator. Where the DUT counts its connections the \
+               count must agree.",
+        unit: "connections per second",
+    },
+    summary: "the highest rate at which a stateful device opens connections that work (RFC 9693)",
     noun: Noun::Connections,
     searched: Some(Searched::Named("Connection establishment rate")),
     quantities: &[],
@@ -32,6 +44,10 @@ impl Measurement for EstablishmentRate {
 
     fn is_of_connections(&self) -> bool {
         true
+    }
+
+    fn clauses(&self, plan: &Plan, test: &Test) -> Vec<Clause> {
+        conformance::stateful::establishment_rate(plan, test)
     }
 
     fn procedure(&self, context: &ProcedureContext<'_>) -> Box<dyn Procedure> {

@@ -2,7 +2,8 @@
 
 use super::procedure::Conditions;
 use super::procedure::reading::EXCUSABLE_SHARE;
-use super::{Findings, Info, Measurement, Noun, Procedure, ProcedureContext, Quantity, Value, theoretical};
+use super::{Findings, Info, Measurement, Noun, Procedure, ProcedureContext, Quantity, Value, theoretical, Term};
+use crate::conformance::{self, Clause};
 use crate::plan::{Plan, Test};
 use crate::terms::{FrameRate, LossRatio};
 use crate::trial::{DirectionResult, TrialResult, TrialSpec, Verdict};
@@ -34,7 +35,15 @@ impl LossScan {
 }
 
 pub(super) static INFOS: [Info; 1] = [Info {
-    name: "frame-loss-rate",
+    term: Term {
+        name: "frame-loss-rate",
+        definition: "The share of frames a DUT does not forward for want of resources, at each of several loads.",
+        clause: "RFC 1242 section 3.6, RFC 2544 section 26.3, RFC 8219 section 7.4",
+        here: "From the highest rate of the frame size down in tenths of it, until two successive trials lose nothing; or at \
+               the rates the plan names. A rate the tester cannot offer has no value.",
+        unit: "per cent of the offered frames",
+    },
+    summary: "the loss at each of several rates (RFC 2544 section 26.3, RFC 8219 section 7.4)",
     noun: Noun::Frames,
     searched: None,
     quantities: &[Quantity::FrameLossRate],
@@ -50,6 +59,14 @@ impl Measurement for LossScan {
         // The scan goes down from what the medium can.
         let medium = test.frame_sizes.iter().filter_map(|size| theoretical(plan, test, *size)).max();
         self.rates.iter().copied().max().or(medium).unwrap_or(plan.search.maximum)
+    }
+
+    fn ends_when_lossless(&self) -> bool {
+        self.until_lossless
+    }
+
+    fn clauses(&self, plan: &Plan, test: &Test) -> Vec<Clause> {
+        conformance::rate::frame_loss_rate(plan, test, self)
     }
 
     fn procedure(&self, context: &ProcedureContext<'_>) -> Box<dyn Procedure> {

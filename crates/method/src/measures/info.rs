@@ -5,8 +5,10 @@ use super::Quantity;
 /// What is known of a measure before it is made.
 #[derive(Debug)]
 pub struct Info {
-    /// The word for it in plans and results.
-    pub name: &'static str,
+    /// Its explanation; the name is the word for it in plans and results.
+    pub term: Term,
+    /// What it finds, in one line, with its clauses.
+    pub summary: &'static str,
     /// What its rates are of.
     pub noun: Noun,
     /// The rate that is searched for; `None` where the result is no such rate.
@@ -17,6 +19,21 @@ pub struct Info {
     /// The quantity that repetitions are judged by; `None` where it is the rate that is searched for, or where there is none because the
     /// result is a curve.
     pub headline: Option<Quantity>,
+}
+
+/// A term of the field: definition, clause, how it is measured here, unit.
+#[derive(Debug)]
+pub struct Term {
+    /// Its name, in lower case.
+    pub name: &'static str,
+    /// What it is.
+    pub definition: &'static str,
+    /// Where it is defined.
+    pub clause: &'static str,
+    /// How it is measured here, or what is meant by it.
+    pub here: &'static str,
+    /// The unit it is reported in.
+    pub unit: &'static str,
 }
 
 /// A rate that is searched for.

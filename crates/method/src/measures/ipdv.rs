@@ -2,7 +2,9 @@
 
 use super::procedure::Reading;
 use super::procedure::reading::{RANK_SHARE, delays};
-use super::{Info, Load, Measurement, Noun, Procedure, ProcedureContext, Profile, Quantity, Sending};
+use super::{Info, Load, Measurement, Noun, Procedure, ProcedureContext, Profile, Quantity, Sending, Term};
+use crate::conformance::{self, Clause};
+use crate::plan::{Plan, Test};
 use crate::trial::{TrialResult, TrialSpec};
 use serde::{Deserialize, Serialize};
 
@@ -17,7 +19,16 @@ pub struct IpdvStream {
 }
 
 pub(super) static INFOS: [Info; 1] = [Info {
-    name: "ipdv",
+    term: Term {
+        name: "ipdv",
+        definition: "Inter packet delay variation: the delay of a frame less that of the frame sent before it; minimum, \
+                     median, maximum.",
+        clause: "RFC 8219 section 7.3.2, RFC 5481",
+        here: "Over the frames received with their predecessor, in whatever order they came. One late look of the tester \
+               above the stall bound invalidates the trial, because the extremes are single frames.",
+        unit: "milliseconds",
+    },
+    summary: "inter packet delay variation (RFC 8219 section 7.3.2)",
     noun: Noun::Frames,
     searched: None,
     quantities: &[Quantity::IpdvMinimum, Quantity::IpdvMedian, Quantity::IpdvMaximum],
@@ -48,6 +59,10 @@ impl Measurement for IpdvStream {
     fn lengthen(&mut self) -> u32 {
         self.duration_ns = 60_000_000_000;
         20
+    }
+
+    fn clauses(&self, plan: &Plan, test: &Test) -> Vec<Clause> {
+        conformance::delay::ipdv(plan, test, self)
     }
 
     fn procedure(&self, context: &ProcedureContext<'_>) -> Box<dyn Procedure> {

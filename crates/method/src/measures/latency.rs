@@ -2,7 +2,9 @@
 
 use super::procedure::Reading;
 use super::procedure::reading::{RANK_SHARE, TAIL_SHARE, delays};
-use super::{Info, Load, Measurement, Noun, Procedure, ProcedureContext, Profile, Quantity, Sending};
+use super::{Info, Load, Measurement, Noun, Procedure, ProcedureContext, Profile, Quantity, Sending, Term};
+use crate::conformance::{self, Clause};
+use crate::plan::{Plan, Test};
 use crate::trial::{Tagging, TrialResult, TrialSpec};
 use serde::{Deserialize, Serialize};
 
@@ -21,7 +23,16 @@ pub struct Latency {
 }
 
 pub(super) static INFOS: [Info; 1] = [Info {
-    name: "latency",
+    term: Term {
+        name: "latency",
+        definition: "Typical latency: the median latency of the tagged frames. Worst-case latency: their 99.9th percentile.",
+        clause: "RFC 8219 section 7.2; latency of store-and-forward devices by RFC 1242 section 3.8",
+        here: "A stream at the throughput (or a load of its own); frames due after `tag-after` are tagged, evenly spread. \
+               Time stamps are the software's: from handing a frame to the port until the receiver sees it. A trial in which \
+               the receiver looked late for more than 0.05 % of the frames is invalid.",
+        unit: "milliseconds",
+    },
+    summary: "typical and worst-case latency of tagged frames (RFC 8219 section 7.2)",
     noun: Noun::Frames,
     searched: None,
     quantities: &[Quantity::TypicalLatency, Quantity::WorstCaseLatency],
@@ -52,6 +63,10 @@ impl Measurement for Latency {
     fn lengthen(&mut self) -> u32 {
         (self.duration_ns, self.tag_after_ns) = (120_000_000_000, 60_000_000_000);
         20
+    }
+
+    fn clauses(&self, plan: &Plan, test: &Test) -> Vec<Clause> {
+        conformance::delay::latency(plan, test, self)
     }
 
     fn procedure(&self, context: &ProcedureContext<'_>) -> Box<dyn Procedure> {

@@ -13,7 +13,7 @@ mod quantity;
 #[cfg(test)]
 mod tests;
 
-pub use info::{Info, Noun, Searched};
+pub use info::{Info, Noun, Searched, Term};
 pub use load::Load;
 pub use outcome::{Outcome, Value};
 pub use procedure::{Findings, Procedure, ProcedureContext, procedure};
@@ -31,6 +31,7 @@ pub use table_capacity::Capacity;
 pub use tcp_capacity::TcpCapacity;
 pub use tcp_establishment_rate::Tcp;
 
+use crate::conformance::Clause;
 use crate::plan::{Dns, Plan, Profile, Stateful, Test};
 use crate::record::TrialRecord;
 use crate::terms::{FrameRate, FrameSize, IpVersion};
@@ -92,6 +93,25 @@ pub trait Measurement {
         20
     }
 
+    /// Whether a scan of loads ends where nothing is lost any more, so that repetitions may try different loads.
+    fn ends_when_lossless(&self) -> bool {
+        false
+    }
+
+    /// Returns which requirements on the test traffic concern it.
+    fn traffic_requirements(&self) -> TrafficRequirements {
+        match (self.info().noun, self.is_of_connections()) {
+            (Noun::Frames, _) => TrafficRequirements::All,
+            // Phase 1 of a stateful test has one direction, and none of the sizes is asked for.
+            (_, true) => TrafficRequirements::Addresses,
+            // TCP connections and DNS queries are not the plan's frames.
+            (_, false) => TrafficRequirements::None,
+        }
+    }
+
+    /// Returns the requirements of the measurement's own sections, and how the test stands to them.
+    fn clauses(&self, plan: &Plan, test: &Test) -> Vec<Clause>;
+
     /// Returns the next repetition of it.
     fn procedure(&self, context: &ProcedureContext<'_>) -> Box<dyn Procedure>;
 
@@ -99,6 +119,19 @@ pub trait Measurement {
     fn watched(&self, _record: &TrialRecord) -> Vec<Value> {
         Vec::new()
     }
+}
+
+/// Which requirements on the test traffic concern a measurement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TrafficRequirements {
+    /// Sizes, directions, mixes, ports and addresses.
+    All,
+    /// All but the sizes.
+    AnySize,
+    /// Those on addresses alone.
+    Addresses,
+    /// None: it has no test frames.
+    None,
 }
 
 /// For how long the trials of a measurement send.
@@ -195,7 +228,7 @@ measures! {
 impl Measure {
     /// Returns the word for it in plans and results.
     pub fn name(&self) -> &'static str {
-        self.info().name
+        self.info().term.name
     }
 
     /// Whether it is the throughput of frames: what others are made at.
@@ -211,6 +244,11 @@ impl Measure {
     /// Whether it is made at the throughput, or at a share of it.
     pub fn is_at_throughput(&self) -> bool {
         self.load().is_some_and(Load::is_of_throughput)
+    }
+
+    /// Whether it searches for the largest number of connections.
+    pub(crate) fn is_capacity(&self) -> bool {
+        self.info().headline.is_some_and(|quantity| quantity.unit() == Unit::Connections)
     }
 
     /// Whether its rates are of connections.

@@ -2,7 +2,9 @@
 
 use super::procedure::Reading;
 use super::procedure::reading::{RANK_SHARE, TAIL_SHARE, delays};
-use super::{Info, Load, Measurement, Noun, Procedure, ProcedureContext, Profile, Quantity, Sending};
+use super::{Info, Load, Measurement, Noun, Procedure, ProcedureContext, Profile, Quantity, Sending, Term};
+use crate::conformance::{self, Clause};
+use crate::plan::{Plan, Test};
 use crate::trial::{TrialResult, TrialSpec};
 use serde::{Deserialize, Serialize};
 
@@ -17,7 +19,15 @@ pub struct PdvStream {
 }
 
 pub(super) static INFOS: [Info; 1] = [Info {
-    name: "pdv",
+    term: Term {
+        name: "pdv",
+        definition: "Packet delay variation: the 99.9th percentile of the one-way delay of all frames less the smallest.",
+        clause: "RFC 8219 section 7.3.1, RFC 5481",
+        here: "Every received frame's delay goes into a histogram exact to 0.1 %; of a lossy stream the loss is reported \
+               beside it.",
+        unit: "milliseconds",
+    },
+    summary: "packet delay variation of all frames (RFC 8219 section 7.3.1)",
     noun: Noun::Frames,
     searched: None,
     quantities: &[Quantity::Pdv, Quantity::MinimumDelay, Quantity::HighDelay],
@@ -48,6 +58,10 @@ impl Measurement for PdvStream {
     fn lengthen(&mut self) -> u32 {
         self.duration_ns = 60_000_000_000;
         20
+    }
+
+    fn clauses(&self, plan: &Plan, test: &Test) -> Vec<Clause> {
+        conformance::delay::pdv(plan, test, self)
     }
 
     fn procedure(&self, context: &ProcedureContext<'_>) -> Box<dyn Procedure> {

@@ -3,7 +3,8 @@
 use super::load::scaled;
 use super::procedure::Reading;
 use super::procedure::reading::{each, sent_as_asked};
-use super::{Info, Load, Measurement, Noun, Procedure, ProcedureContext, Profile, Quantity, Sending};
+use super::{Info, Load, Measurement, Noun, Procedure, ProcedureContext, Profile, Quantity, Sending, Term};
+use crate::conformance::{self, Clause};
 use crate::plan::{Plan, Test};
 use crate::terms::FrameRate;
 use crate::trial::{DirectionResult, LOSS_BIN_NS, Shape, TrialResult, TrialSpec, Verdict};
@@ -22,7 +23,15 @@ pub struct Recovery {
 }
 
 pub(super) static INFOS: [Info; 1] = [Info {
-    name: "recovery",
+    term: Term {
+        name: "recovery",
+        definition: "System recovery: from the end of an overload to the last frame lost.",
+        clause: "RFC 2544 section 26.5, RFC 8219 section 7.6",
+        here: "110 % of the throughput, then half of that rate. The text of the RFC subtracts the wrong way round. A DUT that \
+               loses to the end of the trial has \"at least\" that time.",
+        unit: "milliseconds",
+    },
+    summary: "how long losses go on after an overload (RFC 2544 section 26.5, RFC 8219 section 7.6)",
     noun: Noun::Frames,
     searched: None,
     quantities: &[Quantity::RecoveryTime],
@@ -53,6 +62,10 @@ impl Measurement for Recovery {
     fn lengthen(&mut self) -> u32 {
         self.duration_ns = 60_000_000_000;
         20
+    }
+
+    fn clauses(&self, plan: &Plan, test: &Test) -> Vec<Clause> {
+        conformance::interruption::recovery(plan, test, self)
     }
 
     fn procedure(&self, context: &ProcedureContext<'_>) -> Box<dyn Procedure> {

@@ -2,7 +2,9 @@
 
 use super::procedure::Reading;
 use super::procedure::reading::{EXCUSABLE_SHARE, each, sent_as_asked};
-use super::{Info, Load, Measurement, Noun, Procedure, ProcedureContext, Profile, Quantity, Sending};
+use super::{Info, Load, Measurement, Noun, Procedure, ProcedureContext, Profile, Quantity, Sending, Term, TrafficRequirements};
+use crate::conformance::{self, Clause};
+use crate::plan::{Plan, Test};
 use crate::trial::{DirectionResult, Shape, TrialResult, TrialSpec, Verdict};
 use serde::{Deserialize, Serialize};
 
@@ -22,7 +24,15 @@ pub struct Reset {
 }
 
 pub(super) static INFOS: [Info; 1] = [Info {
-    name: "reset",
+    term: Term {
+        name: "reset",
+        definition: "How long a DUT forwards nothing around a reset.",
+        clause: "RFC 6201, RFC 8219 section 7.7",
+        here: "In the middle of a trial the recipe's daemon is killed and started anew, or its `[[reset]]` commands run. By \
+               frames lost over the rate, and by the time stamps of the last frame before and the first after.",
+        unit: "milliseconds",
+    },
+    summary: "how long the DUT forwards nothing around a reset (RFC 6201, RFC 8219 section 7.7)",
     noun: Noun::Frames,
     searched: None,
     quantities: &[Quantity::ResetTimeByLoss, Quantity::ResetTimeByTimestamps],
@@ -50,6 +60,15 @@ impl Measurement for Reset {
     fn lengthen(&mut self) -> u32 {
         self.before_ns = self.before_ns.max(BEFORE_NS);
         20
+    }
+
+    /// It is measured at the smallest size alone: RFC 6201 section 4.2.
+    fn traffic_requirements(&self) -> TrafficRequirements {
+        TrafficRequirements::AnySize
+    }
+
+    fn clauses(&self, plan: &Plan, test: &Test) -> Vec<Clause> {
+        conformance::interruption::reset(plan, test, self)
     }
 
     fn procedure(&self, context: &ProcedureContext<'_>) -> Box<dyn Procedure> {

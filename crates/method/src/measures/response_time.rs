@@ -5,7 +5,8 @@ mod watched;
 
 use super::procedure::reading::{EXCUSABLE_SHARE, NEGLIGIBLE_SHARE, Reading, TAIL_SHARE};
 use super::procedure::Single;
-use super::{Info, Measurement, Noun, Procedure, ProcedureContext, Profile, Quantity, Sending, Value};
+use super::{Info, Measurement, Noun, Procedure, ProcedureContext, Profile, Quantity, Sending, Value, Term, TrafficRequirements};
+use crate::conformance::{self, Clause};
 use crate::plan::{Plan, Stateful, Test};
 use crate::record::TrialRecord;
 use crate::terms::{Direction, FrameRate};
@@ -30,7 +31,22 @@ impl ResponseTime {
 }
 
 pub(super) static INFOS: [Info; 1] = [Info {
-    name: "response-time",
+    term: Term {
+        name: "response-time",
+        definition: "What a relay does to requests and their replies as the clients become more: frame loss, average and \
+                     standard deviation of the response time, forwarded frames, CPU load and memory.",
+        clause: "no RFC; G. Lencse and S. Répás, Performance Analysis and Comparison of 6to4 Relay Implementations, IJACSA \
+                 4(9), 2013",
+        here: "One trial for each number of clients, at clients times `rate-per-client`. The tester's right end answers each \
+               right request once, at once; the response time is from the request's departure to the reply's arrival, and the \
+               tester's own part in it is noted. A request without a right reply in time is lost, on whichever way. Forwarded \
+               frames are requests and replies together. The paper's clients ran eight `ping6 -i0` each and waited for \
+               replies; here requests leave on schedule whatever becomes of them, so an overloaded relay loses frames where \
+               the paper's clients slowed down. CPU and memory are looked at ten times a second from outside; memory is the \
+               growth over that before the first frame.",
+        unit: "per cent, milliseconds, frames per second of both directions together, kB",
+    },
+    summary: "loss and response time of requests, forwarded frames, CPU and memory, over the number of clients (6to4 paper)",
     noun: Noun::Frames,
     searched: None,
     quantities: &[
@@ -73,6 +89,15 @@ impl Measurement for ResponseTime {
     fn lengthen(&mut self) -> u32 {
         self.duration_ns = 60_000_000_000;
         20
+    }
+
+    /// Requests and replies follow no RFC.
+    fn traffic_requirements(&self) -> TrafficRequirements {
+        TrafficRequirements::None
+    }
+
+    fn clauses(&self, plan: &Plan, test: &Test) -> Vec<Clause> {
+        conformance::response::clauses(plan, test, self)
     }
 
     fn procedure(&self, context: &ProcedureContext<'_>) -> Box<dyn Procedure> {

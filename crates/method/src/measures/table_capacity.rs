@@ -2,8 +2,9 @@
 //! then halving the interval between the last number that was held and the first that was not.
 
 use super::procedure::Searching;
-use super::{Findings, Info, Measurement, Noun, Procedure, ProcedureContext, Quantity, Sending, Value};
-use crate::plan::{SearchMethod, SearchSettings, Stateful, TrialSettings};
+use super::{Findings, Info, Measurement, Noun, Procedure, ProcedureContext, Quantity, Sending, Value, Term};
+use crate::conformance::{self, Clause};
+use crate::plan::{Plan, SearchMethod, SearchSettings, Stateful, Test, TrialSettings};
 use crate::search::{Limit, Start, new_search};
 use crate::terms::{Direction, FrameRate, LossRatio};
 use crate::trial::{Shape, TrialResult, TrialSpec, Verdict};
@@ -26,7 +27,16 @@ pub struct Capacity {
 }
 
 pub(super) static INFOS: [Info; 1] = [Info {
-    name: "table-capacity",
+    term: Term {
+        name: "table-capacity",
+        definition: "Connection tracking table capacity: the largest number of connections that the DUT holds at once.",
+        clause: "RFC 9693 section 4.9",
+        here: "The number is doubled, and the establishment rate searched anew below that of the step before, until it falls \
+               under `beta` of it or there is none; then halved between the last number held and the first not held, with \
+               `gamma`, down to `error`. A full table that drops old connections for new ones is found by validation.",
+        unit: "connections",
+    },
+    summary: "how many connections a stateful device holds (RFC 9693)",
     noun: Noun::Connections,
     searched: None,
     quantities: &[Quantity::TableCapacity],
@@ -48,6 +58,10 @@ impl Measurement for Capacity {
 
     fn is_of_connections(&self) -> bool {
         true
+    }
+
+    fn clauses(&self, _plan: &Plan, test: &Test) -> Vec<Clause> {
+        conformance::stateful::table_capacity(test, self)
     }
 
     fn procedure(&self, context: &ProcedureContext<'_>) -> Box<dyn Procedure> {

@@ -1,7 +1,8 @@
 //! Concurrent TCP connection capacity, RFC 3511 section 5.2: the largest number of connections that are all open and alive at once. An
 //! iterative search: doubling, then halving the interval between the last number that passed and the first that did not.
 
-use super::{Findings, Info, Measurement, Noun, Procedure, ProcedureContext, Quantity, Sending, Tcp, Value};
+use super::{Findings, Info, Measurement, Noun, Procedure, ProcedureContext, Quantity, Sending, Tcp, Value, Term};
+use crate::conformance::{self, Clause};
 use crate::plan::{Plan, Stateful, Test};
 use crate::terms::{Direction, FrameRate, LossRatio};
 use crate::trial::{Shape, TrialResult, TrialSpec, Verdict};
@@ -24,7 +25,15 @@ pub struct TcpCapacity {
 }
 
 pub(super) static INFOS: [Info; 1] = [Info {
-    name: "tcp-capacity",
+    term: Term {
+        name: "tcp-capacity",
+        definition: "Concurrent TCP connection capacity: the largest number of connections open at once.",
+        clause: "RFC 3511 section 5.2, cited by RFC 8219 section 8; RFC 9411 has obsoleted RFC 3511",
+        here: "The number is doubled, then halved. A trial passes only if every connection was established, brought its \
+               object, and when all were open brought another one.",
+        unit: "connections",
+    },
+    summary: "how many TCP connections are open at once (RFC 3511 section 5.2, RFC 8219 section 8)",
     noun: Noun::Connections,
     searched: None,
     quantities: &[Quantity::TcpConnections],
@@ -50,6 +59,10 @@ impl Measurement for TcpCapacity {
 
     fn tcp(&self) -> Option<&Tcp> {
         Some(&self.tcp)
+    }
+
+    fn clauses(&self, _plan: &Plan, _test: &Test) -> Vec<Clause> {
+        conformance::tcp::capacity(self)
     }
 
     fn procedure(&self, context: &ProcedureContext<'_>) -> Box<dyn Procedure> {

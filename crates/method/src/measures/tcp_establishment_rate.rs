@@ -1,7 +1,8 @@
 //! TCP connection establishment rate, RFC 3511 section 5.3 and RFC 8219 section 8: the highest rate of connections that all succeed.
 
-use super::{Info, Measurement, Noun, Procedure, ProcedureContext, Searched};
-use crate::plan::Stateful;
+use super::{Info, Measurement, Noun, Procedure, ProcedureContext, Searched, Term};
+use crate::conformance::{self, Clause};
+use crate::plan::{Plan, Stateful, Test};
 use crate::trial::tcp::Close;
 use crate::trial::{Shape, TrialSpec};
 use serde::{Deserialize, Serialize};
@@ -21,7 +22,15 @@ pub struct Tcp {
 }
 
 pub(super) static INFOS: [Info; 1] = [Info {
-    name: "tcp-establishment-rate",
+    term: Term {
+        name: "tcp-establishment-rate",
+        definition: "Maximum TCP connection establishment rate: the highest rate of connections that all succeed.",
+        clause: "RFC 3511 section 5.3, cited by RFC 8219 section 8; RFC 9411 has obsoleted RFC 3511",
+        here: "A search over the rate. Connection i is attempted at start + i / rate, whatever became of those before, by the \
+               kernel's own sockets; on each a GET of HTTP/1.1, its object compared octet by octet, then the close.",
+        unit: "connections per second",
+    },
+    summary: "the highest rate of TCP connections with a GET on each (RFC 3511 section 5.3, RFC 8219 section 8)",
     noun: Noun::Connections,
     searched: Some(Searched::OfAll("TCP connection establishment rate")),
     quantities: &[],
@@ -39,6 +48,10 @@ impl Measurement for Tcp {
 
     fn tcp(&self) -> Option<&Tcp> {
         Some(self)
+    }
+
+    fn clauses(&self, plan: &Plan, _test: &Test) -> Vec<Clause> {
+        conformance::tcp::rate(plan, self)
     }
 
     fn procedure(&self, context: &ProcedureContext<'_>) -> Box<dyn Procedure> {

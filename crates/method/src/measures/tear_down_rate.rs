@@ -2,8 +2,9 @@
 
 use super::procedure::reading::sent_as_asked;
 use super::procedure::{Reading, Single};
-use super::{Info, Measurement, Noun, Procedure, ProcedureContext, Quantity, Sending, Value};
-use crate::plan::Stateful;
+use super::{Info, Measurement, Noun, Procedure, ProcedureContext, Quantity, Sending, Value, Term};
+use crate::conformance::{self, Clause};
+use crate::plan::{Plan, Stateful, Test};
 use crate::terms::Direction;
 use crate::trial::{Shape, TrialResult, Verdict};
 
@@ -11,7 +12,15 @@ use crate::trial::{Shape, TrialResult, Verdict};
 pub(super) struct TearDownRate;
 
 pub(super) static INFOS: [Info; 1] = [Info {
-    name: "tear-down-rate",
+    term: Term {
+        name: "tear-down-rate",
+        definition: "Connection tear-down rate: connections that the DUT deletes in a second.",
+        clause: "RFC 9693 section 4.8",
+        here: "N connections are opened; then the recipe's own command deletes all of them, timed until the DUT counts none. \
+               N by that time. No black box: the command is part of the device, and starting it of the time.",
+        unit: "connections per second",
+    },
+    summary: "how fast a stateful device deletes its connections (RFC 9693)",
     noun: Noun::Connections,
     searched: None,
     quantities: &[Quantity::TearDownRate],
@@ -33,6 +42,10 @@ impl Measurement for TearDownRate {
 
     fn is_of_connections(&self) -> bool {
         true
+    }
+
+    fn clauses(&self, _plan: &Plan, test: &Test) -> Vec<Clause> {
+        conformance::stateful::tear_down_rate(test)
     }
 
     fn procedure(&self, context: &ProcedureContext<'_>) -> Box<dyn Procedure> {

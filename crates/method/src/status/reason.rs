@@ -3,7 +3,7 @@
 use super::{is_own, open_bracket};
 use crate::disturbance::{is_disturbed, makes_lower_bound};
 use crate::measures::Outcome;
-use crate::plan::{Measure, Test};
+use crate::plan::Test;
 use crate::record::TrialRecord;
 use crate::search::Limit;
 use crate::trial::Fault;
@@ -164,7 +164,8 @@ impl NoResult {
         let has_invalid = outcomes.iter().any(|outcome| outcome.invalid > 0);
         match stage {
             Stage::Search if brackets().all(|b| !is_not_the_duts(b.limit)) && !test.measure.is_searched_rate() => Self::NoLoad,
-            Stage::Measurement if !has_invalid && !is_capacity(&test.measure) => Self::NothingSeen,
+            // A search of numbers ends without a value only where its trials stay invalid.
+            Stage::Measurement if !has_invalid && !test.measure.is_capacity() => Self::NothingSeen,
             stage => {
                 let was_disturbed = brackets().any(|bracket| bracket.limit == Limit::Disturbed);
                 let cause = if was_disturbed { Cause::Disturbed } else { Cause::of(records) };
@@ -198,11 +199,6 @@ fn is_not_the_duts(limit: Limit) -> bool {
 fn is_most_of_all(records: &[&TrialRecord]) -> bool {
     let with_faults = records.iter().filter(|record| !record.result.faults.is_empty()).count();
     2 * records.iter().filter(|record| is_disturbed(record)).count() > with_faults
-}
-
-/// A search of numbers, which ends without a value only where its trials stay invalid.
-fn is_capacity(measure: &Measure) -> bool {
-    matches!(measure, Measure::TableCapacity(_) | Measure::TcpCapacity(_))
 }
 
 /// Each kind of fault with the number of trials it occurred in, the most frequent first.

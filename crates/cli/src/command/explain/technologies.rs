@@ -1,6 +1,6 @@
 //! The technologies: what each is, by which RFC, how it is tested here.
 
-use super::terms::Term;
+use sixbench_method::measures::Term;
 
 /// How several of them are counted.
 const RATES: &str = "frames per second, per direction; sizes are those of the datagrams, the outer header comes on top";
