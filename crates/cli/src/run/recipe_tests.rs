@@ -24,12 +24,15 @@ const CONNECTIONS: u64 = 200;
 /// RFC 2544 section 23: two seconds for residual frames. A device that has to wait for its core has them in its queues.
 const RESIDUAL_NS: u64 = 2_000_000_000;
 
-/// A machine that stalls may cost frames once; a device that loses them does so again.
-const ATTEMPTS: usize = 3;
+/// How long the frames of phase 1 are waited for: a device whose core others use may have it back only after half a second.
+const PHASE_1_TIMEOUT_NS: u64 = 1_000_000_000;
+
+/// A machine that stalls may cost frames in some trials; a device that loses them does so in all.
+const ATTEMPTS: usize = 20;
 
 /// What is asked of a recipe: connections first where its device keeps some, then frames both ways.
 fn wish(recipe: &Recipe) -> (Test, TrialSpec) {
-    let stateful = recipe.state.as_ref().map(|_| Stateful::new(CONNECTIONS, RATE, DURATION_NS));
+    let stateful = recipe.state.as_ref().map(|_| Stateful::new(CONNECTIONS, RATE, PHASE_1_TIMEOUT_NS));
     let test = Test { stateful, frame_sizes: vec![FrameSize(128)], ..Test::of("t", &recipe.name) };
     let opening = stateful.map(|stateful| stateful.opening());
     (test, TrialSpec { opening, ..TrialSpec::constant(RATE, DURATION_NS) })

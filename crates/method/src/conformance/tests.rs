@@ -334,7 +334,12 @@ fn fixed_ports_and_a_frame_timeout_are_bent() {
 fn every_measure_has_a_clause_of_its_own() {
     let of = |measure: Measure| {
         let plan = plan_of(measure);
-        plan.tests[0].measure.clauses(&plan, &plan.tests[0]).into_iter().map(|clause| (clause.clause, clause.asks)).collect::<Vec<_>>()
+        plan.tests[0]
+            .measure
+            .clauses(&plan, &plan.tests[0])
+            .into_iter()
+            .map(|clause| (clause.clause, clause.asks))
+            .collect::<Vec<_>>()
     };
     let all: Vec<_> = measures().into_iter().map(of).collect();
     for (at, own) in all.iter().enumerate() {
