@@ -9,7 +9,8 @@ pub(crate) mod variation;
 pub(crate) use job::{Job, admit, of as job};
 
 use sixbench_engine::profile::{Ends, Face, Neighbours, Path, Paths, Profile, Tunnel, Variation};
-use sixbench_method::plan::{AddressPart, Measure, Test};
+use sixbench_method::measures::{Demand, Quantity};
+use sixbench_method::plan::{AddressPart, Test};
 use sixbench_method::terms::FrameSize;
 use sixbench_testbed::recipe::{self, KnownDefect, Link, Recipe, Traffic, Translation};
 use sixbench_wire::{Eam, EamTable, Prefix6052, WireError};
@@ -44,7 +45,7 @@ pub(crate) fn of(recipe: &Recipe, test: &Test, frame_size: FrameSize, seed: u64)
         payload: test.traffic.payload,
         flows: test.traffic.flows,
         gateway,
-        ipdv: matches!(test.measure, Measure::Ipdv(_)),
+        ipdv: test.measure.info().quantities.contains(&Quantity::IpdvMedian),
         keeps_identification: recipe.keeps_headers(),
         zero_checksum_is_known: recipe.known_defects.contains(&KnownDefect::ZeroUdpChecksum),
         seed,
@@ -74,7 +75,7 @@ fn check_forwards(recipe: &Recipe, test: &Test) -> Result<(), String> {
 
 /// A command into a virtual machine takes a tenth of a second: that would be what is timed.
 fn check_tear_down(recipe: &Recipe, test: &Test) -> Result<(), String> {
-    match matches!(test.measure, Measure::TearDownRate) && recipe.is_in_lab() {
+    match test.measure.demand() == Some(Demand::TearDown) && recipe.is_in_lab() {
         true => Err(format!(
             "test {}: the tear-down of {} cannot be timed: in the lab a command takes longer than what it does",
             test.name, recipe.name
@@ -84,7 +85,7 @@ fn check_tear_down(recipe: &Recipe, test: &Test) -> Result<(), String> {
 }
 
 fn check_reset(recipe: &Recipe, test: &Test) -> Result<(), String> {
-    if matches!(test.measure, Measure::Reset(_)) && !recipe.can_be_reset() {
+    if test.measure.demand() == Some(Demand::Reset) && !recipe.can_be_reset() {
         return Err(format!(
             "test {}: the recipe {} does not say how to reset the device: it has neither [[reset]] nor [daemon]",
             test.name, recipe.name
@@ -95,8 +96,8 @@ fn check_reset(recipe: &Recipe, test: &Test) -> Result<(), String> {
 
 /// A stateful device's connections are opened by phase 1, and its reverse frames are replies to none of the forward ones.
 fn check_response(recipe: &Recipe, test: &Test) -> Result<(), String> {
-    match (&test.measure, &recipe.state) {
-        (Measure::ResponseTime(_), Some(_)) => Err(format!(
+    match (test.measure.demand(), &recipe.state) {
+        (Some(Demand::NoConnections), Some(_)) => Err(format!(
             "test {}: response-time is for devices without connections, and recipe {} has [state]; use a stateless one, or measure its \
              latency",
             test.name, recipe.name
@@ -190,6 +191,7 @@ impl Translator {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use sixbench_method::plan::Measure;
     use sixbench_method::terms::Share;
     use sixbench_testbed::Library;
 

@@ -2,15 +2,11 @@
 
 use crate::digest::{Digest, PointDigest};
 use sixbench_method::bottleneck::{explain, weakest};
-use sixbench_method::plan::Measure;
 
 /// For each point a sentence on the machine under the DUT, and of a chain one on its devices, as far as they are known.
 pub(crate) fn bottlenecks(digest: &Digest) -> Vec<String> {
     // Losses that a measurement makes on purpose say nothing of a limit.
-    let is_of_a_limit = |point: &&PointDigest| {
-        use Measure::{Dns, EstablishmentRate, FrameLossRate, TableCapacity, Throughput};
-        matches!(point.test.measure, Throughput | FrameLossRate(_) | EstablishmentRate | TableCapacity(_) | Dns(_))
-    };
+    let is_of_a_limit = |point: &&PointDigest| point.test.measure.finds_a_limit();
     let explained = |point: &PointDigest| explain(&point.records, digest.goal()).map(|found| found.to_string());
     let chained = |point: &PointDigest| weakest(&point.found_trials(digest.goal())).map(|found| found.to_string());
     let sentences = |point: &PointDigest| {

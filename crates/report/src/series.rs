@@ -34,7 +34,7 @@ pub(crate) fn series<'a>(digest: &Digest<'a>, by: SeriesBy) -> Vec<Steps<'a>> {
     let mut found: Vec<Steps> = Vec::new();
     for test in &digest.input.plan.tests {
         // Of clients and their response time there is a chapter of its own.
-        let is_ladder = matches!(test.measure, Measure::ResponseTime(_));
+        let is_ladder = test.measure.response_time().is_some();
         let Some(series) = test.series.as_ref().filter(|s| s.by == by && !is_ladder) else {
             continue;
         };

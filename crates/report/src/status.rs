@@ -3,7 +3,8 @@
 use crate::digest::{Digest, PointDigest};
 use crate::tables::trial::kind;
 use crate::words::{count, title};
-use sixbench_method::plan::{Measure, Test};
+use sixbench_method::measures::Quantity;
+use sixbench_method::plan::Test;
 use sixbench_method::status::{Cause, Counts, NoResult, NotRun, Open, PlannedPoint, PointStatus, Repetitions, Stage, Stop};
 use sixbench_method::trial::Fault;
 
@@ -56,12 +57,7 @@ fn why_open(planned: &PlannedPoint, open: &Open) -> String {
         Cause::Connections => "the connections of phase 1 were not all opened or kept above it",
         Cause::Names => "the names were not cached as asked above it, or too few",
     };
-    let maximum = match planned.test.measure {
-        Measure::BackToBack(_) => "the longest burst of the plan passed",
-        Measure::Recovery(_) | Measure::Reset(_) => "the trial ended before the DUT had recovered",
-        Measure::TableCapacity(_) | Measure::TcpCapacity(_) => "no larger number was tried",
-        _ => "the highest load of the plan passed",
-    };
+    let maximum = planned.test.measure.info().open_end;
     let disturbed = "other work on the machine, or an accident on it, may have ended the search";
     let parts =
         [(open.disturbed, disturbed), (open.invalid, invalid), (open.maximum, maximum)].into_iter().filter(|(n, _)| *n > 0);
@@ -76,7 +72,7 @@ fn why_no_result(test: &Test, reason: &NoResult) -> String {
         NoResult::NoLoad => {
             "the DUT lost frames even at the lowest load of the plan, so there is no throughput to measure at".to_owned()
         }
-        NoResult::NothingSeen if matches!(test.measure, Measure::Recovery(_)) => {
+        NoResult::NothingSeen if test.measure.info().headline == Some(Quantity::RecoveryTime) => {
             "the DUT lost nothing in the overload, so there was nothing to recover from".to_owned()
         }
         NoResult::NothingSeen => "the trials were valid, but no frame came back to be measured".to_owned(),

@@ -3,10 +3,9 @@
 use crate::bound::Bound;
 use crate::digest::{Digest, PointDigest, Rated};
 use crate::tables::percentile_note;
-use crate::words::{cut, grouped, searched, share, title};
+use crate::words::{cut, full_rate_unit, grouped, searched, share, title, unit};
 use crate::{Input, origin, status, verdict};
-use sixbench_method::measures::Quantity;
-use sixbench_method::plan::{DnsRole, Measure};
+use sixbench_method::plan::Measure;
 use sixbench_method::stats::Summary;
 use sixbench_method::status::PointStatus;
 
@@ -17,54 +16,24 @@ const WIDEST_BAR: usize = 24;
 /// Characters of the columns of numbers: size, median, P1, P99, n, invalid, with two spaces before each.
 const NUMBERS: usize = 7 + 15 + 13 + 13 + 5 + 9;
 
-/// A kind of result that has a table: what it is of, and the unit of its numbers.
-struct Kind {
-    is_of: fn(&Measure) -> bool,
-    name: fn(&Digest) -> String,
-    unit: &'static str,
+/// The points of one measure that has a table, none of them empty.
+type Kind<'d, 'a> = Vec<&'d PointDigest<'a>>;
+
+/// The measures with one number for each point, in the order of their list.
+fn kinds<'d, 'a>(digest: &'d Digest<'a>) -> impl Iterator<Item = Kind<'d, 'a>> {
+    let rated = || digest.points.iter().filter(|point| point.test.measure.is_rated());
+    let kinds = Measure::infos().map(move |info| rated().filter(|p| p.test.measure.name() == info.term.name).collect());
+    kinds.filter(|points: &Kind| !points.is_empty())
 }
 
-const KINDS: [Kind; 8] = [
-    Kind {
-        is_of: |m| matches!(m, Measure::Throughput),
-        name: |digest| searched(&Measure::Throughput, digest.goal()),
-        unit: "frames/s per direction",
-    },
-    Kind {
-        is_of: |m| matches!(m, Measure::EstablishmentRate),
-        name: |digest| searched(&Measure::EstablishmentRate, digest.goal()),
-        unit: "connections/s",
-    },
-    Kind {
-        is_of: |m| matches!(m, Measure::TearDownRate),
-        name: |_| Quantity::TearDownRate.title().to_owned(),
-        unit: "connections/s",
-    },
-    Kind {
-        is_of: |m| matches!(m, Measure::TableCapacity(_)),
-        name: |_| Quantity::TableCapacity.title().to_owned(),
-        unit: "connections",
-    },
-    Kind {
-        is_of: |m| matches!(m, Measure::TcpEstablishmentRate(_)),
-        name: |_| "TCP connection establishment rate".to_owned(),
-        unit: "connections/s",
-    },
-    Kind {
-        is_of: |m| matches!(m, Measure::TcpCapacity(_)),
-        name: |_| Quantity::TcpConnections.title().to_owned(),
-        unit: "connections",
-    },
-    Kind { is_of: |m| is_of_role(m, DnsRole::Dns64), name: |_| "DNS64 resolution performance".to_owned(), unit: "queries/s" },
-    Kind {
-        is_of: |m| is_of_role(m, DnsRole::Authority),
-        name: |_| "Authoritative DNS performance".to_owned(),
-        unit: "queries/s",
-    },
-];
+/// Returns what a table is of, with the unit of its numbers.
+fn heading(digest: &Digest, measure: &Measure) -> String {
+    let name = measure.info().headline.map_or_else(|| searched(measure, digest.goal()), |quantity| quantity.title().to_owned());
+    format!("{name}, {}", unit_of(measure))
+}
 
-fn is_of_role(measure: &Measure, role: DnsRole) -> bool {
-    measure.dns().is_some_and(|dns| dns.role == role)
+fn unit_of(measure: &Measure) -> &'static str {
+    measure.info().headline.map_or_else(|| full_rate_unit(measure), unit)
 }
 
 /// The summary of a run for a terminal of `width` columns: tables, then the verdict.
@@ -72,15 +41,11 @@ pub fn terminal(input: &Input, width: usize, color: bool) -> String {
     let digest = Digest::new(input);
     let paint = Paint { color };
     let width = width.max(NARROWEST);
-    let table = |kind: &Kind| {
-        let points: Vec<&PointDigest> = digest.points_of(kind.is_of).collect();
-        match width {
-            _ if points.is_empty() => String::new(),
-            72.. => full_table(&digest, kind, &points, width, &paint),
-            _ => short_table(&digest, kind, &points, width, &paint),
-        }
+    let table = |points: Kind| match width {
+        72.. => full_table(&digest, &points, width, &paint),
+        _ => short_table(&digest, &points, width, &paint),
     };
-    let tables: Vec<String> = KINDS.iter().map(table).filter(|table| !table.is_empty()).collect();
+    let tables: Vec<String> = kinds(&digest).map(table).collect();
     let tables = tables.join("\n");
     let summaries: Vec<Summary> = digest.points.iter().filter_map(PointDigest::rated).map(|r| r.summary).collect();
     let notes = match summaries.is_empty() {
@@ -136,7 +101,7 @@ impl Paint {
     }
 }
 
-fn full_table(digest: &Digest, kind: &Kind, points: &[&PointDigest], width: usize, paint: &Paint) -> String {
+fn full_table(digest: &Digest, points: &[&PointDigest], width: usize, paint: &Paint) -> String {
     let longest = points.iter().map(|p| title(p.test).chars().count()).max().unwrap_or(4);
     let name = longest.clamp(4, width - NUMBERS);
     let bar = (width - NUMBERS - name).saturating_sub(2).min(WIDEST_BAR);
@@ -151,7 +116,7 @@ fn full_table(digest: &Digest, kind: &Kind, points: &[&PointDigest], width: usiz
         "n",
         "invalid"
     );
-    let unit = format!("{}, {}", (kind.name)(digest), kind.unit);
+    let unit = heading(digest, &points[0].test.measure);
     let highest = highest(points);
     let rows = points.iter().map(|p| full_row(digest, p, name, bar, highest, paint));
     let lines = [paint.dim(&unit), paint.bold(&head)].into_iter().chain(rows);
@@ -201,12 +166,12 @@ fn is_doubtful(digest: &Digest, point: &PointDigest) -> bool {
 }
 
 /// One result on two lines, for a narrow terminal.
-fn short_table(digest: &Digest, kind: &Kind, points: &[&PointDigest], width: usize, paint: &Paint) -> String {
+fn short_table(digest: &Digest, points: &[&PointDigest], width: usize, paint: &Paint) -> String {
     let entry = |point: &&PointDigest| {
         let head = cut(&short_name(point), width);
         let value = point.rated().map_or(point.nothing().to_owned(), |r| {
             let open = if r.limits.open_above() { "≥ " } else { "" };
-            format!("{open}{} {}, n = {}", grouped(r.summary.median), kind.unit, r.summary.n)
+            format!("{open}{} {}, n = {}", grouped(r.summary.median), unit_of(&point.test.measure), r.summary.n)
         });
         let value = wrapped(&format!("  {value}"), width);
         let value = if is_doubtful(digest, point) { paint.warn(value.trim_end()) } else { value.trim_end().to_owned() };

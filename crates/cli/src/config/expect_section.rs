@@ -114,11 +114,11 @@ impl Expected<'_> {
     }
 
     fn load(&self, what: Option<What>, text: &str) -> Result<sixbench_method::terms::FrameRate, String> {
-        let (Measure::FrameLossRate(scan), Some(What::Quantity(Quantity::FrameLossRate))) = (self.measure, what) else {
+        if !matches!(what, Some(What::Quantity(Quantity::FrameLossRate))) {
             return Err("`rate` belongs to the quantity frame-loss-rate: leave it out".to_owned());
-        };
+        }
         let rate = units::rate(text)?;
-        match scan.rates.contains(&rate) {
+        match self.measure.own_rates().contains(&rate) {
             true => Ok(rate),
             false => Err(format!("the test does not try `{text}`: add it to its `rates`")),
         }
@@ -140,14 +140,9 @@ impl Expected<'_> {
     /// The lowest and the highest that the search can come to, and what sets the latter.
     fn range(&self, what: What) -> Option<(f64, f64, &'static str)> {
         let search = self.around.search;
-        match (what, self.measure) {
-            (What::Rate, _) => Some((search.minimum.0 as f64, search.maximum.0 as f64, "`minimum` and `maximum` in [search]")),
-            (_, Measure::TableCapacity(capacity)) => Some((0.0, capacity.most as f64, "`most`")),
-            (_, Measure::TcpCapacity(capacity)) => Some((0.0, capacity.most as f64, "`most`")),
-            (_, Measure::BackToBack(burst)) => {
-                Some((0.0, burst.rate.frames_in(burst.longest_ns) as f64, "`burst-rate` and `longest-burst`"))
-            }
-            _ => None,
+        match what {
+            What::Rate => Some((search.minimum.0 as f64, search.maximum.0 as f64, "`minimum` and `maximum` in [search]")),
+            What::Quantity(_) => self.measure.most().map(|(most, keys)| (0.0, most, keys)),
         }
     }
 

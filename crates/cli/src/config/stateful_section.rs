@@ -63,7 +63,7 @@ pub(super) fn read_stateful(section: &Section<'_>, around: &Surroundings<'_>, me
         ..Stateful::new(first, rate, timeout_ns)
     };
     let has_loss = around.search.goals.iter().any(|goal| goal.0 > 0.0);
-    if has_loss && matches!(measure, Measure::EstablishmentRate | Measure::TableCapacity(_)) {
+    if has_loss && measure.searches_phase_1() {
         let title = format!("{} has no loss goal but zero: every connection must be established", measure.name());
         section.mistake_with_help(
             "measure",
@@ -119,10 +119,7 @@ pub(super) fn check_combinations(section: &Section<'_>, read: &Read, traffic: &T
     if read.stateful.is_none() {
         return;
     }
-    let searched = match measure {
-        Measure::TableCapacity(capacity) => capacity.most,
-        _ => 0,
-    };
+    let searched = measure.most_connections(None);
     let most = read.connections.iter().copied().max().unwrap_or(0).max(searched);
     // Which direction is the Initiator's is the recipe's business, and checked with it.
     let tuples = traffic.tuples_of(Direction::Forward).max(traffic.tuples_of(Direction::Reverse));

@@ -2,7 +2,8 @@
 
 use crate::config::MOST_COMBINATIONS;
 use sixbench_engine::stateful::{self, Gateway};
-use sixbench_method::plan::{Measure, Test};
+use sixbench_method::measures::Demand;
+use sixbench_method::plan::Test;
 use sixbench_method::terms::Direction;
 use sixbench_testbed::recipe::{Pool, Recipe, Side, State};
 use std::net::IpAddr;
@@ -41,12 +42,12 @@ pub(super) fn of(recipe: &Recipe, test: &Test) -> Result<Option<Gateway>, String
 }
 
 fn check_measure(recipe: &Recipe, state: &State, test: &Test) -> Result<(), String> {
-    let what = match test.measure {
-        Measure::Reset(_) => "a reset deletes the connections that the frames of phase 2 are of: give it a stateless device",
-        Measure::TearDownRate if state.count.is_none() => {
+    let what = match test.measure.demand() {
+        Some(Demand::Reset) => "a reset deletes the connections that the frames of phase 2 are of: give it a stateless device",
+        Some(Demand::TearDown) if state.count.is_none() => {
             "its [state] has no `count`: nobody could tell when the connections are gone"
         }
-        Measure::TearDownRate if state.tear_down.is_empty() && state.flush.is_empty() => {
+        Some(Demand::TearDown) if state.tear_down.is_empty() && state.flush.is_empty() => {
             "its [state] has neither `tear-down` nor `flush`: there is no command to be timed"
         }
         _ => return Ok(()),
@@ -78,10 +79,7 @@ fn check_combinations(recipe: &Recipe, test: &Test, opens: Direction) -> Result<
 }
 
 fn most_connections(test: &Test) -> u64 {
-    match &test.measure {
-        Measure::TableCapacity(capacity) => capacity.most,
-        _ => test.stateful.map_or(0, |stateful| stateful.connections),
-    }
+    test.measure.most_connections(test.stateful)
 }
 
 /// Behind the device, connections to one destination differ in the source alone: in what the pool has.
@@ -121,6 +119,7 @@ fn part(address: IpAddr) -> u16 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use sixbench_method::plan::Measure;
     use sixbench_method::plan::{Order, Ports, Range, Stateful};
     use sixbench_method::terms::FrameRate;
     use sixbench_testbed::Library;

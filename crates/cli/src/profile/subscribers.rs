@@ -1,7 +1,7 @@
 //! From the rule of a recipe to the addresses and ports of each subscriber, for the engine's frames and for the device's configuration.
 
 use sixbench_engine::profile::{Appearance, Group, Subscribers};
-use sixbench_method::plan::{Measure, Order, Payload, Test};
+use sixbench_method::plan::{Order, Payload, Test};
 use sixbench_testbed::Subscriber;
 use sixbench_testbed::recipe::{self, Ends, Recipe};
 use sixbench_wire::rules::{AddressRule, B4Addresses, B4Layout, DsLite, MapDomain, MapRule, PortRule, SixRd, Softwires};
@@ -224,7 +224,7 @@ fn none(recipe: &Recipe, test: &Test) -> Result<Option<Subscribers>, String> {
 
 /// How many a test has.
 pub(super) fn count(recipe: &Recipe, test: &Test) -> u32 {
-    if matches!(test.measure, Measure::ResponseTime(_)) {
+    if test.measure.response_time().is_some() {
         // The load is that of so many clients: it is the plan's number that counts.
         return test.clients();
     }

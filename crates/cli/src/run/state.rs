@@ -3,7 +3,7 @@
 use super::session::Wanted;
 use crate::exit::Failed;
 use sixbench_engine::Counter;
-use sixbench_method::plan::{Measure, Plan, Test};
+use sixbench_method::plan::{Plan, Test};
 use sixbench_method::trial::{Fault, Shape, TrialResult};
 use sixbench_testbed::{ConnectionTable, Devices, Shell};
 use std::time::Duration;
@@ -70,7 +70,7 @@ impl State {
                 test.name,
                 self.recipe,
                 stateful.connections,
-                if matches!(test.measure, Measure::TableCapacity(_)) { "start" } else { "connections" }
+                if test.measure.is_capacity() { "start" } else { "connections" }
             )));
         }
         // A search for rates comes by slow ones: there each trial is judged.

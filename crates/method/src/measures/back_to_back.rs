@@ -34,6 +34,9 @@ pub(super) static INFOS: [Info; 1] = [Info {
     searched: None,
     quantities: &[Quantity::BackToBackFrames],
     headline: Some(Quantity::BackToBackFrames),
+    is_averaged: true,
+    axis: "throughput",
+    open_end: "the longest burst of the plan passed",
 }];
 
 impl Measurement for BackToBack {
@@ -52,6 +55,14 @@ impl Measurement for BackToBack {
     /// RFC 2544 section 26.4; RFC 9004 leaves the number to the tester.
     fn lengthen(&mut self) -> u32 {
         50
+    }
+
+    fn is_steady(&self) -> bool {
+        false
+    }
+
+    fn most(&self) -> Option<(f64, &'static str)> {
+        Some((self.rate.frames_in(self.longest_ns) as f64, "`burst-rate` and `longest-burst`"))
     }
 
     fn clauses(&self, plan: &Plan, test: &Test) -> Vec<Clause> {

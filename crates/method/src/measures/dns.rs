@@ -1,13 +1,14 @@
 //! DNS resolution performance, RFC 8219 section 9: the highest rate of queries that are all answered rightly and in time. By the same
 //! procedure an authoritative server is measured, and a device that forwards queries.
 
+use super::info::HIGHEST_LOAD_PASSED;
 use super::{Info, Measurement, Noun, Procedure, ProcedureContext, Searched, Term};
 use crate::conformance::{self, Clause};
 use crate::plan::{Dns, DnsRole, Plan, Stateful, Test};
 use crate::trial::{Shape, TrialSpec};
 
 const fn info(term: Term, summary: &'static str, searched: Searched) -> Info {
-    Info { term, summary, noun: Noun::Queries, searched: Some(searched), quantities: &[], headline: None }
+    Info { term, summary, noun: Noun::Queries, searched: Some(searched), quantities: &[], headline: None, is_averaged: false, axis: "answered", open_end: HIGHEST_LOAD_PASSED }
 }
 
 pub(super) static INFOS: [Info; 3] = [

@@ -1,5 +1,6 @@
 //! Connection establishment rate, RFC 9693: the highest rate at which every frame of phase 1 opens a connection that works.
 
+use super::info::HIGHEST_LOAD_PASSED;
 use super::{Info, Measurement, Noun, Procedure, ProcedureContext, Searched, Sending, Term};
 use crate::conformance::{self, Clause};
 use crate::plan::{Plan, SearchMethod, SearchSettings, Stateful, Test};
@@ -26,6 +27,9 @@ pub(super) static INFOS: [Info; 1] = [Info {
     searched: Some(Searched::Named("Connection establishment rate")),
     quantities: &[],
     headline: None,
+    is_averaged: false,
+    axis: "establishment rate",
+    open_end: HIGHEST_LOAD_PASSED,
 }];
 
 impl Measurement for EstablishmentRate {
@@ -43,6 +47,10 @@ impl Measurement for EstablishmentRate {
     }
 
     fn is_of_connections(&self) -> bool {
+        true
+    }
+
+    fn searches_phase_1(&self) -> bool {
         true
     }
 

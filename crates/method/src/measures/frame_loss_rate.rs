@@ -1,5 +1,6 @@
 //! Frame loss rate, RFC 2544 section 26.3: from the highest rate down, each as long as a trial lasts.
 
+use super::info::HIGHEST_LOAD_PASSED;
 use super::procedure::Conditions;
 use super::procedure::reading::EXCUSABLE_SHARE;
 use super::{Findings, Info, Measurement, Noun, Procedure, ProcedureContext, Quantity, Value, theoretical, Term};
@@ -48,6 +49,9 @@ pub(super) static INFOS: [Info; 1] = [Info {
     searched: None,
     quantities: &[Quantity::FrameLossRate],
     headline: None,
+    is_averaged: false,
+    axis: "throughput",
+    open_end: HIGHEST_LOAD_PASSED,
 }];
 
 impl Measurement for LossScan {
@@ -63,6 +67,14 @@ impl Measurement for LossScan {
 
     fn ends_when_lossless(&self) -> bool {
         self.until_lossless
+    }
+
+    fn finds_a_limit(&self) -> bool {
+        true
+    }
+
+    fn own_rates(&self) -> &[FrameRate] {
+        &self.rates
     }
 
     fn clauses(&self, plan: &Plan, test: &Test) -> Vec<Clause> {

@@ -19,7 +19,20 @@ pub struct Info {
     /// The quantity that repetitions are judged by; `None` where it is the rate that is searched for, or where there is none because the
     /// result is a curve.
     pub headline: Option<Quantity>,
+    /// Whether its clause asks for the average of the repetitions rather than their median.
+    pub is_averaged: bool,
+    /// What an axis of it is called.
+    pub axis: &'static str,
+    /// Why a result that is neither the tester's nor the DUT's limit may be higher in truth.
+    pub open_end: &'static str,
 }
+
+/// What most measures say where the highest load of the plan passed.
+pub(super) const HIGHEST_LOAD_PASSED: &str = "the highest load of the plan passed";
+/// Searches for a number of connections that found no end.
+pub(super) const NO_LARGER_NUMBER: &str = "no larger number was tried";
+/// Outages that lasted longer than their trial.
+pub(super) const NOT_RECOVERED: &str = "the trial ended before the DUT had recovered";
 
 /// A term of the field: definition, clause, how it is measured here, unit.
 #[derive(Debug)]

@@ -1,5 +1,6 @@
 //! Inter packet delay variation, RFC 8219 section 7.3.2: the delay of a frame less that of the frame sent before it.
 
+use super::info::HIGHEST_LOAD_PASSED;
 use super::procedure::Reading;
 use super::procedure::reading::{RANK_SHARE, delays};
 use super::{Info, Load, Measurement, Noun, Procedure, ProcedureContext, Profile, Quantity, Sending, Term};
@@ -33,6 +34,9 @@ pub(super) static INFOS: [Info; 1] = [Info {
     searched: None,
     quantities: &[Quantity::IpdvMinimum, Quantity::IpdvMedian, Quantity::IpdvMaximum],
     headline: Some(Quantity::IpdvMaximum),
+    is_averaged: false,
+    axis: "throughput",
+    open_end: HIGHEST_LOAD_PASSED,
 }];
 
 impl Measurement for IpdvStream {

@@ -1,5 +1,6 @@
 //! Latency, RFC 8219 section 7.2: typical and worst-case latency of tagged frames.
 
+use super::info::HIGHEST_LOAD_PASSED;
 use super::procedure::Reading;
 use super::procedure::reading::{RANK_SHARE, TAIL_SHARE, delays};
 use super::{Info, Load, Measurement, Noun, Procedure, ProcedureContext, Profile, Quantity, Sending, Term};
@@ -37,6 +38,9 @@ pub(super) static INFOS: [Info; 1] = [Info {
     searched: None,
     quantities: &[Quantity::TypicalLatency, Quantity::WorstCaseLatency],
     headline: Some(Quantity::TypicalLatency),
+    is_averaged: false,
+    axis: "throughput",
+    open_end: HIGHEST_LOAD_PASSED,
 }];
 
 impl Measurement for Latency {

@@ -93,6 +93,46 @@ pub trait Measurement {
         20
     }
 
+    /// Whether a load of its trials is held for longer than a burst and nothing is done to the DUT.
+    fn is_steady(&self) -> bool {
+        true
+    }
+
+    /// Whether its losses show a limit of the DUT: those that a measurement makes on purpose do not.
+    fn finds_a_limit(&self) -> bool {
+        self.info().searched.is_some() && self.tcp().is_none()
+    }
+
+    /// Whether the rate of phase 1 is searched for rather than set.
+    fn searches_phase_1(&self) -> bool {
+        false
+    }
+
+    /// Returns the largest number of connections that phase 1 of any of its trials opens.
+    fn most_connections(&self, stateful: Option<Stateful>) -> u64 {
+        stateful.map_or(0, |stateful| stateful.connections)
+    }
+
+    /// Returns the largest number it can find, where that is no rate, and the keys of a plan that set it.
+    fn most(&self) -> Option<(f64, &'static str)> {
+        None
+    }
+
+    /// Returns the loads that it names itself, frames per second per direction.
+    fn own_rates(&self) -> &[FrameRate] {
+        &[]
+    }
+
+    /// Returns what it demands of a device beside forwarding.
+    fn demand(&self) -> Option<Demand> {
+        None
+    }
+
+    /// Returns the requests that are made, where the test is of those and their replies.
+    fn response_time(&self) -> Option<&ResponseTime> {
+        None
+    }
+
     /// Whether a scan of loads ends where nothing is lost any more, so that repetitions may try different loads.
     fn ends_when_lossless(&self) -> bool {
         false
@@ -119,6 +159,17 @@ pub trait Measurement {
     fn watched(&self, _record: &TrialRecord) -> Vec<Value> {
         Vec::new()
     }
+}
+
+/// What a measurement demands of a device beside forwarding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Demand {
+    /// It can be reset, and keeps no connections over that.
+    Reset,
+    /// Its connections can be deleted by a command that is timed.
+    TearDown,
+    /// It keeps no connections: reverse frames are replies to forward ones of the same trial.
+    NoConnections,
 }
 
 /// Which requirements on the test traffic concern a measurement.
@@ -246,8 +297,19 @@ impl Measure {
         self.load().is_some_and(Load::is_of_throughput)
     }
 
+    /// Whether the result is one number that is the higher the better: a rate that was searched, or a rate or number of connections.
+    pub fn is_rated(&self) -> bool {
+        let of_connections = |quantity: Quantity| matches!(quantity.unit(), Unit::Connections | Unit::ConnectionsPerSecond);
+        self.is_searched_rate() || self.info().headline.is_some_and(of_connections)
+    }
+
+    /// Whether the result is a curve over loads.
+    pub fn is_curve(&self) -> bool {
+        self.info().searched.is_none() && self.info().headline.is_none()
+    }
+
     /// Whether it searches for the largest number of connections.
-    pub(crate) fn is_capacity(&self) -> bool {
+    pub fn is_capacity(&self) -> bool {
         self.info().headline.is_some_and(|quantity| quantity.unit() == Unit::Connections)
     }
 

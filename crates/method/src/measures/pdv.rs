@@ -1,5 +1,6 @@
 //! Packet delay variation, RFC 8219 section 7.3.1: the 99.9th percentile of the delays of all frames less the smallest.
 
+use super::info::HIGHEST_LOAD_PASSED;
 use super::procedure::Reading;
 use super::procedure::reading::{RANK_SHARE, TAIL_SHARE, delays};
 use super::{Info, Load, Measurement, Noun, Procedure, ProcedureContext, Profile, Quantity, Sending, Term};
@@ -32,6 +33,9 @@ pub(super) static INFOS: [Info; 1] = [Info {
     searched: None,
     quantities: &[Quantity::Pdv, Quantity::MinimumDelay, Quantity::HighDelay],
     headline: Some(Quantity::Pdv),
+    is_averaged: false,
+    axis: "throughput",
+    open_end: HIGHEST_LOAD_PASSED,
 }];
 
 impl Measurement for PdvStream {

@@ -1,5 +1,6 @@
 //! System recovery, RFC 2544 section 26.5 and RFC 8219 section 7.6: how long losses go on after an overload.
 
+use super::info::NOT_RECOVERED;
 use super::load::scaled;
 use super::procedure::Reading;
 use super::procedure::reading::{each, sent_as_asked};
@@ -36,6 +37,9 @@ pub(super) static INFOS: [Info; 1] = [Info {
     searched: None,
     quantities: &[Quantity::RecoveryTime],
     headline: Some(Quantity::RecoveryTime),
+    is_averaged: true,
+    axis: "throughput",
+    open_end: NOT_RECOVERED,
 }];
 
 impl Measurement for Recovery {
@@ -62,6 +66,10 @@ impl Measurement for Recovery {
     fn lengthen(&mut self) -> u32 {
         self.duration_ns = 60_000_000_000;
         20
+    }
+
+    fn is_steady(&self) -> bool {
+        false
     }
 
     fn clauses(&self, plan: &Plan, test: &Test) -> Vec<Clause> {

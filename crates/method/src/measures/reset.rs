@@ -1,8 +1,9 @@
 //! Reset, RFC 6201 and RFC 8219 section 7.7: how long the DUT forwards nothing around a reset.
 
+use super::info::NOT_RECOVERED;
 use super::procedure::Reading;
 use super::procedure::reading::{EXCUSABLE_SHARE, each, sent_as_asked};
-use super::{Info, Load, Measurement, Noun, Procedure, ProcedureContext, Profile, Quantity, Sending, Term, TrafficRequirements};
+use super::{Demand, Info, Load, Measurement, Noun, Procedure, ProcedureContext, Profile, Quantity, Sending, Term, TrafficRequirements};
 use crate::conformance::{self, Clause};
 use crate::plan::{Plan, Test};
 use crate::trial::{DirectionResult, Shape, TrialResult, TrialSpec, Verdict};
@@ -37,6 +38,9 @@ pub(super) static INFOS: [Info; 1] = [Info {
     searched: None,
     quantities: &[Quantity::ResetTimeByLoss, Quantity::ResetTimeByTimestamps],
     headline: Some(Quantity::ResetTimeByLoss),
+    is_averaged: true,
+    axis: "throughput",
+    open_end: NOT_RECOVERED,
 }];
 
 impl Measurement for Reset {
@@ -65,6 +69,14 @@ impl Measurement for Reset {
     /// It is measured at the smallest size alone: RFC 6201 section 4.2.
     fn traffic_requirements(&self) -> TrafficRequirements {
         TrafficRequirements::AnySize
+    }
+
+    fn is_steady(&self) -> bool {
+        false
+    }
+
+    fn demand(&self) -> Option<Demand> {
+        Some(Demand::Reset)
     }
 
     fn clauses(&self, plan: &Plan, test: &Test) -> Vec<Clause> {

@@ -3,9 +3,10 @@
 
 mod watched;
 
+use super::info::HIGHEST_LOAD_PASSED;
 use super::procedure::reading::{EXCUSABLE_SHARE, NEGLIGIBLE_SHARE, Reading, TAIL_SHARE};
 use super::procedure::Single;
-use super::{Info, Measurement, Noun, Procedure, ProcedureContext, Profile, Quantity, Sending, Value, Term, TrafficRequirements};
+use super::{Demand, Info, Measurement, Noun, Procedure, ProcedureContext, Profile, Quantity, Sending, Value, Term, TrafficRequirements};
 use crate::conformance::{self, Clause};
 use crate::plan::{Plan, Stateful, Test};
 use crate::record::TrialRecord;
@@ -59,6 +60,9 @@ pub(super) static INFOS: [Info; 1] = [Info {
         Quantity::MemoryGrowth,
     ],
     headline: Some(Quantity::ResponseTime),
+    is_averaged: false,
+    axis: "throughput",
+    open_end: HIGHEST_LOAD_PASSED,
 }];
 
 impl Measurement for ResponseTime {
@@ -94,6 +98,14 @@ impl Measurement for ResponseTime {
     /// Requests and replies follow no RFC.
     fn traffic_requirements(&self) -> TrafficRequirements {
         TrafficRequirements::None
+    }
+
+    fn demand(&self) -> Option<Demand> {
+        Some(Demand::NoConnections)
+    }
+
+    fn response_time(&self) -> Option<&ResponseTime> {
+        Some(self)
     }
 
     fn clauses(&self, plan: &Plan, test: &Test) -> Vec<Clause> {

@@ -1,6 +1,7 @@
 //! Capacity of the connection tracking table, RFC 9693: doubling the number of connections until their establishment rate breaks down,
 //! then halving the interval between the last number that was held and the first that was not.
 
+use super::info::NO_LARGER_NUMBER;
 use super::procedure::Searching;
 use super::{Findings, Info, Measurement, Noun, Procedure, ProcedureContext, Quantity, Sending, Value, Term};
 use crate::conformance::{self, Clause};
@@ -41,6 +42,9 @@ pub(super) static INFOS: [Info; 1] = [Info {
     searched: None,
     quantities: &[Quantity::TableCapacity],
     headline: Some(Quantity::TableCapacity),
+    is_averaged: false,
+    axis: "throughput",
+    open_end: NO_LARGER_NUMBER,
 }];
 
 impl Measurement for Capacity {
@@ -58,6 +62,22 @@ impl Measurement for Capacity {
 
     fn is_of_connections(&self) -> bool {
         true
+    }
+
+    fn finds_a_limit(&self) -> bool {
+        true
+    }
+
+    fn searches_phase_1(&self) -> bool {
+        true
+    }
+
+    fn most_connections(&self, _stateful: Option<Stateful>) -> u64 {
+        self.most
+    }
+
+    fn most(&self) -> Option<(f64, &'static str)> {
+        Some((self.most as f64, "`most`"))
     }
 
     fn clauses(&self, _plan: &Plan, test: &Test) -> Vec<Clause> {

@@ -1,6 +1,7 @@
 //! Concurrent TCP connection capacity, RFC 3511 section 5.2: the largest number of connections that are all open and alive at once. An
 //! iterative search: doubling, then halving the interval between the last number that passed and the first that did not.
 
+use super::info::NO_LARGER_NUMBER;
 use super::{Findings, Info, Measurement, Noun, Procedure, ProcedureContext, Quantity, Sending, Tcp, Value, Term};
 use crate::conformance::{self, Clause};
 use crate::plan::{Plan, Stateful, Test};
@@ -38,6 +39,9 @@ pub(super) static INFOS: [Info; 1] = [Info {
     searched: None,
     quantities: &[Quantity::TcpConnections],
     headline: Some(Quantity::TcpConnections),
+    is_averaged: false,
+    axis: "throughput",
+    open_end: NO_LARGER_NUMBER,
 }];
 
 impl Measurement for TcpCapacity {
@@ -59,6 +63,10 @@ impl Measurement for TcpCapacity {
 
     fn tcp(&self) -> Option<&Tcp> {
         Some(&self.tcp)
+    }
+
+    fn most(&self) -> Option<(f64, &'static str)> {
+        Some((self.most as f64, "`most`"))
     }
 
     fn clauses(&self, _plan: &Plan, _test: &Test) -> Vec<Clause> {

@@ -1,5 +1,6 @@
 //! TCP connection establishment rate, RFC 3511 section 5.3 and RFC 8219 section 8: the highest rate of connections that all succeed.
 
+use super::info::HIGHEST_LOAD_PASSED;
 use super::{Info, Measurement, Noun, Procedure, ProcedureContext, Searched, Term};
 use crate::conformance::{self, Clause};
 use crate::plan::{Plan, Stateful, Test};
@@ -35,6 +36,9 @@ pub(super) static INFOS: [Info; 1] = [Info {
     searched: Some(Searched::OfAll("TCP connection establishment rate")),
     quantities: &[],
     headline: None,
+    is_averaged: false,
+    axis: "TCP establishment rate",
+    open_end: HIGHEST_LOAD_PASSED,
 }];
 
 impl Measurement for Tcp {

@@ -1,8 +1,9 @@
 //! Connection tear-down rate, RFC 9693: how fast the DUT deletes its connections.
 
+use super::info::HIGHEST_LOAD_PASSED;
 use super::procedure::reading::sent_as_asked;
 use super::procedure::{Reading, Single};
-use super::{Info, Measurement, Noun, Procedure, ProcedureContext, Quantity, Sending, Value, Term};
+use super::{Demand, Info, Measurement, Noun, Procedure, ProcedureContext, Quantity, Sending, Value, Term};
 use crate::conformance::{self, Clause};
 use crate::plan::{Plan, Stateful, Test};
 use crate::terms::Direction;
@@ -25,6 +26,9 @@ pub(super) static INFOS: [Info; 1] = [Info {
     searched: None,
     quantities: &[Quantity::TearDownRate],
     headline: Some(Quantity::TearDownRate),
+    is_averaged: false,
+    axis: "tear-down rate",
+    open_end: HIGHEST_LOAD_PASSED,
 }];
 
 impl Measurement for TearDownRate {
@@ -42,6 +46,10 @@ impl Measurement for TearDownRate {
 
     fn is_of_connections(&self) -> bool {
         true
+    }
+
+    fn demand(&self) -> Option<Demand> {
+        Some(Demand::TearDown)
     }
 
     fn clauses(&self, _plan: &Plan, test: &Test) -> Vec<Clause> {

@@ -1,5 +1,6 @@
 //! Throughput, RFC 2544 section 26.1 and RFC 8219 section 7.1: the highest rate at which every frame offered comes back right.
 
+use super::info::HIGHEST_LOAD_PASSED;
 use super::{Info, Measurement, Noun, Procedure, ProcedureContext, Searched, Term};
 use crate::conformance::{self, Clause};
 use crate::plan::{Plan, Test};
@@ -21,6 +22,9 @@ pub(super) static INFOS: [Info; 1] = [Info {
     searched: Some(Searched::Throughput),
     quantities: &[],
     headline: None,
+    is_averaged: false,
+    axis: "throughput",
+    open_end: HIGHEST_LOAD_PASSED,
 }];
 
 impl Measurement for Throughput {

@@ -3,7 +3,7 @@
 
 use super::PointDigest;
 use crate::digest::Digest;
-use sixbench_method::plan::{Measure, Stateful, Test};
+use sixbench_method::plan::{Stateful, Test};
 use sixbench_method::record::TrialRecord;
 use sixbench_method::stats::Summary;
 use sixbench_method::terms::{Direction, FrameRate, LossRatio};
@@ -122,7 +122,7 @@ impl<'a> PointDigest<'a> {
         let is_watched =
             |r: &&&TrialRecord| r.result.connections.is_some() && r.watch.as_ref().is_some_and(|w| w.connections.len() > 1);
         let passing = self.records.iter().filter(is_watched).filter(|r| r.result.verdict(goal) == Verdict::Passed);
-        let is_of_a_number = matches!(self.test.measure, Measure::TableCapacity(_));
+        let is_of_a_number = self.test.measure.is_capacity();
         let number = |r: &TrialRecord| if is_of_a_number { r.result.spec.shape.connections() } else { None };
         passing.max_by_key(|r| (number(r), r.result.spec.rate)).copied()
     }
@@ -168,7 +168,7 @@ impl<'a> Digest<'a> {
     /// The establishment rate of a DUT where the plan measured one: that of as many connections, else the lowest; and whether it may be
     /// higher in truth.
     pub(crate) fn establishment_rate(&self, dut: &str, connections: u64) -> Option<(f64, bool)> {
-        let of_dut = self.points_of(|m| *m == Measure::EstablishmentRate).filter(|p| p.test.dut == dut);
+        let of_dut = self.points_of(|m| m.is_searched_rate() && m.is_of_connections()).filter(|p| p.test.dut == dut);
         let found: Vec<(bool, f64, bool)> = of_dut
             .filter_map(|p| {
                 let rated = p.rated().filter(|r| r.summary.median > 0.0)?;
@@ -190,8 +190,7 @@ impl<'a> Digest<'a> {
 
 /// R, where it is set and not searched.
 pub(crate) fn phase_1_rate(test: &Test, stateful: &Stateful) -> Option<FrameRate> {
-    let is_searched = matches!(test.measure, Measure::EstablishmentRate | Measure::TableCapacity(_));
-    (!is_searched).then_some(stateful.rate)
+    (!test.measure.searches_phase_1()).then_some(stateful.rate)
 }
 
 #[cfg(test)]

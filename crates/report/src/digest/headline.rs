@@ -27,7 +27,7 @@ impl PointDigest<'_> {
     pub(crate) fn result(&self, digest: &Digest) -> Option<Headline> {
         self.planned(digest).filter(|planned| planned.status.has_result())?;
         match &self.test.measure {
-            Measure::FrameLossRate(_) => self.highest_loss(),
+            measure if measure.is_curve() => self.highest_loss(),
             measure if measure.is_searched_rate() => self.searched(),
             measure => {
                 let quantities = [measure.info().headline, Some(Quantity::RequestLoss)].into_iter().flatten();
@@ -53,7 +53,7 @@ impl PointDigest<'_> {
     fn measured(&self, quantity: Quantity) -> Option<Headline> {
         let sample = self.worst(quantity)?;
         // The clauses on bursts, recovery and reset ask for the average.
-        let is_averaged = matches!(self.test.measure, Measure::BackToBack(_) | Measure::Recovery(_) | Measure::Reset(_));
+        let is_averaged = self.test.measure.info().is_averaged;
         let (statistic, value) = if is_averaged { ("mean", sample.mean) } else { ("median", sample.summary.median) };
         let load = (quantity != Quantity::TableCapacity).then_some(sample.load);
         let at = load.map(|load| format!(" at {} {}", grouped(load.0 as f64), words::rate_unit(&self.test.measure)));

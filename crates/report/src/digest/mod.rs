@@ -157,10 +157,7 @@ impl<'a> Digest<'a> {
     /// What 100 % of the load is at this size: the theoretical rate of the medium, or the highest rate of the plan where no medium is
     /// known.
     pub(crate) fn full_rate(&self, size: FrameSize) -> FrameRate {
-        let scanned = self.input.plan.tests.iter().filter_map(|test| match &test.measure {
-            Measure::FrameLossRate(scan) => scan.rates.iter().max().copied(),
-            _ => None,
-        });
+        let scanned = self.input.plan.tests.iter().flat_map(|test| test.measure.own_rates()).copied();
         let highest = scanned.fold(self.input.plan.search.maximum, FrameRate::max);
         self.theoretical(size).unwrap_or(highest)
     }

@@ -4,8 +4,8 @@ use super::{GoalDigest, Hindrance, Limits, Sample};
 use crate::Input;
 use crate::words::title;
 use sixbench_method::bottleneck::busiest;
-use sixbench_method::measures::{Outcome, Quantity};
-use sixbench_method::plan::{Measure, Point, Test};
+use sixbench_method::measures::{Noun, Outcome, Quantity, Sending};
+use sixbench_method::plan::{Point, Test};
 use sixbench_method::record::TrialRecord;
 use sixbench_method::search::{Bracket, Limit};
 use sixbench_method::stats::Summary;
@@ -38,7 +38,7 @@ impl<'a> PointDigest<'a> {
     }
 
     pub(crate) fn is_throughput(&self) -> bool {
-        self.test.measure == Measure::Throughput
+        self.test.measure.is_throughput()
     }
 
     /// Whether the result is a rate that was searched: the throughput, or the establishment rate.
@@ -146,9 +146,9 @@ impl<'a> PointDigest<'a> {
 
     /// The trial whose losses are looked at in time. Bursts are over before that is worth a look.
     pub(crate) fn losing_trial(&self, goal: LossRatio) -> Option<&'a TrialRecord> {
-        match self.test.measure {
-            Measure::BackToBack(_) => None,
-            Measure::Recovery(_) | Measure::Reset(_) => {
+        match (self.test.measure.sending(), self.test.measure.is_steady()) {
+            (Sending::AtMost(_), _) => None,
+            (_, false) => {
                 let is_outage = |r: &TrialRecord| matches!(r.result.spec.shape, Shape::Drop { .. } | Shape::Reset { .. });
                 let placed = |r: &TrialRecord| r.result.directions.iter().any(|d| !d.lost_by_bin.is_empty());
                 self.records.iter().rev().find(|r| is_outage(r) && placed(r)).copied()
@@ -159,16 +159,16 @@ impl<'a> PointDigest<'a> {
 
     /// The trial in which the DUT's processor is looked at. Bursts and outages are no steady load.
     pub(crate) fn busiest_trial(&self, goal: LossRatio) -> Option<&'a TrialRecord> {
-        let is_steady = !matches!(self.test.measure, Measure::BackToBack(_) | Measure::Recovery(_) | Measure::Reset(_));
-        self.highest_passing(goal).filter(|_| is_steady)
+        self.highest_passing(goal).filter(|_| self.test.measure.is_steady())
     }
 
     /// The trial whose delays stand for the point: of throughput and of queries the passing one at the highest load, of delays that of the repetition
     /// nearest the median. None of other measures, whose loads are not meant to be forwarded.
     pub(crate) fn delay_trial(&self, goal: LossRatio) -> Option<&'a TrialRecord> {
-        let record = match self.test.measure {
-            Measure::Throughput | Measure::Dns(_) => self.highest_passing(goal),
-            _ if self.test.measure.is_of_delay() => self.trial_of_the_median(),
+        let measure = &self.test.measure;
+        let record = match (measure.info().noun, measure.is_searched_rate()) {
+            (Noun::Frames | Noun::Queries, true) => self.highest_passing(goal),
+            _ if measure.is_of_delay() => self.trial_of_the_median(),
             _ => None,
         };
         record.filter(|r| r.result.directions.iter().any(|d| !d.delays.is_empty()))

@@ -3,7 +3,6 @@
 use super::{Limits, PointDigest};
 use sixbench_method::disturbance::makes_lower_bound;
 use sixbench_method::measures::Quantity;
-use sixbench_method::plan::Measure;
 use sixbench_method::stats::Summary;
 
 /// A summary, and whether the truth may be higher.
@@ -18,17 +17,15 @@ pub(crate) struct Rated {
 impl PointDigest<'_> {
     /// Throughput, establishment rate, tear-down rate, or capacity.
     pub(crate) fn rated(&self) -> Option<Rated> {
-        match &self.test.measure {
-            Measure::Throughput | Measure::EstablishmentRate | Measure::TcpEstablishmentRate(_) | Measure::Dns(_) => {
-                let goal = self.goals.first()?;
-                let span = (goal.span.0 as f64, goal.span.1 as f64);
-                Some(Rated { summary: goal.summary?, limits: goal.limits, span })
-            }
-            Measure::TearDownRate => self.sampled(Quantity::TearDownRate),
-            Measure::TableCapacity(_) => self.sampled(Quantity::TableCapacity),
-            Measure::TcpCapacity(_) => self.sampled(Quantity::TcpConnections),
-            _ => None,
+        if !self.test.measure.is_rated() {
+            return None;
         }
+        if let Some(quantity) = self.test.measure.info().headline {
+            return self.sampled(quantity);
+        }
+        let goal = self.goals.first()?;
+        let span = (goal.span.0 as f64, goal.span.1 as f64);
+        Some(Rated { summary: goal.summary?, limits: goal.limits, span })
     }
 
     fn sampled(&self, quantity: Quantity) -> Option<Rated> {

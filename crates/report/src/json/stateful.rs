@@ -2,7 +2,7 @@
 
 use crate::digest::{Digest, PointDigest, Step, phase_1_rate};
 use serde::Serialize;
-use sixbench_method::plan::{Measure, Order, Stateful};
+use sixbench_method::plan::{Order, Stateful};
 use sixbench_method::stats::Summary;
 use sixbench_method::trial::Mapping;
 
@@ -70,7 +70,7 @@ pub(super) fn of(digest: &Digest, point: &PointDigest) -> Option<JsonStateful> {
     let stateful: Stateful = test.stateful?;
     let safety = digest.safety(test, &stateful);
     let agreement = point.agreement();
-    let is_of_capacity = matches!(test.measure, Measure::TableCapacity(_));
+    let is_of_capacity = test.measure.is_capacity();
     let steps = if is_of_capacity { point.steps(digest.goal()) } else { Vec::new() };
     Some(JsonStateful {
         connections: stateful.connections,

@@ -6,7 +6,6 @@ use super::style;
 use crate::digest::{Digest, PointDigest};
 use crate::words::load;
 use kuva::prelude::Plot;
-use sixbench_method::plan::Measure;
 use sixbench_method::record::TrialRecord;
 use sixbench_method::trial::{Bucket, DirectionResult};
 
@@ -46,7 +45,7 @@ fn caption(digest: &Digest) -> String {
 
 /// What is no delay of one way is said.
 fn replies(digest: &Digest) -> &'static str {
-    match digest.points_of(|m| matches!(m, Measure::ResponseTime(_))).next() {
+    match digest.points_of(|m| m.response_time().is_some()).next() {
         Some(_) => " Of response-time the reverse direction is the response time: there and back.",
         None => "",
     }

@@ -41,7 +41,7 @@ struct Stage<'d, 'a> {
 
 fn panels(digest: &Digest) -> Vec<String> {
     let all = series(digest, SeriesBy::Background);
-    let drawn = all.iter().filter(|steps| steps.measure() == Some(&Measure::Throughput));
+    let drawn = all.iter().filter(|steps| steps.measure().is_some_and(Measure::is_throughput));
     let stages = drawn.flat_map(|steps| steps.sizes().into_iter().map(|size| stage(digest, steps, size)));
     stages.filter(|stage| stage.points.len() > 1).map(|stage| mixed_panel(&stage)).collect()
 }

@@ -114,14 +114,7 @@ pub(crate) fn trial_label(record: &TrialRecord, word: &str) -> String {
 
 /// What an axis of searched rates is called: `throughput (frames/s per direction)`.
 pub(crate) fn rate_label(measure: &Measure) -> String {
-    let name = match measure {
-        Measure::EstablishmentRate => "establishment rate",
-        Measure::TcpEstablishmentRate(_) => "TCP establishment rate",
-        Measure::TearDownRate => "tear-down rate",
-        Measure::Dns(_) => "answered",
-        _ => "throughput",
-    };
-    format!("{name} ({})", full_rate_unit(measure))
+    format!("{} ({})", measure.info().axis, full_rate_unit(measure))
 }
 
 /// Dots of one colour and shape. Each tells its label when it is pointed at.

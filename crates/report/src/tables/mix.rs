@@ -25,7 +25,7 @@ pub(crate) fn ends(steps: &[(f64, &PointDigest)]) -> Option<(f64, f64)> {
 pub(crate) fn mixed(digest: &Digest) -> Vec<Table> {
     let all = series(digest, SeriesBy::Background);
     all.iter()
-        .filter(|steps| steps.measure() == Some(&Measure::Throughput))
+        .filter(|steps| steps.measure().is_some_and(Measure::is_throughput))
         .map(|steps| mixed_table(digest, steps))
         .filter(|table| !table.rows.is_empty())
         .collect()

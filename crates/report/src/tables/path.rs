@@ -4,7 +4,6 @@ use super::percentile_note;
 use crate::digest::{Digest, PointDigest, Rated};
 use crate::table::Table;
 use crate::words::{grouped, title};
-use sixbench_method::plan::Measure;
 use sixbench_method::record::PathFacts;
 
 /// The frames on both links, and what was found with them.
@@ -14,7 +13,7 @@ pub(crate) fn tables(digest: &Digest) -> Vec<Table> {
 
 fn points<'d, 'a>(digest: &'d Digest<'a>) -> Vec<(&'d PointDigest<'a>, &'a PathFacts)> {
     // Of requests and replies there is a table of its own.
-    let all = digest.points_of(|measure| !matches!(measure, Measure::ResponseTime(_)));
+    let all = digest.points_of(|measure| measure.response_time().is_none());
     all.filter_map(|point| Some((point, digest.path(point.test)?))).collect()
 }
 

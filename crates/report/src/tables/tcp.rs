@@ -4,7 +4,6 @@ use super::percentile_note;
 use crate::digest::{Digest, PointDigest, Rated};
 use crate::table::Table;
 use crate::words::{grouped, title, with_decimals};
-use sixbench_method::plan::Measure;
 use sixbench_method::record::TrialRecord;
 use sixbench_method::trial::Verdict;
 use sixbench_method::trial::tcp::{Close, TcpResult, Times};
@@ -34,10 +33,7 @@ fn found(digest: &Digest) -> Table {
 }
 
 fn found_row(digest: &Digest, point: &PointDigest) -> Vec<String> {
-    let measure = match point.test.measure {
-        Measure::TcpCapacity(_) => "open at once (5.2)",
-        _ => "per second (5.3)",
-    };
+    let measure = if point.test.measure.is_capacity() { "open at once (5.2)" } else { "per second (5.3)" };
     let mut row = vec![title(point.test), digest.dut_title(point.test).to_owned(), measure.to_owned()];
     row.extend(match point.rated() {
         Some(rated) => {

@@ -4,7 +4,7 @@ use super::{dispersion, mbit, percentile_note};
 use crate::digest::{Digest, GoalDigest, Hindrance, Limits, PointDigest, sizes};
 use crate::table::Table;
 use crate::words::{grouped, quantity, title};
-use sixbench_method::plan::{Measure, Test};
+use sixbench_method::plan::Test;
 use sixbench_method::stats::Summary;
 use sixbench_method::terms::FrameSize;
 
@@ -95,7 +95,7 @@ fn size_table(digest: &Digest, goal: usize) -> Table {
         let cells = sizes.iter().map(|&size| size_cell(digest, test, size, goal));
         std::iter::once(title(test)).chain(cells).collect()
     };
-    let tests = digest.input.plan.tests.iter().filter(|test| test.measure == Measure::Throughput);
+    let tests = digest.input.plan.tests.iter().filter(|test| test.measure.is_throughput());
     let name = quantity(digest.input.plan.search.goals[goal]);
     Table::new(format!("{name} by frame size, frames/s per direction (RFC 2544 section 26.1)"), columns)
         .with_rows(theoretical_row(digest, &sizes))

@@ -6,7 +6,7 @@ use crate::scaling::scalings;
 use crate::series::{Steps, curves, series};
 use crate::tables::scaling::bottleneck;
 use crate::words::{grouped, in_a_sentence, searched, short, three_digits};
-use sixbench_method::plan::{Measure, SeriesBy};
+use sixbench_method::plan::SeriesBy;
 use sixbench_method::terms::FrameSize;
 
 pub(super) fn sentences(digest: &Digest) -> Vec<String> {
@@ -48,7 +48,7 @@ fn noun(by: SeriesBy) -> &'static str {
 
 /// `mix: at 84 bytes 100 % translated 356 k, 50 % 711 k, 0 % 458 k frames/s.`
 fn mixed(digest: &Digest, steps: &Steps) -> Option<String> {
-    steps.measure().filter(|measure| **measure == Measure::Throughput)?;
+    steps.measure().filter(|measure| measure.is_throughput())?;
     let (size, points) = smallest(digest, steps)?;
     let step = |(background, p): &(f64, &PointDigest)| {
         let rate = p.headline().map_or(String::new(), |s| short(s.median));

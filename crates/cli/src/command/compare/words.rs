@@ -4,6 +4,7 @@ use super::Comparison;
 use crate::view::amount;
 use sixbench_method::comparison::{Finding, PointComparison, Row};
 use sixbench_method::gate::Verdict;
+use sixbench_method::measures::Noun;
 use sixbench_method::plan::{Measure, Test};
 use std::fmt::Display;
 
@@ -29,10 +30,10 @@ fn of_point(point: &PointComparison<'_>, [a, b]: &[String; 2], rows: usize) -> S
 
 /// What is sent: frames of a size; queries and TCP connections have frames of the kernel's making.
 fn traffic(measure: &Measure, size: &impl Display) -> String {
-    match measure {
-        Measure::Dns(_) => "DNS queries".to_owned(),
-        measure if measure.needs_hosts() => "TCP connections".to_owned(),
-        _ => format!("{size} bytes"),
+    match (measure.info().noun, measure.needs_hosts()) {
+        (Noun::Queries, _) => "DNS queries".to_owned(),
+        (_, true) => "TCP connections".to_owned(),
+        (_, false) => format!("{size} bytes"),
     }
 }
 
