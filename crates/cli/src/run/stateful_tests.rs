@@ -26,10 +26,28 @@ fn test(dut: &str) -> Test {
     Test { stateful: Some(stateful()), frame_sizes: vec![FrameSize(84)], ..Test::of("t", dut) }
 }
 
-fn establish(recipe: &Recipe) -> (TrialResult, Watch) {
+/// A machine with other work may cost a gateway frames in some trials, in TAYGA's queue of 500; what the gateway or the tester does wrong
+/// happens in all.
+const ATTEMPTS: usize = 20;
+
+/// Trials of the spec, each through a device set up for it, until one is as expected; the last one.
+fn repeated(
+    recipe: &Recipe,
+    test: &Test,
+    spec: &TrialSpec,
+    is_expected: impl Fn(&TrialResult) -> bool,
+) -> (TrialResult, Watch) {
+    let once = || {
+        let (result, watch, ()) = perform(recipe, test, spec, |_| ());
+        (result, watch)
+    };
+    (1..ATTEMPTS).map(|_| once()).find(|(result, _)| is_expected(result)).unwrap_or_else(once)
+}
+
+/// Opens the connections until so many are lost on their way.
+fn establish(recipe: &Recipe, lost: u64) -> (TrialResult, Watch) {
     let spec = stateful().establishing(CONNECTIONS, RATE);
-    let (result, watch, ()) = perform(recipe, &test(&recipe.name), &spec, |_| ());
-    (result, watch)
+    repeated(recipe, &test(&recipe.name), &spec, |result| connections(result).lost() == lost)
 }
 
 fn connections(result: &TrialResult) -> &Connections {
@@ -56,11 +74,10 @@ const GATEWAYS: [(&str, bool); 7] = [
 fn every_gateway_opens_as_many_connections_as_it_counts_and_answers_on_each() {
     let _guard = ONE_AT_A_TIME.lock();
     for (name, keeps_ports) in GATEWAYS {
-        let (result, watch) = establish(&recipe(name, &[]));
+        let (result, watch) = establish(&recipe(name, &[]), 0);
         let connections = connections(&result);
-        // A stall of this machine may cost frames; a connection it never costs.
+        assert_eq!(connections.lost(), 0, "{name}: {connections:?}");
         assert_eq!(connections.opened_by_the_dut(), Some(CONNECTIONS), "{name}: {connections:?}");
-        assert!(connections.established > CONNECTIONS * 9 / 10, "{name}: {connections:?}");
         assert!(result.directions.iter().all(|d| d.mistranslated == 0), "{name}: {:?}", connections.examples);
         assert_eq!(connections.mapping.collisions, 0, "{name}");
         assert_eq!(
@@ -69,10 +86,8 @@ fn every_gateway_opens_as_many_connections_as_it_counts_and_answers_on_each() {
             "{name}: {connections:?}"
         );
         assert!(watch.connections.iter().max().is_some_and(|most| *most >= CONNECTIONS * 9 / 10), "{name}: {watch:?}");
-        if connections.lost() == 0 {
-            assert_eq!(result.directions[1].direction, Direction::Reverse);
-            assert!(result.directions[1].received > CONNECTIONS * 9 / 10, "{name}: {connections:?}");
-        }
+        assert_eq!(result.directions[1].direction, Direction::Reverse);
+        assert!(result.directions[1].received > CONNECTIONS * 9 / 10, "{name}: {connections:?}");
     }
 }
 
@@ -82,13 +97,12 @@ fn phase_2_opens_no_connection_and_its_frames_come_back_right() {
     for name in ["nft-nat44", "tayga-nat64"] {
         let opening = Some(Opening { connections: CONNECTIONS, rate: RATE });
         let spec = TrialSpec { opening, ..TrialSpec::constant(RATE, 1_000_000_000) };
-        let (result, _, ()) = perform(&recipe(name, &[]), &test(name), &spec, |_| ());
+        let has_come =
+            |result: &TrialResult| result.directions.len() == 2 && result.directions.iter().all(|d| d.received > 900);
+        let (result, _) = repeated(&recipe(name, &[]), &test(name), &spec, has_come);
         let connections = connections(&result);
-        assert_eq!(connections.counted, Some(CONNECTIONS), "{name}");
-        if connections.lost() == 0 {
-            assert_eq!(connections.counted_after, Some(CONNECTIONS), "{name}");
-            assert!(result.directions.iter().all(|d| d.mistranslated == 0 && d.received > 900), "{name}: {connections:?}");
-        }
+        assert_eq!((connections.counted, connections.counted_after), (Some(CONNECTIONS), Some(CONNECTIONS)), "{name}");
+        assert!(has_come(&result) && result.directions.iter().all(|d| d.mistranslated == 0), "{name}: {connections:?}");
     }
 }
 
@@ -99,7 +113,7 @@ const CHAIN: &str = "add chain netdev rig in { type filter hook ingress device l
 fn connections_whose_frame_a_rule_drops_are_lost_to_the_last_one_and_named() {
     let _guard = ONE_AT_A_TIME.lock();
     let rule = "add rule netdev rig in udp sport 1024-65535 numgen inc mod 100 0 counter drop";
-    let (result, _) = establish(&recipe("nft-nat44", &[CHAIN, rule]));
+    let (result, _) = establish(&recipe("nft-nat44", &[CHAIN, rule]), 10);
     let connections = connections(&result);
     assert_eq!((connections.lost(), connections.opened_by_the_dut()), (10, Some(990)));
     assert_eq!(result.directions.len(), 1, "nothing is validated that was not opened");
@@ -113,11 +127,12 @@ fn connections_without_a_way_back_are_found_by_their_validation() {
     let _guard = ONE_AT_A_TIME.lock();
     let chain = "add chain netdev rig back { type filter hook ingress device right priority 0 ; }";
     let rule = "add rule netdev rig back udp dport 1024-65535 numgen inc mod 100 0 counter drop";
-    let (result, _) = establish(&recipe("nft-nat44", &[chain, rule]));
-    if connections(&result).lost() == 0 {
-        assert_eq!(result.directions[1].not_received(), 10);
-        assert!(connections(&result).examples[0].ends_with("did not come back"), "{:?}", connections(&result).examples);
-    }
+    let spec = stateful().establishing(CONNECTIONS, RATE);
+    let lost_back = |result: &TrialResult| result.directions.get(1).map(|back| back.not_received());
+    let recipe = recipe("nft-nat44", &[chain, rule]);
+    let (result, _) = repeated(&recipe, &test(&recipe.name), &spec, |result| lost_back(result) == Some(10));
+    assert_eq!(lost_back(&result), Some(10));
+    assert!(connections(&result).examples[0].ends_with("did not come back"), "{:?}", connections(&result).examples);
 }
 
 #[test]
@@ -125,7 +140,7 @@ fn a_full_table_that_makes_room_is_found_by_the_validation_and_its_reason_kept()
     let _guard = ONE_AT_A_TIME.lock();
     let mut small = recipe("nft-nat44", &[]);
     small.state.as_mut().expect("state").table_size = Some(500);
-    let (result, watch) = establish(&small);
+    let (result, watch) = establish(&small, 0);
     // Every frame arrives: new connections take the place of old ones.
     let counted = connections(&result).opened_by_the_dut().expect("a count");
     assert!(counted <= 500, "{counted}");
@@ -173,7 +188,7 @@ fn a_gateway_that_is_restarted_before_every_trial_is_ready_for_it() {
     let _guard = ONE_AT_A_TIME.lock();
     let mut restarted = recipe("tayga-nat64", &[]);
     restarted.state.as_mut().expect("state").restart = true;
-    let (result, _) = establish(&restarted);
+    let (result, _) = establish(&restarted, 0);
     assert_eq!(connections(&result).opened_by_the_dut(), Some(CONNECTIONS), "{:?}", connections(&result));
 }
 
@@ -181,9 +196,11 @@ fn a_gateway_that_is_restarted_before_every_trial_is_ready_for_it() {
 fn a_tear_down_leaves_no_connection_and_is_timed() {
     let _guard = ONE_AT_A_TIME.lock();
     let count = |dut: &Shell| dut.line("conntrack -C").expect("a count").trim().to_owned();
-    let (result, _, left) = perform(&recipe("nft-nat44", &[]), &test("nft-nat44"), &stateful().tearing_down(), count);
-    assert_eq!(left, if connections(&result).lost() == 0 { "0".to_owned() } else { left.clone() });
-    assert!(connections(&result).lost() > 0 || connections(&result).torn_down_ns.is_some_and(|ns| ns > 0));
+    let once = |_| perform(&recipe("nft-nat44", &[]), &test("nft-nat44"), &stateful().tearing_down(), count);
+    let opened = (0..ATTEMPTS).map(once).find(|(result, ..)| connections(result).lost() == 0);
+    let (result, _, left) = opened.expect("a trial that opened all connections");
+    assert_eq!(left, "0");
+    assert!(connections(&result).torn_down_ns.is_some_and(|ns| ns > 0));
 }
 
 #[test]
