@@ -25,6 +25,7 @@ deps:
 	./scripts/install-dependencies lab
 
 check:
+	.ci/check-house
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
 

@@ -95,7 +95,7 @@ fn points<'p>(plan: &'p Plan, point: &'p Point) -> impl Iterator<Item = Point> +
         of.is_some_and(|of| of.shares_throughput_with(test)) && test.frame_sizes.contains(&point.frame_size)
     };
     let measured = |which: fn(&Measure) -> bool| plan.tests.iter().filter(move |test| which(&test.measure));
-    let tests = measured(|measure| *measure == Measure::Throughput).chain(measured(Measure::is_at_throughput));
+    let tests = measured(Measure::is_throughput).chain(measured(Measure::is_at_throughput));
     tests.filter(is_source).map(|test| Point { test: test.name.clone(), frame_size: point.frame_size })
 }
 

@@ -31,15 +31,15 @@ pub(super) fn read_stateful(section: &Section<'_>, around: &Surroundings<'_>, me
     for key in ["connections", "table-size"].into_iter().filter(|key| section.is_empty_list(key)) {
         section.mistake(key, format!("`{key}` needs at least one number"));
     }
-    let first = match measure {
-        Measure::TableCapacity(capacity) => {
+    let first = match measure.table_capacity() {
+        Some(capacity) => {
             if !connections.is_empty() {
                 let title = "a search for the capacity of a table begins with `start` connections and goes up to `most`";
                 section.mistake_with_help("connections", title, "leave `connections` out");
             }
             Some(capacity.start)
         }
-        _ => connections.first().copied(),
+        None => connections.first().copied(),
     };
     let Some(first) = first else {
         missing_connections(section, measure);
@@ -47,10 +47,7 @@ pub(super) fn read_stateful(section: &Section<'_>, around: &Surroundings<'_>, me
     };
     let own_table = section.value("state-table", self::connections);
     // The last step of a search for the capacity must be validated whole.
-    let most = match measure {
-        Measure::TableCapacity(capacity) => capacity.most,
-        _ => first,
-    };
+    let most = measure.table_capacity().map_or(first, |capacity| capacity.most);
     let rate = section.value("phase-1-rate", units::rate).unwrap_or(RATE);
     let timeout_ns = section.value("phase-1-timeout", units::duration_ns).unwrap_or(around.trial.residual_ns);
     let stateful = Stateful {

@@ -2,7 +2,7 @@
 
 use crate::config::units::{show_ns, show_rate, show_seconds};
 use sixbench_method::event::Event;
-use sixbench_method::measures::{Outcome, Quantity, Unit, Value};
+use sixbench_method::measures::{Measure, Noun, Outcome, Quantity, Unit, Value};
 use sixbench_method::search::{Bracket, Limit};
 use sixbench_method::terms::FrameRate;
 use sixbench_method::trial::dns::{Answers, Certificate};
@@ -93,11 +93,8 @@ pub(crate) fn word(verdict: Verdict) -> &'static str {
 
 /// What one repetition came to.
 pub(crate) fn outcome(measure: &str, outcome: &Outcome) -> String {
-    let unit = match measure {
-        "dns64" | "dns-authority" | "dns-queries" => "queries/s",
-        measure if measure.ends_with("establishment-rate") => "connections/s",
-        _ => "frames/s per direction",
-    };
+    let noun = Measure::infos().find(|info| info.term.name == measure).map_or(Noun::Frames, |info| info.noun);
+    let unit = if noun == Noun::Frames { "frames/s per direction" } else { noun.per_second() };
     let mut found: Vec<String> = outcome.brackets.iter().map(|found| bracket(found, unit)).collect();
     found.extend(values(&outcome.values));
     if found.is_empty() {

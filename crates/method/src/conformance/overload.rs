@@ -4,7 +4,7 @@ use super::Clause;
 use super::traffic::{series, siblings};
 use super::words::{SECOND, count, list, seconds};
 use crate::measures::Sending;
-use crate::plan::{Flows, Measure, Plan, SeriesBy, Test};
+use crate::plan::{Flows, Plan, SeriesBy, Test};
 
 const SIMULTANEOUS: &str = "RFC 8219 section 10.2.1";
 const INCREMENTAL: &str = "RFC 8219 section 10.2.2";
@@ -52,7 +52,7 @@ fn degradation(section: &'static str, flows: Flows, steps: &[u32]) -> Vec<Clause
 fn incremental(plan: &Plan, test: &Test, flows: Flows) -> Vec<Clause> {
     let asks = "flow i+1 is started a time t after flow i, and the trial is longer by (n-1) t";
     let starts = u64::from(flows.count.saturating_sub(1));
-    let is_ramped = !matches!(test.measure, Measure::BackToBack(_) | Measure::Recovery(_) | Measure::Reset(_));
+    let is_ramped = test.measure.is_steady();
     let here = match is_ramped {
         true => format!("t = {}, longer by {}", seconds(flows.step_ns), seconds(starts * flows.step_ns)),
         false => {

@@ -113,6 +113,11 @@ pub trait Measurement {
         stateful.map_or(0, |stateful| stateful.connections)
     }
 
+    /// Returns how the capacity of the connection tracking table is searched for, where that is the result.
+    fn table_capacity(&self) -> Option<&Capacity> {
+        None
+    }
+
     /// Returns the largest number it can find, where that is no rate, and the keys of a plan that set it.
     fn most(&self) -> Option<(f64, &'static str)> {
         None

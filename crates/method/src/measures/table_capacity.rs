@@ -72,6 +72,10 @@ impl Measurement for Capacity {
         true
     }
 
+    fn table_capacity(&self) -> Option<&Capacity> {
+        Some(self)
+    }
+
     fn most_connections(&self, _stateful: Option<Stateful>) -> u64 {
         self.most
     }

@@ -5,11 +5,10 @@ use super::style::{self, Axis, Key};
 use crate::digest::{Digest, PointDigest};
 use crate::words::{short, whole};
 use kuva::prelude::Plot;
-use sixbench_method::plan::Measure;
 use sixbench_method::record::TrialRecord;
 
 pub(crate) fn figure(digest: &Digest) -> Figure {
-    let searched = digest.points_of(|m| matches!(m, Measure::TableCapacity(_))).filter(|p| p.records.len() > 1);
+    let searched = digest.points_of(|m| m.is_capacity() && m.is_of_connections()).filter(|p| p.records.len() > 1);
     let line = Key::new("▬", style::color(2), "establishment rate of the numbers held");
     Figure {
         id: "capacity",

@@ -5,7 +5,7 @@ use crate::digest::{Digest, PointDigest, Rated, Step};
 use crate::table::Table;
 use crate::tables::percentile_note;
 use crate::words::{grouped, percent, title, whole};
-use sixbench_method::plan::{Capacity, Measure};
+use sixbench_method::plan::Capacity;
 
 /// The number found.
 pub(super) fn found(digest: &Digest) -> Table {
@@ -40,10 +40,7 @@ pub(super) fn found(digest: &Digest) -> Table {
 }
 
 fn searched<'d, 'a>(digest: &'d Digest<'a>) -> impl Iterator<Item = (&'d PointDigest<'a>, Capacity)> {
-    digest.points.iter().filter_map(|p| match &p.test.measure {
-        Measure::TableCapacity(capacity) => Some((p, *capacity)),
-        _ => None,
-    })
+    digest.points.iter().filter_map(|p| Some((p, *p.test.measure.table_capacity()?)))
 }
 
 fn row(digest: &Digest, point: &PointDigest, capacity: &Capacity) -> Vec<String> {

@@ -3,7 +3,7 @@
 use crate::digest::{Digest, PointDigest, phase_1_rate};
 use crate::table::Table;
 use crate::words::{seconds, three_digits, title, whole};
-use sixbench_method::plan::{AddressPart, Measure, Order, Ports, Range, Stateful, Test};
+use sixbench_method::plan::{AddressPart, Order, Ports, Range, Stateful, Test};
 use sixbench_method::terms::Direction;
 
 /// One row for each stateful test.
@@ -80,9 +80,9 @@ fn tuple_cells(digest: &Digest, test: &Test, stateful: &Stateful) -> Vec<String>
 }
 
 fn connections(test: &Test, stateful: &Stateful) -> String {
-    match &test.measure {
-        Measure::TableCapacity(capacity) => format!("{} on", whole(capacity.start)),
-        _ => whole(stateful.connections),
+    match test.measure.table_capacity() {
+        Some(capacity) => format!("{} on", whole(capacity.start)),
+        None => whole(stateful.connections),
     }
 }
 

@@ -5,7 +5,8 @@ use crate::digest::{Digest, PointDigest, Rated};
 use crate::table::Table;
 use crate::tables::throughput::limit_words;
 use crate::words::{grouped, percent, three_digits};
-use sixbench_method::plan::{Measure, Stateful};
+use sixbench_method::measures::Demand;
+use sixbench_method::plan::Stateful;
 
 /// The highest rate at which every frame of phase 1 opens a connection that works.
 pub(super) fn establishment(digest: &Digest) -> Table {
@@ -24,7 +25,10 @@ pub(super) fn establishment(digest: &Digest) -> Table {
         "DUT's count",
         "#Invalid",
     ];
-    let points: Vec<_> = digest.stateful_points().filter(|(p, _)| p.test.measure == Measure::EstablishmentRate).collect();
+    let points: Vec<_> = digest
+        .stateful_points()
+        .filter(|(p, _)| p.test.measure.is_searched_rate() && p.test.measure.is_of_connections())
+        .collect();
     let rated: Vec<Rated> = points.iter().filter_map(|(p, _)| p.rated()).collect();
     let table = Table::new("Maximum connection establishment rate", columns)
         .with_rows(points.iter().map(|(p, s)| establishment_row(digest, p, s)))
@@ -65,7 +69,7 @@ pub(super) fn tear_down(digest: &Digest) -> Table {
         "DUT's count",
         "#Invalid",
     ];
-    let points: Vec<_> = digest.stateful_points().filter(|(p, _)| p.test.measure == Measure::TearDownRate).collect();
+    let points: Vec<_> = digest.stateful_points().filter(|(p, _)| p.test.measure.demand() == Some(Demand::TearDown)).collect();
     let rated: Vec<Rated> = points.iter().filter_map(|(p, _)| p.rated()).collect();
     let table = Table::new("Connection tear-down rate", columns)
         .with_rows(points.iter().map(|(p, s)| tear_down_row(digest, p, s)))
