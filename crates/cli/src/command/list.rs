@@ -14,7 +14,7 @@ pub(crate) fn list(what: Listed) -> Result<Exit, Failed> {
     let lines: String = match what {
         Listed::Duts => duts()?,
         Listed::Measures => Measure::infos().map(|info| format!("{:<22} {}\n", info.term.name, info.summary)).collect(),
-        Listed::Plans => plans::READY.iter().map(|plan| format!("{:<42} {}\n", plan.path(), plan.summary())).collect(),
+        Listed::Plans => plans::ready().map(|plan| format!("{:<42} {}\n", plan.path(), plan.summary())).collect(),
     };
     output::print(lines)?;
     Ok(Exit::Done)

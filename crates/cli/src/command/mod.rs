@@ -56,7 +56,7 @@ pub(crate) fn read_plan(path: &Path, recipes: &[PathBuf]) -> Result<PlanFile, Fa
     let source = match std::fs::read_to_string(path) {
         Ok(source) => source,
         Err(error) => match plans::find(path).filter(|_| error.kind() == ErrorKind::NotFound) {
-            Some(ready) => return read_ready(ready, path, recipes),
+            Some(ready) => return read_ready(&ready, path, recipes),
             None => return Err(unreadable(path, &error)),
         },
     };
@@ -72,11 +72,10 @@ pub(crate) fn read_plan(path: &Path, recipes: &[PathBuf]) -> Result<PlanFile, Fa
 /// A plan that comes with sixbench; that it is not a file is said.
 fn read_ready(ready: &plans::Ready, path: &Path, recipes: &[PathBuf]) -> Result<PlanFile, Failed> {
     tell!("note: there is no file {}: this is {} as it comes with sixbench", path.display(), ready.path());
-    let devices = plans::DEVICES.map(|(file, text)| (file.to_owned(), text.to_owned())).to_vec();
     let broken = |error| Failed::new(Exit::Usage, error);
     let mut library = library(&[])?;
     if !config::recipe_directories(ready.text).is_empty() {
-        library = library.with_texts(devices).map_err(broken)?;
+        library = library.with_texts(plans::devices()).map_err(broken)?;
     }
     for directory in recipes {
         library = library.with_directory(directory).map_err(broken)?;
@@ -92,7 +91,7 @@ fn unreadable(path: &Path, error: &std::io::Error) -> Failed {
         format!("; it is a results directory: repeat its run with {name}/resolved.toml, or go on with --resume {name}")
     } else {
         let word = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
-        let names = plans::READY.each_ref().map(|plan| plan.name);
+        let names: Vec<&str> = plans::ready().map(|plan| plan.name).collect();
         config::nearest(word, &names).map_or(String::new(), |near| format!("; did you mean `{near}`? (sixbench list plans)"))
     };
     Failed::usage(format!("cannot read the plan {name}: {error}{hint}"))

@@ -106,12 +106,13 @@ mod tests {
     use super::*;
     use crate::command::{library, parse_plan};
     use crate::config::{parse, render};
-    use crate::plans::{DEVICES, READY};
+    use crate::plans;
     use sixbench_testbed::Library;
 
     fn all_recipes() -> Library {
-        let devices = DEVICES.map(|(file, text)| (file.to_owned(), text.to_owned())).to_vec();
-        library(&[]).and_then(|library| Ok(library.with_texts(devices).map_err(anyhow::Error::from)?)).expect("recipes")
+        library(&[])
+            .and_then(|library| Ok(library.with_texts(plans::devices()).map_err(anyhow::Error::from)?))
+            .expect("recipes")
     }
 
     const SMALL: &str = "name = \"p\"\n[[test]]\nname = \"t\"\ndut = \"linux-ipv4\"\n";
@@ -124,7 +125,7 @@ mod tests {
     #[test]
     fn every_ready_plan_is_the_same_when_its_resolved_text_is_read() {
         let library = all_recipes();
-        for ready in READY {
+        for ready in plans::ready() {
             let loaded = parse_plan(ready.name, ready.text, &library).expect("a plan");
             let resolved = write(&loaded.plan, ready.text, "recipes").expect("text");
             let again = parse_plan(ready.name, &resolved, &library);

@@ -18,7 +18,7 @@ impl Library {
     /// The built-in recipes and those in `directories`, which may replace built-in ones.
     pub fn load<P: AsRef<Path>>(directories: &[P]) -> Result<Self, TestbedError> {
         let mut library = Self::default();
-        library.add_all(BUILT_IN.into_iter().map(|(file, text)| (file.to_owned(), text.to_owned())).collect())?;
+        library.add_all(BUILT_IN.iter().map(|(file, text)| ((*file).to_owned(), (*text).to_owned())).collect())?;
         for directory in directories {
             library.add_directory(directory.as_ref())?;
         }
