@@ -14,9 +14,11 @@ pub(crate) struct Ready {
 const PLANS: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/plans.rs"));
 const DEVICES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/devices.rs"));
 
-/// Returns all ready plans, by name.
+/// Returns all ready plans: the one to begin with, then the others by name.
 pub(crate) fn ready() -> impl Iterator<Item = Ready> {
-    PLANS.iter().map(|&(name, text)| Ready { name, text })
+    let all = || PLANS.iter().map(|&(name, text)| Ready { name, text });
+    let is_first = |plan: &Ready| plan.name == "quickstart";
+    all().filter(is_first).chain(all().filter(move |plan| !is_first(plan)))
 }
 
 /// Returns the paths and texts of the recipes in `plans/devices`, which some of the plans name.
