@@ -124,6 +124,16 @@ fn an_import_that_is_refused_writes_nothing() {
 }
 
 #[test]
+fn an_import_whose_plan_would_be_refused_writes_nothing() {
+    let scratch = Scratch::new("import-unfit");
+    let (file, folder) = (scratch.write("siitperf.conf", SIITPERF), scratch.path("imported"));
+    let output = output(&["import", &file, "-o", &folder, "--duration", "0s"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("a trial lasts at least 10ms"), "{}", text(&output.stderr));
+    assert!(!scratch.0.join("imported").exists());
+}
+
+#[test]
 fn plan_shows_trials_hours_and_clauses() {
     let scratch = Scratch::new("plan");
     let output = output(&["plan", &scratch.write("plan.toml", SHORT)]);

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{PLAN, Scratch, assert_ran, output, router, sixbench, text};
+use common::{ONE_AT_A_TIME, PLAN, Scratch, assert_ran, namespaces_of, output, router, sixbench, start, text};
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -49,6 +49,38 @@ fn command_lines_that_could_measure_nothing_are_refused_with_what_would() {
     refused(&["authority", "--listen", "192.0.2.1"], "an address and a port such as [::1]:5300");
     refused(&["list"], "<duts|measures|plans>");
     refused(&["lab", "build", "--jool", "/no/such/source"], "nothing was installed");
+}
+
+#[test]
+fn what_the_machines_of_the_lab_may_do_is_told_before_it_is_built() {
+    let scratch = Scratch::new("caution");
+    // Nothing can be built, or installed, in a directory below a file.
+    let below_a_file = scratch.write("file", "x") + "/below";
+    let output = output(&["lab", "build", "--dir", &below_a_file]);
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    assert!(said.starts_with("note: the lab's machines are root on this machine's files"), "{said}");
+    assert!(said.contains("\nerror: "), "{said}");
+}
+
+#[test]
+fn a_trial_that_takes_more_memory_than_there_is_is_refused_before_anything_is_set_up() {
+    let sixbench = |arguments: &[&str]| {
+        let _guard = ONE_AT_A_TIME.lock();
+        let child = start(arguments);
+        let process = child.id();
+        let output = child.wait_with_output().expect("sixbench");
+        assert_eq!(namespaces_of(process), Vec::<String>::new(), "{arguments:?}");
+        (output.status.code(), text(&output.stderr))
+    };
+    // 400 GiB: what a sender may reach in a day.
+    let (code, said) = sixbench(&["trial", "linux-ipv4", "--rate", "20M", "--for", "1440m"]);
+    assert_eq!(code, Some(2), "{said}");
+    assert!(said.starts_with("error: a trial at 20.000M/s for 86400s takes "), "{said}");
+    assert!(said.ends_with(" are available; lower --rate or --for\n"), "{said}");
+    // No sender reaches this rate: it is given up, or refused on a machine with little memory.
+    let (code, said) = sixbench(&["trial", "linux-ipv4", "--rate", "1000M", "--for", "1440m"]);
+    assert!(code == Some(4) || code == Some(2) && said.contains("lower --rate or --for"), "{code:?}: {said}");
 }
 
 #[test]

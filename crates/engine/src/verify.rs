@@ -441,7 +441,7 @@ mod tests {
     }
 
     #[test]
-    fn octets_after_the_datagram_are_told_and_padding_is_none() {
+    fn octets_after_the_datagram_are_told() {
         let longer = told(|frame| frame.extend([0; 3])).expect("wrong");
         assert_eq!(longer, "forward frame 0: octets after the datagram: expected none, got 3");
     }

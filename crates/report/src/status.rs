@@ -2,7 +2,7 @@
 
 use crate::digest::{Digest, PointDigest};
 use crate::tables::trial::kind;
-use crate::words::{count, title};
+use crate::words::{count, enumerated, title};
 use sixbench_method::measures::Quantity;
 use sixbench_method::plan::Test;
 use sixbench_method::status::{Cause, Counts, NoResult, NotRun, Open, PlannedPoint, PointStatus, Repetitions, Stage, Stop};
@@ -201,11 +201,7 @@ fn sizes(points: &[&PlannedPoint]) -> String {
     if points[0].test.measure.dns().is_some() {
         return String::new();
     }
-    let sizes: Vec<String> = points.iter().map(|planned| planned.point.frame_size.to_string()).collect();
-    match &sizes[..] {
-        [first @ .., last] if !first.is_empty() => format!("{} and {last}", first.join(", ")),
-        _ => sizes.concat(),
-    }
+    enumerated(&points.iter().map(|planned| planned.point.frame_size).collect::<Vec<_>>())
 }
 
 /// Every test with the status of its points: `TAYGA, reset at 84 and 1518 bytes: no result: ...`, and where

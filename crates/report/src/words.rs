@@ -139,6 +139,15 @@ pub(crate) fn count(n: u64, noun: &str) -> String {
     format!("{n}\u{a0}{noun}{plural}")
 }
 
+/// `84, 128 and 1518`.
+pub(crate) fn enumerated<T: ToString>(items: &[T]) -> String {
+    let words: Vec<String> = items.iter().map(T::to_string).collect();
+    match &words[..] {
+        [first @ .., last] if !first.is_empty() => format!("{} and {last}", first.join(", ")),
+        _ => words.concat(),
+    }
+}
+
 /// Connections, without their unit: whole numbers.
 pub(crate) fn whole(value: u64) -> String {
     grouped(value as f64)

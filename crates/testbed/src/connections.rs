@@ -12,10 +12,20 @@ const PATIENCE: Duration = Duration::from_secs(600);
 const PAUSE: Duration = Duration::from_millis(2);
 /// Where nothing is measured by the looks, the pause between them doubles up to this: in a virtual machine each costs milliseconds.
 const LONGEST_PAUSE: Duration = Duration::from_millis(100);
-/// A flush has no effect any more where the table has not become smaller for so long.
-const STALL: Duration = Duration::from_secs(1);
-/// How often a table is flushed before it counts as one that cannot be emptied.
-const MOST_FLUSHES: u32 = 30;
+
+/// When a table that is flushed is looked at, flushed again, and given up.
+#[derive(Clone, Copy)]
+struct Flushing {
+    /// The first flush has no effect any more where the table has not become smaller for so long. The time doubles from one flush to the next,
+    first_stall: Duration,
+    /// up to this: some flushes only shorten the timeouts, and entries are collected much later.
+    longest_stall: Duration,
+    /// The table is given up after so long.
+    timeout: Duration,
+}
+
+const FLUSHING: Flushing =
+    Flushing { first_stall: Duration::from_secs(1), longest_stall: Duration::from_secs(60), timeout: PATIENCE };
 
 /// A handle to them; clones see the same device.
 #[derive(Clone, Debug)]
@@ -48,7 +58,7 @@ impl ConnectionTable {
 
     /// Connections the device has now; `None` where the recipe does not say how to ask.
     pub fn count(&self) -> Result<Option<u64>, TestbedError> {
-        // An entry beside those of whole connections is none too many to be seen.
+        // Rounded up, so that an entry which is not part of a whole connection is counted, too.
         Ok(self.entries()?.map(|entries| entries.div_ceil(self.state.entries.max(1))))
     }
 
@@ -71,23 +81,27 @@ impl ConnectionTable {
     /// in the device; they open connections again when the table was flushed already. So it is flushed again where it does not become smaller.
     ///
     /// # Errors
-    /// A command that fails; a table that stays as it is after many flushes, or is not empty in ten minutes; a stop was requested.
+    /// A command that fails; a table that is not empty in ten minutes; a stop was requested.
     pub fn empty(&self) -> Result<Option<u64>, TestbedError> {
+        self.empty_by(FLUSHING)
+    }
+
+    fn empty_by(&self, flushing: Flushing) -> Result<Option<u64>, TestbedError> {
         let steps = &self.state.flush;
         self.run(steps)?;
-        let (mut flushes, mut wait) = (1, self.shell.wait(PATIENCE, PAUSE).backing_off(LONGEST_PAUSE));
+        let (mut flushes, mut stall) = (1, flushing.first_stall);
+        let mut wait = self.shell.wait(flushing.timeout, PAUSE).backing_off(LONGEST_PAUSE);
         loop {
-            match self.until_empty(&mut wait, STALL)? {
+            match self.until_empty(&mut wait, stall)? {
                 Left::None(counted) => return Ok(counted),
+                Left::Entries(left) if wait.is_over() => return Err(self.not_empty(left, steps, flushes, &wait)),
                 // Without a command to repeat there is only waiting.
-                Left::Entries(_) if steps.is_empty() && !wait.is_over() => {}
-                Left::Entries(left) if flushes == MOST_FLUSHES || wait.is_over() => {
-                    return Err(self.not_empty(left, steps, flushes, &wait));
-                }
+                Left::Entries(_) if steps.is_empty() => {}
                 Left::Entries(left) => {
                     self.shell.transcript().comment(&format!("again: {left} entries are left"));
                     self.run(steps)?;
                     flushes += 1;
+                    stall = (stall * 2).min(flushing.longest_stall);
                 }
             }
         }
@@ -142,7 +156,7 @@ impl ConnectionTable {
     }
 
     fn run(&self, steps: &[Step]) -> Result<(), TestbedError> {
-        steps.iter().try_for_each(|step| self.shell.line(&self.filling.fill(&step.run)).map(drop))
+        steps.iter().try_for_each(|step| self.shell.stoppable_line(&self.filling.fill(&step.run)).map(drop))
     }
 
     /// The first number among the words a command prints.
@@ -215,14 +229,35 @@ mod tests {
         assert_eq!(rigged.flushes(), 1);
     }
 
+    /// The times of a real device, divided by 50.
+    const FAST: Flushing = Flushing {
+        first_stall: Duration::from_millis(20),
+        longest_stall: Duration::from_millis(1200),
+        timeout: Duration::from_secs(12),
+    };
+
+    #[test]
+    fn a_flush_that_only_shortens_the_timeouts_of_entries_is_waited_for() {
+        let rigged = Rigged::new("timeouts");
+        // The first starts it: 150 s of a real device, during which the count stands still.
+        let much_later = "[ $(wc -l < flushes) -gt 1 ] || (sleep 3; echo 0 > new; mv new count) > /dev/null 2>&1 &";
+        assert_eq!(rigged.table(much_later, &Shell::new()).empty_by(FAST).expect("empty"), Some(0));
+        let flushes = rigged.flushes();
+        assert!((3..=10).contains(&flushes), "stalls of 20, 40, 80, 160, 320, 640 and 1200 ms and more: {flushes} flushes");
+    }
+
     #[test]
     fn a_table_that_never_gets_empty_is_told_with_its_last_count() {
         let rigged = Rigged::new("never");
-        let table = rigged.table("true", &Shell::new());
-        let (steps, wait) = (table.state.flush.clone(), table.shell.wait(PATIENCE, PAUSE));
-        let error = table.not_empty(5343, &steps, MOST_FLUSHES, &wait).to_string();
+        let start = Instant::now();
+        let short = Flushing { timeout: Duration::from_secs(2), ..FAST };
+        let error = rigged.table("true", &Shell::new()).empty_by(short).expect_err("never empty").to_string();
+        assert!(start.elapsed() >= short.timeout);
         assert!(error.starts_with("the device rigged still has 5343 entries after `sh /"), "{error}");
-        assert!(error.contains("/flush` was run 30 times in 0 s: nobody else may use it"), "{error}");
+        assert!(
+            error.contains(&format!("/flush` was run {} times in 2 s: nobody else may use it", rigged.flushes())),
+            "{error}"
+        );
     }
 
     #[test]

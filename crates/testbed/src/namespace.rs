@@ -26,10 +26,21 @@ pub fn name(run: &str, role: &str) -> String {
 impl Namespace {
     /// Makes a namespace with its loopback up.
     pub fn new(shell: &Shell, name: &str) -> Result<Self, TestbedError> {
-        shell.run(&["ip", "netns", "add", name])?;
-        let namespace = Self { name: name.to_owned(), shell: shell.clone() };
+        let namespace = Self::made_by(&["ip", "netns", "add", name], shell, name)?;
         namespace.shell().line("ip link set lo up")?;
         Ok(namespace)
+    }
+
+    /// Makes it by a command. One that was cut may have made it; what was there before is not ours to remove.
+    fn made_by(words: &[&str], shell: &Shell, name: &str) -> Result<Self, TestbedError> {
+        let was_there = exists(name);
+        let made = || Self { name: name.to_owned(), shell: shell.clone() };
+        let outcome = shell.run(words).map(|_| made());
+        outcome.inspect_err(|_| {
+            if !was_there && exists(name) {
+                drop(made());
+            }
+        })
     }
 
     /// Its name, as under /run/netns.
@@ -49,6 +60,11 @@ impl Drop for Namespace {
             complain(&format!("namespace {} is still there", self.name), &error);
         }
     }
+}
+
+/// Returns whether there is a namespace of this name.
+fn exists(name: &str) -> bool {
+    Path::new("/run/netns").join(name).exists()
 }
 
 /// Ends the processes inside and removes the namespace.
@@ -115,6 +131,33 @@ pub fn sweep(shell: &Shell) -> Result<Vec<String>, TestbedError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    #[test]
+    fn a_namespace_whose_making_was_interrupted_is_removed() {
+        let stop = Arc::new(AtomicBool::new(false));
+        let (shell, name) = (Shell::new().stopped_by(stop.clone()), name("cut", "dut"));
+        let script = format!("ip netns add {name}; sleep 60");
+        std::thread::scope(|scope| {
+            let making = scope.spawn(|| Namespace::made_by(&["sh", "-c", &script], &shell, &name).map(drop));
+            while !exists(&name) && !making.is_finished() {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            stop.store(true, Ordering::Relaxed);
+            assert!(matches!(making.join().expect("no panic"), Err(TestbedError::Interrupted)), "these tests need root");
+        });
+        assert!(!exists(&name));
+    }
+
+    #[test]
+    fn a_namespace_that_was_there_before_is_left_alone() {
+        let (shell, name) = (Shell::new(), name("there", "dut"));
+        let _namespace = Namespace::new(&shell, &name).expect("a namespace (these tests need root)");
+        let error = Namespace::new(&shell, &name).expect_err("refused").to_string();
+        assert!(error.contains("File exists"), "{error}");
+        assert!(exists(&name));
+    }
 
     #[test]
     fn a_name_tells_its_process() {

@@ -141,7 +141,7 @@ impl Running {
     }
 
     /// The commands before the daemon. What undoes them where the station outlives the run is due as soon as one of them has succeeded:
-    /// if the first fails because what it was to make exists already, that is not ours to remove.
+    /// if the first fails because what it was to make exists already, that is not ours to remove. No request to stop cuts it there ([`Shell::run`]).
     fn set_up(&self) -> Result<(), TestbedError> {
         let (first, others) = self.recipe.setup.split_at(self.recipe.setup.len().min(1));
         self.run_all(first)?;

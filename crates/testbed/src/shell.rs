@@ -187,11 +187,30 @@ impl Shell {
         self.is_rehearsal
     }
 
-    /// Runs a command to its end; returns what it printed on standard output.
+    /// Runs a command that may change something to its end; returns what it printed on standard output.
+    ///
+    /// # Errors
+    /// A stop was requested before, and here also while it ran; the command failed. On another machine a request to stop does not cut it:
+    /// the command would go on there, and what it had changed would not be undone.
     pub fn run<S: AsRef<str>>(&self, words: &[S]) -> Result<String, TestbedError> {
+        self.run_heeding(&self.context_of_changes(), words)
+    }
+
+    /// Runs the words of a line, for a command whose changes need no undoing: a request to stop cuts it on another machine, too.
+    pub(crate) fn stoppable_line(&self, line: &str) -> Result<String, TestbedError> {
+        self.run_heeding(&self.context, &line.split_whitespace().collect::<Vec<_>>())
+    }
+
+    fn run_heeding<S: AsRef<str>>(&self, context: &WaitContext, words: &[S]) -> Result<String, TestbedError> {
         self.context.check()?;
         self.transcript.line(&quoted(&self.station.words(words)));
-        self.look(words)
+        if self.is_rehearsal { Ok(String::new()) } else { self.station.capture(words, self.patience, context) }
+    }
+
+    /// What waits for the end of a change heed: one on another machine is waited for although a stop was requested.
+    fn context_of_changes(&self) -> WaitContext {
+        let context = WaitContext::clone(&self.context);
+        if self.station.commands_outlive_us() { context.unstoppable() } else { context }
     }
 
     /// As [`Shell::run`], for a command that only looks: it is left out of the transcript, and of a rehearsal.
@@ -216,8 +235,14 @@ impl Shell {
 
     /// Writes a configuration file.
     pub fn write(&self, path: &Path, content: &str) -> Result<(), TestbedError> {
-        self.transcript.line(&format!("{} {}", self.station.write_line(path), here_document(content.trim_end())));
-        if self.is_rehearsal { Ok(()) } else { self.station.write(path, content, &self.context) }
+        self.write_shown(path, content, content)
+    }
+
+    /// Writes a file of which the transcript has `shown`.
+    fn write_shown(&self, path: &Path, content: &str, shown: &str) -> Result<(), TestbedError> {
+        self.context.check()?;
+        self.transcript.line(&format!("{} {}", self.station.write_line(path), here_document(shown.trim_end())));
+        if self.is_rehearsal { Ok(()) } else { self.station.write(path, content, &self.context_of_changes()) }
     }
 
     /// Writes a file that may be too large to be repeated: then the transcript has its first lines.
@@ -228,8 +253,7 @@ impl Shell {
         }
         let head: String = content.lines().take(LINES).map(|line| format!("{line}\n")).collect();
         self.transcript.comment(&format!("the first {LINES} lines of {} octets", content.len()));
-        self.transcript.line(&format!("{} {}", self.station.write_line(path), here_document(head.trim_end())));
-        if self.is_rehearsal { Ok(()) } else { self.station.write(path, content, &self.context) }
+        self.write_shown(path, content, &head)
     }
 
     /// Starts a command that is to stay; its output goes to `log`. It dies with the thread that started it, also by kill -9; on another

@@ -26,6 +26,11 @@ pub(crate) enum Station {
 }
 
 impl Station {
+    /// Returns whether a command goes on there when our process that waits for it is killed.
+    pub(crate) fn commands_outlive_us(&self) -> bool {
+        matches!(self, Self::Ssh(_))
+    }
+
     /// The words that run `words` there, as said here: they stand in the transcript.
     pub(crate) fn words<S: AsRef<str>>(&self, words: &[S]) -> Vec<String> {
         let prefix = match self {

@@ -34,14 +34,20 @@ impl HostSwitches {
     pub(crate) fn write(state: &State, shell: &Shell, filling: &Filling) -> Result<Self, TestbedError> {
         let mut switches = Self { files: Vec::new(), shell: shell.clone() };
         for switch in &state.host {
-            take(&switch.file, &filling.fill(&switch.value), shell)?;
+            let (file, value) = (&switch.file, filling.fill(&switch.value));
+            take((file, &value), shell, || shell.set(file, &value))?;
             switches.files.push(switch.file.clone());
         }
         Ok(switches)
     }
 }
 
-fn take(file: &str, value: &str, shell: &Shell) -> Result<(), TestbedError> {
+/// Counts one more user of a switch; the first writes it, by `write`.
+fn take(
+    (file, value): (&str, &str),
+    shell: &Shell,
+    write: impl FnOnce() -> Result<(), TestbedError>,
+) -> Result<(), TestbedError> {
     let mut used = USED.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(other) = used.get_mut(file) {
         if other.value != value {
@@ -54,14 +60,22 @@ fn take(file: &str, value: &str, shell: &Shell) -> Result<(), TestbedError> {
         other.users += 1;
         return Ok(());
     }
+    let found = shell.look(&["cat", file])?.trim().to_owned();
     // What another run has changed, and will set back, is not what was there before.
-    let before = match noted_by_others(file) {
-        Some(before) => before,
-        None => shell.look(&["cat", file])?.trim().to_owned(),
-    };
+    let before = noted_by_others(file).unwrap_or_else(|| found.clone());
     used.insert(file.to_owned(), Used { before, value: value.to_owned(), users: 1 });
-    note(&used, shell)?;
-    shell.set(file, value).inspect_err(|_| drop(used.remove(file)))
+    let written = note(&used, shell).and_then(|()| write());
+    written.inspect_err(|_| {
+        used.remove(file);
+        restore_if_changed(shell, file, &found);
+    })
+}
+
+/// Sets a switch back whose writing ended with an error: a command that was cut may have written it.
+fn restore_if_changed(shell: &Shell, file: &str, found: &str) {
+    if shell.for_undoing().look(&["cat", file]).is_ok_and(|now| now.trim() != found) {
+        restore(shell, file, found);
+    }
 }
 
 /// What was before, for who finds this process gone.
@@ -180,6 +194,25 @@ mod tests {
         assert_eq!(read(), "1");
         assert!(!note_of(std::process::id()).exists());
         std::fs::remove_file(&file).expect("removed");
+    }
+
+    #[test]
+    fn a_switch_whose_writing_was_interrupted_is_set_back_where_it_was_written() {
+        let _guard = ONE_AT_A_TIME.lock();
+        let path = std::env::temp_dir().join(format!("sixbench-cut-switch-{}", std::process::id()));
+        let (shell, file) = (Shell::new(), path.display().to_string());
+        for left_by_the_command in ["1\n", "2\n"] {
+            std::fs::write(&path, "1\n").expect("a file");
+            let cut = || {
+                std::fs::write(&path, left_by_the_command).expect("written");
+                Err(TestbedError::Interrupted)
+            };
+            assert!(matches!(take((&file, "2"), &shell, cut), Err(TestbedError::Interrupted)));
+            assert_eq!(std::fs::read_to_string(&path).expect("a file"), "1\n");
+        }
+        assert!(USED.lock().unwrap_or_else(PoisonError::into_inner).is_empty());
+        std::fs::remove_file(&path).expect("removed");
+        std::fs::remove_file(note_of(std::process::id())).expect("a note until the drop of the device's switches");
     }
 
     #[test]

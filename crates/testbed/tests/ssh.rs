@@ -8,8 +8,10 @@ use room::{FAR, Room};
 use sixbench_method::record::{CoreWatch, Watch};
 use sixbench_testbed::monitor::{INTERVAL, Monitor};
 use sixbench_testbed::recipe::{Host, System};
-use sixbench_testbed::{Cores, Dut, Library, Machine, Recipe, Shell, Wishes};
+use sixbench_testbed::{Cores, Dut, Library, Machine, Recipe, Shell, TestbedError, Wishes};
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 fn machine(room: &Room) -> Machine {
@@ -80,6 +82,35 @@ fn a_step_that_fails_half_way_is_told_and_everything_before_it_undone() {
     recipe.setup.push(toml::from_str("run = \"ip link set nosuch up\"").expect("a step"));
     let error = bring_up(&room, "half", &recipe).expect_err("an error");
     assert!(error.contains("dut 'ip link set nosuch up'` failed") && error.contains("nosuch"), "{error}");
+    room.assert_is_as(&before);
+}
+
+#[test]
+fn what_a_request_to_stop_comes_across_is_done_to_its_end_and_undone() {
+    let room = Room::build("stop");
+    let before = room.state();
+    let (script, begun) = (room.directory.join("slow"), room.directory.join("begun"));
+    let slow = format!("touch {}; sleep 2; ip link add sb-slow type veth peer name sb-slower\n", begun.display());
+    std::fs::write(&script, slow).expect("a script");
+    let mut recipe = recipe("linux-ipv4");
+    let step = |line: String| toml::from_str(&format!("run = \"{line}\"")).expect("a step");
+    recipe.setup = vec![step(format!("sh {}", script.display()))];
+    recipe.teardown = vec![step("ip link del sb-slow".to_owned())];
+    let stop = Arc::new(AtomicBool::new(false));
+    let (shell, machine, wishes) = (Shell::new().stopped_by(stop.clone()), reached(&room), Wishes::default());
+    std::thread::scope(|scope| {
+        let up = scope.spawn(|| Dut::bring_up_on(&machine, &recipe, "stop", &shell, &wishes).map(drop));
+        while !begun.exists() && !up.is_finished() {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        stop.store(true, Ordering::Relaxed);
+        let error = up.join().expect("no panic").expect_err("interrupted");
+        assert!(matches!(error, TestbedError::Interrupted), "{error}");
+    });
+    // The connection has a process of its own over there.
+    drop(machine);
+    // By now a command that was left alone over there would have done its work.
+    std::thread::sleep(Duration::from_secs(3));
     room.assert_is_as(&before);
 }
 

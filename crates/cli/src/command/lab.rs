@@ -34,11 +34,11 @@ fn build(order: Order) -> Result<Exit, Failed> {
             jool.display()
         )));
     }
+    tell!("{CAUTION}");
     let start = Instant::now();
     let lab = lab::build(&order, &mut show_step).map_err(|error| Failed::new(Exit::Testbed, error))?;
     let entry = lab::list(&order.cache).into_iter().find(|entry| entry.path == lab.directory());
     let size = entry.map_or(0, |entry| entry.size);
-    tell!("{CAUTION}");
     tell!("{}, {}, {:.1} s", lab.directory().display(), megabytes(size), start.elapsed().as_secs_f64());
     Ok(Exit::Done)
 }

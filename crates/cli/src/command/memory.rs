@@ -1,5 +1,6 @@
 //! Does this machine have the memory that the largest trial of a plan takes? Asked before anything is set up.
 
+use crate::config::SHORTEST_TRIAL_NS;
 use crate::config::units::{show_ns, show_rate};
 use crate::exit::Failed;
 use crate::profile::{self, Job};
@@ -43,8 +44,11 @@ fn advice(plan: &Plan, test: &Test, library: &Library, available: Option<u64>) -
         change(&mut changed);
         check_test(&changed, test, library, available).is_ok()
     };
-    let maximum = most_that(plan.search.maximum.0, |most| fits(&|plan| plan.search.maximum = FrameRate(most)));
-    let duration = most_that(plan.trial.duration_ns, |most| fits(&|plan| plan.trial.duration_ns = most));
+    // A plan with what is advised must be one that is taken.
+    let maximum = most_that(plan.search.maximum.0, |most| fits(&|plan| plan.search.maximum = FrameRate(most)))
+        .filter(|&most| most > plan.search.minimum.0);
+    let duration = most_that(plan.trial.duration_ns, |most| fits(&|plan| plan.trial.duration_ns = most))
+        .filter(|&most| most >= SHORTEST_TRIAL_NS);
     let of_search = maximum.map(|most| format!("`maximum` of [search] to {}", plain_rate(most)));
     let of_trial = duration.map(|most| format!("`duration` of [trial] to {}", plain_time(most)));
     let named: Vec<String> = of_search.into_iter().chain(of_trial).collect();
@@ -82,9 +86,17 @@ fn plain_time(ns: u64) -> String {
 
 /// Refuses one trial that does not fit into memory.
 pub(super) fn check_trial(plan: &Plan, test: &Test, library: &Library, spec: &TrialSpec) -> Result<(), Failed> {
+    check_trial_within((plan, test), library, spec, facts::available_memory())
+}
+
+fn check_trial_within(
+    (plan, test): (&Plan, &Test),
+    library: &Library,
+    spec: &TrialSpec,
+    available: Option<u64>,
+) -> Result<(), Failed> {
     let advice = if spec.opens().is_some() { "lower --connections, --rate or --for" } else { "lower --rate or --for" };
-    check(plan, test, library, facts::available_memory(), |_| *spec)
-        .map_err(|short| Failed::usage(format!("{}; {advice}", short.in_words())))
+    check(plan, test, library, available, |_| *spec).map_err(|short| Failed::usage(format!("{}; {advice}", short.in_words())))
 }
 
 /// What a trial takes, and what there is.
@@ -137,6 +149,7 @@ fn work(job: &Job) -> Work<'_> {
 mod tests {
     use super::*;
     use crate::command::{library, parse_plan};
+    use crate::exit::Exit;
 
     const GIGAOCTETS: u64 = 1 << 30;
 
@@ -167,7 +180,10 @@ mod tests {
             Ok(())
         );
         let library = library(&[]).expect("recipes");
-        assert!(check_plan_within(&kernel("1440min", "100M"), &library, None).is_ok(), "where nobody knows nothing is refused");
+        assert!(
+            check_plan_within(&kernel("1440min", "100M"), &library, None).is_ok(),
+            "an unknown amount of memory refuses nothing"
+        );
     }
 
     #[test]
@@ -176,6 +192,41 @@ mod tests {
             assert_eq!(said(&kernel("1440min", "100M"), 4 * GIGAOCTETS).contains(maximum), maximum != "100M");
             assert_eq!(said(&kernel(duration, maximum), 4 * GIGAOCTETS), "", "{duration} {maximum}");
         }
+    }
+
+    #[test]
+    fn no_setting_is_advised_that_a_plan_file_may_not_have() {
+        let refused = kernel("60s", "20M");
+        let with = |minimum: u64, duration_ns: u64| {
+            let mut plan = refused.clone();
+            (plan.search.minimum, plan.trial.duration_ns) = (FrameRate(minimum), duration_ns);
+            said(&plan, GIGAOCTETS / 4)
+        };
+        let minute = 60_000_000_000;
+        assert!(with(1_000, minute).contains("; lower `maximum` of [search] to \""), "{}", with(1_000, minute));
+        let below_its_minimum = with(19_999_999, minute);
+        assert!(below_its_minimum.contains("; lower `duration` of [trial] to \""), "{below_its_minimum}");
+        let shortest = said(&kernel("10ms", "20M"), 1);
+        assert!(
+            shortest.ends_with("; lower the rate, the duration or the connections that the test itself asks for"),
+            "{shortest}"
+        );
+    }
+
+    #[test]
+    fn a_trial_of_the_command_line_that_takes_more_than_there_is_is_refused() {
+        let (plan, library) = (kernel("60s", "2M"), library(&[]).expect("recipes"));
+        let said = |rate: u64, seconds: u64, available: u64| {
+            let spec = TrialSpec::constant(FrameRate(rate), seconds * 1_000_000_000);
+            let checked = check_trial_within((&plan, &plan.tests[0]), &library, &spec, Some(available));
+            checked.map_err(|failed| (failed.exit, failed.error.to_string()))
+        };
+        let (exit, error) = said(20_000_000, 86_400, 4 * GIGAOCTETS).expect_err("refused");
+        assert_eq!(exit, Exit::Usage);
+        assert!(error.ends_with(" MiB are available; lower --rate or --for"), "{error}");
+        // A rate that no sender reaches is given up after half a second, and takes no more than that.
+        assert_eq!(said(1_000_000_000, 86_400, 4 * GIGAOCTETS), Ok(()));
+        assert_eq!(said(1_000_000, 60, 4 * GIGAOCTETS), Ok(()));
     }
 
     #[test]

@@ -77,3 +77,29 @@ pub(crate) fn apply_profile(plan: &mut Plan, profile: Profile) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::command::{library, parse_plan};
+
+    #[test]
+    fn repetitions_of_rfc_begin_cold_and_those_of_shorter_profiles_dithered() {
+        let text = "name = \"p\"\nprofile = \"PROFILE\"\n[[test]]\nname = \"t\"\ndut = \"linux-ipv4\"\n";
+        let library = library(&[]).expect("recipes");
+        let plan = |profile| parse_plan("p.toml", &text.replace("PROFILE", profile), &library).expect("a plan").plan;
+        let starts = [
+            ("rfc", Profile::Rfc, RepetitionStart::Cold),
+            ("draft", Profile::Draft, RepetitionStart::Dithered),
+            ("smoke", Profile::Smoke, RepetitionStart::Dithered),
+        ];
+        for (name, profile, start) in starts {
+            assert_eq!(plan(name).search.start, start, "{name}");
+            for other in ["rfc", "draft", "smoke"] {
+                let mut plan = plan(other);
+                apply_profile(&mut plan, profile);
+                assert_eq!(plan.search.start, start, "{other} as {name}");
+            }
+        }
+    }
+}

@@ -117,8 +117,11 @@ fn read_trial(section: Section<'_>, profile: Profile) -> TrialSettings {
     trial
 }
 
+/// The shortest `duration` that a plan may ask for.
+pub(crate) const SHORTEST_TRIAL_NS: u64 = 10_000_000;
+
 pub(super) fn check_trial(section: &Section<'_>, trial: &TrialSettings) {
-    if trial.duration_ns < 10_000_000 {
+    if trial.duration_ns < SHORTEST_TRIAL_NS {
         section.mistake("duration", "a trial lasts at least 10ms");
     }
     if trial.stall_ns == 0 {

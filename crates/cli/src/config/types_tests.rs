@@ -33,6 +33,7 @@ const KEYS: &[(Place, &str, Type)] = &[
     ("[search]", "width", Quantity),
     ("[search]", "loss-goals", Quantity),
     ("[search]", "max-invalid", Number),
+    ("[search]", "start", Text),
     ("[testbed]", "left", Text),
     ("[testbed]", "right", Text),
     ("[testbed]", "host", Text),

@@ -154,7 +154,7 @@ fn a_device_that_stops_by_itself_has_lost_and_its_rate_is_a_lower_bound() {
     let mut halts = 0;
     for _ in 0..TRIES {
         let Some(record) = halted(&mut session, stop_device) else { continue };
-        // Whoever sends the signals may have had its core for a moment.
+        // The process that sends the signals may have had its core for a moment.
         let taken = taken_where_lost(&record).unwrap_or(0);
         assert!(taken < 40, "nobody had its core for as long as it stood still: {taken} ms, {}", seen(&record));
         halts += 1;

@@ -156,3 +156,36 @@ fn carried(protocol: u8, payload: &[u8]) -> Option<Carried<'_>> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An Ethernet frame with an empty UDP datagram over IPv4, of 42 octets.
+    fn short() -> Vec<u8> {
+        let mut frame = [&[2; 12][..], &[8, 0]].concat();
+        frame.extend([0x45, 0, 0, 28, 0, 0, 0, 0, 64, 17, 0, 0, 198, 18, 0, 2, 198, 19, 0, 2]);
+        frame.extend([0, 7, 0, 7, 0, 8, 0, 0]);
+        frame
+    }
+
+    #[test]
+    fn padding_up_to_the_minimum_is_none_of_the_octets_after_the_datagram() {
+        let trailing = |len: usize| {
+            let mut frame = short();
+            frame.resize(len, 0);
+            Seen::read(&frame).expect("a datagram").trailing_octets()
+        };
+        assert_eq!([42, 46, 60, 61, 64].map(trailing), [0, 0, 0, 1, 4]);
+    }
+
+    #[test]
+    fn a_vlan_tag_does_not_count_as_padding() {
+        let mut tagged = short();
+        tagged.splice(12..12, [0x81, 0, 0, 5]);
+        tagged.resize(64, 0);
+        assert_eq!(Seen::read(&tagged).expect("a datagram").trailing_octets(), 0);
+        tagged.push(0);
+        assert_eq!(Seen::read(&tagged).expect("a datagram").trailing_octets(), 1);
+    }
+}

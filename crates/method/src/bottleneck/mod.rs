@@ -179,7 +179,7 @@ const LOSING: &str = "in the losing trials";
 const HIGHEST: &str = "in the highest passing trial";
 
 impl Watched {
-    /// `in the losing trials cores 1, 2 at 30 %`; `None` of trials that nobody watched.
+    /// `in the losing trials cores 1, 2 at 30 %`; `None` of trials in which no core was watched.
     fn share(&self) -> Option<String> {
         let all: Vec<&Core> = self.cores.iter().collect();
         (!all.is_empty()).then(|| format!("{} {} at {:.0} %", self.name, list(&all), busy_percent(&all)))

@@ -5,7 +5,7 @@ use sixbench_method::measures::Quantity;
 use sixbench_method::plan::{Measure, Payload, ResponseTime, Test};
 use sixbench_method::terms::{Direction, FrameSize};
 
-/// The steps of one test at one frame size that have a result.
+/// The steps of one test at one frame size, of which at least one has a result.
 pub(crate) struct Ladder<'d, 'a> {
     /// The test they were written as.
     pub(crate) name: &'a str,
@@ -25,7 +25,7 @@ pub(crate) struct Rung<'d, 'a> {
 /// All of a run, in the order of the plan.
 pub(crate) fn ladders<'d, 'a>(digest: &'d Digest<'a>) -> Vec<Ladder<'d, 'a>> {
     let mut found: Vec<Ladder> = Vec::new();
-    for point in digest.points.iter().filter(|point| !point.samples.is_empty()) {
+    for point in &digest.points {
         let Measure::ResponseTime(settings) = point.test.measure else { continue };
         let (name, size, test) = (name(point.test), point.point.frame_size, point.test);
         let rung = Rung { clients: test.clients(), point };
@@ -34,6 +34,7 @@ pub(crate) fn ladders<'d, 'a>(digest: &'d Digest<'a>) -> Vec<Ladder<'d, 'a>> {
             None => found.push(Ladder { name, size, settings, test, steps: vec![rung] }),
         }
     }
+    found.retain(|ladder| ladder.measured().next().is_some());
     found.iter_mut().for_each(|ladder| ladder.steps.sort_by_key(|rung| rung.clients));
     found
 }
@@ -51,6 +52,16 @@ impl Ladder<'_, '_> {
         }
     }
 
+    /// Returns the steps that have a result.
+    pub(crate) fn measured(&self) -> impl Iterator<Item = &Rung<'_, '_>> {
+        self.steps.iter().filter(|rung| rung.has_result())
+    }
+
+    /// Returns the steps that have none.
+    pub(crate) fn missing(&self) -> impl Iterator<Item = &Rung<'_, '_>> {
+        self.steps.iter().filter(|rung| !rung.has_result())
+    }
+
     /// Each number of clients with its sample of a quantity, where there is one.
     pub(crate) fn samples(&self, quantity: Quantity) -> impl Iterator<Item = (u32, &Sample)> {
         self.steps.iter().filter_map(move |rung| Some((rung.clients, rung.sample(quantity)?)))
@@ -58,6 +69,10 @@ impl Ladder<'_, '_> {
 }
 
 impl<'d> Rung<'d, '_> {
+    fn has_result(&self) -> bool {
+        !self.point.samples.is_empty()
+    }
+
     pub(crate) fn sample(&self, quantity: Quantity) -> Option<&'d Sample> {
         // What is of both ways together stands with the requests.
         self.point.sample(quantity, Direction::Forward)

@@ -20,7 +20,7 @@ const KINDS: [Kind; 4] = [
 ];
 
 pub(crate) fn figure(digest: &Digest) -> Figure {
-    let all: Vec<Ladder> = ladders(digest).into_iter().filter(|ladder| ladder.steps.len() > 1).collect();
+    let all: Vec<Ladder> = ladders(digest).into_iter().filter(|ladder| ladder.measured().count() > 1).collect();
     let names = names(&all);
     let sizes: BTreeSet<FrameSize> = all.iter().map(|ladder| ladder.size).collect();
     let panels = sizes.into_iter().flat_map(|size| KINDS.iter().map(move |kind| (size, kind)));
@@ -66,7 +66,7 @@ fn panel(all: &[Ladder], names: &[&str], size: FrameSize, (quantity, y, unit): K
 /// Both ways of all requests, up to where the axis ends.
 fn lossless(ladder: &Ladder, highest: f64) -> Vec<(f64, f64)> {
     let each = 2.0 * ladder.settings.rate_per_client.0 as f64;
-    let last = ladder.steps.last().map_or(0.0, |rung| f64::from(rung.clients)).min(highest / each);
+    let last = ladder.measured().last().map_or(0.0, |rung| f64::from(rung.clients)).min(highest / each);
     vec![(0.0, 0.0), (last, last * each)]
 }
 

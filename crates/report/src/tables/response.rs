@@ -2,6 +2,7 @@
 
 use super::percentile_note;
 use crate::digest::{Digest, Ladder, Rung, ladders};
+use crate::status;
 use crate::table::Table;
 use crate::words::{self, grouped};
 use sixbench_method::measures::Quantity;
@@ -59,7 +60,7 @@ fn table(digest: &Digest, ladder: &Ladder) -> Table {
         grouped(ladder.settings.rate_per_client.0 as f64)
     );
     let rows = ROWS.iter().map(|(quantity, name)| row(ladder, *quantity, name, |s| s.median)).chain([repetitions(ladder)]);
-    Table::new(title, columns(ladder))
+    let table = Table::new(title, columns(ladder))
         .with_rows(rows)
         .with_note(
             "Medians of the repetitions. Frame loss: requests without a right \
@@ -67,7 +68,25 @@ fn table(digest: &Digest, ladder: &Ladder) -> Table {
              frames: requests and replies together. Memory: growth over that before the first frame; 1 kB = 1000 octets. –: nobody could \
              look, or others ran on the same cores.",
         )
-        .with_note(turn_around(ladder))
+        .with_note(turn_around(ladder));
+    missing(digest, ladder).into_iter().fold(table, Table::with_note)
+}
+
+/// Why there is no result for some numbers of clients, a sentence for each reason: `No result for #8 and #9: every trial ...`.
+fn missing(digest: &Digest, ladder: &Ladder) -> Vec<String> {
+    let mut groups: Vec<(String, Vec<String>)> = Vec::new();
+    for rung in ladder.missing() {
+        let why = rung.point.planned(digest).map(status::why).unwrap_or_default();
+        let name = format!("#{}", rung.clients);
+        match groups.iter_mut().find(|(known, _)| *known == why) {
+            Some((_, names)) => names.push(name),
+            None => groups.push((why, vec![name])),
+        }
+    }
+    groups
+        .iter()
+        .map(|(why, names)| format!("No result for {}: {}.", words::enumerated(names), why.trim_end_matches('.')))
+        .collect()
 }
 
 fn row(ladder: &Ladder, quantity: Quantity, name: &str, of: fn(&Summary) -> f64) -> Vec<String> {

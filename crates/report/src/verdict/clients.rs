@@ -1,7 +1,7 @@
 //! What more and more clients did to a relay, a sentence for each test at its smallest frame size.
 
 use crate::digest::{Digest, Ladder, ladders};
-use crate::words::{percentage, short, short_ms};
+use crate::words::{self, percentage, short, short_ms};
 use sixbench_method::measures::Quantity;
 
 pub(super) fn sentences(digest: &Digest) -> Vec<String> {
@@ -27,13 +27,24 @@ fn sentence(digest: &Digest, ladder: &Ladder) -> Option<String> {
         [(first, least), .., (last, most)] => format!("response time {least} with {}, {most} with {last}", clients(*first)),
     };
     Some(format!(
-        "{}, {}: {}; {time}; {} frames/s forwarded at the highest, at {}\u{a0}bytes.",
+        "{}, {}: {}; {time}; {} frames/s forwarded at the highest, at {}\u{a0}bytes{}.",
         digest.dut_title(ladder.test),
         ladder.name,
         loss(ladder)?,
         short(forwarded),
-        ladder.size
+        ladder.size,
+        missing(ladder)
     ))
+}
+
+/// `; no result with 8, 9 and 10 clients`.
+fn missing(ladder: &Ladder) -> String {
+    let missing: Vec<u32> = ladder.missing().map(|rung| rung.clients).collect();
+    match &missing[..] {
+        [] => String::new(),
+        [one] => format!("; no result with {}", clients(*one)),
+        several => format!("; no result with {} clients", words::enumerated(several)),
+    }
 }
 
 /// Up to which number of clients there was none, and how much with the most.

@@ -23,6 +23,27 @@ fn a_device_nobody_could_look_at_has_dashes() {
 }
 
 #[test]
+fn a_number_of_clients_without_a_result_keeps_its_column_and_says_why() {
+    let sample = Sample::of_clients_without(&["udp.subscribers4", "udp.subscribers9", "udp.subscribers10", "plain"]);
+    sample.keep("clients-missing");
+    let all = markdown(&sample.input());
+    assert_eq!(all.matches("| Number of clients").count(), 4, "no table of nothing but dashes: {all}");
+    assert!(figures(&sample.input()).iter().any(|(name, _)| name == "clients.svg"));
+    let of_udp: Vec<String> = (1..=10).map(|clients| format!("udp.subscribers{clients}")).collect();
+    let text = markdown(&sample.only(&of_udp.iter().map(String::as_str).collect::<Vec<_>>()).input());
+    let table: Vec<&str> = text.lines().skip_while(|line| !line.starts_with("| Number of clients")).take(9).collect();
+    assert!(table.iter().all(|line| line.matches('|').count() == 12), "{text}");
+    for row in &table[2..] {
+        let cells: Vec<&str> = row.split('|').map(str::trim).collect();
+        let nothing = if cells[1] == "n" { "0" } else { "–" };
+        assert_eq!([4, 9, 10].map(|clients| cells[clients + 1]), [nothing; 3], "{row}");
+        assert!([1, 3, 5, 8].iter().all(|clients| cells[clients + 1] != nothing), "{row}");
+    }
+    assert!(text.contains("No result for #4, #9 and #10: every trial of the measurement was invalid ("), "{text}");
+    assert!(text.contains(" at 118\u{a0}bytes; no result with 4, 9 and 10 clients."), "{text}");
+}
+
+#[test]
 fn frames_load_and_response_time_are_drawn_over_the_clients() {
     let drawn =
         |sample: &Sample| figures(&sample.input()).into_iter().find(|(name, _)| name == "clients.svg").map(|(_, svg)| svg);

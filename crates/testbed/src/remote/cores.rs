@@ -33,8 +33,9 @@ pub(super) fn keep(wanted: u32, machine: &str, shell: &Shell, undo: &Undo) -> Re
             let online = online.len();
             format!("{machine} does not take its core {core} offline, and the plan wants {wanted} of {online}: {error}")
         };
-        shell.set(&file, "0").map_err(|error| error.explained(refused))?;
+        // Noted first, since a command whose end is not seen may have done its work.
         undo.by_line(format!("echo 1 > {file}"))?;
+        shell.set(&file, "0").map_err(|error| error.explained(refused))?;
     }
     Ok(())
 }

@@ -58,9 +58,11 @@ fn has_carrier(printed: &str) -> bool {
 }
 
 fn take_up(system: System, interface: &str, shell: &Shell, undo: &Undo) -> Result<(), TestbedError> {
-    let was_up = is_up(system, interface, shell)?;
-    shell.line(&system.link(interface, "up"))?;
-    if was_up { Ok(()) } else { undo.by_line(system.link(interface, "down")) }
+    // Noted first, since a command whose end is not seen may have done its work.
+    if !is_up(system, interface, shell)? {
+        undo.by_line(system.link(interface, "down"))?;
+    }
+    shell.line(&system.link(interface, "up")).map(drop)
 }
 
 fn is_up(system: System, interface: &str, shell: &Shell) -> Result<bool, TestbedError> {
@@ -89,7 +91,8 @@ fn link_local(link: &Link, interface: &str, shell: &Shell) -> Result<Option<IpNe
     Ok(there.trim().is_empty().then_some(LINK_LOCAL))
 }
 
-/// Undone only what was done: an address that was there before is left alone.
+/// Undone only what was done: an address that was there before is left alone. So what undoes it is noted after the command, which no request
+/// to stop cuts ([`Shell::run`]).
 fn add_addresses(system: System, link: &Link, interface: &str, shell: &Shell, undo: &Undo) -> Result<(), TestbedError> {
     let link_local = if system == System::Linux { link_local(link, interface, shell)? } else { None };
     let addresses = link.dut.iter().chain(&link_local).map(|address| system.address(*address, interface));

@@ -34,8 +34,9 @@ pub(super) fn write(file: &str, value: &str, shell: &Shell, undo: &Undo) -> Resu
     if before == value {
         return Ok(());
     }
-    shell.set(file, value)?;
     // In a rehearsal the value is not known.
     let before = if shell.is_rehearsal() { "BEFORE".to_owned() } else { before };
-    undo.by_line(format!("echo {} > {}", quoted(&[before]), quoted(&[file.to_owned()])))
+    // Noted first, since a command whose end is not seen may have done its work.
+    undo.by_line(format!("echo {} > {}", quoted(&[before]), quoted(&[file.to_owned()])))?;
+    shell.set(file, value)
 }

@@ -11,6 +11,11 @@ use sixbench_method::trial::*;
 impl Sample {
     /// One to ten clients with UDP and with echoes through a virtual machine, and one client through a device that is not watched.
     pub(crate) fn of_clients() -> Self {
+        Self::of_clients_without(&[])
+    }
+
+    /// The same, where the tester fell short in every trial of some tests.
+    pub(crate) fn of_clients_without(unfit: &[&str]) -> Self {
         let payloads = [("udp", Payload::Udp), ("echo", Payload::Echo)];
         let mut tests: Vec<Test> =
             payloads.iter().flat_map(|&(name, payload)| (1..=10).map(move |n| clients(name, payload, n))).collect();
@@ -20,20 +25,25 @@ impl Sample {
         let plan = Plan { name: "clients".to_owned(), link_rate: None, tests, ..plan() };
         let mut sample = Self { plan, ..Self::empty().ended(Some(Ending::Complete)) };
         for test in sample.plan.tests.clone() {
-            test.points().for_each(|point| (1..=3).for_each(|repetition| sample.request(&test, &point, repetition)));
+            test.points().for_each(|point| {
+                (1..=3).for_each(|repetition| sample.request(&test, &point, repetition, unfit.contains(&&*test.name)))
+            });
         }
         // What was seen of the device comes with the records.
         sample.outcomes = outcomes(&sample.plan, &sample.records);
         sample
     }
 
-    fn request(&mut self, test: &Test, point: &Point, repetition: u32) {
+    fn request(&mut self, test: &Test, point: &Point, repetition: u32, is_unfit: bool) {
         let capacity = if test.traffic.payload == Payload::Echo { 220_000 } else { 200_000 } + u64::from(repetition) * 1_000;
         let mut relay = SimulatedRelay::new(FrameRate(capacity), 100).with_link(20_000);
         let is_seen = test.dut != "unseen";
         self.drive(point, repetition, |spec| {
             let Ok(mut result) = relay.measure(spec);
             result.directions[1].sending.worst_lateness_ns = 41_000;
+            let took_ns = 2 * spec.duration_ns;
+            let too_slow = Fault::SentTooSlowly { direction: Direction::Forward, nominal_ns: spec.duration_ns, took_ns };
+            result.faults.extend(is_unfit.then_some(too_slow));
             let forwarded = result.exchange().map_or(0, |exchange| exchange.forwarded());
             let share = (forwarded * 1_000_000_000 / spec.duration_ns * 1000 / capacity).min(1000) as u16;
             let unseen = Watch { cores: vec![], interval_ns: SECOND / 10, ..watch(0) };
