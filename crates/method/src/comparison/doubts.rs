@@ -1,11 +1,13 @@
 //! What the order of the repetitions says against a comparison: that they depend on each other, or that the machine drifted.
 
-use crate::stats::{Doubts, autocorrelation, common_drift, inflation};
+use super::samples::Sample;
+use crate::stats::{Autocorrelation, Doubts, autocorrelation, common_drift, inflation};
+use std::collections::BTreeMap;
 
 /// When the repetitions of A and B were made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// One of A, one of B, and so on: what the machine does befalls both.
+    /// One of A, one of B, and so on: what the machine does, it does to both.
     InTurns,
     /// All of A, then all of B.
     AFirst,
@@ -16,31 +18,35 @@ pub enum Order {
 /// What a row allows for, and what it is told as.
 pub(super) struct Doubt {
     pub(super) allowed: Doubts,
-    pub(super) autocorrelation: Option<f64>,
+    pub(super) autocorrelation: Option<Autocorrelation>,
     /// As a share of A, where positive B may be larger for it.
     pub(super) drift: Option<f64>,
 }
 
 impl Doubt {
-    pub(super) fn of(a: &[f64], b: &[f64], order: Order) -> Self {
+    pub(super) fn of(of_a: &Sample, of_b: &Sample, order: Order) -> Self {
+        let (a, b) = (&of_a.values[..], &of_b.values[..]);
         let slope = if order == Order::InTurns { None } else { common_drift(a, b) };
         let correlation = match order {
-            // What befell both is no difference: only what their ratio did counts.
-            Order::InTurns => autocorrelation(&[&ratios(a, b)]),
+            // What happened to both is no difference: only what their ratio did counts.
+            Order::InTurns => autocorrelation(&[&ratios(of_a, of_b)]),
             // A drift is allowed for by itself.
             Order::AFirst | Order::BFirst => autocorrelation(&[&without(slope, a), &without(slope, b)]),
         };
         let drift = slope.map(|slope| slope * way(a.len() + b.len(), order));
-        let inflation = inflation(correlation.unwrap_or(0.0), a.len(), b.len());
+        let inflation = inflation(correlation.map_or(0.0, |found| found.allowed), a.len(), b.len());
         let allowed = Doubts { inflation, drift: drift.unwrap_or(0.0) };
         Self { allowed, autocorrelation: correlation, drift: drift.map(|drift| drift.exp() - 1.0) }
     }
 }
 
-/// How B lies to A, repetition by repetition: a ratio, or the difference where there are zeroes.
-fn ratios(a: &[f64], b: &[f64]) -> Vec<f64> {
-    let has_ratios = a.iter().chain(b).all(|value| *value > 0.0);
-    a.iter().zip(b).map(|(a, b)| if has_ratios { b / a } else { b - a }).collect()
+/// Returns how B lies to A in each repetition that has both: a ratio, or the difference where there are zeroes. Other repetitions have no turn:
+/// the tester was not fit in one of them.
+fn ratios(a: &Sample, b: &Sample) -> Vec<f64> {
+    let has_ratios = a.values.iter().chain(&b.values).all(|value| *value > 0.0);
+    let of_b: BTreeMap<u32, f64> = b.repetitions.iter().copied().zip(b.values.iter().copied()).collect();
+    let pairs = a.repetitions.iter().zip(&a.values).filter_map(|(repetition, a)| Some((a, of_b.get(repetition)?)));
+    pairs.map(|(a, b)| if has_ratios { b / a } else { b - a }).collect()
 }
 
 /// The values as they would be without this drift.

@@ -74,8 +74,11 @@ pub struct Row {
     pub shift: Option<Shift>,
     /// The p-value of the difference, adjusted by Holm's procedure for the number of rows that are compared at once.
     pub p_value: f64,
-    /// The correlation of a repetition with the one before it, 0..1, that interval and p-value are widened for; `None` where none is shown.
+    /// An estimate of the correlation of a repetition with the one before it, 0..1, where interval and p-value are widened for it: of fewer than
+    /// 15 repetitions where it is shown, of more wherever it is positive.
     pub autocorrelation: Option<f64>,
+    /// Whether chance would make as much autocorrelation of independent repetitions in at most one of a hundred.
+    pub is_autocorrelation_shown: bool,
     /// By how much the machine's drift may have made B larger, as a share, negative where smaller: a difference within it is not shown. `None`
     /// where none is shown, or where A and B took turns.
     pub drift: Option<f64>,
@@ -100,7 +103,7 @@ pub enum Finding {
     },
     /// No difference is shown, and A or B may be higher than what is known of it: the tester or the plan's maximum cut it off.
     CutOff,
-    /// Repetitions follow those before them so closely that what they show is less than a difference.
+    /// Repetitions follow those before them, or seem to, so closely that what they show is less than a difference.
     Dependent,
     /// The machine drifted while A and B were measured one after the other, and that explains as much.
     Drifting,
@@ -217,7 +220,7 @@ struct Candidate<'s> {
 
 impl<'s> Candidate<'s> {
     fn new(point: usize, (a, b): (&'s Sample, &'s Sample), tolerance: f64, order: Order) -> Option<Self> {
-        let doubt = Doubt::of(&a.values, &b.values, order);
+        let doubt = Doubt::of(a, b, order);
         let test = |doubts| rank_test(&a.values, &b.values, tolerance, doubts);
         let (plain, test) = (test(Doubts::NONE)?, test(doubt.allowed)?);
         let summaries = (Summary::of(&a.values)?, Summary::of(&b.values)?);
@@ -241,7 +244,8 @@ impl<'s> Candidate<'s> {
             is_b_at_least: self.b.is_open,
             shift: shift(&self.a.values, &self.b.values, self.doubt.allowed.inflation),
             p_value,
-            autocorrelation: self.doubt.autocorrelation,
+            autocorrelation: self.doubt.autocorrelation.map(|found| found.estimate),
+            is_autocorrelation_shown: self.doubt.autocorrelation.is_some_and(|found| found.is_shown),
             drift: self.doubt.drift,
             finding,
         }
@@ -250,6 +254,12 @@ impl<'s> Candidate<'s> {
     fn shown(&self) -> Finding {
         let (is_higher, _) = self.claim(&self.test);
         if is_higher == self.a.subject.is_higher_better() { Finding::Better } else { Finding::Worse }
+    }
+
+    /// Whether something is allowed for that makes this row show less. What is allowed for in other rows does, too, by the number of rows that
+    /// are left, but that is no doubt of this one's repetitions.
+    fn is_doubtful(&self) -> bool {
+        self.claim(&self.test) != self.claim(&self.plain)
     }
 
     /// What keeps independent repetitions from showing what these would.
@@ -271,7 +281,7 @@ fn judge(candidates: &[Candidate<'_>]) -> Vec<Row> {
     let can_show = |test: &RankTest| is_significant(test.least * left as f64);
     let finding = |candidate: &Candidate<'_>, plain: &Option<f64>, p: &Option<f64>| match p {
         Some(p) if is_significant(*p) => candidate.shown(),
-        _ if is_shown(plain) => candidate.doubtful(),
+        _ if is_shown(plain) && candidate.is_doubtful() => candidate.doubtful(),
         _ if candidate.a.is_open || candidate.b.is_open => Finding::CutOff,
         Some(_) if can_show(&candidate.test) => Finding::NoDifferenceShown,
         Some(_) if can_show(&candidate.plain) => Finding::Dependent,

@@ -14,6 +14,8 @@ pub(super) type Key = (u64, Option<(Quantity, Direction, u64)>);
 pub(super) struct Sample {
     pub(super) subject: Subject,
     pub(super) values: Vec<f64>,
+    /// The number of the repetition that each value is of: some have none.
+    pub(super) repetitions: Vec<u32>,
     /// Whether some value is only known not to be lower: the tester or the plan cut the search off there.
     pub(super) is_open: bool,
 }
@@ -21,9 +23,11 @@ pub(super) struct Sample {
 /// All samples of one point.
 pub(super) fn samples(test: &Test, outcomes: &[&Outcome]) -> BTreeMap<Key, Sample> {
     let mut samples: BTreeMap<Key, Sample> = BTreeMap::new();
-    let mut add = |key, subject, value, is_open: bool| {
-        let sample = samples.entry(key).or_insert_with(|| Sample { subject, values: Vec::new(), is_open: false });
+    let mut add = |repetition, key, subject, value, is_open: bool| {
+        let empty = || Sample { subject, values: Vec::new(), repetitions: Vec::new(), is_open: false };
+        let sample = samples.entry(key).or_insert_with(empty);
         sample.values.push(value);
+        sample.repetitions.push(repetition);
         sample.is_open |= is_open;
     };
     for outcome in outcomes {
@@ -37,13 +41,19 @@ pub(super) fn samples(test: &Test, outcomes: &[&Outcome]) -> BTreeMap<Key, Sampl
                 (None, _) => 0.0,
             };
             let is_open = bracket.lower.is_some() && bracket.limit != Limit::Dut;
-            add((bracket.goal.0.to_bits(), None), Subject::rate(&test.measure, bracket.goal), rate, is_open);
+            add(
+                outcome.repetition,
+                (bracket.goal.0.to_bits(), None),
+                Subject::rate(&test.measure, bracket.goal),
+                rate,
+                is_open,
+            );
         }
         // The numbers held on the way to a capacity are the steps of a search, no sample.
         for value in outcome.values.iter().filter(|value| value.quantity != Quantity::ConnectionsHeld) {
             let load = (value.quantity == Quantity::FrameLossRate).then_some(value.load);
             let key = (u64::MAX, Some((value.quantity, value.direction, load.map_or(0, |load| load.0))));
-            add(key, Subject::Value(value.quantity, value.direction, load), value.value, value.is_at_least);
+            add(outcome.repetition, key, Subject::Value(value.quantity, value.direction, load), value.value, value.is_at_least);
         }
     }
     // The repetitions of a scan that ends early tried different loads; only those that all of them tried are samples.

@@ -15,14 +15,29 @@ const SELDOM: f64 = 0.01;
 /// How seldom chance alone shows a drift in one of the two directions.
 const BY_CHANCE: f64 = 0.01;
 
+/// How often chance alone makes one sample go along with the drift of both: loosely, so that noise does not hide a drift of the machine.
+const LOOSELY: f64 = 0.25;
+
 /// The highest autocorrelation that is reckoned with: beyond it the formulas below no longer hold.
 const HIGHEST: f64 = 0.95;
 
-/// Returns the autocorrelation from one repetition to the next that is to be allowed for in these samples, 0..1; `None` where they show none.
+/// How closely repetitions follow those before them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Autocorrelation {
+    /// The correlation of a value with the one before it, 0..1, without the bias that short samples have.
+    pub estimate: f64,
+    /// As much as is allowed for, 0..0.95: more than the estimate, since few repetitions tell it badly.
+    pub allowed: f64,
+    /// Whether chance would make as much of independent values in at most one of a hundred.
+    pub is_shown: bool,
+}
+
+/// Returns the autocorrelation from one repetition to the next that is to be allowed for in these samples; `None` where it is not positive, and,
+/// of few repetitions, where chance might make as much.
 ///
 /// It is that of the ranks within each sample, so that a single outlier does not hide it. Of independent values it is -1/n on average, with the
 /// variance of Bartels' rank version of von Neumann's ratio (Journal of the American Statistical Association 77, 1982).
-pub fn autocorrelation(samples: &[&[f64]]) -> Option<f64> {
+pub fn autocorrelation(samples: &[&[f64]]) -> Option<Autocorrelation> {
     let long = samples.iter().filter(|sample| sample.len() >= LEAST);
     let found: Vec<Lag> = long.filter_map(|sample| Lag::of(sample)).collect();
     let weight: f64 = found.iter().map(|lag| lag.n).sum();
@@ -30,8 +45,12 @@ pub fn autocorrelation(samples: &[&[f64]]) -> Option<f64> {
     let deviation = found.iter().map(|lag| lag.n * lag.n * lag.variance()).sum::<f64>().sqrt() / weight;
     let above_chance = mean(|lag| lag.correlation + 1.0 / lag.n);
     let are_many = found.iter().all(|lag| lag.n >= MANY);
-    let is_shown = above_chance > 0.0 && (are_many || upper_tail(above_chance / deviation) <= SELDOM);
-    is_shown.then(|| mean(Lag::allowed_for).clamp(0.0, HIGHEST))
+    let is_shown = above_chance > 0.0 && upper_tail(above_chance / deviation) <= SELDOM;
+    (above_chance > 0.0 && (is_shown || are_many)).then(|| Autocorrelation {
+        estimate: mean(Lag::estimate).clamp(0.0, 1.0),
+        allowed: mean(Lag::allowed_for).clamp(0.0, HIGHEST),
+        is_shown,
+    })
 }
 
 /// Lag-1 correlation of the ranks of one sample.
@@ -56,8 +75,12 @@ impl Lag {
         (n - 2.0) * (5.0 * n * n - 2.0 * n - 9.0) / (5.0 * n * (n + 1.0) * (n - 1.0).powi(2))
     }
 
-    /// Without the bias of short samples, which is about -(1 + 3 r)/n (Marriott and Pope, Biometrika 41, 1954), and with as much again as makes
-    /// up for the scatter of the estimate: so that of equal devices with an autocorrelation of 0.5 no more are called different than of
+    /// Returns the correlation without the bias of short samples, which is about -(1 + 3 r)/n (Marriott and Pope, Biometrika 41, 1954).
+    fn estimate(&self) -> f64 {
+        (self.correlation + 1.0 / self.n) * (1.0 + 3.0 / self.n)
+    }
+
+    /// Returns the estimate with as much again as makes up for its scatter: so that of equal devices with an autocorrelation of 0.5 no more are called different than of
     /// independent ones, as a test of comparisons holds it to.
     fn allowed_for(&self) -> f64 {
         (self.correlation + 1.0 / self.n) * (1.0 + 10.0 / self.n)
@@ -90,19 +113,42 @@ fn of_mean(autocorrelation: f64, n: usize) -> f64 {
 }
 
 /// Returns the drift that two samples of positive values share: by how much each value exceeds the one before, on average, as a logarithm.
-/// `None` where they show none, as chance would in one of fifty. The test is that of Mann and Kendall, the slope that of Theil and Sen, both over the pairs within the samples.
+/// `None` where they show none, as chance would in one of fifty. The test is that of Mann and Kendall, the slope that of Theil and Sen, both over
+/// the pairs within the samples. Each sample of enough values must go the same way by itself: what only one of them does is not the machine's.
 pub fn common_drift(a: &[f64], b: &[f64]) -> Option<f64> {
     let samples = || [a, b].into_iter().filter(|sample| sample.len() >= LEAST);
     if samples().flatten().any(|&value| value.is_nan() || value <= 0.0) {
         return None;
     }
+    let trends: Vec<Trend> = samples().map(Trend::of).collect();
+    let both = Trend {
+        score: trends.iter().map(|trend| trend.score).sum(),
+        variance: trends.iter().map(|trend| trend.variance).sum(),
+    };
+    let goes_along = |trend: &Trend| trend.score * both.score > 0.0 && trend.is_shown(LOOSELY);
+    let is_shown = both.is_shown(BY_CHANCE) && trends.iter().all(goes_along);
     let slopes: Vec<f64> = samples().flat_map(slopes).collect();
-    let score: f64 = slopes.iter().filter(|slope| **slope != 0.0).map(|slope| slope.signum()).sum();
-    let variance: f64 = samples().map(|sample| kendalls_variance(sample.len() as f64)).sum();
-    // The score is whole, and moves in twos.
-    let z = (score.abs() - 1.0).max(0.0) / variance.sqrt();
-    let is_shown = variance > 0.0 && upper_tail(z) <= BY_CHANCE;
     median(&slopes).filter(|slope| is_shown && *slope != 0.0)
+}
+
+/// Mann and Kendall's score: pairs that rise less pairs that fall.
+struct Trend {
+    score: f64,
+    variance: f64,
+}
+
+impl Trend {
+    fn of(sample: &[f64]) -> Self {
+        let score = slopes(sample).filter(|slope| *slope != 0.0).map(f64::signum).sum();
+        Self { score, variance: kendalls_variance(sample.len() as f64) }
+    }
+
+    /// Whether chance makes as high a score, in this direction, no more often than this.
+    fn is_shown(&self, level: f64) -> bool {
+        // The score is whole, and moves in twos.
+        let z = (self.score.abs() - 1.0).max(0.0) / self.variance.sqrt();
+        self.variance > 0.0 && upper_tail(z) <= level
+    }
 }
 
 fn slopes(sample: &[f64]) -> impl Iterator<Item = f64> {
@@ -162,11 +208,33 @@ mod tests {
         let mut random = SplitMix64::new(12);
         for (phi, n) in [(0.5, 20), (0.5, 50), (0.8, 50)] {
             let mut found = || autocorrelation(&[&chain(&mut random, phi, n), &chain(&mut random, phi, n)]);
-            let all: Vec<f64> = (0..500).filter_map(|_| found()).collect();
+            let all: Vec<Autocorrelation> = (0..500).filter_map(|_| found()).collect();
             assert!(all.len() > 450, "{phi} {n}: {}", all.len());
-            let median = median(&all).unwrap();
-            assert!((phi - 0.02..phi + 0.15).contains(&median), "{phi} {n}: {median}");
+            let median = |of: fn(&Autocorrelation) -> f64| median(&all.iter().map(of).collect::<Vec<_>>()).unwrap();
+            let (estimate, allowed) = (median(|found| found.estimate), median(|found| found.allowed));
+            assert!((phi - 0.07..phi + 0.07).contains(&estimate), "{phi} {n}: {estimate}");
+            assert!((phi - 0.02..phi + 0.15).contains(&allowed), "{phi} {n}: {allowed}");
         }
+    }
+
+    #[test]
+    fn a_weak_autocorrelation_of_many_values_is_allowed_for_but_not_shown() {
+        let mut random = SplitMix64::new(13);
+        let mut found = || autocorrelation(&[&chain(&mut random, 0.0, 20), &chain(&mut random, 0.0, 20)]);
+        let all: Vec<Autocorrelation> = (0..4000).filter_map(|_| found()).collect();
+        let shown = all.iter().filter(|found| found.is_shown).count();
+        assert!((1500..2500).contains(&all.len()) && shown <= 60, "{} {shown} of 4000", all.len());
+    }
+
+    #[test]
+    fn what_only_one_sample_does_is_no_common_drift() {
+        let rising: Vec<f64> = (0..8).map(|i| 1000.0 + f64::from(i)).collect();
+        let level = [1003.0, 1001.0, 1004.0, 1002.0, 1002.5, 1003.5, 1001.5, 1003.0];
+        assert_eq!(common_drift(&rising, &level), None);
+        assert_eq!(common_drift(&level, &rising), None);
+        assert_eq!(common_drift(&rising, &[1000.0; 8]), None);
+        assert!(common_drift(&rising, &rising).is_some());
+        assert!(common_drift(&rising, &level[..4]).is_some(), "four values do not say that they stay level");
     }
 
     #[test]

@@ -51,7 +51,7 @@ pub struct RankTest {
     pub higher: f64,
     /// The same for lower.
     pub lower: f64,
-    /// The smallest p-value that samples of these sizes can have at all.
+    /// The smallest p-value that samples of these sizes can have, with their inflation, unless they are so far apart that it does not matter.
     pub least: f64,
 }
 
@@ -62,22 +62,29 @@ pub struct RankTest {
 /// Hodges and Lehmann), here on logarithms because devices scatter in proportion. It supposes that B scatters like A and nothing about
 /// how. The null distribution is exact up to 50 values each, normal beyond; ties only widen the interval. Medians need not lie within
 /// it, as they are another estimate of the shift; where they do not, it is widened to hold their ratio. Where the variance is inflated, the
-/// normal distribution takes the place of the exact one.
+/// normal distribution takes the place of the exact one; but no end lies further beyond all ratios of single values than a sample is wide,
+/// however large the inflation (see [`rank_test`]).
 pub fn shift(a: &[f64], b: &[f64], inflation: f64) -> Option<Shift> {
     if a.iter().chain(b).any(|&value| value.is_nan() || value <= 0.0) {
         return None;
     }
-    let rank = rank(a.len(), b.len(), inflation)?;
+    rank(a.len(), b.len(), 1.0)?;
     let ratio = median(b)? / median(a)?;
     let ratios: Vec<f64> = b.iter().flat_map(|b| a.iter().map(move |a| b / a)).collect();
-    let ratios = sort(&ratios);
-    let (low, high) = (ratios[rank - 1], ratios[ratios.len() - rank]);
+    let (ratios, walk) = (sort(&ratios), walk(a, b, true));
+    let (mut low, mut high) = (ratios[0] / walk, ratios[ratios.len() - 1] * walk);
+    if let Some(rank) = rank(a.len(), b.len(), inflation) {
+        (low, high) = (low.max(ratios[rank - 1]), high.min(ratios[ratios.len() - rank]));
+    }
     Some(Shift { ratio, low: low.min(ratio), high: high.max(ratio), n: (a.len(), b.len()) })
 }
 
 /// Tests whether B is higher or lower than A by more than `tolerance`, a share (0.01: differences below 1 % do not count). `None` when a
 /// sample is empty or holds something that is no number. What `doubts` allow for counts against a difference; a drift counts where it points
 /// the same way.
+///
+/// An inflation is no doubt of samples that are further apart than the wider one of them is wide: repetitions that follow each other wander
+/// over the width of a sample while it is measured, and what they show then is what independent ones do.
 ///
 /// Samples with zeroes or negative values have no ratio: they are tested by their differences, and neither the tolerance nor a drift
 /// applies.
@@ -95,10 +102,25 @@ pub fn rank_test(a: &[f64], b: &[f64], tolerance: f64, doubts: Doubts) -> Option
     };
     let distances = || b.iter().flat_map(|b| a.iter().map(move |a| if has_ratios { b / a } else { b - a }));
     let p = Tails::of(a.len(), b.len(), doubts.inflation);
+    let (walk, far) = (walk(a, b, has_ratios), least_p(a.len(), b.len()));
+    let (above, below) = if has_ratios { (high * walk, low / walk) } else { (high + walk, low - walk) };
+    let least_of = |is_far: bool, p: f64| if is_far { p.min(far) } else { p };
     // The medians are another estimate of the shift: what they contradict is not shown, as the interval is widened to hold them.
     let higher = if middle > high { p.two_sided(distances().filter(|distance| *distance <= high).count()) } else { 1.0 };
     let lower = if middle < low { p.two_sided(distances().filter(|distance| *distance >= low).count()) } else { 1.0 };
+    let higher = least_of(distances().all(|distance| distance > above), higher);
+    let lower = least_of(distances().all(|distance| distance < below), lower);
     Some(RankTest { higher, lower, least: p.two_sided(0) })
+}
+
+/// Returns how far the values of either sample lie apart, the larger of the two: a ratio, or a difference where there are zeroes.
+fn walk(a: &[f64], b: &[f64], has_ratios: bool) -> f64 {
+    let width = |sample: &[f64]| {
+        let highest = sample.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let lowest = sample.iter().copied().fold(f64::INFINITY, f64::min);
+        if has_ratios { highest / lowest } else { highest - lowest }
+    };
+    width(a).max(width(b))
 }
 
 /// The smallest p-value that two samples of these sizes can have, of independent values.
@@ -306,6 +328,15 @@ mod tests {
                 let test = super::rank_test(&a, &b, 0.0, Doubts { inflation, drift: 0.0 }).unwrap();
                 assert_eq!(is_significant(test.higher), interval.is_some_and(|shift| shift.low > 1.0), "{n} {inflation}");
             }
+            let far: Vec<f64> = b.iter().map(|b| 2.0 * b).collect();
+            let (interval, test) = (
+                super::shift(&a, &far, 100.0).unwrap(),
+                super::rank_test(&a, &far, 0.0, Doubts { inflation: 100.0, drift: 0.0 }).unwrap(),
+            );
+            assert!(
+                interval.low > 1.8 && interval.high < 2.4 && test.higher == least_p(n, n) && !is_significant(test.least),
+                "{interval:?} {test:?}"
+            );
             let with_drift = |drift| super::rank_test(&a, &b, 0.0, Doubts { inflation: 1.0, drift }).unwrap();
             assert_eq!(with_drift(-0.5), with_drift(0.0), "a drift the other way explains nothing");
             assert!(!is_significant(with_drift(0.05).higher));

@@ -23,6 +23,17 @@ fn found(a: &[u64], b: &[u64], order: Order) -> Row {
     *comparison.rows().next().expect("a row")
 }
 
+/// Eight repetitions without any order, the noise of which is below 0.1 %.
+const LEVEL_ONES: [u64; 8] = [1_000_000, 1_000_600, 999_500, 1_000_300, 999_800, 1_000_500, 999_600, 1_000_100];
+
+/// Eight repetitions that found the same.
+const SAME: [u64; 8] = [1_000_000; 8];
+
+/// Eight repetitions that rise by this much from one to the next.
+fn rising(from: u64, by: u64) -> Vec<u64> {
+    (0..8).map(|i| from + by * i).collect()
+}
+
 fn is_different(row: &Row) -> bool {
     matches!(row.finding, Finding::Better | Finding::Worse)
 }
@@ -45,6 +56,80 @@ fn equal_devices_whose_repetitions_follow_each_other_are_seldom_called_different
             assert!(different <= most, "{order:?}, phi {phi}, n = {n}: {different} %");
         }
     }
+}
+
+#[test]
+fn a_difference_far_beyond_what_the_repetitions_wander_is_shown_though_they_follow_each_other() {
+    let half = rising(500_000, 1_000);
+    for order in ORDERS {
+        for a in [LEVEL_ONES, SAME] {
+            let row = found(&a, &half, order);
+            assert_eq!((row.finding, found(&half, &a, order).finding), (Finding::Worse, Finding::Better), "{order:?}: {row:?}");
+            // Measured one after the other, an A without order says against it that B's is more than chance.
+            assert_eq!(row.is_autocorrelation_shown, order == Order::InTurns || a == SAME, "{order:?}: {row:?}");
+            assert!(row.shift.is_some_and(|shift| shift.high < 0.52), "{order:?}: {row:?}");
+        }
+        // All of B is above all of A, but by less than B rises.
+        let row = found(&SAME, &rising(1_003_000, 1_000), order);
+        assert_eq!(row.finding, Finding::Dependent, "{order:?}: {row:?}");
+    }
+    // What passes nothing any more has no ratio.
+    assert_eq!(found(&rising(500_000, 1_000), &[0; 8], Order::AFirst).finding, Finding::Worse);
+}
+
+#[test]
+fn what_the_repetitions_wander_counts_beyond_the_tolerance() {
+    let tests = [test_of("t", &[84], 8)];
+    let (a, b) = (rates("t", 84, &SAME), rates("t", 84, &rising(1_050_000, 1_000)));
+    let finding = |tolerance| {
+        let compared = compare(&side(Which::A, &tests, &a), &side(Which::B, &tests, &b), tolerance, Order::AFirst);
+        compared.expect("a test in common").rows().next().expect("a row").finding
+    };
+    assert_eq!([0.01, 0.04, 0.045].map(finding), [Finding::Better, Finding::Better, Finding::Dependent]);
+}
+
+#[test]
+fn the_doubt_of_one_row_makes_no_other_dependent() {
+    let tests = [test_of("t", &[84, 128], 8)];
+    let apart =
+        [[1, 13, 4, 2, 14, 3, 6, 5], [9, 16, 7, 12, 8, 15, 10, 11]].map(|ranks| ranks.map(|rank| 1_000_000 + 1000 * rank));
+    let a = [rates("t", 84, &SAME), rates("t", 128, &apart[0])].concat();
+    let b = [rates("t", 84, &rising(1_003_000, 1_000)), rates("t", 128, &apart[1])].concat();
+    for order in ORDERS {
+        let compared = compare(&side(Which::A, &tests, &a), &side(Which::B, &tests, &b), 0.0, order).expect("a test in common");
+        let rows: Vec<&Row> = compared.rows().collect();
+        assert_eq!([rows[0], rows[1]].map(|row| row.finding), [Finding::Dependent, Finding::NoDifferenceShown], "{order:?}");
+        assert_eq!(rows[1].autocorrelation, None, "{order:?}");
+        assert!((0.05..0.08).contains(&rows[1].p_value), "{order:?}: alone it would be shown: {:?}", rows[1]);
+    }
+}
+
+#[test]
+fn pairs_of_repetitions_that_took_turns_are_of_the_same_number() {
+    let tests = [test_of("t", &[84], 9)];
+    // What the machine does makes both faster, by more each time.
+    let both: Vec<u64> = (0..9).map(|i| 1_000_000 + 1_000 * i * i).collect();
+    let (mut a, b) = (rates("t", 84, &both), rates("t", 84, &both));
+    a[2..3].clone_from_slice(&limited(vec![Outcome { repetition: 3, ..rates("t", 84, &[0]).remove(0) }], Limit::Tester));
+    let compared =
+        compare(&side(Which::A, &tests, &a), &side(Which::B, &tests, &b), 0.0, Order::InTurns).expect("a test in common");
+    let row = compared.rows().next().expect("a row");
+    assert_eq!((row.a.n, row.b.n, row.autocorrelation), (8, 9, None));
+    assert_eq!(row.finding, Finding::NoDifferenceShown);
+}
+
+#[test]
+fn of_many_repetitions_an_autocorrelation_that_chance_may_make_is_told_as_such() {
+    let mut random = SplitMix64::new(27);
+    let mut of = |phi| found(&chain(&mut random, phi, 1e6, 20), &chain(&mut random, phi, 1.007e6, 20), Order::AFirst);
+    let mut dependent = |phi| -> Vec<Row> {
+        let rows = (0..RUNS).map(|_| of(phi));
+        rows.filter(|row| row.finding == Finding::Dependent).collect()
+    };
+    let share = |rows: &[Row]| rows.iter().filter(|row| row.is_autocorrelation_shown).count() as f64 / rows.len() as f64;
+    let (independent, following) = (dependent(0.0), dependent(0.6));
+    assert!(share(&independent) < 0.2 && share(&following) > 0.7, "{} {}", share(&independent), share(&following));
+    assert!(independent.len() > 20 && independent.iter().all(|row| row.autocorrelation.is_some_and(|found| found > 0.0)));
 }
 
 #[test]
