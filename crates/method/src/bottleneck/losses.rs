@@ -1,6 +1,6 @@
 //! Where and when frames were lost.
 
-use super::{Bottleneck, Cause};
+use super::{Bottleneck, Cause, are_of_queries};
 use crate::record::TrialRecord;
 use crate::trial::LOSS_BIN_NS;
 use std::collections::BTreeMap;
@@ -47,8 +47,9 @@ pub(super) fn event(trials: &[&TrialRecord]) -> Option<Bottleneck> {
     let is_habit = moments.len() > 1 && moments.iter().all(|moment| moment.at_ns == moments[0].at_ns);
     let first = moments.first().filter(|_| 2 * moments.len() > trials.len() && !is_habit)?;
     let Moment { lost, missing, at_ns, of_ns } = first;
+    let noun = if are_of_queries(trials) { "queries" } else { "frames" };
     let evidence = format!(
-        "in {} of {} trials; in the first, {lost} of {missing} missing frames were due around {:.1} s of {:.1} s",
+        "in {} of {} trials; in the first, {lost} of {missing} missing {noun} were due around {:.1} s of {:.1} s",
         moments.len(),
         trials.len(),
         *at_ns as f64 / 1e9,

@@ -119,7 +119,7 @@ pub fn explain(records: &[&TrialRecord], goal: LossRatio) -> Option<Bottleneck> 
     let cores = &losing.cores;
     let (drops, refusals) = (losses::drops(&lost), table::refusals(&lost));
     let mut found = taken(&lost)
-        .or_else(|| steal(cores, &before))
+        .or_else(|| steal(cores, &before, nothing_lost(&lost)))
         .or_else(|| refusals.as_ref().and_then(Refusals::as_the_cause))
         .or_else(|| saturation(&losing, &at_most))
         .or_else(|| one_process_on_the_move(&lost, cores))
@@ -135,16 +135,20 @@ pub fn explain(records: &[&TrialRecord], goal: LossRatio) -> Option<Bottleneck> 
     if let Some(refusals) = refusals.filter(|_| found.cause != Cause::ConnectionTable) {
         found.evidence = format!("{}; {refusals}", found.evidence);
     }
-    if lost.iter().any(|record| record.result.spec.shape == Shape::Queries) {
-        found.evidence = of_queries(&found.evidence);
-        found.cause = if found.cause == Cause::Unexplained { Cause::Waiting } else { found.cause };
+    if found.cause == Cause::Unexplained && are_of_queries(&lost) {
+        found.cause = Cause::Waiting;
     }
     Some(found)
 }
 
-/// What is missing of a trial of DNS queries is queries; what an interface drops are frames still.
-fn of_queries(evidence: &str) -> String {
-    evidence.replace("missing frames", "missing queries").replace("while frames passed", "while every query was answered")
+/// Returns whether what is missing in these trials is DNS queries; what an interface drops are frames still.
+fn are_of_queries(trials: &[&TrialRecord]) -> bool {
+    trials.iter().any(|record| record.result.spec.shape == Shape::Queries)
+}
+
+/// Names the trials beside the losing ones, in which nothing was lost.
+fn nothing_lost(losing: &[&TrialRecord]) -> &'static str {
+    if are_of_queries(losing) { "while every query was answered" } else { "while frames passed" }
 }
 
 fn rate(record: &TrialRecord) -> FrameRate {
@@ -239,15 +243,15 @@ fn taken(lost: &[&TrialRecord]) -> Option<Bottleneck> {
     Some(Bottleneck { cause: Cause::Disturbed, evidence })
 }
 
-/// Time taken by the host counts when it is more than while frames still passed.
-fn steal(cores: &[Core], before: &[Core]) -> Option<Bottleneck> {
+/// Time taken by the host counts when it is more than in trials without loss (`before`), which `nothing_lost` names.
+fn steal(cores: &[Core], before: &[Core], nothing_lost: &str) -> Option<Bottleneck> {
     let worst = cores.iter().max_by(|a, b| a.steal_percent().total_cmp(&b.steal_percent()))?;
     let usual = before.iter().map(Core::steal_percent).fold(0.0, f64::max);
     if !worst.is_robbed() || worst.steal_percent() < 2.0 * usual {
         return None;
     }
     let (mean, peak) = (worst.steal_percent(), worst.steal_peak_percent());
-    let passed = if before.is_empty() { String::new() } else { format!("; {usual:.0} % while frames passed") };
+    let passed = if before.is_empty() { String::new() } else { format!("; {usual:.0} % {nothing_lost}") };
     let evidence = format!("{}: {mean:.0} % of its time, up to {peak:.0} % of a sample{passed}", list(&[worst]));
     Some(Bottleneck { cause: Cause::HostSteal, evidence })
 }

@@ -133,6 +133,25 @@ fn losses_in_two_bins_are_an_accident() {
 }
 
 #[test]
+fn what_is_missing_of_a_dns_server_is_queries() {
+    let queries = |rate, missing, watch| {
+        let mut record = trial(rate, missing, Some(watch));
+        record.result.spec.shape = Shape::Queries;
+        record
+    };
+    let mut lost = queries(800_000, 100, idle_cores());
+    lost.result.directions[0].lost_by_bin = vec![0, 0, 0, 0, 2, 0, 0, 0, 0, 50, 48, 0, 0, 0, 0, 0];
+    let evidence = "in 1 of 1 trials; in the first, 98 of 100 missing queries were due around 0.9 s of 1.6 s; in the losing trials \
+                    cores 1, 2, 3, 4 at 30 %";
+    assert_cause(&[lost], Cause::Event, evidence);
+    let robbed = watch(vec![core(1, |_| sample(0, 300, 300))]);
+    let trials = [queries(700_000, 0, idle_cores()), queries(800_000, 500, robbed)];
+    let found = explain_all(&trials).expect("a cause");
+    assert_eq!(found.cause, Cause::HostSteal);
+    assert!(found.evidence.ends_with("; 0 % while every query was answered"), "{}", found.evidence);
+}
+
+#[test]
 fn one_accident_among_three_losing_trials_is_not_the_limit() {
     let mut trials = [801_000, 802_000, 803_000].map(|rate| trial(rate, 160, Some(idle_cores())));
     trials[0].result.directions[0].lost_by_bin = vec![0, 160, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
