@@ -25,6 +25,7 @@ deps:
 	./scripts/install-dependencies lab
 
 check:
+	command -v python3 >/dev/null || ./scripts/install-dependencies
 	.ci/check-house
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
