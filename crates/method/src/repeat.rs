@@ -25,7 +25,7 @@ impl Repetition {
     /// 6 to 20 repetitions, until the median is known within 1 %.
     pub const ADAPTIVE: Self = Self::Adaptive { least: 6, most: 20, within: 0.01 };
 
-    /// Whether the values found so far suffice.
+    /// Returns whether the values found so far suffice.
     pub fn is_enough(&self, values: &[f64]) -> bool {
         let n = values.len() as u32;
         match *self {
@@ -53,7 +53,8 @@ impl Repetition {
     }
 }
 
-/// How far the 95 % interval of the median reaches from the median, as a share of the median: the median is known within this.
+/// Returns the distance from the median to the farther end of its 95 % interval, as a share of the median: the median is
+/// known within this. `None` where there is no interval, or where the median is not positive.
 fn interval_reach(values: &[f64]) -> Option<f64> {
     let (low, high) = stats::median_interval_95(values)?;
     let median = stats::median(values).filter(|&m| m > 0.0)?;

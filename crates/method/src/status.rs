@@ -14,7 +14,7 @@ use crate::terms::LossRatio;
 use crate::trial::Verdict;
 use std::collections::BTreeSet;
 
-/// What became of a planned point.
+/// The status of a planned point.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PointStatus {
     /// It has a result. That the DUT lost frames even at the lowest load is one: zero.
@@ -28,7 +28,7 @@ pub enum PointStatus {
 }
 
 impl PointStatus {
-    /// Whether there is a number for this point.
+    /// Returns whether there is a number for this point.
     pub fn has_result(&self) -> bool {
         matches!(self, Self::Result | Self::AtLeast(_))
     }
@@ -61,11 +61,11 @@ pub struct PlannedPoint<'a> {
     pub test: &'a Test,
     /// Test and frame size.
     pub point: Point,
-    /// What became of it.
+    /// The status of the point.
     pub status: PointStatus,
-    /// How many of its repetitions were made.
+    /// The number of its repetitions that were made.
     pub repetitions: Repetitions,
-    /// What ended the run before all of its repetitions were made; `None` where they were.
+    /// The reason why the run ended before all of its repetitions were made; `None` where they were.
     pub stop: Option<Stop>,
 }
 
@@ -80,7 +80,7 @@ pub struct Repetitions {
     pub planned: u32,
 }
 
-/// How many points have which status.
+/// The number of points with each status.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// All planned points.
@@ -132,7 +132,7 @@ pub fn planned_points<'a>(
     planned.chain(left_out.flat_map(|test| test.points().map(|point| run.left_out_point(test, point)))).collect()
 }
 
-/// Whether a repetition came to a result: a value, or the finding that even the lowest load was lost.
+/// Returns whether a repetition has a result: a value, or the finding that even the lowest load was lost.
 ///
 /// `trials` are the trials of this repetition; a capacity of zero is told by the last of them alone.
 pub fn has_result(test: &Test, goal: LossRatio, outcome: &Outcome, trials: &[&TrialRecord]) -> bool {
@@ -145,7 +145,7 @@ pub fn has_result(test: &Test, goal: LossRatio, outcome: &Outcome, trials: &[&Tr
     outcome.values.iter().any(|value| is_own(value.quantity)) || is_capacity_of_zero(test, goal, trials)
 }
 
-/// Whether a quantity is a result of its own, and not what was seen of the DUT beside it or on the way to it.
+/// Returns whether a quantity is a result of its own, and not an observation of the DUT beside it or on the way to it.
 fn is_own(quantity: Quantity) -> bool {
     let is_beside = matches!(quantity, Quantity::ProcessorLoad | Quantity::ProcessorLoadDeviation | Quantity::MemoryGrowth);
     !is_beside && quantity != Quantity::ConnectionsHeld
@@ -204,7 +204,7 @@ impl<'a> Run<'a, '_> {
         }
     }
 
-    /// Why a test was not run to its end.
+    /// Returns why a test was not run to its end.
     fn stop_of(&self, test: &Test) -> Stop {
         let set_up = self.facts.not_run.iter().filter(|not_run| not_run.test == test.name);
         let mut failures = set_up.filter_map(|not_run| match &not_run.reason {
@@ -226,7 +226,7 @@ impl<'a> Run<'a, '_> {
 }
 
 impl Stop {
-    /// What ended the run, by the last of its parts.
+    /// Returns why the run ended, by the last of its parts.
     pub fn of(facts: &Facts) -> Self {
         match facts.runs.last().map(|part| &part.ending) {
             Some(Some(Ending::Interrupted)) => Self::Interrupted,
@@ -237,7 +237,7 @@ impl Stop {
     }
 }
 
-/// What keeps the number of a search from being known to be the DUT's.
+/// Returns whether something keeps the number of a search from being known to be the DUT's.
 fn open_bracket(bracket: &Bracket) -> bool {
     bracket.lower.is_some() && bracket.limit != Limit::Dut
 }

@@ -43,7 +43,7 @@ impl fmt::Display for Refusals {
     }
 }
 
-/// What a counter of `/proc/net/stat/nf_conntrack` says.
+/// Returns the meaning of a counter of `/proc/net/stat/nf_conntrack`.
 fn meaning(counter: &str) -> &'static str {
     match counter {
         "early_drop" => "the connection tracking table was full and made room by dropping others",

@@ -15,7 +15,7 @@ pub enum Order {
     BFirst,
 }
 
-/// What a row allows for, and what it is told as.
+/// The doubts that a row allows for, and the values they are reported with.
 pub(super) struct Doubt {
     pub(super) allowed: Doubts,
     pub(super) autocorrelation: Option<Autocorrelation>,

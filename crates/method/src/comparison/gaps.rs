@@ -13,9 +13,9 @@ use std::fmt;
 /// One of the two sides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum Which {
-    /// What is compared with.
+    /// The side that is compared with.
     A,
-    /// What is judged.
+    /// The side that is judged.
     B,
 }
 
@@ -54,7 +54,7 @@ pub enum Missing {
         side: Which,
         /// At which point.
         point: String,
-        /// What is not there.
+        /// The quantity that is missing.
         subject: Subject,
     },
     /// Both have results, but none in common.
@@ -137,7 +137,7 @@ impl<'a> Measured<'a> {
         self.test.label(self.size)
     }
 
-    /// Whether the run ended too early.
+    /// Returns the missing repetitions if the run ended too early, else `None`.
     pub(super) fn interruption(&self) -> Option<Missing> {
         let made: Vec<Outcome> = self.outcomes.iter().map(|outcome| (*outcome).clone()).collect();
         let (side, point) = (self.which, self.label());
@@ -151,7 +151,7 @@ impl<'a> Measured<'a> {
         (unfit > 0).then(|| Unfit { side: self.which, point: self.label(), unfit, made: self.outcomes.len() })
     }
 
-    /// What the other side has and this one has not.
+    /// Returns the quantities that the other side has and this one lacks.
     pub(super) fn lacks(&self, other: &Measured<'_>) -> Vec<Missing> {
         let absent = other.samples.iter().filter(|(key, _)| !self.samples.contains_key(key));
         let absent = absent.filter(|(key, _)| !is_below_the_scan(self.test, key, &self.samples));

@@ -119,8 +119,8 @@ fn by_timestamps_ns(direction: &DirectionResult) -> f64 {
     silence.map_or(0, |silence| silence.to_ns - silence.from_ns) as f64
 }
 
-/// Whether the last frames of the trial were lost, too: the DUT did not come back. A stray loss near the end does not count: then the
-/// frames lost at the reset leave a silence between two others.
+/// Returns whether the last frames of the trial were lost as well, because the DUT did not come back. A stray loss near the
+/// end does not count: then the frames lost at the reset leave a silence between two others.
 fn is_gone_to_the_end(direction: &DirectionResult, result: &TrialResult) -> bool {
     let end_ns = result.spec.duration_ns as f64 * 0.999;
     let is_lossy_at_the_end = direction.last_missing_ns.is_some_and(|last_ns| last_ns as f64 > end_ns);

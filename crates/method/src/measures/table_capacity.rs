@@ -143,7 +143,8 @@ impl CapacitySearch {
         if self.failed.is_none() { self.settings.exponential_share } else { self.settings.binary_share }
     }
 
-    /// Where already the first number is not held, the search goes on below it.
+    /// Returns the number of connections to try next, or `None` when the search has ended. If the first number is already not
+    /// held, the search goes on below it.
     fn next_number(&self) -> Option<u64> {
         let last = self.held.last().map_or(0, |(number, _)| *number);
         match self.failed {

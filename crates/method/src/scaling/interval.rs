@@ -19,13 +19,13 @@ const SEED: u64 = 8219;
 /// far the medians are from it is said by [`Fit::residual`].
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Interval {
-    /// Of λ, in the unit of the values.
+    /// The interval of λ, in the unit of the values.
     pub lambda: (f64, f64),
-    /// Of σ.
+    /// The interval of σ.
     pub sigma: (f64, f64),
-    /// Of κ; 0 and 0 by Amdahl's law.
+    /// The interval of κ; 0 and 0 by Amdahl's law.
     pub kappa: (f64, f64),
-    /// Of the cores at which the rate is highest. `None` where hardly a fit had such a place.
+    /// The interval of the number of cores at which the rate is highest. `None` where hardly any fit had such a place.
     pub peak: Option<PeakInterval>,
 }
 

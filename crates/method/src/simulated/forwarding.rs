@@ -4,20 +4,20 @@
 use crate::terms::FrameRate;
 use crate::trial::{Schedule, Segment, Shape, Silence, TrialSpec};
 
-/// What the device of one trial is like.
+/// The properties of the device in one trial.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Device {
     /// Frames per second.
     pub(super) capacity: FrameRate,
     /// Frames that may wait.
     pub(super) buffer: u64,
-    /// How long losses go on after an overload, nanoseconds.
+    /// The time that losses go on after an overload, nanoseconds.
     pub(super) recovery_ns: u64,
-    /// How long nothing is forwarded after a reset, nanoseconds.
+    /// The time that nothing is forwarded after a reset, nanoseconds.
     pub(super) outage_ns: u64,
 }
 
-/// What came of the frames of one direction.
+/// The counts of the frames of one direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Fate {
     pub(super) offered: u64,

@@ -58,7 +58,7 @@ impl SimulatedRelay {
         self.elapsed_ns
     }
 
-    /// How long one frame is served, nanoseconds.
+    /// Returns the service time of one frame, nanoseconds.
     pub fn service_ns(&self) -> u64 {
         (1_000_000_000 / self.capacity.0.max(1)).max(1)
     }
@@ -109,7 +109,7 @@ impl Measurer for SimulatedRelay {
     }
 }
 
-/// Of times in ascending order.
+/// Returns the summary of times in ascending order; `None` where there is none.
 fn summary(sorted: &[u64]) -> Option<Delay> {
     let count = sorted.len() as u64;
     let (min_ns, max_ns) = (*sorted.first()?, *sorted.last()?);

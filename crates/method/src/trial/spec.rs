@@ -3,17 +3,17 @@
 use crate::terms::FrameRate;
 use serde::{Deserialize, Serialize};
 
-/// What is asked of one trial.
+/// The specification of one trial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TrialSpec {
     /// The intended load of RFC 2285 section 3.5.1: frames per second, per direction.
     pub rate: FrameRate,
     /// Nominal time of sending, nanoseconds.
     pub duration_ns: u64,
-    /// How the load runs over that time.
+    /// The course of the load over that time.
     #[serde(default, skip_serializing_if = "Shape::is_constant")]
     pub shape: Shape,
-    /// Which frames are tagged, if some are.
+    /// The frames that are tagged, if some are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tagging: Option<Tagging>,
     /// Connections that are opened before: phase 1 of RFC 9693, where the trial is one of phase 2.
@@ -30,7 +30,7 @@ pub struct Opening {
     pub rate: FrameRate,
 }
 
-/// How the load of a trial runs over its time.
+/// The course of the load of a trial over its time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Shape {
@@ -94,7 +94,7 @@ impl Shape {
         }
     }
 
-    /// Whether connections are made, not frames sent.
+    /// Returns whether connections are made, not frames sent.
     pub fn is_of_tcp(&self) -> bool {
         matches!(self, Self::TcpRate | Self::TcpCapacity { .. })
     }
@@ -104,7 +104,7 @@ impl Shape {
     }
 }
 
-/// Which frames are tagged (RFC 8219 section 7.2): evenly spread over the time from `after_ns` on.
+/// The frames that are tagged (RFC 8219 section 7.2): evenly spread over the time from `after_ns` on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tagging {
     /// No frame due before this is tagged, nanoseconds from the first frame.
@@ -135,7 +135,8 @@ impl TrialSpec {
         Schedule::of(self)
     }
 
-    /// What this opens: phase 1, whether it is the trial itself or goes before it.
+    /// Returns the connections that this trial opens: phase 1, whether it is the trial itself or goes before it. `None` where
+    /// there is no phase 1.
     pub fn opens(&self) -> Option<Opening> {
         let own = self.shape.connections().map(|connections| Opening { connections, rate: self.rate });
         own.or(self.opening)

@@ -6,7 +6,7 @@ use crate::terms::Direction;
 use serde::{Deserialize, Serialize};
 use std::net::IpAddr;
 
-/// How connections are closed.
+/// The way connections are closed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Close {
@@ -19,7 +19,7 @@ pub enum Close {
     Reset,
 }
 
-/// Which of the two trials of RFC 3511.
+/// The two trials of RFC 3511.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TcpTrial {
@@ -29,10 +29,10 @@ pub enum TcpTrial {
     Capacity,
 }
 
-/// What was asked of the tester.
+/// The specification of a trial of TCP connections, as given to the tester.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TcpSpec {
-    /// Which trial.
+    /// The kind of trial.
     pub trial: TcpTrial,
     /// Connections tried per second.
     pub rate: u64,
@@ -42,18 +42,18 @@ pub struct TcpSpec {
     pub object_octets: u32,
     /// The time limit of each connection, nanoseconds.
     pub time_limit_ns: u64,
-    /// How connections are closed.
+    /// The way connections are closed.
     pub close: Close,
 }
 
-/// What one trial counted.
+/// The counts of one trial.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TcpResult {
-    /// What was asked.
+    /// The specification of the trial.
     pub spec: TcpSpec,
-    /// What became of the connections, up to the first response.
+    /// The numbers of connections by outcome, up to the first response.
     pub connections: Connections,
-    /// Whether they were still alive when all were open (capacity only).
+    /// The check that they were still alive when all were open (capacity only).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub check: Option<Check>,
     /// From SYN to SYN/ACK, as the client's connect() sees it: of established connections.
@@ -62,12 +62,12 @@ pub struct TcpResult {
     /// From SYN to the last octet of the first response: of completed connections.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub complete: Option<Times>,
-    /// How the client kept its schedule.
+    /// Statistics on how well the client kept its schedule.
     pub pace: Pace,
-    /// What the server saw; nothing where it is not the tester's own.
+    /// The counts of the server; `None` where it is not the tester's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server: Option<ServerCounts>,
-    /// What the tester's own kernel noted.
+    /// The counts of the tester's own kernel.
     pub kernel: KernelCounts,
     /// The first connections that failed, one line each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -98,7 +98,7 @@ pub struct Connections {
     pub unverified: u64,
     /// Whose response was another one, or whose end came before its last octet.
     pub wrong: u64,
-    /// Of the completed, those that were not closed in order and in time.
+    /// The number of completed connections that were not closed in order and in time.
     pub unclosed: u64,
 }
 
@@ -134,7 +134,7 @@ pub struct Times {
     pub sum_ns: u64,
 }
 
-/// How the client kept its schedule. Capacity: that of opening.
+/// Statistics on how well the client kept its schedule. In a capacity trial, that of opening.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pace {
     /// From the first to the last attempt by the schedule, nanoseconds.
@@ -151,7 +151,7 @@ pub struct Pace {
     pub worst_gap_ns: u64,
 }
 
-/// What the server saw.
+/// The counts of the server.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ServerCounts {
     /// Connections accepted.
@@ -160,7 +160,7 @@ pub struct ServerCounts {
     pub most_open: u64,
     /// Requests understood.
     pub requests: u64,
-    /// What came instead of a request.
+    /// The number of times something else came instead of a request.
     pub malformed: u64,
     /// Responses written whole.
     pub responses: u64,
@@ -179,7 +179,7 @@ pub struct ServerCounts {
     pub outside_example: Option<IpAddr>,
 }
 
-/// What the kernel under the tester's ends counted in the meantime, with the traffic of others in the same namespaces.
+/// The counts of the kernel under the tester's ends in the meantime, with the traffic of others in the same namespaces.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KernelCounts {
     /// SYNs and SYN/ACKs sent again from the client's namespace.
@@ -227,7 +227,8 @@ impl TcpResult {
         slow.into_iter().chain(stalled).chain(overrun).collect()
     }
 
-    /// Whether the tester plainly did not offer the load: attempts were left out, or took longer in all than a thousandth and a stall.
+    /// Returns whether the tester plainly did not offer the load: attempts were left out, or took longer in all than a
+    /// thousandth and a stall.
     fn fell_short(&self) -> bool {
         let Pace { nominal_ns, took_ns, stall_ns, .. } = self.pace;
         self.connections.attempted < self.connections.intended || took_ns > nominal_ns + nominal_ns / 1000 + stall_ns
