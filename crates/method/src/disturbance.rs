@@ -11,7 +11,7 @@ use crate::trial::{Fault, Verdict};
 /// device.
 const EXCUSABLE_SHARE: f64 = 0.1;
 
-/// With more than this share of its trials disturbed, a repetition says nothing of the limit of the device.
+/// The share of disturbed trials above which a repetition says nothing about the limit of the device.
 const DISTURBED_SHARE: f64 = 0.2;
 
 /// The bracket with the limit that the evidence in `records` allows; they are the trials of its repetition.

@@ -26,7 +26,7 @@ pub enum Event {
     DutReady {
         /// Name of the recipe.
         dut: String,
-        /// As printed by the implementation.
+        /// The version as printed by the implementation.
         version: String,
     },
     /// The tester has tested itself for a DNS server (RFC 8219 section 9.2.1).
@@ -54,9 +54,9 @@ pub enum Event {
     },
     /// A trial ended and is on disk.
     TrialEnded {
-        /// As recorded.
+        /// The trial as recorded.
         record: Box<TrialRecord>,
-        /// For the first goal.
+        /// The verdict for the first goal.
         verdict: Verdict,
     },
     /// One repetition of one point ended.

@@ -13,7 +13,7 @@ use crate::terms::{Direction, FrameSize, LossRatio};
 pub struct Judged<'a> {
     /// The test that is judged.
     pub test: &'a Test,
-    /// At which frame size.
+    /// The frame size.
     pub frame_size: FrameSize,
     /// The expectation of the plan.
     pub expectation: &'a Expectation,
@@ -28,9 +28,9 @@ pub struct Judged<'a> {
 /// The median of the repetitions as far as it is known: what the tester or the plan cut off leaves it open above.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Median {
-    /// It is not below this; minus infinity where nothing is known.
+    /// The lower bound of the median; minus infinity where nothing is known.
     pub low: f64,
-    /// It is not above this; infinity where it is open.
+    /// The upper bound of the median; infinity where it is open.
     pub high: f64,
     /// Repetitions.
     pub n: usize,
@@ -106,7 +106,8 @@ impl<'a> Point<'a, '_> {
         if found.is_empty() { self.test.directions.each()[..1].to_vec() } else { found }
     }
 
-    /// `None` where most repetitions came to no value for another reason than the tester: of those nothing can be said.
+    /// Returns the median of a quantity. `None` where most repetitions have no value for another reason than the tester:
+    /// nothing can be said about those.
     fn median(&self, quantity: Quantity, direction: Direction, expectation: &Expectation) -> Option<Median> {
         let known = self.outcomes.iter().filter_map(|outcome| match value(outcome, quantity, direction, expectation) {
             None if outcome.is_unfit(&self.test.measure) => Some((f64::NEG_INFINITY, f64::INFINITY)),

@@ -72,7 +72,7 @@ impl Mean {
         self.count += 1.0;
     }
 
-    /// With `otherwise` as one more value.
+    /// Returns the mean with `otherwise` as one more value.
     fn value(&self, otherwise: f64) -> f64 {
         (self.sum + otherwise) / (self.count + 1.0)
     }
@@ -216,7 +216,8 @@ impl Forecast {
 
     /// Trials that a measurement takes.
     fn trials(&self, test: &Expected, kind: usize) -> f64 {
-        /// So many measurements of its own outweigh what others tell of a test: one alone may take half of the usual trials, or twice as many.
+        /// The number of measurements of its own that weigh as much as what others tell of a test: one alone may take half of
+        /// the usual trials, or twice as many.
         const OWN: f64 = 4.0;
         let cost = test.costs[kind].trials;
         let of_others = self.share_of_all(kind).or(self.repeats.value()).unwrap_or(1.0);

@@ -30,7 +30,7 @@ pub struct TrialRecord {
     /// The searches that the load of the measurement came from, where it is made at the throughput and did not search for it itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub load: Option<LoadSource>,
-    /// When it began, RFC 3339.
+    /// The time it began, RFC 3339.
     pub started: String,
     /// The counts of the trial.
     pub result: TrialResult,
@@ -62,8 +62,8 @@ pub struct Watch {
     /// Entries of the DUT's connection tracking table at each sample, where its kernel has one and it was not empty all the time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub connections: Vec<u64>,
-    /// For how long the DUT's processes were ready to run and waited for a core, in each interval, microseconds, all of their threads
-    /// together. Empty of a DUT that is the kernel, or out of sight.
+    /// The time for which the DUT's processes were ready to run and waited for a core, in each interval, microseconds, all of
+    /// their threads together. Empty for a DUT that is the kernel, or out of sight.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waited_us: Vec<u64>,
 }
@@ -73,7 +73,7 @@ pub struct Watch {
 pub struct DeviceWatch {
     /// The name of its recipe.
     pub device: String,
-    /// Its cores as it numbers them itself, all of the role "dut".
+    /// The cores of the device, in its own numbering, all of the role "dut".
     pub cores: Vec<CoreWatch>,
     /// Memory in use at each sample, octets: of a virtual machine what is resident on its host, of another machine all that is not
     /// available there. Empty where it could not be read.
@@ -134,7 +134,7 @@ impl Watch {
 pub struct CoreWatch {
     /// The kernel's number of the core.
     pub core: u32,
-    /// Whose core it is: "dut", "tester", or "other".
+    /// The owner of the core: "dut", "tester", or "other".
     pub role: String,
     /// Samples, oldest first.
     pub samples: Vec<CpuSample>,
@@ -164,7 +164,7 @@ pub struct Facts {
     pub host: BTreeMap<String, String>,
     /// The layout of links, cores and threads, one sentence each.
     pub layout: Vec<String>,
-    /// For each DUT, by recipe name.
+    /// The facts of each DUT, by recipe name.
     pub duts: BTreeMap<String, DutFacts>,
     /// Warnings of the run: what was not as it should be.
     pub warnings: Vec<String>,
@@ -194,7 +194,7 @@ impl Facts {
 pub struct DutFacts {
     /// One line for people.
     pub title: String,
-    /// As printed by the implementation.
+    /// The version as printed by the implementation.
     pub version: String,
     /// Technology, as in the recipe.
     pub technology: String,
@@ -214,9 +214,9 @@ pub struct PathFacts {
     /// The devices they pass, from left to right, by recipe name; empty for one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub devices: Vec<String>,
-    /// As they are on the left link.
+    /// The form of datagrams on the left link.
     pub left: LinkFacts,
-    /// As they are on the right link.
+    /// The form of datagrams on the right link.
     pub right: LinkFacts,
     /// Subscribers on the left where the plan says nothing; `None` of one client network.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -3,7 +3,7 @@
 use crate::stats;
 use serde::{Deserialize, Serialize};
 
-/// When to stop repeating.
+/// The rule for when to stop repeating.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Repetition {
@@ -16,7 +16,7 @@ pub enum Repetition {
         least: u32,
         /// Never more.
         most: u32,
-        /// So far from the median either end of the interval may lie, as a share of the median.
+        /// The largest distance of either end of the interval from the median, as a share of the median.
         within: f64,
     },
 }

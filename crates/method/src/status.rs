@@ -72,11 +72,11 @@ pub struct PlannedPoint<'a> {
 /// Repetitions of one point.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Repetitions {
-    /// Those with a result.
+    /// The repetitions with a result.
     pub with_result: u32,
-    /// Those that ended.
+    /// The repetitions that ended.
     pub made: u32,
-    /// Those the plan asks for, at most; of an adaptive point that ended by itself as many as were made.
+    /// The repetitions the plan asks for, at most; for an adaptive point that ended by itself as many as were made.
     pub planned: u32,
 }
 
@@ -85,13 +85,13 @@ pub struct Repetitions {
 pub struct Counts {
     /// All planned points.
     pub points: usize,
-    /// Those with a result, lower bounds not among them.
+    /// The points with a result, lower bounds not among them.
     pub result: usize,
-    /// Those with a lower bound.
+    /// The points with a lower bound.
     pub at_least: usize,
-    /// Those that were tried and have no result.
+    /// The points that were tried and have no result.
     pub no_result: usize,
-    /// Those that were not run.
+    /// The points that were not run.
     pub not_run: usize,
 }
 
@@ -195,7 +195,7 @@ impl<'a> Run<'a, '_> {
         PlannedPoint { test, point, status, repetitions: Repetitions { with_result, made, planned }, stop }
     }
 
-    /// Nothing came to its end.
+    /// Returns the status of a point without a finished repetition.
     fn without_outcome(&self, trials: u32, stop: Option<Stop>) -> PointStatus {
         let stop = stop.unwrap_or(Stop::Unknown);
         match trials {

@@ -17,7 +17,7 @@ pub(super) fn dut_cores(trials: &[&TrialRecord]) -> Vec<Core> {
     cores_of(trials.iter().flat_map(|record| of_dut(record)))
 }
 
-/// Those that were watched, trial after trial, by number.
+/// Returns the cores that were watched, trial after trial, by number.
 pub(super) fn cores_of<'a>(watched: impl Iterator<Item = &'a CoreWatch>) -> Vec<Core> {
     let mut samples: BTreeMap<u32, Vec<CpuSample>> = BTreeMap::new();
     for core in watched {
@@ -61,7 +61,8 @@ fn of_dut(record: &TrialRecord) -> impl Iterator<Item = &CoreWatch> {
     cores.filter(|core| core.role == "dut")
 }
 
-/// Without the first and the last sample, which the load does not fill.
+/// Returns the samples without the first and the last one, which the load does not fill; all of them where fewer than three
+/// are there.
 fn inner(samples: &[CpuSample]) -> &[CpuSample] {
     match samples {
         [_, inner @ .., _] if !inner.is_empty() => inner,

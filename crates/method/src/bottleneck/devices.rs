@@ -23,7 +23,7 @@ pub struct Idleness {
     pub cores: usize,
     /// The core that was least idle, by the device's own number.
     pub least_idle_core: u32,
-    /// That core's idle time, per cent.
+    /// The idle time of its least idle core, per cent.
     pub least_percent: f64,
     /// Idle time of all its cores on average, per cent.
     pub mean_percent: f64,
@@ -105,7 +105,7 @@ fn of_devices(watches: &[&Watch]) -> Vec<Idleness> {
     names(watches).into_iter().filter_map(of).collect()
 }
 
-/// In the order of the chain.
+/// Returns the names of the devices, in the order of the chain.
 fn names<'a>(watches: &[&'a Watch]) -> Vec<&'a str> {
     let mut names: Vec<&str> = Vec::new();
     for device in watches.iter().flat_map(|watch| &watch.devices) {

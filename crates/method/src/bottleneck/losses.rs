@@ -8,7 +8,7 @@ use std::fmt;
 
 /// Drops that the DUT's kernel counted, beside the frames missing in the same trials.
 pub(super) struct Dropped {
-    /// By interface and way, most first.
+    /// The drops by interface and way, most first.
     places: Vec<(String, u64)>,
     missing: u64,
 }
@@ -67,7 +67,7 @@ struct Moment {
 }
 
 fn moment(record: &TrialRecord) -> Option<Moment> {
-    /// In fewer bins two of them are no moment.
+    /// The fewest bins in which losses can count as standing in one moment.
     const BINS: usize = 8;
     /// Fewer frames stand together by chance.
     const FRAMES: u64 = 20;

@@ -96,7 +96,7 @@ impl fmt::Display for Bottleneck {
     }
 }
 
-/// So many trials on either side of the limit are looked at: one alone may be an accident.
+/// The number of trials that are looked at on either side of the limit: a single one may be an accident.
 const TRIALS: usize = 3;
 
 /// Losing trials at more than this, as a multiple of the lowest losing load, show an overload and not the limit.

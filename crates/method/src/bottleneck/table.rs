@@ -7,7 +7,7 @@ use std::fmt;
 
 /// Counters of the connection tracking table that moved, beside the frames missing in the same trials.
 pub(super) struct Refusals {
-    /// By the kernel's name of the counter, most first.
+    /// The refusals by the kernel's name of the counter, most first.
     counters: Vec<(String, u64)>,
     missing: u64,
 }

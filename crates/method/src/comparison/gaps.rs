@@ -30,7 +30,7 @@ impl fmt::Display for Which {
 pub enum Missing {
     /// B has no test like this one of A; `other` is B's test that stands in its place and asks something else.
     Test {
-        /// Its name.
+        /// The name of the test.
         test: String,
         /// The name of the other one.
         other: Option<String>,
@@ -39,20 +39,20 @@ pub enum Missing {
     Point(String),
     /// A run ended before it had all repetitions.
     Repetitions {
-        /// Whose run.
+        /// The side whose run it is.
         side: Which,
-        /// At which point.
+        /// The point.
         point: String,
         /// Repetitions that came to their end.
         made: usize,
-        /// As the plan has them, at least.
+        /// The number of repetitions in the plan, at least.
         planned: u32,
     },
     /// The repetitions did not come to this quantity.
     Quantity {
-        /// On which side.
+        /// The side it is missing on.
         side: Which,
-        /// At which point.
+        /// The point.
         point: String,
         /// The quantity that is missing.
         subject: Subject,
@@ -93,9 +93,9 @@ impl Serialize for Missing {
 /// A point at which the tester never managed valid trials.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Unfit {
-    /// On which side.
+    /// The side whose tester was not fit.
     pub side: Which,
-    /// At which point.
+    /// The point.
     pub point: String,
     /// Repetitions without a valid trial, or without valid ones where they were needed.
     pub unfit: usize,

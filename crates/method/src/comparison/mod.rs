@@ -29,7 +29,7 @@ pub struct Side<'a> {
     pub which: Which,
     /// The tests to be compared.
     pub tests: Vec<&'a Test>,
-    /// Outcomes of these tests; of others, they are not looked at.
+    /// The outcomes of these tests; outcomes of other tests are ignored.
     pub outcomes: &'a [Outcome],
 }
 
@@ -70,7 +70,8 @@ pub struct Row {
     pub is_a_at_least: bool,
     /// The same of B.
     pub is_b_at_least: bool,
-    /// By which factor B is larger, with the 95 % interval of this row alone; `None` where the samples are too small for 95 %, or hold zeroes.
+    /// The factor by which B is larger, with the 95 % interval of this row alone; `None` where the samples are too small for
+    /// 95 %, or hold zeroes.
     pub shift: Option<Shift>,
     /// The p-value of the difference, adjusted by Holm's procedure for the number of rows that are compared at once.
     pub p_value: f64,
@@ -79,8 +80,8 @@ pub struct Row {
     pub autocorrelation: Option<f64>,
     /// True if chance would make as much autocorrelation of independent repetitions in at most one of a hundred cases.
     pub is_autocorrelation_shown: bool,
-    /// By how much the machine's drift may have made B larger, as a share, negative where smaller: a difference within it is not shown. `None`
-    /// where none is shown, or where A and B took turns.
+    /// The share by which the machine's drift may have made B larger, negative where smaller: a difference within it is not
+    /// shown. `None` where no drift is shown, or where A and B took turns.
     pub drift: Option<f64>,
     /// The conclusion about B, with differences up to the tolerance not counted.
     pub finding: Finding,
@@ -96,9 +97,9 @@ pub enum Finding {
     Worse,
     /// A difference could have been shown, and was not. Not the same as "equal": a larger sample might show more.
     NoDifferenceShown,
-    /// So few repetitions show no difference between so many rows, however large it is.
+    /// The repetitions are too few to show a difference between so many rows, however large it is.
     TooFewRepetitions {
-        /// As many of A and of B could.
+        /// The number of repetitions, of A and of B each, that could show one.
         needed: usize,
     },
     /// No difference is shown, and A or B may be higher than what is known of it: the tester or the plan's maximum cut it off.
@@ -212,9 +213,9 @@ struct Candidate<'s> {
     b: &'s Sample,
     summaries: (Summary, Summary),
     doubt: Doubt,
-    /// As if the repetitions were independent.
+    /// The test that takes the repetitions as independent.
     plain: RankTest,
-    /// With what must be allowed for.
+    /// The test with what must be allowed for.
     test: RankTest,
 }
 

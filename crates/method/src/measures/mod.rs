@@ -190,7 +190,7 @@ pub enum TrafficRequirements {
     None,
 }
 
-/// For how long the trials of a measurement send.
+/// The time for which the trials of a measurement send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sending {
     /// As long as the plan says for all trials.

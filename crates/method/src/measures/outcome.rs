@@ -16,7 +16,7 @@ pub struct Value {
     pub direction: Direction,
     /// The load it was measured at, frames per second per direction.
     pub load: FrameRate,
-    /// In the quantity's unit.
+    /// The value, in the quantity's unit.
     pub value: f64,
     /// True if the true value may be higher: the trial ended before the DUT had recovered, or the burst was as long as the
     /// plan allows.

@@ -16,7 +16,7 @@ const BEFORE_NS: u64 = 15_000_000_000;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Reset {
-    /// At which load.
+    /// The load at which it is measured.
     pub load: Load,
     /// Time before the reset, nanoseconds; at least 15 s by RFC 6201 section 4.
     pub before_ns: u64,
@@ -93,7 +93,8 @@ impl Measurement for Reset {
     }
 }
 
-/// Both methods of RFC 6201 section 1.3. A DUT that does not come back has no first frame after the reset, hence no time by timestamps.
+/// Reads the times by both methods of RFC 6201 section 1.3. A DUT that does not come back has no first frame after the reset,
+/// hence no time by timestamps.
 fn read(result: &TrialResult) -> Reading {
     let mut values = each(result, |direction| {
         let mut found = vec![(Quantity::ResetTimeByLoss, by_loss_ns(direction, result))];

@@ -94,7 +94,7 @@ impl Measurement for Capacity {
     }
 }
 
-/// To so much a rate is known that is only held against shares of others.
+/// The width, as a share, of a search for a rate that is only compared with shares of other rates.
 const WIDTH: f64 = 0.1;
 
 /// The search of one repetition. Each step is a search for the highest rate at which its number of connections is established, up to

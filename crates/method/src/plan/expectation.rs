@@ -14,7 +14,7 @@ pub struct Expectation {
     /// goal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quantity: Option<Quantity>,
-    /// At which frame size; without it at every one of the test.
+    /// The frame size; without it every size of the test.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub frame_size: Option<FrameSize>,
     /// The load that an expected frame loss rate belongs to, frames per second per direction.

@@ -110,13 +110,13 @@ pub struct Test {
 pub struct Series {
     /// Name of the test they were written as.
     pub name: String,
-    /// In what they differ.
+    /// The property in which the steps differ.
     pub by: SeriesBy,
     /// This step's place on the axis: per cent, flows, cores.
     pub at: f64,
 }
 
-/// In what the steps of a series differ.
+/// The property in which the steps of a series differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SeriesBy {
@@ -168,7 +168,7 @@ pub struct SearchSettings {
     pub width: f64,
     /// The loss goals. The first is the one headlines quote.
     pub goals: Vec<LossRatio>,
-    /// So many invalid trials in a row at one load, and the load counts as beyond the tester.
+    /// The number of invalid trials in a row at one load after which the load counts as beyond the tester.
     pub max_invalid: u32,
     /// The load at which the search of a later repetition begins.
     #[serde(default)]

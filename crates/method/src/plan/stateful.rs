@@ -33,7 +33,7 @@ pub struct Stateful {
 }
 
 impl Stateful {
-    /// So many connections, all kept by the Responder, opened at `rate`.
+    /// Returns settings for `connections` connections, all kept by the Responder, opened at `rate`.
     pub fn new(connections: u64, rate: FrameRate, timeout_ns: u64) -> Self {
         Self {
             connections,

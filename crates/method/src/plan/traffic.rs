@@ -167,9 +167,9 @@ pub enum Order {
 pub struct AddressPart {
     /// The values.
     pub range: Range,
-    /// At which octet of an IPv4 address the 16 bits begin: 0 or 2.
+    /// The octet of an IPv4 address at which the 16 bits begin: 0 or 2.
     pub ipv4_offset: u8,
-    /// At which octet of an IPv6 address the 16 bits begin: even, 0..=14.
+    /// The octet of an IPv6 address at which the 16 bits begin: even, 0..=14.
     pub ipv6_offset: u8,
 }
 

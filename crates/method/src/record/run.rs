@@ -10,9 +10,9 @@ pub struct RunPart {
     pub host: String,
     /// The command line, quoted for a shell.
     pub command: String,
-    /// When it began, RFC 3339.
+    /// The time it began, RFC 3339.
     pub started: String,
-    /// When it ended, RFC 3339; `None` of a part that was killed or is still under way.
+    /// The time it ended, RFC 3339; `None` for a part that was killed or is still under way.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended: Option<String>,
     /// The way it ended; `None` as for `ended`.

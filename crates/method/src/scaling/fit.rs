@@ -109,7 +109,7 @@ pub(super) fn medians(steps: &[&Repetitions]) -> Vec<(f64, f64)> {
 }
 
 impl Fit {
-    /// With these parameters, nothing yet known of how well they fit.
+    /// Returns the fit with these parameters; how well they fit is not yet known.
     pub(super) fn of(law: Law, [a, b, c]: Parameters) -> Self {
         let (lambda, sigma, kappa) = (1.0 / a, b / a, c / a);
         Self { law, lambda, sigma, kappa, residual: 0.0, steps: 0, most_cores: 0, repetitions: 0, interval: None }

@@ -7,7 +7,7 @@ use crate::simulated::SplitMix64;
 use crate::stats::percentile;
 use serde::{Deserialize, Serialize};
 
-/// With fewer, hardly anything else can be drawn than what there is.
+/// The fewest repetitions to resample: with fewer, hardly anything other than the sample itself can be drawn.
 pub(super) const LEAST_REPETITIONS: usize = 3;
 
 const DRAWS: usize = 1_000;
@@ -29,16 +29,16 @@ pub struct Interval {
     pub peak: Option<PeakInterval>,
 }
 
-/// Between how many cores the rate is highest.
+/// The range of the number of cores at which the rate is highest.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PeakInterval {
-    /// At least at so many.
+    /// The least number of cores.
     pub low: f64,
-    /// At most at so many; `None` where the rate may as well rise for ever.
+    /// The largest number of cores; `None` where the rate may as well rise for ever.
     pub high: Option<f64>,
 }
 
-/// `None` where a step has too few repetitions.
+/// Returns the intervals of the fit; `None` where a step has too few repetitions.
 pub(super) fn of(law: Law, steps: &[&Repetitions]) -> Option<Interval> {
     if steps.iter().any(|step| step.values.len() < LEAST_REPETITIONS) {
         return None;

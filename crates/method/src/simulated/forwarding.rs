@@ -22,7 +22,7 @@ pub(super) struct Device {
 pub(super) struct Fate {
     pub(super) offered: u64,
     pub(super) received: u64,
-    /// When the last frame not received was due.
+    /// The due time of the last frame not received.
     pub(super) last_missing_ns: Option<u64>,
     /// The time without a received frame, as seen by a receiver without delay.
     pub(super) silence: Option<Silence>,
@@ -78,7 +78,7 @@ impl Device {
     }
 }
 
-/// When the next segment begins, or the trial ends.
+/// Returns the time at which the next segment begins, or the trial ends.
 fn end_ns(schedule: &Schedule, segment: &Segment, spec: &TrialSpec) -> u64 {
     let next = schedule.segments().iter().find(|next| next.start_ns > segment.start_ns);
     next.map_or(spec.duration_ns, |next| next.start_ns)

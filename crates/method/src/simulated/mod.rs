@@ -70,7 +70,7 @@ impl SimulatedDut {
         Self { base_loss, ..self }
     }
 
-    /// In this share of the trials, 0..=1, the sender stalls for 5 ms and half of the frames that leave late are lost.
+    /// Makes the sender stall for 5 ms in this share of the trials, 0..=1; half of the frames that leave late are lost.
     pub fn with_stalls(self, stalls: f64) -> Self {
         Self { stalls, ..self }
     }

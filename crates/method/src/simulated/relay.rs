@@ -21,12 +21,12 @@ pub struct SimulatedRelay {
 struct Server {
     service_ns: u64,
     queue: u64,
-    /// When everything it has taken in will have left.
+    /// The time by which everything it has taken in will have left, nanoseconds.
     free_ns: u64,
 }
 
 impl Server {
-    /// When the frame that comes at `at_ns` leaves again; `None` where the queue is full.
+    /// Returns the time at which the frame that comes at `at_ns` leaves again; `None` where the queue is full.
     fn take(&mut self, at_ns: u64) -> Option<u64> {
         let waiting = self.free_ns.saturating_sub(at_ns).div_ceil(self.service_ns);
         if waiting > self.queue {

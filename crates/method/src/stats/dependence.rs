@@ -6,7 +6,8 @@ use super::{median, sort};
 /// Fewer repetitions than this say nothing of their order.
 const LEAST: usize = 6;
 
-/// So many repetitions tell how much they depend on each other; of fewer, only what chance seldom does is believed.
+/// The number of repetitions that are enough to tell how much they depend on each other; with fewer, only what chance seldom
+/// does is believed.
 const MANY: f64 = 15.0;
 
 /// The probability with which chance alone shows an autocorrelation in few repetitions.
@@ -27,7 +28,7 @@ const HIGHEST: f64 = 0.95;
 pub struct Autocorrelation {
     /// The correlation of a value with the one before it, 0..1, without the bias that short samples have.
     pub estimate: f64,
-    /// As much as is allowed for, 0..0.95: more than the estimate, since few repetitions tell it badly.
+    /// The autocorrelation that is allowed for, 0..0.95: more than the estimate, since few repetitions tell it badly.
     pub allowed: f64,
     /// True if chance would make as much of independent values in at most one of a hundred cases.
     pub is_shown: bool,
@@ -61,7 +62,7 @@ struct Lag {
 }
 
 impl Lag {
-    /// `None` of values that are all alike.
+    /// Returns the correlation of a sample's ranks from one value to the next; `None` for values that are all alike.
     fn of(sample: &[f64]) -> Option<Self> {
         let n = sample.len() as f64;
         let ranks = ranks(sample);

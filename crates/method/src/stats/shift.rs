@@ -32,7 +32,8 @@ pub fn is_significant(p: f64) -> bool {
 pub struct Doubts {
     /// The factor by which the variance of the test is larger for it; 1 of independent values.
     pub inflation: f64,
-    /// By how much a drift may have made B larger than A, as a logarithm; negative where it may have made it smaller.
+    /// The logarithm of the factor by which a drift may have made B larger than A; negative where it may have made it
+    /// smaller.
     pub drift: f64,
 }
 

@@ -23,7 +23,7 @@ pub struct Open {
     pub disturbed: u32,
 }
 
-/// Whose doing it was that trials were invalid.
+/// The cause of the invalid trials.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
     /// The tester fell short.
@@ -50,7 +50,7 @@ pub enum Stage {
 pub enum NoResult {
     /// No trial that counts was valid.
     Invalid {
-        /// Whose doing it was.
+        /// The cause of the invalid trials.
         cause: Cause,
         /// The stage of the invalid trials.
         stage: Stage,
@@ -114,7 +114,7 @@ pub enum Stop {
 }
 
 impl Open {
-    /// `None` where the number is the DUT's. `results` are the repetitions that have one.
+    /// Returns the reasons; `None` where the number is the DUT's. `results` are the repetitions that have one.
     pub(super) fn of(test: &Test, results: &[&Outcome], records: &[&TrialRecord]) -> Option<Self> {
         let brackets = || results.iter().filter(|_| test.measure.is_searched_rate()).filter_map(|o| o.brackets.first());
         let open = |limit: Limit| brackets().filter(|b| open_bracket(b) && b.limit == limit).count() as u32;
@@ -140,7 +140,7 @@ impl Open {
 }
 
 impl Cause {
-    /// By the majority of the trials that were not the ones asked for.
+    /// Returns the cause by the majority of the trials that were not the ones asked for.
     pub fn of(records: &[&TrialRecord]) -> Self {
         let invalid = || records.iter().filter(|r| r.result.faults.iter().any(Fault::always_invalidates));
         let is_most =

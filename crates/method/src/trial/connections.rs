@@ -26,7 +26,7 @@ pub struct Connections {
     /// After phase 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counted: Option<u64>,
-    /// At the end of phase 2, or of the validation.
+    /// The count at the end of phase 2, or of the validation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counted_after: Option<u64>,
     /// The time the DUT took to delete all of its connections, nanoseconds, where it was asked to.

@@ -57,7 +57,7 @@ pub struct DirectionResult {
     /// Empty when nothing was lost.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lost_by_bin: Vec<u64>,
-    /// When the last frame not received was due, nanoseconds from the first frame's due time.
+    /// The due time of the last frame not received, nanoseconds from the first frame's due time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_missing_ns: Option<u64>,
     /// The longest time without a received frame between two of them.

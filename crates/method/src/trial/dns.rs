@@ -153,7 +153,7 @@ impl RttSums {
         self.squares_us2 += us * us;
     }
 
-    /// Those of another share of the same trial.
+    /// Adds the sums of another share of the same trial.
     pub fn add(&mut self, other: &Self) {
         self.count += other.count;
         self.sum_ns += other.sum_ns;
@@ -208,7 +208,7 @@ pub struct AuthorityCounts {
     pub malformed: u64,
     /// Names of the trial that were asked for, each counted once.
     pub names: u64,
-    /// Over TCP, of all.
+    /// The queries over TCP, of all.
     pub over_tcp: u64,
     /// Lost at the authority's own socket: it was too slow.
     pub overruns: u64,
@@ -222,7 +222,7 @@ impl AuthorityCounts {
 }
 
 impl std::iter::Sum for AuthorityCounts {
-    /// Those of several sockets of one server, and of disjoint sets of names.
+    /// Sums the counts of several sockets of one server, and of disjoint sets of names.
     fn sum<I: Iterator<Item = Self>>(counts: I) -> Self {
         counts.fold(Self::default(), |sum, more| Self {
             aaaa: sum.aaaa + more.aaaa,

@@ -12,9 +12,9 @@ pub enum Fault {
     SentTooSlowly {
         /// The direction concerned.
         direction: Direction,
-        /// By the schedule, nanoseconds.
+        /// The time by the schedule, nanoseconds.
         nominal_ns: u64,
-        /// As it happened, nanoseconds.
+        /// The actual time, nanoseconds.
         took_ns: u64,
     },
     /// The sender was away and then caught up by a burst.
@@ -61,7 +61,7 @@ pub enum Fault {
     },
     /// The trial needs more open sockets and files than this process may have: nothing was sent.
     TooFewDescriptors {
-        /// At the worst.
+        /// The number needed at the worst.
         needed: u64,
         /// The hard limit.
         allowed: u64,
@@ -84,7 +84,7 @@ pub enum Fault {
     },
     /// The trial took longer than the DUT keeps an idle connection: what is missing may have timed out.
     LongerThanTimeout {
-        /// From before phase 1 to the end, milliseconds.
+        /// The time from before phase 1 to the end, milliseconds.
         took_ms: u64,
         /// The least time the DUT keeps a connection, milliseconds.
         timeout_ms: u64,
@@ -141,7 +141,7 @@ impl Fault {
         self.taken_ms().is_some()
     }
 
-    /// For how many milliseconds others had the DUT's processors, where that is the fault.
+    /// Returns the time for which others had the DUT's processors, milliseconds, where that is the fault, else `None`.
     pub fn taken_ms(&self) -> Option<u64> {
         match self {
             Self::CpuStolen { milliseconds } | Self::CpuTaken { milliseconds } => Some(*milliseconds),

@@ -49,7 +49,7 @@ pub struct TrialResult {
     /// The result of DNS queries, in a trial of those (RFC 8219 section 9).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dns: Option<Box<DnsResult>>,
-    /// In what the tester itself fell short. Empty in a clean trial.
+    /// The ways in which the tester itself fell short. Empty in a clean trial.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub faults: Vec<Fault>,
 }

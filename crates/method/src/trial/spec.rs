@@ -37,7 +37,7 @@ pub enum Shape {
     /// The same from the first to the last frame.
     #[default]
     Constant,
-    /// A burst (RFC 9004): the wait for residual frames begins anew with every frame received.
+    /// A burst (RFC 9004): the wait for residual frames starts again with every frame received.
     Burst,
     /// Another rate from a moment on (system recovery, RFC 2544 section 26.5).
     Drop {
@@ -157,11 +157,11 @@ impl TrialSpec {
 /// A stretch of a schedule at one rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segment {
-    /// Its first frame's number.
+    /// The number of its first frame.
     pub first: u64,
-    /// Its frames.
+    /// The number of its frames.
     pub frames: u64,
-    /// When its first frame is due, nanoseconds from the start of the trial.
+    /// The time at which its first frame is due, nanoseconds from the start of the trial.
     pub start_ns: u64,
     /// Its rate, frames per second.
     pub rate: FrameRate,
@@ -169,7 +169,8 @@ pub struct Segment {
     pub flows: u32,
 }
 
-/// When each frame of one direction is due: stretches of constant rate, always counted from their start, so that no error adds up.
+/// The due times of the frames of one direction: stretches of constant rate, always counted from their start, so that no
+/// error adds up.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Schedule(Vec<Segment>);
 
@@ -234,7 +235,7 @@ impl Schedule {
         &self.0[after.saturating_sub(1)]
     }
 
-    /// When frame `sequence` is due, nanoseconds from the start of the trial.
+    /// Returns the time at which frame `sequence` is due, nanoseconds from the start of the trial.
     #[inline]
     pub fn due_ns(&self, sequence: u64) -> u64 {
         let segment = self.segment_of(sequence);

@@ -10,7 +10,7 @@ use crate::terms::{Direction, LossRatio};
 /// The frames of a direction, or of a whole trial, whose delays may be the tester's doing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Spoilt {
-    /// At most so many frames.
+    /// The number of frames that are spoilt, at most.
     pub frames: u64,
     /// The worst of them by at most so much, nanoseconds.
     pub worst_ns: u64,
@@ -32,7 +32,7 @@ impl Spoilt {
         }
     }
 
-    /// Both together.
+    /// Returns both together.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         Self {

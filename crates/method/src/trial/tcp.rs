@@ -56,10 +56,10 @@ pub struct TcpResult {
     /// The check that they were still alive when all were open (capacity only).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub check: Option<Check>,
-    /// From SYN to SYN/ACK, as the client's connect() sees it: of established connections.
+    /// Times from SYN to SYN/ACK of established connections, as the client's connect() sees it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub connect: Option<Times>,
-    /// From SYN to the last octet of the first response: of completed connections.
+    /// Times from SYN to the last octet of the first response of completed connections.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub complete: Option<Times>,
     /// Statistics on how well the client kept its schedule.
@@ -78,13 +78,13 @@ pub struct TcpResult {
 /// `unverified` or `wrong`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Connections {
-    /// That the schedule held.
+    /// Connections that the schedule held.
     pub intended: u64,
-    /// Whose SYN left the tester.
+    /// Connections whose SYN left the tester.
     pub attempted: u64,
-    /// Whose SYN/ACK came.
+    /// Connections whose SYN/ACK came.
     pub established: u64,
-    /// Whose first response came and was right in every octet.
+    /// Connections whose first response came and was right in every octet.
     pub completed: u64,
     /// Answered by a RST instead of a SYN/ACK.
     pub refused: u64,
@@ -92,11 +92,11 @@ pub struct Connections {
     pub reset: u64,
     /// Ended by an ICMP or ICMPv6 error, or another error of the network.
     pub unreachable: u64,
-    /// Without any answer within the time limit.
+    /// Connections without any answer within the time limit.
     pub timed_out: u64,
     /// Established, but without a whole response within the time limit.
     pub unverified: u64,
-    /// Whose response was another one, or whose end came before its last octet.
+    /// Connections whose response was another one, or whose end came before its last octet.
     pub wrong: u64,
     /// The number of completed connections that were not closed in order and in time.
     pub unclosed: u64,
@@ -111,9 +111,9 @@ pub struct Check {
     pub alive: u64,
     /// Completed before, and closed or reset before they were asked or instead of an answer.
     pub ended: u64,
-    /// Without a whole response within the time limit.
+    /// Connections without a whole response within the time limit.
     pub timed_out: u64,
-    /// Whose response was another one.
+    /// Connections whose response was another one.
     pub wrong: u64,
 }
 
@@ -200,8 +200,9 @@ impl Connections {
 }
 
 impl TcpResult {
-    /// As a trial among others: a connection is what a frame is elsewhere. Offered is what was attempted; received is what was right in
-    /// every octet, and in a capacity trial still alive at the end (RFC 3511 section 5.3.4.2: "all connections successfully opened").
+    /// Returns the counts as a trial among others: a connection is what a frame is elsewhere. Offered is what was attempted;
+    /// received is what was right in every octet, and in a capacity trial still alive at the end (RFC 3511 section 5.3.4.2:
+    /// "all connections successfully opened").
     pub fn into_trial(self, spec: &TrialSpec, direction: Direction) -> TrialResult {
         let alive = self.check.map_or(self.connections.completed, |check| check.alive);
         // What was not translated is no success of a translator.

@@ -19,7 +19,7 @@ pub(in crate::measures) struct Single {
 }
 
 impl Single {
-    /// At most `tries` trials of `spec`, until one gives all of its values.
+    /// Returns a procedure of at most `tries` trials of `spec`, until one gives all of its values.
     pub(in crate::measures) fn new(spec: TrialSpec, tries: u32, read: Read) -> Self {
         Self { spec, tries_left: tries.max(1), read, values: Vec::new() }
     }
