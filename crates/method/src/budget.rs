@@ -9,7 +9,7 @@ use crate::terms::FrameRate;
 use crate::throughput::is_shared;
 use crate::trial::Measurer;
 
-/// What a plan is expected to take. The residual wait is counted in full.
+/// The expected effort of a plan. The residual wait is counted in full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
     /// Points times repetitions.
@@ -26,21 +26,22 @@ const WARM_TRIALS: f64 = 6.0;
 /// Setting up a device: links, addresses, the device itself, the first exchange with it.
 pub(crate) const SET_UP_NS: u64 = 2_000_000_000;
 
-/// What the tester takes around a trial beside waiting: placing threads, asking for hardware addresses, putting the record on disk.
+/// The time the tester takes around a trial beside waiting, nanoseconds: placing threads, asking for hardware addresses,
+/// putting the record on disk.
 pub(crate) const AROUND_NS: u64 = 50_000_000;
 
 /// The self-test of RFC 8219 section 9.2.1: so many trials, none longer than this.
 const SELF_TESTS: u64 = 8;
 const LONGEST_SELF_TEST_NS: u64 = 10_000_000_000;
 
-/// How much one measurement takes, on average.
+/// The average cost of one measurement.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Cost {
     pub(crate) trials: f64,
     pub(crate) sending_ns: f64,
 }
 
-/// What the first and a later repetition of a point of each test cost, in the plan's order.
+/// Returns the costs of the first and of a later repetition of a point of each test, in the plan's order.
 pub(crate) fn costs(plan: &Plan) -> Vec<[Cost; 2]> {
     let is_warm = plan.search.start != RepetitionStart::Cold;
     let searched = [false, is_warm].map(|warm| cost(&plan.search, &plan.trial, warm));
@@ -58,7 +59,7 @@ pub(crate) fn around_ns(test: &Test, trial: &TrialSettings) -> u64 {
     trial.residual_ns + trial.rest_ns + AROUND_NS + between_ns
 }
 
-/// What setting up each device of the plan takes, once for each that is set up by itself.
+/// Returns the time for setting up each device of the plan, nanoseconds, once for each device that is set up by itself.
 pub(crate) fn set_ups_ns(plan: &Plan) -> Vec<u64> {
     let mut devices: Vec<_> = plan.tests.iter().map(device).collect();
     devices.sort_unstable();
@@ -67,7 +68,7 @@ pub(crate) fn set_ups_ns(plan: &Plan) -> Vec<u64> {
     devices.into_iter().map(|(.., server)| SET_UP_NS + if server.is_some() { self_test_ns } else { 0 }).collect()
 }
 
-/// What tells the devices of a plan apart: tests that have all of it in common find the same one set up.
+/// The properties that tell the devices of a plan apart: tests that have all of them in common find the same device set up.
 type Device<'a> = (&'a str, Option<u32>, Option<u64>, bool, Option<String>);
 
 fn device(test: &Test) -> Device<'_> {
@@ -76,12 +77,12 @@ fn device(test: &Test) -> Device<'_> {
     (&test.dut, test.cores, table_size, test.measure.needs_hosts(), server)
 }
 
-/// What `plan` takes.
+/// Returns the expected effort of `plan`.
 ///
-/// Assumed: a binary search takes `1 + ceil(log2((maximum - minimum) / (width * maximum)))` trials in the first repetition
-/// of a point, which is right for an answer near the maximum (each halving below it takes one more), and 6 in each later
-/// one that does not start cold; MLRsearch takes what it takes on a simulated DUT
-/// whose capacity scatters by 2 %. No trial is invalid.
+/// The assumptions: a binary search takes `1 + ceil(log2((maximum - minimum) / (width * maximum)))` trials in the first
+/// repetition of a point, which is right for an answer near the maximum (each halving below it takes one more), and 6 in each
+/// later one that does not start cold; MLRsearch takes as many as on a simulated DUT whose capacity scatters by 2 %. No trial
+/// is invalid.
 pub fn estimate(plan: &Plan) -> Budget {
     let mut budget = Budget { measurements: 0, trials: 0, seconds: 0 };
     let mut total_ns = set_ups_ns(plan).iter().sum::<u64>() as f64;
@@ -103,8 +104,8 @@ pub fn estimate(plan: &Plan) -> Budget {
     budget
 }
 
-/// What `plan` would take to the letter: 60 s trials (RFC 2544 section 24), 2 s for residual frames and 5 s of rest
-/// (section 23), 20 repetitions (RFC 8219 section 7).
+/// Returns the effort of `plan` if it followed the RFCs to the letter: 60 s trials (RFC 2544 section 24), 2 s for residual
+/// frames and 5 s of rest (section 23), 20 repetitions (RFC 8219 section 7).
 pub fn estimate_rfc(plan: &Plan) -> Budget {
     let mut plan = plan.clone();
     plan.trial.duration_ns = 60_000_000_000;

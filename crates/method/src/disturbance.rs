@@ -7,10 +7,11 @@ use crate::search::{Bracket, Limit};
 use crate::terms::LossRatio;
 use crate::trial::{Fault, Verdict};
 
-/// Of a loss that counts against the device no more than this share may be explained by what was done to it.
+/// The largest share of a loss that may be explained by what was done to the device if the loss is to count against the
+/// device.
 const EXCUSABLE_SHARE: f64 = 0.1;
 
-/// With more than this share of its trials disturbed, a repetition says nothing of the limit of the device.
+/// The share of disturbed trials above which a repetition says nothing about the limit of the device.
 const DISTURBED_SHARE: f64 = 0.2;
 
 /// The bracket with the limit that the evidence in `records` allows; they are the trials of its repetition.
@@ -23,8 +24,8 @@ pub fn weighed(bracket: Bracket, records: &[&TrialRecord]) -> Bracket {
     Bracket { limit: if is_disturbed { Limit::Disturbed } else { bracket.limit }, ..bracket }
 }
 
-/// Whether the loss at the upper bound may not be the device's: other work had its processors in that trial or in others at this load or
-/// in many of the repetition, or the loss stands in one moment while the processors had time to spare.
+/// Returns whether the loss at the upper bound may not be the device's: other work had its processors in that trial, in
+/// others at this load or in many of the repetition, or the loss stands in one moment while the processors had time to spare.
 fn is_doubtful(bracket: &Bracket, records: &[&TrialRecord]) -> bool {
     let (lost, disturbed) = at_upper_bound(bracket, records);
     let is_excusable = lost.iter().any(|record| has_excusable_loss(record));
@@ -36,40 +37,43 @@ fn is_doubtful(bracket: &Bracket, records: &[&TrialRecord]) -> bool {
         || (bracket.lower.is_some() && is_accident(records, bracket.goal))
 }
 
-/// Whether the loss that limits these trials is explained by an accident on the machine.
+/// Returns whether the loss that limits these trials is explained by an accident on the machine.
 fn is_accident(records: &[&TrialRecord], goal: LossRatio) -> bool {
     explain(records, goal).is_some_and(|found| matches!(found.cause, Cause::Event | Cause::HostSteal | Cause::Disturbed))
 }
 
-/// Whether the tester could have offered the load of the upper bound, had others not had the device's processors.
+/// Returns whether the tester could have offered the load of the upper bound if other work had not had the device's
+/// processors.
 fn was_kept_from_it(bracket: &Bracket, records: &[&TrialRecord]) -> bool {
     let (_, disturbed) = at_upper_bound(bracket, records);
     let invalid = records.iter().filter(|r| Some(r.result.spec.rate) == bracket.upper).count();
     2 * disturbed.len() > invalid && disturbed.iter().all(|record| !record.result.is_beyond_tester())
 }
 
-/// Of the trials at the upper bound those that lost, and those that were invalid because of a disturbance.
+/// Returns the trials at the upper bound that lost, and those that were invalid because of a disturbance.
 fn at_upper_bound<'a>(bracket: &Bracket, records: &[&'a TrialRecord]) -> (Vec<&'a TrialRecord>, Vec<&'a TrialRecord>) {
     let there = || records.iter().copied().filter(|record| Some(record.result.spec.rate) == bracket.upper);
     let with = |verdict| there().filter(move |record| record.result.verdict(bracket.goal) == verdict);
     (with(Verdict::Lost).collect(), with(Verdict::Invalid).filter(|record| is_disturbed(record)).collect())
 }
 
-/// Whether a number that is the higher the better, and was found in these trials, is only known not to be lower: in many of them others had
-/// the device's processors, or it was such a trial that lost.
+/// Returns whether a number found in these trials, for which higher is better, is only a lower bound: in many of the trials
+/// other work had the device's processors, or it was such a trial that lost.
 pub fn makes_lower_bound(records: &[&TrialRecord]) -> bool {
     let disturbed: Vec<_> = records.iter().filter(|record| is_disturbed(record)).collect();
     disturbed.len() as f64 > DISTURBED_SHARE * records.len() as f64
         || disturbed.iter().any(|record| record.result.verdict(LossRatio::ZERO) == Verdict::Lost && has_excusable_loss(record))
 }
 
-/// Whether more of what is missing in a trial than may be overlooked can be explained by what was done to the device, or by the tester.
+/// Returns whether the part of the missing frames that can be explained by what was done to the device, or by the tester, is
+/// larger than what may be overlooked.
 pub(crate) fn has_excusable_loss(record: &TrialRecord) -> bool {
     !record.result.is_loss_of_the_dut(EXCUSABLE_SHARE)
 }
 
-/// Whether others had the device's processors during a trial for long enough to matter: for more of it than goes unnoticed anywhere, or for so
-/// long that more of the loss than may be overlooked can be theirs. A host that takes some milliseconds of a trial without loss is no doubt.
+/// Returns whether other work had the device's processors for long enough during a trial to matter: for a larger part of it
+/// than goes unnoticed anywhere, or for so long that more of the loss than may be overlooked can be due to it. A host that
+/// takes some milliseconds of a trial without loss casts no doubt on it.
 pub fn is_disturbed(record: &TrialRecord) -> bool {
     let taken_ns = record.result.faults.iter().filter_map(Fault::taken_ms).max().unwrap_or(0) * 1_000_000;
     let unnoticed_ns = record.result.spec.duration_ns / 1000 * Fault::UNNOTICED_PER_MILLE;

@@ -15,7 +15,7 @@ pub enum Event {
     RunStarted {
         /// Name of the plan.
         plan: String,
-        /// Where results go.
+        /// The location of the results.
         results: String,
         /// Measurements (points times repetitions) in all.
         measurements: u32,
@@ -26,47 +26,47 @@ pub enum Event {
     DutReady {
         /// Name of the recipe.
         dut: String,
-        /// As printed by the implementation.
+        /// The version as printed by the implementation.
         version: String,
     },
     /// The tester has tested itself for a DNS server (RFC 8219 section 9.2.1).
     SelfTested {
         /// Name of the recipe.
         dut: String,
-        /// What it is fit for.
+        /// The certificate that states what the tester is fit for.
         certificate: Certificate,
     },
     /// One repetition of one point begins.
     MeasurementStarted {
-        /// Which test and frame size.
+        /// The test and frame size.
         point: Point,
-        /// Which repetition, from 1.
+        /// The number of the repetition, from 1.
         repetition: u32,
         /// Repetitions in all.
         of: u32,
     },
     /// A trial begins.
     TrialStarted {
-        /// Which test and frame size.
+        /// The test and frame size.
         point: Point,
-        /// What is asked.
+        /// The specification of the trial.
         spec: TrialSpec,
     },
     /// A trial ended and is on disk.
     TrialEnded {
-        /// As recorded.
+        /// The trial as recorded.
         record: Box<TrialRecord>,
-        /// For the first goal.
+        /// The verdict for the first goal.
         verdict: Verdict,
     },
     /// One repetition of one point ended.
     MeasurementEnded {
-        /// What was measured, as plans name it.
+        /// The measure, as plans name it.
         measure: String,
-        /// What it came to.
+        /// The result of the measurement.
         outcome: Outcome,
     },
-    /// How far the run is, told after each trial.
+    /// The progress of the run, reported after each trial.
     Progress {
         /// Time since the run began, seconds.
         elapsed_s: u64,
@@ -75,19 +75,19 @@ pub enum Event {
     },
     /// The testbed has waited for something for more than a few seconds; told once for each wait, which goes on.
     Waiting {
-        /// What it waits for, in words.
+        /// The subject of the wait, in words.
         text: String,
     },
     /// Something is not as it should be; the run goes on.
     Warning {
-        /// Where, what, and what next.
+        /// The place, the problem and the next step.
         text: String,
     },
     /// The run ended.
     RunEnded {
-        /// Where results are.
+        /// The location of the results.
         results: String,
-        /// Whether it was cut short, and may be resumed.
+        /// True if the run was cut short, and may be resumed.
         interrupted: bool,
     },
 }

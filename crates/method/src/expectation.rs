@@ -11,15 +11,15 @@ use crate::terms::{Direction, FrameSize, LossRatio};
 /// An expectation at one point, beside what was found.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Judged<'a> {
-    /// Of which test.
+    /// The test that is judged.
     pub test: &'a Test,
-    /// At which frame size.
+    /// The frame size.
     pub frame_size: FrameSize,
-    /// What was expected.
+    /// The expectation of the plan.
     pub expectation: &'a Expectation,
-    /// What it is about, in the direction that comes off worst.
+    /// The subject of the expectation, in the direction that comes off worst.
     pub subject: Subject,
-    /// What was found; `None` where there is no result.
+    /// The median that was found; `None` where there is no result.
     pub found: Option<Median>,
     /// Passed, TesterUnfit, Missing or Worse.
     pub verdict: Verdict,
@@ -28,9 +28,9 @@ pub struct Judged<'a> {
 /// The median of the repetitions as far as it is known: what the tester or the plan cut off leaves it open above.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Median {
-    /// It is not below this; minus infinity where nothing is known.
+    /// The lower bound of the median; minus infinity where nothing is known.
     pub low: f64,
-    /// It is not above this; infinity where it is open.
+    /// The upper bound of the median; infinity where it is open.
     pub high: f64,
     /// Repetitions.
     pub n: usize,
@@ -106,7 +106,8 @@ impl<'a> Point<'a, '_> {
         if found.is_empty() { self.test.directions.each()[..1].to_vec() } else { found }
     }
 
-    /// `None` where most repetitions came to no value for another reason than the tester: of those nothing can be said.
+    /// Returns the median of a quantity. `None` where most repetitions have no value for another reason than the tester:
+    /// nothing can be said about those.
     fn median(&self, quantity: Quantity, direction: Direction, expectation: &Expectation) -> Option<Median> {
         let known = self.outcomes.iter().filter_map(|outcome| match value(outcome, quantity, direction, expectation) {
             None if outcome.is_unfit(&self.test.measure) => Some((f64::NEG_INFINITY, f64::INFINITY)),
@@ -129,8 +130,8 @@ impl Median {
         Some(Self { low: stats::median(&low)?, high: stats::median(&high)?, n: known.len() })
     }
 
-    /// Whether it is what is expected. What is only known not to be lower passes a lower bound below it, and misses no other: how far the
-    /// device goes beyond it the tester cannot say.
+    /// Returns the verdict on the median against the expectation. A median that is only a lower bound passes an `at_least`
+    /// bound below it, and misses no other: the tester cannot say how far the device goes beyond it.
     fn against(&self, expectation: &Expectation) -> Verdict {
         let at_least = expectation.at_least.map_or(Verdict::Passed, |bound| match () {
             () if self.low >= bound => Verdict::Passed,
@@ -145,7 +146,7 @@ impl Median {
         at_least.max(at_most)
     }
 
-    /// Whether it is only known not to be lower.
+    /// Returns whether the median is only a lower bound.
     pub fn is_at_least(&self) -> bool {
         self.high > self.low
     }
@@ -162,7 +163,7 @@ pub fn unfit<'a>(plan: &'a Plan, outcomes: &[Outcome]) -> Vec<(&'a Test, FrameSi
     counted.filter(|(_, _, unfit, _)| *unfit > 0).collect()
 }
 
-/// Whether a measure searches for a rate, as its result or as the load it is made at.
+/// Returns whether a measure searches for a rate, either as its result or as the load it is made at.
 pub fn has_rate(measure: &Measure) -> bool {
     measure.is_searched_rate() || measure.is_at_throughput()
 }

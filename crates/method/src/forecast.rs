@@ -12,7 +12,7 @@ use crate::trial::Verdict;
 #[derive(Clone, Debug)]
 pub struct Forecast {
     tests: Vec<Expected>,
-    /// What setting up each device is expected to take; devices that are up are gone from it.
+    /// The expected times for setting up each device, nanoseconds; devices that are already set up are removed.
     set_ups_ns: Vec<u64>,
     set_up: Share,
     /// Time around trials beside sending, of all tests.
@@ -33,7 +33,7 @@ struct Expected {
     /// Each with the repetitions that have ended.
     points: Vec<(Point, u32)>,
     repetitions: u32,
-    /// What was expected around a trial, and what it was.
+    /// The expected time around a trial, nanoseconds, and the mean of the actual ones.
     expected_around_ns: f64,
     around: Mean,
     /// Trials of finished measurements by those expected, of first and of later repetitions.
@@ -47,7 +47,7 @@ struct Measurement {
     point: usize,
     repetition: u32,
     trials: u32,
-    /// Whether its device was set up for it, and no trial has begun since.
+    /// True if its device was set up for it, and no trial has begun since.
     has_new_device: bool,
 }
 
@@ -72,13 +72,13 @@ impl Mean {
         self.count += 1.0;
     }
 
-    /// With `otherwise` as one more value.
+    /// Returns the mean with `otherwise` as one more value.
     fn value(&self, otherwise: f64) -> f64 {
         (self.sum + otherwise) / (self.count + 1.0)
     }
 }
 
-/// What was seen as a share of what was expected.
+/// The observed amount as a share of the expected one.
 #[derive(Clone, Copy, Debug, Default)]
 struct Share {
     seen: f64,
@@ -174,7 +174,7 @@ impl Forecast {
         self.measurement = Some(Measurement { test: index, point: place, repetition, trials: 0, has_new_device: false });
     }
 
-    /// What went by before the first trial of a new device is its set-up, and the end of the device before it.
+    /// Counts the time before the first trial of a new device as its set-up, with the end of the device before it.
     fn settle_set_up(&mut self, at_ns: u64) {
         let Some(measurement) = self.measurement.as_mut().filter(|measurement| measurement.has_new_device) else { return };
         measurement.has_new_device = false;
@@ -194,7 +194,7 @@ impl Forecast {
         }
     }
 
-    /// What the measurements of a test that have not begun take, nanoseconds.
+    /// Returns the time for the measurements of a test that have not begun, nanoseconds.
     fn rest_of(&self, index: usize) -> f64 {
         let test = &self.tests[index];
         let is_under_way = |point| self.measurement.as_ref().is_some_and(|m| (m.test, m.point) == (index, point));
@@ -216,7 +216,8 @@ impl Forecast {
 
     /// Trials that a measurement takes.
     fn trials(&self, test: &Expected, kind: usize) -> f64 {
-        /// So many measurements of its own outweigh what others tell of a test: one alone may take half of the usual trials, or twice as many.
+        /// The number of measurements of its own that weigh as much as what others tell of a test: one alone may take half of
+        /// the usual trials, or twice as many.
         const OWN: f64 = 4.0;
         let cost = test.costs[kind].trials;
         let of_others = self.share_of_all(kind).or(self.repeats.value()).unwrap_or(1.0);
@@ -224,7 +225,7 @@ impl Forecast {
         cost * (seen + of_others * OWN * cost) / (expected + OWN * cost).max(f64::MIN_POSITIVE)
     }
 
-    /// How measurements of other tests turned out.
+    /// Returns the ratio of seen to expected trials in the measurements of all tests.
     fn share_of_all(&self, kind: usize) -> Option<f64> {
         let mut all = Share::default();
         self.tests.iter().for_each(|test| all.add(test.trials[kind].seen, test.trials[kind].expected));
@@ -238,7 +239,7 @@ impl Forecast {
     }
 }
 
-/// Of first repetitions and of later ones, which know where to begin.
+/// Returns the index of a repetition's kind: 0 for the first one, 1 for later ones, which know where to begin.
 fn kind(repetition: u32) -> usize {
     usize::from(repetition > 1)
 }

@@ -14,7 +14,7 @@ pub enum Verdict {
     /// B is better or no difference is shown; every expectation is met.
     #[default]
     Passed,
-    /// What was measured can show no difference: too few repetitions, or a sample that the tester or the plan cut off.
+    /// The measurements cannot show a difference: too few repetitions, or a sample that the tester or the plan cut off.
     Inconclusive,
     /// The tester had no valid trials, or could not go as far as it would have to.
     TesterUnfit,

@@ -13,7 +13,7 @@ const fn six([a, b, c]: [u16; 3], length: u8) -> IpNet {
     IpNet::V6(Ipv6Net::new_assert(Ipv6Addr::new(a, b, c, 0, 0, 0, 0, 0), length))
 }
 
-/// Where test traffic may go.
+/// The networks that test traffic may go to.
 const ALLOWED: [IpNet; 16] = [
     // Benchmarking: RFC 2544 appendix C.2.2, RFC 5180 section 8.
     four(198, 18, 0, 15),
@@ -38,7 +38,7 @@ const ALLOWED: [IpNet; 16] = [
     IpNet::V6(Ipv6Net::new_assert(Ipv6Addr::LOCALHOST, 128)),
 ];
 
-/// What is known of the environment that test traffic is sent in.
+/// The knowledge of the environment that test traffic is sent in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Isolation {
     /// Nothing: test traffic may go to addresses that no host on the Internet has, and to no others.
@@ -53,7 +53,7 @@ pub enum Isolation {
 pub struct Admitted<T>(T);
 
 impl<T> Admitted<T> {
-    /// What was admitted. To be sent to when changed, it must be admitted again.
+    /// Returns the admitted value. A changed value must be admitted again before anything is sent to it.
     pub fn into_inner(self) -> T {
         self.0
     }
@@ -117,7 +117,7 @@ impl Isolation {
     }
 }
 
-/// Whether the address, or the IPv4 address in it, lies in one of the ranges.
+/// Returns whether the address, or the IPv4 address in it, lies in one of the ranges.
 fn is_allowed(address: IpAddr) -> bool {
     let embedded = embedded_ipv4(address).unwrap_or(address);
     ALLOWED.iter().any(|range| range.contains(&address) || range.contains(&embedded))

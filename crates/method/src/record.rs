@@ -21,25 +21,25 @@ pub const FORMAT: u32 = 1;
 pub struct TrialRecord {
     /// [`FORMAT`].
     pub format: u32,
-    /// Which test and frame size.
+    /// The test and frame size.
     pub point: Point,
-    /// Which repetition of the measurement, from 1.
+    /// The number of the repetition of the measurement, from 1.
     pub repetition: u32,
-    /// Which trial of the search, from 1, invalid ones included.
+    /// The number of the trial in the search, from 1, invalid trials included.
     pub trial: u32,
     /// The searches that the load of the measurement came from, where it is made at the throughput and did not search for it itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub load: Option<LoadSource>,
-    /// When it began, RFC 3339.
+    /// The time it began, RFC 3339.
     pub started: String,
-    /// What was counted.
+    /// The counts of the trial.
     pub result: TrialResult,
-    /// What the DUT's processors did meanwhile.
+    /// The activity of the DUT's processors during the trial.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub watch: Option<Watch>,
 }
 
-/// What the machine under the DUT did during one trial, sampled out of band (RFC 5180 section 4).
+/// The activity of the machine under the DUT during one trial, sampled out of band (RFC 5180 section 4).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Watch {
     /// Time between samples, nanoseconds.
@@ -56,14 +56,14 @@ pub struct Watch {
     /// Processor time of the DUT's processes over the trial, milliseconds. `None` where it could not be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub process_ms: Option<u64>,
-    /// Where frames were dropped, as the DUT's kernel counts it; only counters that moved.
+    /// The places where frames were dropped, as the DUT's kernel counts it; only counters that moved.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub drops: Vec<Drops>,
     /// Entries of the DUT's connection tracking table at each sample, where its kernel has one and it was not empty all the time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub connections: Vec<u64>,
-    /// For how long the DUT's processes were ready to run and waited for a core, in each interval, microseconds, all of their threads
-    /// together. Empty of a DUT that is the kernel, or out of sight.
+    /// The time for which the DUT's processes were ready to run and waited for a core, in each interval, microseconds, all of
+    /// their threads together. Empty for a DUT that is the kernel, or out of sight.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waited_us: Vec<u64>,
 }
@@ -73,7 +73,7 @@ pub struct Watch {
 pub struct DeviceWatch {
     /// The name of its recipe.
     pub device: String,
-    /// Its cores as it numbers them itself, all of the role "dut".
+    /// The cores of the device, in its own numbering, all of the role "dut".
     pub cores: Vec<CoreWatch>,
     /// Memory in use at each sample, octets: of a virtual machine what is resident on its host, of another machine all that is not
     /// available there. Empty where it could not be read.
@@ -95,7 +95,7 @@ pub struct Drops {
 }
 
 impl Drops {
-    /// Whether it counts connections that were not made or were lost, rather than frames at an interface.
+    /// Returns whether it counts connections that were not made or were lost, rather than frames at an interface.
     pub fn is_of_the_connection_table(&self) -> bool {
         self.place == "conntrack"
     }
@@ -134,7 +134,7 @@ impl Watch {
 pub struct CoreWatch {
     /// The kernel's number of the core.
     pub core: u32,
-    /// Whose core it is: "dut", "tester", or "other".
+    /// The owner of the core: "dut", "tester", or "other".
     pub role: String,
     /// Samples, oldest first.
     pub samples: Vec<CpuSample>,
@@ -162,9 +162,9 @@ pub struct Facts {
     pub sixbench: String,
     /// The host: kernel, processor, cores, memory, relevant sysctls, by name.
     pub host: BTreeMap<String, String>,
-    /// How links, cores and threads were laid out, one sentence each.
+    /// The layout of links, cores and threads, one sentence each.
     pub layout: Vec<String>,
-    /// For each DUT, by recipe name.
+    /// The facts of each DUT, by recipe name.
     pub duts: BTreeMap<String, DutFacts>,
     /// Warnings of the run: what was not as it should be.
     pub warnings: Vec<String>,
@@ -194,7 +194,7 @@ impl Facts {
 pub struct DutFacts {
     /// One line for people.
     pub title: String,
-    /// As printed by the implementation.
+    /// The version as printed by the implementation.
     pub version: String,
     /// Technology, as in the recipe.
     pub technology: String,
@@ -203,20 +203,20 @@ pub struct DutFacts {
     /// The tester's self-tests for a DNS server (RFC 8219 section 9.2.1).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub certificates: Vec<Certificate>,
-    /// What becomes of datagrams on their way, where it is more than one device of one client network that forwards or translates them.
+    /// The path of datagrams; `None` for a single device of one client network that forwards or translates them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<PathFacts>,
 }
 
-/// What becomes of datagrams between the tester's ends.
+/// The path of datagrams between the tester's ends, and their form on either side of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PathFacts {
     /// The devices they pass, from left to right, by recipe name; empty for one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub devices: Vec<String>,
-    /// As they are on the left link.
+    /// The form of datagrams on the left link.
     pub left: LinkFacts,
-    /// As they are on the right link.
+    /// The form of datagrams on the right link.
     pub right: LinkFacts,
     /// Subscribers on the left where the plan says nothing; `None` of one client network.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -229,7 +229,7 @@ pub struct PathFacts {
 /// Datagrams on a link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LinkFacts {
-    /// Whether they are IPv4, apart from any header around them.
+    /// True if the datagrams are IPv4, apart from any header around them.
     pub is_ipv4: bool,
     /// Octets of the header around them.
     pub overhead: u16,

@@ -3,7 +3,7 @@
 use crate::stats;
 use serde::{Deserialize, Serialize};
 
-/// When to stop repeating.
+/// The rule for when to stop repeating.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Repetition {
@@ -16,7 +16,7 @@ pub enum Repetition {
         least: u32,
         /// Never more.
         most: u32,
-        /// So far from the median either end of the interval may lie, as a share of the median.
+        /// The largest distance of either end of the interval from the median, as a share of the median.
         within: f64,
     },
 }
@@ -25,7 +25,7 @@ impl Repetition {
     /// 6 to 20 repetitions, until the median is known within 1 %.
     pub const ADAPTIVE: Self = Self::Adaptive { least: 6, most: 20, within: 0.01 };
 
-    /// Whether the values found so far suffice.
+    /// Returns whether the values found so far suffice.
     pub fn is_enough(&self, values: &[f64]) -> bool {
         let n = values.len() as u32;
         match *self {
@@ -53,7 +53,8 @@ impl Repetition {
     }
 }
 
-/// How far the 95 % interval of the median reaches from the median, as a share of the median: the median is known within this.
+/// Returns the distance from the median to the farther end of its 95 % interval, as a share of the median: the median is
+/// known within this. `None` where there is no interval, or where the median is not positive.
 fn interval_reach(values: &[f64]) -> Option<f64> {
     let (low, high) = stats::median_interval_95(values)?;
     let median = stats::median(values).filter(|&m| m > 0.0)?;

@@ -10,7 +10,7 @@ use crate::throughput::{LoadSource, recorded};
 use crate::trial::{TrialSpec, Verdict};
 use std::collections::BTreeMap;
 
-/// What the records of a run come to, in the order of the plan, repetitions ascending.
+/// The results of replaying the records of a run, in the order of the plan, repetitions ascending.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Replay {
     /// Measurements that ended.
@@ -29,15 +29,15 @@ pub struct Replay {
     recorded.rate, recorded.duration_ns as f64 / 1e9
 )]
 pub struct Mismatch {
-    /// Which test and frame size.
+    /// The test and frame size.
     pub point: Point,
-    /// Which repetition, from 1.
+    /// The number of the repetition, from 1.
     pub repetition: u32,
-    /// Which trial of the search, from 1.
+    /// The number of the trial in the search, from 1.
     pub trial: u32,
-    /// What the search asks for there; `None` when it had ended.
+    /// The trial that the search asks for there; `None` when it had ended.
     pub wanted: Option<TrialSpec>,
-    /// What was recorded.
+    /// The trial that was recorded.
     pub recorded: TrialSpec,
 }
 
@@ -51,26 +51,26 @@ pub fn replay(plan: &Plan, records: &[TrialRecord]) -> Replay {
     replay
 }
 
-/// What the finished measurements among `records` came to.
+/// Returns the outcomes of the finished measurements among `records`.
 pub fn outcomes(plan: &Plan, records: &[TrialRecord]) -> Vec<Outcome> {
     replay(plan, records).finished
 }
 
-/// What the finished repetitions of one point came to.
+/// Returns the outcomes of the finished repetitions of one point.
 pub fn outcomes_of(plan: &Plan, point: &Point, records: &[TrialRecord]) -> Vec<Outcome> {
     let mut replay = Replay::default();
     replay_point(plan, point, &by_measurement(records.iter().filter(|record| record.point == *point)), &mut replay);
     replay.finished
 }
 
-/// Whether a point needs a further repetition, given the outcomes of those made. One without a result counts as made, so that
-/// a point that never has one ends, too.
+/// Returns whether a point needs a further repetition, given the outcomes of those made. A repetition without a result counts
+/// as made, so that a point that never has one ends, too.
 pub fn wants_more(test: &Test, made: &[Outcome]) -> bool {
     let values: Vec<f64> = made.iter().filter_map(|outcome| outcome.headline(&test.measure)).collect();
     (made.len() as u32) < test.repetitions.most() && !test.repetitions.is_enough(&values)
 }
 
-/// Whether every point of the plan has all its repetitions.
+/// Returns whether every point of the plan has all its repetitions.
 pub fn is_complete(plan: &Plan, outcomes: &[Outcome]) -> bool {
     let mut points = plan.tests.iter().flat_map(|test| test.points().map(move |point| (test, point)));
     points.all(|(test, point)| {
@@ -81,7 +81,7 @@ pub fn is_complete(plan: &Plan, outcomes: &[Outcome]) -> bool {
 
 /// A measurement as its recorded trials left it.
 pub struct Resumed {
-    /// What goes on. Without records it is what a live run begins with.
+    /// The procedure that goes on. Without records it is the one a live run begins with.
     pub procedure: Box<dyn Procedure>,
     /// Trials recorded so far.
     pub trials: u32,
@@ -144,7 +144,7 @@ struct Fed {
     procedure: Box<dyn Procedure>,
     /// Trials that said nothing to it.
     invalid: u32,
-    /// What was seen of the DUT in the last trial that said something.
+    /// The values that were observed of the DUT in the last trial that was not invalid.
     watched: Vec<Value>,
     /// The searches that the load came from.
     load: Option<LoadSource>,

@@ -14,7 +14,7 @@ use crate::terms::LossRatio;
 use crate::trial::Verdict;
 use std::collections::BTreeSet;
 
-/// What became of a planned point.
+/// The status of a planned point.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PointStatus {
     /// It has a result. That the DUT lost frames even at the lowest load is one: zero.
@@ -28,7 +28,7 @@ pub enum PointStatus {
 }
 
 impl PointStatus {
-    /// Whether there is a number for this point.
+    /// Returns whether there is a number for this point.
     pub fn has_result(&self) -> bool {
         matches!(self, Self::Result | Self::AtLeast(_))
     }
@@ -61,37 +61,37 @@ pub struct PlannedPoint<'a> {
     pub test: &'a Test,
     /// Test and frame size.
     pub point: Point,
-    /// What became of it.
+    /// The status of the point.
     pub status: PointStatus,
-    /// How many of its repetitions were made.
+    /// The number of its repetitions that were made.
     pub repetitions: Repetitions,
-    /// What ended the run before all of its repetitions were made; `None` where they were.
+    /// The reason why the run ended before all of its repetitions were made; `None` where they were.
     pub stop: Option<Stop>,
 }
 
 /// Repetitions of one point.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Repetitions {
-    /// Those with a result.
+    /// The repetitions with a result.
     pub with_result: u32,
-    /// Those that ended.
+    /// The repetitions that ended.
     pub made: u32,
-    /// Those the plan asks for, at most; of an adaptive point that ended by itself as many as were made.
+    /// The repetitions the plan asks for, at most; for an adaptive point that ended by itself as many as were made.
     pub planned: u32,
 }
 
-/// How many points have which status.
+/// The number of points with each status.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// All planned points.
     pub points: usize,
-    /// Those with a result, lower bounds not among them.
+    /// The points with a result, lower bounds not among them.
     pub result: usize,
-    /// Those with a lower bound.
+    /// The points with a lower bound.
     pub at_least: usize,
-    /// Those that were tried and have no result.
+    /// The points that were tried and have no result.
     pub no_result: usize,
-    /// Those that were not run.
+    /// The points that were not run.
     pub not_run: usize,
 }
 
@@ -132,7 +132,7 @@ pub fn planned_points<'a>(
     planned.chain(left_out.flat_map(|test| test.points().map(|point| run.left_out_point(test, point)))).collect()
 }
 
-/// Whether a repetition came to a result: a value, or the finding that even the lowest load was lost.
+/// Returns whether a repetition has a result: a value, or the finding that even the lowest load was lost.
 ///
 /// `trials` are the trials of this repetition; a capacity of zero is told by the last of them alone.
 pub fn has_result(test: &Test, goal: LossRatio, outcome: &Outcome, trials: &[&TrialRecord]) -> bool {
@@ -145,7 +145,7 @@ pub fn has_result(test: &Test, goal: LossRatio, outcome: &Outcome, trials: &[&Tr
     outcome.values.iter().any(|value| is_own(value.quantity)) || is_capacity_of_zero(test, goal, trials)
 }
 
-/// Whether a quantity is a result of its own, and not what was seen of the DUT beside it or on the way to it.
+/// Returns whether a quantity is a result of its own, and not an observation of the DUT beside it or on the way to it.
 fn is_own(quantity: Quantity) -> bool {
     let is_beside = matches!(quantity, Quantity::ProcessorLoad | Quantity::ProcessorLoadDeviation | Quantity::MemoryGrowth);
     !is_beside && quantity != Quantity::ConnectionsHeld
@@ -195,7 +195,7 @@ impl<'a> Run<'a, '_> {
         PlannedPoint { test, point, status, repetitions: Repetitions { with_result, made, planned }, stop }
     }
 
-    /// Nothing came to its end.
+    /// Returns the status of a point without a finished repetition.
     fn without_outcome(&self, trials: u32, stop: Option<Stop>) -> PointStatus {
         let stop = stop.unwrap_or(Stop::Unknown);
         match trials {
@@ -204,7 +204,7 @@ impl<'a> Run<'a, '_> {
         }
     }
 
-    /// Why a test was not run to its end.
+    /// Returns why a test was not run to its end.
     fn stop_of(&self, test: &Test) -> Stop {
         let set_up = self.facts.not_run.iter().filter(|not_run| not_run.test == test.name);
         let mut failures = set_up.filter_map(|not_run| match &not_run.reason {
@@ -226,7 +226,7 @@ impl<'a> Run<'a, '_> {
 }
 
 impl Stop {
-    /// What ended the run, by the last of its parts.
+    /// Returns why the run ended, by the last of its parts.
     pub fn of(facts: &Facts) -> Self {
         match facts.runs.last().map(|part| &part.ending) {
             Some(Some(Ending::Interrupted)) => Self::Interrupted,
@@ -237,7 +237,7 @@ impl Stop {
     }
 }
 
-/// What keeps the number of a search from being known to be the DUT's.
+/// Returns whether something keeps the number of a search from being known to be the DUT's.
 fn open_bracket(bracket: &Bracket) -> bool {
     bracket.lower.is_some() && bracket.limit != Limit::Dut
 }

@@ -28,7 +28,7 @@ impl fmt::Display for FrameRate {
     }
 }
 
-/// Which Internet protocol a frame carries.
+/// The Internet protocol that a frame carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum IpVersion {
@@ -101,7 +101,7 @@ impl fmt::Display for Direction {
     }
 }
 
-/// Which directions a test loads. RFC 8219 section 5.3: bidirectional SHOULD, unidirectional MAY.
+/// The directions that a test loads. RFC 8219 section 5.3: bidirectional SHOULD, unidirectional MAY.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Directions {
@@ -156,7 +156,7 @@ impl Share {
     /// Foreground only.
     pub const ALL: Self = Self { foreground: 1, of: 1 };
 
-    /// Whether frame `sequence` is foreground: Bresenham's rule, so that the two kinds never bunch.
+    /// Returns whether frame `sequence` is foreground: Bresenham's rule, so that the two kinds never bunch.
     #[inline]
     pub fn is_foreground(self, sequence: u64) -> bool {
         let (m, n) = (u64::from(self.foreground), u64::from(self.of));

@@ -10,13 +10,13 @@ use crate::stats;
 use crate::terms::FrameRate;
 use serde::{Deserialize, Serialize};
 
-/// Where the load of a measurement came from that was made at the throughput, or at a share of it.
+/// The origin of the load of a measurement that was made at the throughput, or at a share of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct LoadSource {
     /// The throughput for the first loss goal, frames per second per direction: of several searches the median.
     pub throughput: FrameRate,
-    /// Whether it is only known not to be lower: something else than the DUT ended a search.
+    /// True if the throughput is only a lower bound: something other than the DUT ended a search.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_at_least: bool,
     /// The searches, in the order of the plan.
@@ -29,7 +29,7 @@ pub struct LoadSource {
 pub struct SearchRef {
     /// Name of the test.
     pub test: String,
-    /// Which repetition, from 1.
+    /// The number of the repetition, from 1.
     pub repetition: u32,
 }
 
@@ -54,13 +54,13 @@ pub fn recorded(plan: &Plan, point: &Point, records: &[TrialRecord]) -> Option<L
     shared(plan, point, &outcomes)
 }
 
-/// Whether a measurement of `test` can take its load from the searches of another test of the plan.
+/// Returns whether a measurement of `test` can take its load from the searches of another test of the plan.
 pub fn is_shared(plan: &Plan, test: &Test, point: &Point) -> bool {
     let mut sources = points(plan, point);
     test.measure.is_at_throughput() && sources.next().is_some_and(|first| first.test != test.name)
 }
 
-/// What sharing searches has saved.
+/// The trials and the time that sharing searches has saved.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Saved {
     /// Points that were measured at the throughput of another test's searches.
@@ -71,7 +71,7 @@ pub struct Saved {
     pub time_ns: u64,
 }
 
-/// What sharing searches has saved among `outcomes`.
+/// Returns the trials and the time that sharing searches has saved among `outcomes`.
 pub fn saved(plan: &Plan, outcomes: &[Outcome]) -> Saved {
     let of_point = |point: &Point| {
         let load = outcomes.iter().find(|outcome| outcome.point == *point)?.load.as_ref()?;

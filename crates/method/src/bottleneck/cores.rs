@@ -17,7 +17,7 @@ pub(super) fn dut_cores(trials: &[&TrialRecord]) -> Vec<Core> {
     cores_of(trials.iter().flat_map(|record| of_dut(record)))
 }
 
-/// Those that were watched, trial after trial, by number.
+/// Returns the cores that were watched, trial after trial, by number.
 pub(super) fn cores_of<'a>(watched: impl Iterator<Item = &'a CoreWatch>) -> Vec<Core> {
     let mut samples: BTreeMap<u32, Vec<CpuSample>> = BTreeMap::new();
     for core in watched {
@@ -50,7 +50,7 @@ pub(super) fn numbered(numbers: impl Iterator<Item = u32>) -> String {
     format!("{} {}", if numbers.len() == 1 { "core" } else { "cores" }, numbers.join(", "))
 }
 
-/// How busy these cores were on average, per cent.
+/// Returns how busy these cores were on average, per cent.
 pub(super) fn busy_percent(cores: &[&Core]) -> f64 {
     let idle: f64 = cores.iter().map(|core| core.idle_percent()).sum();
     100.0 - idle / cores.len().max(1) as f64
@@ -61,7 +61,8 @@ fn of_dut(record: &TrialRecord) -> impl Iterator<Item = &CoreWatch> {
     cores.filter(|core| core.role == "dut")
 }
 
-/// Without the first and the last sample, which the load does not fill.
+/// Returns the samples without the first and the last one, which the load does not fill; all of them where fewer than three
+/// are there.
 fn inner(samples: &[CpuSample]) -> &[CpuSample] {
     match samples {
         [_, inner @ .., _] if !inner.is_empty() => inner,
@@ -74,12 +75,12 @@ fn process(sample: &CpuSample) -> u16 {
 }
 
 impl Core {
-    /// Whether it was full most of the time.
+    /// Returns whether the core was full in most of its samples.
     pub(super) fn is_saturated(&self) -> bool {
         is_most(self.full_samples(), self.samples.len())
     }
 
-    /// Whether the host took much of its time: a twentieth of all, or nearly a third of a sample.
+    /// Returns whether the host took much of the core's time: a twentieth of all of it, or nearly a third of a sample.
     pub(super) fn is_robbed(&self) -> bool {
         self.steal_percent() >= 5.0 || self.steal_peak_percent() >= 30.0
     }

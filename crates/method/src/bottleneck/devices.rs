@@ -5,16 +5,16 @@ use crate::record::{TrialRecord, Watch};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// How idle the devices of a chain were, and what follows.
+/// The idleness of the devices of a chain, and the conclusion on which of them limits it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Chain {
     /// The devices, the one with the least idle core first.
     pub devices: Vec<Idleness>,
-    /// Which of them limits the chain.
+    /// The device that limits the chain.
     pub weakest: Weakest,
 }
 
-/// How idle a device was.
+/// The idleness of one device.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Idleness {
     /// The name of its recipe; of a DUT that is watched by the host's cores what the caller calls it.
@@ -23,7 +23,7 @@ pub struct Idleness {
     pub cores: usize,
     /// The core that was least idle, by the device's own number.
     pub least_idle_core: u32,
-    /// That core's idle time, per cent.
+    /// The idle time of its least idle core, per cent.
     pub least_percent: f64,
     /// Idle time of all its cores on average, per cent.
     pub mean_percent: f64,
@@ -58,9 +58,9 @@ const CLEAR_POINTS: f64 = 10.0;
 /// A device whose every core is idle for more than this, per cent, does not limit a chain by its processor.
 const AMPLE_PERCENT: f64 = 50.0;
 
-/// Which device limits the chain, by the trials at the rate that was found, one for each repetition: the one whose busiest core was least
-/// idle. That core, rather than the mean of all, because the first core that is full is the first to lose. `None` where fewer than two
-/// devices were watched.
+/// Returns the devices of the chain and the one that limits it, judged by the trials at the rate that was found, one for each
+/// repetition: the device whose busiest core was least idle. That core decides, rather than the mean of all, because the
+/// first core that is full is the first to lose frames. Returns `None` where fewer than two devices were watched.
 pub fn weakest(records: &[&TrialRecord]) -> Option<Chain> {
     let watches = watches(records);
     let mut devices = of_devices(&watches);
@@ -83,8 +83,8 @@ pub fn weakest(records: &[&TrialRecord]) -> Option<Chain> {
     Some(Chain { devices, weakest })
 }
 
-/// How idle each device was in these trials, in the order of the chain; where none was watched by itself the DUT, by the name `dut`, on the
-/// host's cores. Empty where nothing was watched.
+/// Returns the idleness of each device in these trials, in the order of the chain. Where no device was watched by itself, it
+/// is that of the DUT, under the name `dut`, on the host's cores. Empty where nothing was watched.
 pub fn idleness(records: &[&TrialRecord], dut: &str) -> Vec<Idleness> {
     let devices = of_devices(&watches(records));
     if !devices.is_empty() {
@@ -105,7 +105,7 @@ fn of_devices(watches: &[&Watch]) -> Vec<Idleness> {
     names(watches).into_iter().filter_map(of).collect()
 }
 
-/// In the order of the chain.
+/// Returns the names of the devices, in the order of the chain.
 fn names<'a>(watches: &[&'a Watch]) -> Vec<&'a str> {
     let mut names: Vec<&str> = Vec::new();
     for device in watches.iter().flat_map(|watch| &watch.devices) {

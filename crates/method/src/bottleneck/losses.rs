@@ -8,7 +8,7 @@ use std::fmt;
 
 /// Drops that the DUT's kernel counted, beside the frames missing in the same trials.
 pub(super) struct Dropped {
-    /// By interface and way, most first.
+    /// The drops by interface and way, most first.
     places: Vec<(String, u64)>,
     missing: u64,
 }
@@ -27,7 +27,7 @@ pub(super) fn drops(trials: &[&TrialRecord]) -> Option<Dropped> {
 }
 
 impl Dropped {
-    /// Whether they explain at least half of what is missing.
+    /// Returns whether the drops explain at least half of the missing frames.
     pub(super) fn are_most_of_the_missing(&self) -> bool {
         2 * self.places.iter().map(|(_, frames)| frames).sum::<u64>() >= self.missing
     }
@@ -40,8 +40,8 @@ impl fmt::Display for Dropped {
     }
 }
 
-/// Whether nearly all losses of most trials stand in one moment each, and not in the same one in all of them: what recurs at a fixed time
-/// is a property of the DUT.
+/// Returns the cause [`Cause::Event`] if, in most trials, nearly all losses stand in one moment each, and that moment is not
+/// the same in all of them: a loss that recurs at a fixed time is a property of the DUT. `None` otherwise.
 pub(super) fn event(trials: &[&TrialRecord]) -> Option<Bottleneck> {
     let moments: Vec<Moment> = trials.iter().filter_map(|record| moment(record)).collect();
     let is_habit = moments.len() > 1 && moments.iter().all(|moment| moment.at_ns == moments[0].at_ns);
@@ -67,7 +67,7 @@ struct Moment {
 }
 
 fn moment(record: &TrialRecord) -> Option<Moment> {
-    /// In fewer bins two of them are no moment.
+    /// The fewest bins in which losses can count as standing in one moment.
     const BINS: usize = 8;
     /// Fewer frames stand together by chance.
     const FRAMES: u64 = 20;

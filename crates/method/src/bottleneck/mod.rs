@@ -18,12 +18,12 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use table::Refusals;
 
-/// What limits a DUT, as far as it can be seen.
+/// The part that limits a DUT, as far as it can be seen.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Bottleneck {
     /// The part at its end.
     pub cause: Cause,
-    /// What was seen, with numbers.
+    /// The observations behind the cause, with numbers.
     pub evidence: String,
 }
 
@@ -96,15 +96,16 @@ impl fmt::Display for Bottleneck {
     }
 }
 
-/// So many trials on either side of the limit are looked at: one alone may be an accident.
+/// The number of trials that are looked at on either side of the limit: a single one may be an accident.
 const TRIALS: usize = 3;
 
 /// Losing trials at more than this, as a multiple of the lowest losing load, show an overload and not the limit.
 const NEAR: f64 = 1.2;
 
-/// What limits the DUT that `records`, of one point, are of: from the losing trials at the lowest loads and the passing ones at the
-/// highest. `None` when nothing was lost, or when nothing was watched. Of processor shares the evidence says which trials they are of; those
-/// of a passing one are of [`busiest`], which is the trial that reports draw.
+/// Returns the limit of the DUT in `records`, which are of one point, from the losing trials at the lowest loads and the
+/// passing ones at the highest. Returns `None` when nothing was lost, or when nothing was watched. Where the evidence gives
+/// processor shares, it says which trials they come from; those of a passing trial come from [`busiest`], which is the trial
+/// that reports draw.
 pub fn explain(records: &[&TrialRecord], goal: LossRatio) -> Option<Bottleneck> {
     if let Some(found) = tester(records, goal) {
         return Some(found);

@@ -7,7 +7,7 @@ use std::fmt;
 
 /// Counters of the connection tracking table that moved, beside the frames missing in the same trials.
 pub(super) struct Refusals {
-    /// By the kernel's name of the counter, most first.
+    /// The refusals by the kernel's name of the counter, most first.
     counters: Vec<(String, u64)>,
     missing: u64,
 }
@@ -43,7 +43,7 @@ impl fmt::Display for Refusals {
     }
 }
 
-/// What a counter of `/proc/net/stat/nf_conntrack` says.
+/// Returns the meaning of a counter of `/proc/net/stat/nf_conntrack`.
 fn meaning(counter: &str) -> &'static str {
     match counter {
         "early_drop" => "the connection tracking table was full and made room by dropping others",

@@ -4,7 +4,7 @@ use super::samples::Sample;
 use crate::stats::{Autocorrelation, Doubts, autocorrelation, common_drift, inflation};
 use std::collections::BTreeMap;
 
-/// When the repetitions of A and B were made.
+/// The order in which the repetitions of A and B were made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
     /// One of A, one of B, and so on: what the machine does, it does to both.
@@ -15,11 +15,11 @@ pub enum Order {
     BFirst,
 }
 
-/// What a row allows for, and what it is told as.
+/// The doubts that a row allows for, and the values they are reported with.
 pub(super) struct Doubt {
     pub(super) allowed: Doubts,
     pub(super) autocorrelation: Option<Autocorrelation>,
-    /// As a share of A, where positive B may be larger for it.
+    /// The drift as a share of A: positive where B may be larger for it.
     pub(super) drift: Option<f64>,
 }
 

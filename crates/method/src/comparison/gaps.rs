@@ -13,9 +13,9 @@ use std::fmt;
 /// One of the two sides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum Which {
-    /// What is compared with.
+    /// The side that is compared with.
     A,
-    /// What is judged.
+    /// The side that is judged.
     B,
 }
 
@@ -30,7 +30,7 @@ impl fmt::Display for Which {
 pub enum Missing {
     /// B has no test like this one of A; `other` is B's test that stands in its place and asks something else.
     Test {
-        /// Its name.
+        /// The name of the test.
         test: String,
         /// The name of the other one.
         other: Option<String>,
@@ -39,22 +39,22 @@ pub enum Missing {
     Point(String),
     /// A run ended before it had all repetitions.
     Repetitions {
-        /// Whose run.
+        /// The side whose run it is.
         side: Which,
-        /// At which point.
+        /// The point.
         point: String,
         /// Repetitions that came to their end.
         made: usize,
-        /// As the plan has them, at least.
+        /// The number of repetitions in the plan, at least.
         planned: u32,
     },
     /// The repetitions did not come to this quantity.
     Quantity {
-        /// On which side.
+        /// The side it is missing on.
         side: Which,
-        /// At which point.
+        /// The point.
         point: String,
-        /// What is not there.
+        /// The quantity that is missing.
         subject: Subject,
     },
     /// Both have results, but none in common.
@@ -93,9 +93,9 @@ impl Serialize for Missing {
 /// A point at which the tester never managed valid trials.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Unfit {
-    /// On which side.
+    /// The side whose tester was not fit.
     pub side: Which,
-    /// At which point.
+    /// The point.
     pub point: String,
     /// Repetitions without a valid trial, or without valid ones where they were needed.
     pub unfit: usize,
@@ -137,7 +137,7 @@ impl<'a> Measured<'a> {
         self.test.label(self.size)
     }
 
-    /// Whether the run ended too early.
+    /// Returns the missing repetitions if the run ended too early, else `None`.
     pub(super) fn interruption(&self) -> Option<Missing> {
         let made: Vec<Outcome> = self.outcomes.iter().map(|outcome| (*outcome).clone()).collect();
         let (side, point) = (self.which, self.label());
@@ -151,7 +151,7 @@ impl<'a> Measured<'a> {
         (unfit > 0).then(|| Unfit { side: self.which, point: self.label(), unfit, made: self.outcomes.len() })
     }
 
-    /// What the other side has and this one has not.
+    /// Returns the quantities that the other side has and this one lacks.
     pub(super) fn lacks(&self, other: &Measured<'_>) -> Vec<Missing> {
         let absent = other.samples.iter().filter(|(key, _)| !self.samples.contains_key(key));
         let absent = absent.filter(|(key, _)| !is_below_the_scan(self.test, key, &self.samples));

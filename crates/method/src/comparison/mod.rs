@@ -25,22 +25,22 @@ use serde::Serialize;
 /// One side of a comparison: tests of a plan, and what was measured of them.
 #[derive(Clone, Debug)]
 pub struct Side<'a> {
-    /// Which one.
+    /// The side this is: A or B.
     pub which: Which,
     /// The tests to be compared.
     pub tests: Vec<&'a Test>,
-    /// Outcomes of these tests; of others, they are not looked at.
+    /// The outcomes of these tests; outcomes of other tests are ignored.
     pub outcomes: &'a [Outcome],
 }
 
-/// What a comparison came to.
+/// The result of a comparison.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison<'a> {
     /// The points both sides have.
     pub points: Vec<PointComparison<'a>>,
-    /// What was not measured.
+    /// The points, quantities and repetitions that were not measured.
     pub missing: Vec<Missing>,
-    /// Where the tester was not fit, and something could not be compared for it.
+    /// The cases in which the tester was not fit, so that something could not be compared.
     pub unfit: Vec<Unfit>,
 }
 
@@ -60,33 +60,34 @@ pub struct PointComparison<'a> {
 /// One quantity of A and B.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Row {
-    /// What is compared.
+    /// The rate or value that is compared.
     pub subject: Subject,
     /// The repetitions of A.
     pub a: Summary,
     /// The repetitions of B.
     pub b: Summary,
-    /// Whether the tester or the plan cut A off: it may be higher in truth.
+    /// True if the tester or the plan cut A off: its true value may be higher.
     pub is_a_at_least: bool,
     /// The same of B.
     pub is_b_at_least: bool,
-    /// By which factor B is larger, with the 95 % interval of this row alone; `None` where the samples are too small for 95 %, or hold zeroes.
+    /// The factor by which B is larger, with the 95 % interval of this row alone; `None` where the samples are too small for
+    /// 95 %, or hold zeroes.
     pub shift: Option<Shift>,
     /// The p-value of the difference, adjusted by Holm's procedure for the number of rows that are compared at once.
     pub p_value: f64,
     /// An estimate of the correlation of a repetition with the one before it, 0..1, where interval and p-value are widened for it: of fewer than
     /// 15 repetitions where it is shown, of more wherever it is positive.
     pub autocorrelation: Option<f64>,
-    /// Whether chance would make as much autocorrelation of independent repetitions in at most one of a hundred.
+    /// True if chance would make as much autocorrelation of independent repetitions in at most one of a hundred cases.
     pub is_autocorrelation_shown: bool,
-    /// By how much the machine's drift may have made B larger, as a share, negative where smaller: a difference within it is not shown. `None`
-    /// where none is shown, or where A and B took turns.
+    /// The share by which the machine's drift may have made B larger, negative where smaller: a difference within it is not
+    /// shown. `None` where no drift is shown, or where A and B took turns.
     pub drift: Option<f64>,
-    /// What that says of B, differences up to the tolerance not counted.
+    /// The conclusion about B, with differences up to the tolerance not counted.
     pub finding: Finding,
 }
 
-/// What a row says about B beside A.
+/// The conclusion of a row about B compared with A.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case", tag = "verdict")]
 pub enum Finding {
@@ -96,9 +97,9 @@ pub enum Finding {
     Worse,
     /// A difference could have been shown, and was not. Not the same as "equal": a larger sample might show more.
     NoDifferenceShown,
-    /// So few repetitions show no difference between so many rows, however large it is.
+    /// The repetitions are too few to show a difference between so many rows, however large it is.
     TooFewRepetitions {
-        /// As many of A and of B could.
+        /// The number of repetitions, of A and of B each, that could show one.
         needed: usize,
     },
     /// No difference is shown, and A or B may be higher than what is known of it: the tester or the plan's maximum cut it off.
@@ -110,7 +111,7 @@ pub enum Finding {
 }
 
 impl Finding {
-    /// What it means for the whole.
+    /// Returns the verdict that this finding implies for the whole comparison.
     pub fn verdict(self) -> Verdict {
         match self {
             Self::Better | Self::NoDifferenceShown => Verdict::Passed,
@@ -187,7 +188,7 @@ fn couples<'a>(a: &Side<'a>, b: &Side<'a>) -> (Vec<(&'a Test, &'a Test)>, Vec<Mi
     (couples, missing)
 }
 
-/// What was not measured at a point, or not validly.
+/// Returns what was not measured at a point, and what was not measured validly.
 fn gaps_of(a: &Measured<'_>, b: &Measured<'_>, rows: &[Row]) -> (Vec<Missing>, Vec<Unfit>) {
     let interrupted: Vec<Missing> = [a.interruption(), b.interruption()].into_iter().flatten().collect();
     let is_interrupted = !interrupted.is_empty();
@@ -212,9 +213,9 @@ struct Candidate<'s> {
     b: &'s Sample,
     summaries: (Summary, Summary),
     doubt: Doubt,
-    /// As if the repetitions were independent.
+    /// The test that takes the repetitions as independent.
     plain: RankTest,
-    /// With what must be allowed for.
+    /// The test with what must be allowed for.
     test: RankTest,
 }
 
@@ -227,7 +228,7 @@ impl<'s> Candidate<'s> {
         Some(Self { point, a, b, summaries, doubt, plain, test })
     }
 
-    /// Whether B is higher rather than lower by a test, and the p-value of that.
+    /// Returns whether the test shows B to be higher rather than lower, and the p-value of that claim.
     fn claim(&self, test: &RankTest) -> (bool, f64) {
         // What is only known not to be lower may be higher than anything.
         let higher = if self.a.is_open { 1.0 } else { test.higher };
@@ -256,13 +257,13 @@ impl<'s> Candidate<'s> {
         if is_higher == self.a.subject.is_higher_better() { Finding::Better } else { Finding::Worse }
     }
 
-    /// Whether something is allowed for that makes this row show less. What is allowed for in other rows does, too, by the number of rows that
-    /// are left, but that is no doubt of this one's repetitions.
+    /// Returns whether an allowance makes this row show less. An allowance for other rows does so, too, through the number of
+    /// rows that are left, but that casts no doubt on this row's repetitions.
     fn is_doubtful(&self) -> bool {
         self.claim(&self.test) != self.claim(&self.plain)
     }
 
-    /// What keeps independent repetitions from showing what these would.
+    /// Returns the reason why these repetitions do not show what independent ones would.
     fn doubtful(&self) -> Finding {
         let (is_higher, _) = self.claim(&self.plain);
         let explains = |drift: f64| (drift > 0.0) == is_higher;

@@ -16,7 +16,7 @@ pub(super) struct Sample {
     pub(super) values: Vec<f64>,
     /// The number of the repetition that each value is of: some have none.
     pub(super) repetitions: Vec<u32>,
-    /// Whether some value is only known not to be lower: the tester or the plan cut the search off there.
+    /// True if some value is only a lower bound: the tester or the plan cut the search off there.
     pub(super) is_open: bool,
 }
 
@@ -64,7 +64,8 @@ pub(super) fn samples(test: &Test, outcomes: &[&Outcome]) -> BTreeMap<Key, Sampl
     samples
 }
 
-/// Whether the other side, which has these samples, ended its scan above the load of this one because nothing was lost there.
+/// Returns whether the other side, which has these samples, ended its scan above the load of this one because nothing was
+/// lost there.
 pub(super) fn is_below_the_scan(test: &Test, key: &Key, other: &BTreeMap<Key, Sample>) -> bool {
     let load = |key: &Key| key.1.filter(|(quantity, ..)| *quantity == Quantity::FrameLossRate).map(|(_, _, load)| load);
     let lowest = other.keys().filter_map(load).min();

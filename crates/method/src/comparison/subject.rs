@@ -6,7 +6,7 @@ use crate::terms::{Direction, FrameRate, LossRatio};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// What a row compares.
+/// The rate or value that a row compares.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Subject {
@@ -30,7 +30,7 @@ impl Subject {
         }
     }
 
-    /// Whether a higher value is the better one.
+    /// Returns whether a higher value is the better one.
     pub fn is_higher_better(&self) -> bool {
         match self {
             Self::Rate(_) | Self::ConnectionRate(_) | Self::QueryRate(_) => true,
@@ -38,7 +38,7 @@ impl Subject {
         }
     }
 
-    /// What its values count: `frames`, `connections`, `queries`; `None` of times, shares and octets.
+    /// Returns the noun that the values count: `frames`, `connections` or `queries`; `None` for times, shares and octets.
     pub fn noun(&self) -> Option<&'static str> {
         match self {
             Self::Rate(_) => Some("frames"),

@@ -22,7 +22,7 @@ pub(crate) fn clauses(plan: &Plan, test: &Test, settings: &BackToBack) -> Vec<Cl
     clauses
 }
 
-/// Which sizes fill a buffer at all, only the throughput can tell.
+/// Returns the clauses on the throughput: only the throughput can tell which frame sizes fill a buffer at all.
 fn throughput(plan: &Plan, test: &Test) -> Vec<Clause> {
     let is_throughput = |other: &&Test| other.dut == test.dut && other.measure.is_throughput();
     let asks = "the throughput of all frame sizes is known";

@@ -75,7 +75,8 @@ pub(crate) fn ipdv(plan: &Plan, test: &Test, ipdv: &IpdvStream) -> Vec<Clause> {
     clauses
 }
 
-/// What the two delay variations have in common: a stream of 60 s at the throughput rate, told in the imperative there.
+/// Returns the clauses that the two delay variations have in common: a stream of 60 s at the throughput rate, which the RFC
+/// words in the imperative there.
 fn stream(plan: &Plan, load: Load, duration_ns: u64, section: &'static str) -> Vec<Clause> {
     let (how, is_determined) = determined(load);
     let determines = Clause::must(section, DETERMINED, how, is_determined);

@@ -26,7 +26,7 @@ pub(super) struct Deviation {
     pub(super) level: Word,
     /// The RFC's own words.
     pub(super) quote: String,
-    /// What sixbench does instead.
+    /// The behaviour of sixbench in place of the required one.
     pub(super) here: String,
     pub(super) reason: String,
     pub(super) standing: Departure,

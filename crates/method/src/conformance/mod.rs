@@ -30,7 +30,7 @@ mod words;
 use crate::plan::{Measure, Plan, Test};
 use std::fmt;
 
-/// How strong a requirement is: the capitalised words of RFC 2544 section 5 and BCP 14.
+/// The strength of a requirement, by the capitalised words of RFC 2544 section 5 and BCP 14.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Level {
     /// MUST, REQUIRED, SHALL.
@@ -41,7 +41,7 @@ pub enum Level {
     May,
 }
 
-/// How a test stands to a requirement.
+/// The relation of a test to a requirement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Standing {
     /// As asked; of a MAY: made use of.
@@ -57,13 +57,13 @@ pub enum Standing {
 pub struct Clause {
     /// RFC and section, `RFC 8219 section 7.2`.
     pub clause: &'static str,
-    /// How strong it is.
+    /// The strength of the requirement.
     pub level: Level,
-    /// What it asks for.
+    /// The requirement itself.
     pub asks: &'static str,
-    /// What this test does, with numbers.
+    /// The behaviour of this test, with numbers.
     pub here: String,
-    /// How that compares.
+    /// The result of comparing the two.
     pub standing: Standing,
 }
 
@@ -121,7 +121,7 @@ pub fn of_plan(plan: &Plan) -> Vec<(Clause, Vec<String>)> {
     rows
 }
 
-/// What RFC 2544 section 5 calls a test with these clauses.
+/// Returns the term of RFC 2544 section 5 for a test with these clauses.
 pub fn compliance(clauses: &[Clause]) -> Compliance {
     let fails = |level: Level| clauses.iter().any(|c| c.level == level && c.standing != Standing::Met);
     match (fails(Level::Must), fails(Level::Should)) {
@@ -142,7 +142,7 @@ impl Clause {
         Self { clause, level: Level::Should, asks, here: here.into(), standing }
     }
 
-    /// What may be done and is done here; what is not done is not listed.
+    /// Returns the clause for something that is permitted and done here; permitted behaviour that is not used is not listed.
     fn may(clause: &'static str, asks: &'static str, here: impl Into<String>) -> Self {
         Self { clause, level: Level::May, asks, here: here.into(), standing: Standing::Met }
     }

@@ -66,7 +66,7 @@ fn incremental(plan: &Plan, test: &Test, flows: Flows) -> Vec<Clause> {
     ]
 }
 
-/// How long the measurement lasts with one flow.
+/// Returns the duration of the measurement with one flow, nanoseconds.
 fn duration_ns(plan: &Plan, test: &Test) -> u64 {
     match test.measure.sending() {
         Sending::AsPlanned | Sending::UntilConnected => plan.trial.duration_ns,

@@ -98,7 +98,7 @@ fn from_the_maximum(plan: &Plan, test: &Test, scan: &LossScan) -> Clause {
     Clause::should(LOSS, asks, here, plan.link_rate.is_some() && short.is_empty())
 }
 
-/// Whether the highest rate of the scan that the medium carries is its maximum, within 1 %.
+/// Returns whether the highest rate of the scan that the medium carries is the medium's maximum, within 1 %.
 fn has_maximum(scan: &LossScan, most: FrameRate) -> bool {
     let carried = scan.rates.iter().filter(|&&rate| rate <= most).max();
     carried.is_some_and(|rate| rate.0 as f64 >= 0.99 * most.0 as f64)
@@ -153,7 +153,8 @@ pub(super) fn at_throughput(plan: &Plan, load: Load, section: &'static str, dete
     vec![determines, Clause::must(section, "the stream is offered at the throughput rate", here, is_met)]
 }
 
-/// Whether and how the throughput is determined before the measurement, as the `should` or `must` of its section.
+/// Returns how the throughput is determined before the measurement, and whether it is, for the `should` or `must` of its
+/// section.
 pub(super) fn determined(load: Load) -> (&'static str, bool) {
     match load {
         Load::OfThroughput(_) => ("searched for at each size, in the first repetition", true),

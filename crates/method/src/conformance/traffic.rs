@@ -10,7 +10,7 @@ use crate::terms::{Direction, Directions, FrameSize};
 pub(super) const ETHERNET: [FrameSize; 7] =
     [FrameSize(84), FrameSize(128), FrameSize(256), FrameSize(512), FrameSize(1024), FrameSize(1280), FrameSize(1518)];
 
-/// What RFC 8219 section 5.1.1 has beyond these.
+/// The frame sizes that RFC 8219 section 5.1.1 lists beyond these.
 const TRANSITION: [FrameSize; 6] =
     [FrameSize(768), FrameSize(1522), FrameSize(2048), FrameSize(4096), FrameSize(8192), FrameSize(9216)];
 
@@ -138,7 +138,7 @@ fn is_random(range: Range) -> bool {
     range.order == Order::Pseudorandom
 }
 
-/// Whether `range` varies over all of `wanted` and nothing else.
+/// Returns whether `range` varies over all of `wanted` and nothing else.
 fn covers(range: Range, wanted: Range) -> bool {
     range.order != Order::Fixed && (range.first, range.last) == (wanted.first, wanted.last)
 }

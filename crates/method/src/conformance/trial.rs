@@ -25,12 +25,12 @@ pub(super) fn clauses(plan: &Plan, test: &Test) -> Vec<Clause> {
     clauses
 }
 
-/// Whether the measurement rests on a search for the throughput, its own or that of the load it is made at.
+/// Returns whether the measurement rests on a search for the throughput, either its own or that of the load it is made at.
 pub(super) fn is_searched(test: &Test) -> bool {
     test.measure.is_throughput() || test.measure.is_at_throughput()
 }
 
-/// Whether its trials send frames for as long as the plan says.
+/// Returns whether the trials send frames for as long as the plan says.
 fn is_of_planned_frames(test: &Test) -> bool {
     test.measure.sending() == Sending::AsPlanned && test.measure.info().noun == Noun::Frames
 }
@@ -108,12 +108,12 @@ fn verification() -> Vec<Clause> {
     ]
 }
 
-/// What RFC 8219 section 7 requires of latency and of delay variation.
+/// Returns the clause on the repetitions that RFC 8219 section 7 requires of latency and of delay variation.
 pub(super) fn twenty_times(test: &Test, section: &'static str, asks: &'static str) -> Clause {
     Clause::must(section, asks, repetitions(test), test.repetitions.least() >= 20)
 }
 
-/// Where no number is given, more than one is what is asked.
+/// Returns the clause on the repetitions where no number is given: more than one is required.
 pub(super) fn several_times(test: &Test, section: &'static str) -> Clause {
     let is_met = test.repetitions.least() >= 2;
     Clause::should(section, "the measurement is repeated", repetitions(test), is_met)

@@ -37,7 +37,7 @@ pub(super) fn list<T: ToString>(items: impl IntoIterator<Item = T>) -> String {
     items.into_iter().map(|item| item.to_string()).collect::<Vec<_>>().join(", ")
 }
 
-/// Those of `wanted` that the test leaves out.
+/// Returns the sizes of `wanted` that the test leaves out.
 pub(super) fn missing_sizes(test: &Test, wanted: &[FrameSize]) -> Vec<FrameSize> {
     wanted.iter().copied().filter(|size| !test.frame_sizes.contains(size)).collect()
 }

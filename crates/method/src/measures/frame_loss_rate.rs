@@ -18,7 +18,7 @@ pub struct LossScan {
     /// and so on down to one tenth; the medium's maximum where the plan knows the medium, else that of its search.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rates: Vec<FrameRate>,
-    /// Whether two successive trials without loss end the scan, as the RFC has it; otherwise every rate is tried.
+    /// True if two successive trials without loss end the scan, as in the RFC; otherwise every rate is tried.
     pub until_lossless: bool,
 }
 
@@ -95,13 +95,13 @@ struct Scan {
     duration_ns: u64,
     tries: u32,
     conditions: Conditions,
-    /// Which rate is next.
+    /// The index of the next rate.
     at: usize,
     /// Invalid trials at this rate so far.
     invalid: u32,
     /// Successive rates without loss.
     lossless: u32,
-    /// What holds of a trial at this rate that gave the loss of one direction only.
+    /// The valid values of a trial at this rate that gave the loss of one direction only.
     partial: Vec<Value>,
     values: Vec<Value>,
 }

@@ -2,32 +2,32 @@
 
 use super::Quantity;
 
-/// What is known of a measure before it is made.
+/// The properties of a measure that are known before it is made.
 #[derive(Debug)]
 pub struct Info {
     /// Its explanation; the name is the word for it in plans and results.
     pub term: Term,
-    /// What it finds, in one line, with its clauses.
+    /// The result of the measure, in one line, with its clauses.
     pub summary: &'static str,
-    /// What its rates are of.
+    /// The noun that its rates count.
     pub noun: Noun,
     /// The rate that is searched for; `None` where the result is no such rate.
     pub searched: Option<Searched>,
-    /// What its repetitions come to besides the rate that is searched for. The first is the one they are judged by, unless
-    /// [`Info::headline`] says otherwise.
+    /// The quantities of its repetitions besides the rate that is searched for. The first is the one they are judged by,
+    /// unless [`Info::headline`] says otherwise.
     pub quantities: &'static [Quantity],
     /// The quantity that repetitions are judged by; `None` where it is the rate that is searched for, or where there is none because the
     /// result is a curve.
     pub headline: Option<Quantity>,
-    /// Whether its clause asks for the average of the repetitions rather than their median.
+    /// True if its clause asks for the average of the repetitions rather than their median.
     pub is_averaged: bool,
-    /// What an axis of it is called.
+    /// The label of an axis that shows it.
     pub axis: &'static str,
-    /// Why a result that is neither the tester's nor the DUT's limit may be higher in truth.
+    /// The reason why a result that is limited neither by the tester nor by the DUT may be higher in truth.
     pub open_end: &'static str,
 }
 
-/// What most measures say where the highest load of the plan passed.
+/// The reason given for most measures where the highest load of the plan passed.
 pub(super) const HIGHEST_LOAD_PASSED: &str = "the highest load of the plan passed";
 /// Searches for a number of connections that found no end.
 pub(super) const NO_LARGER_NUMBER: &str = "no larger number was tried";
@@ -39,11 +39,11 @@ pub(super) const NOT_RECOVERED: &str = "the trial ended before the DUT had recov
 pub struct Term {
     /// Its name, in lower case.
     pub name: &'static str,
-    /// What it is.
+    /// The definition of the term.
     pub definition: &'static str,
-    /// Where it is defined.
+    /// The clause that defines it.
     pub clause: &'static str,
-    /// How it is measured here, or what is meant by it.
+    /// The way it is measured here, or its meaning here.
     pub here: &'static str,
     /// The unit it is reported in.
     pub unit: &'static str,
@@ -60,7 +60,7 @@ pub enum Searched {
     OfAll(&'static str),
 }
 
-/// What a rate is of.
+/// The things a rate counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Noun {
     /// Test frames, in each direction.

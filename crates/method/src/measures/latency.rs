@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Latency {
-    /// At which load.
+    /// The load at which it is measured.
     pub load: Load,
     /// Time of sending, nanoseconds; at least 120 s by the RFC.
     pub duration_ns: u64,

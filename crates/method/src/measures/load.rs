@@ -14,7 +14,7 @@ pub enum Load {
 }
 
 impl Load {
-    /// Whether the throughput must be known first.
+    /// Returns whether the throughput must be known first.
     pub fn is_of_throughput(self) -> bool {
         matches!(self, Self::OfThroughput(_))
     }

@@ -65,12 +65,12 @@ pub trait Measurement {
         Shape::Constant
     }
 
-    /// Whether delays decide, so that a tester that looked late spoils the result even without loss.
+    /// Returns whether delays decide, so that a tester that looked late spoils the result even without loss.
     fn is_of_delay(&self) -> bool {
         false
     }
 
-    /// Whether phase 1 of a stateful test is all there is of it: nothing is sent in phase 2.
+    /// Returns whether a stateful test consists of phase 1 only: nothing is sent in phase 2.
     fn is_of_connections(&self) -> bool {
         false
     }
@@ -93,17 +93,17 @@ pub trait Measurement {
         20
     }
 
-    /// Whether a load of its trials is held for longer than a burst and nothing is done to the DUT.
+    /// Returns whether the load of its trials is held for longer than a burst and nothing is done to the DUT.
     fn is_steady(&self) -> bool {
         true
     }
 
-    /// Whether its losses show a limit of the DUT: those that a measurement makes on purpose do not.
+    /// Returns whether its losses show a limit of the DUT: losses that a measurement causes on purpose do not.
     fn finds_a_limit(&self) -> bool {
         self.info().searched.is_some() && self.tcp().is_none()
     }
 
-    /// Whether the rate of phase 1 is searched for rather than set.
+    /// Returns whether the rate of phase 1 is searched for rather than set.
     fn searches_phase_1(&self) -> bool {
         false
     }
@@ -138,7 +138,7 @@ pub trait Measurement {
         None
     }
 
-    /// Whether a scan of loads ends where nothing is lost any more, so that repetitions may try different loads.
+    /// Returns whether a scan of loads ends where nothing is lost any more, so that repetitions may try different loads.
     fn ends_when_lossless(&self) -> bool {
         false
     }
@@ -166,7 +166,7 @@ pub trait Measurement {
     }
 }
 
-/// What a measurement demands of a device beside forwarding.
+/// The demands of a measurement on a device beside forwarding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Demand {
     /// It can be reset, and keeps no connections over that.
@@ -177,7 +177,7 @@ pub enum Demand {
     NoConnections,
 }
 
-/// Which requirements on the test traffic concern a measurement.
+/// The requirements on the test traffic that concern a measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TrafficRequirements {
     /// Sizes, directions, mixes, ports and addresses.
@@ -190,7 +190,7 @@ pub enum TrafficRequirements {
     None,
 }
 
-/// For how long the trials of a measurement send.
+/// The time for which the trials of a measurement send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sending {
     /// As long as the plan says for all trials.
@@ -208,7 +208,7 @@ macro_rules! measures {
     ($($(#[$doc:meta])* $module:ident: $variant:ident $(($bound:ident: $settings:ty))?,)+) => {
         $(mod $module;)+
 
-        /// What a test measures, with the settings each measurement has of its own.
+        /// The measure of a test, with the settings that each measurement has of its own.
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
         #[serde(rename_all = "kebab-case")]
         pub enum Measure {
@@ -287,43 +287,44 @@ impl Measure {
         self.info().term.name
     }
 
-    /// Whether it is the throughput of frames: what others are made at.
+    /// Returns whether it is the throughput of frames, at which other measurements are made.
     pub fn is_throughput(&self) -> bool {
         *self == Self::Throughput
     }
 
-    /// Whether the result is a rate that was searched: frames, connections or queries per second.
+    /// Returns whether the result is a rate that was searched for: frames, connections or queries per second.
     pub fn is_searched_rate(&self) -> bool {
         self.info().searched.is_some()
     }
 
-    /// Whether it is made at the throughput, or at a share of it.
+    /// Returns whether it is made at the throughput, or at a share of it.
     pub fn is_at_throughput(&self) -> bool {
         self.load().is_some_and(Load::is_of_throughput)
     }
 
-    /// Whether the result is one number that is the higher the better: a rate that was searched, or a rate or number of connections.
+    /// Returns whether the result is one number for which higher is better: a rate that was searched for, or a rate or number
+    /// of connections.
     pub fn is_rated(&self) -> bool {
         let of_connections = |quantity: Quantity| matches!(quantity.unit(), Unit::Connections | Unit::ConnectionsPerSecond);
         self.is_searched_rate() || self.info().headline.is_some_and(of_connections)
     }
 
-    /// Whether the result is a curve over loads.
+    /// Returns whether the result is a curve over loads.
     pub fn is_curve(&self) -> bool {
         self.info().searched.is_none() && self.info().headline.is_none()
     }
 
-    /// Whether it searches for the largest number of connections.
+    /// Returns whether it searches for the largest number of connections.
     pub fn is_capacity(&self) -> bool {
         self.info().headline.is_some_and(|quantity| quantity.unit() == Unit::Connections)
     }
 
-    /// Whether its rates are of connections.
+    /// Returns whether its rates count connections.
     pub fn counts_connections(&self) -> bool {
         self.info().noun == Noun::Connections
     }
 
-    /// Whether the tester's ends are hosts with sockets of the kernel's rather than ports for frames.
+    /// Returns whether the tester's ends are hosts with sockets of the kernel rather than ports for frames.
     pub fn needs_hosts(&self) -> bool {
         self.tcp().is_some() || self.dns().is_some()
     }

@@ -10,25 +10,26 @@ use serde::{Deserialize, Serialize};
 /// One number a repetition came to.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Value {
-    /// What it is.
+    /// The quantity that was measured.
     pub quantity: Quantity,
-    /// Of which direction.
+    /// The direction it belongs to.
     pub direction: Direction,
     /// The load it was measured at, frames per second per direction.
     pub load: FrameRate,
-    /// In the quantity's unit.
+    /// The value, in the quantity's unit.
     pub value: f64,
-    /// Whether the true value may be higher: the trial ended before the DUT had recovered, the burst was as long as the plan allows.
+    /// True if the true value may be higher: the trial ended before the DUT had recovered, or the burst was as long as the
+    /// plan allows.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_at_least: bool,
 }
 
-/// What one repetition of one point came to. Derived from the trials by replaying them.
+/// The result of one repetition of one point. Derived from the trials by replaying them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
-    /// Which test and frame size.
+    /// The test and frame size.
     pub point: Point,
-    /// Which repetition, from 1.
+    /// The number of the repetition, from 1.
     pub repetition: u32,
     /// Trials performed, invalid ones included.
     pub trials: u32,
@@ -37,9 +38,9 @@ pub struct Outcome {
     /// The searches that its load came from, where others made them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub load: Option<LoadSource>,
-    /// What a search of the load found, one for each loss goal; empty where this repetition searched none.
+    /// The results of a search for the load, one for each loss goal; empty where this repetition did not search for one.
     pub brackets: Vec<Bracket>,
-    /// What else was measured.
+    /// The other measured values.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub values: Vec<Value>,
 }
@@ -55,7 +56,7 @@ impl Outcome {
         self.load.as_ref().map(|load| load.throughput).or_else(|| self.throughput())
     }
 
-    /// Whether it came to no result because the tester never managed a valid trial.
+    /// Returns whether it has no result because the tester never managed a valid trial.
     pub fn is_unfit(&self, measure: &Measure) -> bool {
         let bracket = self.brackets.first();
         let searched_in_vain =

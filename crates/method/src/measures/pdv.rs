@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct PdvStream {
-    /// At which load.
+    /// The load at which it is measured.
     pub load: Load,
     /// Time of sending, nanoseconds; at least 60 s by the RFC.
     pub duration_ns: u64,

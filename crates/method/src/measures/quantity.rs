@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Which of two values is the better one: it decides the formula of degradation (RFC 8219 section 10.2.1).
+/// The better one of two values, which decides the formula of degradation (RFC 8219 section 10.2.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Better {
     Higher,
@@ -99,7 +99,7 @@ impl Quantity {
         self.row().2
     }
 
-    /// Whether a higher value is the better one.
+    /// Returns whether a higher value is the better one.
     pub fn is_higher_better(self) -> bool {
         self.row().3 == Better::Higher
     }

@@ -89,7 +89,8 @@ impl Measurement for Recovery {
     }
 }
 
-/// From the drop of the rate to the last frame lost (RFC 2544 section 26.5, whose text subtracts the wrong way round).
+/// Reads the time from the drop of the rate to the last frame lost (RFC 2544 section 26.5, whose text subtracts the wrong way
+/// round).
 fn read(result: &TrialResult) -> Reading {
     let Shape::Drop { at_ns, .. } = result.spec.shape else {
         return Reading::new(Verdict::Invalid, Vec::new());

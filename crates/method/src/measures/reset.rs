@@ -16,7 +16,7 @@ const BEFORE_NS: u64 = 15_000_000_000;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Reset {
-    /// At which load.
+    /// The load at which it is measured.
     pub load: Load,
     /// Time before the reset, nanoseconds; at least 15 s by RFC 6201 section 4.
     pub before_ns: u64,
@@ -93,7 +93,8 @@ impl Measurement for Reset {
     }
 }
 
-/// Both methods of RFC 6201 section 1.3. A DUT that does not come back has no first frame after the reset, hence no time by timestamps.
+/// Reads the times by both methods of RFC 6201 section 1.3. A DUT that does not come back has no first frame after the reset,
+/// hence no time by timestamps.
 fn read(result: &TrialResult) -> Reading {
     let mut values = each(result, |direction| {
         let mut found = vec![(Quantity::ResetTimeByLoss, by_loss_ns(direction, result))];
@@ -119,8 +120,8 @@ fn by_timestamps_ns(direction: &DirectionResult) -> f64 {
     silence.map_or(0, |silence| silence.to_ns - silence.from_ns) as f64
 }
 
-/// Whether the last frames of the trial were lost, too: the DUT did not come back. A stray loss near the end does not count: then the
-/// frames lost at the reset leave a silence between two others.
+/// Returns whether the last frames of the trial were lost as well, because the DUT did not come back. A stray loss near the
+/// end does not count: then the frames lost at the reset leave a silence between two others.
 fn is_gone_to_the_end(direction: &DirectionResult, result: &TrialResult) -> bool {
     let end_ns = result.spec.duration_ns as f64 * 0.999;
     let is_lossy_at_the_end = direction.last_missing_ns.is_some_and(|last_ns| last_ns as f64 > end_ns);

@@ -122,8 +122,8 @@ impl Measurement for ResponseTime {
     }
 }
 
-/// What the paper's tables have of a number of clients. Loss and response time are both the result, and a fault that may explain one of
-/// them need not touch the other.
+/// Returns the values that the paper's tables list for a number of clients. Loss and response time are both the result, and a
+/// fault that may explain one of them need not touch the other.
 pub(super) fn read(result: &TrialResult) -> Reading {
     let Some(exchange) = result.exchange() else {
         return Reading::new(Verdict::Invalid, Vec::new());
@@ -159,14 +159,14 @@ pub(super) fn read(result: &TrialResult) -> Reading {
     Reading::of_those_that_hold(result, found.into_iter().filter_map(value).collect())
 }
 
-/// Whether the tester's part in the sum of all times is negligible.
+/// Returns whether the tester's part in the sum of all times is negligible.
 fn mean_holds(time: &Delay, spoilt: Spoilt) -> bool {
     let sum_ns = time.moments.map_or(0, |moments| moments.sum_ns);
     spoilt.is_within(TAIL_SHARE, time.count) || spoilt.sum_ns as f64 <= NEGLIGIBLE_SHARE * sum_ns as f64
 }
 
-/// Whether the tester's part in the spread is small: by the triangle inequality a standard deviation moves by no more than the root of the
-/// mean square of what was added.
+/// Returns whether the tester's part in the spread is small: by the triangle inequality a standard deviation moves by no more
+/// than the root of the mean square of what was added.
 fn deviation_holds(time: &Delay, spoilt: Spoilt) -> bool {
     let added_ns = (spoilt.frames as f64 / time.count.max(1) as f64).sqrt() * spoilt.worst_ns as f64;
     spoilt.is_within(TAIL_SHARE, time.count) || added_ns <= EXCUSABLE_SHARE * time.deviation_ns().unwrap_or(0.0)

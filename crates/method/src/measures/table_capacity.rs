@@ -94,7 +94,7 @@ impl Measurement for Capacity {
     }
 }
 
-/// To so much a rate is known that is only held against shares of others.
+/// The width, as a share, of a search for a rate that is only compared with shares of other rates.
 const WIDTH: f64 = 0.1;
 
 /// The search of one repetition. Each step is a search for the highest rate at which its number of connections is established, up to
@@ -143,7 +143,8 @@ impl CapacitySearch {
         if self.failed.is_none() { self.settings.exponential_share } else { self.settings.binary_share }
     }
 
-    /// Where already the first number is not held, the search goes on below it.
+    /// Returns the number of connections to try next, or `None` when the search has ended. If the first number is already not
+    /// held, the search goes on below it.
     fn next_number(&self) -> Option<u64> {
         let last = self.held.last().map_or(0, |(number, _)| *number);
         match self.failed {

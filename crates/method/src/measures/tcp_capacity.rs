@@ -9,11 +9,11 @@ use crate::terms::{Direction, FrameRate, LossRatio};
 use crate::trial::{Shape, TrialResult, TrialSpec, Verdict};
 use serde::{Deserialize, Serialize};
 
-/// How many TCP connections can be open: doubling, then halving, each step a trial.
+/// The number of TCP connections that can be open: doubling, then halving, each step a trial.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct TcpCapacity {
-    /// How they are made.
+    /// The way connections are made.
     pub tcp: Tcp,
     /// Connections of the first trial.
     pub start: u64,

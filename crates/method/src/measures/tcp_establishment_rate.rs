@@ -8,7 +8,7 @@ use crate::trial::tcp::Close;
 use crate::trial::{Shape, TrialSpec};
 use serde::{Deserialize, Serialize};
 
-/// How TCP connections are made (RFC 3511 sections 5.2.2 and 5.3.2).
+/// The way TCP connections are made (RFC 3511 sections 5.2.2 and 5.3.2).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Tcp {
@@ -16,7 +16,7 @@ pub struct Tcp {
     pub object_octets: u32,
     /// The time limit of each connection, nanoseconds. Linux repeats a lost SYN after one second.
     pub time_limit_ns: u64,
-    /// How connections are closed.
+    /// The way connections are closed.
     pub close: Close,
     /// First and last port the server listens on.
     pub server_ports: (u16, u16),

@@ -9,11 +9,11 @@ use std::str::FromStr;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Dns {
-    /// What kind of server.
+    /// The kind of server.
     pub role: DnsRole,
     /// The domain names are in.
     pub domain: String,
-    /// Which names of the namespace.
+    /// The names of the namespace that are asked for.
     pub names: Names,
     /// A query without the right answer after this time has failed, nanoseconds. RFC 8219 section 9.2: 1 s, and no more.
     pub timeout_ns: u64,
@@ -32,7 +32,7 @@ pub struct Dns {
     pub authority: Option<String>,
 }
 
-/// What kind of server is asked.
+/// The kind of server that is asked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DnsRole {
@@ -47,19 +47,19 @@ pub enum DnsRole {
 }
 
 impl DnsRole {
-    /// Whether the server under test has a cache, which can know a name from before.
+    /// Returns whether the server under test has a cache, which may already hold a name.
     pub fn has_cache(self) -> bool {
         self == Self::Dns64
     }
 
-    /// Whether the tester's own authority answers where the plan names no other.
+    /// Returns whether the tester's own authority answers where the plan names no other.
     pub fn asks_tester(self) -> bool {
         self != Self::Authority
     }
 }
 
 impl Dns {
-    /// What RFC 8219 section 9.2 requires: nothing cached, no AAAA record, timeout 1 s.
+    /// Returns the settings that RFC 8219 section 9.2 requires: nothing cached, no AAAA record, timeout 1 s.
     pub fn required(role: DnsRole) -> Self {
         Self {
             role,
@@ -114,7 +114,7 @@ impl Names {
         self.first
     }
 
-    /// How many there are: 1 to 2^32.
+    /// Returns the number of names: 1 to 2^32.
     pub fn count(self) -> u64 {
         1 << (32 - self.length)
     }

@@ -10,13 +10,14 @@ use std::fmt;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Expectation {
-    /// What is bounded, each direction by itself; without it the rate that is searched for, for the first loss goal.
+    /// The quantity that is bounded, each direction by itself; without it the rate that is searched for, for the first loss
+    /// goal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quantity: Option<Quantity>,
-    /// At which frame size; without it at every one of the test.
+    /// The frame size; without it every size of the test.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub frame_size: Option<FrameSize>,
-    /// Of a frame loss rate: at which load, frames per second per direction.
+    /// The load that an expected frame loss rate belongs to, frames per second per direction.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<FrameRate>,
     /// The median is not below this, in the unit the quantity is stored in.
@@ -33,7 +34,7 @@ impl Expectation {
         Self { quantity: None, frame_size: None, rate: None, at_least: Some(rate), at_most: None }
     }
 
-    /// Whether it is about this frame size.
+    /// Returns whether the expectation applies to this frame size.
     pub fn is_for(&self, frame_size: FrameSize) -> bool {
         self.frame_size.is_none_or(|size| size == frame_size)
     }

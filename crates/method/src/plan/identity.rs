@@ -55,14 +55,15 @@ impl Test {
         (sent, DeviceSetUp { dut, cores: *cores, ipv4_only: *ipv4_only }, measure)
     }
 
-    /// Whether the throughput of this test is that of the other one, at the same frame size: the same device with the same cores, set up
-    /// in the same way, under the same traffic.
+    /// Returns whether the throughput of this test is that of the other one, at the same frame size: the same device with the
+    /// same cores, set up in the same way, under the same traffic.
     pub fn shares_throughput_with(&self, other: &Self) -> bool {
         let ((sent, device, _), (sent_by_other, other_device, _)) = (self.identity(), other.identity());
         sent == sent_by_other && device == other_device
     }
 
-    /// Whether this test asks of its device what the other one asks of its own: the same measure, under the same traffic.
+    /// Returns whether this test asks of its device what the other one asks of its own: the same measure, under the same
+    /// traffic.
     pub fn asks_the_same_as(&self, other: &Self) -> bool {
         let ((sent, _, measure), (sent_by_other, _, other_measure)) = (self.identity(), other.identity());
         sent == sent_by_other && measure == other_measure

@@ -25,18 +25,18 @@ use serde::{Deserialize, Serialize};
 pub struct Plan {
     /// A short name: letters, digits, `-`.
     pub name: String,
-    /// How far the run goes towards the RFC's durations and repetitions.
+    /// The profile: how far the run goes towards the RFC's durations and repetitions.
     pub profile: Profile,
     /// The seed of every pseudorandom sequence of the run (RFC 4814: the same pattern in every trial of a comparison).
     pub seed: u64,
-    /// How trials are run.
+    /// The settings of trials.
     pub trial: TrialSettings,
-    /// How loads are searched.
+    /// The settings of searches for loads.
     pub search: SearchSettings,
     /// The rate of the medium, bit/s, where it is known: the theoretical maximum of every frame size follows from it (RFC 5180).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link_rate: Option<u64>,
-    /// Whether repetitions go round all devices, which are up at once, rather than device by device.
+    /// True if repetitions go round all devices, which are up at once, rather than device by device.
     #[serde(default)]
     pub interleave: bool,
     /// The tests.
@@ -44,7 +44,7 @@ pub struct Plan {
     pub tests: Vec<Test>,
 }
 
-/// How near a run is to the RFCs' durations.
+/// The profile of a run, by how near it comes to the RFCs' durations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Profile {
@@ -68,11 +68,11 @@ pub struct Test {
     pub title: String,
     /// Name of the DUT's recipe.
     pub dut: String,
-    /// What is measured.
+    /// The measure.
     pub measure: Measure,
     /// The frame sizes, each a point of its own.
     pub frame_sizes: Vec<FrameSize>,
-    /// Which directions are loaded.
+    /// The directions that are loaded.
     pub directions: Directions,
     /// Foreground frames among all.
     pub foreground: Share,
@@ -81,7 +81,7 @@ pub struct Test {
     /// The two phases of a test of a stateful gateway (RFC 9693).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stateful: Option<Stateful>,
-    /// How often the measurement is repeated.
+    /// The number of repetitions of the measurement.
     pub repetitions: Repetition,
     /// A frame later than this is not received, nanoseconds; where it is not given the plan's setting holds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -89,17 +89,17 @@ pub struct Test {
     /// Cores the DUT may use; all of its own where it is not given. Not for devices that the user sets up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cores: Option<u32>,
-    /// Whether every frame is IPv4 on both links. Then the frames of a size are 20 octets shorter than it on either, and more of them
-    /// fit into a second of the medium.
+    /// True if every frame is IPv4 on both links. Then the frames of a size are 20 octets shorter than it on either link, and
+    /// more of them fit into a second of the medium.
     #[serde(default)]
     pub ipv4_only: bool,
-    /// Whether it is left out, and said to be, where its device cannot be had.
+    /// True if the test is left out, with a note to that effect, where its device cannot be had.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub optional: bool,
     /// The series this test is a step of, if it is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub series: Option<Series>,
-    /// What the medians are expected to be: a run that misses it says so.
+    /// The expected medians: a run that misses one says so.
     #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "expectation::read")]
     pub expect: Vec<Expectation>,
 }
@@ -110,13 +110,13 @@ pub struct Test {
 pub struct Series {
     /// Name of the test they were written as.
     pub name: String,
-    /// In what they differ.
+    /// The property in which the steps differ.
     pub by: SeriesBy,
     /// This step's place on the axis: per cent, flows, cores.
     pub at: f64,
 }
 
-/// In what the steps of a series differ.
+/// The property in which the steps of a series differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SeriesBy {
@@ -138,7 +138,7 @@ pub enum SeriesBy {
     WithAaaa,
 }
 
-/// How trials are run.
+/// The settings of trials.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct TrialSettings {
@@ -154,7 +154,7 @@ pub struct TrialSettings {
     pub stall_ns: u64,
 }
 
-/// How loads are searched.
+/// The settings of searches for loads.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct SearchSettings {
@@ -168,14 +168,14 @@ pub struct SearchSettings {
     pub width: f64,
     /// The loss goals. The first is the one headlines quote.
     pub goals: Vec<LossRatio>,
-    /// So many invalid trials in a row at one load, and the load counts as beyond the tester.
+    /// The number of invalid trials in a row at one load after which the load counts as beyond the tester.
     pub max_invalid: u32,
-    /// Where the search of a later repetition begins.
+    /// The load at which the search of a later repetition begins.
     #[serde(default)]
     pub start: RepetitionStart,
 }
 
-/// Where the search of a later repetition of a point begins; the first one is always cold.
+/// The load at which the search of a later repetition of a point begins; the first repetition is always cold.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RepetitionStart {
@@ -238,7 +238,7 @@ impl Test {
         }
     }
 
-    /// How trials of this test are run.
+    /// Returns the trial settings of this test.
     pub fn trial_settings(&self, plan: &Plan) -> TrialSettings {
         let frame_timeout_ns = self.frame_timeout_ns.unwrap_or(plan.trial.frame_timeout_ns);
         TrialSettings { frame_timeout_ns, ..plan.trial }

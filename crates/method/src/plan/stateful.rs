@@ -20,9 +20,10 @@ pub struct Stateful {
     /// D: from the first frame of phase 1 to the first of phase 2, nanoseconds; N / R + 2 T where it is not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delay_ns: Option<u64>,
-    /// How phase 1 goes through the four-tuples, and the Initiator draws from them in phase 2. The RFC's: pseudorandom.
+    /// The order in which phase 1 goes through the four-tuples, and the Initiator draws from them in phase 2. The RFC's:
+    /// pseudorandom.
     pub enumeration: Order,
-    /// How the Responder reads its state table in phase 2. The RFC recommends: pseudorandom.
+    /// The order in which the Responder reads its state table in phase 2. The RFC recommends: pseudorandom.
     pub responder: Order,
     /// The share of R at which the Responder validates the connections that were established: one frame on each.
     pub validation: f64,
@@ -32,7 +33,7 @@ pub struct Stateful {
 }
 
 impl Stateful {
-    /// So many connections, all kept by the Responder, opened at `rate`.
+    /// Returns settings for `connections` connections, all kept by the Responder, opened at `rate`.
     pub fn new(connections: u64, rate: FrameRate, timeout_ns: u64) -> Self {
         Self {
             connections,

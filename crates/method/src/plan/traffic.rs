@@ -11,10 +11,10 @@ pub struct Traffic {
     pub forward_ports: Ports,
     /// UDP ports of the frames from right to left.
     pub reverse_ports: Ports,
-    /// How the addresses on the left vary: sources of forward frames, destinations of reverse ones.
+    /// The variation of the addresses on the left: sources of forward frames, destinations of reverse ones.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub left_addresses: Option<AddressPart>,
-    /// How the addresses on the right vary: destinations of forward frames, sources of reverse ones.
+    /// The variation of the addresses on the right: destinations of forward frames, sources of reverse ones.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub right_addresses: Option<AddressPart>,
     /// Networks on the left that reverse frames are sent to, 1..=256 (RFC 2544 section 12).
@@ -27,7 +27,7 @@ pub struct Traffic {
     /// says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subscribers: Option<u32>,
-    /// What the foreground datagrams are.
+    /// The kind of the foreground datagrams.
     #[serde(default, skip_serializing_if = "Payload::is_udp")]
     pub payload: Payload,
     /// A bounded number of network flows (RFC 8219 section 10); otherwise every frame has values of its own from the ranges.
@@ -79,14 +79,14 @@ impl Traffic {
         ports.saturating_mul(u64::from(networks)).saturating_mul(both)
     }
 
-    /// Whether only ports vary.
+    /// Returns whether only ports vary.
     pub fn has_one_address_pair(&self) -> bool {
         let varies = |part: Option<AddressPart>| part.is_some_and(|part| part.range.count() > 1);
         !varies(self.left_addresses) && !varies(self.right_addresses) && self.left_networks == 1 && self.right_networks == 1
     }
 }
 
-/// What test datagrams are.
+/// The kind of test datagrams.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Payload {
@@ -133,12 +133,12 @@ pub struct Range {
     pub first: u16,
     /// The last value, not below the first.
     pub last: u16,
-    /// How they follow each other.
+    /// The order of the values.
     pub order: Order,
 }
 
 impl Range {
-    /// How many different values there are, 1..=65536.
+    /// Returns the number of different values, 1..=65536.
     pub fn count(&self) -> u32 {
         match self.order {
             Order::Fixed => 1,
@@ -147,7 +147,7 @@ impl Range {
     }
 }
 
-/// How the values of a range follow each other from frame to frame.
+/// The order of the values of a range from frame to frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Order {
@@ -167,16 +167,16 @@ pub enum Order {
 pub struct AddressPart {
     /// The values.
     pub range: Range,
-    /// At which octet of an IPv4 address the 16 bits begin: 0 or 2.
+    /// The octet of an IPv4 address at which the 16 bits begin: 0 or 2.
     pub ipv4_offset: u8,
-    /// At which octet of an IPv6 address the 16 bits begin: even, 0..=14.
+    /// The octet of an IPv6 address at which the 16 bits begin: even, 0..=14.
     pub ipv6_offset: u8,
 }
 
 impl AddressPart {
-    /// Where the draft lets IPv4 addresses vary: the last 16 bits.
+    /// The octet offset of the part of an IPv4 address that the draft lets vary: the last 16 bits.
     pub const IPV4_OFFSET: u8 = 2;
-    /// Where the draft lets IPv6 addresses vary: bits 96 to 111.
+    /// The octet offset of the part of an IPv6 address that the draft lets vary: bits 96 to 111.
     pub const IPV6_OFFSET: u8 = 12;
 }
 
@@ -184,7 +184,7 @@ impl AddressPart {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Flows {
-    /// How many.
+    /// The number of flows.
     pub count: u32,
     /// Time between the starts of two flows, nanoseconds; 0: all at once (section 10.2.1), else one after the other (10.2.2).
     #[serde(default)]

@@ -46,8 +46,8 @@ impl Watch {
         first..first + SAMPLES_OF_A_BIN
     }
 
-    /// For how long others stood in the way in each interval, microseconds: how long the DUT's processes waited for a core, or, of a DUT
-    /// that is the kernel, the time of processes on its cores.
+    /// Returns the time for which others stood in the way in each interval, microseconds: how long the DUT's processes waited
+    /// for a core, or, for a DUT that is the kernel, the time of processes on its cores.
     fn others_us(&self) -> Vec<u64> {
         if !self.waited_us.is_empty() {
             return self.waited_us.clone();

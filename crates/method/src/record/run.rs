@@ -10,17 +10,17 @@ pub struct RunPart {
     pub host: String,
     /// The command line, quoted for a shell.
     pub command: String,
-    /// When it began, RFC 3339.
+    /// The time it began, RFC 3339.
     pub started: String,
-    /// When it ended, RFC 3339; `None` of a part that was killed or is still under way.
+    /// The time it ended, RFC 3339; `None` for a part that was killed or is still under way.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended: Option<String>,
-    /// How it ended; `None` as above.
+    /// The way it ended; `None` as for `ended`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ending: Option<Ending>,
 }
 
-/// How a part of a run ended.
+/// The way a part of a run ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Ending {
@@ -40,17 +40,17 @@ pub enum Ending {
 pub struct SkippedTest {
     /// Name of the test.
     pub test: String,
-    /// Why.
+    /// The reason.
     pub reason: SkipReason,
 }
 
-/// Why a test was not run.
+/// The reason why a test was not run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum SkipReason {
     /// It is optional and what it needs is missing on this host. The resolved plan does not have it.
     LeftOut {
-        /// What is missing.
+        /// A description of what is missing.
         why: String,
         /// The test as planned.
         planned: Box<Test>,

@@ -34,7 +34,7 @@ impl Law {
 /// A law with the parameters that lie nearest the medians.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Fit {
-    /// Which law.
+    /// The law that was fitted.
     pub law: Law,
     /// λ: the rate of one core, in the unit of the values.
     pub lambda: f64,
@@ -50,17 +50,17 @@ pub struct Fit {
     pub most_cores: u32,
     /// The fewest repetitions that a step has.
     pub repetitions: usize,
-    /// What the scatter of the repetitions leaves open, of at least [`interval::LEAST_REPETITIONS`] each.
+    /// The intervals that the scatter of the repetitions leaves open, of at least [`interval::LEAST_REPETITIONS`] each.
     pub interval: Option<Interval>,
 }
 
-/// Why no law was fitted.
+/// The reason why no law was fitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "reason", rename_all = "kebab-case")]
 pub enum NoFit {
     /// A law with as many parameters as there are steps goes through any of them.
     TooFewSteps {
-        /// Which law.
+        /// The law in question.
         law: Law,
         /// Different numbers of cores that have a value.
         steps: usize,
@@ -109,7 +109,7 @@ pub(super) fn medians(steps: &[&Repetitions]) -> Vec<(f64, f64)> {
 }
 
 impl Fit {
-    /// With these parameters, nothing yet known of how well they fit.
+    /// Returns the fit with these parameters; how well they fit is not yet known.
     pub(super) fn of(law: Law, [a, b, c]: Parameters) -> Self {
         let (lambda, sigma, kappa) = (1.0 / a, b / a, c / a);
         Self { law, lambda, sigma, kappa, residual: 0.0, steps: 0, most_cores: 0, repetitions: 0, interval: None }
@@ -181,7 +181,7 @@ fn shortened(from: &Parameters, step: &Parameters, points: &[(f64, f64)]) -> Opt
     (0..HALVINGS).map(after).find(|to| squares(to, points) < here)
 }
 
-/// Where 1 = (X / n) (a + b (n - 1) + c n (n - 1)) holds best with the medians for X.
+/// Returns the parameters for which 1 = (X / n) (a + b (n - 1) + c n (n - 1)) holds best with the medians for X.
 fn linear(free: &[usize], points: &[(f64, f64)]) -> Option<Parameters> {
     let row = |(n, rate): &(f64, f64)| basis(*n).map(|term| term * rate / n);
     least_squares(free, points.iter().map(|point| (row(point), 1.0)))

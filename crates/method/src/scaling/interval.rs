@@ -7,7 +7,7 @@ use crate::simulated::SplitMix64;
 use crate::stats::percentile;
 use serde::{Deserialize, Serialize};
 
-/// With fewer, hardly anything else can be drawn than what there is.
+/// The fewest repetitions to resample: with fewer, hardly anything other than the sample itself can be drawn.
 pub(super) const LEAST_REPETITIONS: usize = 3;
 
 const DRAWS: usize = 1_000;
@@ -19,26 +19,26 @@ const SEED: u64 = 8219;
 /// far the medians are from it is said by [`Fit::residual`].
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Interval {
-    /// Of λ, in the unit of the values.
+    /// The interval of λ, in the unit of the values.
     pub lambda: (f64, f64),
-    /// Of σ.
+    /// The interval of σ.
     pub sigma: (f64, f64),
-    /// Of κ; 0 and 0 by Amdahl's law.
+    /// The interval of κ; 0 and 0 by Amdahl's law.
     pub kappa: (f64, f64),
-    /// Of the cores at which the rate is highest. `None` where hardly a fit had such a place.
+    /// The interval of the number of cores at which the rate is highest. `None` where hardly any fit had such a place.
     pub peak: Option<PeakInterval>,
 }
 
-/// Between how many cores the rate is highest.
+/// The range of the number of cores at which the rate is highest.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PeakInterval {
-    /// At least at so many.
+    /// The least number of cores.
     pub low: f64,
-    /// At most at so many; `None` where the rate may as well rise for ever.
+    /// The largest number of cores; `None` where the rate may as well rise for ever.
     pub high: Option<f64>,
 }
 
-/// `None` where a step has too few repetitions.
+/// Returns the intervals of the fit; `None` where a step has too few repetitions.
 pub(super) fn of(law: Law, steps: &[&Repetitions]) -> Option<Interval> {
     if steps.iter().any(|step| step.values.len() < LEAST_REPETITIONS) {
         return None;

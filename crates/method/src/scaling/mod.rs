@@ -23,7 +23,7 @@ use std::num::NonZeroU32;
 pub struct Repetitions {
     /// Active cores of the device; in a chain, of each of the devices.
     pub cores: NonZeroU32,
-    /// What each repetition found, in any one unit.
+    /// The value that each repetition found, in any one unit.
     pub values: Vec<f64>,
 }
 
@@ -32,7 +32,7 @@ pub struct Repetitions {
 pub struct Step {
     /// Active cores.
     pub cores: NonZeroU32,
-    /// Of the repetitions; the paper prints their median, minimum and maximum.
+    /// The summary of the repetitions; the paper prints their median, minimum and maximum.
     pub summary: Summary,
     /// "Proportion: current/previous": the median over that of the step before. `None` of the first step, and after a median of 0.
     pub proportion: Option<f64>,

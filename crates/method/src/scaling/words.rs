@@ -40,7 +40,7 @@ impl Fit {
             .join("; ")
     }
 
-    /// Where more cores lead to.
+    /// Returns the words for the rate that more cores lead to.
     fn outlook(&self) -> String {
         match (self.peak(), self.most()) {
             (Some(peak), Some(most)) => {

@@ -2,7 +2,7 @@
 
 use crate::terms::LossRatio;
 
-/// What a search has to find out, in the draft's words: a loss ratio, and how sure to be of it.
+/// The goal of a search, in the draft's words: a loss ratio, and how sure to be of it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Goal {
     /// Goal loss ratio: a trial is high-loss when it lost more, 0..=1.
@@ -81,11 +81,11 @@ fn initial(duration_ns: u64) -> u64 {
 pub struct Target {
     /// Trials at least this long are full.
     pub duration_ns: u64,
-    /// What full trials add up to before a load is surely classified.
+    /// The sum of the durations of full trials after which a load is surely classified, nanoseconds.
     pub duration_sum_ns: u64,
     /// The share of the duration sum that may be high-loss at a lower bound, 0..1.
     pub exceed_ratio: f64,
-    /// How far apart the bounds may end at this stage, as a share of the upper one.
+    /// The largest distance between the bounds at the end of this stage, as a share of the upper one.
     pub width: f64,
 }
 

@@ -2,7 +2,7 @@
 
 use super::goal::Target;
 
-/// What is known of a load for one target.
+/// The class of a load for one target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
     /// The load meets the target, whatever further trials would bring.

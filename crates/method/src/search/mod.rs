@@ -28,11 +28,11 @@ pub trait Search {
     /// Takes in the result of the trial that was wanted.
     fn learn(&mut self, result: &TrialResult);
 
-    /// What is known by now, one bracket for each loss goal, in the order of the goals.
+    /// Returns the knowledge so far, one bracket for each loss goal, in the order of the goals.
     fn brackets(&self) -> Vec<Bracket>;
 }
 
-/// What a search knows about one loss goal.
+/// The knowledge of a search about one loss goal.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Bracket {
     /// The loss that is accepted.
@@ -42,11 +42,11 @@ pub struct Bracket {
     pub lower: Option<FrameRate>,
     /// The relevant upper bound.
     pub upper: Option<FrameRate>,
-    /// What keeps the result from being higher.
+    /// The reason why the result is not higher.
     pub limit: Limit,
 }
 
-/// What keeps a result from being higher.
+/// The reason why a result is not higher.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Limit {
@@ -61,7 +61,7 @@ pub enum Limit {
     Disturbed,
 }
 
-/// What a search knows before its first trial.
+/// The knowledge of a search before its first trial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Start {
     /// Nothing: the first trial is at the maximum.

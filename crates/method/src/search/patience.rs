@@ -4,7 +4,7 @@ use crate::terms::FrameRate;
 use crate::trial::{Fault, TrialResult, Verdict};
 use std::collections::BTreeMap;
 
-/// What a trial adds to the knowledge about one goal.
+/// The contribution of a trial to the knowledge about one goal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Finding {
     /// The loss was within the goal.
@@ -31,7 +31,7 @@ impl Patience {
         Self { max_invalid: max_invalid.max(1), in_a_row: BTreeMap::new(), beyond: None }
     }
 
-    /// What a trial at `rate` with this verdict adds.
+    /// Returns the contribution of a trial with this result and verdict.
     pub(super) fn judge(&mut self, result: &TrialResult, verdict: Verdict) -> Finding {
         let rate = result.spec.rate;
         if verdict != Verdict::Invalid {

@@ -14,7 +14,7 @@ pub(super) struct Bounds {
 pub(super) struct Aim {
     /// The load to try first.
     pub(super) load: FrameRate,
-    /// How far beyond it to go first, in widths.
+    /// The first step beyond it, in widths.
     pub(super) widths: u32,
 }
 
@@ -56,7 +56,8 @@ impl Range {
         Self { width: width.clamp(1e-9, 0.9), ..self }
     }
 
-    /// Whether `known` needs no further trial: the bounds are within the width of each other, or at an end of the range.
+    /// Returns whether `known` needs no further trial: the bounds are within the width of each other, or at an end of the
+    /// range.
     pub(super) fn is_settled(&self, known: Bounds) -> bool {
         match (known.lower, known.upper) {
             (Some(lower), Some(upper)) => self.is_narrow(lower.0, upper.0),
@@ -98,7 +99,8 @@ impl Range {
         Some(FrameRate(next))
     }
 
-    /// Whether two loads are no further apart than the width, a share of the upper one. One frame per second always is.
+    /// Returns whether two loads are no further apart than the width, a share of the upper one. A distance of one frame per
+    /// second always qualifies.
     pub(super) fn is_narrow(&self, lower: u64, upper: u64) -> bool {
         let gap = upper.saturating_sub(lower);
         gap <= 1 || gap as f64 <= self.width * upper as f64
@@ -123,8 +125,9 @@ impl Range {
         }
     }
 
-    /// How far to step from a bound that lies `distance` from the aim, both as logarithms: as far again, at least `widths`.
-    /// Powers of two of the width, so that halving the last step ends at the width exactly and not one trial later.
+    /// Returns the size of the step from a bound that lies `distance` from the aim, both as logarithms: as far again, at
+    /// least `widths`. Powers of two of the width, so that halving the last step ends at the width exactly and not one trial
+    /// later.
     fn step(&self, distance: f64, widths: u32) -> f64 {
         // A hundredth less, because loads are whole frames.
         let unit = -(-self.width).ln_1p() * 0.99;

@@ -61,7 +61,7 @@ impl Selector {
         Some(TrialSpec::constant(rate, target.duration_ns))
     }
 
-    /// What is known for the goal itself, whatever the stage.
+    /// Returns the knowledge about the goal itself, whatever the stage.
     pub(super) fn bracket(&self) -> Bracket {
         let Bounds { lower, upper } = self.bounds(&self.goal.last_target());
         let limit = match upper {

@@ -8,13 +8,15 @@ use crate::random::SplitMix64;
 use crate::stats;
 use crate::terms::FrameRate;
 
-/// Where the search of the next repetition of `point` begins; `earlier` are the finished repetitions of the same point.
+/// Returns the start of the search of the next repetition of `point`; `earlier` are the finished repetitions of the same
+/// point.
 ///
-/// A search that begins near a load can end only at loads on a grid around it. Were the median itself the beginning, the grids of all
-/// repetitions would coincide, and the repetitions would agree far better than the device does: intervals of the median would be too
-/// narrow and equal devices would be told apart. So the beginning is drawn uniformly from as many widths around the median as the first
-/// bracket has. One width would move the grid by a whole pitch, too, but leave the repetitions of a scattering device tied to their
-/// common median. The draw follows from the seed, the point and the number of the repetition, so a replay of the records repeats it.
+/// A search that begins near a load can end only at loads on a grid around it. Were the median itself the beginning, the
+/// grids of all repetitions would coincide, and the repetitions would agree far better than the device does: intervals of the
+/// median would be too narrow and equal devices would be told apart. So the beginning is drawn uniformly from as many widths
+/// around the median as the first bracket has. One width would move the grid by a whole pitch, too, but leave the repetitions
+/// of a scattering device tied to their common median. The draw follows from the seed, the point and the number of the
+/// repetition, so a replay of the records repeats it.
 pub fn start_for(plan: &Plan, point: &Point, earlier: &[Outcome]) -> Start {
     let lower = |outcome: &Outcome| Some(outcome.brackets.first()?.lower?.0 as f64);
     let found: Vec<f64> = earlier.iter().filter_map(lower).collect();

@@ -3,7 +3,7 @@
 use super::SplitMix64;
 use crate::terms::FrameRate;
 
-/// In which way a simulated device is imperfect.
+/// The way in which a simulated device is imperfect.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Behaviour {
     /// Forwards up to its capacity and loses the rest.
@@ -31,7 +31,7 @@ pub enum Behaviour {
     },
     /// The device is well, but the tester cannot offer more than this.
     SlowTester {
-        /// As a share of the device's capacity.
+        /// The limit, as a share of the device's capacity.
         ceiling: f64,
     },
 }

@@ -49,7 +49,7 @@ fn first_tagged(spec: &TrialSpec) -> Option<u64> {
     Some(spec.schedule().first_due_from(spec.tagging?.after_ns))
 }
 
-/// Of delays in ascending order, which stand for `count` frames.
+/// Returns the summary of delays in ascending order, which stand for `count` frames; `None` where there is none.
 fn summary(sorted: &[u64], count: u64) -> Option<Delay> {
     let n = sorted.len();
     let (min_ns, max_ns) = (*sorted.first()?, *sorted.last()?);
@@ -62,7 +62,8 @@ fn summary(sorted: &[u64], count: u64) -> Option<Delay> {
     Some(Delay { count, min_ns, median_ns, p999_ns: sorted[(n * 999).div_ceil(1000) - 1], max_ns, moments })
 }
 
-/// Of delays in the order of the frames. Selects, because to sort takes a debug build its time.
+/// Returns the delay variation between consecutive frames, from delays in the order of the frames; `None` for fewer than two
+/// delays. It selects the median rather than sorting, because sorting takes too long in a debug build.
 fn ipdv(drawn: &[u64], received: u64) -> Option<Ipdv> {
     let mut differences: Vec<i64> = drawn.windows(2).map(|pair| pair[1] as i64 - pair[0] as i64).collect();
     let (min_ns, max_ns) = (*differences.iter().min()?, *differences.iter().max()?);
@@ -73,7 +74,7 @@ fn ipdv(drawn: &[u64], received: u64) -> Option<Ipdv> {
     Some(Ipdv { pairs: received - 1, min_ns, median_ns, max_ns })
 }
 
-/// Of delays in ascending order; together the buckets hold exactly `received` frames.
+/// Returns the histogram of delays in ascending order; together the buckets hold exactly `received` frames.
 fn buckets(sorted: &[u64], received: u64) -> Vec<Bucket> {
     let (mut buckets, mut counted) = (Vec::new(), 0);
     for group in sorted.chunk_by(|a, b| bucket_end(*a) == bucket_end(*b)) {

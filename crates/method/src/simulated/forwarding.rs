@@ -4,25 +4,25 @@
 use crate::terms::FrameRate;
 use crate::trial::{Schedule, Segment, Shape, Silence, TrialSpec};
 
-/// What the device of one trial is like.
+/// The properties of the device in one trial.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Device {
     /// Frames per second.
     pub(super) capacity: FrameRate,
     /// Frames that may wait.
     pub(super) buffer: u64,
-    /// How long losses go on after an overload, nanoseconds.
+    /// The time that losses go on after an overload, nanoseconds.
     pub(super) recovery_ns: u64,
-    /// How long nothing is forwarded after a reset, nanoseconds.
+    /// The time that nothing is forwarded after a reset, nanoseconds.
     pub(super) outage_ns: u64,
 }
 
-/// What came of the frames of one direction.
+/// The counts of the frames of one direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Fate {
     pub(super) offered: u64,
     pub(super) received: u64,
-    /// When the last frame not received was due.
+    /// The due time of the last frame not received.
     pub(super) last_missing_ns: Option<u64>,
     /// The time without a received frame, as seen by a receiver without delay.
     pub(super) silence: Option<Silence>,
@@ -78,7 +78,7 @@ impl Device {
     }
 }
 
-/// When the next segment begins, or the trial ends.
+/// Returns the time at which the next segment begins, or the trial ends.
 fn end_ns(schedule: &Schedule, segment: &Segment, spec: &TrialSpec) -> u64 {
     let next = schedule.segments().iter().find(|next| next.start_ns > segment.start_ns);
     next.map_or(spec.duration_ns, |next| next.start_ns)

@@ -14,7 +14,7 @@ pub(crate) fn extra_ns(spec: &TrialSpec) -> u64 {
     (opening_ns + validating_ns) as u64
 }
 
-/// What it can do.
+/// The capabilities of a stateful gateway.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Gateway {
     /// Connections per second.

@@ -70,7 +70,7 @@ impl SimulatedDut {
         Self { base_loss, ..self }
     }
 
-    /// In this share of the trials, 0..=1, the sender stalls for 5 ms and half of the frames that leave late are lost.
+    /// Makes the sender stall for 5 ms in this share of the trials, 0..=1; half of the frames that leave late are lost.
     pub fn with_stalls(self, stalls: f64) -> Self {
         Self { stalls, ..self }
     }
@@ -108,7 +108,7 @@ impl SimulatedDut {
         self
     }
 
-    /// Of the connections it opens so many have no way back.
+    /// Sets the number of opened connections that have no way back.
     pub fn with_half_open(mut self, connections: u64) -> Self {
         self.gateway.half_open = connections;
         self
@@ -140,7 +140,7 @@ impl SimulatedDut {
         }
     }
 
-    /// What the device is like in this trial.
+    /// Returns the properties of the device in this trial.
     fn device(&mut self) -> Device {
         let capacity = scaled(self.capacity, self.behaviour.capacity_share(&mut self.random));
         let Self { buffer, recovery_ns, outage_ns, .. } = *self;

@@ -21,12 +21,12 @@ pub struct SimulatedRelay {
 struct Server {
     service_ns: u64,
     queue: u64,
-    /// When everything it has taken in will have left.
+    /// The time by which everything it has taken in will have left, nanoseconds.
     free_ns: u64,
 }
 
 impl Server {
-    /// When the frame that comes at `at_ns` leaves again; `None` where the queue is full.
+    /// Returns the time at which the frame that comes at `at_ns` leaves again; `None` where the queue is full.
     fn take(&mut self, at_ns: u64) -> Option<u64> {
         let waiting = self.free_ns.saturating_sub(at_ns).div_ceil(self.service_ns);
         if waiting > self.queue {
@@ -58,7 +58,7 @@ impl SimulatedRelay {
         self.elapsed_ns
     }
 
-    /// How long one frame is served, nanoseconds.
+    /// Returns the service time of one frame, nanoseconds.
     pub fn service_ns(&self) -> u64 {
         (1_000_000_000 / self.capacity.0.max(1)).max(1)
     }
@@ -109,7 +109,7 @@ impl Measurer for SimulatedRelay {
     }
 }
 
-/// Of times in ascending order.
+/// Returns the summary of times in ascending order; `None` where there is none.
 fn summary(sorted: &[u64]) -> Option<Delay> {
     let count = sorted.len() as u64;
     let (min_ns, max_ns) = (*sorted.first()?, *sorted.last()?);

@@ -4,14 +4,14 @@ use crate::terms::FrameRate;
 use crate::trial::dns::{Answers, AuthorityCounts, Cache, DnsResult, RttSums};
 use crate::trial::{DirectionResult, Fault, TrialResult, TrialSpec};
 
-/// What is known of its names, and for what the tester's self-test holds.
+/// The state of the server's cache of names, and the rate that the tester's self-test covers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Resolver {
     /// Queries per second that the tester may ask.
     pub(super) certified: FrameRate,
     /// Names resolved before the trial, per cent.
     pub(super) cached: u8,
-    /// Of these so many are no longer in the cache.
+    /// The number of right answers about such names that are no longer in the cache.
     pub(super) forgotten: u64,
 }
 

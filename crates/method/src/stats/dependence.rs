@@ -6,29 +6,31 @@ use super::{median, sort};
 /// Fewer repetitions than this say nothing of their order.
 const LEAST: usize = 6;
 
-/// So many repetitions tell how much they depend on each other; of fewer, only what chance seldom does is believed.
+/// The number of repetitions that are enough to tell how much they depend on each other; with fewer, only what chance seldom
+/// does is believed.
 const MANY: f64 = 15.0;
 
-/// How seldom chance alone shows an autocorrelation in few repetitions.
+/// The probability with which chance alone shows an autocorrelation in few repetitions.
 const SELDOM: f64 = 0.01;
 
-/// How seldom chance alone shows a drift in one of the two directions.
+/// The probability with which chance alone shows a drift in one of the two directions.
 const BY_CHANCE: f64 = 0.01;
 
-/// How often chance alone makes one sample go along with the drift of both: loosely, so that noise does not hide a drift of the machine.
+/// The probability with which chance alone makes one sample go along with the drift of both. It is high so that noise does
+/// not hide a drift of the machine.
 const LOOSELY: f64 = 0.25;
 
 /// The highest autocorrelation that is reckoned with: beyond it the formulas below no longer hold.
 const HIGHEST: f64 = 0.95;
 
-/// How closely repetitions follow those before them.
+/// The dependence of repetitions on those before them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Autocorrelation {
     /// The correlation of a value with the one before it, 0..1, without the bias that short samples have.
     pub estimate: f64,
-    /// As much as is allowed for, 0..0.95: more than the estimate, since few repetitions tell it badly.
+    /// The autocorrelation that is allowed for, 0..0.95: more than the estimate, since few repetitions tell it badly.
     pub allowed: f64,
-    /// Whether chance would make as much of independent values in at most one of a hundred.
+    /// True if chance would make as much of independent values in at most one of a hundred cases.
     pub is_shown: bool,
 }
 
@@ -60,7 +62,7 @@ struct Lag {
 }
 
 impl Lag {
-    /// `None` of values that are all alike.
+    /// Returns the correlation of a sample's ranks from one value to the next; `None` for values that are all alike.
     fn of(sample: &[f64]) -> Option<Self> {
         let n = sample.len() as f64;
         let ranks = ranks(sample);
@@ -143,7 +145,7 @@ impl Trend {
         Self { score, variance: kendalls_variance(sample.len() as f64) }
     }
 
-    /// Whether chance makes as high a score, in this direction, no more often than this.
+    /// Returns whether chance makes as high a score, in this direction, no more often than `level`.
     fn is_shown(&self, level: f64) -> bool {
         // The score is whole, and moves in twos.
         let z = (self.score.abs() - 1.0).max(0.0) / self.variance.sqrt();

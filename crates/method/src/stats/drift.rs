@@ -18,8 +18,8 @@ pub struct Drift {
 /// Chance seldom has its way by this.
 const SIGNIFICANT: f64 = 0.01;
 
-/// Whether values drift, in the order they were measured: Mann and Kendall's test at 1 %. Exact up to 50 values, ties included, normal
-/// beyond. `None` when no trend is shown, which fewer than 6 values never do, or when the median is zero.
+/// Returns the drift of values in the order they were measured: Mann and Kendall's test at 1 %. Exact up to 50 values, ties
+/// included, normal beyond. `None` when no trend is shown, which fewer than 6 values never do, or when the median is zero.
 pub fn drift(values: &[f64]) -> Option<Drift> {
     let p = probability(values);
     let median = median(values).filter(|&median| p < SIGNIFICANT && median != 0.0)?;
@@ -43,7 +43,7 @@ fn sign(earlier: f64, later: f64) -> i64 {
     later.total_cmp(&earlier) as i64
 }
 
-/// How often each value occurs.
+/// Returns how often each value occurs.
 fn ties(values: &[f64]) -> Vec<usize> {
     sort(values).chunk_by(|a, b| a == b).map(<[f64]>::len).collect()
 }

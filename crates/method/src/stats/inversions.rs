@@ -3,8 +3,8 @@
 /// The largest groups the coefficients of which are exact in 128 bits together: 100 over 50 is 10^29.
 pub(super) const LARGEST: usize = 50;
 
-/// When `m` things of one kind and `n` of another stand in a random row: the probability of each number, 0..=m n, of pairs with one of
-/// the second kind before one of the first. Mann and Whitney's U without ties; both at most [`LARGEST`].
+/// Returns the probability of each number, 0..=m n, of pairs with one of the second kind before one of the first, when `m`
+/// things of one kind and `n` of another stand in a random row. Mann and Whitney's U without ties; both at most [`LARGEST`].
 pub(super) fn distribution(m: usize, n: usize) -> Vec<f64> {
     let counts = gaussian_binomial(m.min(n), m.max(n));
     let all: i128 = counts.iter().sum();

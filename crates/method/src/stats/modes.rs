@@ -18,7 +18,7 @@ pub struct TwoModes {
 pub struct Mode {
     /// Median of its values.
     pub centre: f64,
-    /// How many they are.
+    /// The number of its values.
     pub count: usize,
 }
 
@@ -29,11 +29,11 @@ const ASHMAN: f64 = 3.0;
 /// Centres nearer to each other than this share of the median are no matter, and may be two steps of a search.
 const APART: f64 = 0.03;
 
-/// Whether a sample, in any order, has two modes. `None` when it does not look so, and always for n < 6.
+/// Returns the two modes of a sample, in any order. `None` when it does not look like two modes, and always for n < 6.
 ///
-/// The sample is split where its parts, two values each at least, scatter least. They are two modes when Ashman's D says so and when no
-/// value stands in a gap that is clearly larger than the scatter inside the parts: by simulation so large that of Gaussian samples of any
-/// size from 6 no more than 2 in 100 pass.
+/// The sample is split where its parts, two values each at least, scatter least. They are two modes when Ashman's D says so
+/// and when no value stands in a gap that is clearly larger than the scatter inside the parts: by simulation so large that of
+/// Gaussian samples of any size from 6 no more than 2 in 100 pass.
 pub fn modes(values: &[f64]) -> Option<TwoModes> {
     let sorted = sort(values);
     let at = best_split(&sorted)?;
@@ -46,7 +46,7 @@ pub fn modes(values: &[f64]) -> Option<TwoModes> {
     (is_clear && is_apart).then_some(found)
 }
 
-/// How many times the scatter inside the parts the gap between them has to be.
+/// Returns how many times the scatter inside the parts the gap between them has to be.
 fn clear_gap(n: usize) -> f64 {
     1.3 + 13.0 / (n as f64 - 4.0)
 }

@@ -6,7 +6,7 @@ use super::inversions::{LARGEST, distribution};
 use super::{median, sort};
 use serde::{Deserialize, Serialize};
 
-/// How much larger the values of a sample B are than those of an independent sample A.
+/// The ratio by which the values of a sample B are larger than those of an independent sample A.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Shift {
     /// Median of B over median of A.
@@ -22,22 +22,23 @@ pub struct Shift {
 /// The error level of intervals and verdicts: 5 %.
 pub const LEVEL: f64 = 0.05;
 
-/// Whether a p-value shows a difference at [`LEVEL`]; sums of exact shares may miss it by rounding.
+/// Returns whether a p-value shows a difference at [`LEVEL`]; sums of exact shares may miss it by rounding.
 pub fn is_significant(p: f64) -> bool {
     p <= LEVEL + 1e-12
 }
 
-/// What must be allowed for where repetitions are not independent.
+/// The allowances to be made where repetitions are not independent.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Doubts {
     /// The factor by which the variance of the test is larger for it; 1 of independent values.
     pub inflation: f64,
-    /// By how much a drift may have made B larger than A, as a logarithm; negative where it may have made it smaller.
+    /// The logarithm of the factor by which a drift may have made B larger than A; negative where it may have made it
+    /// smaller.
     pub drift: f64,
 }
 
 impl Doubts {
-    /// Of values that are independent of each other and of their order.
+    /// No allowance: for values that are independent of each other and of their order.
     pub const NONE: Self = Self { inflation: 1.0, drift: 0.0 };
 }
 
@@ -133,7 +134,7 @@ struct Tails {
     sizes: (usize, usize),
     /// The share of each U; empty where the normal distribution takes its place.
     exact: Vec<f64>,
-    /// How much larger the variance is than that of independent values.
+    /// The factor by which the variance is larger than that of independent values.
     inflation: f64,
 }
 

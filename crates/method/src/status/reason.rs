@@ -9,12 +9,13 @@ use crate::search::Limit;
 use crate::trial::Fault;
 use std::mem::discriminant;
 
-/// Why the true value may be higher than the number: how many repetitions were ended by something else than the DUT.
+/// The reasons why the true value may be higher than the number: the number of repetitions that were ended by something other
+/// than the DUT.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Open {
     /// Repetitions beyond whose number no trial was valid.
     pub invalid: u32,
-    /// Why such trials were invalid.
+    /// The reason why such trials were invalid.
     pub cause: Cause,
     /// Repetitions that reached the most the plan allows: the highest load, the longest burst, the end of the trial.
     pub maximum: u32,
@@ -22,7 +23,7 @@ pub struct Open {
     pub disturbed: u32,
 }
 
-/// Whose doing it was that trials were invalid.
+/// The cause of the invalid trials.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
     /// The tester fell short.
@@ -35,7 +36,7 @@ pub enum Cause {
     Disturbed,
 }
 
-/// Which trials were invalid.
+/// The stage whose trials were invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
     /// Those of the search, at every load it tried.
@@ -44,14 +45,14 @@ pub enum Stage {
     Measurement,
 }
 
-/// Why trials came to no result.
+/// The reason why trials came to no result.
 #[derive(Clone, Debug, PartialEq)]
 pub enum NoResult {
     /// No trial that counts was valid.
     Invalid {
-        /// Whose doing it was.
+        /// The cause of the invalid trials.
         cause: Cause,
-        /// Which trials.
+        /// The stage of the invalid trials.
         stage: Stage,
         /// All trials of the point.
         trials: u32,
@@ -72,24 +73,24 @@ pub enum NoResult {
     Unfinished {
         /// Trials on record.
         trials: u32,
-        /// What ended the run.
+        /// The event that ended the run.
         stop: Stop,
     },
 }
 
-/// Why no trial was made.
+/// The reason why no trial was made.
 #[derive(Clone, Debug, PartialEq)]
 pub enum NotRun {
     /// The test is optional, and what it needs is missing.
     LeftOut {
-        /// What is missing.
+        /// A description of what is missing.
         why: String,
     },
     /// The run ended before.
     Stopped(Stop),
 }
 
-/// What ended a run before a point was complete.
+/// The event that ended a run before a point was complete.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Stop {
     /// The user.
@@ -113,7 +114,7 @@ pub enum Stop {
 }
 
 impl Open {
-    /// `None` where the number is the DUT's. `results` are the repetitions that have one.
+    /// Returns the reasons; `None` where the number is the DUT's. `results` are the repetitions that have one.
     pub(super) fn of(test: &Test, results: &[&Outcome], records: &[&TrialRecord]) -> Option<Self> {
         let brackets = || results.iter().filter(|_| test.measure.is_searched_rate()).filter_map(|o| o.brackets.first());
         let open = |limit: Limit| brackets().filter(|b| open_bracket(b) && b.limit == limit).count() as u32;
@@ -139,7 +140,7 @@ impl Open {
 }
 
 impl Cause {
-    /// By the majority of the trials that were not the ones asked for.
+    /// Returns the cause by the majority of the trials that were not the ones asked for.
     pub fn of(records: &[&TrialRecord]) -> Self {
         let invalid = || records.iter().filter(|r| r.result.faults.iter().any(Fault::always_invalidates));
         let is_most =
@@ -154,7 +155,7 @@ impl Cause {
 }
 
 impl NoResult {
-    /// Why none of these repetitions has a result.
+    /// Returns why none of these repetitions has a result.
     pub(super) fn of(test: &Test, outcomes: &[&Outcome], records: &[&TrialRecord]) -> Self {
         let brackets = || outcomes.iter().filter_map(|outcome| outcome.brackets.first()).filter(|b| b.lower.is_none());
         let stage = match brackets().count() == outcomes.len() || brackets().any(|b| is_not_the_duts(b.limit)) {
@@ -190,12 +191,12 @@ impl NoResult {
     }
 }
 
-/// Whether a search that found nothing says nothing of the DUT.
+/// Returns whether a search that found nothing says nothing about the DUT.
 fn is_not_the_duts(limit: Limit) -> bool {
     matches!(limit, Limit::Tester | Limit::Disturbed)
 }
 
-/// Whether others had the DUT's processors in most of the trials with a fault.
+/// Returns whether others had the DUT's processors in most of the trials with a fault.
 fn is_most_of_all(records: &[&TrialRecord]) -> bool {
     let with_faults = records.iter().filter(|record| !record.result.faults.is_empty()).count();
     2 * records.iter().filter(|record| is_disturbed(record)).count() > with_faults

@@ -18,7 +18,7 @@ pub struct Connections {
     /// D: from the first frame of phase 1 to the first of what followed, nanoseconds; 0 where nothing followed.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub delay_ns: u64,
-    /// How the DUT translated the sources.
+    /// The translation of the sources by the DUT.
     pub mapping: Mapping,
     /// Connections the DUT counted before phase 1, after it, and at the end. `None` where it could not be asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -26,10 +26,10 @@ pub struct Connections {
     /// After phase 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counted: Option<u64>,
-    /// At the end of phase 2, or of the validation.
+    /// The count at the end of phase 2, or of the validation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counted_after: Option<u64>,
-    /// How long the DUT took to delete all of its connections, nanoseconds, where it was asked to.
+    /// The time the DUT took to delete all of its connections, nanoseconds, where it was asked to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub torn_down_ns: Option<u64>,
     /// The first connections that were lost, or mixed up with another, one line each.
@@ -47,9 +47,9 @@ impl Connections {
         self.offered.saturating_sub(self.established)
     }
 
-    /// Where the DUT's count is not the tester's: one of the two extremes of RFC 9693 does not hold. In phase 1 every frame opens a
-    /// connection, in phase 2 none does. Not to be asked where frames were lost that only open or try connections: a DUT with fewer
-    /// connections than arrived is known by its validation.
+    /// Returns a fault for each count of the DUT that is not the tester's: one of the two extremes of RFC 9693 does not hold.
+    /// In phase 1 every frame opens a connection, in phase 2 none does. Not to be called where frames that only open or try
+    /// connections were lost: a DUT with fewer connections than arrived is known by its validation.
     pub fn faults(&self) -> Vec<Fault> {
         let mut faults = Vec::new();
         let opened = self.opened_by_the_dut().filter(|_| self.lost() == 0);
@@ -69,7 +69,8 @@ impl Connections {
     }
 }
 
-/// How the DUT translated the sources of the connections, as the Responder saw them. The words are those of RFC 4787 section 4.1.
+/// The translation of the sources of the connections by the DUT, as the Responder saw it. The words are those of RFC 4787
+/// section 4.1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mapping {
     /// Connections the state table holds: what the other numbers are of.

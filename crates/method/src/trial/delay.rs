@@ -15,22 +15,22 @@ pub struct Delay {
     pub p999_ns: u64,
     /// Largest.
     pub max_ns: u64,
-    /// Of every frame, not of buckets; `None` in records of before they were kept.
+    /// The moments of every frame, not of buckets; `None` in records from before they were kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub moments: Option<Moments>,
 }
 
-/// What the average and the standard deviation of delays follow from.
+/// The sum and the spread of delays, from which the average and the standard deviation follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Moments {
-    /// Of all delays, nanoseconds.
+    /// The sum of all delays, nanoseconds.
     pub sum_ns: u64,
     /// Standard deviation, picoseconds: in whole nanoseconds that of a steady device would be rounded away.
     pub deviation_ps: u64,
 }
 
 impl Moments {
-    /// Of `count` delays, from their sum and the sum of their squares, nanoseconds. `None` of none.
+    /// Returns the moments of `count` delays, from their sum and the sum of their squares, nanoseconds. `None` for none.
     pub fn of_sums(count: u64, sum_ns: u128, squares: u128) -> Option<Self> {
         let count = (count > 0).then_some(u128::from(count))?;
         // n * sum of squares - square of the sum is n^2 times the variance, and exact.

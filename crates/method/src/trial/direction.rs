@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// The counts of one direction. Every offered frame has one fate: `received`, `late`, `mistranslated`, `corrupt`, or lost.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DirectionResult {
-    /// Which way these frames went.
+    /// The direction these frames went.
     pub direction: Direction,
     /// Frames the schedule held.
     pub intended: u64,
@@ -36,10 +36,11 @@ pub struct DirectionResult {
     /// Frames on the receiving port that are no test frames of this trial (RFC 2544 section 10: to be ignored).
     #[serde(default)]
     pub foreign: u64,
-    /// Of the foreign frames, ICMP and ICMPv6 messages other than those of neighbour discovery: what a device says when it refuses to forward.
+    /// The number of foreign frames that are ICMP and ICMPv6 messages other than those of neighbour discovery: what a device
+    /// says when it refuses to forward.
     #[serde(default)]
     pub icmp: u64,
-    /// Of the foreign frames, fragments of datagrams (test frames are never to be fragmented).
+    /// The number of foreign frames that are fragments of datagrams (test frames are never to be fragmented).
     #[serde(default)]
     pub fragments: u64,
     /// Frames of the other direction, back at the port they were sent from.
@@ -48,15 +49,15 @@ pub struct DirectionResult {
     /// Offered frames that the link refused because the DUT's receive queue was full (a subset of the lost).
     #[serde(default)]
     pub refused: u64,
-    /// How the sender kept its schedule.
+    /// Statistics on how well the sender kept its schedule.
     pub sending: Sending,
-    /// How the receiver kept up.
+    /// Statistics on how well the receiver kept up.
     pub receiving: Receiving,
     /// Frames not received, by the time they were due to be sent; equal bins over the trial (see [`LOSS_BIN_NS`]).
     /// Empty when nothing was lost.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lost_by_bin: Vec<u64>,
-    /// When the last frame not received was due, nanoseconds from the first frame's due time.
+    /// The due time of the last frame not received, nanoseconds from the first frame's due time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_missing_ns: Option<u64>,
     /// The longest time without a received frame between two of them.
@@ -71,7 +72,7 @@ pub struct DirectionResult {
     /// Inter packet delay variation over pairs of received neighbours.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ipdv: Option<Ipdv>,
-    /// How the delays of the right frames are distributed, late ones included: the loss at every timeout follows from it.
+    /// The distribution of the delays of the right frames, late ones included: the loss at every timeout follows from it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub delays: Vec<Bucket>,
     /// The first wrong frames, one line each: "expected ..., got ...".
@@ -82,7 +83,7 @@ pub struct DirectionResult {
 /// Width of a bin of [`DirectionResult::lost_by_bin`]: 100 ms.
 pub const LOSS_BIN_NS: u64 = 100_000_000;
 
-/// How a sender kept its schedule.
+/// Statistics on how well a sender kept its schedule.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sending {
     /// From the first to the last frame by the schedule, nanoseconds.
@@ -95,7 +96,7 @@ pub struct Sending {
     pub late_frames: u64,
 }
 
-/// How a receiver kept up.
+/// Statistics on how well a receiver kept up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Receiving {
     /// The longest time between two looks at the port while frames were due, nanoseconds.

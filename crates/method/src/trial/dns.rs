@@ -3,30 +3,31 @@
 use super::Fault;
 use serde::{Deserialize, Serialize};
 
-/// What one trial of queries counted, beside what every trial counts: there a query is what a frame is elsewhere.
+/// The counts of one trial of queries, beside those that every trial has: there a query is what a frame is elsewhere.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct DnsResult {
     /// The server that was asked, address and port.
     pub server: String,
     /// A query without the right answer after this time has failed, nanoseconds (RFC 8219 section 9.2: 1 s, and never more).
     pub timeout_ns: u64,
-    /// What became of the queries.
+    /// The numbers of queries, by outcome.
     pub answers: Answers,
     /// Times from a query to its first answer, of all that were answered, right or wrong.
     pub rtt: RttSums,
     /// Queries for names that have an AAAA record of their own, of all that were sent.
     pub existing: u64,
-    /// What the DUT answered from its cache.
+    /// The answers the DUT gave from its cache.
     pub cache: Cache,
-    /// What reached the authoritative server; nothing where it is not the tester's own.
+    /// The messages that reached the authoritative server; `None` where it is not the tester's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub authority: Option<AuthorityCounts>,
-    /// What the self-test of section 9.2.1 allows, queries per second; `None` where there was none.
+    /// The rate that the self-test of section 9.2.1 allows, queries per second; `None` where there was none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub certified: Option<u64>,
 }
 
-/// Of the right answers, one in so many may have come from elsewhere than it was meant to, where some are to come from the cache.
+/// The tolerance on right answers that may have come from elsewhere than intended, where some are to come from the cache: one
+/// in so many.
 const HITS_TOLERANCE: u64 = 100;
 
 impl DnsResult {
@@ -152,7 +153,7 @@ impl RttSums {
         self.squares_us2 += us * us;
     }
 
-    /// Those of another share of the same trial.
+    /// Adds the sums of another share of the same trial.
     pub fn add(&mut self, other: &Self) {
         self.count += other.count;
         self.sum_ns += other.sum_ns;
@@ -175,12 +176,12 @@ impl RttSums {
 /// Caching: what was meant to be answered from the cache and what was, name by name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cache {
-    /// Of the queries that were rightly answered, in time or late, those for names that had been resolved before the trial.
+    /// The number of queries rightly answered, in time or late, that were for names resolved before the trial.
     pub intended: u64,
-    /// Of the same queries, those the authority was not asked about. `None` where the authority is not ours to ask.
+    /// The number of the same queries that the authority was not asked about. `None` where the authority is not ours to ask.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub observed: Option<u64>,
-    /// Of those intended, the ones the authority was asked for all the same: pushed out of the cache, or never kept.
+    /// The number of the intended ones that the authority was asked for all the same: pushed out of the cache, or never kept.
     #[serde(default)]
     pub missed: u64,
     /// Right answers about new names that the authority was not asked for: the DUT knew them from somewhere.
@@ -194,7 +195,7 @@ pub struct Cache {
     pub preload_ns: u64,
 }
 
-/// What reached the authoritative server during a trial.
+/// The messages that reached the authoritative server during a trial.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AuthorityCounts {
     /// Queries for AAAA records of names in the namespace.
@@ -203,11 +204,11 @@ pub struct AuthorityCounts {
     pub a: u64,
     /// Everything else that was a query.
     pub other: u64,
-    /// What was none.
+    /// Messages that were not queries.
     pub malformed: u64,
     /// Names of the trial that were asked for, each counted once.
     pub names: u64,
-    /// Over TCP, of all.
+    /// The queries over TCP, of all.
     pub over_tcp: u64,
     /// Lost at the authority's own socket: it was too slow.
     pub overruns: u64,
@@ -221,7 +222,7 @@ impl AuthorityCounts {
 }
 
 impl std::iter::Sum for AuthorityCounts {
-    /// Those of several sockets of one server, and of disjoint sets of names.
+    /// Sums the counts of several sockets of one server, and of disjoint sets of names.
     fn sum<I: Iterator<Item = Self>>(counts: I) -> Self {
         counts.fold(Self::default(), |sum, more| Self {
             aaaa: sum.aaaa + more.aaaa,
@@ -259,14 +260,14 @@ pub struct CertificateTrial {
     pub sent: u64,
     /// Answered rightly within a quarter of the timeout.
     pub in_time: u64,
-    /// Whether the sender kept its schedule.
+    /// True if the sender kept its schedule.
     pub is_paced: bool,
     /// The slowest answer, nanoseconds.
     pub slowest_ns: u64,
 }
 
 impl CertificateTrial {
-    /// Whether the tester is fit for r = rate / 2.2.
+    /// Returns whether the tester is fit for r = rate / 2.2.
     pub fn passed(&self) -> bool {
         self.is_paced && self.sent > 0 && self.in_time == self.sent
     }

@@ -12,9 +12,9 @@ pub enum Fault {
     SentTooSlowly {
         /// The direction concerned.
         direction: Direction,
-        /// By the schedule, nanoseconds.
+        /// The time by the schedule, nanoseconds.
         nominal_ns: u64,
-        /// As it happened, nanoseconds.
+        /// The actual time, nanoseconds.
         took_ns: u64,
     },
     /// The sender was away and then caught up by a burst.
@@ -61,7 +61,7 @@ pub enum Fault {
     },
     /// The trial needs more open sockets and files than this process may have: nothing was sent.
     TooFewDescriptors {
-        /// At the worst.
+        /// The number needed at the worst.
         needed: u64,
         /// The hard limit.
         allowed: u64,
@@ -84,9 +84,9 @@ pub enum Fault {
     },
     /// The trial took longer than the DUT keeps an idle connection: what is missing may have timed out.
     LongerThanTimeout {
-        /// From before phase 1 to the end, milliseconds.
+        /// The time from before phase 1 to the end, milliseconds.
         took_ms: u64,
-        /// What the DUT keeps one for at least, milliseconds.
+        /// The least time the DUT keeps a connection, milliseconds.
         timeout_ms: u64,
     },
     /// The rate is above what the self-test of RFC 8219 section 9.2.1 certifies the tester for.
@@ -122,25 +122,26 @@ pub enum Fault {
     },
     /// The DUT has not opened as many connections as arrived: one of the two extremes of RFC 9693 does not hold.
     ConnectionsDiffer {
-        /// What it should have, by the frames received.
+        /// The number of connections the DUT should have, by the frames received.
         expected: u64,
-        /// What it says it has.
+        /// The number of connections the DUT says it has.
         counted: u64,
-        /// Whether this was after phase 2, in which none may come or go.
+        /// True if this was after phase 2, in which no connection may come or go.
         after_phase_2: bool,
     },
 }
 
 impl Fault {
-    /// Of the DUT's time others may have so many parts in a thousand unnoticed: a kernel has housekeeping to do, and the counters tick slowly.
+    /// The share of the DUT's time that others may have unnoticed, in parts per thousand: a kernel has housekeeping to do,
+    /// and the counters tick slowly.
     pub const UNNOTICED_PER_MILLE: u64 = 50;
 
-    /// Whether its cause lies outside of DUT and tester: others had the DUT's processors.
+    /// Returns whether the cause lies outside of DUT and tester: others had the DUT's processors.
     pub fn is_of_the_machine(&self) -> bool {
         self.taken_ms().is_some()
     }
 
-    /// For how many milliseconds others had the DUT's processors, where that is the fault.
+    /// Returns the time for which others had the DUT's processors, milliseconds, where that is the fault, else `None`.
     pub fn taken_ms(&self) -> Option<u64> {
         match self {
             Self::CpuStolen { milliseconds } | Self::CpuTaken { milliseconds } => Some(*milliseconds),
@@ -148,22 +149,23 @@ impl Fault {
         }
     }
 
-    /// Whether it is the DUT's connections that were not as asked, rather than the tester that fell short.
+    /// Returns whether the DUT's connections were not as asked, rather than the tester having fallen short.
     pub fn is_of_connections(&self) -> bool {
         matches!(self, Self::PhaseOneIncomplete { .. } | Self::LongerThanTimeout { .. } | Self::ConnectionsDiffer { .. })
     }
 
-    /// Whether it is the names that were not cached, or could not be asked for, as the plan has it, rather than the tester that fell short.
+    /// Returns whether the names were not cached as the plan has it, or could not be asked for so, rather than the tester
+    /// having fallen short.
     pub fn is_of_names(&self) -> bool {
         matches!(self, Self::PreloadFailed { .. } | Self::HitsDiffer { .. } | Self::TooFewNames { .. })
     }
 
-    /// Whether the same trial would have this fault again: it follows from the load alone.
+    /// Returns whether the same trial would have this fault again: it follows from the load alone.
     pub fn is_certain(&self) -> bool {
         matches!(self, Self::AboveCertified { .. } | Self::TooFewNames { .. })
     }
 
-    /// Whether the trial was not the one that was asked for, whatever it counted.
+    /// Returns whether the trial was not the one that was asked for, whatever it counted.
     pub fn always_invalidates(&self) -> bool {
         matches!(
             self,

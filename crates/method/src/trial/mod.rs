@@ -26,35 +26,35 @@ use tcp::TcpResult;
 
 /// Whatever can perform a trial: the frame engine, a DNS client, a simulated device.
 pub trait Measurer {
-    /// Why no trial could be performed at all. Loss is a result, not an error.
+    /// The reason why no trial could be performed at all. Loss is a result, not an error.
     type Error;
 
     /// Performs one trial, from the first frame to the end of the wait for residual frames.
     fn measure(&mut self, spec: &TrialSpec) -> Result<TrialResult, Self::Error>;
 }
 
-/// What a measurer counted in one trial.
+/// The counts of a measurer in one trial.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TrialResult {
-    /// What was asked.
+    /// The specification of the trial.
     pub spec: TrialSpec,
     /// One entry for each direction that was loaded.
     pub directions: Vec<DirectionResult>,
-    /// What phase 1 came to, in a trial of a stateful gateway (RFC 9693).
+    /// The result of phase 1, in a trial of a stateful gateway (RFC 9693).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub connections: Option<Connections>,
-    /// What became of TCP connections, in a trial of those (RFC 3511).
+    /// The result of TCP connections, in a trial of those (RFC 3511).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tcp: Option<Box<TcpResult>>,
-    /// What became of DNS queries, in a trial of those (RFC 8219 section 9).
+    /// The result of DNS queries, in a trial of those (RFC 8219 section 9).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dns: Option<Box<DnsResult>>,
-    /// In what the tester itself fell short. Empty in a clean trial.
+    /// The ways in which the tester itself fell short. Empty in a clean trial.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub faults: Vec<Fault>,
 }
 
-/// What a trial says about a load.
+/// The verdict of a trial on a load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
@@ -97,8 +97,8 @@ impl TrialResult {
         Verdict::Lost
     }
 
-    /// Whether what is missing in a direction is the DUT's doing, but for a share of it at most: the tester's own faults cannot explain
-    /// more. Where the loss itself is the result, that result is good to this share.
+    /// Returns whether the DUT caused what is missing in each direction, but for `share` of it at most: the tester's own
+    /// faults cannot explain more. Where the loss itself is the result, that result is good to this share.
     pub fn is_loss_of_the_dut(&self, share: f64) -> bool {
         self.directions.iter().all(|d| self.is_loss_of_the_dut_in(d, share))
     }
@@ -148,7 +148,7 @@ impl TrialResult {
         }
     }
 
-    /// What the faults of the sender and of the receiver of a direction both count.
+    /// Returns the number of frames that the faults of the sender and of the receiver of a direction both count.
     fn stalled_twice(&self, of: Direction) -> u64 {
         let most = |noted: fn(&Fault) -> Option<(Direction, u64)>| {
             self.faults.iter().filter_map(noted).filter(|(direction, _)| *direction == of).map(|(_, frames)| frames).max()
@@ -164,9 +164,9 @@ impl TrialResult {
         sender.unwrap_or(0).min(receiver.unwrap_or(0))
     }
 
-    /// Whether the tester was plainly not able to offer this load: frames were left over, sending took more than a hundredth longer
-    /// than nominal, or the load is above what its self-test certifies. A stall passes; this does not, so fewer repetitions are
-    /// needed to establish it.
+    /// Returns whether the tester was plainly not able to offer this load: frames were left over, sending took more than a
+    /// hundredth longer than nominal, or the load is above what its self-test certifies. A stall passes; this does not, so
+    /// fewer repetitions are needed to establish it.
     pub fn is_beyond_tester(&self) -> bool {
         let is_short = self.directions.iter().any(|d| d.offered < d.intended);
         let is_slow = |fault: &Fault| matches!(fault, Fault::SentTooSlowly { nominal_ns, took_ns, .. } if *took_ns > nominal_ns + nominal_ns / 100);

@@ -44,7 +44,7 @@ impl Exchange<'_> {
         }
     }
 
-    /// From the departure of a request to the arrival of its reply.
+    /// Returns the delays from the departure of a request to the arrival of its reply.
     pub fn time(&self) -> Option<&Delay> {
         self.replies.delay.as_ref()
     }

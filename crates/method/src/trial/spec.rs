@@ -3,17 +3,17 @@
 use crate::terms::FrameRate;
 use serde::{Deserialize, Serialize};
 
-/// What is asked of one trial.
+/// The specification of one trial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TrialSpec {
     /// The intended load of RFC 2285 section 3.5.1: frames per second, per direction.
     pub rate: FrameRate,
     /// Nominal time of sending, nanoseconds.
     pub duration_ns: u64,
-    /// How the load runs over that time.
+    /// The course of the load over that time.
     #[serde(default, skip_serializing_if = "Shape::is_constant")]
     pub shape: Shape,
-    /// Which frames are tagged, if some are.
+    /// The frames that are tagged, if some are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tagging: Option<Tagging>,
     /// Connections that are opened before: phase 1 of RFC 9693, where the trial is one of phase 2.
@@ -30,14 +30,14 @@ pub struct Opening {
     pub rate: FrameRate,
 }
 
-/// How the load of a trial runs over its time.
+/// The course of the load of a trial over its time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Shape {
     /// The same from the first to the last frame.
     #[default]
     Constant,
-    /// A burst (RFC 9004): the wait for residual frames begins anew with every frame received.
+    /// A burst (RFC 9004): the wait for residual frames starts again with every frame received.
     Burst,
     /// Another rate from a moment on (system recovery, RFC 2544 section 26.5).
     Drop {
@@ -94,7 +94,7 @@ impl Shape {
         }
     }
 
-    /// Whether connections are made, not frames sent.
+    /// Returns whether connections are made, not frames sent.
     pub fn is_of_tcp(&self) -> bool {
         matches!(self, Self::TcpRate | Self::TcpCapacity { .. })
     }
@@ -104,7 +104,7 @@ impl Shape {
     }
 }
 
-/// Which frames are tagged (RFC 8219 section 7.2): evenly spread over the time from `after_ns` on.
+/// The frames that are tagged (RFC 8219 section 7.2): evenly spread over the time from `after_ns` on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tagging {
     /// No frame due before this is tagged, nanoseconds from the first frame.
@@ -135,7 +135,8 @@ impl TrialSpec {
         Schedule::of(self)
     }
 
-    /// What this opens: phase 1, whether it is the trial itself or goes before it.
+    /// Returns the connections that this trial opens: phase 1, whether it is the trial itself or goes before it. `None` where
+    /// there is no phase 1.
     pub fn opens(&self) -> Option<Opening> {
         let own = self.shape.connections().map(|connections| Opening { connections, rate: self.rate });
         own.or(self.opening)
@@ -156,11 +157,11 @@ impl TrialSpec {
 /// A stretch of a schedule at one rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segment {
-    /// Its first frame's number.
+    /// The number of its first frame.
     pub first: u64,
-    /// Its frames.
+    /// The number of its frames.
     pub frames: u64,
-    /// When its first frame is due, nanoseconds from the start of the trial.
+    /// The time at which its first frame is due, nanoseconds from the start of the trial.
     pub start_ns: u64,
     /// Its rate, frames per second.
     pub rate: FrameRate,
@@ -168,7 +169,8 @@ pub struct Segment {
     pub flows: u32,
 }
 
-/// When each frame of one direction is due: stretches of constant rate, always counted from their start, so that no error adds up.
+/// The due times of the frames of one direction: stretches of constant rate, always counted from their start, so that no
+/// error adds up.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Schedule(Vec<Segment>);
 
@@ -233,7 +235,7 @@ impl Schedule {
         &self.0[after.saturating_sub(1)]
     }
 
-    /// When frame `sequence` is due, nanoseconds from the start of the trial.
+    /// Returns the time at which frame `sequence` is due, nanoseconds from the start of the trial.
     #[inline]
     pub fn due_ns(&self, sequence: u64) -> u64 {
         let segment = self.segment_of(sequence);

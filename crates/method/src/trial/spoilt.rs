@@ -10,7 +10,7 @@ use crate::terms::{Direction, LossRatio};
 /// The frames of a direction, or of a whole trial, whose delays may be the tester's doing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Spoilt {
-    /// At most so many frames.
+    /// The number of frames that are spoilt, at most.
     pub frames: u64,
     /// The worst of them by at most so much, nanoseconds.
     pub worst_ns: u64,
@@ -32,7 +32,7 @@ impl Spoilt {
         }
     }
 
-    /// Both together.
+    /// Returns both together.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         Self {
@@ -42,7 +42,7 @@ impl Spoilt {
         }
     }
 
-    /// Whether at most `share` of `frames` are spoilt: then the rank of a quantile moves by no more than that.
+    /// Returns whether at most `share` of `frames` are spoilt: then the rank of a quantile moves by no more than that.
     pub fn is_within(&self, share: f64, frames: u64) -> bool {
         self.frames as f64 <= share * frames as f64
     }
@@ -70,7 +70,7 @@ impl TrialResult {
         })
     }
 
-    /// Whether the trial was the one asked for: what was intended was offered.
+    /// Returns whether the trial was the one asked for: what was intended was offered.
     pub fn is_as_asked(&self) -> bool {
         !self.faults.iter().any(Fault::always_invalidates)
     }

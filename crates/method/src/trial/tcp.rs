@@ -6,7 +6,7 @@ use crate::terms::Direction;
 use serde::{Deserialize, Serialize};
 use std::net::IpAddr;
 
-/// How connections are closed.
+/// The way connections are closed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Close {
@@ -19,7 +19,7 @@ pub enum Close {
     Reset,
 }
 
-/// Which of the two trials of RFC 3511.
+/// The two trials of RFC 3511.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TcpTrial {
@@ -29,10 +29,10 @@ pub enum TcpTrial {
     Capacity,
 }
 
-/// What was asked of the tester.
+/// The specification of a trial of TCP connections, as given to the tester.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TcpSpec {
-    /// Which trial.
+    /// The kind of trial.
     pub trial: TcpTrial,
     /// Connections tried per second.
     pub rate: u64,
@@ -42,32 +42,32 @@ pub struct TcpSpec {
     pub object_octets: u32,
     /// The time limit of each connection, nanoseconds.
     pub time_limit_ns: u64,
-    /// How connections are closed.
+    /// The way connections are closed.
     pub close: Close,
 }
 
-/// What one trial counted.
+/// The counts of one trial.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TcpResult {
-    /// What was asked.
+    /// The specification of the trial.
     pub spec: TcpSpec,
-    /// What became of the connections, up to the first response.
+    /// The numbers of connections by outcome, up to the first response.
     pub connections: Connections,
-    /// Whether they were still alive when all were open (capacity only).
+    /// The check that they were still alive when all were open (capacity only).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub check: Option<Check>,
-    /// From SYN to SYN/ACK, as the client's connect() sees it: of established connections.
+    /// Times from SYN to SYN/ACK of established connections, as the client's connect() sees it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub connect: Option<Times>,
-    /// From SYN to the last octet of the first response: of completed connections.
+    /// Times from SYN to the last octet of the first response of completed connections.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub complete: Option<Times>,
-    /// How the client kept its schedule.
+    /// Statistics on how well the client kept its schedule.
     pub pace: Pace,
-    /// What the server saw; nothing where it is not the tester's own.
+    /// The counts of the server; `None` where it is not the tester's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server: Option<ServerCounts>,
-    /// What the tester's own kernel noted.
+    /// The counts of the tester's own kernel.
     pub kernel: KernelCounts,
     /// The first connections that failed, one line each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -78,13 +78,13 @@ pub struct TcpResult {
 /// `unverified` or `wrong`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Connections {
-    /// That the schedule held.
+    /// Connections that the schedule held.
     pub intended: u64,
-    /// Whose SYN left the tester.
+    /// Connections whose SYN left the tester.
     pub attempted: u64,
-    /// Whose SYN/ACK came.
+    /// Connections whose SYN/ACK came.
     pub established: u64,
-    /// Whose first response came and was right in every octet.
+    /// Connections whose first response came and was right in every octet.
     pub completed: u64,
     /// Answered by a RST instead of a SYN/ACK.
     pub refused: u64,
@@ -92,13 +92,13 @@ pub struct Connections {
     pub reset: u64,
     /// Ended by an ICMP or ICMPv6 error, or another error of the network.
     pub unreachable: u64,
-    /// Without any answer within the time limit.
+    /// Connections without any answer within the time limit.
     pub timed_out: u64,
     /// Established, but without a whole response within the time limit.
     pub unverified: u64,
-    /// Whose response was another one, or whose end came before its last octet.
+    /// Connections whose response was another one, or whose end came before its last octet.
     pub wrong: u64,
-    /// Of the completed, those that were not closed in order and in time.
+    /// The number of completed connections that were not closed in order and in time.
     pub unclosed: u64,
 }
 
@@ -111,9 +111,9 @@ pub struct Check {
     pub alive: u64,
     /// Completed before, and closed or reset before they were asked or instead of an answer.
     pub ended: u64,
-    /// Without a whole response within the time limit.
+    /// Connections without a whole response within the time limit.
     pub timed_out: u64,
-    /// Whose response was another one.
+    /// Connections whose response was another one.
     pub wrong: u64,
 }
 
@@ -134,7 +134,7 @@ pub struct Times {
     pub sum_ns: u64,
 }
 
-/// How the client kept its schedule. Capacity: that of opening.
+/// Statistics on how well the client kept its schedule. In a capacity trial, that of opening.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pace {
     /// From the first to the last attempt by the schedule, nanoseconds.
@@ -151,7 +151,7 @@ pub struct Pace {
     pub worst_gap_ns: u64,
 }
 
-/// What the server saw.
+/// The counts of the server.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ServerCounts {
     /// Connections accepted.
@@ -160,7 +160,7 @@ pub struct ServerCounts {
     pub most_open: u64,
     /// Requests understood.
     pub requests: u64,
-    /// What came instead of a request.
+    /// The number of times something else came instead of a request.
     pub malformed: u64,
     /// Responses written whole.
     pub responses: u64,
@@ -179,7 +179,7 @@ pub struct ServerCounts {
     pub outside_example: Option<IpAddr>,
 }
 
-/// What the kernel under the tester's ends counted in the meantime, with the traffic of others in the same namespaces.
+/// The counts of the kernel under the tester's ends in the meantime, with the traffic of others in the same namespaces.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KernelCounts {
     /// SYNs and SYN/ACKs sent again from the client's namespace.
@@ -200,8 +200,9 @@ impl Connections {
 }
 
 impl TcpResult {
-    /// As a trial among others: a connection is what a frame is elsewhere. Offered is what was attempted; received is what was right in
-    /// every octet, and in a capacity trial still alive at the end (RFC 3511 section 5.3.4.2: "all connections successfully opened").
+    /// Returns the counts as a trial among others: a connection is what a frame is elsewhere. Offered is what was attempted;
+    /// received is what was right in every octet, and in a capacity trial still alive at the end (RFC 3511 section 5.3.4.2:
+    /// "all connections successfully opened").
     pub fn into_trial(self, spec: &TrialSpec, direction: Direction) -> TrialResult {
         let alive = self.check.map_or(self.connections.completed, |check| check.alive);
         // What was not translated is no success of a translator.
@@ -227,7 +228,8 @@ impl TcpResult {
         slow.into_iter().chain(stalled).chain(overrun).collect()
     }
 
-    /// Whether the tester plainly did not offer the load: attempts were left out, or took longer in all than a thousandth and a stall.
+    /// Returns whether the tester plainly did not offer the load: attempts were left out, or took longer in all than a
+    /// thousandth and a stall.
     fn fell_short(&self) -> bool {
         let Pace { nominal_ns, took_ns, stall_ns, .. } = self.pace;
         self.connections.attempted < self.connections.intended || took_ns > nominal_ns + nominal_ns / 1000 + stall_ns

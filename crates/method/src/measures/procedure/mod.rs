@@ -24,21 +24,21 @@ pub trait Procedure {
     /// The trial wanted next, `None` when the measurement has ended. The same until `learn` is called.
     fn next_trial(&self) -> Option<TrialSpec>;
 
-    /// What the result of the trial that was wanted says to this measurement. Loss is a failure to a search for the throughput and a result
-    /// to all others; late looks of the tester spoil delays and nothing else.
+    /// Returns the verdict of this measurement on the result of the trial that was wanted. Loss is a failure to a search for
+    /// the throughput and a result to all others; late looks of the tester spoil delays and nothing else.
     fn verdict(&self, result: &TrialResult) -> Verdict;
 
     /// Takes in the result of the trial that was wanted.
     fn learn(&mut self, result: &TrialResult);
 
-    /// What is known by now.
+    /// Returns the findings so far.
     fn findings(&self) -> Findings;
 }
 
-/// What a measurement has found.
+/// The findings of a measurement.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Findings {
-    /// Of the search for the load, one for each loss goal.
+    /// The results of the search for the load, one for each loss goal.
     pub brackets: Vec<Bracket>,
     /// Everything else.
     pub values: Vec<Value>,
@@ -59,7 +59,7 @@ pub fn procedure(
     test.measure.procedure(&ProcedureContext { plan, test, frame_size, earlier, known })
 }
 
-/// What a repetition is made of: the plan around it and what is known by now.
+/// The inputs of a repetition: the plan around it and the knowledge from earlier repetitions and searches.
 #[derive(Clone, Copy)]
 pub struct ProcedureContext<'a> {
     pub(super) plan: &'a Plan,
@@ -70,7 +70,7 @@ pub struct ProcedureContext<'a> {
     known: Option<FrameRate>,
 }
 
-/// What follows once the load is known.
+/// The constructor of the procedure that follows once the load is known.
 type Then = Box<dyn Fn(FrameRate) -> Box<dyn Procedure>>;
 
 impl ProcedureContext<'_> {

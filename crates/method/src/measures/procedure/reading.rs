@@ -20,14 +20,14 @@ pub(in crate::measures) const TAIL_SHARE: f64 = 0.0005;
 /// The median and the minimum: so many of the frames. The rank of either moves by no more.
 pub(in crate::measures) const RANK_SHARE: f64 = 0.01;
 
-/// What one trial says to a measurement.
+/// The verdict on one trial in a measurement, and its values.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::measures) struct Reading {
     /// Invalid where no value holds.
     pub(in crate::measures) verdict: Verdict,
     /// The values that hold.
     pub(in crate::measures) values: Vec<Value>,
-    /// Whether no value was left out because the tester may have spoilt it.
+    /// True if no value was left out on the grounds that the tester may have spoilt it.
     pub(in crate::measures) is_whole: bool,
 }
 

@@ -5,7 +5,7 @@ use super::{Findings, Procedure};
 use crate::measures::Value;
 use crate::trial::{TrialResult, TrialSpec, Verdict};
 
-/// What a trial says: whether the tester was fit, and the values that hold.
+/// The function that reads one trial: it returns whether the tester was fit, and the values that hold.
 pub(in crate::measures) type Read = fn(&TrialResult) -> Reading;
 
 /// One valid trial, or the admission that the tester could not make one. A trial that gives some of its values only is kept until one
@@ -19,7 +19,7 @@ pub(in crate::measures) struct Single {
 }
 
 impl Single {
-    /// At most `tries` trials of `spec`, until one gives all of its values.
+    /// Returns a procedure of at most `tries` trials of `spec`, until one gives all of its values.
     pub(in crate::measures) fn new(spec: TrialSpec, tries: u32, read: Read) -> Self {
         Self { spec, tries_left: tries.max(1), read, values: Vec::new() }
     }

@@ -12,7 +12,7 @@ pub(in crate::measures) struct Searching {
     mapper: SpecMapper,
 }
 
-/// From the load a search asks for to the whole trial: to the search it remains a constant load.
+/// The mapping from the load that a search asks for to the whole trial: to the search it remains a constant load.
 pub(in crate::measures) type SpecMapper = Box<dyn Fn(TrialSpec) -> TrialSpec>;
 
 impl Searching {

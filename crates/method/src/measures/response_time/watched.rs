@@ -23,7 +23,8 @@ pub(super) fn values(record: &TrialRecord) -> Vec<Value> {
     found.into_iter().filter_map(value).collect()
 }
 
-/// Whether the load of the cores is the DUT's: of a machine of its own it always is, of the host's cores unless others ran there, too.
+/// Returns whether the load of the cores is the DUT's: always for a machine of its own, and for the host's cores unless
+/// others ran there, too.
 fn is_the_duts_own(record: &TrialRecord, watch: &Watch) -> bool {
     let is_taken = record.result.faults.iter().any(|fault| matches!(fault, Fault::CpuTaken { .. }));
     !is_taken || watch.devices.iter().any(|device| !device.cores.is_empty())
