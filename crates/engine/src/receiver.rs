@@ -19,10 +19,10 @@ const EXAMPLE_OCTETS: usize = 9_300;
 const BATCHES: usize = 4;
 /// Frames taken in at one look at most.
 pub(crate) const MOST_AT_A_LOOK: usize = BATCHES * BATCH;
-/// How long to listen on after the last frame, for duplicates.
+/// Time to listen on after the last frame, for duplicates, in nanoseconds.
 pub(crate) const LINGER_NS: u64 = 5_000_000;
 
-/// What a receiver is to expect.
+/// The frames that a receiver is to expect.
 pub(crate) struct Expected {
     pub(crate) verifier: Verifier,
     /// When each frame is due; empty where nothing is.
@@ -31,7 +31,7 @@ pub(crate) struct Expected {
     pub(crate) duration_ns: u64,
     /// A frame later than this is not received; 0: no limit.
     pub(crate) timeout_ns: u64,
-    /// Where delays go.
+    /// The histograms into which delays go.
     pub(crate) delays: Delays,
 }
 
@@ -155,13 +155,13 @@ impl<'a> Receiver<'a> {
         self.tally.last_arrival_ns
     }
 
-    /// Whether every frame of the schedule was seen.
+    /// Returns whether every frame of the schedule was seen.
     #[inline]
     pub(crate) fn has_all(&self) -> bool {
         self.tally.counts.distinct == self.tally.frames
     }
 
-    /// Whether as many different frames were seen.
+    /// Returns whether at least `frames` different frames were seen.
     #[inline]
     pub(crate) fn has(&self, frames: u64) -> bool {
         self.tally.counts.distinct >= frames

@@ -33,12 +33,12 @@ struct Request {
     since_ns: u64,
 }
 
-/// What is to be sent, and what was.
+/// The replies: those to be sent, and counts of those that were.
 struct Replies<'a> {
     port: &'a mut dyn Transmit,
     stream: Stream,
     writer: Writer,
-    /// Of constant capacity.
+    /// Requests that are not answered yet, in a queue of constant capacity.
     waiting: VecDeque<Request>,
     /// The numbers of the replies that left.
     sent: Bitmap,
@@ -99,7 +99,7 @@ impl<'a> Responder<'a> {
         replies.send(clock)
     }
 
-    /// Whether all that will be sent has left, once no more requests come.
+    /// Returns whether every reply that will be sent has left, once no more requests come.
     #[inline]
     pub(crate) fn has_answered_all(&mut self, now_ns: u64) -> Result<bool, PortError> {
         let replies = &mut self.replies;

@@ -69,7 +69,7 @@ impl<'a> EchoView<'a> {
         checksum::is_right(pseudo_header + checksum::sum(self.0))
     }
 
-    /// What follows the header: a reply has its request's.
+    /// Returns the octets that follow the header: a reply has its request's.
     pub fn payload(&self) -> &'a [u8] {
         &self.0[HEADER_LEN..]
     }

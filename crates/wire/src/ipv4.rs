@@ -60,7 +60,7 @@ impl<'a> Ipv4View<'a> {
         be16(self.0, 2)
     }
 
-    /// What the fragments of one datagram have in common.
+    /// Returns the identification, which the fragments of one datagram have in common.
     pub fn identification(&self) -> u16 {
         be16(self.0, 4)
     }
@@ -75,7 +75,7 @@ impl<'a> Ipv4View<'a> {
         be16(self.0, 6) & MORE_FRAGMENTS != 0
     }
 
-    /// Where this fragment's payload belongs, in octets.
+    /// Returns the place of this fragment's payload in the datagram, in octets.
     pub fn fragment_offset(&self) -> usize {
         usize::from(be16(self.0, 6) & 0x1fff) * 8
     }
@@ -115,7 +115,7 @@ impl<'a> Ipv4View<'a> {
         array(self.0, 16).into()
     }
 
-    /// What follows the header, cut to the total length.
+    /// Returns the octets that follow the header, cut to the total length.
     pub fn payload(&self) -> &'a [u8] {
         &self.0[self.header_len()..]
     }
@@ -133,7 +133,7 @@ impl<'a> Ipv4View<'a> {
 pub struct Ipv4Header {
     /// The differentiated services code point, 6 bits.
     pub dscp: u8,
-    /// What the fragments of one datagram have in common; 0 with `dont_fragment` (RFC 6864 section 4.1).
+    /// The identification, which the fragments of one datagram have in common; 0 with `dont_fragment` (RFC 6864 section 4.1).
     pub identification: u16,
     /// Are routers forbidden to fragment it?
     pub dont_fragment: bool,

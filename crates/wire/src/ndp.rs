@@ -79,7 +79,7 @@ pub struct Advertisement {
     pub target_mac: Option<MacAddress>,
 }
 
-/// What a frame says.
+/// The message of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Message {
     /// A question.
@@ -107,7 +107,7 @@ impl Message {
     }
 }
 
-/// What both messages have in common; the ICMPv6 type, one of the two.
+/// Checks what both messages have in common, and returns the ICMPv6 type, which is one of the two.
 fn check(ip: &Ipv6View<'_>) -> Result<u8, WireError> {
     let next = ip.next_header();
     must(next == protocol::ICMPV6, WHAT, "next header", next, "58")?;
@@ -147,7 +147,7 @@ fn link_layer_option(ip: &Ipv6View<'_>, kind: u8) -> Result<Option<MacAddress>, 
     Ok(found)
 }
 
-/// Where a message goes, and what it says: the part that solicitation and advertisement share.
+/// The addresses and content of a message: the part that solicitation and advertisement share.
 struct Parts {
     macs: (MacAddress, MacAddress),
     addresses: (Ipv6Addr, Ipv6Addr),

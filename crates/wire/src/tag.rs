@@ -27,10 +27,10 @@ pub const BACKGROUND: u8 = 0b10;
 const PATTERN_LEN: usize = 8192;
 static PATTERN: [u8; PATTERN_LEN] = pattern();
 
-/// What a frame says of itself.
+/// The information that a frame carries about itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Tag {
-    /// Which of the trial's streams it belongs to; see [`REVERSE`] and [`BACKGROUND`].
+    /// The stream of the trial that it belongs to; see [`REVERSE`] and [`BACKGROUND`].
     pub stream: u8,
     /// Its number in the stream, from 0; at most [`MAX_SEQUENCE`].
     pub sequence: u64,

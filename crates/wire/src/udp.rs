@@ -54,7 +54,7 @@ impl<'a> UdpView<'a> {
         self.checksum() != 0 && checksum::is_right(pseudo_header + checksum::sum(self.0))
     }
 
-    /// What follows the header.
+    /// Returns the octets that follow the header.
     pub fn payload(&self) -> &'a [u8] {
         &self.0[HEADER_LEN..]
     }

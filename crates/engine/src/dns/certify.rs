@@ -14,7 +14,7 @@ const TRIES: u32 = 2;
 /// trials at it are held to theirs.
 const LEAST_ALLOWED_NS: u64 = 1_000_000;
 
-/// What is known of the rates.
+/// The rates that are known to pass and to fail, and the highest rate wanted.
 pub(super) struct Bounds {
     passed: u64,
     failed: Option<u64>,
@@ -58,7 +58,7 @@ impl Bounds {
     }
 }
 
-/// What one trial says.
+/// Sums up one trial of `queries` queries at `rate`.
 pub(super) fn judged(rate: u64, queries: u64, counted: &[Counted]) -> CertificateTrial {
     let mut tally = Tally::new(1);
     counted.iter().for_each(|part| tally.add(&part.tally));

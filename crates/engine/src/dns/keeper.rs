@@ -13,7 +13,7 @@ const NAP: Duration = Duration::from_micros(100);
 
 /// So long without a query, and the server under test has nothing to do any more.
 const QUIET: Duration = Duration::from_millis(20);
-/// What still asks after this asks for reasons of its own.
+/// The longest wait for quiet: a server that still asks after this asks for reasons of its own.
 const LONGEST_SETTLING: Duration = Duration::from_secs(5);
 
 /// Holds the authorities, and lets a thread answer for them until they are wanted.

@@ -20,7 +20,7 @@ const TAKEN: usize = 32;
 const ID_STEP: u16 = 0x9e37;
 /// Identifiers of a socket. Queries under way must be fewer.
 pub(crate) const IDENTIFIERS: u64 = 1 << 16;
-/// Of an identifier no query has had yet: a number far ahead of all.
+/// The entry of an identifier that no query has had yet: a number far ahead of all.
 const NONE: u32 = u32::MAX;
 
 /// One source port.
@@ -54,7 +54,7 @@ pub(crate) struct Lines {
     poll: Poll,
     events: Events,
     inbox: Inbox,
-    /// Whether there may be more to take from a socket than was taken.
+    /// For each socket, true if there may be more to take from it than was taken.
     is_ready: Vec<bool>,
     query: Query,
     batch: Box<[u8]>,
@@ -145,7 +145,7 @@ impl Lines {
         self.events.iter().for_each(|event| self.is_ready[event.token().0] = true);
     }
 
-    /// What full buffers turned away.
+    /// Returns the number of messages that full receive buffers turned away.
     pub(crate) fn drops(&self) -> u64 {
         self.lines.iter().map(|line| line.socket.drops()).sum()
     }

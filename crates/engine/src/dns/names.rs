@@ -19,7 +19,7 @@ pub struct Domain {
 }
 
 impl Domain {
-    /// Of letters, digits and hyphens.
+    /// Creates a domain of letters, digits, hyphens and underscores.
     ///
     /// # Errors
     /// What is wrong with it, in words.
@@ -96,7 +96,7 @@ pub(crate) fn read_label(label: &[u8; LABEL]) -> Option<u32> {
     Some(address)
 }
 
-/// Which names have an AAAA record of their own, and which.
+/// The names that have an AAAA record of their own: how many, and which.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Population {
     /// Names with one, of every hundred with consecutive addresses.
@@ -107,7 +107,7 @@ pub struct Population {
 const SCATTER: u64 = 37;
 
 impl Population {
-    /// Whether the name of `address` has an AAAA record.
+    /// Returns whether the name of `address` has an AAAA record.
     #[inline]
     pub fn has_aaaa(self, address: u32) -> bool {
         is_among(u64::from(address), self.with_aaaa)
@@ -122,7 +122,7 @@ impl Population {
     }
 }
 
-/// Whether a number is among the `per_cent` that are marked, scattered over every hundred.
+/// Returns whether a number is among the `per_cent` that are marked, scattered over every hundred.
 #[inline]
 pub(crate) fn is_among(number: u64, per_cent: u8) -> bool {
     number % 100 * SCATTER % 100 < u64::from(per_cent)

@@ -10,7 +10,7 @@ const RD: u8 = 0x01;
 pub(crate) const AAAA: u16 = 28;
 /// IN.
 pub(crate) const INTERNET: u16 = 1;
-/// Where the label of the address begins: after the header and its length.
+/// The octet at which the label of the address begins: after the header and the label's length.
 const AT_LABEL: usize = HEADER + 1;
 
 /// A query with the label and the identifier left open. No EDNS: as dns64perf++ asks.

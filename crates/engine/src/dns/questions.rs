@@ -6,21 +6,21 @@ use super::names::{Population, is_among};
 use sixbench_method::plan::{DnsRole, Names};
 use sixbench_wire::Prefix6052;
 
-/// What an answer must be.
+/// The answers that are expected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Expectation {
-    /// What kind of server.
+    /// The kind of server.
     pub role: DnsRole,
     /// The prefix of a DNS64 server.
     pub prefix: Option<Prefix6052>,
-    /// Which names have an AAAA record of their own.
+    /// The names that have an AAAA record of their own.
     pub population: Population,
     /// The longest time to live that makes sense, seconds: the authority's.
     pub most_ttl: u32,
 }
 
 impl Expectation {
-    /// Of the name of `address`.
+    /// Returns the answer due for the name of `address`.
     #[inline]
     pub(crate) fn of(&self, address: u32) -> Due {
         let own = || self.population.has_aaaa(address).then(|| Population::own_aaaa(address));
@@ -47,7 +47,7 @@ pub(crate) struct Questions {
     /// New names.
     fresh: u64,
     cached: u8,
-    /// Of each place in a hundred, how many cached ones come before it.
+    /// For each place in a hundred, the number of cached names that come before it.
     before: [u8; 100],
 }
 
@@ -56,7 +56,7 @@ pub(crate) struct Questions {
 pub(crate) struct Question {
     /// The name, as an address.
     pub(crate) address: u32,
-    /// Whether it was resolved before.
+    /// True if the name was resolved before.
     pub(crate) is_cached: bool,
 }
 

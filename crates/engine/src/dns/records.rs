@@ -24,7 +24,7 @@ pub(crate) struct Record {
     pub(crate) sent_ns: u64,
     /// From sending to the first answer, and what that was.
     pub(crate) answer: Option<(u64, Fate)>,
-    /// Whether a right answer came after the timeout.
+    /// True if the answer came after the timeout.
     pub(crate) is_late: bool,
 }
 

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 /// Queries under way at most.
 const UNDER_WAY: usize = 64;
-/// How often a name is asked for.
+/// Number of times a name is asked for before it counts as failed.
 const ATTEMPTS: u32 = 3;
 
 /// Who asks, and how long it waits for an answer.
@@ -26,7 +26,7 @@ pub(super) struct Resolver<'a> {
     pub(super) timeout_ns: u64,
 }
 
-/// What became of the names.
+/// The outcome of resolving the names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Resolved {
     /// Resolved rightly.

@@ -19,7 +19,7 @@ pub(super) struct Outcome<'a> {
     pub(super) server: SocketAddr,
     pub(super) queries: u64,
     pub(super) counted: Vec<Counted>,
-    /// Where the authority is ours.
+    /// The authority's counts, where the authority is ours.
     pub(super) authority: Option<AuthorityCounts>,
     /// Likewise: names of the trial that reached it.
     pub(super) names: Option<u64>,
@@ -54,7 +54,7 @@ pub(super) fn nothing_sent(spec: &TrialSpec, queries: u64, fault: Fault) -> Tria
     TrialResult { spec: *spec, directions: vec![nothing], connections: None, tcp: None, dns: None, faults: vec![fault] }
 }
 
-/// Of all authorities together.
+/// Returns the counts of all authorities together.
 pub(super) fn add_counts(authorities: &[Authority]) -> AuthorityCounts {
     authorities.iter().map(Authority::counts).sum()
 }

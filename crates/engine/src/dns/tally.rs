@@ -20,7 +20,7 @@ pub(crate) struct Tally {
     pub(crate) existing: u64,
     /// Answered rightly, for names resolved before.
     pub(crate) cached: u64,
-    /// Of those, by asking the authority all the same.
+    /// Those of `cached` for which the server asked the authority all the same.
     pub(crate) cached_misses: u64,
     /// Answered rightly about new names, without asking the authority.
     pub(crate) fresh_hits: u64,
@@ -29,7 +29,7 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    /// Of a trial with so many bins of 100 ms.
+    /// Creates an empty tally for a trial with so many bins of 100 ms, at least one.
     pub(crate) fn new(bins: usize) -> Self {
         Self {
             answers: Answers::default(),

@@ -57,7 +57,8 @@ impl StateTable {
         (entry >> 32 == round).then_some(Mapped { part: (entry >> 16) as u16, port: entry as u16 })
     }
 
-    /// Which time round the ring, and where. Mostly there is room for all, and a division saved.
+    /// Returns the connection's round of the ring, from 1, and its place there. There is mostly room for all, which saves a
+    /// division.
     #[inline]
     fn place_of(&self, connection: u64) -> (u64, usize) {
         match connection < self.len() {

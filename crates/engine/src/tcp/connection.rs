@@ -7,7 +7,7 @@ use std::io::{self, Read, Write};
 use std::net::SocketAddr;
 use std::time::Duration;
 
-/// How far a connection has come.
+/// The progress of a connection.
 #[derive(Debug)]
 pub(super) enum Step {
     /// The SYN is out.
@@ -33,7 +33,7 @@ pub(super) struct Connection {
     pub step: Step,
 }
 
-/// How a connection fails.
+/// The way in which a connection fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Failure {
     Refused,

@@ -14,7 +14,7 @@ use std::net::Shutdown;
 /// Read at once.
 const PIECE: usize = 1 << 16;
 
-/// What the client is to do.
+/// The client's task in a trial.
 pub(super) struct Plan {
     pub spec: TcpSpec,
     pub addresses: Addresses,
@@ -61,7 +61,7 @@ impl Lives {
         }
     }
 
-    /// Whether no connection waits for anything.
+    /// Returns whether no connection waits for anything.
     pub(super) fn are_settled(&self) -> bool {
         self.pending == 0
     }

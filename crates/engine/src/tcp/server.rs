@@ -25,7 +25,7 @@ const BURST: usize = 16;
 /// Read at once: a request is much shorter.
 const PIECE: usize = 4096;
 
-/// How long connections may still be closed after the client is through.
+/// Time for which connections may still be closed after the client has finished, in nanoseconds.
 const GRACE_NS: u64 = 100_000_000;
 
 /// One accepted connection.
@@ -41,7 +41,7 @@ struct Visit {
 /// A listening socket.
 struct Door {
     listener: TcpListener,
-    /// Whether connections may wait to be accepted.
+    /// True if connections may be waiting to be accepted.
     is_knocked_at: bool,
 }
 

@@ -7,7 +7,8 @@ use sixbench_method::trial::tcp::{Check, Connections, KernelCounts, Pace, Server
 /// Failed connections told one by one.
 const EXAMPLES: usize = 4;
 
-/// Where the client is in the trial. All but the last are paced; one begins when everything of the one before is settled.
+/// The client's phase in the trial. All phases but the last are paced; each begins when everything of the one before is
+/// settled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
     /// For the server to be there.
@@ -20,7 +21,7 @@ pub(super) enum Phase {
     Over,
 }
 
-/// How a connection ends other than it should.
+/// The way in which a connection ends other than it should.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Loss {
     /// By an error of the socket.

@@ -24,17 +24,17 @@ struct Asked<'a> {
     edns: Option<Edns>,
 }
 
-/// What the client said of itself.
+/// The EDNS parameters that the client sent.
 #[derive(Clone, Copy)]
 struct Edns {
     version: u8,
     dnssec_ok: bool,
 }
 
-/// What there is to say.
+/// The content of an answer.
 struct Finding {
     rcode: OptRcode,
-    /// Whether the name is in our zone.
+    /// True if the name is in our zone.
     is_ours: bool,
     record: Option<Data>,
 }

@@ -58,7 +58,7 @@ impl Service {
         Ok(())
     }
 
-    /// Where it listens, in the order asked for.
+    /// Returns the addresses it listens on, in the order asked for.
     pub fn local(&self) -> &[SocketAddr] {
         &self.local
     }

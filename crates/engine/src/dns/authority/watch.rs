@@ -18,7 +18,7 @@ struct Watched {
 }
 
 impl Watch {
-    /// Of ranges of addresses: the first, and how many.
+    /// Creates a watch on ranges of addresses, each given by its first address and its size.
     pub fn new(ranges: &[(u32, u64)]) -> Self {
         Self { ranges: ranges.iter().map(Watched::new).collect(), repeated: Box::default() }
     }
@@ -43,14 +43,14 @@ impl Watch {
         }
     }
 
-    /// Whether a name of the ranges was asked for.
+    /// Returns whether a name of the ranges was asked for.
     #[inline]
     pub fn saw(&self, address: u32) -> bool {
         let mut found = self.ranges.iter().filter_map(|range| range.find(address));
         found.any(|(word, bit)| word.load(Ordering::Relaxed) & bit != 0)
     }
 
-    /// Whether a repeated name was asked for since this was last asked about it.
+    /// Returns whether a repeated name was asked for since the last call with this address, and forgets that it was.
     #[inline]
     pub fn take(&self, address: u32) -> bool {
         let mut found = self.repeated.iter().filter_map(|range| range.find(address));
