@@ -15,13 +15,13 @@ const PARTS_LOG2: u32 = 7;
 
 /// The delays of the frames of a direction.
 pub(crate) struct Delays {
-    /// Received in time.
+    /// Delays of the frames received in time.
     in_time: Histogram<u64>,
     /// The smallest and the largest of them, to the nanosecond.
     extremes: (u64, u64),
     /// Their sum, and that of their squares: average and standard deviation come from no bucket.
     sums: (u128, u128),
-    /// Right, but after the frame timeout.
+    /// Delays of the frames that were right, but came after the frame timeout.
     late: Histogram<u64>,
     tagged: Option<Tagged>,
     variation: Option<Variation>,
@@ -87,7 +87,7 @@ impl Delays {
         self.late.saturating_record(delay_ns.max(1));
     }
 
-    /// Those of another part of the same frames; only what is received in time and late.
+    /// Adds the delays of another part of the same frames: only of those received in time and those late.
     pub(crate) fn add(&mut self, other: &Self) {
         // Same bounds on both sides: it cannot fail.
         let _ = self.in_time.add(&other.in_time);
@@ -113,7 +113,7 @@ impl Delays {
         self.variation.as_ref()?.summary()
     }
 
-    /// All right frames, late ones included, by delay.
+    /// Returns all right frames, late ones included, by delay.
     pub(crate) fn buckets(mut self) -> Vec<Bucket> {
         // Same bounds on both sides: it cannot fail.
         let _ = self.in_time.add(&self.late);

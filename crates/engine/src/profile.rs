@@ -26,7 +26,7 @@ pub struct Face {
 }
 
 impl Face {
-    /// As it stands.
+    /// Creates the face of a datagram without a header around it.
     pub fn plain(ends: Ends) -> Self {
         Self { ends, tunnel: None }
     }
@@ -44,11 +44,11 @@ pub struct Tunnel {
 /// One kind of traffic in one direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Path {
-    /// As it leaves the tester.
+    /// The datagram as it leaves the tester.
     pub sent: Face,
-    /// As it must come back.
+    /// The datagram as it must come back.
     pub expected: Face,
-    /// By how much the DUT lowers the hop limit (RFC 7915: as a router, by at least one).
+    /// The number by which the DUT lowers the hop limit (RFC 7915: as a router, by at least one).
     pub hops: u8,
 }
 
@@ -99,7 +99,7 @@ impl Variation {
         }
     }
 
-    /// At which octet of an address of this version the 16 bits begin.
+    /// Returns the octet of an address of this version at which the 16 bits begin.
     pub(crate) fn offset(self, version: IpVersion) -> usize {
         match (self, version) {
             (Self::Part(part), IpVersion::Ipv4) => usize::from(part.ipv4_offset),
@@ -136,9 +136,9 @@ impl Subscribers {
 pub struct Group {
     /// Number of subscribers, numbered from 0 within the group.
     pub count: u32,
-    /// As they are seen on the left link.
+    /// Their addresses as seen on the left link.
     pub left: Appearance,
-    /// As they are seen on the right link.
+    /// Their addresses as seen on the right link.
     pub right: Appearance,
     /// The ports of each, where they do not all have all ports.
     pub ports: PortRule,
@@ -148,9 +148,9 @@ pub struct Group {
 /// of the path.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Appearance {
-    /// In the datagram itself.
+    /// The rule for the address in the datagram itself.
     pub inner: Option<AddressRule>,
-    /// In the header around it.
+    /// The rule for the address in the header around it.
     pub outer: Option<AddressRule>,
 }
 

@@ -56,11 +56,11 @@ struct Tally {
     bins: Vec<u64>,
     /// The highest number of a frame not received.
     last_missing: Option<u64>,
-    /// When a frame was received last, nanoseconds; 0: not yet.
+    /// The time at which a frame was received last, in nanoseconds; 0: not yet.
     last_arrival_ns: u64,
     /// The longest time without one, from arrival to arrival.
     silence: (u64, u64),
-    /// When the first frame is due, nanoseconds.
+    /// The time at which the first frame is due, in nanoseconds.
     start_ns: u64,
     examples: Vec<Example>,
     /// The examples' octets, one after the other, in memory taken before the trial.
@@ -149,7 +149,7 @@ impl<'a> Receiver<'a> {
         Ok(())
     }
 
-    /// When a frame of this trial was received last, nanoseconds; 0: none yet.
+    /// Returns the time at which a frame of this trial was received last, in nanoseconds; 0: none yet.
     #[inline]
     pub(crate) fn last_arrival_ns(&self) -> u64 {
         self.tally.last_arrival_ns
@@ -293,7 +293,7 @@ impl Tally {
         self.last_missing = self.last_missing.max(Some(sequence));
     }
 
-    /// Bin of a frame by its due time.
+    /// Returns the bin of a frame by its due time.
     fn bin_of(&self, sequence: u64) -> usize {
         let due_ns = self.expected.schedule.due_ns(sequence);
         ((due_ns / LOSS_BIN_NS) as usize).min(self.bins.len() - 1)

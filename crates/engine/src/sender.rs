@@ -19,7 +19,7 @@ pub(crate) struct Sender<'a> {
     port: &'a mut dyn Transmit,
     stream: Stream,
     pacer: Pacer,
-    /// Receivers keep what is to be known of so many frames.
+    /// Number of frames of which receivers keep what is to be known.
     reach: u64,
     writer: Writer,
     stall_ns: u64,

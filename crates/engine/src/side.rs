@@ -45,7 +45,7 @@ fn counter(variation: Variation) -> Option<Counter> {
 /// The variable 16 bits of the addresses of one side.
 #[derive(Clone, Copy)]
 pub(crate) struct Side {
-    /// At which octet they begin.
+    /// The octet at which they begin.
     pub(crate) at: usize,
     variation: Variation,
     /// The DUT makes them, from its pool.

@@ -62,14 +62,15 @@ struct Common<'a> {
     trial: u8,
     macs: (MacAddress, MacAddress),
     conversation: Option<&'a Conversation>,
-    /// As the frames arrive, not as they leave.
+    /// True if the frames are described as they arrive, not as they leave.
     is_arrival: bool,
-    /// These are replies: their ports and addresses are those of the forward frames with the same numbers, ends swapped.
+    /// True if these are replies: their ports and addresses are those of the forward frames with the same numbers, ends
+    /// swapped.
     is_reply: bool,
 }
 
 impl Common<'_> {
-    /// At which end of the frames the subscribers are: they are on the left.
+    /// Returns the end of the frames at which the subscribers are: they are on the left.
     fn subscriber_end(&self) -> End {
         match self.direction {
             Direction::Forward => End::Source,
@@ -161,7 +162,7 @@ impl Kind {
         Ok(Self { keeps_identification: false, template, pattern, words, population, is_reply: common.is_reply })
     }
 
-    /// At which end the pattern has the subscribers: a reply has the pattern of its request.
+    /// Returns the end at which the pattern has the subscribers: a reply has the pattern of its request.
     #[inline]
     fn subscriber_end(&self, population: &Population) -> End {
         if self.is_reply { End::Source } else { population.end() }

@@ -60,7 +60,7 @@ pub enum MeasureError {
          the test's ranges have {combinations}: widen `ports`, `left-addresses` or `right-addresses`, or lower `connections`"
     )]
     Combinations {
-        /// N.
+        /// N, the number of connections.
         connections: u64,
         /// Number of combinations that the ranges have.
         combinations: u128,

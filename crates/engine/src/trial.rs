@@ -27,9 +27,9 @@ pub(crate) struct Run<'a> {
     residual_ns: u64,
     /// True if the wait for residual frames begins again with every frame received (RFC 9004 section 6.2).
     waits_for_silence: bool,
-    /// Reverse frames are replies: they are sent while forward frames are, and as many as of those arrive.
+    /// True if reverse frames are replies: they are sent while forward frames are, and as many as of those arrive.
     is_exchange: bool,
-    /// When each direction's last frame was sent; 0 while it is sending.
+    /// The time at which each direction's last frame was sent, in nanoseconds; 0 while it is sending.
     sent_at_ns: [AtomicU64; 2],
     /// Replies that were sent, once that is known.
     replies: AtomicU64,

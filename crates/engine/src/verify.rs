@@ -113,9 +113,10 @@ pub(crate) struct Verifier {
     expected: Stream,
     frames: u64,
     zero_checksum_is_known: bool,
-    /// Zero was written for all ones, and then addresses were changed: what is due by now is not known, and may be anything.
+    /// True if addresses are changed after zero may have been written for all ones: the checksum that is then due is not
+    /// known, and may be anything.
     is_changed_after: bool,
-    /// Frames that arrive here open connections.
+    /// True if frames that arrive here open connections.
     learns: bool,
 }
 

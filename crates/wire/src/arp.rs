@@ -31,7 +31,7 @@ pub enum Operation {
 pub struct Arp {
     /// Request or reply.
     pub operation: Operation,
-    /// Who sends it.
+    /// The hardware address of the sender.
     pub sender_mac: MacAddress,
     /// The sender's address; 0.0.0.0 in a probe (RFC 5227).
     pub sender: Ipv4Addr,

@@ -65,15 +65,15 @@ pub struct Advertisement {
     pub dst_mac: MacAddress,
     /// The sender.
     pub src: Ipv6Addr,
-    /// Who asked, or all nodes.
+    /// The address of the one who asked, or of all nodes.
     pub dst: Ipv6Addr,
     /// The address spoken of.
     pub target: Ipv6Addr,
-    /// Is the sender a router?
+    /// True if the sender is a router.
     pub is_router: bool,
-    /// Does it answer a solicitation that came from a specified address?
+    /// True if it answers a solicitation that came from a specified address.
     pub is_solicited: bool,
-    /// Shall it replace what the receiver has cached?
+    /// True if it shall replace what the receiver has cached.
     pub is_override: bool,
     /// The target link-layer address option; a unicast solicitation may be answered without.
     pub target_mac: Option<MacAddress>,

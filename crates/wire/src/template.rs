@@ -57,7 +57,7 @@ pub struct Description {
     pub frame_octets: usize,
     /// The tag's stream.
     pub stream: u8,
-    /// At which octet of source and destination address the variable 16 bits begin; even, since checksums add 16-bit words.
+    /// The octet of source and destination address at which the variable 16 bits begin; even, since checksums add 16-bit words.
     pub variable_at: (usize, usize),
     /// The kind of datagram.
     pub transport: Transport,
@@ -89,9 +89,9 @@ impl Transport {
 /// One end of a datagram.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum End {
-    /// Who sends it.
+    /// The end that sends it.
     Source,
-    /// Who is to receive it.
+    /// The end that is to receive it.
     Destination,
 }
 

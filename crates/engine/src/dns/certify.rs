@@ -23,7 +23,7 @@ pub(super) struct Bounds {
 }
 
 impl Bounds {
-    /// Nothing yet; rates above `most` are not wanted.
+    /// Creates the bounds before any trial; rates above `most` are not wanted.
     pub(super) fn new(most: u64) -> Self {
         Self { passed: 0, failed: None, most: most.max(1), tries: 0 }
     }
@@ -38,7 +38,7 @@ impl Bounds {
         }
     }
 
-    /// Takes in what came of it.
+    /// Takes in the result of a trial at `rate`.
     pub(super) fn learn(&mut self, rate: u64, trial: &CertificateTrial) {
         self.tries += 1;
         // Far above what can be done a second try is a waste: only near something that passed, or where all was answered and only the

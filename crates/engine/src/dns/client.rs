@@ -33,27 +33,27 @@ pub(crate) struct Asking<'a> {
     pub(crate) watch: Option<&'a Watch>,
     pub(crate) rate: FrameRate,
     pub(crate) queries: u64,
-    /// Later answers are late.
+    /// Answers that come later than this are late, in nanoseconds.
     pub(crate) timeout_ns: u64,
-    /// Later answers are not waited for.
+    /// Answers that come later than this are not waited for, in nanoseconds.
     pub(crate) window_ns: u64,
     pub(crate) stall_ns: u64,
 }
 
 impl Asking<'_> {
-    /// Bins of 100 ms.
+    /// Returns the number of bins of 100 ms.
     pub(crate) fn bins(&self) -> usize {
         (self.due_ns(self.queries.saturating_sub(1)) / LOSS_BIN_NS) as usize + 1
     }
 
-    /// When query `sequence` of the trial is due, from its start.
+    /// Returns the time at which query `sequence` of the trial is due, from the trial's start, in nanoseconds.
     #[inline]
     fn due_ns(&self, sequence: u64) -> u64 {
         (u128::from(sequence) * 1_000_000_000 / u128::from(self.rate.0.max(1))) as u64
     }
 }
 
-/// When the queries of one thread are due.
+/// The schedule of the queries of one thread.
 #[derive(Clone, Copy, Debug)]
 struct Pace {
     /// The index of the thread, from 0, among `of` threads.
@@ -96,7 +96,7 @@ pub(crate) struct Client<'a> {
     desk: Desk<'a>,
 }
 
-/// All of it but the sockets.
+/// The client without its sockets.
 struct Desk<'a> {
     asking: &'a Asking<'a>,
     pace: Pace,
@@ -120,7 +120,7 @@ pub(crate) struct Counted {
 }
 
 impl<'a> Client<'a> {
-    /// Thread `part.0` of `part.1`.
+    /// Creates thread `part.0` of `part.1`.
     pub(crate) fn new(asking: &'a Asking<'a>, part: (u64, u64), lines: Lines, recorder: Option<Recorder>) -> Self {
         let query = Query::new(asking.domain);
         let mut whole = vec![0; query.len()];
@@ -276,7 +276,8 @@ impl Desk<'_> {
         }
     }
 
-    /// Did the right answer come from the cache? An error says nothing of it: a server that is too busy to ask has not cached.
+    /// Notes whether the right answer came from the cache. An error says nothing of it: a server that is too busy to ask has
+    /// not cached.
     #[inline]
     fn note_cache(&mut self, asked: Question) {
         let Question { address, is_cached } = asked;

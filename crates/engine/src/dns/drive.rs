@@ -30,7 +30,7 @@ impl Division {
         Self { client, authority: own(authority) }
     }
 
-    /// Authorities that can work at the same time.
+    /// Returns the number of authorities that can work at the same time.
     pub(super) fn authorities(&self) -> usize {
         self.authority.len().max(1)
     }
@@ -112,7 +112,7 @@ impl Drop for Over<'_> {
 }
 
 impl Run<'_> {
-    /// All threads take their places first; then the moment of the first query is chosen.
+    /// Waits until all threads have taken their places, and returns the moment of the first query, which is chosen only then.
     fn begin(&self, core: Option<u32>) -> u64 {
         if self.scene.shares_core {
             // At the priority of the other.

@@ -6,9 +6,9 @@ use super::judge::Fate;
 /// The state of a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Entry {
-    /// When it was sent.
+    /// The time at which it was sent, in nanoseconds.
     pub(crate) sent_ns: u64,
-    /// When it was answered, and how.
+    /// The time at which it was answered, in nanoseconds, and the verdict on the answer.
     pub(crate) answer: Option<(u64, Fate)>,
 }
 
@@ -27,7 +27,7 @@ pub(crate) struct Flight {
 }
 
 impl Flight {
-    /// Room for `queries` under way at once.
+    /// Creates a ring with room for `queries` under way at once.
     pub(crate) fn new(queries: u64) -> Self {
         let empty = Entry { sent_ns: 0, answer: None };
         Self { entries: vec![empty; queries.max(64).next_power_of_two() as usize].into(), oldest: 0, next: 0, open: 0 }

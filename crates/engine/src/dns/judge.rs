@@ -32,7 +32,7 @@ pub(crate) enum Fate {
 /// The relation of a message to the query whose identifier it has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Judgement {
-    /// Its answer.
+    /// Its answer, with the verdict on it.
     Answer(Fate),
     /// The answer to another question.
     OtherQuestion,
@@ -41,11 +41,11 @@ pub(crate) enum Judgement {
 /// The answer that is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Due {
-    /// Exactly this address; `None`: no data (RFC 2308), from an authority whose name has none.
+    /// The address that the answer must have; `None`: no data (RFC 2308), from an authority whose name has none.
     pub(crate) address: Option<Ipv6Addr>,
-    /// With a time to live of at most so many seconds.
+    /// The longest time to live that is right, in seconds.
     pub(crate) most_ttl: u32,
-    /// From what kind of server.
+    /// The kind of server that answers.
     pub(crate) role: DnsRole,
 }
 

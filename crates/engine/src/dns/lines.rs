@@ -47,7 +47,7 @@ impl Line {
     }
 }
 
-/// All of them.
+/// All source ports of one thread.
 pub(crate) struct Lines {
     lines: Vec<Line>,
     next: usize,
@@ -68,12 +68,12 @@ pub(crate) struct Reply<'a> {
     pub(crate) sequence: Option<u32>,
     /// Its octets.
     pub(crate) octets: &'a [u8],
-    /// When its batch was taken.
+    /// The time at which its batch was taken, in nanoseconds.
     pub(crate) now_ns: u64,
 }
 
 impl Lines {
-    /// `count` sockets from ports the kernel chooses.
+    /// Opens `count` sockets from ports the kernel chooses.
     ///
     /// # Errors
     /// The kernel's: the address is not set here, no route to the server, too many open files.
@@ -150,7 +150,7 @@ impl Lines {
         self.lines.iter().map(|line| line.socket.drops()).sum()
     }
 
-    /// Errors of the network (ICMP).
+    /// Returns the number of errors of the network (ICMP).
     pub(crate) fn unreachable(&self) -> u64 {
         self.unreachable
     }

@@ -14,7 +14,7 @@ const LONGEST_NAME: usize = 255;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Domain {
     text: String,
-    /// As in messages: labels with their lengths, and the root.
+    /// The domain in the form it has in messages: labels with their lengths, and the root.
     wire: Box<[u8]>,
 }
 
@@ -41,7 +41,7 @@ impl Domain {
         Ok(Self { text, wire: wire.into() })
     }
 
-    /// As in messages, in lower case.
+    /// Returns the domain in the form it has in messages, in lower case.
     pub(crate) fn wire(&self) -> &[u8] {
         &self.wire
     }
@@ -99,7 +99,7 @@ pub(crate) fn read_label(label: &[u8; LABEL]) -> Option<u32> {
 /// The names that have an AAAA record of their own: how many, and which.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Population {
-    /// Names with one, of every hundred with consecutive addresses.
+    /// Number of names with one, of every hundred with consecutive addresses.
     pub with_aaaa: u8,
 }
 

@@ -34,7 +34,7 @@ impl Expectation {
 pub(crate) struct Stretch {
     /// The first name's number in the namespace.
     pub(crate) first: u64,
-    /// Names.
+    /// Number of names.
     pub(crate) count: u64,
 }
 
@@ -44,7 +44,7 @@ pub(crate) struct Questions {
     names: Names,
     /// Names resolved before: the `cached` of every hundred queries ask for one of them, in turn.
     pool: Stretch,
-    /// New names.
+    /// The number of the first new name.
     fresh: u64,
     cached: u8,
     /// For each place in a hundred, the number of cached names that come before it.
@@ -61,7 +61,7 @@ pub(crate) struct Question {
 }
 
 impl Questions {
-    /// New names from the number `fresh` on, but `cached` of every hundred from `pool`.
+    /// Creates questions for new names from the number `fresh` on, but `cached` of every hundred for names from `pool`.
     pub(crate) fn new(names: Names, fresh: u64, cached: u8, pool: Stretch) -> Self {
         let mut before = [0; 100];
         for place in 1..100 {
@@ -70,23 +70,23 @@ impl Questions {
         Self { names, pool, fresh, cached, before }
     }
 
-    /// All new.
+    /// Creates questions for new names only, from the number `first` on.
     pub(crate) fn fresh(names: Names, first: u64) -> Self {
         Self::new(names, first, 0, Stretch { first: 0, count: 1 })
     }
 
-    /// Cached ones among the first `queries`.
+    /// Returns the number of cached names among the first `queries`.
     #[inline]
     fn cached_before(&self, queries: u64) -> u64 {
         queries / 100 * u64::from(self.cached) + u64::from(self.before[(queries % 100) as usize])
     }
 
-    /// New names that the first `queries` take.
+    /// Returns the number of new names that the first `queries` take.
     pub(crate) fn fresh_in(&self, queries: u64) -> u64 {
         queries - self.cached_before(queries)
     }
 
-    /// Question `sequence`.
+    /// Returns question `sequence`.
     #[inline]
     pub(crate) fn at(&self, sequence: u64) -> Question {
         let cached = self.cached_before(sequence);

@@ -13,7 +13,7 @@ use std::net::SocketAddr;
 /// Queries have one direction: from the client.
 const DIRECTION: Direction = Direction::Forward;
 
-/// Everything there is to say of a trial.
+/// The findings of a trial, from which its result is made.
 pub(super) struct Outcome<'a> {
     pub(super) spec: &'a TrialSpec,
     pub(super) server: SocketAddr,
@@ -21,7 +21,7 @@ pub(super) struct Outcome<'a> {
     pub(super) counted: Vec<Counted>,
     /// The authority's counts, where the authority is ours.
     pub(super) authority: Option<AuthorityCounts>,
-    /// Likewise: names of the trial that reached it.
+    /// Names of the trial that reached the authority, where it is ours.
     pub(super) names: Option<u64>,
     pub(super) cache: Cache,
     pub(super) timeout_ns: u64,

@@ -71,7 +71,7 @@ pub struct DnsSettings {
     pub cached: u8,
     /// Such names at most.
     pub cached_names: u32,
-    /// Later answers are late, nanoseconds.
+    /// Answers that come later than this are late, in nanoseconds.
     pub timeout_ns: u64,
     /// Answers later than this are not waited for, nanoseconds; at least the timeout.
     pub window_ns: u64,

@@ -30,7 +30,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// Between two attempts to get an answer from a server that has just started.
+/// Pause between two attempts to get an answer from a server that has just started.
 const PROBE_PAUSE: Duration = Duration::from_millis(50);
 
 /// Asks a server, and answers it.
@@ -49,7 +49,7 @@ pub struct DnsTester {
     pool: Option<(Stretch, Instant)>,
     certificate: Option<Certificate>,
     is_probed: bool,
-    /// Not every answer of the trial before was right and in time.
+    /// True if not every answer of the trial before was right and in time.
     has_failed: bool,
     trials: u64,
 }
@@ -443,7 +443,7 @@ impl DnsTester {
     }
 }
 
-/// Whom a trial asks, and what it is to answer.
+/// The server that a trial asks, and the answers it is to give.
 struct Looking<'a> {
     server: SocketAddr,
     expectation: Expectation,

@@ -22,12 +22,12 @@ pub(crate) enum Step {
     Use,
 }
 
-/// From which side a frame is seen, and who sent it.
+/// The side from which a frame is seen, and the side that sent it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct View {
-    /// On the link of the Initiator, where its own addresses are seen; otherwise on that of the Responder.
+    /// True on the link of the Initiator, where its own addresses are seen; false on that of the Responder.
     pub(crate) at_initiator: bool,
-    /// Sent by the Initiator.
+    /// True if the Initiator sent it.
     pub(crate) of_initiator: bool,
 }
 
@@ -46,7 +46,7 @@ pub(crate) struct Conversation {
     enumeration: Enumeration,
     /// First source and destination port of the Initiator's frames.
     first_ports: (u16, u16),
-    /// N.
+    /// N, the number of connections.
     connections: u64,
     orders: Orders,
     pub(crate) pool: Pool,

@@ -29,7 +29,7 @@ pub struct Gateway {
 }
 
 impl Gateway {
-    /// M for N connections.
+    /// Returns M, the number of entries of the state table, for N connections.
     pub(crate) fn entries(&self, connections: u64) -> u64 {
         self.settings.state_table.min(connections)
     }

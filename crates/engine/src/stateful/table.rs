@@ -18,23 +18,23 @@ pub(crate) struct Mapped {
 pub(crate) struct StateTable {
     /// For connection c at c modulo M: which time round the ring it was (from 1; 0: nothing), then the source.
     entries: Box<[AtomicU64]>,
-    /// N: connections there are.
+    /// N, the number of connections.
     connections: u64,
 }
 
 impl StateTable {
-    /// Room for `entries` of `connections` connections; both at least 1.
+    /// Creates a table with room for `entries` of `connections` connections; both are at least 1.
     pub(crate) fn new(entries: u64, connections: u64) -> Self {
         let entries = entries.clamp(1, connections.max(1));
         Self { entries: (0..entries).map(|_| AtomicU64::new(0)).collect(), connections: connections.max(1) }
     }
 
-    /// M.
+    /// Returns M, the number of entries.
     pub(crate) fn len(&self) -> u64 {
         self.entries.len() as u64
     }
 
-    /// Octets it takes.
+    /// Returns the number of octets it takes.
     pub(crate) fn octets(&self) -> u64 {
         self.len() * 8
     }
@@ -82,7 +82,7 @@ impl StateTable {
         place(self.len(), order, index, random)
     }
 
-    /// Every connection kept, with its source.
+    /// Returns every connection kept, with its source.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, Mapped)> + '_ {
         (0..self.len())
             .map(|place| self.connection_at(place))

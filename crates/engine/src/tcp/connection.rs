@@ -26,9 +26,9 @@ pub(super) struct Connection {
     pub stream: TcpStream,
     /// Its number in the trial.
     pub number: u64,
-    /// When its SYN was sent.
+    /// The time at which its SYN was sent, in nanoseconds.
     pub started_ns: u64,
-    /// When whatever it waits for must have come; 0 while it waits for nothing.
+    /// The time by which whatever it waits for must have come, in nanoseconds; 0 while it waits for nothing.
     pub deadline_ns: u64,
     pub step: Step,
 }

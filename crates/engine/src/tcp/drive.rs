@@ -30,10 +30,10 @@ pub(super) trait End: Send {
     /// Does what is due.
     fn turn(&mut self, scene: &Scene<'_>) -> Result<(), TcpError>;
 
-    /// Something happened at one of its sockets.
+    /// Takes in an event at one of its sockets.
     fn event(&mut self, event: &Event, scene: &Scene<'_>);
 
-    /// When its next turn is due at the latest.
+    /// Returns the time at which its next turn is due at the latest, in nanoseconds.
     fn wake_ns(&self) -> u64;
 
     /// Returns whether this end keeps a schedule for which the others should be awake.
@@ -63,7 +63,7 @@ pub(super) struct Run<'a> {
     stop: &'a AtomicBool,
     is_server_ready: AtomicBool,
     is_client_over: AtomicBool,
-    /// Something is due so soon that no loop should sleep: waking a core takes longer than an answer may.
+    /// True if something is due so soon that no loop should sleep: waking a core takes longer than an answer may.
     is_busy: AtomicBool,
     has_failed: AtomicBool,
 }

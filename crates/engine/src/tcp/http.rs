@@ -16,9 +16,9 @@ const HEAD_END: &[u8] = b"\r\n\r\n";
 /// The request of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Request {
-    /// Names the object.
+    /// The number that names the object.
     pub key: u64,
-    /// `Connection: close`: the server closes after the response.
+    /// True for `Connection: close`: the server closes after the response.
     pub closes: bool,
 }
 
@@ -100,7 +100,7 @@ impl Head {
     }
 }
 
-/// Octets up to and with the empty line.
+/// Returns the number of octets up to and with the empty line.
 fn end_of_head(octets: &[u8]) -> Option<usize> {
     octets.windows(HEAD_END.len()).position(|window| window == HEAD_END).map(|at| at + HEAD_END.len())
 }

@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 use std::io;
 use std::net::Shutdown;
 
-/// Read at once.
+/// Octets read at once.
 const PIECE: usize = 1 << 16;
 
 /// The client's task in a trial.
@@ -66,12 +66,12 @@ impl Lives {
         self.pending == 0
     }
 
-    /// When the next time limit is over.
+    /// Returns the time at which the next time limit is over, in nanoseconds.
     pub(super) fn next_deadline_ns(&self) -> Option<u64> {
         self.deadlines.front().map(|(deadline_ns, _)| *deadline_ns)
     }
 
-    /// Sends a request on a connection; says whether it went out.
+    /// Sends a request on a connection; returns whether it went out.
     pub(super) fn ask(&mut self, slot: usize, closes: bool) -> bool {
         let connection = &mut self.connections[slot];
         let key = key(self.plan.trial, connection.number, self.phase);

@@ -22,7 +22,7 @@ const BACKLOG: i32 = 65_535;
 /// Most connections accepted in one turn.
 const BURST: usize = 16;
 
-/// Read at once: a request is much shorter.
+/// Octets read at once: a request is much shorter.
 const PIECE: usize = 4096;
 
 /// Time for which connections may still be closed after the client has finished, in nanoseconds.
@@ -57,7 +57,7 @@ pub(super) struct Server {
     sources: HashSet<IpAddr>,
     counts: ServerCounts,
     is_open: bool,
-    /// Until when connections may still be closed, once the client is through.
+    /// The time until which connections may still be closed, once the client is through, in nanoseconds.
     leaves_ns: Option<u64>,
     is_over: bool,
     response: Vec<u8>,

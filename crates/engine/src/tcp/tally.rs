@@ -11,7 +11,7 @@ const EXAMPLES: usize = 4;
 /// settled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
-    /// For the server to be there.
+    /// The client waits for the server to be there.
     Waiting,
     Opening,
     /// Capacity: the second GET on each connection.
@@ -24,13 +24,13 @@ pub(super) enum Phase {
 /// The way in which a connection ends other than it should.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Loss {
-    /// By an error of the socket.
+    /// An error of the socket.
     Failed(Failure),
-    /// By the other end's FIN.
+    /// The other end's FIN.
     Ended,
-    /// By the time limit.
+    /// The end of the time limit.
     Late,
-    /// By octets that are not those asked for.
+    /// Octets that are not those asked for.
     Wrong(&'static str),
 }
 
@@ -41,7 +41,7 @@ pub(super) struct Tally {
     pub connect: Stopwatch,
     pub complete: Stopwatch,
     pub pace: Pace,
-    /// When the first attempt was made.
+    /// The time at which the first attempt was made, in nanoseconds.
     first_ns: Option<u64>,
     examples: Vec<String>,
 }

@@ -74,7 +74,7 @@ impl UdpSocket {
         Ok(Self { fd, local, has_offload: true.into() })
     }
 
-    /// With the address the kernel has chosen.
+    /// Returns the socket with the address the kernel has chosen.
     fn settled(mut self) -> io::Result<Self> {
         // SAFETY: sockaddr_storage is a C struct of integers, for which all zeroes is a value.
         let mut address: libc::sockaddr_storage = unsafe { std::mem::zeroed() };
@@ -136,7 +136,7 @@ impl AsRawFd for UdpSocket {
     }
 }
 
-/// As the kernel has it.
+/// Returns the address in the kernel's form.
 fn raw(address: SocketAddr) -> (libc::sockaddr_storage, libc::socklen_t) {
     // SAFETY: sockaddr_storage is a C struct of integers, for which all zeroes is a value.
     let mut storage: libc::sockaddr_storage = unsafe { std::mem::zeroed() };

@@ -34,7 +34,7 @@ impl std::fmt::Display for Mode {
     }
 }
 
-/// Best first: what is tried in turn.
+/// The modes in the order in which they are tried, best first.
 const MODES: [Mode; 3] = [Mode::ZeroCopy, Mode::Copy, Mode::Generic];
 
 /// Calls that send a whole batch, and one in reserve.

@@ -42,7 +42,7 @@ impl<T: Copy> Producer<T> {
         Self { parts, head }
     }
 
-    /// Entries that can be put in now.
+    /// Returns the number of entries that can be put in now.
     pub(super) fn free(&self) -> u32 {
         // SAFETY: by the contract of `new` the pointer is live.
         let consumed = unsafe { (*self.parts.consumer).load(Ordering::Acquire) };

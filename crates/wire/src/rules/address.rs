@@ -110,7 +110,7 @@ impl AddressRule {
         self.version
     }
 
-    /// Do all subscribers have the same address?
+    /// Returns whether all subscribers have the same address.
     pub fn is_fixed(&self) -> bool {
         self.fields.iter().all(|field| field.mask == 0)
     }

@@ -58,7 +58,7 @@ impl PortRule {
         }
     }
 
-    /// Is the address shared, so that some ports belong to other subscribers?
+    /// Returns whether the address is shared, so that some ports belong to other subscribers.
     pub fn is_restricted(&self) -> bool {
         self.psid_len > 0
     }
@@ -108,7 +108,7 @@ impl PortRule {
         value.checked_sub(self.left_out(psid)).filter(|_| is_own)
     }
 
-    /// Has subscriber `e` this port?
+    /// Returns whether subscriber `e` has this port.
     #[inline]
     pub fn contains(&self, e: u64, port: u16) -> bool {
         self.nth(e, port).is_some()

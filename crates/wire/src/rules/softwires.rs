@@ -33,7 +33,7 @@ pub struct Softwires {
     ipv4: Prefix4,
     psid_len: u8,
     psid_offset: u8,
-    /// Do the B4s' interface identifiers hold their IPv4 address and PSID?
+    /// True if the B4s' interface identifiers hold their IPv4 address and PSID.
     is_derived: bool,
     numbers: Numbers,
 }

@@ -31,11 +31,11 @@ const OPT: [[u8; 11]; 2] = [opt(0), opt(0x80)];
 /// The kind of a query, for counting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// For the AAAA record of an address's name.
+    /// A query for the AAAA record of an address's name.
     Aaaa(u32),
-    /// For the A record of an address's name.
+    /// A query for the A record of an address's name.
     A(u32),
-    /// Another query.
+    /// Any other query.
     Other,
     /// Not a well-formed query.
     Malformed,
@@ -64,13 +64,13 @@ pub struct Answerer {
 /// The part of an answer that follows the question.
 #[derive(Debug)]
 struct Tail {
-    /// Answers and authority records, as the header has them.
+    /// Numbers of answers and authority records, as the header has them.
     counts: [u8; 4],
     octets: Box<[u8]>,
 }
 
 impl Answerer {
-    /// For a server with these addresses (those of the record of its name).
+    /// Creates an answerer for a server with these addresses (those of the record of its name).
     pub fn new(zone: Arc<Zone>, own: &[IpAddr]) -> Self {
         let of = |with_aaaa, rtype| Tail::cut(Zone { population: Population { with_aaaa }, ..Zone::clone(&zone) }, rtype);
         Self {
@@ -136,7 +136,7 @@ impl Answerer {
 }
 
 impl Tail {
-    /// Out of the answer to a question for a record of 0.0.0.0's name.
+    /// Cuts the tail out of the answer to a question for a record of 0.0.0.0's name.
     fn cut(zone: Zone, rtype: u8) -> Self {
         let mut label = [0; LABEL];
         write_label(0, &mut label);

@@ -10,7 +10,7 @@ use domain::base::{Message, Question, Ttl};
 use domain::dep::octseq::Array;
 use domain::rdata::ZoneRecordData;
 
-/// No answer, to what was no query.
+/// No answer, to a message that was no query.
 const SILENCE: Answer = Answer { octets: 0, kind: Kind::Malformed };
 /// Octet 2 of a header.
 const TRUNCATED: u8 = 2;

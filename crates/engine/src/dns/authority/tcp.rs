@@ -39,7 +39,7 @@ struct Connection {
     queries: Vec<u8>,
     /// Octets of answers that have not left.
     answers: Vec<u8>,
-    /// When something last happened.
+    /// The moment at which something last happened.
     alive: Instant,
     has_ended: bool,
 }

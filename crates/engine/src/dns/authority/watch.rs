@@ -23,7 +23,7 @@ impl Watch {
         Self { ranges: ranges.iter().map(Watched::new).collect(), repeated: Box::default() }
     }
 
-    /// Watches these as well, and knows each time whether a name of them was asked for since the last.
+    /// Watches these ranges as well, and knows of each of their names whether it was asked for since the last [`Self::take`].
     pub fn with_repeated(mut self, ranges: &[(u32, u64)]) -> Self {
         self.ranges = self.ranges.into_iter().chain(ranges.iter().map(Watched::new)).collect();
         self.repeated = ranges.iter().map(Watched::new).collect();
@@ -57,7 +57,7 @@ impl Watch {
         found.any(|(word, bit)| word.load(Ordering::Relaxed) & bit != 0 && word.fetch_and(!bit, Ordering::Relaxed) & bit != 0)
     }
 
-    /// Different names asked for. Ranges that overlap count what they share twice.
+    /// Returns the number of different names asked for. Ranges that overlap count what they share twice.
     pub fn names(&self) -> u64 {
         self.ranges.iter().flat_map(|range| &range.words).map(|word| u64::from(word.load(Ordering::Relaxed).count_ones())).sum()
     }
