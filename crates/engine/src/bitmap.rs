@@ -8,12 +8,12 @@ pub(crate) struct Bitmap {
 }
 
 impl Bitmap {
-    /// Room for `bits` bits.
+    /// Creates a bitmap with room for `bits` bits, all clear.
     pub(crate) fn new(bits: u64) -> Self {
         Self { words: vec![0; bits.div_ceil(64) as usize], bits }
     }
 
-    /// Sets a bit below the size; says whether it was clear.
+    /// Sets a bit below the size; returns whether it was clear.
     #[inline]
     pub(crate) fn set(&mut self, bit: u64) -> bool {
         let word = &mut self.words[(bit / 64) as usize];

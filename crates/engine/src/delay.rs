@@ -13,15 +13,15 @@ const WINDOW: usize = 4096;
 /// Parts of an octave that records tell apart: a bucket is less than 1 % wide.
 const PARTS_LOG2: u32 = 7;
 
-/// What the frames of a direction took on their way.
+/// The delays of the frames of a direction.
 pub(crate) struct Delays {
-    /// Received in time.
+    /// Delays of the frames received in time.
     in_time: Histogram<u64>,
     /// The smallest and the largest of them, to the nanosecond.
     extremes: (u64, u64),
     /// Their sum, and that of their squares: average and standard deviation come from no bucket.
     sums: (u128, u128),
-    /// Right, but after the frame timeout.
+    /// Delays of the frames that were right, but came after the frame timeout.
     late: Histogram<u64>,
     tagged: Option<Tagged>,
     variation: Option<Variation>,
@@ -40,7 +40,7 @@ struct Variation {
     /// Number and delay of the frames seen last, by number modulo the window.
     recent: Box<[(u64, u64)]>,
     rising: Histogram<u64>,
-    /// Of falls, how far.
+    /// The sizes of the differences that fall.
     falling: Histogram<u64>,
 }
 
@@ -87,7 +87,7 @@ impl Delays {
         self.late.saturating_record(delay_ns.max(1));
     }
 
-    /// Those of another part of the same frames; only what is received in time and late.
+    /// Adds the delays of another part of the same frames: only of those received in time and those late.
     pub(crate) fn add(&mut self, other: &Self) {
         // Same bounds on both sides: it cannot fail.
         let _ = self.in_time.add(&other.in_time);
@@ -96,24 +96,24 @@ impl Delays {
         self.sums = (self.sums.0 + other.sums.0, self.sums.1 + other.sums.1);
     }
 
-    /// Of the frames received in time.
+    /// Returns the summary of the delays of the frames received in time; `None` if there are none.
     pub(crate) fn summary(&self) -> Option<Delay> {
         let (min_ns, max_ns) = self.extremes;
         let moments = Moments::of_sums(self.in_time.len(), self.sums.0, self.sums.1);
         summary(&self.in_time).map(|delay| Delay { min_ns, max_ns, moments, ..delay })
     }
 
-    /// Of the tagged ones among them.
+    /// Returns the summary of the delays of the tagged frames among those received in time; `None` if there are none.
     pub(crate) fn tagged(&self) -> Option<Delay> {
         self.tagged.as_ref().and_then(|tagged| summary(&tagged.delays))
     }
 
-    /// Of neighbours among them.
+    /// Returns the delay variation of neighbours among the frames received in time; `None` if it is not measured or there are none.
     pub(crate) fn ipdv(&self) -> Option<Ipdv> {
         self.variation.as_ref()?.summary()
     }
 
-    /// All right frames, late ones included, by delay.
+    /// Returns all right frames, late ones included, by delay.
     pub(crate) fn buckets(mut self) -> Vec<Bucket> {
         // Same bounds on both sides: it cannot fail.
         let _ = self.in_time.add(&self.late);
@@ -205,7 +205,7 @@ impl Variation {
         })
     }
 
-    /// Of all differences: falls count down from the largest, then come the rises.
+    /// Returns the median of all differences, in nanoseconds: falls count down from the largest, then come the rises.
     fn median_ns(&self) -> i64 {
         let (falls, rises) = (self.falling.len(), self.rising.len());
         let rank = (falls + rises).div_ceil(2);

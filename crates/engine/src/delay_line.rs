@@ -53,7 +53,7 @@ impl Queue {
         Self { due: VecDeque::with_capacity(HELD), memory: vec![0; HELD * FRAME_OCTETS].into_boxed_slice(), next: 0 }
     }
 
-    /// What does not fit is lost, as by any device.
+    /// Takes the frames that wait at `port` into the queue, due at `due_ns`. Frames that do not fit are lost, as in any device.
     fn take(&mut self, port: &mut dyn Receive, due_ns: u64) -> Result<(), PortError> {
         port.receive(&mut |frame| {
             if self.due.len() < HELD && frame.len() <= FRAME_OCTETS {

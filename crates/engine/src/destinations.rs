@@ -31,7 +31,7 @@ impl Addressed for Profile {
 }
 
 impl Profile {
-    /// What a stateful device makes of sources, and the Responder sends to.
+    /// Shows each address that a stateful device makes of sources, and that the Responder sends to.
     fn each_of_pool(&self, show: &mut dyn FnMut(IpAddr)) {
         let Some(gateway) = &self.gateway else { return };
         let source = self.paths(gateway.opens).foreground.expected.ends.source;

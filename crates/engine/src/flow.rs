@@ -39,13 +39,13 @@ impl Counter {
     }
 }
 
-/// How the variable fields of one stream follow each other.
+/// The way in which the variable fields of the frames of one stream follow each other.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Flow {
     source: Counter,
     destination: Counter,
     first_ports: (u16, u16),
-    /// Of source and destination address; `None` where both stay.
+    /// The counters of source and destination address; `None` where both stay.
     addresses: Option<(Counter, Counter)>,
     key: u64,
 }
@@ -88,7 +88,7 @@ impl Flow {
         Some((source.place(index, high) as u16, destination.place(index, low) as u16))
     }
 
-    /// What decides on the subscriber of frame `index`, independent of its ports and of the other addresses.
+    /// Returns the draw that decides on the subscriber of frame `index`, independent of its ports and of the other addresses.
     #[inline]
     pub(crate) fn subscriber(&self, index: u64) -> Draw {
         let random = mix(self.random(index) ^ !STEP);

@@ -7,7 +7,7 @@ use crate::tcp::TcpSettings;
 use sixbench_io::limit;
 use sixbench_method::trial::{LOSS_BIN_NS, Shape, TrialSpec};
 
-/// What a trial sends.
+/// The kind of traffic that a trial sends.
 #[derive(Clone, Copy, Debug)]
 pub enum Work<'a> {
     /// Frames.
@@ -26,16 +26,16 @@ pub struct OutOfMemory {
     pub octets: u64,
 }
 
-/// Of every trial: rings, buffers and histograms of both ends.
+/// Octets that every trial takes: rings, buffers and histograms of both ends.
 const FIXED_OCTETS: u64 = 96 << 20;
 
-/// Of each connection of a stateful trial: state table, the search for collisions, a bit of what was seen.
+/// Octets per connection of a stateful trial: state table, the search for collisions, a bit of what was seen.
 const CONNECTION_OCTETS: u64 = 17;
 
-/// Of each open TCP connection: what both ends keep of it, and the kernel's two sockets.
+/// Octets per open TCP connection: what both ends keep of it, and the kernel's two sockets.
 const TCP_CONNECTION_OCTETS: u64 = 10_000;
 
-/// Of each DNS query under way, in a ring whose size is a power of two; and of each identifier.
+/// Octets per DNS query under way, in a ring whose size is a power of two; then octets per identifier.
 const QUERY_OCTETS: u64 = 2 * crate::dns::ENTRY_OCTETS;
 const IDENTIFIER_OCTETS: u64 = 4;
 

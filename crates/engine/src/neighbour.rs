@@ -11,9 +11,9 @@ use sixbench_wire::ndp::{Message, Solicitation};
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// How often the DUT is asked before it counts as silent.
+/// Number of times the DUT is asked before it counts as silent.
 pub(crate) const TRIES: u32 = 10;
-/// How long an answer is waited for, each time. A namespace just built may need a while.
+/// Time to wait for an answer, each time, in nanoseconds. A namespace just built may need a while.
 const PATIENCE_NS: u64 = 300_000_000;
 
 /// Answers the DUT's questions on one link.
@@ -73,7 +73,7 @@ impl Answerer {
     }
 }
 
-/// What came of asking.
+/// The outcome of asking for the neighbours.
 pub(crate) enum Resolved {
     /// Every neighbour answered; the hardware address of the last.
     All(MacAddress),

@@ -63,7 +63,7 @@ impl Pacer {
         &self.stretches[after.saturating_sub(1)]
     }
 
-    /// How many unsent frames are due at `now_ns`, counted up to `most`.
+    /// Returns how many unsent frames are due at `now_ns`, counted up to `most`.
     #[inline]
     pub(crate) fn due(&self, now_ns: u64, most: usize) -> usize {
         let left = self.frames - self.next;
@@ -92,7 +92,7 @@ impl Pacer {
         }
     }
 
-    /// Whether every frame was sent.
+    /// Returns whether every frame was sent.
     #[inline]
     pub(crate) fn is_done(&self) -> bool {
         self.next == self.frames

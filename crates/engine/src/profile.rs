@@ -19,14 +19,14 @@ pub struct Ends {
 /// A datagram as it is on a link: as it stands, or with a header around it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Face {
-    /// Of the datagram itself.
+    /// The ends of the datagram itself.
     pub ends: Ends,
     /// The tunnel it is in.
     pub tunnel: Option<Tunnel>,
 }
 
 impl Face {
-    /// As it stands.
+    /// Creates the face of a datagram without a header around it.
     pub fn plain(ends: Ends) -> Self {
         Self { ends, tunnel: None }
     }
@@ -44,16 +44,16 @@ pub struct Tunnel {
 /// One kind of traffic in one direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Path {
-    /// As it leaves the tester.
+    /// The datagram as it leaves the tester.
     pub sent: Face,
-    /// As it must come back.
+    /// The datagram as it must come back.
     pub expected: Face,
-    /// By how much the DUT lowers the hop limit (RFC 7915: as a router, by at least one).
+    /// The number by which the DUT lowers the hop limit (RFC 7915: as a router, by at least one).
     pub hops: u8,
 }
 
 impl Path {
-    /// Whether what leaves as IPv4 arrives as IPv4, whatever is around it.
+    /// Returns whether the datagram leaves as IPv4 and arrives as IPv4, whatever is around it.
     pub(crate) fn keeps_ipv4(&self) -> bool {
         self.sent.ends.source.is_ipv4() && self.expected.ends.source.is_ipv4()
     }
@@ -77,7 +77,7 @@ pub struct Neighbours {
     pub dut: IpAddr,
 }
 
-/// What varies in the addresses on one side of the DUT.
+/// The part of the addresses on one side of the DUT that varies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Variation {
     /// Nothing.
@@ -91,7 +91,7 @@ pub enum Variation {
 }
 
 impl Variation {
-    /// How many values the 16 bits take in a stateful test, which has no networks.
+    /// Returns the number of values that the 16 bits take in a stateful test, which has no networks.
     pub(crate) fn count(self) -> u32 {
         match self {
             Self::Part(part) => part.range.count(),
@@ -99,7 +99,7 @@ impl Variation {
         }
     }
 
-    /// At which octet of an address of this version the 16 bits begin.
+    /// Returns the octet of an address of this version at which the 16 bits begin.
     pub(crate) fn offset(self, version: IpVersion) -> usize {
         match (self, version) {
             (Self::Part(part), IpVersion::Ipv4) => usize::from(part.ipv4_offset),
@@ -118,14 +118,14 @@ const NETWORK_AT_IPV6: usize = 6;
 /// RFC 7596, RFC 3056).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Subscribers {
-    /// How frames take turns among all of them.
+    /// The order in which frames take turns among all of them.
     pub order: Order,
     /// Those of each rule, one after the other. The group of a frame is looked for one by one: a handful cost next to nothing.
     pub groups: Vec<Group>,
 }
 
 impl Subscribers {
-    /// How many there are in all.
+    /// Returns the number of subscribers in all groups.
     pub fn count(&self) -> u32 {
         self.groups.iter().map(|group| group.count).sum()
     }
@@ -134,22 +134,23 @@ impl Subscribers {
 /// The subscribers of one rule. Where the addresses of one group follow from a rule, those of all groups must.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Group {
-    /// How many, numbered from 0 within the group.
+    /// Number of subscribers, numbered from 0 within the group.
     pub count: u32,
-    /// As they are seen on the left link.
+    /// Their addresses as seen on the left link.
     pub left: Appearance,
-    /// As they are seen on the right link.
+    /// Their addresses as seen on the right link.
     pub right: Appearance,
     /// The ports of each, where they do not all have all ports.
     pub ports: PortRule,
 }
 
-/// How a subscriber is seen on a link. Where there is no rule, all are seen with the address of the path.
+/// The rules for the addresses with which a subscriber is seen on a link. Where there is no rule, all are seen with the address
+/// of the path.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Appearance {
-    /// In the datagram itself.
+    /// The rule for the address in the datagram itself.
     pub inner: Option<AddressRule>,
-    /// In the header around it.
+    /// The rule for the address in the header around it.
     pub outer: Option<AddressRule>,
 }
 
@@ -158,7 +159,7 @@ pub struct Appearance {
 pub struct Profile {
     /// Nominal frame size.
     pub frame_size: FrameSize,
-    /// Which directions are loaded.
+    /// The directions that are loaded.
     pub directions: Directions,
     /// Left to right.
     pub forward: Paths,
@@ -177,18 +178,19 @@ pub struct Profile {
     /// Many subscribers on the left, each with addresses of its own: these stand in place of the sources of forward frames, and of the
     /// destinations of reverse ones.
     pub subscribers: Option<Subscribers>,
-    /// What the datagrams are.
+    /// The kind of datagrams.
     pub payload: Payload,
     /// A bounded number of flows.
     pub flows: Option<Flows>,
     /// The two phases of a stateful gateway (RFC 9693): trials that open connections need it.
     pub gateway: Option<Gateway>,
-    /// Whether inter packet delay variation is measured.
+    /// True if inter packet delay variation is measured.
     pub ipdv: bool,
-    /// Whether no header is rebuilt on the way, so that IPv4 datagrams keep their identification and fragmentation fields. Not so of
-    /// translators between IP versions (RFC 7915 section 5.1).
+    /// True if no header is rebuilt on the way, so that IPv4 datagrams keep their identification and fragmentation fields.
+    /// Translators between IP versions do not keep them (RFC 7915 section 5.1).
     pub keeps_identification: bool,
-    /// Whether the DUT is known to write a UDP checksum of zero where all ones is due: such frames count as received, and are said.
+    /// True if the DUT is known to write a UDP checksum of zero where all ones is due: such frames count as received, and are
+    /// reported.
     pub zero_checksum_is_known: bool,
     /// Seed of everything pseudorandom.
     pub seed: u64,
@@ -244,7 +246,7 @@ impl Profile {
         }
     }
 
-    /// What varies in the source and the destination addresses of a direction: sources stay within their network.
+    /// Returns the variations of the source and the destination addresses of a direction: sources stay within their network.
     pub fn variations(&self, direction: Direction) -> (Variation, Variation) {
         let (source, destination) = match direction {
             Direction::Forward => (self.left_variation, self.right_variation),

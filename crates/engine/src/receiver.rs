@@ -19,10 +19,10 @@ const EXAMPLE_OCTETS: usize = 9_300;
 const BATCHES: usize = 4;
 /// Frames taken in at one look at most.
 pub(crate) const MOST_AT_A_LOOK: usize = BATCHES * BATCH;
-/// How long to listen on after the last frame, for duplicates.
+/// Time to listen on after the last frame, for duplicates, in nanoseconds.
 pub(crate) const LINGER_NS: u64 = 5_000_000;
 
-/// What a receiver is to expect.
+/// The frames that a receiver is to expect.
 pub(crate) struct Expected {
     pub(crate) verifier: Verifier,
     /// When each frame is due; empty where nothing is.
@@ -31,7 +31,7 @@ pub(crate) struct Expected {
     pub(crate) duration_ns: u64,
     /// A frame later than this is not received; 0: no limit.
     pub(crate) timeout_ns: u64,
-    /// Where delays go.
+    /// The histograms into which delays go.
     pub(crate) delays: Delays,
 }
 
@@ -56,11 +56,11 @@ struct Tally {
     bins: Vec<u64>,
     /// The highest number of a frame not received.
     last_missing: Option<u64>,
-    /// When a frame was received last, nanoseconds; 0: not yet.
+    /// The time at which a frame was received last, in nanoseconds; 0: not yet.
     last_arrival_ns: u64,
     /// The longest time without one, from arrival to arrival.
     silence: (u64, u64),
-    /// When the first frame is due, nanoseconds.
+    /// The time at which the first frame is due, in nanoseconds.
     start_ns: u64,
     examples: Vec<Example>,
     /// The examples' octets, one after the other, in memory taken before the trial.
@@ -149,19 +149,19 @@ impl<'a> Receiver<'a> {
         Ok(())
     }
 
-    /// When a frame of this trial was received last, nanoseconds; 0: none yet.
+    /// Returns the time at which a frame of this trial was received last, in nanoseconds; 0: none yet.
     #[inline]
     pub(crate) fn last_arrival_ns(&self) -> u64 {
         self.tally.last_arrival_ns
     }
 
-    /// Whether every frame of the schedule was seen.
+    /// Returns whether every frame of the schedule was seen.
     #[inline]
     pub(crate) fn has_all(&self) -> bool {
         self.tally.counts.distinct == self.tally.frames
     }
 
-    /// Whether as many different frames were seen.
+    /// Returns whether at least `frames` different frames were seen.
     #[inline]
     pub(crate) fn has(&self, frames: u64) -> bool {
         self.tally.counts.distinct >= frames
@@ -293,7 +293,7 @@ impl Tally {
         self.last_missing = self.last_missing.max(Some(sequence));
     }
 
-    /// Bin of a frame by its due time.
+    /// Returns the bin of a frame by its due time.
     fn bin_of(&self, sequence: u64) -> usize {
         let due_ns = self.expected.schedule.due_ns(sequence);
         ((due_ns / LOSS_BIN_NS) as usize).min(self.bins.len() - 1)

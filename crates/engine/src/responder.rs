@@ -19,7 +19,7 @@ const MOST_WAITING: usize = 16 * MOST_AT_A_LOOK;
 pub(crate) struct Responder<'a> {
     pub(crate) receiver: Receiver<'a>,
     replies: Replies<'a>,
-    /// When the port was looked at last, nanoseconds.
+    /// The time at which the port was looked at last, in nanoseconds.
     looked_ns: u64,
 }
 
@@ -27,18 +27,18 @@ pub(crate) struct Responder<'a> {
 #[derive(Clone, Copy)]
 struct Request {
     sequence: u64,
-    /// When it left the tester.
+    /// The time at which it left the tester, in nanoseconds.
     time_ns: u64,
     /// The last look at the port before it was seen: it cannot have been there earlier.
     since_ns: u64,
 }
 
-/// What is to be sent, and what was.
+/// The replies: those to be sent, and counts of those that were.
 struct Replies<'a> {
     port: &'a mut dyn Transmit,
     stream: Stream,
     writer: Writer,
-    /// Of constant capacity.
+    /// Requests that are not answered yet, in a queue of constant capacity.
     waiting: VecDeque<Request>,
     /// The numbers of the replies that left.
     sent: Bitmap,
@@ -53,10 +53,10 @@ struct Counts {
     due: u64,
     sent: u64,
     refused: u64,
-    /// When the first and the last reply left, nanoseconds.
+    /// The times at which the first and the last reply left, in nanoseconds.
     first_ns: u64,
     last_ns: u64,
-    /// From the look before its request was seen to a reply's leaving, at the worst.
+    /// The longest time from the look before a request was seen to the leaving of its reply, in nanoseconds.
     worst_ns: u64,
     late: u64,
 }
@@ -99,7 +99,7 @@ impl<'a> Responder<'a> {
         replies.send(clock)
     }
 
-    /// Whether all that will be sent has left, once no more requests come.
+    /// Returns whether every reply that will be sent has left, once no more requests come.
     #[inline]
     pub(crate) fn has_answered_all(&mut self, now_ns: u64) -> Result<bool, PortError> {
         let replies = &mut self.replies;
@@ -110,12 +110,12 @@ impl<'a> Responder<'a> {
         Ok(replies.is_flushed)
     }
 
-    /// Replies that left by now.
+    /// Returns the number of replies that have left by now.
     pub(crate) fn sent(&self) -> u64 {
         self.replies.counts.sent
     }
 
-    /// When the last of them did, nanoseconds; 0: none.
+    /// Returns the time at which the last of them left, in nanoseconds; 0: none.
     pub(crate) fn last_sent_ns(&self) -> u64 {
         self.replies.counts.last_ns
     }

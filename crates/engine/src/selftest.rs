@@ -45,7 +45,7 @@ pub fn open(profile: &Profile, connections: u64, clock: &Clock) -> Result<FrameR
     into_nothing(profile, Direction::Forward, Some(&conversation(profile, connections)), connections, clock)
 }
 
-/// What the Responder does in phase 2, from a full state table.
+/// The performance of the Responder in phase 2, from a full state table.
 #[derive(Clone, Copy, Debug)]
 pub struct Responding {
     /// Octets of the table.

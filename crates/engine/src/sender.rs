@@ -11,7 +11,7 @@ use sixbench_wire::template::StampedTime;
 /// A sender so far behind gives up: the trial is invalid anyway.
 pub(crate) const HOPELESS_NS: u64 = 500_000_000;
 
-/// How long before the last frame its core does nothing else.
+/// Time before the last frame during which its core does nothing else, in nanoseconds.
 pub(crate) const LAST_FRAME_WATCH_NS: u64 = 50_000;
 
 /// One direction being sent.
@@ -19,7 +19,7 @@ pub(crate) struct Sender<'a> {
     port: &'a mut dyn Transmit,
     stream: Stream,
     pacer: Pacer,
-    /// Receivers keep what is to be known of so many frames.
+    /// Number of frames of which receivers keep what is to be known.
     reach: u64,
     writer: Writer,
     stall_ns: u64,
@@ -105,27 +105,27 @@ impl<'a> Sender<'a> {
         }
     }
 
-    /// Whether the last frame is due so soon that nothing else may come before it: by its sending the trial's duration is judged.
-    /// Once it is overdue that is decided, and receiving matters more.
+    /// Returns whether the last frame is due so soon that nothing else may come before it: by its sending the trial's duration
+    /// is judged. Once it is overdue that is decided, and receiving matters more.
     #[inline]
     pub(crate) fn is_about_to_end(&self, now_ns: u64) -> bool {
         let last_due_ns = self.pacer.due_time(self.pacer.frames().saturating_sub(1));
         !self.has_sent_all() && (now_ns..now_ns + LAST_FRAME_WATCH_NS).contains(&last_due_ns)
     }
 
-    /// Whether nothing more will be handed to the port.
+    /// Returns whether nothing more will be handed to the port.
     #[inline]
     fn has_sent_all(&self) -> bool {
         self.gave_up || self.pacer.is_done()
     }
 
-    /// Whether nothing more will leave: what the port still held is on its way.
+    /// Returns whether nothing more will leave: what the port still held is on its way.
     #[inline]
     pub(crate) fn is_done(&self) -> bool {
         self.is_flushed
     }
 
-    /// What was sent in `direction`; what was received is still to be filled in.
+    /// Returns the counts of what was sent in `direction`; the counts of what was received are still to be filled in.
     pub(crate) fn finish(self, direction: Direction) -> DirectionResult {
         let took_ns = self.last_ns.saturating_sub(self.pacer.due_time(0));
         let mut result = DirectionResult::counted(direction, self.pacer.sent(), 0);
@@ -138,7 +138,7 @@ impl<'a> Sender<'a> {
 
 /// Writes frames into buffers, copying a template only where the buffer holds another.
 pub(crate) struct Writer {
-    /// What each buffer holds.
+    /// The kind of frame that each buffer holds.
     held: Vec<Held>,
 }
 

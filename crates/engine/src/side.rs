@@ -7,7 +7,7 @@ use sixbench_method::terms::{Direction, IpVersion};
 
 /// The addresses of a pool differ in their last 16 bits, which begin here.
 pub(crate) const POOL_AT_IPV4: usize = 2;
-/// Of IPv6.
+/// The octet at which the last 16 bits of the IPv6 addresses of a pool begin.
 pub(crate) const POOL_AT_IPV6: usize = 14;
 
 /// From a place in a range to the 16 bits of an address on one side of the DUT.
@@ -45,7 +45,7 @@ fn counter(variation: Variation) -> Option<Counter> {
 /// The variable 16 bits of the addresses of one side.
 #[derive(Clone, Copy)]
 pub(crate) struct Side {
-    /// At which octet they begin.
+    /// The octet at which they begin.
     pub(crate) at: usize,
     variation: Variation,
     /// The DUT makes them, from its pool.
@@ -70,7 +70,7 @@ pub(crate) fn sides((source, destination): (Variation, Variation), version: IpVe
     }
 }
 
-/// Of source and destination address, where one varies.
+/// Returns the counters of source and destination address; `None` where neither varies.
 pub(crate) fn counters(profile: &Profile, direction: Direction) -> Option<(Counter, Counter)> {
     let (source, destination) = profile.variations(direction);
     match (counter(source), counter(destination)) {

@@ -35,7 +35,7 @@ impl Gaps {
         }
     }
 
-    /// Those of another loop of the same trial.
+    /// Adds the gaps of another loop of the same trial.
     pub(crate) fn add(&mut self, other: &Self) {
         self.worst_ns = self.worst_ns.max(other.worst_ns);
         self.stalled_ns += other.stalled_ns;

@@ -14,7 +14,7 @@ use sixbench_wire::{EchoKind, MacAddress, WireError};
 /// The hop limit test frames leave with.
 pub(crate) const HOP_LIMIT: u8 = 64;
 
-/// Which kind of frame, in which direction, of which trial: one octet of the tag.
+/// The kind, direction and trial of a frame: one octet of the tag.
 ///
 /// The trial's number (modulo 64) tells a straggler of the trial before from a frame of this one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,11 +43,11 @@ pub(crate) struct Kind {
     population: Option<Population>,
     /// A reply: the frame follows from the number of its request.
     is_reply: bool,
-    /// What it says of fragmentation, where it is IPv4, is as it was sent.
+    /// True if the identification and fragmentation fields of the frame, where it is IPv4, arrive as they were sent.
     pub(crate) keeps_identification: bool,
 }
 
-/// What the ports and addresses of a frame follow from.
+/// The basis from which the ports and addresses of a frame follow.
 enum Pattern {
     /// Its number.
     Flow(Flow),
@@ -55,21 +55,22 @@ enum Pattern {
     Conversation(Box<Conversation>, View),
 }
 
-/// What both kinds of frames of a direction have in common.
+/// The settings that both kinds of frames of a direction have in common.
 struct Common<'a> {
     profile: &'a Profile,
     direction: Direction,
     trial: u8,
     macs: (MacAddress, MacAddress),
     conversation: Option<&'a Conversation>,
-    /// As the frames arrive, not as they leave.
+    /// True if the frames are described as they arrive, not as they leave.
     is_arrival: bool,
-    /// These are replies: their ports and addresses are those of the forward frames with the same numbers, ends swapped.
+    /// True if these are replies: their ports and addresses are those of the forward frames with the same numbers, ends
+    /// swapped.
     is_reply: bool,
 }
 
 impl Common<'_> {
-    /// At which end of the frames the subscribers are: they are on the left.
+    /// Returns the end of the frames at which the subscribers are: they are on the left.
     fn subscriber_end(&self) -> End {
         match self.direction {
             Direction::Forward => End::Source,
@@ -91,7 +92,7 @@ impl Common<'_> {
         if self.is_reply { Direction::Forward } else { self.direction }
     }
 
-    /// What varies in source and destination address.
+    /// Returns the variations of source and destination address.
     fn variations(&self) -> (Variation, Variation) {
         let (source, destination) = self.profile.variations(self.pattern());
         if self.is_reply { (destination, source) } else { (source, destination) }
@@ -161,7 +162,7 @@ impl Kind {
         Ok(Self { keeps_identification: false, template, pattern, words, population, is_reply: common.is_reply })
     }
 
-    /// At which end the pattern has the subscribers: a reply has the pattern of its request.
+    /// Returns the end at which the pattern has the subscribers: a reply has the pattern of its request.
     #[inline]
     fn subscriber_end(&self, population: &Population) -> End {
         if self.is_reply { End::Source } else { population.end() }
@@ -214,7 +215,7 @@ fn version(ends: &Ends) -> IpVersion {
     if ends.source.is_ipv4() { IpVersion::Ipv4 } else { IpVersion::Ipv6 }
 }
 
-/// How frames take turns among a bounded number of flows.
+/// The way in which frames take turns among flows.
 enum Turns {
     /// Every frame has values of its own.
     Unbounded,
@@ -327,12 +328,12 @@ impl Stream {
         Some((&**conversation, conversation.connection(*view, self.turn(sequence))))
     }
 
-    /// Whether the foreground frames arrive to have their sources learned.
+    /// Returns whether the foreground frames arrive to have their sources learned.
     pub(crate) fn opens_connections(&self) -> bool {
         matches!(&self.foreground.pattern, Pattern::Conversation(conversation, view) if conversation.learns(*view))
     }
 
-    /// Whether the foreground frames arrive with sources out of a pool.
+    /// Returns whether the foreground frames arrive with sources out of a pool.
     pub(crate) fn has_translated_sources(&self) -> bool {
         matches!(&self.foreground.pattern, Pattern::Conversation(_, view) if view.is_translated())
     }

@@ -82,14 +82,14 @@ impl Population {
         Some(Member { group, number: u64::from(number - group.first) })
     }
 
-    /// Its addresses.
+    /// Returns its addresses.
     #[inline]
     pub(crate) fn addresses(&self, Member { group, number }: Member<'_>) -> Subscriber {
         let bits = |rule: Option<AddressRule>| rule.map(|rule| rule.bits(number));
         Subscriber { end: self.end, inner: bits(group.seen.inner), outer: bits(group.seen.outer) }
     }
 
-    /// At which end of the frames they are.
+    /// Returns the end of the frames at which they are.
     #[inline]
     pub(crate) fn end(&self) -> End {
         self.end

@@ -25,7 +25,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// Where the tester's threads run.
+/// The cores on which the tester's threads run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Layout {
     /// One thread for each core named, up to four (two senders, two receivers); one unpinned thread when empty.
@@ -33,7 +33,7 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// What cannot be had of this layout, in words: trials go on, less protected against stalls.
+    /// Returns what cannot be had of this layout, in words: trials go on, less protected against stalls.
     pub fn warnings(&self) -> Vec<String> {
         let cores = self.cores.clone();
         std::thread::spawn(move || try_layout(&cores)).join().unwrap_or_default()
@@ -51,7 +51,7 @@ fn try_layout(cores: &[u32]) -> Vec<String> {
     unpinned.chain(unraised).collect()
 }
 
-/// Why no trial could be performed.
+/// The reason why no trial could be performed.
 #[derive(Debug, thiserror::Error)]
 pub enum MeasureError {
     /// The ranges of ports and addresses do not fit the connections asked for.
@@ -60,9 +60,9 @@ pub enum MeasureError {
          the test's ranges have {combinations}: widen `ports`, `left-addresses` or `right-addresses`, or lower `connections`"
     )]
     Combinations {
-        /// N.
+        /// N, the number of connections.
         connections: u64,
-        /// What the ranges have.
+        /// Number of combinations that the ranges have.
         combinations: u128,
     },
     /// The DUT's connections could not be counted.
@@ -94,7 +94,7 @@ pub enum MeasureError {
         port: String,
         /// The DUT's address asked for.
         address: IpAddr,
-        /// How often it was asked.
+        /// Number of times it was asked.
         tries: u32,
     },
     /// Requests through a stateful gateway: no frame of phase 2 opens a connection, so none has a reply of its own.
@@ -152,7 +152,7 @@ pub struct FrameTester {
     trial: u8,
     /// Asks the DUT how many connections it has.
     pub(crate) counter: Option<Counter>,
-    /// Whether a frame that opens a connection ever came through.
+    /// True if a frame that opens a connection ever came through.
     pub(crate) has_delivered: bool,
 }
 
@@ -269,7 +269,7 @@ impl FrameTester {
     }
 }
 
-/// What is sent at a time: a whole stateless trial, or a phase of a stateful one.
+/// The part of a trial that is sent at a time: a whole stateless trial, or a phase of a stateful one.
 pub(crate) struct Phase<'a> {
     pub(crate) spec: &'a TrialSpec,
     /// The directions in which frames are sent.
@@ -319,7 +319,7 @@ impl Context<'_> {
         }
     }
 
-    /// Whether reverse frames are replies to forward ones.
+    /// Returns whether reverse frames are replies to forward ones.
     fn is_exchange(&self) -> bool {
         self.phase.spec.shape == Shape::Response
     }

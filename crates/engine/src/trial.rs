@@ -18,18 +18,18 @@ const HEAD_START_NS: u64 = 2_000_000;
 /// A burst is not waited for longer than this after it was sent, whatever still trickles in.
 const LONGEST_SILENCE_NS: u64 = 60_000_000_000;
 
-/// What the threads of a trial share.
+/// The state that the threads of a trial share.
 pub(crate) struct Run<'a> {
     clock: &'a Clock,
     stop: &'a AtomicBool,
     /// A task failed: the others need not go on.
     failed: AtomicBool,
     residual_ns: u64,
-    /// Whether the wait for residual frames begins again with every frame received (RFC 9004 section 6.2).
+    /// True if the wait for residual frames begins again with every frame received (RFC 9004 section 6.2).
     waits_for_silence: bool,
-    /// Reverse frames are replies: they are sent while forward frames are, and as many as of those arrive.
+    /// True if reverse frames are replies: they are sent while forward frames are, and as many as of those arrive.
     is_exchange: bool,
-    /// When each direction's last frame was sent; 0 while it is sending.
+    /// The time at which each direction's last frame was sent, in nanoseconds; 0 while it is sending.
     sent_at_ns: [AtomicU64; 2],
     /// Replies that were sent, once that is known.
     replies: AtomicU64,
@@ -45,7 +45,7 @@ pub(crate) enum Task<'a> {
     Respond(Box<Responder<'a>>, Waiting),
 }
 
-/// Where a receiver is.
+/// The state of a receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Waiting {
     /// Nothing is due here: only neighbours are answered.
@@ -132,7 +132,8 @@ impl<'a> Run<'a> {
     }
 }
 
-/// What cannot be had of it was told once, by `Layout::warnings`.
+/// Pins the calling thread to `core`, if any, and raises its priority. Failures are ignored: `Layout::warnings` reported them
+/// once.
 pub(crate) fn take_place(core: Option<u32>) {
     let _ = core.map(thread::pin_to);
     let _ = thread::raise_priority();
@@ -212,14 +213,14 @@ fn poll_responder(responder: &mut Responder<'_>, waiting: &mut Waiting, run: &Ru
 }
 
 impl Run<'_> {
-    /// Whether frames of a direction are still being sent; replies are as long as requests are.
+    /// Returns whether frames of a direction are still being sent; replies take as long as requests do.
     #[inline]
     fn is_sending(&self, direction: Direction) -> bool {
         let paced = if self.is_exchange { Direction::Forward } else { direction };
         self.sent_at_ns[paced as usize].load(Ordering::Acquire) == 0
     }
 
-    /// Whether nothing more is to be waited for at the receiver of a direction.
+    /// Returns whether the receiver of a direction has nothing more to wait for.
     #[inline]
     fn is_over(&self, direction: Direction, receiver: &Receiver<'_>) -> bool {
         let sent_at_ns = self.sent_at_ns[direction as usize].load(Ordering::Acquire);

@@ -16,7 +16,7 @@ use sixbench_wire::template::{StampedTime, Template, Transport, Variable};
 use sixbench_wire::{EchoKind, MacAddress, ipv4, ipv6};
 use std::fmt;
 
-/// What a frame turned out to be.
+/// The verdict on a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
     /// Right in every field.
@@ -54,7 +54,7 @@ pub(crate) enum Wrong {
     SourcePort,
     DestinationPort,
     UdpLength,
-    /// Of an ICMPv6 echo, too.
+    /// The UDP checksum, or that of an ICMPv6 echo.
     UdpChecksum,
     Transport,
     /// There is an outer header and should be none, or the other way round.
@@ -113,9 +113,10 @@ pub(crate) struct Verifier {
     expected: Stream,
     frames: u64,
     zero_checksum_is_known: bool,
-    /// Zero was written for all ones, and then addresses were changed: what is due by now is not known, and may be anything.
+    /// True if addresses are changed after zero may have been written for all ones: the checksum that is then due is not
+    /// known, and may be anything.
     is_changed_after: bool,
-    /// Frames that arrive here open connections.
+    /// True if frames that arrive here open connections.
     learns: bool,
 }
 
@@ -127,7 +128,7 @@ impl Verifier {
         Self { expected, frames, zero_checksum_is_known, is_changed_after, learns }
     }
 
-    /// What `frame` is.
+    /// Returns the verdict on `frame`.
     #[inline]
     pub(crate) fn judge(&self, frame: &[u8]) -> Fate {
         let Some(seen) = Seen::read(frame) else {
@@ -182,7 +183,7 @@ impl Verifier {
         }
     }
 
-    /// Whether a frame of this tag is background.
+    /// Returns whether a frame with this tag is background.
     #[inline]
     pub(crate) fn is_background(&self, tag: Tag) -> bool {
         StreamId(tag.stream).is_background()

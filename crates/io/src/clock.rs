@@ -16,7 +16,7 @@ impl Clock {
         Self { source, origin }
     }
 
-    /// Now.
+    /// Returns the present time, in nanoseconds since the clock was made.
     #[inline]
     pub fn now_ns(&self) -> u64 {
         self.source.delta_as_nanos(self.origin, self.source.raw())

@@ -47,7 +47,7 @@ pub type Fill<'a> = dyn FnMut(usize, &mut [u8]) -> usize + 'a;
 
 /// The sending half of a port.
 pub trait Transmit: Send {
-    /// How many different buffers there are.
+    /// Returns the number of different buffers.
     fn slots(&self) -> usize;
 
     /// Sends up to `wanted` frames, each written by `fill`; returns at once with what became of them.
@@ -60,7 +60,7 @@ pub trait Transmit: Send {
         Ok(true)
     }
 
-    /// Whether the link can carry frames. Takes a lock of the kernel: not to be asked while frames are due.
+    /// Checks that the link can carry frames. Takes a lock of the kernel: not to be called while frames are due.
     ///
     /// # Errors
     /// [`PortError::LinkDown`] where it cannot.
@@ -69,12 +69,12 @@ pub trait Transmit: Send {
     }
 }
 
-/// What became of the frames of one [`Transmit::transmit`].
+/// The outcome of one [`Transmit::transmit`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sent {
     /// Frames filled and offered.
     pub taken: usize,
-    /// Of these and those before them, frames that a full receive queue of the peer or a link that is down refused.
+    /// Frames among these and those before them that a full receive queue of the peer or a link that is down refused.
     pub refused: usize,
 }
 
@@ -90,7 +90,7 @@ pub trait Receive: Send {
     fn overruns(&mut self) -> Result<u64, PortError>;
 }
 
-/// Why a port cannot be opened or has failed.
+/// The reason why a port cannot be opened or has failed.
 #[derive(Debug, thiserror::Error)]
 pub enum PortError {
     /// The interface cannot be used.
@@ -98,7 +98,7 @@ pub enum PortError {
     Interface {
         /// Its name.
         interface: String,
-        /// What is wrong with it, and what next.
+        /// A description of what is wrong with it, and of what to do next.
         what: String,
     },
     /// Nothing can be sent or received.
@@ -112,7 +112,7 @@ pub enum PortError {
     Denied {
         /// Name of the interface.
         interface: String,
-        /// What was tried.
+        /// The operation that was tried.
         what: &'static str,
         /// The kernel's answer.
         source: io::Error,
@@ -134,7 +134,7 @@ pub enum PortError {
     Kernel {
         /// Name of the interface.
         interface: String,
-        /// What was tried.
+        /// The operation that was tried.
         what: &'static str,
         /// The kernel's answer.
         source: io::Error,
@@ -146,7 +146,8 @@ impl PortError {
         move |source| Self::Kernel { interface: interface.to_owned(), what, source }
     }
 
-    /// Of a socket that only root may open: rights are named where they are what is missing, and nowhere else.
+    /// Returns the conversion of an error from a socket that only root may open: rights are named if they are what is missing,
+    /// and nowhere else.
     pub(crate) fn socket<'a>(interface: &'a str, what: &'static str) -> impl FnOnce(io::Error) -> Self + 'a {
         move |source| match source.kind() {
             io::ErrorKind::PermissionDenied => Self::Denied { interface: interface.to_owned(), what, source },

@@ -10,8 +10,8 @@ const CAPACITY: usize = 65_536;
 
 type Queue = Arc<Mutex<VecDeque<Vec<u8>>>>;
 
-/// What stands between the ends: gets each frame and the side it came from (`true`: the left), and puts what leaves into the list
-/// as (to the right end, frame).
+/// The device between the ends: gets each frame and the side it came from (`true`: the left), and puts what leaves into the
+/// list as (to the right end, frame).
 pub type Device = Box<dyn FnMut(&[u8], bool, &mut Vec<(bool, Vec<u8>)>) + Send>;
 
 /// One end of a link in memory.

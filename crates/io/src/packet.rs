@@ -19,7 +19,8 @@ pub const RING_FRAMES: usize = 16_384;
 const SEND_BUFFER: libc::c_int = 64 << 20;
 
 const TX_BUFFER: usize = 2048;
-/// How often in a row a queue of our own may be full before the link is suspected: a queue that drains has room again long before.
+/// Number of times in a row that a queue of our own may be full before the link is suspected: a queue that drains has room
+/// again long before.
 const FULL_IN_A_ROW: u32 = 256;
 /// From linux/if_packet.h; not in every libc crate.
 const PACKET_IGNORE_OUTGOING: libc::c_int = 23;
@@ -81,7 +82,7 @@ pub struct PacketTransmit {
     full_is_dut: bool,
     /// Messages that were filled and wait for room in that queue.
     waiting: Range<usize>,
-    /// How often in a row it was full.
+    /// Number of times in a row that the queue was full.
     full: u32,
 }
 
@@ -133,7 +134,8 @@ impl PacketTransmit {
         Ok(refused)
     }
 
-    /// Whether the queue is full because the link is down. Asked seldom: a full queue is no reason to be slower still.
+    /// Returns whether the queue is full because the link is down. The kernel is asked seldom: a full queue is no reason to be
+    /// slower still.
     #[cold]
     fn is_dead(&mut self) -> Result<bool, PortError> {
         self.full += 1;

@@ -17,7 +17,7 @@ const WHAT: &str = "arp message";
 /// Hardware Ethernet, protocol IPv4, address lengths 6 and 4.
 const ETHERNET_IPV4: [u8; 6] = [0, 1, 8, 0, 6, 4];
 
-/// What a message asks or says.
+/// The kind of a message: a question or an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Operation {
     /// Who has the target address?
@@ -31,7 +31,7 @@ pub enum Operation {
 pub struct Arp {
     /// Request or reply.
     pub operation: Operation,
-    /// Who sends it.
+    /// The hardware address of the sender.
     pub sender_mac: MacAddress,
     /// The sender's address; 0.0.0.0 in a probe (RFC 5227).
     pub sender: Ipv4Addr,

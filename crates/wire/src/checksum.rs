@@ -55,7 +55,7 @@ pub const fn finish_udp(sum: u64) -> u16 {
     }
 }
 
-/// Does a partial sum that includes its checksum field come out right?
+/// Returns whether a partial sum that includes its checksum field comes out right.
 #[inline]
 pub const fn is_right(sum: u64) -> bool {
     fold(sum) == 0xffff

@@ -82,7 +82,7 @@ impl<'a> EthernetView<'a> {
     }
 }
 
-/// What follows the addresses of a frame, its VLAN tag peeled off.
+/// The part of a frame that follows its addresses, without its VLAN tag.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Untagged<'a> {
     /// The VLAN of the tag, 0 to 4095; `None` of a frame without one.

@@ -40,7 +40,7 @@ impl<'a> EchoView<'a> {
         Ok(Self(octets))
     }
 
-    /// Is it a request or a reply?
+    /// Returns the kind of the message: request or reply.
     pub fn kind(&self) -> EchoKind {
         match self.0[0] {
             REQUEST => EchoKind::Request,
@@ -64,12 +64,12 @@ impl<'a> EchoView<'a> {
         be16(self.0, 6)
     }
 
-    /// Does the checksum match? `pseudo_header` is the partial sum the IP view gives.
+    /// Returns whether the checksum matches. `pseudo_header` is the partial sum the IP view gives.
     pub fn is_checksum_right(&self, pseudo_header: u64) -> bool {
         checksum::is_right(pseudo_header + checksum::sum(self.0))
     }
 
-    /// What follows the header: a reply has its request's.
+    /// Returns the octets that follow the header: a reply has its request's.
     pub fn payload(&self) -> &'a [u8] {
         &self.0[HEADER_LEN..]
     }

@@ -60,27 +60,27 @@ impl<'a> Ipv4View<'a> {
         be16(self.0, 2)
     }
 
-    /// What the fragments of one datagram have in common.
+    /// Returns the identification, which the fragments of one datagram have in common.
     pub fn identification(&self) -> u16 {
         be16(self.0, 4)
     }
 
-    /// Are routers forbidden to fragment it?
+    /// Returns whether routers are forbidden to fragment it.
     pub fn dont_fragment(&self) -> bool {
         be16(self.0, 6) & DONT_FRAGMENT != 0
     }
 
-    /// Do fragments follow?
+    /// Returns whether fragments follow.
     pub fn more_fragments(&self) -> bool {
         be16(self.0, 6) & MORE_FRAGMENTS != 0
     }
 
-    /// Where this fragment's payload belongs, in octets.
+    /// Returns the place of this fragment's payload in the datagram, in octets.
     pub fn fragment_offset(&self) -> usize {
         usize::from(be16(self.0, 6) & 0x1fff) * 8
     }
 
-    /// Is this a piece of a larger datagram?
+    /// Returns whether this is a piece of a larger datagram.
     pub fn is_fragment(&self) -> bool {
         self.more_fragments() || self.fragment_offset() != 0
     }
@@ -100,7 +100,7 @@ impl<'a> Ipv4View<'a> {
         be16(self.0, 10)
     }
 
-    /// Does the header checksum match the header?
+    /// Returns whether the header checksum matches the header.
     pub fn is_checksum_right(&self) -> bool {
         checksum::is_right(checksum::sum(&self.0[..self.header_len()]))
     }
@@ -115,7 +115,7 @@ impl<'a> Ipv4View<'a> {
         array(self.0, 16).into()
     }
 
-    /// What follows the header, cut to the total length.
+    /// Returns the octets that follow the header, cut to the total length.
     pub fn payload(&self) -> &'a [u8] {
         &self.0[self.header_len()..]
     }
@@ -133,9 +133,9 @@ impl<'a> Ipv4View<'a> {
 pub struct Ipv4Header {
     /// The differentiated services code point, 6 bits.
     pub dscp: u8,
-    /// What the fragments of one datagram have in common; 0 with `dont_fragment` (RFC 6864 section 4.1).
+    /// The identification, which the fragments of one datagram have in common; 0 with `dont_fragment` (RFC 6864 section 4.1).
     pub identification: u16,
-    /// Are routers forbidden to fragment it?
+    /// True if routers are forbidden to fragment it.
     pub dont_fragment: bool,
     /// Hops left.
     pub ttl: u8,

@@ -70,7 +70,7 @@ impl<'a> Ipv6View<'a> {
         array::<16>(self.0, 24).into()
     }
 
-    /// What follows the header, cut to the payload length.
+    /// Returns the octets that follow the header, cut to the payload length.
     pub fn payload(&self) -> &'a [u8] {
         &self.0[HEADER_LEN..]
     }

@@ -63,7 +63,7 @@ pub mod protocol {
     pub const ICMPV6: u8 = 58;
 }
 
-/// Which Internet Protocol a frame carries.
+/// The version of the Internet Protocol that a frame carries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum IpVersion {
     /// IPv4, RFC 791.
@@ -91,7 +91,7 @@ impl std::fmt::Display for IpVersion {
     }
 }
 
-/// Why octets could not be read as a protocol, or a description not be turned into octets.
+/// The reason why octets could not be read as a protocol, or a description not be turned into octets.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum WireError {
     /// The octets end before the protocol's do.
@@ -111,9 +111,9 @@ pub enum WireError {
         what: &'static str,
         /// The field's name.
         field: &'static str,
-        /// What it holds.
+        /// The value it holds.
         value: u64,
-        /// What it may hold, in words.
+        /// The values it may hold, in words.
         expected: &'static str,
     },
     /// The octets do not match their checksum.
@@ -125,7 +125,7 @@ pub enum WireError {
     /// A text is not what it should be.
     #[error("cannot read `{text}` as {what}: expected {expected}")]
     Text {
-        /// What it should have been.
+        /// The kind of value it should have been.
         what: &'static str,
         /// The text.
         text: String,

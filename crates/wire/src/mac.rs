@@ -27,7 +27,7 @@ impl MacAddress {
         Self::multicast(crate::ndp::solicited_node(target))
     }
 
-    /// Is this one station, neither a group nor broadcast?
+    /// Returns whether this is one station, neither a group nor broadcast.
     pub const fn is_unicast(self) -> bool {
         self.0[0] & 1 == 0
     }

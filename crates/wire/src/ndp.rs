@@ -65,21 +65,21 @@ pub struct Advertisement {
     pub dst_mac: MacAddress,
     /// The sender.
     pub src: Ipv6Addr,
-    /// Who asked, or all nodes.
+    /// The address of the one who asked, or of all nodes.
     pub dst: Ipv6Addr,
     /// The address spoken of.
     pub target: Ipv6Addr,
-    /// Is the sender a router?
+    /// True if the sender is a router.
     pub is_router: bool,
-    /// Does it answer a solicitation that came from a specified address?
+    /// True if it answers a solicitation that came from a specified address.
     pub is_solicited: bool,
-    /// Shall it replace what the receiver has cached?
+    /// True if it shall replace what the receiver has cached.
     pub is_override: bool,
     /// The target link-layer address option; a unicast solicitation may be answered without.
     pub target_mac: Option<MacAddress>,
 }
 
-/// What a frame says.
+/// The message of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Message {
     /// A question.
@@ -107,7 +107,7 @@ impl Message {
     }
 }
 
-/// What both messages have in common; the ICMPv6 type, one of the two.
+/// Checks what both messages have in common, and returns the ICMPv6 type, which is one of the two.
 fn check(ip: &Ipv6View<'_>) -> Result<u8, WireError> {
     let next = ip.next_header();
     must(next == protocol::ICMPV6, WHAT, "next header", next, "58")?;
@@ -147,7 +147,7 @@ fn link_layer_option(ip: &Ipv6View<'_>, kind: u8) -> Result<Option<MacAddress>, 
     Ok(found)
 }
 
-/// Where a message goes, and what it says: the part that solicitation and advertisement share.
+/// The addresses and content of a message: the part that solicitation and advertisement share.
 struct Parts {
     macs: (MacAddress, MacAddress),
     addresses: (Ipv6Addr, Ipv6Addr),

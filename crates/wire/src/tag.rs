@@ -27,14 +27,14 @@ pub const BACKGROUND: u8 = 0b10;
 const PATTERN_LEN: usize = 8192;
 static PATTERN: [u8; PATTERN_LEN] = pattern();
 
-/// What a frame says of itself.
+/// The information that a frame carries about itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Tag {
-    /// Which of the trial's streams it belongs to; see [`REVERSE`] and [`BACKGROUND`].
+    /// The stream of the trial that it belongs to; see [`REVERSE`] and [`BACKGROUND`].
     pub stream: u8,
     /// Its number in the stream, from 0; at most [`MAX_SEQUENCE`].
     pub sequence: u64,
-    /// When it was handed to the port, in nanoseconds of the tester's clock.
+    /// The time at which it was handed to the port, in nanoseconds of the tester's clock.
     pub time_ns: u64,
 }
 
@@ -65,12 +65,12 @@ impl Tag {
         payload[10..18].copy_from_slice(&self.time_ns.to_be_bytes());
     }
 
-    /// Does the frame go in the reverse direction?
+    /// Returns whether the frame goes in the reverse direction.
     pub fn is_reverse(&self) -> bool {
         self.stream & REVERSE != 0
     }
 
-    /// Is the frame background traffic?
+    /// Returns whether the frame is background traffic.
     pub fn is_background(&self) -> bool {
         self.stream & BACKGROUND != 0
     }
@@ -113,7 +113,7 @@ pub fn fill_pattern(octets: &mut [u8]) {
     }
 }
 
-/// Is what follows the tag as [`fill_pattern`] left it?
+/// Returns whether the octets after the tag are as [`fill_pattern`] left them.
 #[inline]
 pub fn pattern_is_whole(octets: &[u8]) -> bool {
     octets.chunks(PATTERN_LEN).all(|chunk| chunk == &PATTERN[..chunk.len()])

@@ -22,10 +22,10 @@ pub use outer::{Outer, address_of, bits};
 pub const LEAST_IPV4: usize = UDP_AT_IPV4 + TAIL_LEN;
 /// Octets of the shortest IPv6 test frame, without FCS: 84 with it, RFC 8219's smallest.
 pub const LEAST_IPV6: usize = UDP_AT_IPV6 + TAIL_LEN;
-/// Which octets of an IPv4 address vary where nothing else is said: the last two.
+/// The octet of an IPv4 address at which its variable 16 bits begin where nothing else is said: they are the last two octets.
 pub const VARIABLE_AT_IPV4: usize = 2;
-/// Which octets of an IPv6 address vary where nothing else is said: 12 and 13, bits 96 to 111
-/// (draft-lencse-bmwg-multiple-ip-addresses).
+/// The octet of an IPv6 address at which its variable 16 bits begin where nothing else is said: they are octets 12 and 13, bits
+/// 96 to 111 (draft-lencse-bmwg-multiple-ip-addresses).
 pub const VARIABLE_AT_IPV6: usize = 12;
 
 const UDP_AT_IPV4: usize = ethernet::HEADER_LEN + ipv4::HEADER_LEN;
@@ -57,15 +57,15 @@ pub struct Description {
     pub frame_octets: usize,
     /// The tag's stream.
     pub stream: u8,
-    /// At which octet of source and destination address the variable 16 bits begin; even, since checksums add 16-bit words.
+    /// The octet of source and destination address at which the variable 16 bits begin; even, since checksums add 16-bit words.
     pub variable_at: (usize, usize),
-    /// What the datagram is.
+    /// The kind of datagram.
     pub transport: Transport,
     /// The header around the datagram, where it is encapsulated. `frame_octets` count it.
     pub outer: Option<Outer>,
 }
 
-/// What a test datagram is. Both kinds have 8 octets before the tag.
+/// The kind of a test datagram. Both kinds have 8 octets before the tag.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Transport {
     /// A UDP datagram (RFC 8219 section 5.3).
@@ -89,9 +89,9 @@ impl Transport {
 /// One end of a datagram.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum End {
-    /// Who sends it.
+    /// The end that sends it.
     Source,
-    /// Who is to receive it.
+    /// The end that is to receive it.
     Destination,
 }
 
@@ -99,7 +99,7 @@ pub enum End {
 /// itself varies, the described one must be all zeros, and its variable 16 bits, too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Subscriber {
-    /// Which end the subscriber is.
+    /// The end of the stream that the subscriber is.
     pub end: End,
     /// The address in the datagram itself.
     pub inner: Option<u128>,
@@ -108,7 +108,7 @@ pub struct Subscriber {
 }
 
 impl Description {
-    /// Where 16 bits of an address of this version vary where nothing else is said.
+    /// Returns the octets at which 16 bits of source and destination address of this version vary where nothing else is said.
     pub const fn usual_variable_at(version: IpVersion) -> (usize, usize) {
         match version {
             IpVersion::V4 => (VARIABLE_AT_IPV4, VARIABLE_AT_IPV4),
@@ -117,7 +117,7 @@ impl Description {
     }
 }
 
-/// What changes from frame to frame.
+/// The fields that change from frame to frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Variable {
     /// The sender's UDP port.
@@ -182,7 +182,7 @@ pub struct Template {
     /// The partial sums of datagram (with pseudo-header) and IPv4 header, variable words left out.
     udp_sum: u64,
     header_sum: u64,
-    /// Of an encapsulated stream.
+    /// The patch of the outer header of an encapsulated stream.
     outer: Option<OuterPatch>,
     /// Octets of the outer header: the datagram is so much further back than in a plain frame.
     shift: usize,
@@ -257,7 +257,7 @@ impl Template {
         frame
     }
 
-    /// What the template was made from.
+    /// Returns the description that the template was made from.
     pub fn description(&self) -> &Description {
         &self.description
     }

@@ -49,12 +49,12 @@ impl<'a> UdpView<'a> {
         be16(self.0, 6)
     }
 
-    /// Is there a checksum, and does it match? `pseudo_header` is the partial sum the IP view gives.
+    /// Returns whether there is a checksum and it matches. `pseudo_header` is the partial sum the IP view gives.
     pub fn is_checksum_right(&self, pseudo_header: u64) -> bool {
         self.checksum() != 0 && checksum::is_right(pseudo_header + checksum::sum(self.0))
     }
 
-    /// What follows the header.
+    /// Returns the octets that follow the header.
     pub fn payload(&self) -> &'a [u8] {
         &self.0[HEADER_LEN..]
     }

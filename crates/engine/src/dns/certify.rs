@@ -14,7 +14,7 @@ const TRIES: u32 = 2;
 /// trials at it are held to theirs.
 const LEAST_ALLOWED_NS: u64 = 1_000_000;
 
-/// What is known of the rates.
+/// The rates that are known to pass and to fail, and the highest rate wanted.
 pub(super) struct Bounds {
     passed: u64,
     failed: Option<u64>,
@@ -23,7 +23,7 @@ pub(super) struct Bounds {
 }
 
 impl Bounds {
-    /// Nothing yet; rates above `most` are not wanted.
+    /// Creates the bounds before any trial; rates above `most` are not wanted.
     pub(super) fn new(most: u64) -> Self {
         Self { passed: 0, failed: None, most: most.max(1), tries: 0 }
     }
@@ -38,7 +38,7 @@ impl Bounds {
         }
     }
 
-    /// Takes in what came of it.
+    /// Takes in the result of a trial at `rate`.
     pub(super) fn learn(&mut self, rate: u64, trial: &CertificateTrial) {
         self.tries += 1;
         // Far above what can be done a second try is a waste: only near something that passed, or where all was answered and only the
@@ -58,7 +58,7 @@ impl Bounds {
     }
 }
 
-/// What one trial says.
+/// Sums up one trial of `queries` queries at `rate`.
 pub(super) fn judged(rate: u64, queries: u64, counted: &[Counted]) -> CertificateTrial {
     let mut tally = Tally::new(1);
     counted.iter().for_each(|part| tally.add(&part.tally));

@@ -23,7 +23,7 @@ const LINGER_NS: u64 = 2_000_000;
 /// Queries taken out of the ring in one turn: more than can have been sent in it.
 const RETIRED: usize = 4 * MOST;
 
-/// What the threads of a trial share.
+/// The settings and state that the threads of a trial share.
 pub(crate) struct Asking<'a> {
     pub(crate) clock: &'a Clock,
     pub(crate) domain: &'a Domain,
@@ -33,30 +33,30 @@ pub(crate) struct Asking<'a> {
     pub(crate) watch: Option<&'a Watch>,
     pub(crate) rate: FrameRate,
     pub(crate) queries: u64,
-    /// Later answers are late.
+    /// Answers that come later than this are late, in nanoseconds.
     pub(crate) timeout_ns: u64,
-    /// Later answers are not waited for.
+    /// Answers that come later than this are not waited for, in nanoseconds.
     pub(crate) window_ns: u64,
     pub(crate) stall_ns: u64,
 }
 
 impl Asking<'_> {
-    /// Bins of 100 ms.
+    /// Returns the number of bins of 100 ms.
     pub(crate) fn bins(&self) -> usize {
         (self.due_ns(self.queries.saturating_sub(1)) / LOSS_BIN_NS) as usize + 1
     }
 
-    /// When query `sequence` of the trial is due, from its start.
+    /// Returns the time at which query `sequence` of the trial is due, from the trial's start, in nanoseconds.
     #[inline]
     fn due_ns(&self, sequence: u64) -> u64 {
         (u128::from(sequence) * 1_000_000_000 / u128::from(self.rate.0.max(1))) as u64
     }
 }
 
-/// When the queries of one thread are due.
+/// The schedule of the queries of one thread.
 #[derive(Clone, Copy, Debug)]
 struct Pace {
-    /// Which thread of how many.
+    /// The index of the thread, from 0, among `of` threads.
     index: u64,
     of: u64,
     /// Time between queries of the trial in units of 2^-32 ns.
@@ -82,7 +82,7 @@ impl Pace {
         self.start_ns + ((u128::from(self.number(own)) * u128::from(self.period)) >> 32) as u64
     }
 
-    /// How many from `next` on are due.
+    /// Returns how many queries are due, counted from `next` on and up to a batch.
     #[inline]
     fn due(&self, next: u64, now_ns: u64) -> usize {
         let most = (self.queries - next).min(MOST as u64);
@@ -96,7 +96,7 @@ pub(crate) struct Client<'a> {
     desk: Desk<'a>,
 }
 
-/// All of it but the sockets.
+/// The client without its sockets.
 struct Desk<'a> {
     asking: &'a Asking<'a>,
     pace: Pace,
@@ -111,7 +111,7 @@ struct Desk<'a> {
     recorder: Option<Recorder>,
 }
 
-/// What a thread has counted.
+/// The counts of one thread.
 pub(crate) struct Counted {
     pub(crate) tally: Tally,
     pub(crate) sending: Sending,
@@ -120,7 +120,7 @@ pub(crate) struct Counted {
 }
 
 impl<'a> Client<'a> {
-    /// Thread `part.0` of `part.1`.
+    /// Creates thread `part.0` of `part.1`.
     pub(crate) fn new(asking: &'a Asking<'a>, part: (u64, u64), lines: Lines, recorder: Option<Recorder>) -> Self {
         let query = Query::new(asking.domain);
         let mut whole = vec![0; query.len()];
@@ -166,13 +166,13 @@ impl<'a> Client<'a> {
         desk.retire(now_ns.saturating_sub(desk.asking.window_ns), RETIRED);
     }
 
-    /// Whether nothing else may come before its next look.
+    /// Returns whether nothing else may come before the client's next look.
     #[inline]
     pub(crate) fn is_about_to_end(&self, now_ns: u64) -> bool {
         self.desk.is_about_to_end(now_ns)
     }
 
-    /// Whether all queries are sent and answered, or waited for long enough.
+    /// Returns whether all queries are sent and either answered or waited for long enough.
     #[inline]
     pub(crate) fn is_over(&self, now_ns: u64) -> bool {
         let desk = &self.desk;
@@ -180,7 +180,7 @@ impl<'a> Client<'a> {
         desk.has_sent_all() && now_ns > desk.last_sent_ns + wait_ns
     }
 
-    /// What it has counted.
+    /// Retires the queries still under way and returns the thread's counts.
     pub(crate) fn finish(mut self) -> Counted {
         self.desk.retire(u64::MAX, usize::MAX);
         let Desk { pace, flight, mut tally, gaps, sending, last_sent_ns, .. } = self.desk;
@@ -276,7 +276,8 @@ impl Desk<'_> {
         }
     }
 
-    /// Did the right answer come from the cache? An error says nothing of it: a server that is too busy to ask has not cached.
+    /// Notes whether the right answer came from the cache. An error says nothing of it: a server that is too busy to ask has
+    /// not cached.
     #[inline]
     fn note_cache(&mut self, asked: Question) {
         let Question { address, is_cached } = asked;

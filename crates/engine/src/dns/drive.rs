@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 /// Time between choosing the moment of the first query and that moment.
 const HEAD_START_NS: u64 = 2_000_000;
 
-/// Which cores serve whom.
+/// The division of the cores between the client's threads and the authority's.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Division {
     /// One client thread each; one unpinned where there is none.
@@ -21,7 +21,7 @@ pub(super) struct Division {
 }
 
 impl Division {
-    /// Of the tester's cores: where the authority is ours it gets half of them, if there is more than one.
+    /// Divides the tester's cores. If the authority is ours it gets half of them, rounded down: none if there is only one.
     pub(super) fn of(cores: &[u32], has_authority: bool) -> Self {
         let authority = if has_authority { cores.len() / 2 } else { 0 };
         let (client, authority) = cores.split_at(cores.len() - authority);
@@ -30,23 +30,23 @@ impl Division {
         Self { client, authority: own(authority) }
     }
 
-    /// Authorities that can work at the same time.
+    /// Returns the number of authorities that can work at the same time.
     pub(super) fn authorities(&self) -> usize {
         self.authority.len().max(1)
     }
 }
 
-/// What holds for all threads of a trial.
+/// The settings that hold for all threads of a trial.
 pub(super) struct Scene<'a> {
     pub(super) clock: &'a Clock,
     pub(super) stop: &'a AtomicBool,
     pub(super) watch: Option<&'a Watch>,
     pub(super) stall_ns: u64,
-    /// Whether a server that is another process needs the client's core, too.
+    /// True if a server that is another process needs the client's core, too.
     pub(super) shares_core: bool,
 }
 
-/// What the threads share while they run.
+/// The state that the threads share while they run.
 struct Run<'a> {
     scene: &'a Scene<'a>,
     ready: Barrier,
@@ -112,7 +112,7 @@ impl Drop for Over<'_> {
 }
 
 impl Run<'_> {
-    /// All threads take their places first; then the moment of the first query is chosen.
+    /// Waits until all threads have taken their places, and returns the moment of the first query, which is chosen only then.
     fn begin(&self, core: Option<u32>) -> u64 {
         if self.scene.shares_core {
             // At the priority of the other.

@@ -3,12 +3,12 @@
 
 use super::judge::Fate;
 
-/// What is known of a query.
+/// The state of a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Entry {
-    /// When it was sent.
+    /// The time at which it was sent, in nanoseconds.
     pub(crate) sent_ns: u64,
-    /// When it was answered, and how.
+    /// The time at which it was answered, in nanoseconds, and the verdict on the answer.
     pub(crate) answer: Option<(u64, Fate)>,
 }
 
@@ -22,12 +22,12 @@ pub(crate) struct Flight {
     oldest: u64,
     /// The next to be sent.
     next: u64,
-    /// Of those under way, not answered.
+    /// Number of queries under way that are not answered.
     open: u64,
 }
 
 impl Flight {
-    /// Room for `queries` under way at once.
+    /// Creates a ring with room for `queries` under way at once.
     pub(crate) fn new(queries: u64) -> Self {
         let empty = Entry { sent_ns: 0, answer: None };
         Self { entries: vec![empty; queries.max(64).next_power_of_two() as usize].into(), oldest: 0, next: 0, open: 0 }
@@ -38,7 +38,7 @@ impl Flight {
         sequence as usize & (self.entries.len() - 1)
     }
 
-    /// How many more may be sent.
+    /// Returns how many more queries may be sent.
     #[inline]
     pub(crate) fn room(&self) -> usize {
         self.entries.len() - (self.next - self.oldest) as usize
@@ -64,7 +64,7 @@ impl Flight {
         self.next.checked_sub(1)?.checked_sub(before.into())
     }
 
-    /// What is known of a query; `None` of one that is not under way.
+    /// Returns the state of a query; `None` if it is not under way.
     #[inline]
     pub(crate) fn get(&self, sequence: u64) -> Option<&Entry> {
         (self.oldest..self.next).contains(&sequence).then(|| &self.entries[self.slot(sequence)])
@@ -78,7 +78,7 @@ impl Flight {
         self.open -= 1;
     }
 
-    /// Whether all that were sent are answered.
+    /// Returns whether no query under way is unanswered.
     #[inline]
     pub(crate) fn is_settled(&self) -> bool {
         self.open == 0

@@ -13,7 +13,7 @@ const RECORD: usize = 2 + 2 + 2 + 4 + 2 + 16;
 /// A pointer to the name in the question.
 const POINTER: u16 = 0xc000 | HEADER as u16;
 
-/// What an answer came to.
+/// The verdict on an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
     Right,
@@ -29,10 +29,10 @@ pub(crate) enum Fate {
     Malformed,
 }
 
-/// What a message is to a query whose identifier it has.
+/// The relation of a message to the query whose identifier it has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Judgement {
-    /// Its answer.
+    /// Its answer, with the verdict on it.
     Answer(Fate),
     /// The answer to another question.
     OtherQuestion,
@@ -41,11 +41,11 @@ pub(crate) enum Judgement {
 /// The answer that is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Due {
-    /// Exactly this address; `None`: no data (RFC 2308), from an authority whose name has none.
+    /// The address that the answer must have; `None`: no data (RFC 2308), from an authority whose name has none.
     pub(crate) address: Option<Ipv6Addr>,
-    /// With a time to live of at most so many seconds.
+    /// The longest time to live that is right, in seconds.
     pub(crate) most_ttl: u32,
-    /// From what kind of server.
+    /// The kind of server that answers.
     pub(crate) role: DnsRole,
 }
 
@@ -120,7 +120,7 @@ fn closely(reply: &[u8], question: &[u8], due: &Due) -> Judgement {
 
 type ParseError = domain::base::wire::ParseError;
 
-/// Whether the message has one question, and it is this one. Domain names compare without case.
+/// Returns whether the message has one question, and it is this one. Domain names compare without case.
 fn asks(message: &Message<[u8]>, question: &[u8]) -> Result<bool, ParseError> {
     if message.header_counts().qdcount() != 1 {
         return Ok(false);
@@ -129,13 +129,13 @@ fn asks(message: &Message<[u8]>, question: &[u8]) -> Result<bool, ParseError> {
     Ok(asked.qtype() == Rtype::AAAA && asked.qclass() == Class::IN && is_the_name(asked.qname(), question))
 }
 
-/// Whether a name is that of the question, which is not compressed.
+/// Returns whether a name is that of the question, which is not compressed.
 fn is_the_name(name: &ParsedName<&[u8]>, question: &[u8]) -> bool {
     let name_in_question = &question[..question.len().saturating_sub(4)];
     domain::base::Name::from_slice(name_in_question).is_ok_and(|own| own.name_eq(name))
 }
 
-/// Of a message without error: its records, all sections read to their ends.
+/// Judges a message without error by its records, with all sections read to their ends.
 fn records(message: &Message<[u8]>, question: &[u8], due: &Due) -> Result<Fate, ParseError> {
     let (mut addresses, mut others) = (Vec::new(), 0);
     for record in message.answer()? {
@@ -172,7 +172,7 @@ fn records(message: &Message<[u8]>, question: &[u8], due: &Due) -> Result<Fate, 
     })
 }
 
-/// What a message says, in one line, for an example of a wrong answer.
+/// Returns the content of a message in one line, as an example of a wrong answer.
 pub(crate) fn describe(reply: &[u8]) -> String {
     let Ok(message) = Message::from_slice(reply) else { return format!("{} octets, no message", reply.len()) };
     let header = message.header();

@@ -11,9 +11,9 @@ use std::time::{Duration, Instant};
 /// Sleep of an authority that is asked nothing.
 const NAP: Duration = Duration::from_micros(100);
 
-/// So long without a query, and the server under test has nothing to do any more.
+/// Time without a query after which the server under test has nothing to do any more.
 const QUIET: Duration = Duration::from_millis(20);
-/// What still asks after this asks for reasons of its own.
+/// The longest wait for quiet: a server that still asks after this asks for reasons of its own.
 const LONGEST_SETTLING: Duration = Duration::from_secs(5);
 
 /// Holds the authorities, and lets a thread answer for them until they are wanted.
@@ -24,7 +24,7 @@ pub(super) struct Keeper {
 
 /// Authorities with the thread that answers for them.
 struct Resting {
-    /// They are wanted back.
+    /// True when the authorities are wanted back.
     wanted: Arc<AtomicBool>,
     /// Queries answered meanwhile.
     answered: Arc<AtomicU64>,

@@ -20,7 +20,7 @@ const TAKEN: usize = 32;
 const ID_STEP: u16 = 0x9e37;
 /// Identifiers of a socket. Queries under way must be fewer.
 pub(crate) const IDENTIFIERS: u64 = 1 << 16;
-/// Of an identifier no query has had yet: a number far ahead of all.
+/// The entry of an identifier that no query has had yet: a number far ahead of all.
 const NONE: u32 = u32::MAX;
 
 /// One source port.
@@ -47,14 +47,14 @@ impl Line {
     }
 }
 
-/// All of them.
+/// All source ports of one thread.
 pub(crate) struct Lines {
     lines: Vec<Line>,
     next: usize,
     poll: Poll,
     events: Events,
     inbox: Inbox,
-    /// Whether there may be more to take from a socket than was taken.
+    /// For each socket, true if there may be more to take from it than was taken.
     is_ready: Vec<bool>,
     query: Query,
     batch: Box<[u8]>,
@@ -68,12 +68,12 @@ pub(crate) struct Reply<'a> {
     pub(crate) sequence: Option<u32>,
     /// Its octets.
     pub(crate) octets: &'a [u8],
-    /// When its batch was taken.
+    /// The time at which its batch was taken, in nanoseconds.
     pub(crate) now_ns: u64,
 }
 
 impl Lines {
-    /// `count` sockets from ports the kernel chooses.
+    /// Opens `count` sockets from ports the kernel chooses.
     ///
     /// # Errors
     /// The kernel's: the address is not set here, no route to the server, too many open files.
@@ -145,12 +145,12 @@ impl Lines {
         self.events.iter().for_each(|event| self.is_ready[event.token().0] = true);
     }
 
-    /// What full buffers turned away.
+    /// Returns the number of messages that full receive buffers turned away.
     pub(crate) fn drops(&self) -> u64 {
         self.lines.iter().map(|line| line.socket.drops()).sum()
     }
 
-    /// Errors of the network (ICMP).
+    /// Returns the number of errors of the network (ICMP).
     pub(crate) fn unreachable(&self) -> u64 {
         self.unreachable
     }

@@ -14,12 +14,12 @@ const LONGEST_NAME: usize = 255;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Domain {
     text: String,
-    /// As in messages: labels with their lengths, and the root.
+    /// The domain in the form it has in messages: labels with their lengths, and the root.
     wire: Box<[u8]>,
 }
 
 impl Domain {
-    /// Of letters, digits and hyphens.
+    /// Creates a domain of letters, digits, hyphens and underscores.
     ///
     /// # Errors
     /// What is wrong with it, in words.
@@ -41,7 +41,7 @@ impl Domain {
         Ok(Self { text, wire: wire.into() })
     }
 
-    /// As in messages, in lower case.
+    /// Returns the domain in the form it has in messages, in lower case.
     pub(crate) fn wire(&self) -> &[u8] {
         &self.wire
     }
@@ -96,10 +96,10 @@ pub(crate) fn read_label(label: &[u8; LABEL]) -> Option<u32> {
     Some(address)
 }
 
-/// Which names have an AAAA record of their own, and which.
+/// The names that have an AAAA record of their own: how many, and which.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Population {
-    /// Names with one, of every hundred with consecutive addresses.
+    /// Number of names with one, of every hundred with consecutive addresses.
     pub with_aaaa: u8,
 }
 
@@ -107,7 +107,7 @@ pub struct Population {
 const SCATTER: u64 = 37;
 
 impl Population {
-    /// Whether the name of `address` has an AAAA record.
+    /// Returns whether the name of `address` has an AAAA record.
     #[inline]
     pub fn has_aaaa(self, address: u32) -> bool {
         is_among(u64::from(address), self.with_aaaa)
@@ -122,7 +122,7 @@ impl Population {
     }
 }
 
-/// Whether a number is among the `per_cent` that are marked, scattered over every hundred.
+/// Returns whether a number is among the `per_cent` that are marked, scattered over every hundred.
 #[inline]
 pub(crate) fn is_among(number: u64, per_cent: u8) -> bool {
     number % 100 * SCATTER % 100 < u64::from(per_cent)

@@ -10,7 +10,7 @@ const RD: u8 = 0x01;
 pub(crate) const AAAA: u16 = 28;
 /// IN.
 pub(crate) const INTERNET: u16 = 1;
-/// Where the label of the address begins: after the header and its length.
+/// The octet at which the label of the address begins: after the header and the label's length.
 const AT_LABEL: usize = HEADER + 1;
 
 /// A query with the label and the identifier left open. No EDNS: as dns64perf++ asks.
@@ -18,7 +18,7 @@ const AT_LABEL: usize = HEADER + 1;
 pub(crate) struct Query(Box<[u8]>);
 
 impl Query {
-    /// For names of `domain`.
+    /// Creates a query for names of `domain`.
     pub(crate) fn new(domain: &Domain) -> Self {
         let mut octets = vec![0, 0, RD, 0, 0, 1, 0, 0, 0, 0, 0, 0, LABEL as u8];
         octets.extend_from_slice(&[0; LABEL]);
@@ -28,7 +28,7 @@ impl Query {
         Self(octets.into())
     }
 
-    /// Its octets: of every name alike.
+    /// Returns the number of its octets, which is the same for every name.
     pub(crate) fn len(&self) -> usize {
         self.0.len()
     }
@@ -39,7 +39,7 @@ impl Query {
         Self::patch(out, id, address);
     }
 
-    /// Makes a written query one for another name.
+    /// Turns a written query into one for another name.
     #[inline]
     pub(crate) fn patch(out: &mut [u8], id: u16, address: u32) {
         out[..2].copy_from_slice(&id.to_be_bytes());

@@ -6,21 +6,21 @@ use super::names::{Population, is_among};
 use sixbench_method::plan::{DnsRole, Names};
 use sixbench_wire::Prefix6052;
 
-/// What an answer must be.
+/// The answers that are expected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Expectation {
-    /// What kind of server.
+    /// The kind of server.
     pub role: DnsRole,
     /// The prefix of a DNS64 server.
     pub prefix: Option<Prefix6052>,
-    /// Which names have an AAAA record of their own.
+    /// The names that have an AAAA record of their own.
     pub population: Population,
     /// The longest time to live that makes sense, seconds: the authority's.
     pub most_ttl: u32,
 }
 
 impl Expectation {
-    /// Of the name of `address`.
+    /// Returns the answer due for the name of `address`.
     #[inline]
     pub(crate) fn of(&self, address: u32) -> Due {
         let own = || self.population.has_aaaa(address).then(|| Population::own_aaaa(address));
@@ -34,7 +34,7 @@ impl Expectation {
 pub(crate) struct Stretch {
     /// The first name's number in the namespace.
     pub(crate) first: u64,
-    /// Names.
+    /// Number of names.
     pub(crate) count: u64,
 }
 
@@ -44,10 +44,10 @@ pub(crate) struct Questions {
     names: Names,
     /// Names resolved before: the `cached` of every hundred queries ask for one of them, in turn.
     pool: Stretch,
-    /// New names.
+    /// The number of the first new name.
     fresh: u64,
     cached: u8,
-    /// Of each place in a hundred, how many cached ones come before it.
+    /// For each place in a hundred, the number of cached names that come before it.
     before: [u8; 100],
 }
 
@@ -56,12 +56,12 @@ pub(crate) struct Questions {
 pub(crate) struct Question {
     /// The name, as an address.
     pub(crate) address: u32,
-    /// Whether it was resolved before.
+    /// True if the name was resolved before.
     pub(crate) is_cached: bool,
 }
 
 impl Questions {
-    /// New names from the number `fresh` on, but `cached` of every hundred from `pool`.
+    /// Creates questions for new names from the number `fresh` on, but `cached` of every hundred for names from `pool`.
     pub(crate) fn new(names: Names, fresh: u64, cached: u8, pool: Stretch) -> Self {
         let mut before = [0; 100];
         for place in 1..100 {
@@ -70,23 +70,23 @@ impl Questions {
         Self { names, pool, fresh, cached, before }
     }
 
-    /// All new.
+    /// Creates questions for new names only, from the number `first` on.
     pub(crate) fn fresh(names: Names, first: u64) -> Self {
         Self::new(names, first, 0, Stretch { first: 0, count: 1 })
     }
 
-    /// Cached ones among the first `queries`.
+    /// Returns the number of cached names among the first `queries`.
     #[inline]
     fn cached_before(&self, queries: u64) -> u64 {
         queries / 100 * u64::from(self.cached) + u64::from(self.before[(queries % 100) as usize])
     }
 
-    /// New names that the first `queries` take.
+    /// Returns the number of new names that the first `queries` take.
     pub(crate) fn fresh_in(&self, queries: u64) -> u64 {
         queries - self.cached_before(queries)
     }
 
-    /// Question `sequence`.
+    /// Returns question `sequence`.
     #[inline]
     pub(crate) fn at(&self, sequence: u64) -> Question {
         let cached = self.cached_before(sequence);

@@ -22,9 +22,9 @@ pub(crate) struct Record {
     /// When it was due and when it was sent, from the start of the trial.
     pub(crate) due_ns: u64,
     pub(crate) sent_ns: u64,
-    /// From sending to the first answer, and what that was.
+    /// The time from sending to the first answer, in nanoseconds, and the verdict on that answer.
     pub(crate) answer: Option<(u64, Fate)>,
-    /// Whether a right answer came after the timeout.
+    /// True if the answer came after the timeout.
     pub(crate) is_late: bool,
 }
 

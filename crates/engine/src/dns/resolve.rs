@@ -14,10 +14,10 @@ use std::time::Duration;
 
 /// Queries under way at most.
 const UNDER_WAY: usize = 64;
-/// How often a name is asked for.
+/// Number of times a name is asked for before it counts as failed.
 const ATTEMPTS: u32 = 3;
 
-/// Who asks, and how long it waits for an answer.
+/// The settings with which names are resolved, and the time to wait for an answer.
 pub(super) struct Resolver<'a> {
     pub(super) clock: &'a Clock,
     pub(super) stop: &'a AtomicBool,
@@ -26,20 +26,20 @@ pub(super) struct Resolver<'a> {
     pub(super) timeout_ns: u64,
 }
 
-/// What became of the names.
+/// The outcome of resolving the names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Resolved {
-    /// Resolved rightly.
+    /// Number of names resolved rightly.
     pub(super) right: u64,
-    /// Not so, after all attempts.
+    /// Number of names not resolved rightly after all attempts.
     pub(super) failed: u64,
-    /// Queries it took.
+    /// Number of queries it took.
     pub(super) queries: u64,
     /// Time it took.
     pub(super) took_ns: u64,
     /// The last thing that was wrong: what came, if anything, and in words.
     pub(super) wrong: Option<(Option<Fate>, String)>,
-    /// Errors of the network.
+    /// Number of errors of the network.
     pub(super) unreachable: u64,
 }
 

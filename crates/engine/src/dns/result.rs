@@ -13,15 +13,15 @@ use std::net::SocketAddr;
 /// Queries have one direction: from the client.
 const DIRECTION: Direction = Direction::Forward;
 
-/// Everything there is to say of a trial.
+/// The findings of a trial, from which its result is made.
 pub(super) struct Outcome<'a> {
     pub(super) spec: &'a TrialSpec,
     pub(super) server: SocketAddr,
     pub(super) queries: u64,
     pub(super) counted: Vec<Counted>,
-    /// Where the authority is ours.
+    /// The authority's counts, where the authority is ours.
     pub(super) authority: Option<AuthorityCounts>,
-    /// Likewise: names of the trial that reached it.
+    /// Names of the trial that reached the authority, where it is ours.
     pub(super) names: Option<u64>,
     pub(super) cache: Cache,
     pub(super) timeout_ns: u64,
@@ -54,7 +54,7 @@ pub(super) fn nothing_sent(spec: &TrialSpec, queries: u64, fault: Fault) -> Tria
     TrialResult { spec: *spec, directions: vec![nothing], connections: None, tcp: None, dns: None, faults: vec![fault] }
 }
 
-/// Of all authorities together.
+/// Returns the counts of all authorities together.
 pub(super) fn add_counts(authorities: &[Authority]) -> AuthorityCounts {
     authorities.iter().map(Authority::counts).sum()
 }

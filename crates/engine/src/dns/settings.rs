@@ -10,7 +10,7 @@ use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
-/// Where the ends are.
+/// The ends of a trial: their addresses and network namespaces.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DnsEnds {
     /// Network namespace of the client; `None` is this one.
@@ -40,28 +40,28 @@ impl Addressed for DnsEnds {
 /// A real authoritative server at the tester's end, which is set up outside of this crate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StandIn {
-    /// Where the client asks it in the self-test, and the way there in words.
+    /// The address at which the client asks it in the self-test, and the way there in words.
     pub looped: (SocketAddr, String),
-    /// Whether it runs on the core of the only client thread, which then lets it: the client gives the core away after every look, and
-    /// so does not keep its schedule as well.
+    /// True if it runs on the core of the only client thread. The client then gives the core away after every look, and so does
+    /// not keep its schedule as well.
     pub shares_core: bool,
 }
 
-/// Where the tester's own authority is.
+/// The tester's own authority: its network namespace and addresses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AuthorityEnd {
     /// Its network namespace; `None` is this one.
     pub namespace: Option<String>,
-    /// Where the server under test asks it.
+    /// The address at which the server under test asks it.
     pub listen: SocketAddr,
-    /// Where the tester's own client asks it in the self-test: the address, and the way there in words.
+    /// The address at which the tester's own client asks it in the self-test, and the way there in words.
     pub looped: Option<(SocketAddr, String)>,
 }
 
-/// What holds for every trial.
+/// The settings that hold for every trial.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DnsSettings {
-    /// What answers must be.
+    /// The answers that are expected.
     pub expectation: Expectation,
     /// The domain of all names.
     pub domain: Domain,
@@ -71,7 +71,7 @@ pub struct DnsSettings {
     pub cached: u8,
     /// Such names at most.
     pub cached_names: u32,
-    /// Later answers are late, nanoseconds.
+    /// Answers that come later than this are late, in nanoseconds.
     pub timeout_ns: u64,
     /// Answers later than this are not waited for, nanoseconds; at least the timeout.
     pub window_ns: u64,
@@ -79,11 +79,11 @@ pub struct DnsSettings {
     pub stall_ns: u64,
     /// Source ports of each client thread, at least; more where the queries under way need them.
     pub ports: u16,
-    /// Where the record of every query goes, if anywhere.
+    /// The file to which the record of every query is written, if any.
     pub records: Option<PathBuf>,
 }
 
-/// Why no trial could be performed.
+/// The reason why no trial could be performed.
 #[derive(Debug, thiserror::Error)]
 pub enum DnsError {
     /// The client's sockets cannot be opened.
@@ -114,7 +114,7 @@ pub enum DnsError {
     Unfit {
         /// The server.
         server: SocketAddr,
-        /// What came instead, and what to do.
+        /// A description of what came instead, and of what to do.
         what: String,
     },
     /// The records cannot be written.

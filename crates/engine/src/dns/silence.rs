@@ -6,7 +6,7 @@ use super::settings::DnsSettings;
 use sixbench_method::plan::DnsRole;
 use std::net::Ipv4Addr;
 
-/// Of the query for the name of `address`.
+/// Explains the failure of the query for the name of `address`: the answer expected, what came instead, and what to do.
 pub(super) fn explain(settings: &DnsSettings, resolved: &Resolved, address: u32) -> String {
     let name = settings.domain.name(Ipv4Addr::from(address));
     let expected = match settings.expectation.of(address).address {

@@ -14,22 +14,22 @@ pub(crate) struct Tally {
     pub(crate) delays: Delays,
     /// Queries without the right answer in time, by when they were due.
     pub(crate) bins: Vec<u64>,
-    /// When the last of those was due, from the start of the trial.
+    /// The time at which the last of those was due, from the start of the trial, in nanoseconds.
     pub(crate) last_missing_ns: Option<u64>,
-    /// Sent for names with an AAAA record of their own.
+    /// Queries sent for names with an AAAA record of their own.
     pub(crate) existing: u64,
-    /// Answered rightly, for names resolved before.
+    /// Queries answered rightly, for names resolved before.
     pub(crate) cached: u64,
-    /// Of those, by asking the authority all the same.
+    /// Those of `cached` for which the server asked the authority all the same.
     pub(crate) cached_misses: u64,
-    /// Answered rightly about new names, without asking the authority.
+    /// Queries answered rightly about new names, without asking the authority.
     pub(crate) fresh_hits: u64,
     /// The first wrong answers, one line each.
     pub(crate) examples: Vec<String>,
 }
 
 impl Tally {
-    /// Of a trial with so many bins of 100 ms.
+    /// Creates an empty tally for a trial with so many bins of 100 ms, at least one.
     pub(crate) fn new(bins: usize) -> Self {
         Self {
             answers: Answers::default(),
@@ -89,7 +89,7 @@ impl Tally {
         self.last_missing_ns = self.last_missing_ns.max(Some(due_ns));
     }
 
-    /// Adds those of another thread.
+    /// Adds the counts of another thread.
     pub(crate) fn add(&mut self, other: &Self) {
         add_answers(&mut self.answers, &other.answers);
         self.rtt.add(&other.rtt);

@@ -30,7 +30,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// Between two attempts to get an answer from a server that has just started.
+/// Pause between two attempts to get an answer from a server that has just started.
 const PROBE_PAUSE: Duration = Duration::from_millis(50);
 
 /// Asks a server, and answers it.
@@ -41,7 +41,7 @@ pub struct DnsTester {
     clock: Clock,
     stop: Arc<AtomicBool>,
     keeper: Keeper,
-    /// What the kept authorities serve.
+    /// The zone that the kept authorities serve.
     zone: Option<Zone>,
     /// Names that were not asked for yet.
     fresh: Fresh,
@@ -49,7 +49,7 @@ pub struct DnsTester {
     pool: Option<(Stretch, Instant)>,
     certificate: Option<Certificate>,
     is_probed: bool,
-    /// Not every answer of the trial before was right and in time.
+    /// True if not every answer of the trial before was right and in time.
     has_failed: bool,
     trials: u64,
 }
@@ -108,9 +108,10 @@ impl DnsTester {
         self.certificate.as_ref().filter(|certificate| certificate.timeout_ns == self.settings.timeout_ns)
     }
 
-    /// Whether the server under test must be restarted before a trial, so that its state does not depend on earlier trials. A cache may still
-    /// hold names that would be repeated (RFC 8219 section 9.2 requires different ones); and a server that failed may go on failing because it
-    /// has marked its authority as unreachable, or may query it over TCP. Call [`DnsTester::forget`] after the restart.
+    /// Returns whether the server under test must be restarted before a trial, so that its state does not depend on earlier
+    /// trials. A cache may still hold names that would be repeated (RFC 8219 section 9.2 requires different ones); and a server
+    /// that failed may go on failing because it has marked its authority as unreachable, or may query it over TCP. Call
+    /// [`DnsTester::forget`] after the restart.
     pub fn wants_new_server(&self, spec: &TrialSpec) -> bool {
         let would_repeat = || {
             let (needed, has) = (self.needs(spec.frames()), self.settings.names.count());
@@ -316,7 +317,7 @@ impl DnsTester {
         }))
     }
 
-    /// Why a trial makes no sense before anything is sent.
+    /// Returns the reason why a trial makes no sense before anything is sent; `None` if there is none.
     fn refuses(&self, spec: &TrialSpec, queries: u64) -> Option<Fault> {
         let certified = self.certificate().map_or(u64::MAX, |certificate| certificate.rate);
         if spec.rate.0 > certified {
@@ -347,7 +348,7 @@ impl DnsTester {
         (fresh, if self.settings.cached > 0 { pooled } else { 0 })
     }
 
-    /// What tells which names reach the authority; `None` where it is not ours.
+    /// Returns a watch on the names that reach the authority; `None` where the authority is not ours.
     fn watch(&self, new: Stretch, pool: Stretch) -> Option<Watch> {
         self.ends.authority.as_ref()?;
         let names = self.settings.names;
@@ -442,7 +443,7 @@ impl DnsTester {
     }
 }
 
-/// Whom a trial asks, and what it is to answer.
+/// The server that a trial asks, and the answers it is to give.
 struct Looking<'a> {
     server: SocketAddr,
     expectation: Expectation,

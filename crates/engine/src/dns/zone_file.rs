@@ -31,7 +31,8 @@ pub fn write_zone(out: &mut impl io::Write, zone: &Zone, names: Names) -> io::Re
     Ok(())
 }
 
-/// How many lines that are: what a server takes to load it goes by them. An A record has some 35 octets, an AAAA record some 50.
+/// Returns the number of lines of the zone file, by which the effort of loading it grows. An A record has some 35 octets, an
+/// AAAA record some 50.
 pub fn lines(zone: &Zone, names: Names) -> u64 {
     // Of every hundred numbers a share is exact, so only the rest is to be counted.
     let (hundreds, first) = (names.count() / 100, u64::from(u32::from(names.first())));

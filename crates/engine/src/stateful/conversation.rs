@@ -11,7 +11,7 @@ use sixbench_wire::template::with_part;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
-/// What is being done.
+/// The step of a stateful trial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
     /// Phase 1: frame i of the Initiator opens connection i.
@@ -22,17 +22,17 @@ pub(crate) enum Step {
     Use,
 }
 
-/// From which side a frame is seen, and who sent it.
+/// The side from which a frame is seen, and the side that sent it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct View {
-    /// On the link of the Initiator, where its own addresses are seen; otherwise on that of the Responder.
+    /// True on the link of the Initiator, where its own addresses are seen; false on that of the Responder.
     pub(crate) at_initiator: bool,
-    /// Sent by the Initiator.
+    /// True if the Initiator sent it.
     pub(crate) of_initiator: bool,
 }
 
 impl View {
-    /// Whether what the DUT made of the source is to be learned here rather than known.
+    /// Returns whether the frame bears a source that the DUT has translated, which is to be learned here rather than known.
     pub(crate) fn is_translated(self) -> bool {
         self.of_initiator && !self.at_initiator
     }
@@ -46,7 +46,7 @@ pub(crate) struct Conversation {
     enumeration: Enumeration,
     /// First source and destination port of the Initiator's frames.
     first_ports: (u16, u16),
-    /// N.
+    /// N, the number of connections.
     connections: u64,
     orders: Orders,
     pub(crate) pool: Pool,
@@ -121,7 +121,7 @@ impl Conversation {
         })
     }
 
-    /// How many four-tuples the ranges have.
+    /// Returns the number of four-tuples in the ranges.
     pub(crate) fn combinations(&self) -> u64 {
         self.enumeration.size()
     }
@@ -147,7 +147,7 @@ impl Conversation {
         mix(self.key.wrapping_add(index.wrapping_mul(0x9e37_79b9_7f4a_7c15)))
     }
 
-    /// What the Initiator's frames of a connection bear on its own link.
+    /// Returns the four-tuple that the Initiator's frames of a connection bear on its own link.
     #[inline]
     pub(crate) fn tuple(&self, connection: u64) -> FourTuple {
         self.enumeration.tuple(connection)
@@ -177,8 +177,9 @@ impl Conversation {
         Some(format!("{}: {what}", self.describe(connection)))
     }
 
-    /// What a frame of a connection bears. `seen` is the source of one that has arrived: where the table does not know the connection it
-    /// counts as right if it is of the pool. A frame whose source is not known has the pool's first.
+    /// Returns the fields that a frame of a connection bears. `seen` is the source of a frame that has arrived: where the table
+    /// does not know the connection, that source counts as right if it is of the pool. A frame whose source is not known has
+    /// the pool's first.
     #[inline]
     pub(crate) fn fields(&self, view: View, connection: u64, seen: Option<Mapped>) -> Fields {
         let tuple = self.tuple(connection);
@@ -198,7 +199,7 @@ impl Conversation {
         known.or(seen.filter(|seen| self.pool.contains(*seen))).unwrap_or_else(|| self.pool.first())
     }
 
-    /// Whether sources are learned in this step, on this side.
+    /// Returns whether sources are learned in this step, on this side.
     pub(crate) fn learns(&self, view: View) -> bool {
         self.step == Step::Open && view.is_translated()
     }

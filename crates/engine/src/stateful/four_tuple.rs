@@ -7,20 +7,21 @@ use sixbench_method::plan::{Order, Range};
 /// Places within the ranges: 0 is the first value of each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct FourTuple {
-    /// Of the Initiator's address.
+    /// Place of the Initiator's address.
     pub(crate) source: u16,
-    /// Of the address it speaks to.
+    /// Place of the address it speaks to.
     pub(crate) destination: u16,
-    /// Of its port.
+    /// Place of its port.
     pub(crate) source_port: u16,
-    /// Of the port it speaks to.
+    /// Place of the port it speaks to.
     pub(crate) destination_port: u16,
 }
 
 /// An enumeration of the product of four ranges.
 #[derive(Clone, Debug)]
 pub(crate) struct Enumeration {
-    /// Of source ports, destination ports, source addresses, destination addresses: the first changes fastest where the order is linear.
+    /// Numbers of source ports, destination ports, source addresses and destination addresses: the first changes fastest where
+    /// the order is linear.
     counts: [u64; 4],
     order: Order,
     permutation: Permutation,
@@ -37,7 +38,7 @@ impl Enumeration {
         Some(Self { counts, order, permutation: Permutation::new(size, key) })
     }
 
-    /// How many combinations there are.
+    /// Returns the number of combinations.
     pub(crate) fn size(&self) -> u64 {
         self.permutation.size
     }

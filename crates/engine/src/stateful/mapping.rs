@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 /// Sources looked at for what their mapping depends on: enough to tell, few enough to sort quickly.
 const SAMPLE: u64 = 200_000;
 
-/// What the table says, and pairs of connections that arrived with the same four-tuple.
+/// Returns the mapping that the table shows, and the pairs of connections that arrived with the same four-tuple.
 pub(super) fn mapping(conversation: &Conversation) -> (Mapping, Vec<(u64, u64)>) {
     let mut mapping = Mapping::default();
     let mut parts = BTreeSet::new();

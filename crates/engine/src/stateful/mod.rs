@@ -17,19 +17,19 @@ pub(crate) use table::{Mapped, StateTable};
 use sixbench_method::plan;
 use sixbench_method::terms::Direction;
 
-/// What the engine must know of a stateful test beside its paths and ranges.
+/// The settings of a stateful test that the engine needs beside its paths and ranges.
 #[derive(Clone, Debug)]
 pub struct Gateway {
     /// The direction in which connections are opened: that of the Initiator.
     pub opens: Direction,
     /// The test's settings; N and R are those of the trial.
     pub settings: plan::Stateful,
-    /// What sources become.
+    /// The addresses and ports that sources are translated to.
     pub pool: Pool,
 }
 
 impl Gateway {
-    /// M for N connections.
+    /// Returns M, the number of entries of the state table, for N connections.
     pub(crate) fn entries(&self, connections: u64) -> u64 {
         self.settings.state_table.min(connections)
     }

@@ -18,23 +18,23 @@ pub(crate) struct Mapped {
 pub(crate) struct StateTable {
     /// For connection c at c modulo M: which time round the ring it was (from 1; 0: nothing), then the source.
     entries: Box<[AtomicU64]>,
-    /// N: connections there are.
+    /// N, the number of connections.
     connections: u64,
 }
 
 impl StateTable {
-    /// Room for `entries` of `connections` connections; both at least 1.
+    /// Creates a table with room for `entries` of `connections` connections; both are at least 1.
     pub(crate) fn new(entries: u64, connections: u64) -> Self {
         let entries = entries.clamp(1, connections.max(1));
         Self { entries: (0..entries).map(|_| AtomicU64::new(0)).collect(), connections: connections.max(1) }
     }
 
-    /// M.
+    /// Returns M, the number of entries.
     pub(crate) fn len(&self) -> u64 {
         self.entries.len() as u64
     }
 
-    /// Octets it takes.
+    /// Returns the number of octets it takes.
     pub(crate) fn octets(&self) -> u64 {
         self.len() * 8
     }
@@ -57,7 +57,8 @@ impl StateTable {
         (entry >> 32 == round).then_some(Mapped { part: (entry >> 16) as u16, port: entry as u16 })
     }
 
-    /// Which time round the ring, and where. Mostly there is room for all, and a division saved.
+    /// Returns the connection's round of the ring, from 1, and its place there. There is mostly room for all, which saves a
+    /// division.
     #[inline]
     fn place_of(&self, connection: u64) -> (u64, usize) {
         match connection < self.len() {
@@ -81,7 +82,7 @@ impl StateTable {
         place(self.len(), order, index, random)
     }
 
-    /// Every connection kept, with its source.
+    /// Returns every connection kept, with its source.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, Mapped)> + '_ {
         (0..self.len())
             .map(|place| self.connection_at(place))

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use std::net::{IpAddr, SocketAddr};
 use std::time::{Duration, Instant};
 
-/// How long Linux keeps the addresses and ports of a connection that its own end closed first (TIME-WAIT).
+/// Time for which Linux keeps the addresses and ports of a connection that its own end closed first (TIME-WAIT).
 const TIME_WAIT: Duration = Duration::from_secs(60);
 
 /// All pairs of a client's and a server's address and port, in the order in which they are used.
@@ -33,7 +33,7 @@ impl Addresses {
         }
     }
 
-    /// How many pairs there are.
+    /// Returns the number of pairs.
     pub(super) fn count(&self) -> u64 {
         self.clients.len() as u64 * self.server_ports.1 * self.source_ports.1
     }
@@ -62,7 +62,7 @@ pub(super) struct Rotation {
     waiting: VecDeque<(Instant, u64)>,
 }
 
-/// What a trial needs of the tester.
+/// The numbers of connections for which a trial needs addresses and ports of the tester.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Need {
     /// Connections tried.
@@ -72,13 +72,13 @@ pub(super) struct Need {
 }
 
 impl Need {
-    /// Of a trial in which every connection is over when its time limit is.
+    /// Returns the need of a trial in which every connection is over when its time limit is.
     pub(super) fn of_rate(connections: u64, rate: u64, settings: &TcpSettings) -> Self {
         let in_limit = u128::from(rate) * settings.time_limit.as_nanos() / 1_000_000_000;
         Self { connections, at_once: connections.min(in_limit as u64 + 1) }
     }
 
-    /// Of a trial that keeps all of them open.
+    /// Returns the need of a trial that keeps all connections open.
     pub(super) fn of_capacity(connections: u64) -> Self {
         Self { connections, at_once: connections }
     }

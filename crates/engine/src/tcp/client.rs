@@ -17,7 +17,7 @@ use std::io;
 /// Most connections made before the sockets are looked at again.
 const BURST: usize = 8;
 
-/// From the choice of a phase's first moment to that moment.
+/// Time between choosing the first moment of a phase and that moment.
 const HEAD_START_NS: u64 = 1_000_000;
 
 /// The client.

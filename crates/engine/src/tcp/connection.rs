@@ -7,7 +7,7 @@ use std::io::{self, Read, Write};
 use std::net::SocketAddr;
 use std::time::Duration;
 
-/// How far a connection has come.
+/// The progress of a connection.
 #[derive(Debug)]
 pub(super) enum Step {
     /// The SYN is out.
@@ -26,14 +26,14 @@ pub(super) struct Connection {
     pub stream: TcpStream,
     /// Its number in the trial.
     pub number: u64,
-    /// When its SYN was sent.
+    /// The time at which its SYN was sent, in nanoseconds.
     pub started_ns: u64,
-    /// When whatever it waits for must have come; 0 while it waits for nothing.
+    /// The time by which whatever it waits for must have come, in nanoseconds; 0 while it waits for nothing.
     pub deadline_ns: u64,
     pub step: Step,
 }
 
-/// How a connection fails.
+/// The way in which a connection fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Failure {
     Refused,

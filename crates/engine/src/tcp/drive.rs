@@ -30,22 +30,22 @@ pub(super) trait End: Send {
     /// Does what is due.
     fn turn(&mut self, scene: &Scene<'_>) -> Result<(), TcpError>;
 
-    /// Something happened at one of its sockets.
+    /// Takes in an event at one of its sockets.
     fn event(&mut self, event: &Event, scene: &Scene<'_>);
 
-    /// When its next turn is due at the latest.
+    /// Returns the time at which its next turn is due at the latest, in nanoseconds.
     fn wake_ns(&self) -> u64;
 
-    /// Whether it keeps a schedule that others should be awake for.
+    /// Returns whether this end keeps a schedule for which the others should be awake.
     fn is_pacing(&self) -> bool {
         false
     }
 
-    /// Whether it has nothing to do any more.
+    /// Returns whether this end has nothing to do any more.
     fn is_over(&self) -> bool;
 }
 
-/// What an end sees of its loop.
+/// The parts of its loop that an end sees.
 pub(super) struct Scene<'a> {
     pub registry: &'a Registry,
     pub run: &'a Run<'a>,
@@ -57,13 +57,13 @@ impl Scene<'_> {
     }
 }
 
-/// What the loops of a trial share.
+/// The state that the loops of a trial share.
 pub(super) struct Run<'a> {
     clock: &'a Clock,
     stop: &'a AtomicBool,
     is_server_ready: AtomicBool,
     is_client_over: AtomicBool,
-    /// Something is due so soon that no loop should sleep: waking a core takes longer than an answer may.
+    /// True if something is due so soon that no loop should sleep: waking a core takes longer than an answer may.
     is_busy: AtomicBool,
     has_failed: AtomicBool,
 }
@@ -154,7 +154,7 @@ impl<'a> Run<'a> {
         Ok(worst_gap_ns)
     }
 
-    /// How long a loop may sleep. The one that keeps the schedule decides for both.
+    /// Returns the time for which a loop may sleep. The loop that keeps the schedule decides for both.
     fn patience(&self, now_ns: u64, wake_ns: u64, is_pacing: bool) -> Duration {
         let patience = patience(now_ns, wake_ns);
         if is_pacing {
@@ -175,7 +175,7 @@ fn look(poll: &mut Poll, events: &mut Events, patience: Duration) -> io::Result<
     }
 }
 
-/// How long a loop may sleep that must be awake at `wake_ns`: not at all where that is near.
+/// Returns the time for which a loop may sleep that must be awake at `wake_ns`: zero where that is near.
 fn patience(now_ns: u64, wake_ns: u64) -> Duration {
     let left_ns = wake_ns.saturating_sub(now_ns).min(LONGEST_SLEEP_NS);
     if left_ns < WORTH_SLEEPING_NS { Duration::ZERO } else { Duration::from_millis(left_ns / 1_000_000 - 2) }

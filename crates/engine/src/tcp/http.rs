@@ -13,12 +13,12 @@ const LONGEST_HEAD: usize = 1024;
 
 const HEAD_END: &[u8] = b"\r\n\r\n";
 
-/// What a client asks for.
+/// The request of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Request {
-    /// Names the object.
+    /// The number that names the object.
     pub key: u64,
-    /// `Connection: close`: the server closes after the response.
+    /// True for `Connection: close`: the server closes after the response.
     pub closes: bool,
 }
 
@@ -72,7 +72,7 @@ struct Head {
     pieces: Vec<u8>,
 }
 
-/// Where a head ended.
+/// The place where a head ended.
 enum HeadEnd {
     /// It has not ended; the octets are kept.
     Open,
@@ -100,7 +100,7 @@ impl Head {
     }
 }
 
-/// Octets up to and with the empty line.
+/// Returns the number of octets up to and with the empty line.
 fn end_of_head(octets: &[u8]) -> Option<usize> {
     octets.windows(HEAD_END.len()).position(|window| window == HEAD_END).map(|at| at + HEAD_END.len())
 }
@@ -111,7 +111,7 @@ pub(super) struct RequestReader {
     head: Head,
 }
 
-/// What a piece of a request came to.
+/// The result of taking a piece of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Heard {
     /// More is to come.
@@ -143,7 +143,7 @@ pub(super) struct ResponseReader {
     seen: Option<u32>,
 }
 
-/// What a piece of a response came to.
+/// The result of taking a piece of a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Seen {
     /// Right so far.
@@ -188,7 +188,7 @@ impl ResponseReader {
     }
 }
 
-/// Whether a head announces the object.
+/// Checks that a head announces the object; the error says what is wrong.
 fn check_head(head: &[u8], octets: u32) -> Result<(), &'static str> {
     let head = std::str::from_utf8(head).map_err(|_| "a head that is no text")?;
     let mut lines = head.split("\r\n");

@@ -13,7 +13,7 @@ pub(super) struct KernelTcp {
 }
 
 impl KernelTcp {
-    /// Of a namespace, or of this one.
+    /// Reads the counters of a namespace; `None` is this one.
     pub(super) fn read(namespace: Option<&str>) -> io::Result<Self> {
         // Not /proc/net: that is the namespace of the process's first thread.
         within(namespace, || {

@@ -11,10 +11,10 @@ use std::collections::VecDeque;
 use std::io;
 use std::net::Shutdown;
 
-/// Read at once.
+/// Octets read at once.
 const PIECE: usize = 1 << 16;
 
-/// What the client is to do.
+/// The client's task in a trial.
 pub(super) struct Plan {
     pub spec: TcpSpec,
     pub addresses: Addresses,
@@ -61,17 +61,17 @@ impl Lives {
         }
     }
 
-    /// Whether no connection waits for anything.
+    /// Returns whether no connection waits for anything.
     pub(super) fn are_settled(&self) -> bool {
         self.pending == 0
     }
 
-    /// When the next time limit is over.
+    /// Returns the time at which the next time limit is over, in nanoseconds.
     pub(super) fn next_deadline_ns(&self) -> Option<u64> {
         self.deadlines.front().map(|(deadline_ns, _)| *deadline_ns)
     }
 
-    /// Sends a request on a connection; says whether it went out.
+    /// Sends a request on a connection; returns whether it went out.
     pub(super) fn ask(&mut self, slot: usize, closes: bool) -> bool {
         let connection = &mut self.connections[slot];
         let key = key(self.plan.trial, connection.number, self.phase);

@@ -48,7 +48,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-/// Where the ends are and how they reach each other.
+/// The ends, and the way in which they reach each other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TcpEnds {
     /// The direction in which connections are opened.
@@ -67,7 +67,7 @@ pub struct TcpEnds {
     pub server_ports: RangeInclusive<u16>,
     /// The address the server listens on. `None` where another server answers; the tester starts none.
     pub listen: Option<IpAddr>,
-    /// Where the DUT's translated source addresses must be from. Empty: anywhere.
+    /// The networks that the DUT's translated source addresses must be from. If it is empty, they may be from anywhere.
     pub pool: Vec<IpNet>,
 }
 
@@ -77,7 +77,7 @@ impl Addressed for TcpEnds {
     }
 }
 
-/// What holds for every trial.
+/// The settings that hold for every trial.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TcpSettings {
     /// Octets of the object in each response (object size, RFC 3511 section 5.2.2.2).
@@ -85,7 +85,7 @@ pub struct TcpSettings {
     /// Time limit of each connection from its SYN, and of each later request. Linux repeats a lost SYN after one second: a shorter limit
     /// makes every lost SYN a failure.
     pub time_limit: Duration,
-    /// How connections are closed.
+    /// The way in which connections are closed.
     pub close: Close,
     /// An attempt later than this behind its due time is late.
     pub stall: Duration,
@@ -97,10 +97,10 @@ impl Default for TcpSettings {
     }
 }
 
-/// Why no trial could be performed.
+/// The reason why no trial could be performed.
 #[derive(Debug, thiserror::Error)]
 pub enum TcpError {
-    /// What was asked makes no sense.
+    /// The request makes no sense.
     #[error("cannot make TCP connections: {0}")]
     Asked(&'static str),
     /// Addresses and ports of the tester do not suffice.
@@ -255,7 +255,7 @@ impl TcpTester {
         Ok(client.finish(server.map(Server::finish), kernel_counts(after[0].since(before[0]), after[1].since(before[1]))))
     }
 
-    /// Of the client's namespace and of the server's.
+    /// Reads the counters of the client's namespace and of the server's.
     fn kernels(&self) -> Result<[KernelTcp; 2], TcpError> {
         let [client, server] = [&self.ends.client_namespace, &self.ends.server_namespace];
         Ok([KernelTcp::read(client.as_deref())?, KernelTcp::read(server.as_deref())?])

@@ -22,10 +22,10 @@ const BACKLOG: i32 = 65_535;
 /// Most connections accepted in one turn.
 const BURST: usize = 16;
 
-/// Read at once: a request is much shorter.
+/// Octets read at once: a request is much shorter.
 const PIECE: usize = 4096;
 
-/// How long connections may still be closed after the client is through.
+/// Time for which connections may still be closed after the client has finished, in nanoseconds.
 const GRACE_NS: u64 = 100_000_000;
 
 /// One accepted connection.
@@ -41,7 +41,7 @@ struct Visit {
 /// A listening socket.
 struct Door {
     listener: TcpListener,
-    /// Whether connections may wait to be accepted.
+    /// True if connections may be waiting to be accepted.
     is_knocked_at: bool,
 }
 
@@ -57,7 +57,7 @@ pub(super) struct Server {
     sources: HashSet<IpAddr>,
     counts: ServerCounts,
     is_open: bool,
-    /// Until when connections may still be closed, once the client is through.
+    /// The time until which connections may still be closed, once the client is through, in nanoseconds.
     leaves_ns: Option<u64>,
     is_over: bool,
     response: Vec<u8>,

@@ -7,10 +7,11 @@ use sixbench_method::trial::tcp::{Check, Connections, KernelCounts, Pace, Server
 /// Failed connections told one by one.
 const EXAMPLES: usize = 4;
 
-/// Where the client is in the trial. All but the last are paced; one begins when everything of the one before is settled.
+/// The client's phase in the trial. All phases but the last are paced; each begins when everything of the one before is
+/// settled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
-    /// For the server to be there.
+    /// The client waits for the server to be there.
     Waiting,
     Opening,
     /// Capacity: the second GET on each connection.
@@ -20,16 +21,16 @@ pub(super) enum Phase {
     Over,
 }
 
-/// How a connection ends other than it should.
+/// The way in which a connection ends other than it should.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Loss {
-    /// By an error of the socket.
+    /// An error of the socket.
     Failed(Failure),
-    /// By the other end's FIN.
+    /// The other end's FIN.
     Ended,
-    /// By the time limit.
+    /// The end of the time limit.
     Late,
-    /// By octets that are not those asked for.
+    /// Octets that are not those asked for.
     Wrong(&'static str),
 }
 
@@ -40,7 +41,7 @@ pub(super) struct Tally {
     pub connect: Stopwatch,
     pub complete: Stopwatch,
     pub pace: Pace,
-    /// When the first attempt was made.
+    /// The time at which the first attempt was made, in nanoseconds.
     first_ns: Option<u64>,
     examples: Vec<String>,
 }

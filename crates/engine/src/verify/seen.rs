@@ -14,7 +14,7 @@ pub(super) struct Header {
     pub(super) flow_label: u32,
     pub(super) hop_limit: u8,
     pub(super) is_fragment: bool,
-    /// Of IPv4; zero and false otherwise.
+    /// The identification of IPv4, with the flag after it; zero and false otherwise.
     pub(super) identification: u16,
     pub(super) dont_fragment: bool,
     /// Octets of header and payload, by the header's length.
@@ -22,10 +22,10 @@ pub(super) struct Header {
     pub(super) is_checksum_right: bool,
 }
 
-/// What the datagram carries: a UDP header or that of an echo, and what follows.
+/// The content of the datagram: a UDP header or that of an echo, and what follows.
 pub(super) struct Carried<'a> {
     pub(super) transport: Transport,
-    /// Of an echo its identifier and sequence number.
+    /// The ports; those of an echo are its identifier and sequence number.
     pub(super) ports: (u16, u16),
     /// An echo has none.
     pub(super) udp_length: Option<u16>,

@@ -14,7 +14,7 @@ pub(crate) enum Stranger {
     Other,
 }
 
-/// What a foreign frame is.
+/// Returns the kind of a foreign frame.
 #[cold]
 pub(crate) fn stranger(frame: &[u8]) -> Stranger {
     let Ok(ethernet) = EthernetView::new(frame) else { return Stranger::Other };

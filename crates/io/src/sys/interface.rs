@@ -18,7 +18,7 @@ pub struct Interface {
     pub mac: [u8; 6],
     /// Its MTU, octets of layer 3.
     pub mtu: u32,
-    /// Whether it is one end of a veth pair: then a full peer queue is the DUT's loss, not a shortfall of the tester.
+    /// True if it is one end of a veth pair: then a full peer queue is the DUT's loss, not a shortfall of the tester.
     pub is_veth: bool,
 }
 
@@ -65,7 +65,7 @@ fn ask(fd: &OwnedFd, name: &str, what: libc::c_ulong) -> io::Result<libc::ifreq>
     Ok(request)
 }
 
-/// Whether the interface says that it is running: up, with a carrier. May lag behind by a second, and takes no lock.
+/// Returns whether the interface says that it is running: up, with a carrier. May lag behind by a second, and takes no lock.
 pub(crate) fn is_running(fd: &OwnedFd, name: &str) -> io::Result<bool> {
     // SAFETY: SIOCGIFFLAGS fills ifru_flags.
     let flags = unsafe { ask(fd, name, libc::SIOCGIFFLAGS)?.ifr_ifru.ifru_flags };
@@ -81,7 +81,7 @@ struct Answer {
 
 const ETHTOOL_GLINK: u32 = 10;
 
-/// Whether the interface has a carrier now. One that cannot tell has.
+/// Returns whether the interface has a carrier now; true for an interface that cannot tell.
 pub(crate) fn has_carrier(fd: &OwnedFd, name: &str) -> io::Result<bool> {
     let mut answer = Answer { command: ETHTOOL_GLINK, data: 0 };
     let mut request = request(name);

@@ -59,7 +59,7 @@ pub(crate) fn bind_packet(fd: &OwnedFd, index: u32, protocol: u16) -> io::Result
     bind(fd, &address)
 }
 
-/// Whether the kernel said no more than "full".
+/// Returns whether the kernel said no more than "full".
 pub(crate) fn is_full(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(libc::ENOBUFS | libc::EAGAIN))
 }

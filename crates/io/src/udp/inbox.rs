@@ -30,7 +30,7 @@ pub struct Inbox {
 // SAFETY: the raw pointers are into boxes that the same value owns, and are written again before each use.
 unsafe impl Send for Inbox {}
 
-/// Where a datagram came from, as the kernel has it: cheap to answer to.
+/// The address a datagram came from, in the kernel's form, which makes it cheap to answer to.
 #[derive(Clone, Copy)]
 pub struct Source<'a> {
     pub(super) address: &'a libc::sockaddr_storage,

@@ -19,7 +19,7 @@ pub const MOST_SEGMENTS: usize = 64;
 const MOST_OCTETS: usize = 60_000;
 /// Asked for both buffers of a socket; the kernel doubles it for its own book-keeping.
 const BUFFER_OCTETS: libc::c_int = 16 << 20;
-/// Where SO_MEMINFO has the datagrams a full receive buffer turned away.
+/// The index in SO_MEMINFO of the number of datagrams that a full receive buffer turned away.
 const MEMINFO_DROPS: usize = 8;
 
 /// A UDP socket that never waits.
@@ -27,7 +27,7 @@ const MEMINFO_DROPS: usize = 8;
 pub struct UdpSocket {
     fd: OwnedFd,
     local: SocketAddr,
-    /// Whether the kernel cuts messages into datagrams for us.
+    /// True if the kernel cuts messages into datagrams for us.
     has_offload: std::cell::Cell<bool>,
 }
 
@@ -74,7 +74,7 @@ impl UdpSocket {
         Ok(Self { fd, local, has_offload: true.into() })
     }
 
-    /// With the address the kernel has chosen.
+    /// Returns the socket with the address the kernel has chosen.
     fn settled(mut self) -> io::Result<Self> {
         // SAFETY: sockaddr_storage is a C struct of integers, for which all zeroes is a value.
         let mut address: libc::sockaddr_storage = unsafe { std::mem::zeroed() };
@@ -85,7 +85,7 @@ impl UdpSocket {
         Ok(self)
     }
 
-    /// Where it is bound.
+    /// Returns the address it is bound to.
     pub fn local(&self) -> SocketAddr {
         self.local
     }
@@ -125,7 +125,7 @@ impl UdpSocket {
     }
 }
 
-/// Whether the error says that the kernel, or the device below, cannot cut messages.
+/// Returns whether the error says that the kernel, or the device below, cannot cut messages.
 fn lacks_offload(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(libc::EIO | libc::EINVAL | libc::ENOPROTOOPT | libc::EOPNOTSUPP))
 }
@@ -136,7 +136,7 @@ impl AsRawFd for UdpSocket {
     }
 }
 
-/// As the kernel has it.
+/// Returns the address in the kernel's form.
 fn raw(address: SocketAddr) -> (libc::sockaddr_storage, libc::socklen_t) {
     // SAFETY: sockaddr_storage is a C struct of integers, for which all zeroes is a value.
     let mut storage: libc::sockaddr_storage = unsafe { std::mem::zeroed() };

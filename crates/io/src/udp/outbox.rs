@@ -82,7 +82,7 @@ impl Outbox {
         self.unsent
     }
 
-    /// Where a datagram of `length` octets goes; `None` where all must be sent first.
+    /// Returns the room for a datagram of `length` octets; `None` if it is empty, or if all must be sent first.
     #[inline]
     fn room(&mut self, to: Source<'_>, length: usize) -> Option<&mut [u8]> {
         let at = self.used;
@@ -180,7 +180,7 @@ impl Outbox {
     }
 }
 
-/// Whether two addresses of the kernel are the same, in family, port and address.
+/// Returns whether two addresses in the kernel's form are the same, in family, port and address.
 #[inline]
 fn is_same(a: &libc::sockaddr_storage, b: &libc::sockaddr_storage) -> bool {
     // A sockaddr_in6 is 28 octets; of a sockaddr_in the octets from 16 on are whatever both have had before, so they are left out.

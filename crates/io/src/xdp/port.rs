@@ -13,7 +13,7 @@ use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::Arc;
 
-/// How the socket and its program work together with the driver.
+/// The way in which the socket and its program work together with the driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
     /// The NIC reads and writes our memory itself.
@@ -34,13 +34,13 @@ impl std::fmt::Display for Mode {
     }
 }
 
-/// Best first: what is tried in turn.
+/// The modes in the order in which they are tried, best first.
 const MODES: [Mode; 3] = [Mode::ZeroCopy, Mode::Copy, Mode::Generic];
 
 /// Calls that send a whole batch, and one in reserve.
 const KICKS: usize = BATCH / 32 + 1;
 
-/// What both halves hold: it must live until the last of them is dropped.
+/// The resources that both halves hold; they must live until the last of the halves is dropped.
 struct Shared {
     fd: OwnedFd,
     umem: Umem,

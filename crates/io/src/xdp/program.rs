@@ -5,7 +5,7 @@ use crate::sys::check;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
-/// How the program is run.
+/// The way in which the program is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Attach {
     /// By the driver, before a socket buffer is made.

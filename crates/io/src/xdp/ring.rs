@@ -3,7 +3,7 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Where a ring's parts lie. The memory must outlive the ring.
+/// The places of a ring's parts. The memory must outlive the ring.
 #[derive(Clone, Copy)]
 pub(super) struct Parts<T> {
     pub(super) producer: *const AtomicU32,
@@ -42,14 +42,14 @@ impl<T: Copy> Producer<T> {
         Self { parts, head }
     }
 
-    /// Entries that can be put in now.
+    /// Returns the number of entries that can be put in now.
     pub(super) fn free(&self) -> u32 {
         // SAFETY: by the contract of `new` the pointer is live.
         let consumed = unsafe { (*self.parts.consumer).load(Ordering::Acquire) };
         self.parts.size - self.head.wrapping_sub(consumed)
     }
 
-    /// Whether the other side has taken everything.
+    /// Returns whether the other side has taken everything.
     pub(super) fn is_empty(&self) -> bool {
         self.free() == self.parts.size
     }
@@ -68,7 +68,7 @@ impl<T: Copy> Producer<T> {
         unsafe { (*self.parts.producer).store(self.head, Ordering::Release) };
     }
 
-    /// Whether the kernel sleeps and wants a call to go on.
+    /// Returns whether the kernel sleeps and needs a call to go on.
     pub(super) fn needs_wakeup(&self) -> bool {
         // SAFETY: by the contract of `new` the pointer is live.
         unsafe { (*self.parts.flags).load(Ordering::Relaxed) & NEED_WAKEUP != 0 }

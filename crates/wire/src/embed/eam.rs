@@ -36,7 +36,7 @@ impl Eam {
         self.ipv6
     }
 
-    /// Does an address belong to both mappings, on either side?
+    /// Returns whether an address belongs to both mappings, on either side.
     pub fn overlaps(&self, other: &Self) -> bool {
         self.ipv4.overlaps(&other.ipv4) || self.ipv6.overlaps(&other.ipv6)
     }
@@ -57,8 +57,8 @@ impl Eam {
         Ipv4Addr::from_bits(self.ipv4.address().to_bits() | suffix as u32)
     }
 
-    /// By how many bits the IPv6 suffix is longer than the IPv4 suffix: all 128 of them when
-    /// one IPv4 address is mapped to `::/0`.
+    /// Returns the number of bits by which the IPv6 suffix is longer than the IPv4 suffix: all 128 of them when one IPv4
+    /// address is mapped to `::/0`.
     fn padding(&self) -> u32 {
         u32::from(96 + self.ipv4.len() - self.ipv6.len())
     }

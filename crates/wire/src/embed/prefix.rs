@@ -58,12 +58,12 @@ macro_rules! prefix {
                 self.len
             }
 
-            /// Is this address one of the prefix's?
+            /// Returns whether this address is one of the prefix's.
             pub fn contains(&self, address: $address) -> bool {
                 address.to_bits() & Self::mask(self.len) == self.address.to_bits()
             }
 
-            /// Is there an address that both contain? Then one contains the other whole.
+            /// Returns whether there is an address that both contain. Then one contains the other whole.
             pub fn overlaps(&self, other: &Self) -> bool {
                 self.contains(other.address) || other.contains(self.address)
             }

@@ -66,7 +66,7 @@ impl Prefix6052 {
         Some(embedded.into())
     }
 
-    /// Where the four octets stand: right after the prefix, with the reserved octet left out.
+    /// Returns the positions of the four octets: right after the prefix, with the reserved octet left out.
     fn positions(&self) -> impl Iterator<Item = usize> {
         let first = usize::from(self.0.len() / 8);
         (first..16).filter(|&at| at != RESERVED_OCTET).take(4)

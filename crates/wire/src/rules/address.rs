@@ -12,7 +12,7 @@ pub struct BitField {
     pub take: u8,
     /// The bits taken, counted from there.
     pub mask: u64,
-    /// Where the lowest of them stands in the address, counted from the address's last bit.
+    /// The place of the lowest of them in the address, counted from the address's last bit.
     pub put: u8,
 }
 
@@ -110,7 +110,7 @@ impl AddressRule {
         self.version
     }
 
-    /// Do all subscribers have the same address?
+    /// Returns whether all subscribers have the same address.
     pub fn is_fixed(&self) -> bool {
         self.fields.iter().all(|field| field.mask == 0)
     }

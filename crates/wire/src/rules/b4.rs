@@ -7,7 +7,7 @@ use super::numbers::Numbers;
 use super::{AddressRule, BitField, RuleError};
 use crate::Prefix6;
 
-/// How B4s lie in their prefix.
+/// The layout of B4s in their prefix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum B4Layout {
     /// One per /64, each with this interface identifier.
@@ -48,12 +48,12 @@ impl B4Addresses {
         self.prefix
     }
 
-    /// How they lie in it.
+    /// Returns their layout in the prefix.
     pub fn layout(&self) -> B4Layout {
         self.layout
     }
 
-    /// How many B4s there is room for; 2^64 - 1 where there is room for more.
+    /// Returns the number of B4s there is room for; 2^64 - 1 where there is room for more.
     pub fn room(&self) -> u64 {
         match self.layout {
             B4Layout::PerSubnet { .. } => 1u64.checked_shl(self.width().into()).unwrap_or(u64::MAX),
@@ -72,8 +72,8 @@ impl B4Addresses {
         }
     }
 
-    /// How many bits tell the B4s apart: those between prefix and interface identifier, or all that
-    /// follow the prefix, but no more than a number has.
+    /// Returns the number of bits that tell the B4s apart: those between prefix and interface identifier, or all that follow
+    /// the prefix, but no more than a number has.
     fn width(&self) -> u8 {
         match self.layout {
             B4Layout::PerSubnet { .. } => 64 - self.prefix.len(),

@@ -14,7 +14,7 @@ use crate::Prefix4;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct DsLite {
     b4s: B4Addresses,
-    /// What subscribers have their private addresses from: one address if all have the same.
+    /// The prefix that subscribers have their private addresses from: one address if all have the same.
     inner: Prefix4,
     numbers: Numbers,
 }
@@ -45,12 +45,12 @@ impl DsLite {
         Ok(Self { numbers: self.numbers.some("DS-Lite", first, count)?, ..self })
     }
 
-    /// Where the B4s are.
+    /// Returns the addresses of the B4s.
     pub fn b4s(&self) -> B4Addresses {
         self.b4s
     }
 
-    /// How many subscribers there are.
+    /// Returns the number of subscribers.
     pub fn subscribers(&self) -> u64 {
         self.numbers.count()
     }

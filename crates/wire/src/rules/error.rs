@@ -50,9 +50,9 @@ pub enum RuleError {
         what: &'static str,
         /// The first number asked for.
         first: u64,
-        /// How many were asked for.
+        /// Number of subscribers asked for.
         count: u64,
-        /// How many there are.
+        /// Number of subscribers that the rule set has.
         most: u64,
     },
     /// A PSID offset no protocol can express.
@@ -66,7 +66,7 @@ pub enum RuleError {
     NoSubscriber {
         /// The rule set.
         what: &'static str,
-        /// How many there are.
+        /// Number of subscribers that the rule set has.
         most: u64,
     },
     /// PSID offset and length do not fit into a port together.
@@ -115,7 +115,7 @@ pub enum RuleError {
          the interface identifier needs the rest; use a shorter prefix or fewer bits", .prefix.len() + .bits
     )]
     PrefixTooLong {
-        /// What the prefix is.
+        /// The kind of prefix.
         what: &'static str,
         /// The prefix common to all.
         prefix: Prefix6,

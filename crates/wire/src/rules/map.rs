@@ -23,7 +23,7 @@ pub struct MapRule {
     ea_bits: u8,
     psid_offset: u8,
     psid_len: u8,
-    /// Of the one subscriber whose PSID is not in its EA bits.
+    /// The PSID of the one subscriber whose PSID is not in its EA bits.
     provisioned: Option<u16>,
     numbers: Numbers,
 }
@@ -108,7 +108,7 @@ impl MapRule {
         self.psid_len
     }
 
-    /// How many subscribers there are.
+    /// Returns the number of subscribers.
     pub fn subscribers(&self) -> u64 {
         self.numbers.count()
     }
@@ -172,7 +172,7 @@ impl MapRule {
         self.ipv6.len() + self.ea_bits
     }
 
-    /// How many EA bits are the PSID.
+    /// Returns the number of EA bits that are the PSID.
     fn embedded_psid_len(&self) -> u8 {
         if self.provisioned.is_some() { 0 } else { self.psid_len }
     }

@@ -31,7 +31,7 @@ impl MapDomain {
         &self.0
     }
 
-    /// How many subscribers all rules have.
+    /// Returns the number of subscribers of all rules.
     pub fn subscribers(&self) -> u64 {
         self.0.iter().map(MapRule::subscribers).sum()
     }

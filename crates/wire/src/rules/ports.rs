@@ -6,7 +6,7 @@ use std::ops::RangeInclusive;
 use super::RuleError;
 use super::address::ones;
 
-/// Which ports a subscriber may use, as a function of its number: evaluated per frame.
+/// The ports that a subscriber may use, as a function of its number: evaluated per frame.
 ///
 /// A port is cut into A (`a` bits, the PSID offset), the PSID (`k` bits, its length) and j (`m` bits,
 /// the contiguous ports), 16 in all. For `a` > 0 the set of a PSID is made of 2^a - 1 ranges of 2^m
@@ -58,7 +58,7 @@ impl PortRule {
         }
     }
 
-    /// Is the address shared, so that some ports belong to other subscribers?
+    /// Returns whether the address is shared, so that some ports belong to other subscribers.
     pub fn is_restricted(&self) -> bool {
         self.psid_len > 0
     }
@@ -80,7 +80,7 @@ impl PortRule {
         number as u16 & ones(self.psid_len) as u16
     }
 
-    /// How many ports subscriber `e` has: 1 to 65,535.
+    /// Returns the number of ports of subscriber `e`: 1 to 65,535.
     #[inline]
     pub fn count(&self, e: u64) -> u32 {
         // 2^16 / 2^k values of A and j, less those left out.
@@ -97,8 +97,8 @@ impl PortRule {
         (above << (self.psid_len + self.contiguous) | u32::from(psid) << self.contiguous | below) as u16
     }
 
-    /// Which of its ports this is to subscriber `e`, the inverse of [`PortRule::port`]; `None` if
-    /// it has not this port.
+    /// Returns the number of a port among those of subscriber `e`, the inverse of [`PortRule::port`]; `None` if the subscriber
+    /// does not have this port.
     #[inline]
     pub fn nth(&self, e: u64, port: u16) -> Option<u32> {
         let psid = self.psid(e);
@@ -108,7 +108,7 @@ impl PortRule {
         value.checked_sub(self.left_out(psid)).filter(|_| is_own)
     }
 
-    /// Has subscriber `e` this port?
+    /// Returns whether subscriber `e` has this port.
     #[inline]
     pub fn contains(&self, e: u64, port: u16) -> bool {
         self.nth(e, port).is_some()
@@ -136,7 +136,7 @@ impl PortRule {
         (1 << self.contiguous) - 1
     }
 
-    /// How many of the lowest values of A and j do not belong to the set of `psid`.
+    /// Returns how many of the lowest values of A and j do not belong to the set of `psid`.
     #[inline]
     fn left_out(&self, psid: u16) -> u32 {
         self.lowest + (self.zero & u32::from(psid == 0))

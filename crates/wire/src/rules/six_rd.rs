@@ -73,7 +73,7 @@ impl SixRd {
         self.sites
     }
 
-    /// How many CEs there are.
+    /// Returns the number of CEs.
     pub fn subscribers(&self) -> u64 {
         self.numbers.count()
     }

@@ -33,7 +33,7 @@ pub struct Softwires {
     ipv4: Prefix4,
     psid_len: u8,
     psid_offset: u8,
-    /// Do the B4s' interface identifiers hold their IPv4 address and PSID?
+    /// True if the B4s' interface identifiers hold their IPv4 address and PSID.
     is_derived: bool,
     numbers: Numbers,
 }
@@ -68,7 +68,7 @@ impl Softwires {
         Ok(Self { numbers: self.numbers.some("binding table", first, count)?, ..self })
     }
 
-    /// Where the B4s are. Of a table made by [`Softwires::derived`] only the prefix counts.
+    /// Returns the addresses of the B4s. Of a table made by [`Softwires::derived`] only the prefix counts.
     pub fn b4s(&self) -> B4Addresses {
         self.b4s
     }
@@ -78,7 +78,7 @@ impl Softwires {
         self.ipv4
     }
 
-    /// How many subscribers there are, and so entries.
+    /// Returns the number of subscribers, and so of entries.
     pub fn subscribers(&self) -> u64 {
         self.numbers.count()
     }

@@ -34,7 +34,7 @@ impl Outer {
     }
 }
 
-/// What is needed to patch an outer header.
+/// The values needed to patch an outer header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct OuterPatch {
     version: IpVersion,

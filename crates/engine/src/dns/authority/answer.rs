@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 /// Octets an answer has at most: what every client takes (RFC 1035 section 4.2.1), and more than any answer of ours needs.
 pub const MOST_OCTETS: usize = 512;
-/// What we say we take ourselves (EDNS): what fits into an IPv6 datagram of minimum size.
+/// The size of UDP messages that we say we take (EDNS): what fits into an IPv6 datagram of minimum size.
 pub(super) const UDP_SIZE: u16 = 1232;
 
 /// Octets of a message's header.
@@ -28,25 +28,25 @@ const AUTHORITATIVE_RESPONSE: u8 = 0x84;
 /// The OPT record of our answers, without and with DO.
 const OPT: [[u8; 11]; 2] = [opt(0), opt(0x80)];
 
-/// What a query was, for those who count.
+/// The kind of a query, for counting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// For the AAAA record of an address's name.
+    /// A query for the AAAA record of an address's name.
     Aaaa(u32),
-    /// For the A record of an address's name.
+    /// A query for the A record of an address's name.
     A(u32),
-    /// Another query.
+    /// Any other query.
     Other,
-    /// None.
+    /// Not a well-formed query.
     Malformed,
 }
 
-/// What became of a query.
+/// The outcome of a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Answer {
     /// Octets of the answer; 0 where there must be none.
     pub octets: usize,
-    /// What the query was.
+    /// The kind of the query.
     pub kind: Kind,
 }
 
@@ -61,16 +61,16 @@ pub struct Answerer {
     nothing: Tail,
 }
 
-/// What follows the question in an answer.
+/// The part of an answer that follows the question.
 #[derive(Debug)]
 struct Tail {
-    /// Answers and authority records, as the header has them.
+    /// Numbers of answers and authority records, as the header has them.
     counts: [u8; 4],
     octets: Box<[u8]>,
 }
 
 impl Answerer {
-    /// For a server with these addresses (those of the record of its name).
+    /// Creates an answerer for a server with these addresses (those of the record of its name).
     pub fn new(zone: Arc<Zone>, own: &[IpAddr]) -> Self {
         let of = |with_aaaa, rtype| Tail::cut(Zone { population: Population { with_aaaa }, ..Zone::clone(&zone) }, rtype);
         Self {
@@ -136,7 +136,7 @@ impl Answerer {
 }
 
 impl Tail {
-    /// Out of the answer to a question for a record of 0.0.0.0's name.
+    /// Cuts the tail out of the answer to a question for a record of 0.0.0.0's name.
     fn cut(zone: Zone, rtype: u8) -> Self {
         let mut label = [0; LABEL];
         write_label(0, &mut label);
@@ -170,7 +170,8 @@ fn opt_for(count: u8, rest: &[u8]) -> Option<&'static [u8]> {
     }
 }
 
-/// Whether EDNS options fill their room; what they say is of no matter (RFC 6891 section 6.1.2: unknown ones are ignored).
+/// Returns whether EDNS options fill their room exactly. Their content does not matter (RFC 6891 section 6.1.2: unknown options
+/// are ignored).
 #[inline]
 fn are_whole(mut options: &[u8]) -> bool {
     while let [_, _, high, low, rest @ ..] = options {

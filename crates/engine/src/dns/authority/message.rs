@@ -10,7 +10,7 @@ use domain::base::{Message, Question, Ttl};
 use domain::dep::octseq::Array;
 use domain::rdata::ZoneRecordData;
 
-/// No answer, to what was no query.
+/// No answer, to a message that was no query.
 const SILENCE: Answer = Answer { octets: 0, kind: Kind::Malformed };
 /// Octet 2 of a header.
 const TRUNCATED: u8 = 2;
@@ -24,17 +24,17 @@ struct Asked<'a> {
     edns: Option<Edns>,
 }
 
-/// What the client said of itself.
+/// The EDNS parameters that the client sent.
 #[derive(Clone, Copy)]
 struct Edns {
     version: u8,
     dnssec_ok: bool,
 }
 
-/// What there is to say.
+/// The content of an answer.
 struct Finding {
     rcode: OptRcode,
-    /// Whether the name is in our zone.
+    /// True if the name is in our zone.
     is_ours: bool,
     record: Option<Data>,
 }

@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 
 /// Looked for queries this long after the last before sleeping: falling asleep and waking up costs more than it saves in a busy server.
 const SPIN: Duration = Duration::from_micros(50);
-/// Slept at a stretch: how often the end is looked for.
+/// The longest sleep, so that a request to stop is seen in time.
 const PATIENCE: Duration = Duration::from_millis(100);
 /// Connections that wait to be accepted.
 const BACKLOG: i32 = 128;
@@ -58,7 +58,7 @@ impl Service {
         Ok(())
     }
 
-    /// Where it listens, in the order asked for.
+    /// Returns the addresses it listens on, in the order asked for.
     pub fn local(&self) -> &[SocketAddr] {
         &self.local
     }

@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 pub(super) const MOST_CONNECTIONS: usize = 64;
 /// A connection on which nothing happens is closed after this.
 const IDLE: Duration = Duration::from_secs(5);
-/// How often the end is looked for.
+/// The longest wait for events, so that a request to stop is seen in time.
 const PATIENCE: Duration = Duration::from_millis(100);
 /// Answers that a client does not take, octets: its next queries wait until it does.
 const MOST_WAITING: usize = 64 * 1024;
@@ -39,7 +39,7 @@ struct Connection {
     queries: Vec<u8>,
     /// Octets of answers that have not left.
     answers: Vec<u8>,
-    /// When something last happened.
+    /// The moment at which something last happened.
     alive: Instant,
     has_ended: bool,
 }

@@ -18,12 +18,12 @@ struct Watched {
 }
 
 impl Watch {
-    /// Of ranges of addresses: the first, and how many.
+    /// Creates a watch on ranges of addresses, each given by its first address and its size.
     pub fn new(ranges: &[(u32, u64)]) -> Self {
         Self { ranges: ranges.iter().map(Watched::new).collect(), repeated: Box::default() }
     }
 
-    /// Watches these as well, and knows each time whether a name of them was asked for since the last.
+    /// Watches these ranges as well, and knows of each of their names whether it was asked for since the last [`Self::take`].
     pub fn with_repeated(mut self, ranges: &[(u32, u64)]) -> Self {
         self.ranges = self.ranges.into_iter().chain(ranges.iter().map(Watched::new)).collect();
         self.repeated = ranges.iter().map(Watched::new).collect();
@@ -43,21 +43,21 @@ impl Watch {
         }
     }
 
-    /// Whether a name of the ranges was asked for.
+    /// Returns whether a name of the ranges was asked for.
     #[inline]
     pub fn saw(&self, address: u32) -> bool {
         let mut found = self.ranges.iter().filter_map(|range| range.find(address));
         found.any(|(word, bit)| word.load(Ordering::Relaxed) & bit != 0)
     }
 
-    /// Whether a repeated name was asked for since this was last asked about it.
+    /// Returns whether a repeated name was asked for since the last call with this address, and forgets that it was.
     #[inline]
     pub fn take(&self, address: u32) -> bool {
         let mut found = self.repeated.iter().filter_map(|range| range.find(address));
         found.any(|(word, bit)| word.load(Ordering::Relaxed) & bit != 0 && word.fetch_and(!bit, Ordering::Relaxed) & bit != 0)
     }
 
-    /// Different names asked for. Ranges that overlap count what they share twice.
+    /// Returns the number of different names asked for. Ranges that overlap count what they share twice.
     pub fn names(&self) -> u64 {
         self.ranges.iter().flat_map(|range| &range.words).map(|word| u64::from(word.load(Ordering::Relaxed).count_ones())).sum()
     }

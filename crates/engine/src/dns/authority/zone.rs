@@ -11,11 +11,12 @@ use std::sync::Arc;
 /// A zone with a name for every IPv4 address. Each has that address as its A record, some have an AAAA record of their own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Zone {
-    /// What all names end in.
+    /// The domain in which all names end.
     pub domain: Domain,
-    /// Which names have an AAAA record.
+    /// The names that have an AAAA record.
     pub population: Population,
-    /// How long anything may be kept, also that a record does not exist: seconds, of all records and of the SOA's minimum (RFC 2308).
+    /// Seconds for which anything may be kept, including that a record does not exist: the TTL of all records and the SOA's
+    /// minimum (RFC 2308).
     pub ttl_s: u32,
 }
 
@@ -39,7 +40,7 @@ pub(super) struct Records {
     own: Vec<IpAddr>,
 }
 
-/// What a name is to the zone.
+/// The place of a name in the zone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
     /// In another zone.
@@ -55,14 +56,14 @@ pub(super) enum Place {
 }
 
 impl Records {
-    /// Of a server that listens at `own`; an unspecified address says nothing.
+    /// Creates the records of a server that listens at `own`; unspecified addresses are left out.
     pub(super) fn new(zone: Arc<Zone>, own: &[IpAddr]) -> Self {
         let apex = Name::from_octets(zone.domain.wire().to_vec()).expect("a Domain has checked its labels");
         let own = own.iter().copied().filter(|address| !address.is_unspecified()).collect();
         Self { zone, apex, own }
     }
 
-    /// Where a name is.
+    /// Returns the place of a name in the zone.
     pub(super) fn place(&self, name: &impl ToName) -> Place {
         if !name.ends_with(&self.apex) {
             return Place::Outside;
