@@ -37,7 +37,7 @@ impl RealAuthority {
         Ok(Self { running: Running::bring_up(recipe, place, directory, filling, zone)? })
     }
 
-    /// What the report says of it: title, version, configuration files; not the zone.
+    /// Returns the facts that the report states about the server: title, version and configuration files, but not the zone.
     pub fn facts(&self) -> &DutFacts {
         self.running.facts()
     }

@@ -6,11 +6,13 @@ use crate::shell::{Shell, TestbedError};
 use crate::waiting::Wait;
 use std::time::{Duration, Instant};
 
-/// How long a command on the table may take, and the table to be empty after it: of a hundred million connections it is minutes.
+/// The longest time that a command on the table may take, and that the table may take to become empty after it. With a hundred
+/// million connections it takes minutes.
 const PATIENCE: Duration = Duration::from_secs(600);
-/// Between two looks at it: short beside what deleting a million connections takes.
+/// The pause between two looks at the table. It is short compared with the time that deleting a million connections takes.
 const PAUSE: Duration = Duration::from_millis(2);
-/// Where nothing is measured by the looks, the pause between them doubles up to this: in a virtual machine each costs milliseconds.
+/// The longest pause between two looks where they measure nothing: the pause doubles up to this, because in a virtual machine
+/// each look costs milliseconds.
 const LONGEST_PAUSE: Duration = Duration::from_millis(100);
 
 /// When a table that is flushed is looked at, flushed again, and given up.
@@ -37,11 +39,11 @@ pub struct ConnectionTable {
     filling: Filling,
 }
 
-/// What a table holds after a flush.
+/// The content of a table after a flush.
 enum Left {
-    /// Nothing, as far as can be told; with what was counted.
+    /// No entries, as far as can be told, with the number that was counted.
     None(Option<u64>),
-    /// So many entries, and the wait for their end was given up.
+    /// This number of entries; the wait for them to disappear was given up.
     Entries(u64),
 }
 

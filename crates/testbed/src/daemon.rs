@@ -9,7 +9,7 @@ use std::process::{Child, ExitStatus};
 pub struct Daemon {
     /// The process itself, or the `ssh` that holds it.
     child: Child,
-    /// Of one on another machine.
+    /// The handle to the process on another machine, if it runs on one.
     away: Option<Away>,
     is_over: bool,
 }
@@ -35,7 +35,7 @@ impl Daemon {
         self.away.as_ref().map_or_else(|| self.child.id(), Away::group)
     }
 
-    /// How it ended, if it has.
+    /// Returns the exit status of the process, or `None` while it runs.
     pub fn ended(&mut self) -> Option<ExitStatus> {
         self.child.try_wait().ok().flatten()
     }

@@ -40,7 +40,7 @@ const OF_INTERFACE: [(&str, &str); 5] = [
     ("MTU", "mtu"),
 ];
 
-/// What the kernel does against the weaknesses of the processor, one file each.
+/// The directory that holds the kernel's mitigations of processor vulnerabilities, one file each.
 const MITIGATIONS: &str = "/sys/devices/system/cpu/vulnerabilities";
 
 /// The facts, by name. What this system does not tell is left out.

@@ -28,7 +28,7 @@ pub struct Hosts {
     _own: Option<Namespace>,
 }
 
-/// Where an end is.
+/// One end of the link, with its location.
 #[derive(Clone, Debug)]
 struct End {
     namespace: String,
@@ -119,7 +119,7 @@ impl Hosts {
         }
     }
 
-    /// Where the right end is: a shell inside, and the namespace's name.
+    /// Returns the location of the right end: a shell inside the namespace, and the namespace's name.
     pub(crate) fn far(&self) -> (Shell, &str) {
         (self.ends[1].shell.clone(), &self.ends[1].namespace)
     }

@@ -14,7 +14,7 @@ use std::time::Duration;
 /// Negotiation of a link's speed takes some seconds.
 const CARRIER_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// Where only root can write: the note says what is done to this machine's interfaces.
+/// The directory of the notes on what is done to this machine's interfaces. Only root can write there.
 const NOTES: &str = "/run";
 const NOTE_SUFFIX: &str = "-interfaces";
 
@@ -119,7 +119,7 @@ impl Lent {
     }
 }
 
-/// What is set for this interface alone. Some cannot be read before they are set.
+/// Returns the settings that differ from the default for this interface alone. Some cannot be read before they are set.
 fn own_settings(folder: &str, interface: &str) -> Vec<(String, String)> {
     let root = Path::new("/proc/sys/net").join(folder);
     let entries = fs::read_dir(root.join(interface)).into_iter().flatten().filter_map(Result::ok);
@@ -191,7 +191,7 @@ fn home_of(number: u64) -> Option<Home> {
     Some(Home { target: name.clone(), name: Some(name) })
 }
 
-/// What became of an interface that was to be given back.
+/// The outcome of giving back an interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Outcome {
     /// It is not in the namespace: it was never moved, or it is gone.
@@ -233,7 +233,7 @@ fn restore(inside: &Shell, lent: &Lent, home: &Home, shell: &Shell) -> Result<()
     if *is_up { outside.line(&format!("ip link set {name} up")).map(drop) } else { Ok(()) }
 }
 
-/// What a later run needs in order to give back what this one cannot.
+/// Writes the note that a later run needs in order to give back the interfaces that this run cannot.
 fn write_note(shell: &Shell, namespaces: [&str; 2], lent: &[Lent]) -> Result<(), TestbedError> {
     if shell.is_rehearsal() {
         return Ok(());
@@ -245,7 +245,7 @@ fn write_note(shell: &Shell, namespaces: [&str; 2], lent: &[Lent]) -> Result<(),
     fs::write(&path, format!("home {number}\n{lines}")).map_err(|source| TestbedError::File { what: "write", path, source })
 }
 
-/// Of one pair: a process may have several.
+/// Returns the path of the note for one pair of namespaces, since a process may have several pairs.
 fn note_of(process: u32, namespace: &str) -> PathBuf {
     let run = namespace.strip_prefix(&format!("sb-{process}-")).unwrap_or(namespace);
     Path::new(NOTES).join(format!("sb-{process}-{run}{NOTE_SUFFIX}"))

@@ -138,19 +138,19 @@ pub(crate) fn core_list(text: &str) -> Vec<u32> {
     text.trim().split(',').filter_map(range).flatten().collect()
 }
 
-/// Of every thread of it.
+/// Returns the children of every thread of a process.
 fn children(parent: u32) -> Vec<u32> {
     let threads = std::fs::read_dir(format!("/proc/{parent}/task")).into_iter().flatten().filter_map(Result::ok);
     let lists = threads.filter_map(|thread| std::fs::read_to_string(thread.path().join("children")).ok());
     lists.flat_map(|list| list.split_whitespace().filter_map(|pid| pid.parse().ok()).collect::<Vec<_>>()).collect()
 }
 
-/// Whether there is a process of this number, including one that has ended and was not waited for.
+/// Returns whether there is a process with this number, including one that has ended and was not waited for.
 pub(crate) fn is_alive(process: u32) -> bool {
     std::path::Path::new(&format!("/proc/{process}")).exists()
 }
 
-/// Whether it exists and has not ended: a zombie that its parent has not waited for does not run.
+/// Returns whether the process exists and has not ended: a zombie that its parent has not waited for does not run.
 fn is_running(process: u32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
     stat.rsplit_once(')').is_some_and(|(_, rest)| !rest.trim_start().starts_with('Z'))

@@ -17,7 +17,7 @@ pub struct Subscriber {
     pub ports: (u16, u16),
 }
 
-/// How words about a subscriber begin: a line with one of them is repeated for each subscriber.
+/// The beginning of the placeholders of a subscriber: a line with one of them is repeated for each subscriber.
 const MARK: &str = "{subscriber";
 
 impl Subscriber {

@@ -15,8 +15,8 @@ const LONGEST_REST: Duration = Duration::from_millis(100);
 
 type Listener = dyn Fn(&str) + Send + Sync;
 
-/// What a wait heeds besides its own end: a request to stop, and a listener that is told of a wait that lasts. By default there is neither.
-/// Clones share both.
+/// The conditions that a wait observes besides its own end: a request to stop, and a listener that is told of a wait that
+/// lasts. By default there is neither. Clones share both.
 #[derive(Clone)]
 pub(crate) struct WaitContext {
     stop: Option<Arc<AtomicBool>>,
@@ -90,7 +90,7 @@ impl Wait<'_> {
         Self { longest, ..self }
     }
 
-    /// Whether its time is over.
+    /// Returns whether its time is over.
     pub(crate) fn is_over(&self) -> bool {
         self.elapsed() > self.patience
     }

@@ -13,7 +13,8 @@ const MEMORY_MIB: u32 = 1024;
 /// Octets of layer 3, where the interface cannot be asked.
 const ORDINARY_MTU: u32 = 1500;
 
-/// Of the machine's interfaces, the same in every run; locally administered. Those in the namespace have others.
+/// The hardware addresses of the machine's interfaces, the same in every run and locally administered. The interfaces in the
+/// namespace have others.
 const MACS: [&str; 2] = ["02:73:62:01:00:01", "02:73:62:01:00:02"];
 
 impl Machine {

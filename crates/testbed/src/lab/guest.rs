@@ -9,12 +9,12 @@ use std::path::{Path, PathBuf};
 /// Runs a command inside: `sh DIRECTORY/inside WORD...`.
 pub(super) const INSIDE: &str = include_str!("inside.sh");
 
-/// Where a machine's files lie.
+/// The directory of a machine's files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Files(PathBuf);
 
 impl Files {
-    /// Of the machine in the directory of a device.
+    /// Returns the files of the machine in the directory of a device.
     pub(super) fn of(directory: &Path) -> Self {
         Self(directory.join("machine"))
     }
@@ -38,7 +38,7 @@ impl Files {
         self.0.join("inside")
     }
 
-    /// What it writes on its console.
+    /// Returns the path of the log of the machine's console.
     pub(super) fn console_log(&self) -> PathBuf {
         self.0.join("console.log")
     }
@@ -48,7 +48,8 @@ impl Files {
         self.0.join("pid")
     }
 
-    /// What must be there before it boots: numbered commands, what they print, and the kernel's own files.
+    /// Returns the directories that must exist before the machine boots: for numbered commands, for their output, and for the
+    /// kernel's own files.
     pub(super) fn folders(&self) -> [PathBuf; 3] {
         ["jobs", "out", "uml"].map(|name| self.0.join(name))
     }

@@ -19,10 +19,10 @@ use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// Where labs are kept, unless SIXBENCH_LAB names another directory.
+/// The directory in which labs are kept, unless SIXBENCH_LAB names another.
 const CACHE: &str = "/var/cache/sixbench/lab";
 
-/// What a complete lab says of itself.
+/// The name of the file that describes a complete lab.
 const MANIFEST: &str = "lab.toml";
 
 /// Ends the name of a lab that is being built.
@@ -39,7 +39,7 @@ fn cache_named(named: Option<PathBuf>) -> PathBuf {
     std::path::absolute(&path).unwrap_or(path)
 }
 
-/// What is in a lab.
+/// The contents of a lab.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Manifest {
@@ -67,7 +67,7 @@ pub struct Entry {
     pub manifest: Option<Manifest>,
     /// Octets.
     pub size: u64,
-    /// Whether it is of the packages this machine has now.
+    /// True if it is built from the packages that this machine has now.
     pub is_current: bool,
 }
 
@@ -112,17 +112,17 @@ impl Lab {
         Some(Self { directory: directory.to_owned(), manifest: toml::from_str(&text).ok()? })
     }
 
-    /// Where it lies.
+    /// Returns the directory of the lab.
     pub fn directory(&self) -> &Path {
         &self.directory
     }
 
-    /// What is in it.
+    /// Returns the description of the lab's contents.
     pub fn manifest(&self) -> &Manifest {
         &self.manifest
     }
 
-    /// Whether it has a module, built for it or the kernel's own.
+    /// Returns whether the lab has a module, built for it or the kernel's own.
     fn has(&self, module: &str) -> bool {
         if self.manifest.modules.iter().any(|built| built == module) {
             return true;
@@ -137,7 +137,7 @@ impl Lab {
         self.directory.join("bin")
     }
 
-    /// What is preloaded into User-Mode Linux.
+    /// Returns the path of the library that is preloaded into User-Mode Linux.
     pub(crate) fn shim(&self) -> PathBuf {
         self.directory.join("shim.so")
     }
@@ -149,7 +149,7 @@ fn numbers(version: &str) -> Vec<u32> {
     upstream.split('.').map_while(|number| number.parse().ok()).collect()
 }
 
-/// Where the modules for a kernel lie in a lab.
+/// Returns the directory of the modules for a kernel in a lab.
 fn module_tree(lab: &Path, kernel: &str) -> PathBuf {
     lab.join("modules/lib/modules").join(kernel)
 }

@@ -31,7 +31,7 @@ pub(crate) struct Undo {
     shell: Shell,
     remote: Remote,
     keeper: Mutex<Keeper>,
-    /// Whether everything was set up. What undoes the other half of something may fail.
+    /// True once everything is set up. Before that, the commands that undo a half-finished step may fail.
     is_settled: AtomicBool,
 }
 

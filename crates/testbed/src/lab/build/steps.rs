@@ -6,12 +6,12 @@ use crate::lab::{MANIFEST, Manifest, module_tree};
 use crate::shell::{Shell, TestbedError};
 use std::path::PathBuf;
 
-/// One of them.
+/// One step of a build.
 pub(super) struct Step {
-    /// What it does, such as `cannot {name}` makes sense.
+    /// The action of the step, worded so that `cannot {name}` makes sense.
     pub(super) name: &'static str,
     pub(super) run: fn(&mut Work) -> Result<(), TestbedError>,
-    /// Whether Debian's Jool does without it.
+    /// True if the step is skipped for Debian's Jool.
     pub(super) is_of_own_jool: bool,
 }
 

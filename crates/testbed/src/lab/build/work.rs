@@ -14,7 +14,8 @@ use std::time::Instant;
 /// Lines of the log that an error shows.
 const LAST: usize = 5;
 
-/// What is in the environment of who builds sixbench, and would mean something else to who builds a kernel.
+/// Environment variables that the user who builds sixbench may have set, and that would mean something else to the build of a
+/// kernel.
 const FOREIGN: [&str; 5] = ["MAKEFLAGS", "MFLAGS", "MAKELEVEL", "CROSS_COMPILE", "LD_PRELOAD"];
 
 /// A build.
@@ -84,7 +85,7 @@ impl Work {
         self.directory.join(name)
     }
 
-    /// Where the sources are while they are needed.
+    /// Returns the directory that holds the sources while they are needed.
     pub(super) fn sources(&self) -> PathBuf {
         self.path("sources")
     }
@@ -124,7 +125,7 @@ impl Work {
         Err(TestbedError::Failed { command: line, status: status.to_string(), output: self.last_lines() })
     }
 
-    /// Of the last command.
+    /// Returns the last lines of the last command's output, joined with semicolons.
     fn last_lines(&self) -> String {
         let log = std::fs::read(self.path("log")).unwrap_or_default();
         let log = String::from_utf8_lossy(&log);
