@@ -42,12 +42,12 @@ impl RealAuthority {
         self.running.facts()
     }
 
-    /// An error when its process has ended, with the last lines it wrote.
+    /// Returns an error if the authority's process has ended, with the last lines it wrote.
     pub fn check_alive(&mut self) -> Result<(), TestbedError> {
         self.running.check_alive()
     }
 
-    /// The process a monitor can watch.
+    /// Returns the process that a monitor can watch.
     pub fn watched(&self) -> Watched {
         Watched { processes: self.running.process().into_iter().collect(), ..Watched::default() }
     }

@@ -15,24 +15,24 @@ const PAUSE: Duration = Duration::from_millis(2);
 /// each look costs milliseconds.
 const LONGEST_PAUSE: Duration = Duration::from_millis(100);
 
-/// When a table that is flushed is looked at, flushed again, and given up.
+/// The times after which a flushed table is flushed again, and given up.
 #[derive(Clone, Copy)]
 struct Flushing {
     /// The first flush has no effect any more where the table has not become smaller for so long. The time doubles from one flush to the next,
     first_stall: Duration,
     /// up to this: some flushes only shorten the timeouts, and entries are collected much later.
     longest_stall: Duration,
-    /// The table is given up after so long.
+    /// The time after which the table is given up.
     timeout: Duration,
 }
 
 const FLUSHING: Flushing =
     Flushing { first_stall: Duration::from_secs(1), longest_stall: Duration::from_secs(60), timeout: PATIENCE };
 
-/// A handle to them; clones see the same device.
+/// A handle to the connections of a device; clones see the same device.
 #[derive(Clone, Debug)]
 pub struct ConnectionTable {
-    /// The device's.
+    /// The name of the device.
     name: String,
     state: State,
     shell: Shell,
@@ -58,7 +58,7 @@ impl ConnectionTable {
         Self { name: name.to_owned(), state: state.clone(), shell: shell.with_patience(PATIENCE), filling }
     }
 
-    /// Connections the device has now; `None` where the recipe does not say how to ask.
+    /// Returns the number of connections that the device has now; `None` where the recipe has no command that counts them.
     pub fn count(&self) -> Result<Option<u64>, TestbedError> {
         // Rounded up, so that an entry which is not part of a whole connection is counted, too.
         Ok(self.entries()?.map(|entries| entries.div_ceil(self.state.entries.max(1))))
@@ -68,13 +68,13 @@ impl ConnectionTable {
         self.number(self.state.count.as_ref())
     }
 
-    /// Connections the table can hold.
+    /// Returns the number of connections that the table can hold; `None` where the recipe has no command that tells.
     pub fn limit(&self) -> Result<Option<u64>, TestbedError> {
         let entries = self.number(self.state.limit.as_ref())?;
         Ok(entries.map(|entries| entries / self.state.entries.max(1)))
     }
 
-    /// For how long an idle connection is kept at least.
+    /// Returns the time for which an idle connection is kept at least; `None` where the recipe has no command that tells.
     pub fn timeout(&self) -> Result<Option<Duration>, TestbedError> {
         Ok(self.number(self.state.timeout.as_ref())?.map(Duration::from_secs))
     }
@@ -161,7 +161,7 @@ impl ConnectionTable {
         steps.iter().try_for_each(|step| self.shell.stoppable_line(&self.filling.fill(&step.run)).map(drop))
     }
 
-    /// The first number among the words a command prints.
+    /// Returns the first number among the words that a command prints; `None` without a command, and in a rehearsal.
     fn number(&self, step: Option<&Step>) -> Result<Option<u64>, TestbedError> {
         let Some(step) = step.filter(|_| !self.shell.is_rehearsal()) else { return Ok(None) };
         let line = self.filling.fill(&step.run);

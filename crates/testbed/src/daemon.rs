@@ -25,12 +25,12 @@ impl Daemon {
         Self { child: ssh, away: Some(away), is_over: false }
     }
 
-    /// Its number on this machine, by which it can be watched; none where it runs on another.
+    /// Returns its number on this machine, by which it can be watched; `None` where it runs on another.
     pub fn process(&self) -> Option<u32> {
         self.away.is_none().then(|| self.child.id())
     }
 
-    /// Its number where it runs.
+    /// Returns its number on the machine where it runs.
     pub(crate) fn number(&self) -> u32 {
         self.away.as_ref().map_or_else(|| self.child.id(), Away::group)
     }

@@ -63,17 +63,17 @@ impl Devices {
         self.duts.iter().filter_map(Dut::layout).collect()
     }
 
-    /// An error when the process of one has ended, with the last lines it wrote.
+    /// Returns an error if the process of a device has ended, with the last lines it wrote.
     pub fn check_alive(&mut self) -> Result<(), TestbedError> {
         self.duts.iter_mut().try_for_each(Dut::check_alive)
     }
 
-    /// The connections of the one that is stateful.
+    /// Returns the connections of the device that is stateful, if there is one.
     pub fn connections(&self) -> Option<ConnectionTable> {
         self.duts.iter().find_map(Dut::connections)
     }
 
-    /// Whom a monitor can watch.
+    /// Returns the processes and devices that a monitor can watch.
     pub fn watched(&self) -> Watched {
         let watched = self.names.iter().zip(&self.duts).map(|(name, dut)| (name.as_str(), dut.watched()));
         let mut all = Watched::all(watched.collect());

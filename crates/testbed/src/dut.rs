@@ -25,7 +25,7 @@ pub struct Dut {
     running: Running,
     /// Switches of this machine, set back when the device is gone.
     _host: Option<HostSwitches>,
-    /// Lives in the DUT's namespace for the sake of its counters.
+    /// A process that lives in the DUT's namespace, by which its counters can be read.
     anchor: Option<Daemon>,
 }
 
@@ -35,12 +35,12 @@ impl Dut {
         Self::bring_up_with(recipe, topology, &Wishes::default())
     }
 
-    /// As [`Self::bring_up`], with what a plan wants beyond the recipe.
+    /// Brings the device up as [`Self::bring_up`] does, with the wishes of a plan beyond the recipe.
     pub fn bring_up_with(recipe: &Recipe, topology: &Topology, wishes: &Wishes) -> Result<Self, TestbedError> {
         Self::bring_up_in(recipe, topology.dut(), topology.cores(), wishes)
     }
 
-    /// As [`Self::bring_up_with`], in one of the namespaces of a topology.
+    /// Brings the device up as [`Self::bring_up_with`] does, in one of the namespaces of a topology.
     pub(crate) fn bring_up_in(
         recipe: &Recipe,
         namespace: &Namespace,
@@ -100,20 +100,20 @@ impl Dut {
         Some(format!("the device {} is {}", self.running.recipe().name, machine.description()))
     }
 
-    /// An error when the device's process has ended, with the last lines it wrote.
+    /// Returns an error if the device's process has ended, with the last lines it wrote.
     pub fn check_alive(&mut self) -> Result<(), TestbedError> {
         self.machine.as_mut().map_or(Ok(()), Machine::check_alive)?;
         self.running.check_alive()
     }
 
-    /// Its connections, where it is stateful.
+    /// Returns its connections, or `None` where it is not stateful.
     pub fn connections(&self) -> Option<ConnectionTable> {
         let state = self.running.recipe().state.as_ref()?;
         let (shell, filling) = (self.running.place().shell.clone(), self.running.filling().clone());
         Some(ConnectionTable::new(&self.running.recipe().name, state, shell, filling))
     }
 
-    /// Whom a monitor can watch.
+    /// Returns the processes and devices that a monitor can watch.
     pub fn watched(&self) -> Watched {
         let anchor = self.anchor.as_ref().and_then(Daemon::process);
         let machine = self.machine.as_ref().and_then(Machine::pid);
@@ -184,7 +184,7 @@ fn wished(recipe: &Recipe, wishes: &Wishes, filling: Filling) -> Filling {
     }
 }
 
-/// A namespace of this machine runs what this machine does.
+/// Checks that the recipe is for the system of this machine, which is that of its namespaces.
 fn check_system(recipe: &Recipe) -> Result<(), TestbedError> {
     if recipe.is_for_namespaces() {
         return Ok(());

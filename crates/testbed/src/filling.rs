@@ -39,7 +39,7 @@ impl Default for Zone {
 }
 
 impl Zone {
-    /// The zone file.
+    /// Returns the text of the zone file.
     pub(crate) fn file(&self) -> Arc<str> {
         let apex =
             || format!("$ORIGIN {}.\n$TTL 3600\n@ SOA ns root 1 3600 600 86400 3600\n@ NS ns\nns A 192.0.2.1\n", self.domain);
@@ -97,12 +97,12 @@ impl Filling {
         self.server.as_ref().map_or(text.clone(), |server| server.fill(&text, &self.zone_path()))
     }
 
-    /// The words of the rule by which a recipe has subscribers.
+    /// Returns the placeholders of the rule by which a recipe has subscribers, with their values.
     pub(crate) fn rule_of(recipe: &Recipe) -> Vec<(String, String)> {
         recipe.subscribers.as_ref().map(recipe::Subscribers::words).unwrap_or_default()
     }
 
-    /// A configuration file, whose lines about a subscriber are repeated for each.
+    /// Fills in a configuration file, whose lines about a subscriber are repeated for each.
     pub(crate) fn fill_file(&self, text: &str) -> String {
         subscriber::fill(&self.fill(text), &self.subscribers)
     }

@@ -22,9 +22,9 @@ const LOOP_ENDS_IPV4: [Ipv4Addr; 2] = [Ipv4Addr::new(198, 18, 255, 253), Ipv4Add
 #[derive(Debug)]
 pub struct Hosts {
     ends: [End; 2],
-    /// The tester's.
+    /// The tester's cores.
     cores: Vec<u32>,
-    /// The right end's, where it was made for it; dropping it removes it.
+    /// The namespace of the right end, where one was made for it; dropping it removes it.
     _own: Option<Namespace>,
 }
 

@@ -111,7 +111,7 @@ impl Lent {
         Ok(Self { name: interface.to_owned(), is_up: has("UP"), has_arp: !has("NOARP"), settings })
     }
 
-    /// As lines of a note.
+    /// Returns the lines of a note.
     fn to_lines(&self) -> String {
         let Self { name, is_up, has_arp, settings } = self;
         let settings: String = settings.iter().map(|(path, value)| format!("setting {path} {value}\n")).collect();
@@ -138,7 +138,7 @@ fn own_settings(folder: &str, interface: &str) -> Vec<(String, String)> {
     settings
 }
 
-/// The kernel must send nothing there: the tester answers for its addresses itself.
+/// Moves an interface into a namespace, where the kernel must send nothing: the tester answers for its addresses itself.
 fn move_into(shell: &Shell, interface: &str, namespace: &Namespace) -> Result<(), TestbedError> {
     let inside = namespace.shell();
     inside.set("/proc/sys/net/ipv6/conf/default/disable_ipv6", "1")?;
@@ -162,7 +162,7 @@ fn has_carrier(shell: &Shell, interface: &str) -> Result<bool, TestbedError> {
 
 /// The namespace that interfaces are given back to.
 struct Home {
-    /// As `ip link set netns` takes it.
+    /// The namespace in the form that `ip link set netns` takes.
     target: String,
     /// Its name under /run/netns; none where this process is in it.
     name: Option<String>,
@@ -251,13 +251,13 @@ fn note_of(process: u32, namespace: &str) -> PathBuf {
     Path::new(NOTES).join(format!("sb-{process}-{run}{NOTE_SUFFIX}"))
 }
 
-/// The process whose note it is.
+/// Returns the number of the process that wrote the note.
 fn owner(note: &Path) -> Option<u32> {
     let name = note.file_name()?.to_str()?;
     name.strip_suffix(NOTE_SUFFIX)?.strip_prefix("sb-")?.split('-').next()?.parse().ok()
 }
 
-/// A note, read back: the number of the home, and each interface with the namespace it is in.
+/// Reads a note back. Returns the number of the home, and each interface with the namespace it is in.
 fn read_note(text: &str) -> (u64, Vec<(String, Lent)>) {
     let (mut home, mut namespace, mut all) = (0, String::new(), Vec::<(String, Lent)>::new());
     for line in text.lines() {

@@ -109,7 +109,7 @@ pub(crate) fn kill_group(child: &mut Child) {
     }
 }
 
-/// A process and all it has started, as far as they are still each other's children.
+/// Returns a process and all that it has started, as far as they are still each other's children.
 pub(crate) fn family(process: u32) -> Vec<u32> {
     let mut family = vec![process];
     let mut at = 0;
@@ -120,7 +120,7 @@ pub(crate) fn family(process: u32) -> Vec<u32> {
     family
 }
 
-/// The cores each of its threads may run on, ascending.
+/// Returns the cores on which each thread of a process may run, ascending.
 pub(crate) fn allowed_cores(process: u32) -> Vec<Vec<u32>> {
     let threads = std::fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten().filter_map(Result::ok);
     let states = threads.filter_map(|thread| std::fs::read_to_string(thread.path().join("status")).ok());
@@ -129,7 +129,7 @@ pub(crate) fn allowed_cores(process: u32) -> Vec<Vec<u32>> {
         .collect()
 }
 
-/// `0-2,5` as the kernel writes it.
+/// Returns the cores of a list in the kernel's notation, such as `0-2,5`.
 pub(crate) fn core_list(text: &str) -> Vec<u32> {
     let range = |part: &str| {
         let (first, last) = part.split_once('-').unwrap_or((part, part));

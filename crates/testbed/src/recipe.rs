@@ -150,7 +150,7 @@ pub enum Technology {
 }
 
 impl Technology {
-    /// As the field writes it.
+    /// Returns the name of the technology as it is usually written.
     pub fn title(self) -> &'static str {
         match self {
             Self::Ipv4Router => "IPv4 router",
@@ -204,7 +204,7 @@ pub enum Host {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Need {
-    /// As it is called.
+    /// The name of the program.
     pub program: String,
     /// The Debian package that has it.
     #[serde(default)]
@@ -240,7 +240,7 @@ pub struct Translation {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct ConfigFile {
-    /// Relative to the directory.
+    /// The path, relative to the directory.
     pub path: String,
     /// The content of the file.
     pub content: String,
@@ -257,7 +257,7 @@ pub struct Step {
 /// The placeholders that may stand in braces in a step.
 const PLACEHOLDERS: [&str; 5] = ["dir", "left", "right", "table-size", "threads"];
 
-/// And besides, where the device is a DNS server.
+/// The additional placeholders of a DNS server.
 const OF_SERVERS: [&str; 6] = ["listen", "port", "domain", "zone", "authority", "authority-port"];
 
 impl Recipe {

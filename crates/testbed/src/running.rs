@@ -105,17 +105,17 @@ impl Running {
         &self.place
     }
 
-    /// Its own, empty at first.
+    /// Returns its own directory, which is empty at first.
     pub(crate) fn directory(&self) -> &Path {
         self.directory.path()
     }
 
-    /// The number of its process, where that is one of this machine.
+    /// Returns the number of its process, or `None` where it does not run on this machine.
     pub(crate) fn process(&self) -> Option<u32> {
         self.daemon.as_ref().and_then(Daemon::process)
     }
 
-    /// An error when the process has ended, with the last lines it wrote.
+    /// Returns an error if the process has ended, with the last lines it wrote.
     pub(crate) fn check_alive(&mut self) -> Result<(), TestbedError> {
         self.place.undo.as_ref().map_or(Ok(()), Undo::check)?;
         let Some(status) = self.daemon.as_mut().and_then(Daemon::ended) else { return Ok(()) };

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 /// A subscriber by the rule of a recipe. What the rule means is not known here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Subscriber {
-    /// From 0.
+    /// The number of the subscriber, from 0.
     pub number: u32,
     /// Its IPv6 address.
     pub ipv6: IpAddr,

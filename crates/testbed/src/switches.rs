@@ -156,7 +156,7 @@ fn lines_of(note: &Path) -> Vec<(String, String)> {
     pairs.map(|(file, before)| (file.to_owned(), before.to_owned())).collect()
 }
 
-/// The process whose note it is.
+/// Returns the number of the process that wrote the note.
 fn owner(path: &Path) -> Option<u32> {
     path.file_name()?.to_str()?.strip_prefix("sb-")?.strip_suffix("-switches")?.parse().ok()
 }

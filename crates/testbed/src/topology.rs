@@ -64,7 +64,7 @@ impl Cores {
 /// The built testbed. Dropping it removes everything.
 #[derive(Debug)]
 pub struct Topology {
-    /// From left to right, at least one.
+    /// The namespaces of the devices, from left to right, at least one.
     duts: Vec<Namespace>,
     tester: Namespace,
     cores: Cores,
@@ -109,7 +109,7 @@ impl Topology {
         &self.tester
     }
 
-    /// Who runs where.
+    /// Returns the cores of the tester and of the DUT.
     pub fn cores(&self) -> &Cores {
         &self.cores
     }
@@ -155,7 +155,7 @@ impl Topology {
         tester.set("/proc/sys/net/ipv6/conf/default/disable_ipv6", "1")
     }
 
-    /// Tester, devices, tester again, each to the next.
+    /// Joins the tester, the devices and the tester again in a row, each with the next.
     fn join(&self, shell: &Shell, mtu: u32) -> Result<(), TestbedError> {
         let [left, right] = LINKS;
         let (first, last) = (&self.duts[0], &self.duts[self.duts.len() - 1]);

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-/// A wait is told of when it has lasted so long.
+/// The time after which a wait is reported to the listener.
 const WORTH_TELLING: Duration = Duration::from_secs(4);
 
 /// The longest time between two looks at the request to stop.
@@ -21,7 +21,7 @@ type Listener = dyn Fn(&str) + Send + Sync;
 pub(crate) struct WaitContext {
     stop: Option<Arc<AtomicBool>>,
     listener: Option<Arc<Listener>>,
-    /// Told instead of what each wait is for by itself.
+    /// The purpose that is reported instead of each wait's own.
     purpose: Option<Arc<str>>,
     worth_telling: Duration,
 }

@@ -17,7 +17,7 @@ use work::Work;
 /// Knows which packages a lab is built of.
 const INSTALLER: &str = include_str!("../../../../scripts/install-dependencies");
 
-/// A package may be large and the line slow.
+/// The longest time that an installation may take: a package may be large and the line slow.
 const PATIENCE: Duration = Duration::from_secs(1800);
 
 /// The order for a build of a lab.

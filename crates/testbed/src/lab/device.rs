@@ -41,7 +41,8 @@ impl Machine {
     }
 }
 
-/// The host's kernel must neither answer nor forward what is for the machine, and must take every frame for it.
+/// Hands the links over to the machine: the host's kernel must neither answer nor forward frames for it, and must take every
+/// one.
 fn hand_over(shell: &Shell) -> Result<(), TestbedError> {
     shell.transcript().comment("the links are those of a virtual machine: the kernel of this one keeps out of it");
     shell.set("/proc/sys/net/ipv4/ip_forward", "0")?;

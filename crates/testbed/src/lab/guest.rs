@@ -23,17 +23,17 @@ impl Files {
         &self.0
     }
 
-    /// The script that starts it.
+    /// Returns the path of the script that starts the machine.
     pub(super) fn boot(&self) -> PathBuf {
         self.0.join("boot")
     }
 
-    /// Its first process.
+    /// Returns the path of the machine's first process.
     pub(super) fn init(&self) -> PathBuf {
         self.0.join("init")
     }
 
-    /// The script that runs a command in it.
+    /// Returns the path of the script that runs a command in the machine.
     pub(crate) fn inside(&self) -> PathBuf {
         self.0.join("inside")
     }
@@ -43,7 +43,7 @@ impl Files {
         self.0.join("console.log")
     }
 
-    /// The number of its process here.
+    /// Returns the path of the file with the number of the machine's process on this host.
     pub(super) fn pid(&self) -> PathBuf {
         self.0.join("pid")
     }
@@ -54,7 +54,7 @@ impl Files {
         ["jobs", "out", "uml"].map(|name| self.0.join(name))
     }
 
-    /// Its console's input.
+    /// Returns the path of the console's input.
     pub(super) fn console(&self) -> PathBuf {
         self.0.join("console")
     }
@@ -69,12 +69,12 @@ pub(super) fn boot(lab: &Lab, wanted: &Wanted, files: &Files) -> String {
     format!("echo $$ > {}\n{} <> {}\n", word(&files.pid()), quoted(&words), word(&files.console()))
 }
 
-/// A path as a shell reads it.
+/// Returns a path quoted for a shell.
 fn word(path: &Path) -> String {
     quoted(&[path.display().to_string()])
 }
 
-/// The kernel's own arguments.
+/// Returns the arguments of the kernel itself.
 fn kernel(wanted: &Wanted, files: &Files) -> Vec<String> {
     let mut words = vec![format!("mem={}M", wanted.memory_mib), format!("uml_dir={}/uml", files.directory().display())];
     words.extend(["rootfstype=hostfs", "ro", "quiet", "con=null", "con0=fd:0,fd:1", "con1=null"].map(str::to_owned));
@@ -110,7 +110,7 @@ const SERVE: &str = r#"while read -r job; do
 done
 "#;
 
-/// As the links of a device in a namespace are.
+/// Returns the commands that set up the machine's links like those of a device in a namespace.
 fn links(wanted: &Wanted) -> String {
     let line = |(number, link): (usize, &super::machine::Link)| {
         let (name, mtu) = (&link.name, wanted.mtu);

@@ -3,13 +3,13 @@
 use crate::shell::{Shell, TestbedError};
 use std::path::{Path, PathBuf};
 
-/// Every lab's name begins so.
+/// The beginning of every lab's name.
 pub(super) const PREFIX: &str = "linux-";
 
-/// Preloaded into User-Mode Linux.
+/// The source of the library that is preloaded into User-Mode Linux.
 pub(super) const SHIM: &str = include_str!("shim.c");
 
-/// Goes up when the same inputs are made into something else.
+/// The version of the build, which is raised when the same inputs are made into something else.
 const FORM: u64 = 1;
 
 /// The versions that the packages of this machine state.
@@ -87,15 +87,15 @@ fn query(package: &str, field: &str) -> Result<String, TestbedError> {
     }
 }
 
-/// The hash of nothing yet.
+/// The hash of no octets.
 pub(super) const FNV_START: u64 = 0xcbf2_9ce4_8422_2325;
 
-/// FNV-1a, 64 bits: a name, no protection.
+/// Returns the FNV-1a hash, 64 bits. It serves as a name, not as protection.
 fn fnv(octets: &[u8]) -> u64 {
     fnv_of_more(FNV_START, octets)
 }
 
-/// The hash of what has the hash `before`, and `octets` behind it.
+/// Returns the hash of data that has the hash `before`, followed by `octets`.
 pub(super) fn fnv_of_more(before: u64, octets: &[u8]) -> u64 {
     octets.iter().fold(before, |hash, octet| (hash ^ u64::from(*octet)).wrapping_mul(0x0100_0000_01b3))
 }

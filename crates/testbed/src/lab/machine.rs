@@ -50,10 +50,10 @@ pub struct Link {
 /// A running machine. Dropping it ends everything in it; its files stay in the caller's directory.
 #[derive(Debug)]
 pub struct Machine {
-    /// Its release.
+    /// The release of its kernel.
     kernel: String,
     files: Files,
-    /// Outside, in the namespace.
+    /// The shell outside the machine, in the namespace.
     namespace: Shell,
     /// `None` in a rehearsal.
     child: Option<Daemon>,
@@ -113,7 +113,7 @@ impl Machine {
         self.child.as_ref().and_then(Daemon::process)
     }
 
-    /// An error when the machine has ended, with what its console said.
+    /// Returns an error if the machine has ended, with the last words of its console.
     pub fn check_alive(&mut self) -> Result<(), TestbedError> {
         let Some(status) = self.child.as_mut().and_then(Daemon::ended) else { return Ok(()) };
         Err(TestbedError::Other(format!("the virtual machine has ended ({status}); its console says: {}", self.last_words())))

@@ -25,7 +25,7 @@ const CACHE: &str = "/var/cache/sixbench/lab";
 /// The name of the file that describes a complete lab.
 const MANIFEST: &str = "lab.toml";
 
-/// Ends the name of a lab that is being built.
+/// The end of the name of a lab that is being built.
 const UNFINISHED: &str = ".unfinished";
 
 /// The directory labs are kept in; absolute, since commands run in directories of their own.
@@ -65,7 +65,7 @@ pub struct Entry {
     pub path: PathBuf,
     /// `None` where the build did not come to its end.
     pub manifest: Option<Manifest>,
-    /// Octets.
+    /// The size of its files, octets.
     pub size: u64,
     /// True if it is built from the packages that this machine has now.
     pub is_current: bool,
@@ -100,12 +100,12 @@ impl Lab {
         labs.filter(|lab| inputs.made(lab.directory())).collect()
     }
 
-    /// When it was. `None` where the file system does not say.
+    /// Returns the time at which it was built, or `None` where the file system does not say.
     fn built(&self) -> Option<SystemTime> {
         std::fs::metadata(self.directory.join(MANIFEST)).and_then(|metadata| metadata.modified()).ok()
     }
 
-    /// `None` of what is no lab, or not yet one.
+    /// Opens a lab. Returns `None` if the directory is no lab, or not yet one.
     fn open(directory: &Path) -> Option<Self> {
         let is_unfinished = directory.to_string_lossy().ends_with(UNFINISHED);
         let text = std::fs::read_to_string(directory.join(MANIFEST)).ok().filter(|_| !is_unfinished)?;
@@ -132,7 +132,7 @@ impl Lab {
         order.is_ok_and(|text| text.lines().any(|line| line.split_once(':').is_some_and(|(path, _)| path.ends_with(&file))))
     }
 
-    /// The programs that go before the system's own in a virtual machine.
+    /// Returns the directory of the programs that take precedence over the system's own in a virtual machine.
     pub(crate) fn programs(&self) -> PathBuf {
         self.directory.join("bin")
     }

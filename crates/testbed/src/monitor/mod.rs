@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 /// Time between samples.
 pub const INTERVAL: Duration = Duration::from_millis(100);
 
-/// Whom to watch beside the processors.
+/// The processes and devices to watch beside the processors.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Watched {
     /// The processes that are the DUT, if it is one or several; what they have started is watched with them.

@@ -86,13 +86,13 @@ fn cores(seen: &[Snapshot], moments: &[Instant]) -> Vec<CoreWatch> {
     over(&first.processors, &pairs, |_| "dut")
 }
 
-/// At each moment as it was answered next.
+/// Returns the memory at each moment, taken from the next answer after it, octets.
 fn memory(seen: &[Snapshot], moments: &[Instant]) -> Vec<u64> {
     let at = |moment: &Instant| seen.get(since(seen, *moment)).map(|snapshot| snapshot.memory);
     moments.iter().filter_map(at).collect::<Option<Vec<u64>>>().unwrap_or_default()
 }
 
-/// The first of them that is not before a moment.
+/// Returns the index of the first snapshot that is not before a moment.
 fn since(seen: &[Snapshot], moment: Instant) -> usize {
     seen.partition_point(|snapshot| snapshot.at < moment)
 }

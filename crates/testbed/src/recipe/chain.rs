@@ -67,7 +67,7 @@ impl ChainFile {
     }
 }
 
-/// Those of every device, each once.
+/// Returns the known defects of every device, each once.
 fn known_defects(parts: &[Recipe]) -> Vec<KnownDefect> {
     let mut defects = Vec::new();
     for defect in parts.iter().flat_map(|part| &part.known_defects) {

@@ -23,7 +23,7 @@ impl Recipe {
 }
 
 impl Host {
-    /// As plans and recipes write it.
+    /// Returns the name of the host as plans and recipes write it.
     pub fn name(self) -> &'static str {
         match self {
             Self::Netns => "netns",

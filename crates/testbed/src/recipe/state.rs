@@ -124,7 +124,7 @@ impl Pool {
         (self.0.network(), self.0.broadcast())
     }
 
-    /// As a prefix.
+    /// Returns the pool as a prefix.
     pub fn net(self) -> IpNet {
         self.0
     }
@@ -138,14 +138,14 @@ impl Pool {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct HostSwitch {
-    /// Under /proc/sys or /sys.
+    /// The path of the switch's file, under /proc/sys or /sys.
     pub file: String,
     /// The value that is written.
     pub value: String,
 }
 
 impl State {
-    /// Every command of it.
+    /// Returns every command of the section.
     pub(super) fn steps(&self) -> impl Iterator<Item = &Step> {
         let single = [&self.count, &self.limit, &self.timeout];
         self.flush.iter().chain(&self.tear_down).chain(single.into_iter().flatten())

@@ -20,7 +20,7 @@ pub enum System {
 }
 
 impl System {
-    /// As `uname -s` prints it, and people write it.
+    /// Returns the name of the system, as `uname -s` prints it and people write it.
     pub fn title(self) -> &'static str {
         match self {
             Self::Linux => "Linux",

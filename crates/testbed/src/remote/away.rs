@@ -49,7 +49,7 @@ impl Away {
         }
     }
 
-    /// Its process group there.
+    /// Returns its process group on the other machine.
     pub(crate) fn group(&self) -> u32 {
         self.group
     }

@@ -81,7 +81,7 @@ fn collect(directory: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Four numbers that the preprocessor reads, joined by dots.
+/// Returns the version: four numbers that the preprocessor reads, joined by dots.
 fn version(header: &str) -> Option<String> {
     let number = |part: &str| {
         let name = format!("JOOL_VERSION_{part} ");
