@@ -1,6 +1,6 @@
 //! Numbers made of lower bounds: how a ratio of two results, or a change from one to the other, lies to the true one.
 
-/// How a number lies to the true one.
+/// The relation of a number to the true one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Bound {
     Exact,

@@ -16,7 +16,7 @@ pub(crate) struct Chapter {
     pub(crate) title: String,
     pub(crate) tables: Vec<Table>,
     pub(crate) figures: Vec<Figure>,
-    /// Whether the clause asks for the graph first.
+    /// True if the clause asks for the graph first.
     pub(crate) is_graph_first: bool,
 }
 
@@ -32,7 +32,7 @@ impl Chapter {
     }
 }
 
-/// What was measured, measure by measure.
+/// Returns the chapters of results, measure by measure.
 pub(crate) fn results(digest: &Digest) -> Vec<Chapter> {
     let mut chapters = vec![
         Chapter::new(
@@ -87,7 +87,7 @@ pub(crate) fn results(digest: &Digest) -> Vec<Chapter> {
     chapters
 }
 
-/// How a stateful gateway bears many connections, and large tables.
+/// Returns the chapter on how a stateful gateway copes with many connections, large tables and many subscribers.
 fn scalability(digest: &Digest) -> Chapter {
     let by = [SeriesBy::Connections, SeriesBy::TableSize, SeriesBy::Subscribers];
     let tables = by.into_iter().flat_map(|by| degradation::tables(digest, by));
@@ -101,7 +101,7 @@ fn of_table(id: &'static str, table: Table, figures: Vec<Figure>) -> Chapter {
     Chapter::new(id, table.title.clone(), vec![table], figures)
 }
 
-/// What the results rest on.
+/// Returns the chapters of evidence that the results rest on.
 pub(crate) fn evidence(digest: &Digest) -> Vec<Chapter> {
     let figures = plot::evidence(digest);
     let mut chapters = vec![

@@ -81,7 +81,8 @@ fn bracket(input: &Input, outcome: &Outcome, bracket: &Bracket) -> Vec<String> {
     ]
 }
 
-/// What is cached and what has AAAA records: empty of every other test.
+/// Returns the percentages of cached names and of names with AAAA records, and the timeout, nanoseconds; empty strings for a
+/// test that is not one of a DNS server.
 fn names(input: &Input, outcome: &Outcome) -> [String; 3] {
     match input.plan.test(&outcome.point.test).and_then(|test| test.measure.dns()) {
         Some(dns) => [dns.cached.to_string(), dns.with_aaaa.to_string(), dns.timeout_ns.to_string()],

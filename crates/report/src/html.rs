@@ -27,9 +27,9 @@ struct Page<'a> {
     sixbench: &'a str,
     /// When and where it was measured, in words.
     measured: String,
-    /// How many parts a resumed run has, in words.
+    /// The number of parts of a resumed run, in words.
     parts: String,
-    /// How a run that is not complete is marked.
+    /// The mark of a run that is not complete.
     mark: &'static str,
     style: &'static str,
     tally: String,
@@ -91,7 +91,7 @@ fn page<'a>(digest: &Digest<'a>) -> Page<'a> {
     }
 }
 
-/// How much the page rests on: tests, points with and without a result, trials and how they ended.
+/// Returns the amount of data that the page rests on: tests, points with and without a result, trials and how they ended.
 fn tally(digest: &Digest) -> String {
     let of = |verdict| digest.input.records.iter().filter(|r| digest.verdict(r) == verdict).count();
     format!(
@@ -106,7 +106,7 @@ fn tally(digest: &Digest) -> String {
     )
 }
 
-/// What the numbers are and what they are not.
+/// Returns the sentences that say what the numbers are and what they are not.
 fn notice(digest: &Digest) -> Vec<String> {
     let plan = digest.input.plan;
     let repetitions: std::collections::BTreeSet<String> = plan.tests.iter().map(|t| repetitions(t.repetitions)).collect();
@@ -129,7 +129,7 @@ fn notice(digest: &Digest) -> Vec<String> {
     notice
 }
 
-/// What was saved by searching for each throughput only once.
+/// Returns a sentence about what was saved by searching for each throughput only once, or `None` if nothing was.
 fn shared_searches(digest: &Digest) -> Option<String> {
     let saved = saved(digest.input.plan, digest.input.outcomes);
     (saved.points > 0).then(|| {
@@ -167,7 +167,8 @@ fn repetitions(repetition: Repetition) -> String {
     }
 }
 
-/// What it would take to be conformant.
+/// Returns a sentence that says what a conformant run would need, or `None` if the plan has the profile `rfc` or the cost is
+/// not known.
 fn conformant_run(input: &Input) -> Option<String> {
     let budget = input.rfc_budget.filter(|_| input.plan.profile != Profile::Rfc)?;
     let (trials, time) = (count(budget.trials.into(), "trial"), stretch(budget.seconds));

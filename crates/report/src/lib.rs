@@ -43,7 +43,7 @@ pub struct Input<'a> {
     pub plan: &'a Plan,
     /// Every settled trial, in the order of the run.
     pub records: &'a [TrialRecord],
-    /// What the completed repetitions came to.
+    /// The outcomes of the completed repetitions.
     pub outcomes: &'a [Outcome],
     /// The facts of the run.
     pub facts: &'a Facts,
@@ -51,13 +51,13 @@ pub struct Input<'a> {
     pub commands: &'a str,
     /// When the report was made, as it shall be printed.
     pub generated: &'a str,
-    /// Whether the run was cut short.
+    /// True if the run was cut short.
     pub interrupted: bool,
-    /// What the same plan would cost by the profile `rfc`, where that is known.
+    /// The cost of the same plan by the profile `rfc`, where that is known.
     pub rfc_budget: Option<Budget>,
 }
 
-/// What a run costs.
+/// The cost of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
     /// Trials, rests between them not counted.
@@ -66,7 +66,7 @@ pub struct Budget {
     pub seconds: u64,
 }
 
-/// Why no report could be made.
+/// The reason why no report could be made.
 #[derive(Debug, thiserror::Error)]
 pub enum ReportError {
     /// The page's template and its context do not fit: a bug of this crate.

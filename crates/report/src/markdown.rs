@@ -17,7 +17,7 @@ pub fn markdown(input: &Input) -> String {
     format!("# {name}\n\n{origin}.\n\n{}.\n\n{sentences}{warnings}{tables}{run}", status::counted(&digest))
 }
 
-/// What the run warned of, the doubts about its numbers first.
+/// Returns the warnings of the run, the doubts about its numbers first.
 fn warnings(input: &Input) -> String {
     let lines: String = input.facts.warnings.iter().map(|warning| format!("- {}\n", escaped(warning))).collect();
     if lines.is_empty() { lines } else { format!("\nWarnings of the run:\n\n{lines}") }

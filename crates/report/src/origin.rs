@@ -17,7 +17,7 @@ pub(crate) struct Span {
 }
 
 impl Span {
-    /// Of these trials; `None` without one whose time is on record.
+    /// Returns the span of these trials; `None` without one whose time is on record.
     pub(crate) fn of<'r>(records: impl Iterator<Item = &'r TrialRecord>) -> Option<Self> {
         let times = records.filter_map(|record| {
             let from: Timestamp = record.started.parse().ok()?;
@@ -115,7 +115,7 @@ fn of_part(part: &RunPart) -> String {
     format!("{} to {until} on {}: {end} ({})", part.started, part.host, part.command)
 }
 
-/// How a run that did not come to its end is marked: nothing of one that did.
+/// Returns the mark of a run that did not come to its end, or an empty string for one that did.
 pub(crate) fn mark(input: &Input) -> &'static str {
     match (input.interrupted, Stop::of(input.facts)) {
         (false, _) => "",

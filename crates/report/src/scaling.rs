@@ -13,7 +13,7 @@ use std::num::NonZeroU32;
 pub(crate) struct Scaling<'d, 'a> {
     pub(crate) name: &'a str,
     pub(crate) measure: &'a Measure,
-    /// `None` of DNS queries.
+    /// The frame size; `None` for DNS queries.
     pub(crate) size: Option<FrameSize>,
     pub(crate) steps: Vec<ScaledStep<'d, 'a>>,
     /// The steps that the DUT ended.
@@ -24,7 +24,7 @@ pub(crate) struct Scaling<'d, 'a> {
 pub(crate) struct ScaledStep<'d, 'a> {
     pub(crate) point: &'d PointDigest<'a>,
     pub(crate) step: Step,
-    /// Whether the rate may be higher in truth, since something else than the DUT ended a search.
+    /// True if the rate may be higher in truth, since something else than the DUT ended a search.
     pub(crate) is_open: bool,
 }
 
@@ -59,7 +59,7 @@ fn scaling<'d, 'a>(digest: &'d Digest<'a>, of: &Steps<'a>, size: FrameSize) -> O
 }
 
 impl<'d, 'a> Scaling<'d, 'a> {
-    /// By each law, through the steps that the DUT ended.
+    /// Returns the fit of each law through the steps that the DUT ended.
     pub(crate) fn fits(&self) -> [Result<Fit, NoFit>; 2] {
         [Law::Amdahl, Law::Universal].map(|law| fit(law, &self.closed))
     }
@@ -74,12 +74,12 @@ impl<'d, 'a> Scaling<'d, 'a> {
         self.steps.first().map_or(0.0, |first| first.step.summary.median / f64::from(first.step.cores.get()))
     }
 
-    /// How the proportion of the step at this place to the one before is bound.
+    /// Returns the bound of the proportion of the step at this place to the one before.
     pub(crate) fn bound_of_proportion(&self, place: usize) -> Bound {
         Bound::of_ratio(self.steps[place].is_open, place.checked_sub(1).is_some_and(|before| self.steps[before].is_open))
     }
 
-    /// How its speed-up is, and its efficiency: both are ratios to the first step, where that has one core.
+    /// Returns the bound of its speed-up and efficiency: both are ratios to the first step, where that has one core.
     pub(crate) fn bound_to_first(&self, place: usize) -> Bound {
         if place == 0 {
             return Bound::Exact;
@@ -89,12 +89,12 @@ impl<'d, 'a> Scaling<'d, 'a> {
 }
 
 impl ScaledStep<'_, '_> {
-    /// Each device at the found rate.
+    /// Returns the idle time of each device at the found rate.
     pub(crate) fn idleness(&self, digest: &Digest) -> Vec<Idleness> {
         idleness(&self.point.found_trials(digest.goal()), digest.dut_title(self.point.test))
     }
 
-    /// Which of several devices limits the chain.
+    /// Returns which of several devices limits the chain, or `None` if fewer than two devices were watched.
     pub(crate) fn chain(&self, digest: &Digest) -> Option<Chain> {
         weakest(&self.point.found_trials(digest.goal()))
     }

@@ -8,7 +8,7 @@ use sixbench_method::mix::degradation_percent;
 use sixbench_method::plan::{Measure, SeriesBy, Test};
 use sixbench_method::terms::{Direction, FrameRate, FrameSize};
 
-/// What the steps of a series are counted in.
+/// Returns the unit of the steps of a series.
 pub(crate) fn unit_of(by: SeriesBy) -> &'static str {
     match by {
         SeriesBy::Background => "% native",
@@ -29,7 +29,7 @@ pub(crate) struct Steps<'a> {
     pub(crate) steps: Vec<(f64, &'a Test)>,
 }
 
-/// The series of a plan that differ in this, in its order.
+/// Returns the series of a plan that differ in `by`, in its order.
 pub(crate) fn series<'a>(digest: &Digest<'a>, by: SeriesBy) -> Vec<Steps<'a>> {
     let mut found: Vec<Steps> = Vec::new();
     for test in &digest.input.plan.tests {
@@ -53,7 +53,7 @@ impl<'a> Steps<'a> {
         self.steps.iter().filter_map(|&(at, test)| Some((at, digest.point(test, size)?))).collect()
     }
 
-    /// What all steps measure.
+    /// Returns the measure that all steps share.
     pub(crate) fn measure(&self) -> Option<&'a Measure> {
         self.steps.first().map(|(_, test)| &test.measure)
     }
@@ -77,7 +77,7 @@ pub(crate) struct Curve {
     pub(crate) steps: Vec<Step>,
 }
 
-/// What a curve is of.
+/// The quantity that a curve is of.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Subject {
     pub(crate) quantity: String,
@@ -85,7 +85,7 @@ pub(crate) struct Subject {
     pub(crate) rate: Option<FrameRate>,
     /// `None` of throughput, which is that of all loaded directions.
     pub(crate) direction: Option<Direction>,
-    /// Whether a higher value is the better one.
+    /// True if a higher value is the better one.
     pub(crate) is_higher_better: bool,
 }
 
@@ -95,7 +95,7 @@ pub(crate) struct Step {
     pub(crate) value: f64,
     /// The load a value was measured at; `None` of a throughput, which is one.
     pub(crate) load: Option<FrameRate>,
-    /// Whether the value may be higher in truth, since something else than the DUT ended a search or a trial.
+    /// True if the value may be higher in truth, since something else than the DUT ended a search or a trial.
     pub(crate) is_open: bool,
 }
 
@@ -105,7 +105,7 @@ impl Curve {
         degradation_percent(self.steps.first()?.value, step.value, self.subject.is_higher_better)
     }
 
-    /// How [`Self::degradation`] lies to the true one.
+    /// Returns the relation of [`Self::degradation`] to the true one.
     pub(crate) fn bound(&self, step: &Step) -> Bound {
         let ratio = Bound::of_ratio(step.is_open, self.steps.first().is_some_and(|first| first.is_open));
         if self.subject.is_higher_better { ratio.inverted() } else { ratio }

@@ -24,7 +24,7 @@ pub(crate) fn status(status: &PointStatus) -> &'static str {
     }
 }
 
-/// Why a point has no number, or less of one than planned; empty of a result that lacks nothing.
+/// Returns the reason why a point has no number, or less of one than planned; empty for a result that lacks nothing.
 pub(crate) fn why(planned: &PlannedPoint) -> String {
     let parts = match &planned.status {
         PointStatus::Result => vec![repetitions(planned)],
@@ -36,7 +36,7 @@ pub(crate) fn why(planned: &PlannedPoint) -> String {
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ")
 }
 
-/// What became of the repetitions that have no result.
+/// Returns how many repetitions have a result and what became of the others; empty if all have one.
 fn repetitions(planned: &PlannedPoint) -> String {
     let Repetitions { with_result, made, planned: wanted } = planned.repetitions;
     if with_result >= wanted {
@@ -112,7 +112,7 @@ fn fault_counts(trials: u32, faults: &[(Fault, u32)]) -> String {
     }
 }
 
-/// Why a point was not begun.
+/// Returns the reason why a point was not begun.
 fn before(stop: &Stop) -> String {
     match stop {
         Stop::Interrupted => "the run was interrupted before it".to_owned(),
@@ -123,7 +123,7 @@ fn before(stop: &Stop) -> String {
     }
 }
 
-/// What ended the run.
+/// Returns a description of what ended the run.
 pub(crate) fn ended(stop: &Stop) -> String {
     match stop {
         Stop::Interrupted => "the run was interrupted".to_owned(),
@@ -235,7 +235,7 @@ fn line(group: &[&PlannedPoint]) -> String {
 }
 
 impl PointDigest<'_> {
-    /// What became of this point.
+    /// Returns the outcome of this point.
     pub(crate) fn planned<'d>(&self, digest: &'d Digest) -> Option<&'d PlannedPoint<'d>> {
         digest.planned.iter().find(|planned| planned.point == self.point)
     }

@@ -5,7 +5,7 @@ use serde::Serialize;
 /// Columns, rows of cells, and what must be said below.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Table {
-    /// What stands above it.
+    /// The title above the table.
     pub(crate) title: String,
     pub(crate) columns: Vec<Column>,
     /// The row above the names of the columns; empty where no columns are grouped.
@@ -17,7 +17,7 @@ pub(crate) struct Table {
 /// A column and how it is set.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Column {
-    /// What it shares with its neighbours; empty where it stands alone.
+    /// The name of the group that it shares with its neighbours; empty where it stands alone.
     pub(crate) group: String,
     pub(crate) name: String,
     /// Numbers are set flush right.

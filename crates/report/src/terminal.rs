@@ -123,11 +123,11 @@ fn full_table(digest: &Digest, points: &[&PointDigest], width: usize, paint: &Pa
     lines.map(|line| line.trim_end().to_owned() + "\n").collect()
 }
 
-/// What the bars of a table are shares of.
+/// The values that the bars of a table are shares of.
 #[derive(Clone, Copy)]
 struct Highest {
     median: f64,
-    /// Whether it may be higher in truth.
+    /// True if the median may be higher in truth.
     is_open: bool,
 }
 
@@ -152,8 +152,9 @@ fn full_row(digest: &Digest, point: &PointDigest, name: usize, bar: usize, highe
     format!("{title:name$}  {size:>5}  {median}  {p1:>11}  {p99:>11}  {n:>3}  {invalid:>7}  {bar}")
 }
 
-/// Whether a result is marked by colour: something went wrong that another run may cure. It is missing or lacks repetitions, or is a lower
-/// bound because the tester fell short, others disturbed or phase 1 failed. That the plan's maximum was reached is no fault.
+/// Returns whether a result is marked by colour because something went wrong that another run may cure. It is missing or lacks
+/// repetitions, or is a lower bound because the tester fell short, others disturbed or phase 1 failed. That the plan's maximum
+/// was reached is no fault.
 fn is_doubtful(digest: &Digest, point: &PointDigest) -> bool {
     let Some(planned) = point.planned(digest) else { return true };
     let lacks = planned.repetitions.with_result < planned.repetitions.planned;

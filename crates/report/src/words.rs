@@ -188,7 +188,7 @@ pub(crate) fn title(test: &Test) -> String {
     }
 }
 
-/// What is accepted, in words. Only the goal of zero loss is the throughput of RFC 2544 section 26.1.
+/// Returns the description of the accepted loss. Only the goal of zero loss is the throughput of RFC 2544 section 26.1.
 pub(crate) fn loss_goal(goal: LossRatio) -> String {
     match goal == LossRatio::ZERO {
         true => "without loss".to_owned(),
@@ -214,7 +214,7 @@ pub(crate) fn searched(measure: &Measure, goal: LossRatio) -> String {
     }
 }
 
-/// What the frames of a panel are: of a size, or DNS queries, which have none.
+/// Returns the description of a panel's frames: their size, or DNS queries, which have none.
 pub(crate) fn frames(size: Option<FrameSize>) -> String {
     size.map_or("DNS queries".to_owned(), |size| format!("{size}\u{a0}bytes"))
 }

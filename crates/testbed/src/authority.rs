@@ -37,17 +37,17 @@ impl RealAuthority {
         Ok(Self { running: Running::bring_up(recipe, place, directory, filling, zone)? })
     }
 
-    /// What the report says of it: title, version, configuration files; not the zone.
+    /// Returns the facts that the report states about the server: title, version and configuration files, but not the zone.
     pub fn facts(&self) -> &DutFacts {
         self.running.facts()
     }
 
-    /// An error when its process has ended, with the last lines it wrote.
+    /// Returns an error if the authority's process has ended, with the last lines it wrote.
     pub fn check_alive(&mut self) -> Result<(), TestbedError> {
         self.running.check_alive()
     }
 
-    /// The process a monitor can watch.
+    /// Returns the process that a monitor can watch.
     pub fn watched(&self) -> Watched {
         Watched { processes: self.running.process().into_iter().collect(), ..Watched::default() }
     }

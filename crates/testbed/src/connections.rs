@@ -6,42 +6,44 @@ use crate::shell::{Shell, TestbedError};
 use crate::waiting::Wait;
 use std::time::{Duration, Instant};
 
-/// How long a command on the table may take, and the table to be empty after it: of a hundred million connections it is minutes.
+/// The longest time that a command on the table may take, and that the table may take to become empty after it. With a hundred
+/// million connections it takes minutes.
 const PATIENCE: Duration = Duration::from_secs(600);
-/// Between two looks at it: short beside what deleting a million connections takes.
+/// The pause between two looks at the table. It is short compared with the time that deleting a million connections takes.
 const PAUSE: Duration = Duration::from_millis(2);
-/// Where nothing is measured by the looks, the pause between them doubles up to this: in a virtual machine each costs milliseconds.
+/// The longest pause between two looks where they measure nothing: the pause doubles up to this, because in a virtual machine
+/// each look costs milliseconds.
 const LONGEST_PAUSE: Duration = Duration::from_millis(100);
 
-/// When a table that is flushed is looked at, flushed again, and given up.
+/// The times after which a flushed table is flushed again, and given up.
 #[derive(Clone, Copy)]
 struct Flushing {
     /// The first flush has no effect any more where the table has not become smaller for so long. The time doubles from one flush to the next,
     first_stall: Duration,
     /// up to this: some flushes only shorten the timeouts, and entries are collected much later.
     longest_stall: Duration,
-    /// The table is given up after so long.
+    /// The time after which the table is given up.
     timeout: Duration,
 }
 
 const FLUSHING: Flushing =
     Flushing { first_stall: Duration::from_secs(1), longest_stall: Duration::from_secs(60), timeout: PATIENCE };
 
-/// A handle to them; clones see the same device.
+/// A handle to the connections of a device; clones see the same device.
 #[derive(Clone, Debug)]
 pub struct ConnectionTable {
-    /// The device's.
+    /// The name of the device.
     name: String,
     state: State,
     shell: Shell,
     filling: Filling,
 }
 
-/// What a table holds after a flush.
+/// The content of a table after a flush.
 enum Left {
-    /// Nothing, as far as can be told; with what was counted.
+    /// No entries, as far as can be told, with the number that was counted.
     None(Option<u64>),
-    /// So many entries, and the wait for their end was given up.
+    /// This number of entries; the wait for them to disappear was given up.
     Entries(u64),
 }
 
@@ -56,7 +58,7 @@ impl ConnectionTable {
         Self { name: name.to_owned(), state: state.clone(), shell: shell.with_patience(PATIENCE), filling }
     }
 
-    /// Connections the device has now; `None` where the recipe does not say how to ask.
+    /// Returns the number of connections that the device has now; `None` where the recipe has no command that counts them.
     pub fn count(&self) -> Result<Option<u64>, TestbedError> {
         // Rounded up, so that an entry which is not part of a whole connection is counted, too.
         Ok(self.entries()?.map(|entries| entries.div_ceil(self.state.entries.max(1))))
@@ -66,13 +68,13 @@ impl ConnectionTable {
         self.number(self.state.count.as_ref())
     }
 
-    /// Connections the table can hold.
+    /// Returns the number of connections that the table can hold; `None` where the recipe has no command that tells.
     pub fn limit(&self) -> Result<Option<u64>, TestbedError> {
         let entries = self.number(self.state.limit.as_ref())?;
         Ok(entries.map(|entries| entries / self.state.entries.max(1)))
     }
 
-    /// For how long an idle connection is kept at least.
+    /// Returns the time for which an idle connection is kept at least; `None` where the recipe has no command that tells.
     pub fn timeout(&self) -> Result<Option<Duration>, TestbedError> {
         Ok(self.number(self.state.timeout.as_ref())?.map(Duration::from_secs))
     }
@@ -159,7 +161,7 @@ impl ConnectionTable {
         steps.iter().try_for_each(|step| self.shell.stoppable_line(&self.filling.fill(&step.run)).map(drop))
     }
 
-    /// The first number among the words a command prints.
+    /// Returns the first number among the words that a command prints; `None` without a command, and in a rehearsal.
     fn number(&self, step: Option<&Step>) -> Result<Option<u64>, TestbedError> {
         let Some(step) = step.filter(|_| !self.shell.is_rehearsal()) else { return Ok(None) };
         let line = self.filling.fill(&step.run);

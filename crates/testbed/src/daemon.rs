@@ -9,7 +9,7 @@ use std::process::{Child, ExitStatus};
 pub struct Daemon {
     /// The process itself, or the `ssh` that holds it.
     child: Child,
-    /// Of one on another machine.
+    /// The handle to the process on another machine, if it runs on one.
     away: Option<Away>,
     is_over: bool,
 }
@@ -25,17 +25,17 @@ impl Daemon {
         Self { child: ssh, away: Some(away), is_over: false }
     }
 
-    /// Its number on this machine, by which it can be watched; none where it runs on another.
+    /// Returns its number on this machine, by which it can be watched; `None` where it runs on another.
     pub fn process(&self) -> Option<u32> {
         self.away.is_none().then(|| self.child.id())
     }
 
-    /// Its number where it runs.
+    /// Returns its number on the machine where it runs.
     pub(crate) fn number(&self) -> u32 {
         self.away.as_ref().map_or_else(|| self.child.id(), Away::group)
     }
 
-    /// How it ended, if it has.
+    /// Returns the exit status of the process, or `None` while it runs.
     pub fn ended(&mut self) -> Option<ExitStatus> {
         self.child.try_wait().ok().flatten()
     }

@@ -14,7 +14,7 @@ use sixbench_method::record::DutFacts;
 #[derive(Debug)]
 pub struct Devices {
     facts: DutFacts,
-    /// Of their recipes.
+    /// The names of the devices' recipes.
     names: Vec<String>,
     /// The host's cores of each in a row; empty where they are not divided.
     own_cores: Vec<Vec<u32>>,
@@ -53,27 +53,27 @@ impl Devices {
         Ok(Self { facts: dut.facts().clone(), names: vec![recipe.name.clone()], own_cores: vec![], duts: vec![dut] })
     }
 
-    /// What the report says of them.
+    /// Returns the facts that the report states about the devices.
     pub fn facts(&self) -> &DutFacts {
         &self.facts
     }
 
-    /// What they run on, one sentence each, where that is no namespace alone.
+    /// Returns a description of the host of each device that does not run in a mere namespace, one sentence each.
     pub fn layout(&self) -> Vec<String> {
         self.duts.iter().filter_map(Dut::layout).collect()
     }
 
-    /// An error when the process of one has ended, with the last lines it wrote.
+    /// Returns an error if the process of a device has ended, with the last lines it wrote.
     pub fn check_alive(&mut self) -> Result<(), TestbedError> {
         self.duts.iter_mut().try_for_each(Dut::check_alive)
     }
 
-    /// The connections of the one that is stateful.
+    /// Returns the connections of the device that is stateful, if there is one.
     pub fn connections(&self) -> Option<ConnectionTable> {
         self.duts.iter().find_map(Dut::connections)
     }
 
-    /// Whom a monitor can watch.
+    /// Returns the processes and devices that a monitor can watch.
     pub fn watched(&self) -> Watched {
         let watched = self.names.iter().zip(&self.duts).map(|(name, dut)| (name.as_str(), dut.watched()));
         let mut all = Watched::all(watched.collect());
@@ -102,7 +102,8 @@ impl Devices {
     }
 }
 
-/// Of one device its own; of several all of theirs, each under its name.
+/// Returns the facts of a single device unchanged; for several devices, merges the facts of all, each under the name of its
+/// device.
 fn facts(recipe: &Recipe, parts: &[Recipe], duts: &[Dut]) -> DutFacts {
     if let [only] = duts {
         return only.facts().clone();

@@ -7,7 +7,7 @@ use crate::shell::{Shell, has_program};
 use crate::topology::Cores;
 use std::time::Duration;
 
-/// How bad a finding is.
+/// The severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
     /// As it should be.
@@ -21,11 +21,11 @@ pub enum Severity {
 /// One finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// How bad.
+    /// The severity of the finding.
     pub severity: Severity,
-    /// What was found.
+    /// A description of the finding.
     pub what: String,
-    /// What cures it, where something is to be cured.
+    /// The action that cures it, where there is something to cure.
     pub cure: Option<String>,
 }
 
@@ -52,7 +52,7 @@ pub fn examine(allowed_cores: &[u32]) -> Vec<Finding> {
     findings
 }
 
-/// Whether this process may make namespaces and open raw sockets.
+/// Returns whether this process may make namespaces and open raw sockets.
 pub fn is_root() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let uids = status.lines().find_map(|line| line.strip_prefix("Uid:")).unwrap_or_default();
@@ -102,7 +102,7 @@ fn cores(allowed: &[u32]) -> Finding {
     }
 }
 
-/// What [`examine`] finds of the load on these cores, in words, where there is something to be said against it. Takes 0.35 s.
+/// Returns a description of the load that [`examine`] finds on these cores, or `None` if it finds nothing wrong. Takes 0.35 s.
 pub fn look_at_load(allowed_cores: &[u32]) -> Option<String> {
     let Finding { what, cure, .. } = load(allowed_cores);
     cure.map(|cure| format!("{what}; {cure}"))

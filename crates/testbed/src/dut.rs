@@ -19,12 +19,13 @@ use std::path::Path;
 /// A running device. Dropping it ends its process and removes its directory; the rest goes with its namespace.
 #[derive(Debug)]
 pub struct Dut {
-    /// What it runs on, where that is a virtual machine. Dropped first: its files are in the directory of the device.
+    /// The virtual machine that the device runs in, if any. It is dropped first, because its files are in the directory of the
+    /// device.
     machine: Option<Machine>,
     running: Running,
     /// Switches of this machine, set back when the device is gone.
     _host: Option<HostSwitches>,
-    /// Lives in the DUT's namespace for the sake of its counters.
+    /// A process that lives in the DUT's namespace, by which its counters can be read.
     anchor: Option<Daemon>,
 }
 
@@ -34,12 +35,12 @@ impl Dut {
         Self::bring_up_with(recipe, topology, &Wishes::default())
     }
 
-    /// As [`Self::bring_up`], with what a plan wants beyond the recipe.
+    /// Brings the device up as [`Self::bring_up`] does, with the wishes of a plan beyond the recipe.
     pub fn bring_up_with(recipe: &Recipe, topology: &Topology, wishes: &Wishes) -> Result<Self, TestbedError> {
         Self::bring_up_in(recipe, topology.dut(), topology.cores(), wishes)
     }
 
-    /// As [`Self::bring_up_with`], in one of the namespaces of a topology.
+    /// Brings the device up as [`Self::bring_up_with`] does, in one of the namespaces of a topology.
     pub(crate) fn bring_up_in(
         recipe: &Recipe,
         namespace: &Namespace,
@@ -70,7 +71,8 @@ impl Dut {
     /// undone there, in reverse, when this is dropped; also when the connection breaks or this process is killed.
     ///
     /// # Errors
-    /// What [`remote::Machine::check`] refuses, a command that fails, a connection that is lost; what was done until then is undone.
+    /// A command that fails, a connection that is lost, or any reason for which [`remote::Machine::check`] refuses the machine.
+    /// All that was done until then is undone.
     pub fn bring_up_on(
         machine: &remote::Machine,
         recipe: &Recipe,
@@ -87,31 +89,31 @@ impl Dut {
         Ok(Self { machine: None, running, _host: None, anchor: None })
     }
 
-    /// What the report says of the device.
+    /// Returns the facts that the report states about the device.
     pub fn facts(&self) -> &DutFacts {
         self.running.facts()
     }
 
-    /// What it runs on, in words, where that is no namespace alone.
+    /// Returns a description of the host that the device runs on, or `None` if that is a mere namespace.
     pub(crate) fn layout(&self) -> Option<String> {
         let machine = self.machine.as_ref()?;
         Some(format!("the device {} is {}", self.running.recipe().name, machine.description()))
     }
 
-    /// An error when the device's process has ended, with the last lines it wrote.
+    /// Returns an error if the device's process has ended, with the last lines it wrote.
     pub fn check_alive(&mut self) -> Result<(), TestbedError> {
         self.machine.as_mut().map_or(Ok(()), Machine::check_alive)?;
         self.running.check_alive()
     }
 
-    /// Its connections, where it is stateful.
+    /// Returns its connections, or `None` where it is not stateful.
     pub fn connections(&self) -> Option<ConnectionTable> {
         let state = self.running.recipe().state.as_ref()?;
         let (shell, filling) = (self.running.place().shell.clone(), self.running.filling().clone());
         Some(ConnectionTable::new(&self.running.recipe().name, state, shell, filling))
     }
 
-    /// Whom a monitor can watch.
+    /// Returns the processes and devices that a monitor can watch.
     pub fn watched(&self) -> Watched {
         let anchor = self.anchor.as_ref().and_then(Daemon::process);
         let machine = self.machine.as_ref().and_then(Machine::pid);
@@ -125,7 +127,8 @@ impl Dut {
         }
     }
 
-    /// What its own processors are watched by, where it has some. Of systems without /proc/stat they are not.
+    /// Returns the source from which the device's own processors are watched, or `None` if it has none of its own, or runs on a
+    /// system without /proc/stat.
     fn source(&self) -> Option<Source> {
         let shell = &self.running.place().shell;
         match shell.station() {
@@ -168,7 +171,7 @@ impl Dut {
     }
 }
 
-/// What the plan wants, filled in beside what the place has.
+/// Returns `filling`, which holds the properties of the place, with the wishes of the plan added.
 fn wished(recipe: &Recipe, wishes: &Wishes, filling: Filling) -> Filling {
     let zone = wishes.zone.clone().unwrap_or_default();
     let table_size = wishes.table_size.or(recipe.state.as_ref().and_then(|state| state.table_size));
@@ -181,7 +184,7 @@ fn wished(recipe: &Recipe, wishes: &Wishes, filling: Filling) -> Filling {
     }
 }
 
-/// A namespace of this machine runs what this machine does.
+/// Checks that the recipe is for the system of this machine, which is that of its namespaces.
 fn check_system(recipe: &Recipe) -> Result<(), TestbedError> {
     if recipe.is_for_namespaces() {
         return Ok(());

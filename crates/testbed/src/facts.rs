@@ -40,10 +40,10 @@ const OF_INTERFACE: [(&str, &str); 5] = [
     ("MTU", "mtu"),
 ];
 
-/// What the kernel does against the weaknesses of the processor, one file each.
+/// The directory that holds the kernel's mitigations of processor vulnerabilities, one file each.
 const MITIGATIONS: &str = "/sys/devices/system/cpu/vulnerabilities";
 
-/// The facts, by name. What this system does not tell is left out.
+/// Returns the facts of this host by name. Those that the system does not tell are left out.
 pub fn host() -> BTreeMap<String, String> {
     let mut facts = BTreeMap::new();
     let mut add = |name: &str, value: Option<String>| {
@@ -81,7 +81,7 @@ pub fn host_name() -> String {
     line("/proc/sys/kernel/hostname").unwrap_or_default()
 }
 
-/// `meltdown: Mitigation: PTI; ...`, by name; what the processor is not affected by is left out.
+/// Returns `meltdown: Mitigation: PTI; ...`, by name. Vulnerabilities that do not affect the processor are left out.
 fn mitigations(folder: &Path) -> Option<String> {
     let entries = fs::read_dir(folder).ok()?.filter_map(|entry| {
         let path = entry.ok()?.path();
@@ -100,7 +100,7 @@ fn line(path: impl AsRef<Path>) -> Option<String> {
     Some(fs::read_to_string(path).ok()?.trim().to_owned())
 }
 
-/// The rest of the first line of a file that begins so.
+/// Returns the rest of the first line of a file that begins with `prefix`.
 fn field(path: &str, prefix: &str) -> Option<String> {
     let text = fs::read_to_string(path).ok()?;
     text.lines().find_map(|line| line.strip_prefix(prefix)).map(str::to_owned)
@@ -110,7 +110,7 @@ fn is_virtual() -> bool {
     field("/proc/cpuinfo", "flags\t\t: ").is_some_and(|flags| flags.split_whitespace().any(|f| f == "hypervisor"))
 }
 
-/// Memory that can be had without swapping, octets.
+/// Returns the memory that is available without swapping, octets.
 pub fn available_memory() -> Option<u64> {
     let text = field("/proc/meminfo", "MemAvailable:")?;
     Some(text.split_whitespace().next()?.parse::<u64>().ok()? * 1024)

@@ -7,12 +7,12 @@ use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
-/// What a plan wants of a device beyond its recipe.
+/// The wishes of a plan for a device, beyond its recipe.
 #[derive(Clone, Debug, Default)]
 pub struct Wishes {
     /// Entries of its connection tracking table, where its recipe can set that.
     pub table_size: Option<u64>,
-    /// What a DNS server is asked for, or serves.
+    /// The zone that a DNS server is asked for, or serves.
     pub zone: Option<Zone>,
     /// The subscribers its configuration files name one by one, by the name of the recipe: of devices in a row each has its own.
     pub subscribers: BTreeMap<String, Arc<[Subscriber]>>,
@@ -28,7 +28,7 @@ pub struct Zone {
     /// A zone file as of RFC 1035 section 5, for an authoritative server; it may be of many megabytes. Without it a zone with nothing but
     /// its apex is served.
     pub text: Option<Arc<str>>,
-    /// Where the authority listens that a DNS64 server asks. Its address is the recipe's.
+    /// The port on which the authority listens that a DNS64 server asks. The authority's address is in the recipe.
     pub authority_port: u16,
 }
 
@@ -39,7 +39,7 @@ impl Default for Zone {
 }
 
 impl Zone {
-    /// The zone file.
+    /// Returns the text of the zone file.
     pub(crate) fn file(&self) -> Arc<str> {
         let apex =
             || format!("$ORIGIN {}.\n$TTL 3600\n@ SOA ns root 1 3600 600 86400 3600\n@ NS ns\nns A 192.0.2.1\n", self.domain);
@@ -47,24 +47,24 @@ impl Zone {
     }
 }
 
-/// What stands in braces, of one device or server.
+/// The values of the placeholders in braces, for one device or server.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Filling {
     pub(crate) directory: String,
     /// Entries of the connection tracking table.
     pub(crate) table_size: Option<u64>,
-    /// As many as cores.
+    /// The number of threads, which is that of the cores.
     pub(crate) threads: usize,
     /// The device's interfaces, where they are not called as in a namespace of ours.
     pub(crate) links: Option<[String; 2]>,
-    /// Of DNS servers only.
+    /// Present for DNS servers only.
     pub(crate) server: Option<Server>,
     /// The words of the recipe's rule, and its subscribers.
     pub(crate) rule: Vec<(String, String)>,
     pub(crate) subscribers: Arc<[Subscriber]>,
 }
 
-/// Where a DNS server listens, and whom it asks for what.
+/// The address and port on which a DNS server listens, and the authority that it asks, with the domain of the queries.
 #[derive(Clone, Debug)]
 pub(crate) struct Server {
     pub(crate) listen: SocketAddr,
@@ -97,17 +97,17 @@ impl Filling {
         self.server.as_ref().map_or(text.clone(), |server| server.fill(&text, &self.zone_path()))
     }
 
-    /// The words of the rule by which a recipe has subscribers.
+    /// Returns the placeholders of the rule by which a recipe has subscribers, with their values.
     pub(crate) fn rule_of(recipe: &Recipe) -> Vec<(String, String)> {
         recipe.subscribers.as_ref().map(recipe::Subscribers::words).unwrap_or_default()
     }
 
-    /// A configuration file, whose lines about a subscriber are repeated for each.
+    /// Fills in a configuration file, whose lines about a subscriber are repeated for each.
     pub(crate) fn fill_file(&self, text: &str) -> String {
         subscriber::fill(&self.fill(text), &self.subscribers)
     }
 
-    /// Where the zone file of an authoritative server lies.
+    /// Returns the path of the zone file of an authoritative server.
     pub(crate) fn zone_path(&self) -> String {
         format!("{}/zone", self.directory)
     }

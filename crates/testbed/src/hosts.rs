@@ -22,13 +22,13 @@ const LOOP_ENDS_IPV4: [Ipv4Addr; 2] = [Ipv4Addr::new(198, 18, 255, 253), Ipv4Add
 #[derive(Debug)]
 pub struct Hosts {
     ends: [End; 2],
-    /// The tester's.
+    /// The tester's cores.
     cores: Vec<u32>,
-    /// The right end's, where it was made for it; dropping it removes it.
+    /// The namespace of the right end, where one was made for it; dropping it removes it.
     _own: Option<Namespace>,
 }
 
-/// Where an end is.
+/// One end of the link, with its location.
 #[derive(Clone, Debug)]
 struct End {
     namespace: String,
@@ -119,7 +119,7 @@ impl Hosts {
         }
     }
 
-    /// Where the right end is: a shell inside, and the namespace's name.
+    /// Returns the location of the right end: a shell inside the namespace, and the namespace's name.
     pub(crate) fn far(&self) -> (Shell, &str) {
         (self.ends[1].shell.clone(), &self.ends[1].namespace)
     }

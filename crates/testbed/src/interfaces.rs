@@ -14,7 +14,7 @@ use std::time::Duration;
 /// Negotiation of a link's speed takes some seconds.
 const CARRIER_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// Where only root can write: the note says what is done to this machine's interfaces.
+/// The directory of the notes on what is done to this machine's interfaces. Only root can write there.
 const NOTES: &str = "/run";
 const NOTE_SUFFIX: &str = "-interfaces";
 
@@ -111,7 +111,7 @@ impl Lent {
         Ok(Self { name: interface.to_owned(), is_up: has("UP"), has_arp: !has("NOARP"), settings })
     }
 
-    /// As lines of a note.
+    /// Returns the lines of a note.
     fn to_lines(&self) -> String {
         let Self { name, is_up, has_arp, settings } = self;
         let settings: String = settings.iter().map(|(path, value)| format!("setting {path} {value}\n")).collect();
@@ -119,7 +119,7 @@ impl Lent {
     }
 }
 
-/// What is set for this interface alone. Some cannot be read before they are set.
+/// Returns the settings that differ from the default for this interface alone. Some cannot be read before they are set.
 fn own_settings(folder: &str, interface: &str) -> Vec<(String, String)> {
     let root = Path::new("/proc/sys/net").join(folder);
     let entries = fs::read_dir(root.join(interface)).into_iter().flatten().filter_map(Result::ok);
@@ -138,7 +138,7 @@ fn own_settings(folder: &str, interface: &str) -> Vec<(String, String)> {
     settings
 }
 
-/// The kernel must send nothing there: the tester answers for its addresses itself.
+/// Moves an interface into a namespace, where the kernel must send nothing: the tester answers for its addresses itself.
 fn move_into(shell: &Shell, interface: &str, namespace: &Namespace) -> Result<(), TestbedError> {
     let inside = namespace.shell();
     inside.set("/proc/sys/net/ipv6/conf/default/disable_ipv6", "1")?;
@@ -162,7 +162,7 @@ fn has_carrier(shell: &Shell, interface: &str) -> Result<bool, TestbedError> {
 
 /// The namespace that interfaces are given back to.
 struct Home {
-    /// As `ip link set netns` takes it.
+    /// The namespace in the form that `ip link set netns` takes.
     target: String,
     /// Its name under /run/netns; none where this process is in it.
     name: Option<String>,
@@ -191,7 +191,7 @@ fn home_of(number: u64) -> Option<Home> {
     Some(Home { target: name.clone(), name: Some(name) })
 }
 
-/// What became of an interface that was to be given back.
+/// The outcome of giving back an interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Outcome {
     /// It is not in the namespace: it was never moved, or it is gone.
@@ -233,7 +233,7 @@ fn restore(inside: &Shell, lent: &Lent, home: &Home, shell: &Shell) -> Result<()
     if *is_up { outside.line(&format!("ip link set {name} up")).map(drop) } else { Ok(()) }
 }
 
-/// What a later run needs in order to give back what this one cannot.
+/// Writes the note that a later run needs in order to give back the interfaces that this run cannot.
 fn write_note(shell: &Shell, namespaces: [&str; 2], lent: &[Lent]) -> Result<(), TestbedError> {
     if shell.is_rehearsal() {
         return Ok(());
@@ -245,19 +245,19 @@ fn write_note(shell: &Shell, namespaces: [&str; 2], lent: &[Lent]) -> Result<(),
     fs::write(&path, format!("home {number}\n{lines}")).map_err(|source| TestbedError::File { what: "write", path, source })
 }
 
-/// Of one pair: a process may have several.
+/// Returns the path of the note for one pair of namespaces, since a process may have several pairs.
 fn note_of(process: u32, namespace: &str) -> PathBuf {
     let run = namespace.strip_prefix(&format!("sb-{process}-")).unwrap_or(namespace);
     Path::new(NOTES).join(format!("sb-{process}-{run}{NOTE_SUFFIX}"))
 }
 
-/// The process whose note it is.
+/// Returns the number of the process that wrote the note.
 fn owner(note: &Path) -> Option<u32> {
     let name = note.file_name()?.to_str()?;
     name.strip_suffix(NOTE_SUFFIX)?.strip_prefix("sb-")?.split('-').next()?.parse().ok()
 }
 
-/// A note, read back: the number of the home, and each interface with the namespace it is in.
+/// Reads a note back. Returns the number of the home, and each interface with the namespace it is in.
 fn read_note(text: &str) -> (u64, Vec<(String, Lent)>) {
     let (mut home, mut namespace, mut all) = (0, String::new(), Vec::<(String, Lent)>::new());
     for line in text.lines() {

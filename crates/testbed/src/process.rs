@@ -109,7 +109,7 @@ pub(crate) fn kill_group(child: &mut Child) {
     }
 }
 
-/// A process and all it has started, as far as they are still each other's children.
+/// Returns a process and all that it has started, as far as they are still each other's children.
 pub(crate) fn family(process: u32) -> Vec<u32> {
     let mut family = vec![process];
     let mut at = 0;
@@ -120,7 +120,7 @@ pub(crate) fn family(process: u32) -> Vec<u32> {
     family
 }
 
-/// The cores each of its threads may run on, ascending.
+/// Returns the cores on which each thread of a process may run, ascending.
 pub(crate) fn allowed_cores(process: u32) -> Vec<Vec<u32>> {
     let threads = std::fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten().filter_map(Result::ok);
     let states = threads.filter_map(|thread| std::fs::read_to_string(thread.path().join("status")).ok());
@@ -129,7 +129,7 @@ pub(crate) fn allowed_cores(process: u32) -> Vec<Vec<u32>> {
         .collect()
 }
 
-/// `0-2,5` as the kernel writes it.
+/// Returns the cores of a list in the kernel's notation, such as `0-2,5`.
 pub(crate) fn core_list(text: &str) -> Vec<u32> {
     let range = |part: &str| {
         let (first, last) = part.split_once('-').unwrap_or((part, part));
@@ -138,19 +138,19 @@ pub(crate) fn core_list(text: &str) -> Vec<u32> {
     text.trim().split(',').filter_map(range).flatten().collect()
 }
 
-/// Of every thread of it.
+/// Returns the children of every thread of a process.
 fn children(parent: u32) -> Vec<u32> {
     let threads = std::fs::read_dir(format!("/proc/{parent}/task")).into_iter().flatten().filter_map(Result::ok);
     let lists = threads.filter_map(|thread| std::fs::read_to_string(thread.path().join("children")).ok());
     lists.flat_map(|list| list.split_whitespace().filter_map(|pid| pid.parse().ok()).collect::<Vec<_>>()).collect()
 }
 
-/// Whether there is a process of this number, including one that has ended and was not waited for.
+/// Returns whether there is a process with this number, including one that has ended and was not waited for.
 pub(crate) fn is_alive(process: u32) -> bool {
     std::path::Path::new(&format!("/proc/{process}")).exists()
 }
 
-/// Whether it exists and has not ended: a zombie that its parent has not waited for does not run.
+/// Returns whether the process exists and has not ended: a zombie that its parent has not waited for does not run.
 fn is_running(process: u32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
     stat.rsplit_once(')').is_some_and(|(_, rest)| !rest.trim_start().starts_with('Z'))

@@ -27,7 +27,7 @@ use sixbench_method::isolation::Isolation;
 use sixbench_method::record::{LinkFacts, PathFacts};
 use std::net::IpAddr;
 
-/// How to set up one device, and what traffic it understands.
+/// The set-up of one device, and the traffic that it understands.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Recipe {
@@ -35,17 +35,17 @@ pub struct Recipe {
     pub name: String,
     /// One line for people.
     pub title: String,
-    /// What kind of device it is.
+    /// The kind of device.
     pub technology: Technology,
-    /// Where the implementation comes from.
+    /// The origin of the implementation.
     pub source: String,
-    /// Where it runs.
+    /// The host that it runs on.
     #[serde(default)]
     pub host: Host,
-    /// What the machine it runs on must run.
+    /// The operating system that its machine must run.
     #[serde(default)]
     pub system: System,
-    /// Whether it is untested: lists and reports say so.
+    /// True if it is untested: lists and reports say so.
     #[serde(default)]
     pub untested: bool,
     /// Kernel modules that a device in the lab is booted with.
@@ -66,16 +66,16 @@ pub struct Recipe {
     /// Native IPv6 through the device, if it carries any.
     #[serde(default)]
     pub background: Option<Traffic>,
-    /// How addresses are translated: checked against the foreground traffic.
+    /// The translation of addresses; it is checked against the foreground traffic.
     #[serde(default)]
     pub translation: Option<Translation>,
-    /// What makes the device stateful, if it is.
+    /// The state of the device, if it is stateful.
     #[serde(default)]
     pub state: Option<State>,
     /// The many subscribers behind its left link, if it serves such.
     #[serde(default)]
     pub subscribers: Option<Subscribers>,
-    /// What makes it a DNS server, if it is one.
+    /// The configuration of the DNS server, if the device is one.
     #[serde(default)]
     pub dns: Option<Dns>,
     /// Configuration files.
@@ -150,7 +150,7 @@ pub enum Technology {
 }
 
 impl Technology {
-    /// As the field writes it.
+    /// Returns the name of the technology as it is usually written.
     pub fn title(self) -> &'static str {
         match self {
             Self::Ipv4Router => "IPv4 router",
@@ -173,7 +173,7 @@ impl Technology {
         }
     }
 
-    /// Whether it answers queries, and forwards no frames.
+    /// Returns whether it answers queries, and forwards no frames.
     pub fn is_dns(self) -> bool {
         matches!(self, Self::Dns64 | Self::DnsAuthority)
     }
@@ -187,7 +187,7 @@ pub enum KnownDefect {
     ZeroUdpChecksum,
 }
 
-/// Where a device runs.
+/// The host on which a device runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Host {
@@ -204,18 +204,18 @@ pub enum Host {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Need {
-    /// As it is called.
+    /// The name of the program.
     pub program: String,
     /// The Debian package that has it.
     #[serde(default)]
     pub package: Option<String>,
-    /// Where its source is, if no package has it.
+    /// The location of its source, if no package has it.
     #[serde(default)]
     pub source: Option<String>,
 }
 
 impl Need {
-    /// What to do when the program is not there.
+    /// Returns the advice for a user whose machine lacks the program.
     pub fn cure(&self) -> String {
         match (&self.package, &self.source) {
             (Some(package), _) => format!("apt-get install {package}"),
@@ -224,7 +224,7 @@ impl Need {
     }
 }
 
-/// How addresses are translated.
+/// The way addresses are translated.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Translation {
@@ -240,9 +240,9 @@ pub struct Translation {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct ConfigFile {
-    /// Relative to the directory.
+    /// The path, relative to the directory.
     pub path: String,
-    /// What stands in it.
+    /// The content of the file.
     pub content: String,
 }
 
@@ -254,10 +254,10 @@ pub struct Step {
     pub run: String,
 }
 
-/// What may stand in braces in a step.
+/// The placeholders that may stand in braces in a step.
 const PLACEHOLDERS: [&str; 5] = ["dir", "left", "right", "table-size", "threads"];
 
-/// And besides, where the device is a DNS server.
+/// The additional placeholders of a DNS server.
 const OF_SERVERS: [&str; 6] = ["listen", "port", "domain", "zone", "authority", "authority-port"];
 
 impl Recipe {
@@ -266,7 +266,7 @@ impl Recipe {
         self.needs.iter().filter(|need| !crate::shell::has_program(&need.program)).collect()
     }
 
-    /// Whether it is for this machine's system, so that a namespace can be its host.
+    /// Returns whether the recipe is for Linux, the system of this machine, so that a namespace can be its host.
     pub fn is_for_namespaces(&self) -> bool {
         self.system == System::Linux
     }
@@ -276,7 +276,7 @@ impl Recipe {
         if self.untested { format!("{} (untested recipe)", self.title) } else { self.title.clone() }
     }
 
-    /// Whether the device can be reset in the middle of a trial.
+    /// Returns whether the device can be reset in the middle of a trial.
     pub fn can_be_reset(&self) -> bool {
         self.daemon.is_some() || !self.reset.is_empty()
     }
@@ -329,12 +329,12 @@ impl Recipe {
         problems
     }
 
-    /// Whether frames are encapsulated on one of its links.
+    /// Returns whether frames are encapsulated on one of its links.
     pub fn is_tunnel(&self) -> bool {
         self.foreground.left.outer.is_some() || self.foreground.right.outer.is_some()
     }
 
-    /// Whether datagrams keep their IP version all the way, encapsulated perhaps: no device rebuilds a header.
+    /// Returns whether datagrams keep their IP version all the way, possibly encapsulated: no device rebuilds a header.
     pub fn keeps_headers(&self) -> bool {
         parts(self).iter().all(|part| part.foreground.left.source.is_ipv4() == part.foreground.right.source.is_ipv4())
     }
@@ -344,7 +344,7 @@ impl Recipe {
         self.foreground.left.overhead().max(self.foreground.right.overhead())
     }
 
-    /// What becomes of datagrams on their way, where that is not plain from the technology.
+    /// Returns the facts on the datagrams' path, or `None` where they are plain from the technology.
     pub fn path_facts(&self) -> Option<PathFacts> {
         let link = |ends: Ends| LinkFacts { is_ipv4: ends.source.is_ipv4(), overhead: ends.overhead() };
         let facts = PathFacts {
@@ -358,7 +358,7 @@ impl Recipe {
         (!is_plain).then_some(facts)
     }
 
-    /// What the foreground frames of the Initiator have as their source behind the device.
+    /// Returns the source address that the foreground frames of the Initiator have behind the device.
     pub fn translated_source(&self, state: &State) -> IpAddr {
         match state.initiator {
             Side::Left => self.foreground.right.source,

@@ -11,21 +11,21 @@ use sixbench_method::record::DutFacts;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// How long an implementation may take to be ready,
+/// The time that an implementation may take to be ready,
 const PATIENCE: Duration = Duration::from_secs(5);
 /// and for each octet of the zone it has to load.
 const PER_OCTET: Duration = Duration::from_micros(1);
 
-/// Where it runs.
+/// The place where a device or server runs.
 #[derive(Debug)]
 pub(crate) struct Place {
-    /// In which namespace, or on which machine.
+    /// The shell in its namespace, or on its machine.
     pub(crate) shell: Shell,
-    /// Of that namespace, and of its directory.
+    /// The name of that namespace, and of its directory.
     pub(crate) name: String,
-    /// Empty where it has a machine of its own.
+    /// Its cores; empty where it has a machine of its own.
     pub(crate) cores: Vec<u32>,
-    /// Of a machine that outlives the run: what undoes everything there, once this is dropped.
+    /// For a machine that outlives the run: the record that undoes everything there when it is dropped.
     pub(crate) undo: Option<Undo>,
 }
 
@@ -35,7 +35,7 @@ impl Place {
         self.cores.iter().map(u32::to_string).collect::<Vec<_>>().join(",")
     }
 
-    /// What the words in braces are here.
+    /// Returns the values of the placeholders at this place.
     pub(crate) fn filling(&self) -> Filling {
         let directory = self.directory().display().to_string();
         Filling { directory, threads: self.cores.len().max(1), ..Filling::default() }
@@ -105,17 +105,17 @@ impl Running {
         &self.place
     }
 
-    /// Its own, empty at first.
+    /// Returns its own directory, which is empty at first.
     pub(crate) fn directory(&self) -> &Path {
         self.directory.path()
     }
 
-    /// The number of its process, where that is one of this machine.
+    /// Returns the number of its process, or `None` where it does not run on this machine.
     pub(crate) fn process(&self) -> Option<u32> {
         self.daemon.as_ref().and_then(Daemon::process)
     }
 
-    /// An error when the process has ended, with the last lines it wrote.
+    /// Returns an error if the process has ended, with the last lines it wrote.
     pub(crate) fn check_alive(&mut self) -> Result<(), TestbedError> {
         self.place.undo.as_ref().map_or(Ok(()), Undo::check)?;
         let Some(status) = self.daemon.as_mut().and_then(Daemon::ended) else { return Ok(()) };
@@ -253,7 +253,7 @@ fn words(line: &str) -> Vec<String> {
     line.split_whitespace().map(str::to_owned).collect()
 }
 
-/// What a recipe needs must be there, except in a rehearsal, which runs nothing.
+/// Checks that the programs that a recipe needs are installed, except in a rehearsal, which runs nothing.
 pub(crate) fn check_programs(recipe: &Recipe, shell: &Shell) -> Result<(), TestbedError> {
     match recipe.missing().first().filter(|_| !shell.is_rehearsal()) {
         Some(need) => Err(TestbedError::Missing { program: need.program.clone(), cure: Some(need.cure()) }),

@@ -12,7 +12,7 @@ use std::time::Duration;
 /// A command that takes longer than this hangs, where nothing else is said.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Why the testbed is not as it should be: where, what, and what next.
+/// The reason why the testbed is not as it should be: what is wrong, where, and what to do next.
 #[derive(Debug, thiserror::Error)]
 pub enum TestbedError {
     /// A program cannot be found.
@@ -20,7 +20,7 @@ pub enum TestbedError {
     Missing {
         /// The program.
         program: String,
-        /// How to come by it, where that is known: a command, or its source.
+        /// The way to obtain it, where that is known: a command, or its source.
         cure: Option<String>,
     },
     /// A command ended with an error.
@@ -28,7 +28,7 @@ pub enum TestbedError {
     Failed {
         /// The command line.
         command: String,
-        /// How it ended.
+        /// The exit status.
         status: String,
         /// The last lines it printed.
         output: String,
@@ -36,7 +36,7 @@ pub enum TestbedError {
     /// A file or directory cannot be used.
     #[error("cannot {what} {}: {source}", path.display())]
     File {
-        /// What was tried.
+        /// The action that was attempted.
         what: &'static str,
         /// The file.
         path: PathBuf,
@@ -61,7 +61,7 @@ impl TestbedError {
     }
 }
 
-/// Why a program cannot be run.
+/// Returns the reason why a program cannot be run.
 fn absence(cure: Option<&str>) -> String {
     cure.map_or_else(|| "it is not on the PATH".to_owned(), |cure| format!("not installed ({cure})"))
 }
@@ -127,7 +127,7 @@ impl Shell {
         Self { station, ..self.clone() }
     }
 
-    /// Where its commands run.
+    /// Returns the station where its commands run.
     pub(crate) fn station(&self) -> &Station {
         &self.station
     }
@@ -167,7 +167,7 @@ impl Shell {
         Self { context: Arc::new(change(WaitContext::clone(&self.context))), ..self }
     }
 
-    /// What waits on behalf of this shell heed.
+    /// Returns the context that waits on behalf of this shell observe.
     pub(crate) fn context(&self) -> &WaitContext {
         &self.context
     }
@@ -177,12 +177,12 @@ impl Shell {
         self.context.wait(patience, pause)
     }
 
-    /// What was run so far.
+    /// Returns the transcript of the commands that were run so far.
     pub fn transcript(&self) -> &Transcript {
         &self.transcript
     }
 
-    /// Whether nothing is really run.
+    /// Returns whether commands are not really run.
     pub fn is_rehearsal(&self) -> bool {
         self.is_rehearsal
     }
@@ -207,7 +207,8 @@ impl Shell {
         if self.is_rehearsal { Ok(String::new()) } else { self.station.capture(words, self.patience, context) }
     }
 
-    /// What waits for the end of a change heed: one on another machine is waited for although a stop was requested.
+    /// Returns the context for waits on the end of a change: a change on another machine is waited for even if a stop was
+    /// requested.
     fn context_of_changes(&self) -> WaitContext {
         let context = WaitContext::clone(&self.context);
         if self.station.commands_outlive_us() { context.unstoppable() } else { context }
@@ -349,7 +350,7 @@ fn package_of(program: &str) -> Option<&'static str> {
     PACKAGES.iter().find(|(_, programs)| programs.contains(&program)).map(|(package, _)| *package)
 }
 
-/// Whether a program can be found.
+/// Returns whether a program can be found.
 pub fn has_program(program: &str) -> bool {
     if program.contains('/') {
         return Path::new(program).is_file();

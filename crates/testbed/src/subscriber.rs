@@ -5,7 +5,7 @@ use std::net::IpAddr;
 /// A subscriber by the rule of a recipe. What the rule means is not known here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Subscriber {
-    /// From 0.
+    /// The number of the subscriber, from 0.
     pub number: u32,
     /// Its IPv6 address.
     pub ipv6: IpAddr,
@@ -17,7 +17,7 @@ pub struct Subscriber {
     pub ports: (u16, u16),
 }
 
-/// How words about a subscriber begin: a line with one of them is repeated for each subscriber.
+/// The beginning of the placeholders of a subscriber: a line with one of them is repeated for each subscriber.
 const MARK: &str = "{subscriber";
 
 impl Subscriber {

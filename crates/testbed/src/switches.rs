@@ -78,7 +78,7 @@ fn restore_if_changed(shell: &Shell, file: &str, found: &str) {
     }
 }
 
-/// What was before, for who finds this process gone.
+/// Writes down the values that the switches had before, for a process that finds this one gone.
 fn note(used: &BTreeMap<String, Used>, shell: &Shell) -> Result<(), TestbedError> {
     if shell.is_rehearsal() {
         return Ok(());
@@ -136,7 +136,7 @@ pub(crate) fn sweep(shell: &Shell) {
     }
 }
 
-/// What was there before another process that is still there changed it.
+/// Returns the value that a switch had before another process, one that still runs, changed it.
 fn noted_by_others(file: &str) -> Option<String> {
     let others = notes().into_iter().filter(|(_, process)| *process != std::process::id() && is_alive(*process));
     let mut lines = others.flat_map(|(note, _)| lines_of(&note));
@@ -156,7 +156,7 @@ fn lines_of(note: &Path) -> Vec<(String, String)> {
     pairs.map(|(file, before)| (file.to_owned(), before.to_owned())).collect()
 }
 
-/// The process whose note it is.
+/// Returns the number of the process that wrote the note.
 fn owner(path: &Path) -> Option<u32> {
     path.file_name()?.to_str()?.strip_prefix("sb-")?.strip_suffix("-switches")?.parse().ok()
 }

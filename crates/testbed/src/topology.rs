@@ -22,7 +22,7 @@ pub(crate) const SWITCHES: [(&str, &str); 6] = [
     ("ipv6/conf/default/router_solicitations", "0"),
 ];
 
-/// Which cores do whose work.
+/// The tester's cores and the DUT's.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cores {
     /// The tester's threads.
@@ -50,12 +50,12 @@ impl Cores {
         }
     }
 
-    /// Whether so many devices in a row have cores of their own.
+    /// Returns whether each of that many devices in a row can have cores of its own.
     pub fn are_enough_for(&self, devices: usize) -> bool {
         self.dut.len() >= devices
     }
 
-    /// Whether tester and DUT share a core.
+    /// Returns whether tester and DUT share a core.
     pub fn are_shared(&self) -> bool {
         self.tester.iter().any(|core| self.dut.contains(core))
     }
@@ -64,7 +64,7 @@ impl Cores {
 /// The built testbed. Dropping it removes everything.
 #[derive(Debug)]
 pub struct Topology {
-    /// From left to right, at least one.
+    /// The namespaces of the devices, from left to right, at least one.
     duts: Vec<Namespace>,
     tester: Namespace,
     cores: Cores,
@@ -109,12 +109,12 @@ impl Topology {
         &self.tester
     }
 
-    /// Who runs where.
+    /// Returns the cores of the tester and of the DUT.
     pub fn cores(&self) -> &Cores {
         &self.cores
     }
 
-    /// How it is laid out, one sentence each, for the report.
+    /// Returns a description of the layout for the report, one sentence each.
     pub fn layout(&self) -> Vec<String> {
         let list = |cores: &[u32]| cores.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
         let mut layout = vec![
@@ -155,7 +155,7 @@ impl Topology {
         tester.set("/proc/sys/net/ipv6/conf/default/disable_ipv6", "1")
     }
 
-    /// Tester, devices, tester again, each to the next.
+    /// Joins the tester, the devices and the tester again in a row, each with the next.
     fn join(&self, shell: &Shell, mtu: u32) -> Result<(), TestbedError> {
         let [left, right] = LINKS;
         let (first, last) = (&self.duts[0], &self.duts[self.duts.len() - 1]);
@@ -182,12 +182,12 @@ fn open_dut_end(dut: &Namespace, cores: &[u32], link: &str, mac: &str) -> Result
     dut.line(&format!("ip address add {}/64 dev {link} nodad", link_local(link))).map(drop)
 }
 
-/// Of a device's interface. Of two devices on one link each has its own.
+/// Returns the link-local address of a device's interface. Each of two devices on one link has its own.
 pub(crate) fn link_local(link: &str) -> Ipv6Addr {
     Ipv6Addr::new(0xfe80, 0, 0, 0, 0, 0, 0, if link == LINKS[0] { 1 } else { 3 })
 }
 
-/// What the namespace of a device is for.
+/// Returns the role in the name of a device's namespace.
 fn dut_role(index: usize) -> String {
     if index == 0 { "dut".to_owned() } else { format!("dut{}", index + 1) }
 }
@@ -209,7 +209,7 @@ pub(crate) fn join(shell: &Shell, links: [&str; 2], namespaces: [&str; 2], mtu: 
     Ok(())
 }
 
-/// Where the kernel is told which cores work on what an interface receives.
+/// Returns the file that tells the kernel which cores process the frames that an interface receives.
 pub(crate) fn receive_queue(link: &str) -> String {
     format!("/sys/class/net/{link}/queues/rx-0/rps_cpus")
 }

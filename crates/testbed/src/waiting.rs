@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-/// A wait is told of when it has lasted so long.
+/// The time after which a wait is reported to the listener.
 const WORTH_TELLING: Duration = Duration::from_secs(4);
 
 /// The longest time between two looks at the request to stop.
@@ -15,13 +15,13 @@ const LONGEST_REST: Duration = Duration::from_millis(100);
 
 type Listener = dyn Fn(&str) + Send + Sync;
 
-/// What a wait heeds besides its own end: a request to stop, and a listener that is told of a wait that lasts. By default there is neither.
-/// Clones share both.
+/// The conditions that a wait observes besides its own end: a request to stop, and a listener that is told of a wait that
+/// lasts. By default there is neither. Clones share both.
 #[derive(Clone)]
 pub(crate) struct WaitContext {
     stop: Option<Arc<AtomicBool>>,
     listener: Option<Arc<Listener>>,
-    /// Told instead of what each wait is for by itself.
+    /// The purpose that is reported instead of each wait's own.
     purpose: Option<Arc<str>>,
     worth_telling: Duration,
 }
@@ -90,7 +90,7 @@ impl Wait<'_> {
         Self { longest, ..self }
     }
 
-    /// Whether its time is over.
+    /// Returns whether its time is over.
     pub(crate) fn is_over(&self) -> bool {
         self.elapsed() > self.patience
     }

@@ -22,7 +22,7 @@ pub(crate) struct Rung<'d, 'a> {
     pub(crate) point: &'d PointDigest<'a>,
 }
 
-/// All of a run, in the order of the plan.
+/// Returns all ladders of a run, in the order of the plan.
 pub(crate) fn ladders<'d, 'a>(digest: &'d Digest<'a>) -> Vec<Ladder<'d, 'a>> {
     let mut found: Vec<Ladder> = Vec::new();
     for point in &digest.points {
@@ -44,7 +44,7 @@ fn name(test: &Test) -> &str {
 }
 
 impl Ladder<'_, '_> {
-    /// What the requests are.
+    /// Returns the name of the requests' payload.
     pub(crate) fn payload(&self) -> &'static str {
         match self.test.traffic.payload {
             Payload::Echo => "ICMPv6 echo",

@@ -21,7 +21,7 @@ pub(crate) struct Agreement {
 }
 
 impl Agreement {
-    /// For a table cell.
+    /// Returns the text for a table cell.
     pub(crate) fn words(self) -> String {
         match self {
             Self { agreed: 0, differed: 0, .. } => "no count".to_owned(),
@@ -44,7 +44,7 @@ impl std::ops::Add for Agreement {
     }
 }
 
-/// Where a trial lost connections.
+/// The phase or step in which a trial lost connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LostIn {
     /// Frames that opened none.
@@ -67,7 +67,7 @@ impl<'a> PointDigest<'a> {
         self.records.iter().filter_map(|r| Some((*r, r.result.connections.as_ref()?)))
     }
 
-    /// What the DUT's count says of the trials whose phase 1 was complete.
+    /// Returns the agreement of the DUT's count with the tester's in the trials whose phase 1 was complete.
     pub(crate) fn agreement(&self) -> Agreement {
         let mut agreement = Agreement::default();
         for (record, connections) in self.opened().filter(|(_, c)| c.lost() == 0) {
@@ -90,7 +90,7 @@ impl<'a> PointDigest<'a> {
         losing.filter(|(r, _)| r.result.verdict(goal) == Verdict::Lost).count()
     }
 
-    /// Whether trials opened more connections than the Responder keeps, so that their validation left some out.
+    /// Returns whether trials opened more connections than the Responder keeps, so that their validation left some out.
     pub(crate) fn is_validated_in_part(&self) -> bool {
         let validated = self.opened().filter(|(r, _)| matches!(r.result.spec.shape, Shape::Establish { .. }));
         validated.into_iter().any(|(_, c)| c.state_table < c.offered)
@@ -127,7 +127,7 @@ impl<'a> PointDigest<'a> {
         passing.max_by_key(|r| (number(r), r.result.spec.rate)).copied()
     }
 
-    /// How long the deletions took, nanoseconds, one for each trial that counted.
+    /// Returns a summary of the durations of the deletions, nanoseconds, one for each trial that counted; `None` without one.
     pub(crate) fn deletions(&self) -> Option<Summary> {
         let times = self.opened().filter(|(r, c)| c.lost() == 0 && r.result.verdict(LossRatio(1.0)) != Verdict::Invalid);
         let times: Vec<f64> = times.filter_map(|(_, c)| c.torn_down_ns).map(|ns| ns as f64).collect();

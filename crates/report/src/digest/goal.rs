@@ -7,10 +7,10 @@ use sixbench_method::terms::LossRatio;
 /// The repetitions of one point for one goal.
 pub(crate) struct GoalDigest {
     pub(crate) goal: LossRatio,
-    /// Of the relevant lower bounds, frames per second per direction. A repetition in which the DUT lost frames even at
-    /// the lowest load counts as 0: leaving it out would flatter the DUT. `None` when no repetition came to a result.
+    /// The summary of the relevant lower bounds, frames per second per direction. A repetition in which the DUT lost frames
+    /// even at the lowest load counts as 0: leaving it out would flatter the DUT. `None` when no repetition came to a result.
     pub(crate) summary: Option<Summary>,
-    /// What is summed up, in the order of the repetitions.
+    /// The values that are summarised, in the order of the repetitions.
     pub(crate) values: Vec<f64>,
     /// The lowest lower bound and the highest upper bound: where the true values lie.
     pub(crate) span: (u64, u64),
@@ -21,21 +21,21 @@ pub(crate) struct GoalDigest {
     pub(crate) limits: Limits,
 }
 
-/// How many repetitions were limited by what.
+/// The numbers of repetitions, by what limited them.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Limits {
     pub(crate) dut: u32,
     pub(crate) tester: u32,
     pub(crate) maximum: u32,
-    /// By other work on the machine, or an accident.
+    /// Repetitions that were limited by other work on the machine, or an accident.
     pub(crate) disturbed: u32,
-    /// By what went before the trial.
+    /// Repetitions that were limited by what happened before the trial.
     pub(crate) hindered: u32,
-    /// Why trials were invalid, where it was not the tester's doing.
+    /// The reason why trials were invalid, where the tester was not to blame.
     pub(crate) hindrance: Option<Hindrance>,
 }
 
-/// What went before a trial and was not as asked.
+/// The condition before a trial that was not as asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Hindrance {
     /// The connections of phase 1 were not all opened or not kept (RFC 9693).
@@ -45,7 +45,7 @@ pub(crate) enum Hindrance {
 }
 
 impl Hindrance {
-    /// For a table cell.
+    /// Returns the text for a table cell.
     pub(crate) fn words(self) -> &'static str {
         match self {
             Self::Connections => "connections of phase 1",
@@ -93,7 +93,7 @@ impl GoalDigest {
 }
 
 impl Limits {
-    /// Whether the DUT may be better than the number: something else ended a search.
+    /// Returns whether the DUT may be better than the number, because something else ended a search.
     pub(crate) fn open_above(self) -> bool {
         self.tester + self.maximum + self.disturbed + self.hindered > 0
     }
@@ -103,7 +103,7 @@ impl Limits {
         if self.open_above() { "≥\u{a0}" } else { "" }
     }
 
-    /// What limited the result, in words for a table cell.
+    /// Returns the description of what limited the result, for a table cell.
     pub(crate) fn words(self) -> String {
         let kinds = [
             (self.dut, "DUT"),

@@ -13,17 +13,17 @@ pub(crate) struct Headline {
     pub(crate) quantity: String,
     /// `median` or `mean` of the repetitions.
     pub(crate) statistic: &'static str,
-    /// In the unit that is stored; rates in whole numbers.
+    /// The value in the unit that is stored; rates in whole numbers.
     pub(crate) value: f64,
     pub(crate) unit: &'static str,
     /// The load it was measured at, where it was not searched.
     pub(crate) load: Option<FrameRate>,
-    /// For people, with the unit.
+    /// The number in words for people, with the unit.
     pub(crate) shown: String,
 }
 
 impl PointDigest<'_> {
-    /// `None` of a point without a result.
+    /// Returns the headline of a point, or `None` if it has no result.
     pub(crate) fn result(&self, digest: &Digest) -> Option<Headline> {
         self.planned(digest).filter(|planned| planned.status.has_result())?;
         match &self.test.measure {

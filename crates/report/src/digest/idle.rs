@@ -21,7 +21,7 @@ pub(crate) struct CoreIdle {
 }
 
 impl<'a> PointDigest<'a> {
-    /// Of each completed repetition the passing trial at the highest load.
+    /// Returns the passing trial at the highest load of each completed repetition.
     pub(crate) fn found_trials(&self, goal: LossRatio) -> Vec<&'a TrialRecord> {
         let highest = |repetition: u32| {
             let of_it = self.records.iter().filter(|record| record.repetition == repetition);
@@ -54,7 +54,7 @@ impl<'a> PointDigest<'a> {
     }
 }
 
-/// What was watched in one trial after the other, by core.
+/// Returns the idle time of each core, from the watch of one trial after the other.
 fn idle_cores(watched: &[&CoreWatch]) -> Vec<CoreIdle> {
     let numbers: std::collections::BTreeSet<u32> = watched.iter().map(|core| core.core).collect();
     let of = |number: u32| {

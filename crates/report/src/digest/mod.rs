@@ -35,7 +35,7 @@ pub(crate) struct Digest<'a> {
     pub(crate) points: Vec<PointDigest<'a>>,
     /// The points of tests that were left out before the run began.
     left_out: Vec<PointDigest<'a>>,
-    /// What became of each of all these points.
+    /// The outcome of each of all these points.
     pub(crate) planned: Vec<PlannedPoint<'a>>,
 }
 
@@ -63,24 +63,24 @@ impl<'a> Digest<'a> {
         record.result.verdict(self.goal())
     }
 
-    /// Whether trials are invalid for their connections rather than for the tester.
+    /// Returns whether trials are invalid for their connections rather than for the tester.
     pub(crate) fn has_faults_of_connections(&self) -> bool {
         self.input.records.iter().any(|r| r.result.faults.iter().any(Fault::is_of_connections))
     }
 
-    /// Whether trials are invalid for the names of a DNS server rather than for the tester.
+    /// Returns whether trials are invalid for the names of a DNS server rather than for the tester.
     pub(crate) fn has_faults_of_names(&self) -> bool {
         self.input.records.iter().any(|r| r.result.faults.iter().any(Fault::is_of_names))
     }
 
-    /// Whether there are DNS queries in the run, and whether there is anything else.
+    /// Returns whether there are DNS queries in the run, and whether there is anything else.
     pub(crate) fn has_queries_and_others(&self) -> (bool, bool) {
         let is_of_queries = |test: &Test| test.measure.dns().is_some();
         let tests = &self.input.plan.tests;
         (tests.iter().any(is_of_queries), !tests.iter().all(is_of_queries))
     }
 
-    /// What a losing trial is called: whether frames or queries are what it lost.
+    /// Returns the phrase for a losing trial, which depends on whether it lost frames or queries.
     pub(crate) fn lost_word(&self, frames: &'static str) -> &'static str {
         match self.has_queries_and_others() {
             (true, false) => "not all answered",
@@ -101,7 +101,7 @@ impl<'a> Digest<'a> {
         title.filter(|t| !t.is_empty()).unwrap_or(&test.dut)
     }
 
-    /// What becomes of a test's datagrams on their way, where that is more than forwarding or translating.
+    /// Returns the facts on the path of a test's datagrams, or `None` where it is plain forwarding or translation.
     pub(crate) fn path(&self, test: &Test) -> Option<&'a PathFacts> {
         self.input.facts.duts.get(&test.dut)?.path.as_ref()
     }
@@ -132,7 +132,8 @@ impl<'a> Digest<'a> {
         self.throughput_points().filter(|p| self.is_compared(p.test))
     }
 
-    /// Whether a test is compared with others: of a series only the first step is, since the series has a chapter of its own.
+    /// Returns whether a test is compared with others: of a series only the first step is, since the series has a chapter of
+    /// its own.
     pub(crate) fn is_compared(&self, test: &Test) -> bool {
         let Some(series) = &test.series else { return true };
         let steps = self.input.plan.tests.iter().filter_map(|t| t.series.as_ref()).filter(|s| s.name == series.name);
@@ -154,15 +155,16 @@ impl<'a> Digest<'a> {
         self.input.plan.tests.iter().position(|t| t.name == test.name).unwrap_or(0)
     }
 
-    /// What 100 % of the load is at this size: the theoretical rate of the medium, or the highest rate of the plan where no medium is
-    /// known.
+    /// Returns the rate that is 100 % of the load at this size: the theoretical rate of the medium, or the highest rate of the
+    /// plan where no medium is known.
     pub(crate) fn full_rate(&self, size: FrameSize) -> FrameRate {
         let scanned = self.input.plan.tests.iter().flat_map(|test| test.measure.own_rates()).copied();
         let highest = scanned.fold(self.input.plan.search.maximum, FrameRate::max);
         self.theoretical(size).unwrap_or(highest)
     }
 
-    /// What the medium carries at this size, of the largest frames that any test has on a link.
+    /// Returns the theoretical rate of the medium at this size, for the largest frames that any test has on a link; `None`
+    /// where no medium is known.
     pub(crate) fn theoretical(&self, size: FrameSize) -> Option<FrameRate> {
         let tests = self.input.plan.tests.iter();
         tests.filter_map(|test| sixbench_method::measures::theoretical(self.input.plan, test, size)).min()
@@ -174,7 +176,8 @@ pub(crate) fn sizes<'d, 'a: 'd>(points: impl Iterator<Item = &'d PointDigest<'a>
     points.map(|p| p.point.frame_size).collect::<BTreeSet<_>>().into_iter().collect()
 }
 
-/// What the frames of points are, panel by panel: each size, ascending, then DNS queries, which have none.
+/// Returns the kinds of frames of the points, one for each panel: each size, ascending, then `None` for DNS queries, which have
+/// none.
 pub(crate) fn kinds<'d, 'a: 'd>(points: impl Iterator<Item = &'d PointDigest<'a>>) -> Vec<Option<FrameSize>> {
     let found: BTreeSet<Option<FrameSize>> = points.map(PointDigest::size).collect();
     let (queries, sizes): (Vec<_>, Vec<_>) = found.into_iter().partition(Option::is_none);

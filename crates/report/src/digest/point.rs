@@ -14,7 +14,7 @@ use sixbench_method::terms::{Direction, FrameRate, FrameSize, LossRatio};
 use sixbench_method::trial::{Shape, Verdict};
 use std::collections::BTreeMap;
 
-/// What is known of one point.
+/// The data of one point.
 pub(crate) struct PointDigest<'a> {
     pub(crate) test: &'a Test,
     pub(crate) point: Point,
@@ -41,7 +41,7 @@ impl<'a> PointDigest<'a> {
         self.test.measure.is_throughput()
     }
 
-    /// Whether the result is a rate that was searched: the throughput, or the establishment rate.
+    /// Returns whether the result is a rate that was searched: the throughput, or the establishment rate.
     pub(crate) fn is_searched(&self) -> bool {
         self.test.measure.is_searched_rate()
     }
@@ -67,12 +67,12 @@ impl<'a> PointDigest<'a> {
         self.limits().sign()
     }
 
-    /// What ended the searches for the first goal.
+    /// Returns the limits that ended the searches for the first goal.
     pub(crate) fn limits(&self) -> Limits {
         self.goals.first().map(|g| g.limits).unwrap_or_default()
     }
 
-    /// What stands in the place of a number where there is none.
+    /// Returns the words that take the place of a missing number.
     pub(crate) fn nothing(&self) -> &'static str {
         if self.records.is_empty() { "not run" } else { "no result" }
     }
@@ -87,7 +87,7 @@ impl<'a> PointDigest<'a> {
         self.outcomes.iter().find_map(|o| o.load_throughput())
     }
 
-    /// Whether the throughput that it was made at is only known not to be lower.
+    /// Returns whether the throughput that the result was made at is only known not to be lower.
     pub(crate) fn is_load_at_least(&self) -> bool {
         let own = |o: &&Outcome| o.brackets.first().is_some_and(|bracket| bracket.limit != Limit::Dut);
         self.outcomes.iter().any(|o| o.load.as_ref().map_or_else(|| own(o), |load| load.is_at_least))
@@ -184,7 +184,7 @@ impl<'a> PointDigest<'a> {
     }
 }
 
-/// Why most invalid trials were so, where it was not the tester's doing.
+/// Returns the reason why most invalid trials were invalid, or `None` where the tester or a disturbance was to blame.
 fn hindrance(records: &[&TrialRecord]) -> Option<Hindrance> {
     match Cause::of(records) {
         Cause::Connections => Some(Hindrance::Connections),

@@ -10,15 +10,15 @@ use std::collections::BTreeSet;
 
 /// The tests of one server that were written as one, with lists of what is cached and of what has AAAA records.
 pub(crate) struct Family<'a> {
-    /// As in the plan.
+    /// The name of the tests, as in the plan.
     pub(crate) name: &'a str,
-    /// What the titles of its tests have in common.
+    /// The common part of the titles of its tests.
     pub(crate) title: String,
     pub(crate) tests: Vec<(&'a Test, &'a Dns)>,
 }
 
 impl<'a> Family<'a> {
-    /// What is asked of all its servers in the same way: only such are compared.
+    /// Returns the conditions under which all its servers are asked; only servers with the same conditions are compared.
     pub(crate) fn conditions(&self) -> Option<Conditions> {
         self.tests.first().map(|(_, dns)| Conditions::of(dns))
     }
@@ -45,7 +45,8 @@ pub(crate) fn percentages(all: impl Iterator<Item = u8>) -> Vec<u8> {
     all.collect::<BTreeSet<u8>>().into_iter().collect()
 }
 
-/// What must be the same for results to be compared, beside what is cached and has AAAA records.
+/// The conditions that must be the same for results to be compared, beside the percentages of cached names and of names with
+/// AAAA records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Conditions {
     pub(crate) role: DnsRole,
@@ -120,7 +121,7 @@ impl<'a> Digest<'a> {
         found
     }
 
-    /// What a test of a DNS server is called beside its percentages, which have columns of their own.
+    /// Returns the title of a DNS server's test without its percentages, which have columns of their own.
     pub(crate) fn server(&self, test: &Test) -> String {
         let families = self.families();
         let own = families.iter().find(|family| family.tests.iter().any(|(other, _)| other.name == test.name));
@@ -149,7 +150,7 @@ fn name_of<'a>(test: &'a Test, dns: &Dns) -> &'a str {
     series.name.strip_suffix(&format!(".aaaa{}", dns.with_aaaa)).unwrap_or(&series.name)
 }
 
-/// What all titles begin with, up to a comma.
+/// Returns the common beginning of all titles, up to a comma.
 fn common_title(tests: &[(&Test, &Dns)]) -> String {
     let Some(((first, _), others)) = tests.split_first() else { return String::new() };
     let parts: Vec<&str> = first.title.split(", ").collect();

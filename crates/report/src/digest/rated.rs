@@ -10,7 +10,7 @@ use sixbench_method::stats::Summary;
 pub(crate) struct Rated {
     pub(crate) summary: Summary,
     pub(crate) limits: Limits,
-    /// Where the true values lie: of searched rates the brackets tell, of others the extremes of the sample.
+    /// The range of the true values: for searched rates taken from the brackets, for others the extremes of the sample.
     pub(crate) span: (f64, f64),
 }
 

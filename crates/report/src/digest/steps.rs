@@ -41,7 +41,7 @@ pub(crate) struct Step {
     pub(crate) trials: usize,
 }
 
-/// What one repetition has to say to a step.
+/// The data that one repetition contributes to a step.
 struct Tried {
     rate: Option<u64>,
     not_at: Option<u64>,

@@ -24,7 +24,7 @@ use stateful::JsonStateful;
 /// The version of the format of `results.json`. A field's meaning never changes under the same number.
 pub const FORMAT: u32 = 2;
 
-/// Of every rate, where a point does not say otherwise.
+/// The unit of every rate, where a point does not say otherwise.
 const RATE_UNIT: &str = "frames/s per direction";
 
 #[derive(Serialize)]
@@ -35,12 +35,12 @@ struct Results<'a> {
     interrupted: bool,
     run: JsonRun<'a>,
     counts: JsonCounts,
-    /// Of the run, the doubts about its numbers first.
+    /// The warnings of the run, the doubts about its numbers first.
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     warnings: &'a [String],
     rate_unit: &'static str,
     points: Vec<JsonPoint<'a>>,
-    /// Of series over the DUT's cores.
+    /// The series over the DUT's cores.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     core_scaling: Vec<JsonScaling<'a>>,
 }
@@ -54,19 +54,19 @@ struct JsonPoint<'a> {
     series: Option<&'a Series>,
     frame_size: u16,
     directions: Directions,
-    /// What became of it.
+    /// The outcome of the point.
     #[serde(flatten)]
     status: Option<JsonStatus>,
-    /// Of the rates in `goals`, where it is not the one of the whole file.
+    /// The unit of the rates in `goals`, where it is not that of the whole file.
     #[serde(skip_serializing_if = "Option::is_none")]
     rate_unit: Option<&'static str>,
-    /// Of a test with the two phases of RFC 9693.
+    /// The data of a test with the two phases of RFC 9693.
     #[serde(skip_serializing_if = "Option::is_none")]
     stateful: Option<JsonStateful>,
-    /// Of a test of a DNS server.
+    /// The data of a test of a DNS server.
     #[serde(skip_serializing_if = "Option::is_none")]
     dns: Option<JsonDns<'a>>,
-    /// Of a test that is no throughput test: of the search for its load.
+    /// The repetitions, one entry for each loss goal. For a test that is no throughput test, those of the search for its load.
     goals: Vec<Goal>,
     /// Everything else that was measured.
     quantities: Vec<JsonQuantity>,
@@ -81,10 +81,10 @@ struct Goal {
     dispersion_percent: Option<f64>,
     limited_by_dut: u32,
     limited_by_tester: u32,
-    /// Whether "tester" here and in `brackets` stands for connections of phase 1 that were not all opened or kept.
+    /// True if "tester" here and in `brackets` stands for connections of phase 1 that were not all opened or kept.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     hindered_by_phase_1: bool,
-    /// Whether it stands for names that were not cached as asked, or of which there were too few.
+    /// True if it stands for names that were not cached as asked, or of which there were too few.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     hindered_by_names: bool,
     limited_by_maximum: u32,

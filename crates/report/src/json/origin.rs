@@ -13,11 +13,11 @@ use std::collections::BTreeMap;
 #[derive(Serialize)]
 pub(super) struct JsonRun<'a> {
     sixbench: &'a str,
-    /// Of the first trial; null without one.
+    /// The start of the first trial; null without one.
     started: Option<String>,
-    /// Of the last trial.
+    /// The end of the last trial.
     ended: Option<String>,
-    /// Between the two.
+    /// The time between the two, seconds.
     seconds: Option<u64>,
     labels: &'a BTreeMap<String, String>,
     /// Host, command, times and ending of each part; several where the run was resumed.
@@ -38,7 +38,7 @@ impl<'a> JsonRun<'a> {
     }
 }
 
-/// How many points have which status.
+/// The number of points in each status.
 #[derive(Serialize)]
 pub(super) struct JsonCounts {
     points: usize,
@@ -66,19 +66,19 @@ pub(super) struct JsonResult {
     load: Option<u64>,
 }
 
-/// What became of a point.
+/// The outcome of a point.
 #[derive(Serialize)]
 pub(super) struct JsonStatus {
     /// `result`, `at-least`, `no-result` or `not-run`.
     status: &'static str,
-    /// Null of a result.
+    /// The name of the reason; null for a result.
     reason: Option<&'static str>,
-    /// In words; empty of a result that lacks nothing.
+    /// An explanation in words; empty for a result that lacks nothing.
     why: String,
     repetitions_with_result: u32,
     repetitions_made: u32,
     repetitions_planned: u32,
-    /// Null where there is none.
+    /// The result, or null where there is none.
     result: Option<JsonResult>,
 }
 

@@ -5,7 +5,7 @@ use serde::Serialize;
 use sixbench_method::plan::{Dns, DnsRole, Names};
 use sixbench_method::trial::dns::{Answers, AuthorityCounts, Cache};
 
-/// Of a test of queries.
+/// The data of a test of queries.
 #[derive(Serialize)]
 pub(super) struct JsonDns<'a> {
     role: DnsRole,
@@ -37,10 +37,10 @@ struct JsonAsked<'a> {
     achieved_rate: Option<f64>,
     worst_lateness_ns: u64,
     answers: &'a Answers,
-    /// Of first answers, right or wrong.
+    /// The mean round trip time of first answers, right or wrong, nanoseconds.
     rtt_mean_ns: Option<f64>,
     rtt_standard_deviation_ns: Option<f64>,
-    /// Of right answers.
+    /// The median delay of right answers, nanoseconds.
     delay_median_ns: Option<u64>,
     delay_p999_ns: Option<u64>,
     delay_max_ns: Option<u64>,
@@ -50,7 +50,7 @@ struct JsonAsked<'a> {
     asked_of_authority: Option<&'a AuthorityCounts>,
 }
 
-/// `None` of every other test.
+/// Returns the data of a test of a DNS server, or `None` for every other test.
 pub(super) fn of<'p>(digest: &Digest, point: &PointDigest<'p>) -> Option<JsonDns<'p>> {
     let dns: &Dns = point.test.measure.dns()?;
     let goal = digest.goal();

@@ -12,12 +12,12 @@ use sixbench_method::scaling::{Fit, NoFit};
 #[derive(Serialize)]
 pub(super) struct JsonScaling<'a> {
     series: &'a str,
-    /// `null` of DNS queries.
+    /// The frame size; `null` for DNS queries.
     frame_size: Option<u16>,
-    /// Of rates and of λ.
+    /// The unit of rates and of λ.
     rate_unit: &'static str,
     steps: Vec<JsonStep>,
-    /// Of the steps that are not `open`.
+    /// The fits over the steps that are not `open`.
     fits: Vec<Fit>,
     refusals: Vec<JsonRefusal>,
 }
@@ -29,17 +29,17 @@ struct JsonStep {
     minimum: f64,
     maximum: f64,
     n: usize,
-    /// Whether the rates may be higher in truth.
+    /// True if the rates may be higher in truth.
     open: bool,
     proportion: Option<f64>,
     speed_up: Option<f64>,
     efficiency: Option<f64>,
-    /// How `proportion` lies to the true one, and how `speed_up` and `efficiency` do.
+    /// The relation of `proportion` to the true one; `bound` is that of `speed_up` and `efficiency`.
     proportion_bound: &'static str,
     bound: &'static str,
-    /// At the found rate, in the order of the chain.
+    /// The idle time of each device at the found rate, in the order of the chain.
     idle: Vec<Idleness>,
-    /// Of a chain of devices.
+    /// The bottleneck of a chain of devices.
     #[serde(skip_serializing_if = "Option::is_none")]
     bottleneck: Option<JsonBottleneck>,
 }

@@ -6,18 +6,18 @@ use sixbench_method::plan::{Order, Stateful};
 use sixbench_method::stats::Summary;
 use sixbench_method::trial::Mapping;
 
-/// Of a test with two phases.
+/// The data of a test with two phases.
 #[derive(Serialize)]
 pub(super) struct JsonStateful {
     /// N; of a search for the capacity the first one.
     connections: u64,
-    /// M.
+    /// M: the number of four-tuples that the Responder keeps.
     state_table: u64,
     /// R, connections/s; `null` where it is what is searched.
     rate: Option<u64>,
     /// R over the establishment rate of the same DUT, where the run measured one.
     safety_factor: Option<f64>,
-    /// Whether that is an upper bound.
+    /// True if that is an upper bound.
     safety_factor_at_most: bool,
     timeout_ns: u64,
     /// D; `null` where nothing follows phase 1 but the validation.
@@ -33,9 +33,9 @@ pub(super) struct JsonStateful {
     not_counted: usize,
     /// Losing trials that would have passed without their validation.
     lost_in_validation_alone: usize,
-    /// Of the DUT, from the trial that saw most connections; the collisions of all trials.
+    /// The mapping behaviour of the DUT, from the trial that saw most connections; the collisions are those of all trials.
     mapping: Option<JsonMapping>,
-    /// Of a search for the capacity.
+    /// The steps of a search for the capacity.
     capacity_steps: Vec<JsonStep>,
 }
 
@@ -64,7 +64,7 @@ struct JsonStep {
     not_at: Option<u64>,
 }
 
-/// `None` of a stateless test.
+/// Returns the data of a stateful test, or `None` for a stateless one.
 pub(super) fn of(digest: &Digest, point: &PointDigest) -> Option<JsonStateful> {
     let test = point.test;
     let stateful: Stateful = test.stateful?;

@@ -43,7 +43,7 @@ fn caption(digest: &Digest) -> String {
     )
 }
 
-/// What is no delay of one way is said.
+/// Returns a sentence that says which values are not a delay of one way, if there are such.
 fn replies(digest: &Digest) -> &'static str {
     match digest.points_of(|m| m.response_time().is_some()).next() {
         Some(_) => " Of response-time the reverse direction is the response time: there and back.",

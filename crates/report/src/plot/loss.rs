@@ -77,7 +77,7 @@ fn panel(point: &PointDigest, record: &TrialRecord) -> String {
     style::draw(plots, style::with_note(style::from_zero(layout, x, y), &note))
 }
 
-/// What a trial is of.
+/// Returns the noun for the units that a trial sends.
 pub(super) fn noun(record: &TrialRecord) -> &'static str {
     if record.result.spec.shape == Shape::Queries { "queries" } else { "frames" }
 }

@@ -34,12 +34,12 @@ pub(crate) struct Figure {
     /// Name in the page and of the file.
     pub(crate) id: &'static str,
     pub(crate) title: &'static str,
-    /// How to read it.
+    /// Guidance on how to read it.
     pub(crate) caption: String,
     pub(crate) keys: Vec<Key>,
-    /// Each an SVG document.
+    /// The panels, each an SVG document.
     pub(crate) panels: Vec<String>,
-    /// What must be said below.
+    /// Notes that must be printed below it.
     pub(crate) notes: Vec<String>,
 }
 

@@ -45,7 +45,8 @@ fn panels(digest: &Digest, kind: Option<FrameSize>) -> Vec<String> {
     style::shared_out(&points, ROWS).map(|(part, points)| strip(digest, points, &format!("{}{part}", frames(kind)))).collect()
 }
 
-/// What repetitions are compared with; nothing is a share of zero.
+/// Returns the median that repetitions are compared with, or `None` if there is none or it is zero, since nothing is a share of
+/// zero.
 fn median(point: &PointDigest) -> Option<f64> {
     let values: Vec<f64> = point.headlines().iter().map(|(_, value)| *value).collect();
     let median = if point.is_searched() { point.headline()?.median } else { stats::median(&values)? };

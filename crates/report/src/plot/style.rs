@@ -77,7 +77,7 @@ pub(crate) fn key(i: usize, label: impl Into<String>) -> Key {
 /// The word for a losing trial.
 const LOST: &str = "lost frames";
 
-/// How a verdict is shown, everywhere: shape and colour, either of which is enough.
+/// The appearance of each verdict, everywhere: shape and colour, either of which is enough.
 pub(crate) const VERDICTS: [(Verdict, &str, MarkerShape, &str, &str); 3] = [
     (Verdict::Passed, "#0072b2", MarkerShape::Circle, "●", "passed"),
     (Verdict::Lost, "#d55e00", MarkerShape::Cross, "✕", LOST),
@@ -99,7 +99,8 @@ pub(crate) fn verdict_keys(digest: &Digest) -> Vec<Key> {
     VERDICTS.iter().map(|&(verdict, color, _, glyph, label)| Key::new(glyph, color, words(verdict, label))).collect()
 }
 
-/// What is told of a trial that is pointed at. One without a phase 2 has received nothing and lost nothing.
+/// Returns the text that is shown for a trial when the pointer is on it. One without a phase 2 has received nothing and lost
+/// nothing.
 pub(crate) fn trial_label(record: &TrialRecord, word: &str) -> String {
     let result = &record.result;
     let is_queries = result.spec.shape == Shape::Queries;
@@ -112,7 +113,7 @@ pub(crate) fn trial_label(record: &TrialRecord, word: &str) -> String {
     format!("repetition {}, trial {}: {}, {word}, {lost}", record.repetition, record.trial, load(&result.spec))
 }
 
-/// What an axis of searched rates is called: `throughput (frames/s per direction)`.
+/// Returns the title of an axis of searched rates: `throughput (frames/s per direction)`.
 pub(crate) fn rate_label(measure: &Measure) -> String {
     format!("{} ({})", measure.info().axis, full_rate_unit(measure))
 }
@@ -134,7 +135,7 @@ pub(crate) fn dashed(points: Vec<(f64, f64)>, color: &str, width: f64) -> Plot {
     LinePlot::new().with_data(points).with_color(color).with_stroke_width(width).with_dashed().into()
 }
 
-/// Where a median lies, how far down and up its bar goes, and what is told when it is pointed at.
+/// A median: where it lies, how far down and up its bar goes, and the text that is shown when the pointer is on it.
 pub(crate) struct Barred {
     pub(crate) at: (f64, f64),
     pub(crate) bar: (f64, f64),
@@ -172,7 +173,8 @@ pub(crate) fn with_note(layout: Layout, note: &str) -> Layout {
     layout.with_subtitle(plain(note)).with_subtitle_size(11)
 }
 
-/// What would crowd one panel, over as many as it takes, in even parts: what to add to the title, and the part.
+/// Splits what would crowd one panel into as many panels as it takes, in even parts. Returns the addition to the title, and the
+/// part, for each panel.
 pub(crate) fn shared_out<T>(all: &[T], most: usize) -> impl Iterator<Item = (String, &[T])> {
     let panels = all.len().div_ceil(most).max(1);
     let parts = all.chunks(all.len().div_ceil(panels).max(1)).enumerate();
@@ -180,7 +182,7 @@ pub(crate) fn shared_out<T>(all: &[T], most: usize) -> impl Iterator<Item = (Str
     parts.map(move |(i, part)| (title(i), part))
 }
 
-/// What a panel of a point is called.
+/// Returns the title of the panel of a point.
 pub(crate) fn point_title(point: &PointDigest) -> String {
     match point.size() {
         Some(size) => format!("{}, {size}\u{a0}bytes", cut(&title(point.test), 36)),

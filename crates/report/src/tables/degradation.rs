@@ -92,7 +92,7 @@ fn formula(by: SeriesBy, first: f64, subject: &Subject) -> String {
     format!("RFC 8219 section 10.2: {formula} of the medians at {least} and n {noun}; above 0 is worse.{load}")
 }
 
-/// How the flows of the series start.
+/// Returns a sentence on the start of the series' flows; empty if the series is not one of flows.
 fn start(steps: &Steps) -> String {
     let step_ns = steps.steps.iter().filter_map(|(_, test)| test.traffic.flows).map(|f| f.step_ns).max().unwrap_or(0);
     match step_ns {

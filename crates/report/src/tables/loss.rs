@@ -33,7 +33,7 @@ fn row(digest: &Digest, point: &PointDigest, sample: &Sample) -> Vec<String> {
     cells.chain([sample.summary.n.to_string()]).collect()
 }
 
-/// What the per cent of an input rate are of.
+/// Returns the name of the rate that the percentages of input rates are of.
 pub(crate) fn base(digest: &Digest) -> &'static str {
     match digest.input.plan.link_rate {
         Some(_) => "the theoretical rate of the medium at that frame size",

@@ -26,7 +26,7 @@ pub(crate) fn mbit(rate: f64, size: FrameSize) -> f64 {
     rate * f64::from(size.0) * 8.0 / 1e6
 }
 
-/// What the percentiles of these summaries are worth.
+/// Returns a note on the worth of the percentiles of these summaries.
 pub(crate) fn percentile_note<'s>(summaries: impl Iterator<Item = &'s Summary>) -> String {
     let sizes: BTreeSet<usize> = summaries.map(|s| s.n).filter(|&n| n < 100).collect();
     let sizes: Vec<String> = sizes.iter().map(usize::to_string).collect();
@@ -36,7 +36,7 @@ pub(crate) fn percentile_note<'s>(summaries: impl Iterator<Item = &'s Summary>) 
     }
 }
 
-/// How far the repetitions are apart: `(max - min) / median`, per cent.
+/// Returns the spread of the repetitions: `(max - min) / median`, per cent.
 fn dispersion(summary: &Summary) -> String {
     summary.dispersion_percent().map_or("–".to_owned(), |d| format!("{}\u{a0}%", words::three_digits(d.abs())))
 }

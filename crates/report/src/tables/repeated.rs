@@ -13,12 +13,12 @@ struct Format {
     id: &'static str,
     title: &'static str,
     measure: fn(&Measure) -> bool,
-    /// What the load of the trial is called.
+    /// The name of the load of the trial.
     load: &'static str,
     /// A column of its own after the load.
     extra: Option<Extra>,
     quantities: &'static [(Quantity, &'static str)],
-    /// Whether the clause asks for the average.
+    /// True if the clause asks for the average.
     is_averaged: bool,
     note: &'static str,
 }

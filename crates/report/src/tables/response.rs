@@ -72,7 +72,8 @@ fn table(digest: &Digest, ladder: &Ladder) -> Table {
     missing(digest, ladder).into_iter().fold(table, Table::with_note)
 }
 
-/// Why there is no result for some numbers of clients, a sentence for each reason: `No result for #8 and #9: every trial ...`.
+/// Returns a sentence for each reason why there is no result for some numbers of clients: `No result for #8 and #9: every trial
+/// ...`.
 fn missing(digest: &Digest, ladder: &Ladder) -> Vec<String> {
     let mut groups: Vec<(String, Vec<String>)> = Vec::new();
     for rung in ladder.missing() {
@@ -110,7 +111,7 @@ fn repetitions(ladder: &Ladder) -> Vec<String> {
     std::iter::once("n".to_owned()).chain(ladder.steps.iter().map(|rung| n(rung).to_string())).collect()
 }
 
-/// What of the response time may be the tester's own.
+/// Returns a note on the part of the response time that may be the tester's own.
 fn turn_around(ladder: &Ladder) -> String {
     let records = ladder.steps.iter().flat_map(|rung| &rung.point.records);
     let worst = records.filter_map(|record| Some(record.result.exchange()?.worst_turn_around_ns())).max().unwrap_or(0);

@@ -8,7 +8,7 @@ use sixbench_method::record::TrialRecord;
 use sixbench_method::trial::Verdict;
 use sixbench_method::trial::tcp::{Close, TcpResult, Times};
 
-/// What was found, and the trial it rests on.
+/// Returns the table of results and that of the trial they rest on.
 pub(crate) fn tables(digest: &Digest) -> Vec<Table> {
     vec![found(digest), transport(digest)]
 }
@@ -57,7 +57,7 @@ fn found_row(digest: &Digest, point: &PointDigest) -> Vec<String> {
     row
 }
 
-/// Of both requests, where each connection makes two.
+/// Returns the numbers of objects requested and completed, with both requests where each connection makes two.
 fn objects(tcp: &TcpResult) -> (u64, u64) {
     let check = tcp.check.unwrap_or_default();
     (tcp.connections.established + check.requested, tcp.connections.completed + check.alive)

@@ -55,7 +55,7 @@ fn headline_row(digest: &Digest, point: &PointDigest) -> Vec<String> {
     row
 }
 
-/// What limited a result, with the repetitions that need a word of their own.
+/// Returns the description of what limited a result, with the repetitions that need a word of their own.
 pub(crate) fn limit_words(goal: &GoalDigest) -> String {
     let mut words = vec![goal.limits.words()];
     if goal.unmeasured > 0 {

@@ -10,9 +10,9 @@ struct Told {
     is_of: fn(&Measure) -> bool,
     kind: Kind,
     unit: &'static str,
-    /// Whether the number of connections is a condition of the result rather than the result.
+    /// True if the number of connections is a condition of the result rather than the result.
     has_number: bool,
-    /// What else the numbers mean.
+    /// The further meaning of the numbers, which is appended to the sentence.
     tail: &'static str,
 }
 

@@ -28,7 +28,7 @@ pub(crate) fn sentences(digest: &Digest) -> Vec<String> {
     sentences
 }
 
-/// What must be said of the results: which say little, and that the run is not complete.
+/// Returns the reservations about the results: which of them say little, and that the run is not complete.
 pub(crate) fn reservations(digest: &Digest) -> Vec<String> {
     disturbed(digest).into_iter().chain(caution(digest)).chain(progress(digest)).collect()
 }
@@ -40,7 +40,7 @@ pub(crate) fn rates(digest: &Digest) -> Vec<String> {
     rates.chain(clients::sentences(digest)).chain(series::sentences(digest)).collect()
 }
 
-/// Of a run without any result, what ended it.
+/// Returns a sentence for a run without any result on what ended it.
 pub(crate) fn nothing(digest: &Digest) -> String {
     let trials = crate::words::count(digest.input.records.len() as u64, "trial");
     let what = match stop(digest) {
@@ -53,14 +53,14 @@ pub(crate) fn nothing(digest: &Digest) -> String {
     format!("{what}; {trials} recorded.")
 }
 
-/// What ended the run before its end: of a point whose device could not be set up, that.
+/// Returns what ended the run early; for a point whose device could not be set up, that failure.
 fn stop(digest: &Digest) -> Stop {
     let stops = || digest.planned.iter().filter_map(|planned| planned.stop.as_ref());
     let set_up = stops().find(|stop| matches!(stop, Stop::SetUpFailed { .. })).cloned();
     set_up.unwrap_or_else(|| Stop::of(digest.input.facts))
 }
 
-/// How much of the run others have disturbed.
+/// Returns a sentence on how many trials were disturbed by other work; `None` if none was.
 fn disturbed(digest: &Digest) -> Option<String> {
     let records = digest.input.records;
     let trials = records.iter().filter(|record| is_disturbed(record)).count();

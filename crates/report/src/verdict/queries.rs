@@ -12,7 +12,7 @@ const KIND: Kind = Kind {
     nothing: "did not answer every query even at the lowest rate of the plan",
 };
 
-/// What is cached and what has AAAA records, per cent.
+/// The percentage of cached names, and that of names with AAAA records.
 type Share = (u8, u8);
 
 /// In full under the first condition that has results, in brief under the others; then what caching and AAAA records change.

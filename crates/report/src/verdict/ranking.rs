@@ -3,7 +3,7 @@
 use crate::digest::{Hindrance, Limits, Rated};
 use crate::words::{share, short};
 
-/// A result with the name of whom it is of.
+/// A result with the name under which it is reported.
 #[derive(Clone)]
 pub(super) struct Ranked {
     pub(super) name: String,
@@ -12,14 +12,14 @@ pub(super) struct Ranked {
     span: (f64, f64),
 }
 
-/// What is said of results of one kind.
+/// The words for results of one kind.
 #[derive(Clone, Copy)]
 pub(super) struct Kind {
     /// `passed`, `opened`: what the DUT did.
     pub(super) verb: &'static str,
-    /// Where the plan ends, as in `the highest load of the plan`.
+    /// The end of the plan, as in `the highest load of the plan`.
     pub(super) ceiling: &'static str,
-    /// Of one that did nothing: `passed not even the lowest load of the plan`.
+    /// The words for a device that did nothing: `passed not even the lowest load of the plan`.
     pub(super) nothing: &'static str,
 }
 
@@ -43,7 +43,7 @@ impl Ranked {
         }
     }
 
-    /// Why it may be more in truth, with what follows.
+    /// Returns the reason why the result may be higher in truth, with the consequence; empty if it may not.
     pub(super) fn why_open(&self, kind: Kind) -> String {
         match self.limits.open_above() {
             true => format!("{}: the DUT may be better", self.why_open_briefly(kind)),
@@ -98,7 +98,8 @@ impl Ranked {
         format!("{name} reached {bound}{share} of that: {}{why}{}.", short(self.median), self.tie(above))
     }
 
-    /// Where the ranges of two neighbours overlap, their order is not shown.
+    /// Returns a note that the order of two neighbours is not shown if their ranges overlap; empty if they do not, or if this
+    /// result may be higher in truth.
     pub(super) fn tie(&self, above: &Self) -> String {
         let apart = self.span.1 < above.span.0;
         match apart || self.limits.open_above() {

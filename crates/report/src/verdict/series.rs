@@ -73,7 +73,8 @@ fn scaling(digest: &Digest, steps: &Steps) -> Option<String> {
     ))
 }
 
-/// Which device of a chain is the bottleneck with the fewest and with the most cores, which may not be the same one.
+/// Returns the device of each chain that is the bottleneck with the fewest and with the most cores, which may not be the same
+/// one.
 fn bottlenecks(digest: &Digest) -> Vec<String> {
     let all = scalings(digest);
     let extremes = all.iter().flat_map(|scaling| match &scaling.steps[..] {

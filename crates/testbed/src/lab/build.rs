@@ -17,10 +17,10 @@ use work::Work;
 /// Knows which packages a lab is built of.
 const INSTALLER: &str = include_str!("../../../../scripts/install-dependencies");
 
-/// A package may be large and the line slow.
+/// The longest time that an installation may take: a package may be large and the line slow.
 const PATIENCE: Duration = Duration::from_secs(1800);
 
-/// What is to be built.
+/// The order for a build of a lab.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Order {
     /// The directory labs are kept in.
@@ -29,7 +29,7 @@ pub struct Order {
     pub jool: Option<PathBuf>,
 }
 
-/// What happens in a build.
+/// The progress of a build.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress<'a> {
     /// It is there already; nothing is done.

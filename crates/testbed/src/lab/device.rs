@@ -13,7 +13,8 @@ const MEMORY_MIB: u32 = 1024;
 /// Octets of layer 3, where the interface cannot be asked.
 const ORDINARY_MTU: u32 = 1500;
 
-/// Of the machine's interfaces, the same in every run; locally administered. Those in the namespace have others.
+/// The hardware addresses of the machine's interfaces, the same in every run and locally administered. The interfaces in the
+/// namespace have others.
 const MACS: [&str; 2] = ["02:73:62:01:00:01", "02:73:62:01:00:02"];
 
 impl Machine {
@@ -40,7 +41,8 @@ impl Machine {
     }
 }
 
-/// The host's kernel must neither answer nor forward what is for the machine, and must take every frame for it.
+/// Hands the links over to the machine: the host's kernel must neither answer nor forward frames for it, and must take every
+/// one.
 fn hand_over(shell: &Shell) -> Result<(), TestbedError> {
     shell.transcript().comment("the links are those of a virtual machine: the kernel of this one keeps out of it");
     shell.set("/proc/sys/net/ipv4/ip_forward", "0")?;

@@ -9,12 +9,12 @@ use std::path::{Path, PathBuf};
 /// Runs a command inside: `sh DIRECTORY/inside WORD...`.
 pub(super) const INSIDE: &str = include_str!("inside.sh");
 
-/// Where a machine's files lie.
+/// The directory of a machine's files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Files(PathBuf);
 
 impl Files {
-    /// Of the machine in the directory of a device.
+    /// Returns the files of the machine in the directory of a device.
     pub(super) fn of(directory: &Path) -> Self {
         Self(directory.join("machine"))
     }
@@ -23,37 +23,38 @@ impl Files {
         &self.0
     }
 
-    /// The script that starts it.
+    /// Returns the path of the script that starts the machine.
     pub(super) fn boot(&self) -> PathBuf {
         self.0.join("boot")
     }
 
-    /// Its first process.
+    /// Returns the path of the machine's first process.
     pub(super) fn init(&self) -> PathBuf {
         self.0.join("init")
     }
 
-    /// The script that runs a command in it.
+    /// Returns the path of the script that runs a command in the machine.
     pub(crate) fn inside(&self) -> PathBuf {
         self.0.join("inside")
     }
 
-    /// What it writes on its console.
+    /// Returns the path of the log of the machine's console.
     pub(super) fn console_log(&self) -> PathBuf {
         self.0.join("console.log")
     }
 
-    /// The number of its process here.
+    /// Returns the path of the file with the number of the machine's process on this host.
     pub(super) fn pid(&self) -> PathBuf {
         self.0.join("pid")
     }
 
-    /// What must be there before it boots: numbered commands, what they print, and the kernel's own files.
+    /// Returns the directories that must exist before the machine boots: for numbered commands, for their output, and for the
+    /// kernel's own files.
     pub(super) fn folders(&self) -> [PathBuf; 3] {
         ["jobs", "out", "uml"].map(|name| self.0.join(name))
     }
 
-    /// Its console's input.
+    /// Returns the path of the console's input.
     pub(super) fn console(&self) -> PathBuf {
         self.0.join("console")
     }
@@ -68,12 +69,12 @@ pub(super) fn boot(lab: &Lab, wanted: &Wanted, files: &Files) -> String {
     format!("echo $$ > {}\n{} <> {}\n", word(&files.pid()), quoted(&words), word(&files.console()))
 }
 
-/// A path as a shell reads it.
+/// Returns a path quoted for a shell.
 fn word(path: &Path) -> String {
     quoted(&[path.display().to_string()])
 }
 
-/// The kernel's own arguments.
+/// Returns the arguments of the kernel itself.
 fn kernel(wanted: &Wanted, files: &Files) -> Vec<String> {
     let mut words = vec![format!("mem={}M", wanted.memory_mib), format!("uml_dir={}/uml", files.directory().display())];
     words.extend(["rootfstype=hostfs", "ro", "quiet", "con=null", "con0=fd:0,fd:1", "con1=null"].map(str::to_owned));
@@ -109,7 +110,7 @@ const SERVE: &str = r#"while read -r job; do
 done
 "#;
 
-/// As the links of a device in a namespace are.
+/// Returns the commands that set up the machine's links like those of a device in a namespace.
 fn links(wanted: &Wanted) -> String {
     let line = |(number, link): (usize, &super::machine::Link)| {
         let (name, mtu) = (&link.name, wanted.mtu);

@@ -3,21 +3,21 @@
 use crate::shell::{Shell, TestbedError};
 use std::path::{Path, PathBuf};
 
-/// Every lab's name begins so.
+/// The beginning of every lab's name.
 pub(super) const PREFIX: &str = "linux-";
 
-/// Preloaded into User-Mode Linux.
+/// The source of the library that is preloaded into User-Mode Linux.
 pub(super) const SHIM: &str = include_str!("shim.c");
 
-/// Goes up when the same inputs are made into something else.
+/// The version of the build, which is raised when the same inputs are made into something else.
 const FORM: u64 = 1;
 
-/// What the packages of this machine say.
+/// The versions that the packages of this machine state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Inputs {
     /// The version of Debian's source package of the virtual machines' kernel: `6.1.176-1`.
     pub(super) kernel_package: String,
-    /// Of Jool: its modules and its tools must be of the same.
+    /// The version of Debian's package of Jool: its modules and its tools must be of the same version.
     pub(super) jool_package: String,
 }
 
@@ -60,20 +60,20 @@ impl Inputs {
         format!("{PREFIX}{}-jool-{}-{shim:016x}", self.kernel_package, self.jool_package)
     }
 
-    /// Whether a lab is made of this.
+    /// Returns whether a lab is made from these inputs.
     pub(super) fn made(&self, lab: &Path) -> bool {
         let name = lab.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         let base = self.base();
         name == base || name.strip_prefix(&base).is_some_and(|rest| rest.starts_with("-own-jool-"))
     }
 
-    /// Where the package keeps the kernel's own modules.
+    /// Returns the directory in which the package keeps the kernel's own modules.
     pub(super) fn kernel_modules(&self) -> PathBuf {
         Path::new("/usr/lib/uml/modules").join(self.kernel())
     }
 }
 
-/// Of `linux (= 6.1.176-1)`, as a package names what it was built of.
+/// Returns the version in `linux (= 6.1.176-1)`, the form in which a package names the sources it was built from.
 fn kernel_version(built_using: &str) -> Option<&str> {
     let sources = built_using.split(',').map(str::trim);
     sources.into_iter().find_map(|source| source.strip_prefix("linux (= ")?.strip_suffix(')'))
@@ -87,15 +87,15 @@ fn query(package: &str, field: &str) -> Result<String, TestbedError> {
     }
 }
 
-/// The hash of nothing yet.
+/// The hash of no octets.
 pub(super) const FNV_START: u64 = 0xcbf2_9ce4_8422_2325;
 
-/// FNV-1a, 64 bits: a name, no protection.
+/// Returns the FNV-1a hash, 64 bits. It serves as a name, not as protection.
 fn fnv(octets: &[u8]) -> u64 {
     fnv_of_more(FNV_START, octets)
 }
 
-/// The hash of what has the hash `before`, and `octets` behind it.
+/// Returns the hash of data that has the hash `before`, followed by `octets`.
 pub(super) fn fnv_of_more(before: u64, octets: &[u8]) -> u64 {
     octets.iter().fold(before, |hash, octet| (hash ^ u64::from(*octet)).wrapping_mul(0x0100_0000_01b3))
 }

@@ -10,7 +10,7 @@ use std::net::Ipv6Addr;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// How long a machine may take until it runs commands: two seconds are usual.
+/// The longest time that a machine may take until it runs commands: two seconds are usual.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Virtual cores of a machine: User-Mode Linux knows only one.
@@ -19,7 +19,7 @@ pub(crate) const VIRTUAL_CORES: usize = 1;
 /// Lines of the console that an error shows.
 const LAST: usize = 4;
 
-/// Which machine is wanted.
+/// The specification of the machine that is wanted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wanted {
     /// A directory of the caller's, which the machine sees under the same name and cannot write to. Its own files go into a folder there.
@@ -28,7 +28,7 @@ pub struct Wanted {
     pub links: Vec<Link>,
     /// Cores it may use, as `taskset -c` reads a list. The machine has one virtual core.
     pub cores: String,
-    /// Of all its links, octets of layer 3.
+    /// The MTU of all its links, octets of layer 3.
     pub mtu: u32,
     /// Memory it may come to use, MiB.
     pub memory_mib: u32,
@@ -50,10 +50,10 @@ pub struct Link {
 /// A running machine. Dropping it ends everything in it; its files stay in the caller's directory.
 #[derive(Debug)]
 pub struct Machine {
-    /// Its release.
+    /// The release of its kernel.
     kernel: String,
     files: Files,
-    /// Outside, in the namespace.
+    /// The shell outside the machine, in the namespace.
     namespace: Shell,
     /// `None` in a rehearsal.
     child: Option<Daemon>,
@@ -113,13 +113,13 @@ impl Machine {
         self.child.as_ref().and_then(Daemon::process)
     }
 
-    /// An error when the machine has ended, with what its console said.
+    /// Returns an error if the machine has ended, with the last words of its console.
     pub fn check_alive(&mut self) -> Result<(), TestbedError> {
         let Some(status) = self.child.as_mut().and_then(Daemon::ended) else { return Ok(()) };
         Err(TestbedError::Other(format!("the virtual machine has ended ({status}); its console says: {}", self.last_words())))
     }
 
-    /// What it is, in words.
+    /// Returns a description of the machine.
     pub fn description(&self) -> String {
         format!(
             "a virtual machine in its namespace: User-Mode Linux {} with one virtual core, which takes frames from the ends of the links \

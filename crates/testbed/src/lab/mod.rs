@@ -19,13 +19,13 @@ use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// Where labs are kept, unless SIXBENCH_LAB names another directory.
+/// The directory in which labs are kept, unless SIXBENCH_LAB names another.
 const CACHE: &str = "/var/cache/sixbench/lab";
 
-/// What a complete lab says of itself.
+/// The name of the file that describes a complete lab.
 const MANIFEST: &str = "lab.toml";
 
-/// Ends the name of a lab that is being built.
+/// The end of the name of a lab that is being built.
 const UNFINISHED: &str = ".unfinished";
 
 /// The directory labs are kept in; absolute, since commands run in directories of their own.
@@ -39,7 +39,7 @@ fn cache_named(named: Option<PathBuf>) -> PathBuf {
     std::path::absolute(&path).unwrap_or(path)
 }
 
-/// What is in a lab.
+/// The contents of a lab.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Manifest {
@@ -65,9 +65,9 @@ pub struct Entry {
     pub path: PathBuf,
     /// `None` where the build did not come to its end.
     pub manifest: Option<Manifest>,
-    /// Octets.
+    /// The size of its files, octets.
     pub size: u64,
-    /// Whether it is of the packages this machine has now.
+    /// True if it is built from the packages that this machine has now.
     pub is_current: bool,
 }
 
@@ -100,29 +100,29 @@ impl Lab {
         labs.filter(|lab| inputs.made(lab.directory())).collect()
     }
 
-    /// When it was. `None` where the file system does not say.
+    /// Returns the time at which it was built, or `None` where the file system does not say.
     fn built(&self) -> Option<SystemTime> {
         std::fs::metadata(self.directory.join(MANIFEST)).and_then(|metadata| metadata.modified()).ok()
     }
 
-    /// `None` of what is no lab, or not yet one.
+    /// Opens a lab. Returns `None` if the directory is no lab, or not yet one.
     fn open(directory: &Path) -> Option<Self> {
         let is_unfinished = directory.to_string_lossy().ends_with(UNFINISHED);
         let text = std::fs::read_to_string(directory.join(MANIFEST)).ok().filter(|_| !is_unfinished)?;
         Some(Self { directory: directory.to_owned(), manifest: toml::from_str(&text).ok()? })
     }
 
-    /// Where it lies.
+    /// Returns the directory of the lab.
     pub fn directory(&self) -> &Path {
         &self.directory
     }
 
-    /// What is in it.
+    /// Returns the description of the lab's contents.
     pub fn manifest(&self) -> &Manifest {
         &self.manifest
     }
 
-    /// Whether it has a module, built for it or the kernel's own.
+    /// Returns whether the lab has a module, built for it or the kernel's own.
     fn has(&self, module: &str) -> bool {
         if self.manifest.modules.iter().any(|built| built == module) {
             return true;
@@ -132,12 +132,12 @@ impl Lab {
         order.is_ok_and(|text| text.lines().any(|line| line.split_once(':').is_some_and(|(path, _)| path.ends_with(&file))))
     }
 
-    /// The programs that go before the system's own in a virtual machine.
+    /// Returns the directory of the programs that take precedence over the system's own in a virtual machine.
     pub(crate) fn programs(&self) -> PathBuf {
         self.directory.join("bin")
     }
 
-    /// What is preloaded into User-Mode Linux.
+    /// Returns the path of the library that is preloaded into User-Mode Linux.
     pub(crate) fn shim(&self) -> PathBuf {
         self.directory.join("shim.so")
     }
@@ -149,7 +149,7 @@ fn numbers(version: &str) -> Vec<u32> {
     upstream.split('.').map_while(|number| number.parse().ok()).collect()
 }
 
-/// Where the modules for a kernel lie in a lab.
+/// Returns the directory of the modules for a kernel in a lab.
 fn module_tree(lab: &Path, kernel: &str) -> PathBuf {
     lab.join("modules/lib/modules").join(kernel)
 }

@@ -12,11 +12,11 @@ use std::time::Instant;
 pub struct WatchedDevice {
     /// The name of its recipe.
     pub name: String,
-    /// What it can be watched by.
+    /// The source by which it can be watched.
     pub source: Source,
 }
 
-/// What a device can be watched by.
+/// The source by which a device can be watched.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
     /// A virtual machine, from its host.
@@ -76,7 +76,7 @@ impl Watcher {
         Some(DeviceWatch { device: self.name, cores, memory })
     }
 }
-/// What the host's cores of a device did.
+/// Returns the samples of the host's cores that belong to a device.
 fn of_host(own: Vec<u32>, snapshots: &[processor::Snapshot]) -> Vec<CoreWatch> {
     let cores = processor::watched(snapshots, &Cores { tester: vec![], dut: own });
     cores.into_iter().filter(|core| core.role == "dut").collect()

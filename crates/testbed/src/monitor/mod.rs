@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 /// Time between samples.
 pub const INTERVAL: Duration = Duration::from_millis(100);
 
-/// Whom to watch beside the processors.
+/// The processes and devices to watch beside the processors.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Watched {
     /// The processes that are the DUT, if it is one or several; what they have started is watched with them.
@@ -37,14 +37,14 @@ pub struct Watched {
 /// A process that does nothing but live in a namespace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Anchor {
-    /// Of the device there, where it is one of several; it stands before the names of interfaces.
+    /// The name of the device in that namespace, where it is one of several; it is put before the names of interfaces.
     pub device: Option<String>,
     /// Its number.
     pub process: u32,
 }
 
 impl Watched {
-    /// What several devices in a row are watched by, each with its name.
+    /// Returns all that is watched of several devices in a row, with the name of each device.
     pub(crate) fn all(devices: Vec<(&str, Self)>) -> Self {
         let is_one = devices.len() == 1;
         let mut all = Self::default();
@@ -78,7 +78,7 @@ struct Snapshot {
     memory: u64,
     /// Processor time of the DUT's process so far, milliseconds.
     process_ms: u64,
-    /// How long the DUT's processes have waited for a core so far, microseconds.
+    /// The time that the DUT's processes have waited for a core so far, microseconds.
     waited_us: u64,
     conntrack: conntrack::Snapshot,
 }

@@ -11,12 +11,12 @@ use std::time::{Duration, Instant};
 /// For the first answer, before the trial, and for the last one after it, when the load is gone.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// What it answered.
+/// One answer of the other machine.
 #[derive(Debug)]
 struct Snapshot {
     at: Instant,
     processors: processor::Snapshot,
-    /// Octets in use; `None` of a kernel that does not say how many are available (before Linux 3.14).
+    /// Octets in use; `None` for a kernel that does not say how many are available (before Linux 3.14).
     memory: Option<u64>,
 }
 
@@ -74,7 +74,8 @@ fn memory_in_use(text: &str) -> Option<u64> {
     Some(kib("MemTotal:")?.saturating_sub(kib("MemAvailable:")?) * 1024)
 }
 
-/// Of each interval between two moments the share between the two answers that its middle lies between.
+/// Returns the shares of the processor time for each interval between two moments, taken between the two answers around its
+/// middle.
 fn cores(seen: &[Snapshot], moments: &[Instant]) -> Vec<CoreWatch> {
     let Some(first) = seen.first() else { return Vec::new() };
     let pair = |interval: &[Instant]| {
@@ -85,13 +86,13 @@ fn cores(seen: &[Snapshot], moments: &[Instant]) -> Vec<CoreWatch> {
     over(&first.processors, &pairs, |_| "dut")
 }
 
-/// At each moment as it was answered next.
+/// Returns the memory at each moment, taken from the next answer after it, octets.
 fn memory(seen: &[Snapshot], moments: &[Instant]) -> Vec<u64> {
     let at = |moment: &Instant| seen.get(since(seen, *moment)).map(|snapshot| snapshot.memory);
     moments.iter().filter_map(at).collect::<Option<Vec<u64>>>().unwrap_or_default()
 }
 
-/// The first of them that is not before a moment.
+/// Returns the index of the first snapshot that is not before a moment.
 fn since(seen: &[Snapshot], moment: Instant) -> usize {
     seen.partition_point(|snapshot| snapshot.at < moment)
 }

@@ -95,7 +95,7 @@ fn role(core: u32, cores: &Cores) -> &'static str {
     }
 }
 
-/// What part of the time between two snapshots went where; `None` where the clock did not tick.
+/// Returns the shares of the time between two snapshots, per mille, or `None` if the clock did not tick.
 fn share(before: &Ticks, after: &Ticks) -> Option<CpuSample> {
     // Saturating: the kernel's counters are known to step back now and then.
     let spent = [

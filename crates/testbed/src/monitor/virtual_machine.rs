@@ -61,8 +61,9 @@ impl Eye {
         self.seen.push((Instant::now(), snapshot(self.process)));
     }
 
-    /// Which virtual core did what cannot be seen from outside: core 0 stands for all of them, with the mean of their shares. `None` of a
-    /// machine that never ran, of which nothing is known.
+    /// Ends the watch, and returns the cores' shares and the memory. The work of each virtual core cannot be seen from outside:
+    /// core 0 stands for all of them, with the mean of their shares. Returns `None` for a machine that never ran, of which
+    /// nothing is known.
     pub(super) fn close(self) -> Option<(Vec<CoreWatch>, Vec<u64>)> {
         let is_known = self.seen.iter().any(|(_, machine)| !machine.threads.is_empty());
         let share = |pair: &[(Instant, Snapshot)]| share(used_ns(&pair[0].1, &pair[1].1), pair[1].0 - pair[0].0, self.cores);

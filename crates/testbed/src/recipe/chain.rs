@@ -15,7 +15,7 @@ pub(super) struct ChainFile {
     technology: Technology,
     /// Names of recipes, from left to right.
     chain: Vec<String>,
-    /// What sources become behind the last device, where the one with the state is not the last.
+    /// The pools that sources are translated to behind the last device, where the device with the state is not the last.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pool: Vec<Pool>,
 }
@@ -67,7 +67,7 @@ impl ChainFile {
     }
 }
 
-/// Those of every device, each once.
+/// Returns the known defects of every device, each once.
 fn known_defects(parts: &[Recipe]) -> Vec<KnownDefect> {
     let mut defects = Vec::new();
     for defect in parts.iter().flat_map(|part| &part.known_defects) {

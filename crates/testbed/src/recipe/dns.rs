@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Dns {
-    /// Where it listens.
+    /// The port on which it listens.
     #[serde(default = "domain")]
     pub port: u16,
     /// The prefix of RFC 6052 in which it synthesises addresses; of a DNS64 server only, and of every one.
@@ -26,7 +26,7 @@ fn domain() -> u16 {
 /// RFC 6052 section 2.2: a prefix has one of these lengths.
 const LENGTHS: [u8; 6] = [32, 40, 48, 56, 64, 96];
 
-/// What is wrong with a recipe as one of a server, each in one line; nothing of other devices.
+/// Returns the problems of a recipe as that of a server, one line each. Recipes of other devices have none.
 pub(super) fn problems(recipe: &Recipe) -> Vec<String> {
     let is_server = recipe.technology.is_dns();
     let Some(dns) = &recipe.dns else {

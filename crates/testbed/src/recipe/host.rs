@@ -6,12 +6,13 @@ use crate::lab::{Lab, cache};
 use crate::shell::TestbedError;
 
 impl Recipe {
-    /// Whether it runs in the lab, or one of the devices in a row that it stands for.
+    /// Returns whether the device runs in the lab, or one of the devices in a row that the recipe stands for does.
     pub fn is_in_lab(&self) -> bool {
         parts(self).iter().any(|part| part.host == Host::Lab)
     }
 
-    /// Whether the kernel lab is there for it, and for each device in a row that it stands for; good where none needs one.
+    /// Checks that the kernel lab is there for the device, and for each device in a row that the recipe stands for. Passes if
+    /// none needs one.
     ///
     /// # Errors
     /// The lab is missing, or a module in it; with the command that builds it.
@@ -22,7 +23,7 @@ impl Recipe {
 }
 
 impl Host {
-    /// As plans and recipes write it.
+    /// Returns the name of the host as plans and recipes write it.
     pub fn name(self) -> &'static str {
         match self {
             Self::Netns => "netns",
@@ -51,7 +52,7 @@ impl Recipe {
     }
 }
 
-/// What is wrong with a recipe's host.
+/// Returns the problems of a recipe's host.
 pub(super) fn problems(recipe: &Recipe) -> Vec<String> {
     let mut problems = Vec::new();
     if recipe.host != Host::Lab && !recipe.modules.is_empty() {

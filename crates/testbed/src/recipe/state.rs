@@ -26,7 +26,8 @@ pub struct State {
     /// Empties the table before a trial.
     #[serde(default)]
     pub flush: Vec<Step>,
-    /// Whether the device's daemon is restarted before every trial, for implementations whose table no command empties permanently.
+    /// True if the device's daemon is restarted before every trial, for implementations whose table no command empties
+    /// permanently.
     #[serde(default)]
     pub restart: bool,
     /// Deletes all connections where that is measured; the same as `flush` where it is not given.
@@ -38,7 +39,7 @@ pub struct State {
     /// Prints for how many seconds an idle UDP connection is kept at least.
     #[serde(default)]
     pub timeout: Option<Step>,
-    /// What `{table-size}` stands for where a plan says nothing: entries of the table.
+    /// The value of `{table-size}` where a plan gives none: entries of the table.
     #[serde(default)]
     pub table_size: Option<u64>,
     /// Switches of this machine, not of the device's namespace: written before the device is set up, and back after it is gone.
@@ -123,7 +124,7 @@ impl Pool {
         (self.0.network(), self.0.broadcast())
     }
 
-    /// As a prefix.
+    /// Returns the pool as a prefix.
     pub fn net(self) -> IpNet {
         self.0
     }
@@ -137,20 +138,21 @@ impl Pool {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct HostSwitch {
-    /// Under /proc/sys or /sys.
+    /// The path of the switch's file, under /proc/sys or /sys.
     pub file: String,
-    /// What is written.
+    /// The value that is written.
     pub value: String,
 }
 
 impl State {
-    /// Every command of it.
+    /// Returns every command of the section.
     pub(super) fn steps(&self) -> impl Iterator<Item = &Step> {
         let single = [&self.count, &self.limit, &self.timeout];
         self.flush.iter().chain(&self.tear_down).chain(single.into_iter().flatten())
     }
 
-    /// What is wrong with it, each in one line; `source` is what the foreground frames bear behind the device.
+    /// Returns the problems of the section, one line each; `source` is the source address of the foreground frames behind the
+    /// device.
     pub(super) fn problems(&self, source: IpAddr) -> Vec<String> {
         let mut problems = Vec::new();
         let upper = |address: IpAddr| match address {

@@ -11,7 +11,7 @@ use std::net::IpAddr;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Subscribers {
-    /// How many there are where the plan says nothing.
+    /// The number of subscribers where the plan gives none.
     #[serde(default = "one")]
     pub count: u32,
     /// The most the device is set up for, where its rule would give more: those a configuration file names one by one.
@@ -77,7 +77,7 @@ pub struct SixRd {
     pub ipv6_prefix: String,
     /// The subscribers' IPv4 addresses lie here.
     pub ipv4_prefix: String,
-    /// How many of their first bits are the same for all and left out of the IPv6 prefix.
+    /// The number of leading bits that all their IPv4 addresses share, and that are left out of the IPv6 prefix.
     #[serde(default)]
     pub ipv4_mask_length: u8,
     /// The number of the first subscriber's address within the prefix.
@@ -146,7 +146,7 @@ impl Subscribers {
         problems
     }
 
-    /// What the words in braces of a rule stand for in steps and files; those of the second mapping rule end in `-2`, and so on.
+    /// Returns the values of a rule's placeholders in steps and files; those of the second mapping rule end in `-2`, and so on.
     pub(crate) fn words(&self) -> Vec<(String, String)> {
         let map = self.map.iter().enumerate().flat_map(|(index, map)| {
             let suffix = if index == 0 { String::new() } else { format!("-{}", index + 1) };

@@ -20,7 +20,7 @@ pub enum System {
 }
 
 impl System {
-    /// As `uname -s` prints it, and people write it.
+    /// Returns the name of the system, as `uname -s` prints it and people write it.
     pub fn title(self) -> &'static str {
         match self {
             Self::Linux => "Linux",
@@ -30,7 +30,7 @@ impl System {
         }
     }
 
-    /// What gives an interface an address, with the link's prefix, and what takes it away.
+    /// Returns the command that gives an interface an address, with the link's prefix, and the one that takes it away.
     pub(crate) fn address(self, address: IpNet, interface: &str) -> [String; 2] {
         let (family, own, length) = (family(address.addr()), address.addr(), address.prefix_len());
         match self {
@@ -52,7 +52,7 @@ impl System {
         }
     }
 
-    /// What leads a prefix to a gateway, and what takes the route away.
+    /// Returns the command that adds a route for a prefix through a gateway, and the one that deletes it.
     pub(crate) fn route(self, prefix: IpNet, gateway: IpAddr, interface: &str) -> [String; 2] {
         let verbs = |route: &dyn Fn(&str) -> String, delete| [route("add"), route(delete)];
         match self {
@@ -65,7 +65,7 @@ impl System {
         }
     }
 
-    /// What takes an interface up or down.
+    /// Returns the command that takes an interface up or down.
     pub(crate) fn link(self, interface: &str, state: &str) -> String {
         match self {
             Self::Linux => format!("ip link set {interface} {state}"),

@@ -130,7 +130,8 @@ impl Link {
         self.tester.iter().copied().find(|tester| tester.is_ipv4() == route.addr().is_ipv4())
     }
 
-    /// Whether frames from the device to `address` come to the tester without its being asked for a hardware address of every one.
+    /// Returns whether frames from the device to `address` reach the tester without its being asked for a hardware address
+    /// for every such address.
     pub fn leads_to(&self, address: IpAddr) -> bool {
         let is_on_link = self.dut.iter().any(|prefix| prefix.contains(&address));
         self.tester.contains(&address) || (!is_on_link && self.routes.iter().any(|route| route.contains(&address)))
@@ -142,7 +143,7 @@ impl Link {
     }
 }
 
-/// What is wrong with a link, each in one line.
+/// Adds the problems of a link, one line each.
 pub(super) fn check_link(name: &str, link: &Link, problems: &mut Vec<String>) {
     for tester in &link.tester {
         let Some(dut) = link.neighbour_of(*tester) else {

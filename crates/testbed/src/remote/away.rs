@@ -22,7 +22,7 @@ log=$1; shift; exec 3<&0
 ( cat <&3; kill -s KILL 0 ) >/dev/null 2>&1 &
 "$@" </dev/null >"$log" 2>&1 3<&-"#;
 
-/// Where a daemon is, other than here.
+/// The process group of a daemon on another machine.
 #[derive(Debug)]
 pub(crate) struct Away {
     remote: Remote,
@@ -49,7 +49,7 @@ impl Away {
         }
     }
 
-    /// Its process group there.
+    /// Returns its process group on the other machine.
     pub(crate) fn group(&self) -> u32 {
         self.group
     }

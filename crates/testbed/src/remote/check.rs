@@ -62,7 +62,7 @@ fn carries_default(shell: &Shell, system: System, interface: &str) -> Result<boo
     Ok(false)
 }
 
-/// Where we are, as seen from there; not known where sshd was not asked over a network.
+/// Returns our address as seen from there, or `None` where sshd was not reached over a network.
 fn client(shell: &Shell) -> Result<Option<IpAddr>, TestbedError> {
     let printed = shell.look(&["sh", "-c", "echo $SSH_CONNECTION"])?;
     let address = printed.split_whitespace().next().unwrap_or_default();

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 /// Beyond `ConnectTimeout`: keys are exchanged, and some servers look the client's name up.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// What the session says when it is there; a login script may print before it.
+/// The line that the session prints once it is there; a login script may print before it.
 const READY: &str = "sixbench is here";
 
 /// Ends when dropped.
@@ -89,7 +89,7 @@ fn answered(stdout: ChildStdout) -> Receiver<()> {
     receive
 }
 
-/// What a process writes, as it comes: a `ProxyCommand` that outlives its ssh may never let it end.
+/// Returns the output of a process in chunks as it comes: a `ProxyCommand` that outlives its ssh may keep it from ever ending.
 fn chunks(mut from: impl Read + Send + 'static) -> Receiver<Vec<u8>> {
     let (send, receive) = mpsc::channel();
     std::thread::spawn(move || {

@@ -12,7 +12,7 @@ pub(super) fn online(shell: &Shell) -> Result<Vec<u32>, TestbedError> {
     Ok(core_list(&shell.look(&["cat", &format!("{FOLDER}/online")])?))
 }
 
-/// An error when a machine has not got so many.
+/// Returns an error if a machine has fewer cores than wanted.
 pub(super) fn check(wanted: u32, online: &[u32], machine: &str) -> Result<(), TestbedError> {
     if wanted as usize <= online.len() {
         return Ok(());

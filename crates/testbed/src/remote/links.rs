@@ -11,9 +11,9 @@ use std::time::Duration;
 /// As in a namespace of ours.
 const LINK_LOCAL: IpNet = IpNet::V6(Ipv6Net::new_assert(Ipv6Addr::new(0xfe80, 0, 0, 0, 0, 0, 0, 1), 64));
 
-/// For a carrier: media that negotiate take seconds.
+/// The longest wait for a carrier: media that negotiate take seconds.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Between two looks at it.
+/// The pause between two looks at the carrier.
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// Sets both up, and waits for their carriers.

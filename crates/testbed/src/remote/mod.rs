@@ -37,10 +37,10 @@ use std::time::Duration;
 /// An ordinary user's PATH lacks the system's tools, and so does that of some servers' sessions.
 const PRELUDE: &str = "PATH=$PATH:/usr/local/sbin:/usr/local/bin:/usr/sbin:/sbin LC_ALL=C; export PATH LC_ALL; ";
 
-/// What a shell answers for a program it does not find (POSIX, Shell Command Language, section 2.8.2).
+/// The exit status of a shell that does not find a program (POSIX, Shell Command Language, section 2.8.2).
 const NOT_FOUND: i32 = 127;
 
-/// What ssh answers for a failure of its own.
+/// The exit status of ssh for a failure of its own.
 const OF_SSH: i32 = 255;
 
 /// A machine as `ssh` finds it; clones share one connection.
@@ -120,7 +120,7 @@ impl Remote {
         Err(self.failure(words, &output))
     }
 
-    /// Why a command failed: itself, for want of its program, or ssh.
+    /// Returns the error for a failed command, which tells three causes apart: the command itself, a missing program, or ssh.
     fn failure(&self, words: &[String], output: &Output) -> TestbedError {
         let said = String::from_utf8_lossy(&output.stderr);
         match output.status.code() {

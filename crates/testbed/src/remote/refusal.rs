@@ -3,7 +3,7 @@
 use crate::shell::TestbedError;
 use std::time::Duration;
 
-/// Why there is no connection, from what ssh printed.
+/// Returns the error that explains why there is no connection, from the output of ssh.
 pub(super) fn explain(destination: &str, said: &str) -> TestbedError {
     let has = |needle: &str| said.contains(needle);
     let last = last_line(said);
@@ -54,7 +54,7 @@ pub(super) fn lost(destination: &str, said: &str) -> TestbedError {
     ))
 }
 
-/// Whether words on standard error are ssh's own, rather than those of a command that ended with the same code.
+/// Returns whether words on standard error are ssh's own, rather than those of a command that ended with the same code.
 pub(super) fn is_of_ssh(said: &str) -> bool {
     let starts = ["ssh: ", "mux_client", "client_loop", "Connection to ", "Connection closed", "Timeout, server", "Host key"];
     said.lines().any(|line| starts.iter().any(|start| line.starts_with(start)) || line.contains("Permission denied ("))

@@ -5,8 +5,9 @@ use crate::recipe::Recipe;
 use crate::shell::{Shell, TestbedError, quoted};
 use std::net::IpAddr;
 
-/// What a namespace of ours has from the start: the device forwards, and neither filters reverse paths nor looks for duplicate addresses.
-/// Only what the recipe's addresses ask for: with IPv6 forwarding a Linux host forgets routes it has learned from advertisements.
+/// Sets the switches that a namespace of ours has from the start: the device forwards, and neither filters reverse paths nor
+/// looks for duplicate addresses. Sets only those that the recipe's addresses need: with IPv6 forwarding a Linux host forgets
+/// routes it has learned from advertisements.
 pub(super) fn forward(recipe: &Recipe, interfaces: &[String; 2], shell: &Shell, undo: &Undo) -> Result<(), TestbedError> {
     let mut switches = Vec::new();
     if uses(recipe, IpAddr::is_ipv4) {

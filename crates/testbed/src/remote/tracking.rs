@@ -4,7 +4,7 @@
 use super::Undo;
 use crate::shell::{Shell, TestbedError};
 
-/// Of the rules, and ours alone.
+/// The name of the table of the rules, which is ours alone.
 const TABLE: &str = "sixbench-ssh";
 
 /// Leaves the connection by which `shell` runs its commands untracked.

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// For all of it together.
+/// The longest time that undoing everything may take.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Neither a signal nor a closed output may end it before everything is undone.
@@ -31,7 +31,7 @@ pub(crate) struct Undo {
     shell: Shell,
     remote: Remote,
     keeper: Mutex<Keeper>,
-    /// Whether everything was set up. What undoes the other half of something may fail.
+    /// True once everything is set up. Before that, the commands that undo a half-finished step may fail.
     is_settled: AtomicBool,
 }
 
@@ -50,12 +50,12 @@ impl Undo {
         Ok(Self { shell: shell.clone(), remote: remote.clone(), keeper, is_settled: AtomicBool::new(false) })
     }
 
-    /// The next thing to be undone is undone by these words.
+    /// Adds the words of the command that undoes the next thing to be undone.
     pub(crate) fn by(&self, words: &[String]) -> Result<(), TestbedError> {
         self.by_line(quoted(words))
     }
 
-    /// The same by a line of shell.
+    /// Adds a line of shell that undoes the next thing to be undone.
     ///
     /// # Errors
     /// The connection is lost.
@@ -80,7 +80,7 @@ impl Undo {
         self.is_settled.store(true, Ordering::Relaxed);
     }
 
-    /// An error when the connection is lost: then everything is undone already, or soon.
+    /// Returns an error if the connection is lost: then everything is undone already, or soon.
     pub(crate) fn check(&self) -> Result<(), TestbedError> {
         let mut keeper = self.keeper();
         match keeper.process.as_mut().and_then(|process| process.try_wait().ok().flatten()) {

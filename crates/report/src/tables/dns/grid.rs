@@ -6,7 +6,7 @@ use crate::table::Table;
 use crate::tables::percentile_note;
 use crate::words::grouped;
 
-/// One for each server that was tested at more than one point.
+/// Returns a table for each server that was tested at more than one point.
 pub(super) fn tables(digest: &Digest) -> Vec<Table> {
     let families = digest.families();
     families.iter().filter(|family| family.tests.len() > 1).map(|family| table(digest, family)).collect()

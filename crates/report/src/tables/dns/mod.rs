@@ -13,12 +13,12 @@ use crate::table::Table;
 use crate::words::{grouped, seconds};
 use sixbench_method::plan::{Dns, DnsRole};
 
-/// What was found.
+/// Returns the tables of results.
 pub(crate) fn results(digest: &Digest) -> Vec<Table> {
     std::iter::once(found(digest)).chain(grid::tables(digest)).collect()
 }
 
-/// What that rests on: the trials that decided, and the tester's self-test.
+/// Returns the tables that the results rest on: the trials that decided, and the tester's self-test.
 pub(crate) fn trials(digest: &Digest) -> Vec<Table> {
     vec![
         answers::fates(digest),

@@ -41,7 +41,7 @@ fn caching_row(digest: &Digest, point: &PointDigest, dns: &Dns, asked: &Asked) -
     Some(test_cells(digest, point, dns).into_iter().chain(head).chain(hits).chain(resolved).collect())
 }
 
-/// What the tester's authority was asked.
+/// Returns the table of the queries that reached the tester's authority.
 pub(super) fn authority(digest: &Digest) -> Table {
     let columns = TEST.into_iter().chain([
         "#Queries/s",

@@ -5,7 +5,7 @@ use crate::digest::{Asked, Digest};
 use crate::table::Table;
 use crate::words::{grouped, with_decimals};
 
-/// Of the passing trial of each test.
+/// Returns the table of round trips in the passing trial of each test.
 pub(super) fn classic(digest: &Digest) -> Table {
     let columns = TEST.into_iter().chain([
         "#Sent",

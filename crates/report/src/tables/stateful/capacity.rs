@@ -7,7 +7,7 @@ use crate::tables::percentile_note;
 use crate::words::{grouped, percent, title, whole};
 use sixbench_method::plan::Capacity;
 
-/// The number found.
+/// Returns the table of the capacities that were found.
 pub(super) fn found(digest: &Digest) -> Table {
     let columns = [
         "Test",

@@ -4,10 +4,10 @@ use crate::digest::{Digest, Losing, LostIn, PointDigest};
 use crate::table::Table;
 use crate::words::{title, whole};
 
-/// So many are named for each test.
+/// The number of lost connections that are named for each test.
 const NAMED: usize = 3;
 
-/// The first ones of the trial at the lowest rate that lost some.
+/// Returns the table of the first connections lost in the trial at the lowest rate that lost some.
 pub(super) fn table(digest: &Digest) -> Table {
     let columns = ["Test", "#Rate", "#Repetition", "#Trial", "Lost", "First of them"];
     // Of a series the first step is enough: the others tell the same of other numbers.

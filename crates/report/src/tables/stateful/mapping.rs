@@ -48,7 +48,8 @@ fn kinds(mapping: &Mapping) -> [(&'static str, u64); 3] {
     ]
 }
 
-/// What all sources had; several words need several numbers.
+/// Returns the mapping behaviour that all sources had, or a phrase that it was not seen or was not the same for all: then the
+/// numbers tell more.
 fn behaviour(mapping: &Mapping) -> &'static str {
     let present: Vec<_> = kinds(mapping).into_iter().filter(|(_, count)| *count > 0).collect();
     match present.as_slice() {

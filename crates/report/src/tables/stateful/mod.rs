@@ -12,7 +12,7 @@ use crate::table::Table;
 use crate::words::{grouped, title};
 use sixbench_method::plan::Stateful;
 
-/// All of them, in the order of the chapter.
+/// Returns all tables of stateful tests, in the order of the chapter.
 pub(crate) fn tables(digest: &Digest) -> Vec<Table> {
     let mut tables = vec![rates::establishment(digest), rates::tear_down(digest), capacity::found(digest)];
     tables.extend(capacity::steps(digest));

@@ -52,7 +52,7 @@ fn establishment_row(digest: &Digest, point: &PointDigest, stateful: &Stateful) 
     row
 }
 
-/// How fast all of them are deleted.
+/// Returns the table of the rates at which all connections are deleted.
 pub(super) fn tear_down(digest: &Digest) -> Table {
     let columns = [
         "Test",

@@ -16,7 +16,7 @@ pub(super) struct Own {
     pub(super) is_archive: bool,
     /// `4.2.0.3`, as its modules say it.
     pub(super) version: String,
-    /// Of all that is in it: a patched source has its old version.
+    /// A hash of the whole content, since a patched source keeps its old version.
     hash: u64,
 }
 
@@ -43,13 +43,14 @@ impl Own {
         Ok(Self { path, is_archive, version, hash })
     }
 
-    /// What tells it from every other, as part of a file's name.
+    /// Returns a name that distinguishes it from every other Jool, as part of a file name.
     pub(super) fn name(&self) -> String {
         format!("{}-{:016x}", self.version, self.hash)
     }
 }
 
-/// Of an archive's octets, or of all names, sizes and contents below a directory, wherever that lies.
+/// Returns a hash of the octets of an archive, or of all names, sizes and contents below a directory. The location of the
+/// directory does not matter.
 fn hash_of(path: &Path) -> std::io::Result<u64> {
     if path.is_file() {
         return Ok(fnv_of_more(FNV_START, &std::fs::read(path)?));
@@ -80,7 +81,7 @@ fn collect(directory: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Four numbers that the preprocessor reads, joined by dots.
+/// Returns the version: four numbers that the preprocessor reads, joined by dots.
 fn version(header: &str) -> Option<String> {
     let number = |part: &str| {
         let name = format!("JOOL_VERSION_{part} ");

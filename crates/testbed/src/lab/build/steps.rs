@@ -6,16 +6,16 @@ use crate::lab::{MANIFEST, Manifest, module_tree};
 use crate::shell::{Shell, TestbedError};
 use std::path::PathBuf;
 
-/// One of them.
+/// One step of a build.
 pub(super) struct Step {
-    /// What it does, such as `cannot {name}` makes sense.
+    /// The action of the step, worded so that `cannot {name}` makes sense.
     pub(super) name: &'static str,
     pub(super) run: fn(&mut Work) -> Result<(), TestbedError>,
-    /// Whether Debian's Jool does without it.
+    /// True if the step is skipped for Debian's Jool.
     pub(super) is_of_own_jool: bool,
 }
 
-/// All of them, in their order.
+/// All steps, in their order.
 pub(super) const STEPS: &[Step] = &[
     step("download the sources", download),
     step("unpack the sources", unpack),
@@ -76,7 +76,7 @@ fn not_offered(work: &Work, package: &str, version: &str, error: &TestbedError) 
     ))
 }
 
-/// As apt names it; both packages are of all architectures.
+/// Returns the path of a package's archive, named as apt names it; both packages are of all architectures.
 fn archive(work: &Work, package: &str, version: &str) -> PathBuf {
     work.sources().join(format!("{package}_{}_all.deb", version.replace(':', "%3a")))
 }
@@ -114,7 +114,7 @@ fn kernel_source(work: &Work) -> PathBuf {
     work.sources().join(work.inputs.source_package())
 }
 
-/// With the configuration of the packaged kernel, whose modules it is to match.
+/// Prepares the kernel's source with the configuration of the packaged kernel, whose modules it is to match.
 fn prepare(work: &mut Work) -> Result<(), TestbedError> {
     let source = kernel_source(work);
     work.run_in(&source, &["sh", "-c", "zcat /usr/share/doc/user-mode-linux/config.gz > .config"])?;
@@ -139,13 +139,13 @@ fn compile_modules(work: &mut Work) -> Result<(), TestbedError> {
     Ok(())
 }
 
-/// Those that this Jool has: folder and module.
+/// Returns the modules that this Jool has, each with its folder.
 fn modules_of(work: &Work) -> Vec<(&'static str, &'static str)> {
     let folders = work.sources().join("jool/src/mod");
     JOOL.into_iter().filter(|(folder, _)| folders.join(folder).is_dir()).collect()
 }
 
-/// Those of Debian's package are of another version, which the modules refuse.
+/// Compiles the tools of the user's Jool: those of Debian's package are of another version, which the modules refuse.
 fn compile_tools(work: &mut Work) -> Result<(), TestbedError> {
     let jool = work.sources().join("jool");
     if !jool.join("configure").exists() {
@@ -189,7 +189,7 @@ fn lay_out(work: &mut Work) -> Result<(), TestbedError> {
     describe(work, &kernel)
 }
 
-/// For commands of a recipe and for the virtual machine's kernel, both of which would look below /lib/modules.
+/// Writes a `modprobe` for commands of a recipe and for the virtual machine's kernel, which would both look below /lib/modules.
 fn write_modprobe(work: &mut Work) -> Result<(), TestbedError> {
     let path = work.folder("bin")?.join("modprobe").display().to_string();
     work.write("bin/modprobe", "#!/bin/sh\nexec /sbin/modprobe -d \"${0%/bin/*}/modules\" \"$@\"\n")?;
@@ -210,7 +210,7 @@ fn clear(work: &mut Work) -> Result<(), TestbedError> {
     std::fs::remove_dir_all(&path).map_err(|source| TestbedError::File { what: "remove", path, source })
 }
 
-/// As many processors as this process may use.
+/// Returns the option of make for as many jobs as there are processors that this process may use.
 fn jobs() -> String {
     format!("-j{}", std::thread::available_parallelism().map_or(1, usize::from))
 }

@@ -14,21 +14,22 @@ use std::time::Instant;
 /// Lines of the log that an error shows.
 const LAST: usize = 5;
 
-/// What is in the environment of who builds sixbench, and would mean something else to who builds a kernel.
+/// Environment variables that the user who builds sixbench may have set, and that would mean something else to the build of a
+/// kernel.
 const FOREIGN: [&str; 5] = ["MAKEFLAGS", "MFLAGS", "MAKELEVEL", "CROSS_COMPILE", "LD_PRELOAD"];
 
 /// A build.
 #[derive(Debug)]
 pub(super) struct Work {
     pub(super) inputs: Inputs,
-    /// Instead of Debian's.
+    /// The user's own Jool, if it is used instead of Debian's.
     pub(super) own_jool: Option<Own>,
     directory: PathBuf,
     log: File,
 }
 
 impl Work {
-    /// Begins it, or goes on with one that did not come to its end.
+    /// Begins a build, or continues one that did not come to its end.
     pub(super) fn begin(directory: &Path, inputs: Inputs, own_jool: Option<Own>) -> Result<Self, TestbedError> {
         make_directories(directory)?;
         let path = directory.join("log");
@@ -39,7 +40,7 @@ impl Work {
         Ok(work)
     }
 
-    /// All steps that are not done yet, in their order.
+    /// Performs all steps that are not done yet, in their order.
     pub(super) fn perform(&mut self, steps: &[Step], tell: &mut dyn FnMut(Progress<'_>)) -> Result<(), TestbedError> {
         let has_own_jool = self.own_jool.is_some();
         for step in steps.iter().filter(|step| has_own_jool || !step.is_of_own_jool) {
@@ -79,17 +80,17 @@ impl Work {
         noted.map_err(|source| TestbedError::File { what: "write", path, source })
     }
 
-    /// A file of the lab to be.
+    /// Returns the path of a file of the lab that is being built.
     pub(super) fn path(&self, name: &str) -> PathBuf {
         self.directory.join(name)
     }
 
-    /// Where the sources are while they are needed.
+    /// Returns the directory that holds the sources while they are needed.
     pub(super) fn sources(&self) -> PathBuf {
         self.path("sources")
     }
 
-    /// A directory of the lab to be, made if it is not there.
+    /// Returns a directory of the lab that is being built, and makes it if it is not there.
     pub(super) fn folder(&self, name: &str) -> Result<PathBuf, TestbedError> {
         let path = self.path(name);
         make_directories(&path).map(|()| path)
@@ -124,7 +125,7 @@ impl Work {
         Err(TestbedError::Failed { command: line, status: status.to_string(), output: self.last_lines() })
     }
 
-    /// Of the last command.
+    /// Returns the last lines of the last command's output, joined with semicolons.
     fn last_lines(&self) -> String {
         let log = std::fs::read(self.path("log")).unwrap_or_default();
         let log = String::from_utf8_lossy(&log);
