@@ -5,7 +5,7 @@ use sixbench_engine::dns::DnsError;
 use sixbench_method::gate::Verdict;
 use sixbench_testbed::TestbedError;
 
-/// How a command ended.
+/// The exit code of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Exit {
@@ -21,7 +21,7 @@ pub(crate) enum Exit {
     TesterUnfit = 4,
     /// An expectation of the plan was missed, or B is worse than A.
     Missed = 5,
-    /// What was measured can show no difference.
+    /// The measurements cannot show whether there is a difference.
     Inconclusive = 6,
     /// Something that was to be judged has no result.
     Missing = 7,

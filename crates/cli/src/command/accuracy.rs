@@ -28,14 +28,14 @@ const DURATION_NS: u64 = 500_000_000;
 /// Trials of each delay.
 const TRIALS: usize = 20;
 
-/// What came of one delay: the quietest trial, by the tester's own longest absence.
+/// The measurement at one delay, taken from the quietest trial: the one in which the tester's longest absence was shortest.
 #[derive(Serialize)]
 pub(super) struct Row {
     delay_ns: u64,
     /// Trials in which the tester was fit, of those made.
     quiet: usize,
     made: usize,
-    /// Of the quietest trial; `None` where the tester was fit in none.
+    /// The result of the quietest trial; `None` if the tester was fit in none.
     result: Option<Quietest>,
 }
 

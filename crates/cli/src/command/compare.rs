@@ -30,14 +30,14 @@ pub(crate) fn compare(arguments: &args::Compare) -> Result<Exit, Failed> {
     }
 }
 
-/// What is neither a device nor a directory with trials.
+/// Returns the error for a name that is neither a device nor a directory with trials.
 fn no_results(name: &str) -> Failed {
     Failed::usage(format!(
         "{name} holds no results (trials.jsonl); compare two results directories, or two devices (sixbench list duts)"
     ))
 }
 
-/// What two sides are called, and what is to be said of the way they were measured.
+/// The names of the two sides, and the warnings about the way they were measured.
 struct Context {
     names: [String; 2],
     warnings: Vec<String>,
@@ -74,7 +74,8 @@ fn side<'a>(which: Which, tests: impl IntoIterator<Item = &'a Test>, outcomes: &
     Side { which, tests: tests.into_iter().collect(), outcomes }
 }
 
-/// What a results directory holds, and what it comes to. Records that its plan does not ask for would be left out without a word.
+/// Loads a results directory and replays its records; returns both the directory and its outcomes. A directory with records
+/// that its plan does not ask for is refused, as those would be left out silently.
 fn stored(directory: &Path) -> Result<(Stored, Vec<Outcome>), Failed> {
     let stored = load(directory)?;
     let replayed = replay::replay(&stored.plan, &stored.records);

@@ -99,7 +99,7 @@ fn check_trial_within(
     check(plan, test, library, available, |_| *spec).map_err(|short| Failed::usage(format!("{}; {advice}", short.in_words())))
 }
 
-/// What a trial takes, and what there is.
+/// A trial that does not fit into memory: the octets it needs and the octets available.
 #[derive(Debug, PartialEq, Eq)]
 struct Short {
     spec: TrialSpec,

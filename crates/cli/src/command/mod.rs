@@ -31,7 +31,7 @@ use sixbench_testbed::{Library, Recipe, Shell, doctor as examination, existing, 
 use std::io::{ErrorKind, IsTerminal};
 use std::path::{Path, PathBuf};
 
-/// Whether standard output takes colours.
+/// Returns whether standard output takes colours.
 pub(crate) fn stdout_color() -> bool {
     has_color() && std::io::stdout().is_terminal()
 }
@@ -84,7 +84,7 @@ fn read_ready(ready: &plans::Ready, path: &Path, recipes: &[PathBuf]) -> Result<
     Ok(PlanFile { name: ready.path(), source: ready.text.to_owned(), loaded, library })
 }
 
-/// Why there is no plan at this path, and which was perhaps meant.
+/// Returns the error for a path without a plan, with the plan that was perhaps meant.
 fn unreadable(path: &Path, error: &std::io::Error) -> Failed {
     let name = path.display();
     let hint = if path.join("resolved.toml").exists() {
@@ -119,7 +119,7 @@ pub(crate) fn find_recipe<'l>(library: &'l Library, name: &str) -> Result<&'l Re
     })
 }
 
-/// Why there is no recipe of this name.
+/// Returns a sentence that says why there is no recipe of this name.
 fn unknown(name: &str) -> String {
     match name.split_once('@') {
         Some((name, host)) => {
@@ -266,7 +266,7 @@ fn check_devices(loaded: &Loaded, library: &Library) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Where a device of the lab may have more cores.
+/// Returns advice on how a device of the lab can have more cores.
 fn more_cores(recipe: &Recipe) -> &'static str {
     match recipe.parts.is_empty() {
         true => "use a namespace, or a machine over ssh",
@@ -275,7 +275,7 @@ fn more_cores(recipe: &Recipe) -> &'static str {
     }
 }
 
-/// Of two devices on the same interfaces only one can be cabled.
+/// Refuses to interleave several devices on the same interfaces: only one of them can be cabled at a time.
 fn check_interleaving(loaded: &Loaded) -> Result<(), Failed> {
     let devices: std::collections::BTreeSet<&str> = loaded.plan.tests.iter().map(|test| test.dut.as_str()).collect();
     if loaded.plan.interleave && loaded.links.interfaces.is_some() && devices.len() > 1 {

@@ -72,7 +72,7 @@ fn keep(plan: &mut Plan, only: Option<&str>) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Whether `name` is what `pattern` describes; `*` stands for anything.
+/// Returns whether `name` matches `pattern`; `*` stands for any characters, or none.
 fn matches(pattern: &str, name: &str) -> bool {
     match pattern.split_once('*') {
         None => pattern == name,
@@ -95,7 +95,7 @@ fn start(
     results.ended(output.json)
 }
 
-/// Where a run's results are, and how it ended.
+/// The results directory of a run, and how the run ended.
 pub(crate) struct Results {
     pub(crate) directory: PathBuf,
     pub(crate) exit: Exit,
@@ -213,7 +213,7 @@ fn go<'a>(
     }
 }
 
-/// What a run that ended early has left behind, and what can be done with it.
+/// Returns a description of what a run that ended early has left behind, and of how to go on with it.
 fn what_is_left(ended: &Ended, directory: &Path) -> String {
     let directory = directory.display();
     let kept = match ended.trials {
@@ -228,7 +228,8 @@ fn what_is_left(ended: &Ended, directory: &Path) -> String {
     format!("{kept}{report}\ngo on with: sixbench run --resume {directory}")
 }
 
-/// What stands between a plan and the RFCs' durations, and what it would cost to do without.
+/// Returns a description of how a plan falls short of the RFCs' durations, with the cost of the conformant run; empty if the
+/// plan's profile is `rfc`.
 fn not_conformant(plan: &Plan, directory: &Path) -> String {
     if plan.profile == Profile::Rfc {
         return String::new();

@@ -124,7 +124,7 @@ fn over_veth(arguments: &args::Selftest) -> Result<Vec<Figure>, Failed> {
     Ok(figures)
 }
 
-/// How true delays are, on a device whose delay is known.
+/// Measures how accurate delays are, on a device whose delay is known.
 fn accuracy(arguments: &args::Selftest) -> Result<Exit, Failed> {
     let rows = super::accuracy::measure(arguments)?;
     match arguments.json {

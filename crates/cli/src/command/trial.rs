@@ -83,7 +83,7 @@ fn spec(arguments: &args::Trial, stateful: Option<Stateful>) -> TrialSpec {
     }
 }
 
-/// What is measured decides on what the device must be set up for.
+/// Returns the measure of the trial, which decides on what the device must be set up for.
 fn measure(arguments: &args::Trial) -> Measure {
     let clients = arguments.subscribers.map_or(1, NonZeroU32::get);
     match arguments.establish {

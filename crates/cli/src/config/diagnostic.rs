@@ -6,13 +6,13 @@ use std::ops::Range;
 /// One mistake: what is wrong, where, and what next.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Diagnostic {
-    /// What is wrong, in one line.
+    /// The mistake in one line.
     pub(crate) title: String,
     /// Octets of the source it is about.
     pub(crate) span: Range<usize>,
-    /// What stands there, in a few words.
+    /// A description of the text at the span, in a few words.
     pub(crate) label: String,
-    /// What next.
+    /// The advice on what to do next.
     pub(crate) help: Option<String>,
 }
 

@@ -10,7 +10,7 @@ use sixbench_method::plan::{DOMAIN, Dns, DnsRole, Measure, Names};
 /// The time to live of names in a zone file behind a DNS64 server, where nothing is said.
 const SOON_S: u32 = 10;
 
-/// What was read: the test, and what may be lists.
+/// The settings of a DNS test that may be lists.
 pub(super) struct Read {
     /// Shares of queries for names resolved before, per cent.
     pub(super) cached: Vec<u8>,
@@ -100,7 +100,7 @@ const STRAYS: [&str; 24] = [
     "validation-rate",
 ];
 
-/// What would be ignored is refused; a list of frame sizes would measure the same again and again.
+/// Refuses keys that would be ignored, and empty lists of shares. A list of frame sizes would measure the same again and again.
 fn check_strays(section: &Section<'_>) {
     for key in STRAYS.into_iter().filter(|key| section.is_given(key)) {
         let help = "leave it out: queries have a form of their own, and names take the place of flows";

@@ -15,7 +15,7 @@ pub(super) struct Expected<'a> {
     pub(super) sizes: &'a [FrameSize],
 }
 
-/// What is bounded: the rate that is searched for, or a quantity.
+/// The bounded value: the rate that is searched for, or a quantity.
 #[derive(Clone, Copy, PartialEq)]
 enum What {
     Rate,
@@ -67,7 +67,8 @@ impl Expected<'_> {
         Some(Expectation { quantity, frame_size, rate, at_least, at_most })
     }
 
-    /// Where nothing is said of the quantity, it is the rate that is searched for.
+    /// Returns the rate that is searched for, which is bounded if no quantity is given. Fails if the measure searches for no
+    /// rate.
     fn only_rate(&self) -> Result<What, String> {
         if has_rate(self.measure) {
             return Ok(What::Rate);

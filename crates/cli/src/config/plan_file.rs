@@ -22,14 +22,14 @@ pub(crate) struct Loaded {
     pub(crate) left_out: Vec<SkippedTest>,
 }
 
-/// Where frames leave and come back.
+/// The links on which frames leave and come back.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Links {
     /// Two interfaces of this machine, cabled to the DUT; `None`: namespaces and veth, built for the run.
     pub(crate) interfaces: Option<(String, String)>,
     /// The machine at the other ends of the cables, where the testbed sets it up; `None` where the user does.
     pub(crate) machine: Option<Machine>,
-    /// Which backend sends and receives.
+    /// The backend that sends and receives.
     pub(crate) io: Backend,
     /// Cores of the tester's threads; empty: chosen.
     pub(crate) tester_cores: Vec<u32>,
@@ -37,7 +37,7 @@ pub(crate) struct Links {
     pub(crate) dut_cores: Vec<u32>,
 }
 
-/// How frames are sent and received.
+/// The way frames are sent and received.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Backend {
     /// AF_XDP where it works, else AF_PACKET.
@@ -76,7 +76,7 @@ pub(crate) fn recipe_directories(source: &str) -> Vec<String> {
     directories.into_iter().flatten().filter_map(|item| Some(item.get_ref().as_str()?.to_owned())).collect()
 }
 
-/// Where a plan that was read before is to run; its tests do not matter, nor do mistakes.
+/// Returns the links of a plan that was read before; its tests do not matter, nor do mistakes.
 pub(crate) fn links_of(source: &str) -> Links {
     let (table, _) = DeTable::parse_recoverable(source);
     let mistakes = Mistakes::default();

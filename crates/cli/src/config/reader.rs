@@ -7,7 +7,7 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeInteger, DeTable, DeValue};
 
-/// Where mistakes are gathered.
+/// The mistakes found so far.
 #[derive(Default)]
 pub(crate) struct Mistakes(RefCell<Vec<Diagnostic>>);
 
@@ -24,7 +24,7 @@ impl Mistakes {
 /// A table being read.
 pub(crate) struct Section<'a> {
     table: &'a DeTable<'a>,
-    /// Where the table stands, for what is missing in it.
+    /// The place of the table, for mistakes about keys that are missing in it.
     pub(crate) span: Range<usize>,
     /// Its name as people know it, e.g. `[trial]`.
     name: &'static str,
@@ -58,7 +58,7 @@ impl<'a> Section<'a> {
         self.scalar(self.get(key)?, Kind::Number, &read)
     }
 
-    /// Whether `key` is `true`.
+    /// Returns the boolean value of `key`; `None` if it is missing or not a boolean, which is a mistake.
     pub(crate) fn truth(&self, key: &'static str) -> Option<bool> {
         self.scalar(self.get(key)?, Kind::Truth, &|text| Ok(text == "true"))
     }
@@ -104,22 +104,22 @@ impl<'a> Section<'a> {
         }
     }
 
-    /// Whether `key` is there at all.
+    /// Returns whether `key` is given at all.
     pub(crate) fn is_given(&self, key: &str) -> bool {
         self.table.contains_key(key)
     }
 
-    /// Whether `key` is there at all; it counts as known.
+    /// Returns whether `key` is given at all; it counts as known.
     pub(crate) fn mentions(&self, key: &'static str) -> bool {
         self.get(key).is_some()
     }
 
-    /// Whether `key` is a string.
+    /// Returns whether `key` is a string.
     pub(crate) fn is_text(&self, key: &str) -> bool {
         self.table.get(key).is_some_and(|value| value.get_ref().is_str())
     }
 
-    /// Whether `key` holds a list without a single item.
+    /// Returns whether `key` holds a list without a single item.
     pub(crate) fn is_empty_list(&self, key: &str) -> bool {
         self.table.get(key).is_some_and(|value| value.get_ref().as_array().is_some_and(|items| items.is_empty()))
     }
@@ -172,7 +172,7 @@ impl<'a> Section<'a> {
         }
     }
 
-    /// Where the value of `key` stands; the table, if it is missing.
+    /// Returns the place of the value of `key`, or that of the table if the key is missing.
     pub(crate) fn span_of(&self, key: &str) -> Range<usize> {
         self.table.get(key).map_or_else(|| self.span.clone(), Spanned::span)
     }
@@ -222,7 +222,7 @@ impl<'a> Section<'a> {
     }
 }
 
-/// What kind of TOML value a key takes.
+/// The kind of TOML value that a key takes.
 #[derive(Clone, Copy)]
 enum Kind {
     Text,

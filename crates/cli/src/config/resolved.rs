@@ -47,7 +47,7 @@ pub(crate) fn digest(source: &str) -> String {
     format!("{:016x}", source.bytes().fold(0xcbf2_9ce4_8422_2325, step))
 }
 
-/// Whether the file is a resolved plan. Plan files have `duration`, with a unit.
+/// Returns whether the file is a resolved plan, which has `duration-ns`. Plan files have `duration`, with a unit.
 pub(super) fn is_resolved(file: &DeTable<'_>) -> bool {
     let trial = file.get("trial").and_then(|value| value.get_ref().as_table());
     trial.is_some_and(|trial| trial.contains_key("duration-ns"))

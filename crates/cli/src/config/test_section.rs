@@ -14,7 +14,7 @@ use sixbench_method::repeat::Repetition;
 use sixbench_method::terms::{Directions, FrameSize, Share};
 use std::collections::BTreeSet;
 
-/// What of the rest of the file matters to tests.
+/// The settings of the rest of the file that matter to tests.
 pub(super) struct Surroundings<'a> {
     pub(super) profile: Profile,
     pub(super) trial: TrialSettings,
@@ -110,7 +110,7 @@ fn read_repetitions(section: &Section<'_>, profile: Profile) -> Repetition {
     repetitions.unwrap_or_else(|| Repetition::Fixed(standard_repetitions(profile)))
 }
 
-/// What may be a list: each item a step of a series.
+/// The settings that may be lists, each item of which is a step of a series.
 struct Steps {
     background: Vec<Share>,
     flows: Vec<Flows>,

@@ -4,7 +4,7 @@ use super::reader::Section;
 use super::words::{order, ports};
 use sixbench_method::plan::{AddressPart, Order, Payload, Ports, Range, Traffic};
 
-/// What a test says of its traffic; flows are a series' business.
+/// Reads the traffic settings of a test, except its flows, which are read as part of the series.
 pub(super) fn read_traffic(section: &Section<'_>) -> Traffic {
     let ports = section.text("ports", ports).unwrap_or(Ports::RFC_4814);
     let own_ports = |key, name| section.section(key, name).map_or(ports, |own| read_ports(own, ports));

@@ -23,7 +23,7 @@ pub(super) fn interface(text: &str) -> Result<String, String> {
     Ok(text.to_owned())
 }
 
-/// Where the DUT is.
+/// The place where the DUT runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) enum Host {
     /// In a namespace; on interfaces of this machine, wherever the user has set it up.

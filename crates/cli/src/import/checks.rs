@@ -47,7 +47,7 @@ fn port_range(config: &Config, direction: &Direction, ports: &Ports, findings: &
     }
 }
 
-/// Of two settings the one further down: where a contradiction is noticed.
+/// Returns whichever of two settings is further down in the file, where a contradiction between them is noticed.
 fn later<'a, T>(first: &'a Setting<T>, second: &'a Setting<T>) -> &'a Setting<T> {
     if second.line > first.line { second } else { first }
 }

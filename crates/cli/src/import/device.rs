@@ -21,7 +21,7 @@ pub(super) struct Device {
     pub(super) state: Option<State>,
 }
 
-/// What becomes of addresses that are not the Initiator's of a stateful test.
+/// The translation of addresses that are not the Initiator's of a stateful test.
 pub(super) enum Translation {
     /// They stay as they are.
     None,
@@ -31,11 +31,11 @@ pub(super) enum Translation {
     Prefix(String),
 }
 
-/// What makes the device stateful.
+/// The settings that make the device stateful.
 pub(super) struct State {
     /// The side of the Initiator: `left` or `right`.
     pub(super) initiator: &'static str,
-    /// What its addresses become.
+    /// The address that the Initiator's addresses are translated to.
     pub(super) pool: IpAddr,
 }
 
@@ -245,7 +245,8 @@ fn both_versions(end: Endpoint) -> (IpAddr, IpAddr) {
     if end.real.is_ipv4() { (end.real, end.alias) } else { (end.alias, end.real) }
 }
 
-/// Whether the recipe says what the device makes of all the addresses that vary on this side: where it has to say so.
+/// Returns whether the recipe covers all the addresses that vary on this side, as far as it has to say what the device makes of
+/// them.
 pub(super) fn translates_all(config: &Config, side: &Side, device: &Device) -> bool {
     match device.translation {
         _ if config.is_initiator(side) => true,
@@ -255,14 +256,14 @@ pub(super) fn translates_all(config: &Config, side: &Side, device: &Device) -> b
     }
 }
 
-/// Whether it is the last 16 bits that vary, in both versions.
+/// Returns whether it is the last 16 bits that vary, in both versions.
 fn varies_at_the_end(side: &Side) -> bool {
     let is_last = |offset: &Option<Setting<u32>>, last: u32| offset.as_ref().is_some_and(|offset| offset.value == last);
     is_last(&side.part.ipv4_offset, 2) && is_last(&side.part.ipv6_offset, 14)
 }
 
-/// Whether one mapping holds for all the addresses that vary on this side, and for none of the other side: their last 16 bits vary,
-/// and are the same in both versions.
+/// Returns whether one mapping holds for all the addresses that vary on this side, and for none of the other side: their last
+/// 16 bits vary, and are the same in both versions.
 fn has_one_mapping(config: &Config, side: &Side, ends: Endpoints) -> bool {
     let (end, other) = if side.letter == 'L' { (ends.left, ends.right) } else { (ends.right, ends.left) };
     let ((ipv4, ipv6), (other4, other6)) = (both_versions(end), both_versions(other));

@@ -53,7 +53,7 @@ impl Endpoints {
         ends.differ(config, findings).then_some(ends)
     }
 
-    /// Whether each address stands for one end only; complains if not.
+    /// Returns whether each address stands for one end only, and reports a mistake if not.
     fn differ(&self, config: &Config, findings: &mut Findings) -> bool {
         let (left, right) = (self.left, self.right);
         let same =
@@ -133,8 +133,9 @@ fn embedded(config: &Config, side: &Side) -> Option<IpAddr> {
     }
 }
 
-/// What the Initiator's source becomes, which siitperf learns from what arrives: by convention the device's address on the Responder's
-/// side. `None` of any other end.
+/// Returns the address that the Initiator's source is translated to, which siitperf learns from the frames that arrive: by
+/// convention the device's address on the Responder's side. `None` for any other end, or if the tester's address there is not
+/// known.
 fn gateway(config: &Config, side: &Side) -> Option<IpAddr> {
     if !config.is_initiator(side) {
         return None;

@@ -69,7 +69,7 @@ fn enumeration(config: &Config) -> &'static str {
     }
 }
 
-/// What of the keys of stateful tests is not in plan and recipe as it stands.
+/// Notes the keys of stateful tests that plan and recipe do not take over as they stand.
 pub(super) fn tell(config: &Config, options: &Options, device: &Device, findings: &mut Findings) {
     let (Some(phases), Some(state)) = (Phases::of(config, options), &device.state) else {
         not_used(config, options, findings);

@@ -11,7 +11,7 @@ use crate::config::units::show_ns;
 const FIXED_SOURCE: u32 = 0xc020;
 const FIXED_DESTINATION: u32 = 7;
 
-/// What siitperf's programs and scripts measure of stateless devices, and in phase 2 of stateful ones.
+/// The measures that siitperf's programs and scripts have for stateless devices, and for phase 2 of stateful ones.
 const MEASURES: [&str; 4] = ["throughput", "frame-loss-rate", "latency", "pdv"];
 
 pub(super) fn text(path: &str, config: &Config, options: &Options, notes: &[Note]) -> String {
@@ -80,7 +80,7 @@ fn testbed(config: &Config) -> String {
     text + "\n"
 }
 
-/// What all tests of frames in both directions have in common.
+/// Returns the settings that all tests of frames in both directions have in common, as TOML.
 fn common(config: &Config, options: &Options) -> String {
     let mut text = String::new();
     text += match config.directions().map(|direction| config.is_used(direction)) {
@@ -124,7 +124,8 @@ fn percent(options: &Options) -> String {
     format!("{}%", hundredths as f64 / 100.0)
 }
 
-/// Where phase 1 enumerates the ports, it does so whether or not they vary in phase 2.
+/// Returns the plan's line for the ports of a direction. If phase 1 enumerates the ports, it does so whether or not they vary
+/// in phase 2.
 fn ports(key: &str, direction: &Direction, enumerate: u32) -> String {
     let vary = |ports: &Ports| if enumerate == 0 { ports.vary.value } else { enumerate };
     let range = |ports: &Ports, fixed: u32| match vary(ports) {

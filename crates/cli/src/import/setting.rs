@@ -13,11 +13,11 @@ use std::str::FromStr;
 pub(super) struct Setting<T> {
     /// The key.
     pub(super) key: String,
-    /// What it is set to.
+    /// The value of the key.
     pub(super) value: T,
     /// The line, from 1; `None`: not in the file, and this is siitperf's default.
     pub(super) line: Option<usize>,
-    /// Where the value stands; where it could be added, if it is not there.
+    /// The place of the value or, if the key is not in the file, the place where it could be added.
     pub(super) span: Range<usize>,
 }
 
@@ -32,7 +32,7 @@ impl<T: fmt::Display> fmt::Display for Setting<T> {
 }
 
 impl<T> Setting<T> {
-    /// What is wrong, shown at this value.
+    /// Returns a mistake titled `title` that is shown at this value.
     pub(super) fn mistake(&self, title: impl Into<String>) -> Diagnostic {
         Diagnostic::new(self.span.clone(), title)
     }
@@ -41,7 +41,7 @@ impl<T> Setting<T> {
 /// Reads values by their keys.
 pub(super) struct Reader<'a, 'f> {
     entries: &'a [Entry<'a>],
-    /// Where a missing key could be added.
+    /// The place where a missing key could be added.
     end: usize,
     findings: &'f mut Findings,
     /// Every key that was asked for.

@@ -42,7 +42,7 @@ pub(super) struct Side {
 pub(super) struct Addresses {
     /// The tester's own.
     pub(super) real: Option<Setting<IpAddr>>,
-    /// What stands for the tester's address of the other version.
+    /// The address that stands for the tester's address of the other version.
     pub(super) virt: Option<Setting<IpAddr>>,
 }
 
@@ -56,7 +56,7 @@ pub(super) struct AddressPart {
     pub(super) ipv6_offset: Option<Setting<u32>>,
 }
 
-/// What one sender sends, and on which cores.
+/// The settings of one sender: its ports and its cores.
 pub(super) struct Direction {
     /// 0 or 1.
     pub(super) active: Setting<u32>,
@@ -114,17 +114,18 @@ impl Config {
         [&self.forward, &self.reverse]
     }
 
-    /// Whether frames go in this direction: in a test of phase 1 alone none is active, and the plan has both.
+    /// Returns whether frames go in this direction. In a test of phase 1 alone no direction is active, and the plan has both.
     pub(super) fn is_used(&self, direction: &Direction) -> bool {
         direction.active.value == 1 || self.directions().iter().all(|direction| direction.active.value == 0)
     }
 
-    /// Whether the device translates, or simply forwards.
+    /// Returns whether the device translates; otherwise it simply forwards.
     pub(super) fn translates(&self) -> bool {
         self.left.version.value != self.right.version.value
     }
 
-    /// Whether there are background frames that differ from the foreground ones: native IPv6 beside IPv4 or translated frames.
+    /// Returns whether there are background frames that differ from the foreground ones: native IPv6 beside IPv4 or translated
+    /// frames.
     pub(super) fn has_background(&self, options: &Options) -> bool {
         options.has_background() && self.sides().iter().any(|side| side.version.value == 4)
     }
@@ -138,17 +139,17 @@ impl Config {
         }
     }
 
-    /// Whether this side opens the connections of a stateful test.
+    /// Returns whether this side opens the connections of a stateful test.
     pub(super) fn is_initiator(&self, side: &Side) -> bool {
         self.roles().is_some_and(|(initiator, ..)| initiator.letter == side.letter)
     }
 
-    /// Whether nothing is sent but phase 1: then it is the connection establishment rate that is measured.
+    /// Returns whether nothing is sent but phase 1: the measure is then the connection establishment rate.
     pub(super) fn is_phase_1_alone(&self) -> bool {
         self.roles().is_some() && self.directions().iter().all(|direction| direction.active.value == 0)
     }
 
-    /// Whether the ports of this direction are chosen by the sender: those of a Responder come out of its state table.
+    /// Returns whether the ports of this direction are chosen by the sender: those of a Responder come out of its state table.
     pub(super) fn has_own_ports(&self, direction: &Direction) -> bool {
         match self.roles() {
             Some((_, _, opens)) => opens.active.key == direction.active.key,
@@ -156,7 +157,7 @@ impl Config {
         }
     }
 
-    /// Whether the key is there with a value that was no good.
+    /// Returns whether the key is given with a value that was not valid.
     pub(super) fn is_misread(&self, key: &str) -> bool {
         self.misread.iter().any(|misread| misread == key)
     }

@@ -78,7 +78,7 @@ fn enumerations(config: &Config, findings: &mut Findings) {
     }
 }
 
-/// What sixbench has no room for: more connections than its state table holds, a longer time than a day.
+/// Refuses values above sixbench's limits: more connections than its state table holds, or a delay of more than a day.
 fn limits(config: &Config, phase_1: Phase1, findings: &mut Findings) {
     if phase_1.frames > MOST_CONNECTIONS {
         let title = format!("N = {} connections are more than sixbench keeps: {MOST_CONNECTIONS}", phase_1.frames);
@@ -132,7 +132,7 @@ fn enough(config: &Config, options: &Options, findings: &mut Findings) {
     }
 }
 
-/// How many four-tuples the Initiator has.
+/// Returns the number of four-tuples that the Initiator has; 0 for a stateless test.
 pub(super) fn combinations(config: &Config) -> u128 {
     let Some((_, _, opens)) = config.roles() else { return 0 };
     let ports = |ports: &Ports| match config.enumerate_ports.value.max(ports.vary.value) {

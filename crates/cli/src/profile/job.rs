@@ -12,7 +12,7 @@ use sixbench_wire::template::with_part;
 use std::net::IpAddr;
 use std::time::Duration;
 
-/// What is to be sent.
+/// The traffic to be sent.
 #[derive(Clone, Debug)]
 pub(crate) enum Job {
     /// Frames.

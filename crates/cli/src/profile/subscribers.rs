@@ -14,7 +14,7 @@ use std::sync::Arc;
 /// The most mapping rules of a domain: the tester looks for the rule of a frame one by one.
 const MOST_RULES: usize = 8;
 
-/// What the rules of a recipe come to.
+/// The mapping rules of a recipe.
 #[derive(Clone, Debug)]
 pub(super) struct RuleSet {
     /// One, or those of a MAP domain.
@@ -49,7 +49,7 @@ impl RuleSet {
         Ok(Some(Self { rules, most: most.min(section.most.map_or(u64::MAX, u64::from)) }))
     }
 
-    /// How `count` subscribers are divided among the rules: evenly, in turns, and none gets more than it has room for.
+    /// Divides `count` subscribers among the rules: evenly, in turns, and no rule gets more than it has room for.
     fn shares(&self, count: u64) -> Vec<u64> {
         let mut shares = vec![0; self.rules.len()];
         let mut left = count.min(self.most);
@@ -70,7 +70,7 @@ impl RuleSet {
         self.rules.iter().zip(self.shares(u64::from(count)).into_iter().map(|share| share as u32))
     }
 
-    /// What a device's configuration says of the first `count` subscribers.
+    /// Returns what a device's configuration needs of the first `count` subscribers.
     fn words(&self, count: u32) -> Vec<Subscriber> {
         let all = self.shared(count).flat_map(|(rule, share)| (0..share).map(move |number| (rule, number)));
         all.enumerate().map(|(number, (rule, of_rule))| rule.words(number as u32, of_rule)).collect()
@@ -78,7 +78,7 @@ impl RuleSet {
 }
 
 impl Rule {
-    /// How they are seen in datagrams like these.
+    /// Returns how the subscribers appear in datagrams like these.
     fn appearance(&self, ends: &Ends) -> Appearance {
         let of = |address: IpAddr| if address.is_ipv4() { self.ipv4 } else { Some(self.ipv6) };
         Appearance { inner: of(ends.source), outer: ends.outer.and_then(|outer| of(outer.source)) }
@@ -92,7 +92,8 @@ impl Rule {
         Group { count, left: self.appearance(&traffic.left), right, ports: self.ports }
     }
 
-    /// What a device's configuration says of the one with this number in the rule. `number` is its number among all.
+    /// Returns what a device's configuration needs of the subscriber with the number `of_rule` in the rule. `number` is its
+    /// number among all.
     fn words(&self, number: u32, of_rule: u32) -> Subscriber {
         let e = u64::from(of_rule);
         let ranges = self.ports.ranges(e);
@@ -126,7 +127,7 @@ fn of_domain(map: &[recipe::MapRule]) -> Result<Vec<Rule>, String> {
     Ok(domain.rules().iter().map(rule).collect())
 }
 
-/// Which of several rules a message is about.
+/// Returns the prefix that names the rule a message is about; empty if there is only one rule.
 fn place_of(index: usize, of: usize) -> String {
     if of > 1 { format!("mapping rule {}: ", index + 1) } else { String::new() }
 }
@@ -222,7 +223,7 @@ fn none(recipe: &Recipe, test: &Test) -> Result<Option<Subscribers>, String> {
     }
 }
 
-/// How many a test has.
+/// Returns the number of subscribers of a test.
 pub(super) fn count(recipe: &Recipe, test: &Test) -> u32 {
     if test.measure.response_time().is_some() {
         // The load is that of so many clients: it is the plan's number that counts.
@@ -256,7 +257,8 @@ fn check_first(recipe: &Recipe, rule: &Rule) -> Result<(), String> {
     Ok(())
 }
 
-/// What a rule and a state cannot be together: connections are opened from the subscribers' side, and their ports are those of the plan.
+/// Refuses rules that contradict the recipe's state: connections are opened from the subscribers' side, and their ports are
+/// those of the plan.
 fn check_state(recipe: &Recipe, rules: &RuleSet) -> Result<(), String> {
     let Some(state) = &recipe.state else { return Ok(()) };
     let name = &recipe.name;
@@ -287,8 +289,8 @@ fn check_ranges(recipe: &Recipe, rules: &RuleSet) -> Result<(), String> {
     }
 }
 
-/// What the configuration files of a device say of each of its first `count` subscribers; of each of several in a row as many as its recipe
-/// says.
+/// Returns, by recipe name, what the configuration files of a device say of each of its first `count` subscribers. Each of
+/// several devices in a row has as many subscribers as its own recipe says.
 pub(crate) fn words(recipe: &Recipe, count: u32) -> Result<BTreeMap<String, Arc<[Subscriber]>>, String> {
     let own = recipe.subscribers.as_ref().map(|_| (recipe, count));
     let of_parts = recipe.parts.iter().filter_map(|part| Some((part, part.subscribers.as_ref()?.count)));

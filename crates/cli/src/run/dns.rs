@@ -15,11 +15,11 @@ const LOOPED_PORT: u16 = 5300;
 /// The way of the self-test in namespaces.
 const BETWEEN_ENDS: &str = "a veth pair of its own between the tester's ends";
 
-/// Where the tester's ends are. What is dropped first comes first.
+/// The tester's ends. Fields are dropped in the order in which they stand.
 pub(super) struct DnsPlaces {
-    /// A real one, where the plan wants that.
+    /// A real authority, if the plan wants one.
     authority: Option<RealAuthority>,
-    /// What the tester must know of it.
+    /// The real authority's facts that the tester must know.
     stand_in: Option<StandIn>,
     hosts: Hosts,
     /// The authority's address on the direct link.

@@ -17,7 +17,7 @@ pub(crate) struct Judgement {
     pub(crate) lines: String,
     /// The verdict of the whole run.
     pub(crate) exit: Exit,
-    /// Why; `None` where there was nothing to judge.
+    /// The reason for the verdict; `None` if there was nothing to judge.
     pub(crate) reason: Option<String>,
 }
 

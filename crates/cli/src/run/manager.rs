@@ -38,7 +38,7 @@ pub(crate) struct Order<'a> {
     pub(crate) site: Site<'a>,
     /// Returns what other work there is on these cores, in words; `None` on a quiet machine.
     pub(crate) look_at_load: fn(&[u32]) -> Option<String>,
-    /// Whether the record of every DNS query is kept.
+    /// True if the record of every DNS query is kept.
     pub(crate) queries: bool,
     /// Labels that the user gives this run.
     pub(crate) labels: &'a [(String, String)],
@@ -46,21 +46,21 @@ pub(crate) struct Order<'a> {
     pub(crate) left_out: &'a [SkippedTest],
     /// Trials of an earlier part of the same run.
     pub(crate) records: Vec<TrialRecord>,
-    /// What the earlier part knew of its devices, and the commands it ran.
+    /// The facts of the devices and the commands from the earlier part of the run.
     pub(crate) earlier: Option<(Facts, String)>,
 }
 
-/// How a run ended, its results being on disk.
+/// The end of a run whose results are on disk.
 pub(crate) struct Ended {
     pub(crate) exit: Exit,
-    /// Where the report is; `None` where it could not be written.
+    /// The path of the report; `None` if it could not be written.
     pub(crate) report: Option<PathBuf>,
     pub(crate) summary: String,
     /// The exit code in words, where there is something to say.
     pub(crate) reason: Option<String>,
     /// Trials on disk, those of earlier parts of the run among them.
     pub(crate) trials: usize,
-    /// What cut the run short, if anything did.
+    /// The error that cut the run short, if there was one.
     pub(crate) error: Option<anyhow::Error>,
 }
 
@@ -70,7 +70,7 @@ struct Manager<'a> {
     store: &'a mut Store,
     view: &'a mut dyn View,
     facts: Facts,
-    /// How long the rest takes.
+    /// The forecast of how long the rest of the run takes.
     forecast: Forecast,
     start: Instant,
 }
@@ -171,7 +171,7 @@ impl Manager<'_> {
         Ok(())
     }
 
-    /// Whether the repetitions before this one leave the point not known well enough.
+    /// Returns whether the repetitions before this one do not yet determine the point well enough.
     fn is_wanted(&self, test: &Test, point: &Point, repetition: u32) -> bool {
         let mut made = replay::outcomes_of(self.order.plan, point, &self.order.records);
         made.retain(|outcome| outcome.repetition < repetition);
@@ -270,7 +270,8 @@ impl Manager<'_> {
         failed
     }
 
-    /// What a DNS server is set up for.
+    /// Returns what a DNS server is set up for: its zone, and the recipe of the real authority if there is one. `None` for a
+    /// test of anything else.
     fn server(&self, test: &Test) -> Result<Option<(Zone, Option<&Recipe>)>, Failed> {
         let Some(dns) = test.measure.dns() else { return Ok(None) };
         let authority = profile::dns::authority(self.order.library, test).map_err(Failed::usage)?;
@@ -385,11 +386,11 @@ struct Device {
     recipe: String,
     /// Cores it may use.
     cores: Option<u32>,
-    /// Of its connection tracking table.
+    /// Entries of its connection tracking table.
     table_size: Option<u64>,
-    /// Whether the tester's ends are hosts.
+    /// True if the tester's ends are hosts.
     has_hosts: bool,
-    /// What a DNS server is set up for.
+    /// The identity of a DNS server's configuration; `None` for any other device.
     server: Option<String>,
 }
 

@@ -67,7 +67,7 @@ fn start_resolution(address: IpAddr) {
     let _ = UdpSocket::bind(any).and_then(|socket| socket.send_to(&[0], (address, DISCARD)));
 }
 
-/// Whether an entry of `ip neigh` has a hardware address that was not given up.
+/// Returns whether an entry of `ip neigh` has a hardware address and is not in the state FAILED.
 fn is_resolved(entry: &str) -> bool {
     entry.contains("lladdr") && !entry.contains("FAILED")
 }

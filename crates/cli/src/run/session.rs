@@ -25,18 +25,18 @@ use std::time::{Duration, Instant};
 /// Octets of layer 3 on links of our own: room for every frame size up to Ethernet's ordinary maximum.
 const ORDINARY_MTU: u32 = 1500;
 
-/// Where and how devices are measured.
+/// The surroundings of a measurement: the links, and how devices are run on them.
 pub(crate) struct Site<'a> {
     pub(crate) shell: Shell,
     pub(crate) links: &'a Links,
     pub(crate) stop: Arc<AtomicBool>,
-    /// Whether the user has declared that test traffic cannot leave the environment.
+    /// The user's declaration, if any, that test traffic cannot leave the environment.
     pub(crate) isolation: Isolation,
-    /// Where the first frames of both ports are kept, if anywhere.
+    /// The directory of the first frames of both ports; `None` if they are not kept.
     pub(crate) pcap: Option<&'a std::path::Path>,
 }
 
-/// Which device, and what its testbed must be able to do.
+/// The device to set up, and what its testbed must be able to do.
 pub(crate) struct Wanted<'a> {
     pub(crate) recipe: &'a Recipe,
     /// Tells the testbeds of one process apart.
@@ -45,7 +45,7 @@ pub(crate) struct Wanted<'a> {
     pub(crate) cores: Option<u32>,
     /// Entries of its connection tracking table, where its recipe can set that.
     pub(crate) table_size: Option<u64>,
-    /// Of a DNS server: the zone it is set up for, and the real authority that stands at the tester's right end, if one does.
+    /// For a DNS server: the zone it is set up for, and the real authority that stands at the tester's right end, if one does.
     pub(crate) dns: Option<(Zone, Option<&'a Recipe>)>,
     /// Subscribers its configuration files name, where its recipe has a rule for them.
     pub(crate) subscribers: u32,
@@ -123,7 +123,7 @@ pub(crate) struct Session {
     _links: TesterLinks,
     cores: Cores,
     isolation: Isolation,
-    /// Of a stateful device.
+    /// The connection tracking of a stateful device; `None` for any other device.
     state: Option<State>,
     stop: Arc<AtomicBool>,
     layout: Vec<String>,
@@ -205,7 +205,7 @@ impl Session {
         self.state.as_ref().map_or(Ok(()), |state| state.check(test, plan))
     }
 
-    /// Of a DNS server: the record of every query of the next trial goes there.
+    /// Keeps the record of every query of the next trial in the file `path`, for a DNS server.
     pub(crate) fn keep_queries(&mut self, path: PathBuf) {
         self.tester.keep_queries(path);
     }
@@ -313,12 +313,12 @@ impl Session {
         }
     }
 
-    /// How it is laid out, in sentences.
+    /// Returns the layout of the testbed, in sentences.
     pub(crate) fn layout(&self) -> &[String] {
         &self.layout
     }
 
-    /// What is not as it should be, in sentences.
+    /// Returns the warnings about the testbed, in sentences.
     pub(crate) fn warnings(&self) -> &[String] {
         &self.warnings
     }
@@ -355,7 +355,7 @@ fn taken_where_lost(watch: &Watch, result: &TrialResult) -> Option<Fault> {
     watch.taken_where_lost_ms(result).map(|milliseconds| Fault::CpuTaken { milliseconds })
 }
 
-/// Who runs on which core: as the plan says, else divided.
+/// Returns the cores of the tester and of the DUT: as the plan says, else divided.
 pub(crate) fn cores(links: &Links) -> Result<Cores, Failed> {
     let allowed = allowed_cores()?;
     let mut wanted = links.tester_cores.iter().chain(&links.dut_cores);
@@ -371,7 +371,7 @@ pub(crate) fn cores(links: &Links) -> Result<Cores, Failed> {
     })
 }
 
-/// How interfaces of this machine are kept apart.
+/// The way interfaces of this machine are kept apart.
 const IN_NAMESPACES: &str = "each in a network namespace of the tester's own";
 
 fn on_interfaces(links: &Links) -> Vec<String> {

@@ -8,7 +8,7 @@ use sixbench_method::trial::{Fault, Shape, TrialResult};
 use sixbench_testbed::{ConnectionTable, Devices, Shell};
 use std::time::Duration;
 
-/// What is known of a device's connection tracking table.
+/// The connection tracking table of a device, and the facts known of it.
 pub(super) struct State {
     table: ConnectionTable,
     /// Name of its recipe.
@@ -28,7 +28,7 @@ impl State {
         Ok(Some(Self { table, recipe: wanted.recipe.name.clone(), timeout }))
     }
 
-    /// What the tester asks in a trial.
+    /// Returns the function by which the tester asks for the number of connections in a trial.
     pub(super) fn counter(&self) -> Counter {
         let table = self.table.clone();
         Box::new(move || table.count().map_err(|error| error.to_string()))

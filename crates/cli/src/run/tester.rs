@@ -17,19 +17,19 @@ use sixbench_testbed::{Hosts, TestbedError};
 use std::net::IpAddr;
 use std::path::PathBuf;
 
-/// Why there was no trial.
+/// The reason why there was no trial.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum TrialError {
     /// The user asked to stop.
     #[error("interrupted")]
     Interrupted,
-    /// Of frames.
+    /// An error of a trial with frames.
     #[error(transparent)]
     Frames(MeasureError),
-    /// Of connections.
+    /// An error of a trial with connections.
     #[error(transparent)]
     Tcp(TcpError),
-    /// Of queries.
+    /// An error of a trial with DNS queries.
     #[error(transparent)]
     Dns(DnsError),
 }
@@ -111,7 +111,8 @@ impl Tester {
         }
     }
 
-    /// Whether a DNS server must be restarted before a trial, because its cache or its view of the authority depends on earlier trials.
+    /// Returns whether a DNS server must be restarted before a trial, because its cache or its view of the authority depends on
+    /// earlier trials.
     pub(super) fn wants_new_server(&self, spec: &TrialSpec) -> bool {
         matches!(self, Self::Dns(dns) if dns.0.wants_new_server(spec))
     }

@@ -23,7 +23,7 @@ pub(crate) trait View {
     }
 }
 
-/// Which view a command was asked for.
+/// The view that a command was asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Choice {
     /// A progress line on a terminal, else plain lines.
@@ -65,7 +65,7 @@ impl View for SharedView {
     }
 }
 
-/// Whether colours and bars are welcome (no-color.org).
+/// Returns whether colours and bars are welcome (no-color.org).
 pub(crate) fn has_color() -> bool {
     std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty()) && std::env::var_os("TERM").is_none_or(|t| t != "dumb")
 }

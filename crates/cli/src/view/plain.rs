@@ -7,7 +7,7 @@ use sixbench_method::event::Event;
 /// See the module.
 #[derive(Default)]
 pub(crate) struct Plain {
-    /// How long the run would take in all, seconds, as it was told last.
+    /// The total duration of the run that was last printed, seconds.
     told_s: u64,
 }
 

@@ -28,7 +28,7 @@ fn of_point(point: &PointComparison<'_>, [a, b]: &[String; 2], rows: usize) -> S
     point.rows.iter().fold(head, |text, row| text + &of_row(row, rows))
 }
 
-/// What is sent: frames of a size; queries and TCP connections have frames of the kernel's making.
+/// Returns a description of the traffic: the frame size, or queries or TCP connections, whose frames the kernel makes.
 fn traffic(measure: &Measure, size: &impl Display) -> String {
     match (measure.info().noun, measure.needs_hosts()) {
         (Noun::Queries, _) => "DNS queries".to_owned(),
@@ -98,7 +98,7 @@ fn dependent(row: &Row) -> String {
     )
 }
 
-/// Why the exit code is what it is: first what decides, then what there is besides.
+/// Returns the reason for the exit code: first the finding that decides it, then all others.
 pub(super) fn reason(compared: &Comparison<'_>) -> String {
     let rows = compared.rows().count();
     let count = |finding: fn(&Finding) -> bool| compared.rows().filter(|row| finding(&row.finding)).count();

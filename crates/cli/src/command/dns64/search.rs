@@ -55,13 +55,13 @@ fn plan(arguments: &args::Dns64) -> Plan {
     }
 }
 
-/// What a search came to.
+/// The result of a search.
 struct Found {
     bracket: Bracket,
     results: Vec<TrialResult>,
 }
 
-/// What is said of a search, and the exit code. They follow from the bracket alone, whatever the format of the output.
+/// The sentence about a search, and the exit code. Both follow from the bracket alone, whatever the format of the output.
 struct Conclusion {
     exit: Exit,
     words: String,

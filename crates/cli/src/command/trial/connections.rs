@@ -28,7 +28,7 @@ fn opened(connections: &Connections) -> String {
     format!("established {established} of {offered} connections at {rate}/s, state table of {state_table}")
 }
 
-/// What the DUT says, at each moment it was asked.
+/// Returns the DUT's counts of its connections, at each moment it was asked; `None` if there is no count.
 fn counted(connections: &Connections) -> Option<String> {
     let counted = connections.counted?;
     let before = connections.counted_before.filter(|before| *before > 0).map(|before| format!(", {before} before it"));
