@@ -26,7 +26,7 @@ use std::fmt::Write;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::time::Duration;
 
-/// A trial of the self-test is no longer than this.
+/// The longest trial of the self-test, nanoseconds.
 const LONGEST_SELF_TEST_NS: u64 = 1_000_000_000;
 /// The time after the timeout in which a late answer is still seen, nanoseconds.
 const LATE_NS: u64 = 1_000_000_000;
@@ -77,7 +77,8 @@ fn is_local(server: IpAddr) -> bool {
     UdpSocket::bind((server, 0)).is_ok()
 }
 
-/// The cores of a server on this machine: those that are not the tester's, or all where the tester has all.
+/// Returns the tester's cores and those of a server on this machine: all cores that are not the tester's, or every core if the
+/// tester has them all.
 fn shared_cores(tester: &[u32]) -> Result<Cores, Failed> {
     let allowed = allowed_cores()?;
     let others: Vec<u32> = allowed.iter().copied().filter(|core| !tester.contains(core)).collect();
@@ -216,7 +217,7 @@ fn describe(result: &TrialResult) -> String {
     text
 }
 
-/// The figures of dns64perf++, then what it does not tell.
+/// Returns the figures that dns64perf++ prints, then others that it does not print.
 fn answers(dns: &DnsResult) -> String {
     let answers = &dns.answers;
     let ms = |ns: Option<f64>| ns.map_or_else(|| "–".to_owned(), |ns| format!("{:.3} ms", ns / 1e6));

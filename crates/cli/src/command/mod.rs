@@ -36,14 +36,14 @@ pub(crate) fn stdout_color() -> bool {
     has_color() && std::io::stdout().is_terminal()
 }
 
-/// The built-in recipes and those of further directories.
+/// Returns the built-in recipes and those of further directories.
 pub(crate) fn library(directories: &[PathBuf]) -> Result<Library, Failed> {
     Library::load(directories).map_err(|error| Failed::new(Exit::Usage, error))
 }
 
-/// A plan file as it was read.
+/// A plan file and the plan read from it.
 pub(crate) struct PlanFile {
-    /// Its path, or that of the ready plan.
+    /// The path of the plan file, or that of the ready plan.
     pub(crate) name: String,
     pub(crate) source: String,
     pub(crate) loaded: Loaded,
@@ -51,7 +51,7 @@ pub(crate) struct PlanFile {
     pub(crate) library: Library,
 }
 
-/// A plan file's text and what it means; all mistakes are told at their lines. `recipes` are further directories of recipes.
+/// Reads a plan file; all mistakes are shown at their lines. `recipes` are further directories of recipes.
 pub(crate) fn read_plan(path: &Path, recipes: &[PathBuf]) -> Result<PlanFile, Failed> {
     let source = match std::fs::read_to_string(path) {
         Ok(source) => source,
@@ -69,7 +69,7 @@ pub(crate) fn read_plan(path: &Path, recipes: &[PathBuf]) -> Result<PlanFile, Fa
     Ok(PlanFile { name, source, loaded, library })
 }
 
-/// A plan that comes with sixbench; that it is not a file is said.
+/// Reads a plan that comes with sixbench, and tells the user that it is not a file.
 fn read_ready(ready: &plans::Ready, path: &Path, recipes: &[PathBuf]) -> Result<PlanFile, Failed> {
     tell!("note: there is no file {}: this is {} as it comes with sixbench", path.display(), ready.path());
     let broken = |error| Failed::new(Exit::Usage, error);
@@ -97,7 +97,7 @@ fn unreadable(path: &Path, error: &std::io::Error) -> Failed {
     Failed::usage(format!("cannot read the plan {name}: {error}{hint}"))
 }
 
-/// As [`read_plan`], for text that is at hand.
+/// Does the same as [`read_plan`] for a text that was read already.
 pub(crate) fn parse_plan(name: &str, source: &str, library: &Library) -> Result<Loaded, Failed> {
     let mut loaded = config::parse(source, &library.names()).map_err(|mistakes| refused(name, source, &mistakes))?;
     for test in &mut loaded.plan.tests {
@@ -108,7 +108,7 @@ pub(crate) fn parse_plan(name: &str, source: &str, library: &Library) -> Result<
     Ok(loaded)
 }
 
-/// The recipe of a name on the command line.
+/// Returns the recipe with the name given on the command line.
 pub(crate) fn find_recipe<'l>(library: &'l Library, name: &str) -> Result<&'l Recipe, Failed> {
     check_reference(name).map_err(Failed::usage)?;
     library.get(name).ok_or_else(|| {
@@ -131,7 +131,8 @@ fn unknown(name: &str) -> String {
     }
 }
 
-/// Leaves out the tests that may be, where their devices cannot be had; keeps them with the reason, and says of each why.
+/// Leaves out optional tests whose devices are not available, and notes them with the reason in the plan's `left_out`. Returns
+/// one sentence for each.
 pub(crate) fn leave_out_missing(loaded: &mut Loaded, library: &Library) -> Vec<String> {
     let mut left_out = Vec::new();
     if loaded.links.interfaces.is_some() {
@@ -207,7 +208,7 @@ pub(crate) fn check_feasible(loaded: &Loaded, library: &Library, isolation: Isol
     check_machine(loaded, library)
 }
 
-/// A machine of the DUT's own must be reached, and have what every test needs, before the first is begun.
+/// Checks that the DUT's own machine can be reached and has what every test needs, before the first test begins.
 fn check_machine(loaded: &Loaded, library: &Library) -> Result<(), Failed> {
     let Some(machine) = &loaded.links.machine else { return Ok(()) };
     let broken = |error| Failed::new(Exit::Testbed, error);
@@ -221,7 +222,7 @@ fn check_machine(loaded: &Loaded, library: &Library) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Devices of this machine need their programs; those set up by hand need interfaces they are cabled to.
+/// Checks that devices of this machine have their programs, and that devices set up by hand have interfaces they are cabled to.
 fn check_devices(loaded: &Loaded, library: &Library) -> Result<(), Failed> {
     if loaded.links.interfaces.is_some() {
         return Ok(());

@@ -40,7 +40,7 @@ pub(crate) fn plan(arguments: &args::Plan) -> Result<Exit, Failed> {
     Ok(Exit::Done)
 }
 
-/// The plan in words.
+/// Returns the plan in words.
 fn describe(plan: &Plan, all: bool) -> String {
     let mut text = format!("{} (profile {})\n\n", plan.name, profile_name(plan.profile));
     for test in &plan.tests {

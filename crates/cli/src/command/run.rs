@@ -52,7 +52,7 @@ fn tell_left_out(loaded: &mut Loaded, library: &Library) {
     }
 }
 
-/// A plan on NICs that does not say how fast their medium is asks them; of two, the slower counts.
+/// Asks the NICs how fast their medium is, if the plan does not say so; the slower of the two counts.
 fn find_link_rate(loaded: &mut Loaded) {
     if let (None, Some((left, right))) = (loaded.plan.link_rate, &loaded.links.interfaces) {
         // A run that was killed may still have them.
@@ -104,7 +104,8 @@ pub(crate) struct Results {
 }
 
 impl Results {
-    /// Says what the exit code means, as the last thing of the command; among events it would be none.
+    /// Prints the reason for the exit code as the last thing of the command. With JSON it goes to standard error, since it is
+    /// not an event.
     fn ended(self, is_json: bool) -> Result<Exit, Failed> {
         match self.reason {
             Some(reason) if is_json => tell!("{reason}"),
@@ -142,7 +143,7 @@ pub(crate) fn measure(
     go((&loaded.plan, &loaded.links, isolation), order, &mut store, output.json)
 }
 
-/// `results/<plan>-<date>-<time>`: sorts by time.
+/// Returns the directory `results/<plan>-<date>-<time>`, a name that sorts by time.
 fn new_directory(plan: &str) -> PathBuf {
     let time = jiff::Zoned::now().strftime("%Y%m%d-%H%M%S");
     Path::new("results").join(format!("{plan}-{time}"))
@@ -165,7 +166,7 @@ fn resume(directory: &Path, library: &Library, output: &args::Output, isolation:
     go((&plan, &links, isolation), order, &mut store, output.json)?.ended(output.json)
 }
 
-/// The recipes as they were when the run began, before any of the same name.
+/// Returns the recipes as they were when the run began; these take precedence over any of the same name.
 fn with_kept_recipes(directory: &Path, library: &Library) -> Result<Library, Failed> {
     let kept = directory.join(RECIPES);
     match kept.is_dir() {

@@ -23,7 +23,7 @@ pub(crate) fn standard_trial(profile: Profile) -> TrialSettings {
     }
 }
 
-/// Repetitions of a profile. RFC 8219 section 7 asks for at least 20 wherever it gives a number.
+/// Returns the number of repetitions of a profile. RFC 8219 section 7 asks for at least 20 wherever it gives a number.
 pub(crate) fn standard_repetitions(profile: Profile) -> u32 {
     match profile {
         Profile::Smoke => 3,

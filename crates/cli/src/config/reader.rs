@@ -26,7 +26,7 @@ pub(crate) struct Section<'a> {
     table: &'a DeTable<'a>,
     /// The place of the table, for mistakes about keys that are missing in it.
     pub(crate) span: Range<usize>,
-    /// Its name as people know it, e.g. `[trial]`.
+    /// Its name in messages, such as `[trial]`.
     name: &'static str,
     known: RefCell<BTreeSet<&'static str>>,
     mistakes: &'a Mistakes,
@@ -42,18 +42,18 @@ impl<'a> Section<'a> {
         self.table.get(key)
     }
 
-    /// The quantity `key`, as `read` understands its text: a string with a unit, or a number, which is read as its digits. A mistake yields
-    /// `None`, too.
+    /// Returns the quantity `key`, as `read` understands its text: a string with a unit, or a number, which is read as its
+    /// digits. `None` if it is missing or a mistake.
     pub(crate) fn value<T>(&self, key: &'static str, read: impl Fn(&str) -> Result<T, String>) -> Option<T> {
         self.scalar(self.get(key)?, Kind::Quantity, &read)
     }
 
-    /// The string `key`.
+    /// Returns the string `key`; `None` if it is missing or a mistake.
     pub(crate) fn text<T>(&self, key: &'static str, read: impl Fn(&str) -> Result<T, String>) -> Option<T> {
         self.scalar(self.get(key)?, Kind::Text, &read)
     }
 
-    /// The whole number `key`.
+    /// Returns the whole number `key`; `None` if it is missing or a mistake.
     pub(crate) fn number<T>(&self, key: &'static str, read: impl Fn(&str) -> Result<T, String>) -> Option<T> {
         self.scalar(self.get(key)?, Kind::Number, &read)
     }
@@ -63,13 +63,13 @@ impl<'a> Section<'a> {
         self.scalar(self.get(key)?, Kind::Truth, &|text| Ok(text == "true"))
     }
 
-    /// As [`Section::value`], and missing is a mistake.
+    /// Does the same as [`Section::value`], and reports a missing key.
     pub(crate) fn required<T>(&self, key: &'static str, read: impl Fn(&str) -> Result<T, String>) -> Option<T> {
         self.check_given(key);
         self.value(key, read)
     }
 
-    /// As [`Section::text`], and missing is a mistake.
+    /// Does the same as [`Section::text`], and reports a missing key.
     pub(crate) fn required_text<T>(&self, key: &'static str, read: impl Fn(&str) -> Result<T, String>) -> Option<T> {
         self.check_given(key);
         self.text(key, read)
@@ -81,17 +81,17 @@ impl<'a> Section<'a> {
         }
     }
 
-    /// A list of quantities; one alone may stand without brackets.
+    /// Returns a list of quantities; a single one may stand without brackets.
     pub(crate) fn list<T>(&self, key: &'static str, read: impl Fn(&str) -> Result<T, String>) -> Option<Vec<T>> {
         self.items(key, Kind::Quantity, read)
     }
 
-    /// A list of strings; one alone may stand without brackets.
+    /// Returns a list of strings; a single one may stand without brackets.
     pub(crate) fn texts<T>(&self, key: &'static str, read: impl Fn(&str) -> Result<T, String>) -> Option<Vec<T>> {
         self.items(key, Kind::Text, read)
     }
 
-    /// A list of whole numbers; one alone may stand without brackets.
+    /// Returns a list of whole numbers; a single one may stand without brackets.
     pub(crate) fn numbers<T>(&self, key: &'static str, read: impl Fn(&str) -> Result<T, String>) -> Option<Vec<T>> {
         self.items(key, Kind::Number, read)
     }
@@ -124,7 +124,7 @@ impl<'a> Section<'a> {
         self.table.get(key).is_some_and(|value| value.get_ref().as_array().is_some_and(|items| items.is_empty()))
     }
 
-    /// A table below this one.
+    /// Returns the table `key` below this one. Any other value is a mistake.
     pub(crate) fn section(&self, key: &'static str, name: &'static str) -> Option<Section<'a>> {
         let value = self.get(key)?;
         match value.get_ref() {
@@ -133,7 +133,7 @@ impl<'a> Section<'a> {
         }
     }
 
-    /// A table below this one, where the value of `key` is one; anything else is left to be read otherwise.
+    /// Returns the table `key` below this one; `None` for any other value, which is left to be read otherwise.
     pub(crate) fn table(&self, key: &'static str, name: &'static str) -> Option<Section<'a>> {
         let value = self.get(key)?;
         match value.get_ref() {
@@ -142,7 +142,7 @@ impl<'a> Section<'a> {
         }
     }
 
-    /// The tables of an array of tables.
+    /// Returns the tables of the array of tables `key`.
     pub(crate) fn sections(&self, key: &'static str, name: &'static str) -> Vec<Section<'a>> {
         let Some(value) = self.get(key) else {
             return Vec::new();
@@ -158,7 +158,8 @@ impl<'a> Section<'a> {
         items.iter().filter_map(section).collect()
     }
 
-    /// One table or several, where the value of `key` is a table or a list; anything else is left to be read otherwise.
+    /// Returns one table or several, if the value of `key` is a table or a list; `None` for any other value, which is left to
+    /// be read otherwise.
     pub(crate) fn tables(&self, key: &'static str, name: &'static str) -> Option<Vec<Section<'a>>> {
         let value = self.get(key)?;
         let section = |item: &'a Spanned<DeValue<'a>>| match item.get_ref() {
@@ -185,7 +186,7 @@ impl<'a> Section<'a> {
         self.mistakes.add(Diagnostic::new(self.span_of(key), title).help(help));
     }
 
-    /// As [`Section::finish`], where keys are known that were not read because of another mistake.
+    /// Does the same as [`Section::finish`], and counts `keys` as known, which were not read because of another mistake.
     pub(crate) fn finish_with(self, keys: &[&'static str]) {
         self.known.borrow_mut().extend(keys);
         self.finish();
@@ -242,13 +243,13 @@ impl Kind {
     }
 }
 
-/// The number in decimal digits, however it is written: TOML has hexadecimal, octal and binary numbers, too.
+/// Returns the number in decimal digits, however it is written: TOML has hexadecimal, octal and binary numbers, too.
 fn digits(number: &DeInteger<'_>) -> String {
     let text = number.as_str();
     i128::from_str_radix(text, number.radix()).map_or_else(|_| text.to_owned(), |number| number.to_string())
 }
 
-/// The candidate that begins with the word, or differs in at most a third of its letters.
+/// Returns the candidate that begins with the word, or differs in at most a third of its letters.
 pub(crate) fn nearest<'c>(word: &str, candidates: &[&'c str]) -> Option<&'c str> {
     let begins = candidates.iter().find(|c| word.len() > 2 && c.starts_with(word));
     if let Some(candidate) = begins {

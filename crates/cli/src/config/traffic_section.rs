@@ -55,7 +55,7 @@ fn read_addresses(section: Section<'_>) -> AddressPart {
     part
 }
 
-/// `udp` or `echo`.
+/// Reads a payload: `udp` or `echo`.
 pub(crate) fn payload(text: &str) -> Result<Payload, String> {
     match text {
         "udp" => Ok(Payload::Udp),
@@ -64,7 +64,7 @@ pub(crate) fn payload(text: &str) -> Result<Payload, String> {
     }
 }
 
-/// `1024-65535`, or one value.
+/// Reads a range of ports: `1024-65535`, or one value.
 pub(super) fn range(text: &str) -> Result<(u16, u16), String> {
     let wrong = || format!("expected a range of 16-bit values such as 1024-65535, not `{text}`");
     let (first, last) = text.split_once('-').unwrap_or((text, text));

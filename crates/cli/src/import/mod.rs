@@ -39,7 +39,7 @@ pub(crate) struct Imported {
 pub(crate) struct Note {
     /// The line it is about, from 1; 0: about the file as a whole.
     pub(crate) line: usize,
-    /// One sentence.
+    /// The note, one sentence.
     pub(crate) text: String,
 }
 

@@ -7,7 +7,7 @@ use super::setting::Setting;
 use super::siitperf::{AddressPart, Config, Direction, Ports, Side, order};
 use crate::config::units::show_ns;
 
-/// siitperf's fixed ports: the test frame of RFC 2544 appendix C.2.6.4, whatever the ranges are.
+/// siitperf's fixed ports: those of the test frame of RFC 2544 appendix C.2.6.4, whatever the ranges are.
 const FIXED_SOURCE: u32 = 0xc020;
 const FIXED_DESTINATION: u32 = 7;
 
@@ -44,17 +44,17 @@ pub(super) fn text(path: &str, config: &Config, options: &Options, notes: &[Note
     text
 }
 
-/// A note as a line of its own.
+/// Returns a note as a line of its own.
 fn told(note: &Note) -> String {
     if note.line == 0 { note.text.clone() } else { format!("line {}: {}", note.line, note.text) }
 }
 
-/// A comment of TOML, which must not hold control characters.
+/// Returns `text` as a comment of TOML, which must not hold control characters.
 pub(super) fn comment(text: &str) -> String {
     format!("# {}\n", text.replace(char::is_control, " "))
 }
 
-/// A string of TOML.
+/// Returns `text` as a string of TOML.
 pub(super) fn quoted(text: &str) -> String {
     toml::Value::from(text).to_string()
 }
@@ -94,7 +94,7 @@ fn common(config: &Config, options: &Options) -> String {
     text + &traffic(config, options)
 }
 
-/// Frame sizes, ports and addresses.
+/// Returns the keys of frame sizes, ports and addresses.
 fn traffic(config: &Config, options: &Options) -> String {
     let sizes: Vec<u16> = options.frame_sizes.iter().map(|size| size.0).collect();
     let mut text = String::new();
@@ -116,7 +116,7 @@ fn traffic(config: &Config, options: &Options) -> String {
     text
 }
 
-/// Background frames among all, to a hundredth of a per cent, without trailing zeros.
+/// Returns the share of background frames among all, to a hundredth of a per cent, without trailing zeros.
 fn percent(options: &Options) -> String {
     let share = options.share();
     let background = u64::from(share.of - share.foreground);

@@ -5,7 +5,7 @@ use super::options::{Options, Phase1};
 use super::setting::Setting;
 use super::siitperf::{Config, Ports, Side};
 
-/// As many as a plan can ask for.
+/// The most connections that a plan can ask for.
 const MOST_CONNECTIONS: u32 = 1_000_000_000;
 const DAY_MS: u32 = 86_400_000;
 
@@ -53,7 +53,7 @@ fn networks(config: &Config, responder: &Side, findings: &mut Findings) {
     }
 }
 
-/// In phase 1 every combination occurs once: all that varies must be enumerated, and in the same order.
+/// Checks that in phase 1 every combination occurs once: all that varies must be enumerated, and in the same order.
 fn enumerations(config: &Config, findings: &mut Findings) {
     let (ports, ips) = (&config.enumerate_ports, &config.enumerate_ips);
     let varying = config.sides().map(|side| &side.part.vary).into_iter().find(|vary| vary.value != 0);
@@ -98,7 +98,7 @@ fn times(config: &Config, phase_1: Phase1, findings: &mut Findings) {
     }
 }
 
-/// Frames of phase 1 that open connections: all but the background ones, rounded as siitperf does.
+/// Returns the number of frames of phase 1 that open connections: all but the background ones, rounded as siitperf does.
 pub(super) fn foreground_frames(options: &Options, phase_1: Phase1) -> u64 {
     let (share, frames) = (options.share(), u64::from(phase_1.frames));
     frames - frames * u64::from(share.of - share.foreground) / u64::from(share.of)
@@ -116,7 +116,7 @@ fn state_table(config: &Config, options: &Options, phase_1: Phase1, findings: &m
     }
 }
 
-/// Every frame of phase 1 needs a combination of its own.
+/// Checks that every frame of phase 1 has a combination of its own.
 fn enough(config: &Config, options: &Options, findings: &mut Findings) {
     let available = combinations(config);
     let enumerate = [&config.enumerate_ips, &config.enumerate_ports, &config.stateful].into_iter().find(|key| key.value != 0);

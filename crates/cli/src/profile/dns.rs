@@ -71,7 +71,7 @@ fn check(recipe: &Recipe, test: &Test, dns: &Dns, settings: TrialSettings) -> Re
     Ok(())
 }
 
-/// The recipe of the real authority that stands behind the server of a test, if one is to.
+/// Returns the recipe of the real authority that stands behind the server of a test; `None` if the test has none.
 pub(crate) fn authority<'l>(library: &'l Library, test: &Test) -> Result<Option<&'l Recipe>, String> {
     let Some(name) = test.measure.dns().and_then(|dns| dns.authority.as_ref()) else { return Ok(None) };
     let unknown = || format!("test {}: no recipe is named {name}", test.name);

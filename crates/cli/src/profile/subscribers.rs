@@ -17,26 +17,27 @@ const MOST_RULES: usize = 8;
 /// The mapping rules of a recipe.
 #[derive(Clone, Debug)]
 pub(super) struct RuleSet {
-    /// One, or those of a MAP domain.
+    /// A single rule, or those of a MAP domain.
     rules: Vec<Rule>,
     /// The most subscribers the device is set up for, or the rules have.
     most: u64,
 }
 
-/// One of them.
+/// One mapping rule.
 #[derive(Clone, Copy, Debug)]
 struct Rule {
     /// The most there can be.
     most: u64,
-    /// Their IPv6 addresses: of MAP the MAP address, of tunnels their end, of 6rd that of a host behind them.
+    /// The rule of the subscribers' IPv6 addresses: with MAP the MAP address, in tunnels their end, with 6rd that of a host
+    /// behind them.
     ipv6: AddressRule,
-    /// Their IPv4 addresses; `None` where all have the same.
+    /// The rule of the subscribers' IPv4 addresses; `None` if all have the same.
     ipv4: Option<AddressRule>,
     ports: PortRule,
 }
 
 impl RuleSet {
-    /// The rules of a recipe that has some.
+    /// Returns the rules of a recipe; `None` if it has no subscribers.
     pub(super) fn of(recipe: &Recipe) -> Result<Option<Self>, String> {
         let Some(section) = &recipe.subscribers else { return Ok(None) };
         let rules = match (&section.map[..], &section.softwires, &section.six_rd) {
@@ -65,7 +66,7 @@ impl RuleSet {
         shares
     }
 
-    /// The rules with the number of subscribers of each.
+    /// Returns the rules with the number of subscribers of each.
     fn shared(&self, count: u32) -> impl Iterator<Item = (&Rule, u32)> {
         self.rules.iter().zip(self.shares(u64::from(count)).into_iter().map(|share| share as u32))
     }
@@ -84,7 +85,7 @@ impl Rule {
         Appearance { inner: of(ends.source), outer: ends.outer.and_then(|outer| of(outer.source)) }
     }
 
-    /// `count` of them, for the engine.
+    /// Returns `count` subscribers of the rule, for the engine.
     fn group(&self, recipe: &Recipe, count: u32) -> Group {
         let traffic = &recipe.foreground;
         // Behind a stateful device sources are the pool's.
@@ -111,7 +112,7 @@ fn text(wrong: impl Display) -> String {
     wrong.to_string()
 }
 
-/// The rules of a MAP domain, no two of which claim the same address.
+/// Returns the rules of a MAP domain, no two of which claim the same address.
 fn of_domain(map: &[recipe::MapRule]) -> Result<Vec<Rule>, String> {
     if map.len() > MOST_RULES {
         return Err(format!(
@@ -173,7 +174,7 @@ fn of_six_rd(six_rd: &recipe::SixRd) -> Result<Rule, String> {
     Ok(Rule { most: rule.subscribers(), ipv6: rule.ipv6(), ipv4: Some(rule.ipv4()), ports: PortRule::ANY })
 }
 
-/// The subscribers of a test, for the engine.
+/// Returns the subscribers of a test, for the engine.
 pub(super) fn of(recipe: &Recipe, test: &Test) -> Result<Option<Subscribers>, String> {
     if test.traffic.payload == Payload::Echo
         && (!recipe.foreground.left.source.is_ipv6() || !recipe.foreground.right.source.is_ipv6())
@@ -232,7 +233,7 @@ pub(super) fn count(recipe: &Recipe, test: &Test) -> u32 {
     test.traffic.subscribers.unwrap_or_else(|| recipe.subscribers.as_ref().map_or(1, |section| section.count))
 }
 
-/// The recipe's foreground must be what the rule makes of its first subscriber: else every frame would be called wrong.
+/// Refuses a recipe whose foreground differs from the first subscriber by the rule: every frame would be called wrong.
 fn check_first(recipe: &Recipe, rule: &Rule) -> Result<(), String> {
     let sides = [("left", recipe.foreground.left), ("right", recipe.foreground.right)];
     // Behind a stateful device sources are the pool's.
@@ -276,7 +277,8 @@ fn check_state(recipe: &Recipe, rules: &RuleSet) -> Result<(), String> {
     }
 }
 
-/// A line of a file for each subscriber has one range of ports, so its set must be one range.
+/// Refuses port sets of several ranges if a configuration file names a subscriber's ports: its line for each subscriber has one
+/// range.
 fn check_ranges(recipe: &Recipe, rules: &RuleSet) -> Result<(), String> {
     let says_ports = |file: &recipe::ConfigFile| file.content.contains("{subscriber-first-port}");
     let has_more = |rule: &Rule| rule.ports.ranges(0).len() > 1;
@@ -303,7 +305,7 @@ pub(crate) fn words(recipe: &Recipe, count: u32) -> Result<BTreeMap<String, Arc<
     Ok(words)
 }
 
-/// The most subscribers the device of a recipe is set up for where a plan asks for so many.
+/// Returns the most subscribers that any of the tests asks of the device of a recipe; 1 if no test uses it.
 pub(crate) fn most(recipe: &Recipe, tests: &[Test]) -> u32 {
     let of_recipe = tests.iter().filter(|test| test.dut == recipe.name);
     of_recipe.map(|test| count(recipe, test)).max().unwrap_or(1)

@@ -26,7 +26,7 @@ pub(super) struct DnsPlaces {
     looped: IpAddr,
 }
 
-/// Settles both ends and gives the tester its place; tells how in a sentence.
+/// Settles both ends and gives the tester its place; returns the tester and a sentence that says how.
 pub(super) fn place(
     site: &Site<'_>,
     wanted: &Wanted<'_>,
@@ -72,12 +72,12 @@ fn set_up(
 }
 
 impl DnsPlaces {
-    /// An error when the real authority has ended: what its silence makes of the answers is no fault of the server under test.
+    /// Fails if the real authority has ended: the server under test is not to blame for the answers that this causes.
     pub(super) fn check_alive(&mut self) -> Result<(), TestbedError> {
         self.authority.as_mut().map_or(Ok(()), RealAuthority::check_alive)
     }
 
-    /// The ends where they are.
+    /// Returns `ends` placed in the namespaces of the tester's ends.
     pub(super) fn within(&self, ends: DnsEnds) -> DnsEnds {
         let (left, right) = self.hosts.namespaces();
         let looped = |end: AuthorityEnd| AuthorityEnd {

@@ -12,7 +12,7 @@ use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-/// Detecting duplicates takes two seconds, and a kernel asks once a second.
+/// The time in which the device must be resolved. Detecting duplicates takes two seconds, and a kernel asks once a second.
 const TIMEOUT: Duration = Duration::from_secs(10);
 const PAUSE: Duration = Duration::from_millis(100);
 

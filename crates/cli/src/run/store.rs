@@ -29,7 +29,7 @@ pub(crate) struct Stored {
     pub(crate) records: Vec<TrialRecord>,
     pub(crate) facts: Facts,
     pub(crate) commands: String,
-    /// A last line that was cut off when the run was killed.
+    /// True if the last line was cut off when the run was killed.
     pub(crate) is_torn: bool,
 }
 
@@ -204,7 +204,8 @@ pub(crate) fn load(directory: &Path) -> Result<Stored> {
     Ok(Stored { plan, records, facts, commands, is_torn })
 }
 
-/// The records of a file's lines. Only the last line may be torn, and only if its end is missing.
+/// Returns the records of a file's lines, and whether the last line is torn. Only the last line may be torn, and only if its
+/// end is missing.
 fn records(text: &str) -> Result<(Vec<TrialRecord>, bool)> {
     let mut records = Vec::new();
     for (number, line) in text.split_inclusive('\n').enumerate() {

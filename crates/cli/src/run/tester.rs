@@ -34,7 +34,7 @@ pub(crate) enum TrialError {
     Dns(DnsError),
 }
 
-/// Any kind.
+/// A tester of any kind.
 pub(super) enum Tester {
     Frames(Box<FrameTester>),
     Tcp(Box<(TcpTester, Hosts)>),
@@ -91,7 +91,7 @@ impl Tester {
         Ok(())
     }
 
-    /// The self-test of a DNS tester, where it has none yet that holds.
+    /// Makes the self-test of a DNS tester; `None` if it is no DNS tester, or has a valid certificate already.
     pub(super) fn certify(&mut self, most: FrameRate, duration_ns: u64) -> Result<Option<Certificate>, TrialError> {
         let Self::Dns(dns) = self else { return Ok(None) };
         let tester = &mut dns.0;
@@ -104,7 +104,7 @@ impl Tester {
         })
     }
 
-    /// The record of every DNS query of the next trial goes there.
+    /// Keeps the record of every DNS query of the next trial in the file `path`.
     pub(super) fn keep_queries(&mut self, path: PathBuf) {
         if let Self::Dns(dns) = self {
             dns.0.keep_queries(path);
@@ -117,14 +117,14 @@ impl Tester {
         matches!(self, Self::Dns(dns) if dns.0.wants_new_server(spec))
     }
 
-    /// It was.
+    /// Notes that the DNS server was restarted.
     pub(super) fn has_new_server(&mut self) {
         if let Self::Dns(dns) = self {
             dns.0.forget();
         }
     }
 
-    /// An error when a process of the tester's has ended.
+    /// Fails if a process of the tester's has ended.
     pub(super) fn check_alive(&mut self) -> Result<(), TestbedError> {
         match self {
             Self::Dns(dns) => dns.1.check_alive(),
@@ -150,7 +150,7 @@ impl Tester {
     }
 }
 
-/// Hosts at both ends of the device, with the addresses of its recipe and others beside them.
+/// Settles hosts at both ends of the device, with the addresses of its recipe and `others` beside them.
 pub(super) fn settle(
     site: &Site<'_>,
     wanted: &Wanted<'_>,
@@ -168,7 +168,7 @@ pub(super) fn settle(
     }
 }
 
-/// The addresses the left and the right end need.
+/// Returns the addresses that the left and the right end need.
 fn hosts_of(ends: &TcpEnds) -> (Vec<IpAddr>, Vec<IpAddr>) {
     let server: Vec<IpAddr> = ends.listen.into_iter().collect();
     match ends.opens {
@@ -198,7 +198,7 @@ fn open_ports(site: &Site<'_>, links: &TesterLinks) -> Result<(Ports, String), F
     Ok(((tee(site, left.port, "left")?, tee(site, right.port, "right")?), how))
 }
 
-/// Frames kept of each port.
+/// The number of frames that are kept of each port.
 const TEE_FRAMES: usize = 10_000;
 
 fn tee(site: &Site<'_>, port: Box<dyn sixbench_io::Port>, name: &str) -> Result<Box<dyn sixbench_io::Port>, Failed> {

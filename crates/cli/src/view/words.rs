@@ -83,7 +83,7 @@ fn show_lateness(ns: u64) -> String {
     }
 }
 
-/// The verdict, in one word.
+/// Returns the verdict in one word.
 pub(crate) fn word(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Passed => "passed",
@@ -108,7 +108,7 @@ pub(crate) fn outcome(measure: &str, outcome: &Outcome) -> String {
     format!("{}  #{}  {}  ({} trials{repeated})", outcome.point, outcome.repetition, found.join("; "), outcome.trials)
 }
 
-/// Both directions of a quantity side by side, in the order they were found.
+/// Returns both directions of each quantity side by side, in the order in which they were found.
 fn values(values: &[Value]) -> Vec<String> {
     let mut seen: Vec<(Quantity, u64)> = Vec::new();
     for value in values {
@@ -159,7 +159,7 @@ fn bracket(bracket: &Bracket, unit: &str) -> String {
     }
 }
 
-/// Everything else.
+/// Returns the line for an event; `None` if it has none.
 pub(crate) fn event(event: &Event) -> Option<String> {
     Some(match event {
         Event::RunStarted { plan, results, measurements, estimate_s } => {

@@ -8,7 +8,7 @@ use sixbench_method::measures::Noun;
 use sixbench_method::plan::{Measure, Test};
 use std::fmt::Display;
 
-/// Row by row, then what could not be compared.
+/// Returns the comparison row by row, then what could not be compared.
 pub(super) fn describe(compared: &Comparison<'_>, names: &[String; 2]) -> String {
     let rows = compared.rows().count();
     let mut text: String = compared.points.iter().map(|point| of_point(point, names, rows)).collect();
@@ -17,7 +17,7 @@ pub(super) fn describe(compared: &Comparison<'_>, names: &[String; 2]) -> String
     text
 }
 
-/// A side by its test's title, and its directory where there are two.
+/// Returns the name of a side: its test's title, and its directory if there are two.
 pub(super) fn title(test: &Test, name: &str) -> String {
     if name.is_empty() { test.title.clone() } else { format!("{} ({name})", test.title) }
 }
@@ -52,7 +52,8 @@ fn of_row(row: &Row, rows: usize) -> String {
     )
 }
 
-/// The interval of the row alone. Where A may be higher the ratio has no lower end, where B may be, no upper one.
+/// Returns the confidence interval of a row by itself. It has no lower end if A may be higher than measured, and no upper end
+/// if B may be.
 fn interval(row: &Row) -> String {
     let Some(shift) = row.shift else { return String::new() };
     let percent = |ratio: f64| format!("{:+.1} %", (ratio - 1.0) * 100.0);
@@ -86,7 +87,8 @@ fn finding(row: &Row, rows: usize) -> String {
     }
 }
 
-/// Chance makes some autocorrelation of independent repetitions, too: what it may have made is told as no more than possible.
+/// Returns the sentence about dependent repetitions. Independent repetitions, too, have some autocorrelation by chance, so the
+/// sentence says "may" unless the autocorrelation is shown.
 fn dependent(row: &Row) -> String {
     let (follow, show) = match row.is_autocorrelation_shown {
         true => ("repetitions follow those before them", "they show"),

@@ -5,7 +5,7 @@ use sixbench_method::measures::Term;
 /// The unit that most technologies share.
 const RATES: &str = "frames per second, per direction; sizes are those of the datagrams, the outer header comes on top";
 
-/// By their usual names.
+/// The technologies, by their usual names.
 pub(crate) const TECHNOLOGIES: [Term; 17] = [
     Term {
         name: "nat64",
