@@ -5,11 +5,11 @@ use sixbench_engine::dns::DnsError;
 use sixbench_method::gate::Verdict;
 use sixbench_testbed::TestbedError;
 
-/// How a command ended.
+/// The exit code of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Exit {
-    /// Done.
+    /// The command did what it was asked to do.
     Done = 0,
     /// A bug, or a failure that has no code of its own.
     Failure = 1,
@@ -21,11 +21,11 @@ pub(crate) enum Exit {
     TesterUnfit = 4,
     /// An expectation of the plan was missed, or B is worse than A.
     Missed = 5,
-    /// What was measured can show no difference.
+    /// The measurements cannot show whether there is a difference.
     Inconclusive = 6,
-    /// Something that was to be judged has no result.
+    /// Something that had to be judged has no result.
     Missing = 7,
-    /// Interrupted; results are kept.
+    /// The run was interrupted; results are kept.
     Interrupted = 130,
 }
 
@@ -36,12 +36,12 @@ or dependent repetitions, a drift, or results cut off by the tester, the plan or
 Of 4 to 7 the first of 5, 7, 4, 6 that applies.";
 
 impl Exit {
-    /// The exit code in words, for the end of a command: `exit 5: B is worse than A in 1 of 4 rows`.
+    /// Returns the exit code in words, for the end of a command: `exit 5: B is worse than A in 1 of 4 rows`.
     pub(crate) fn because(self, reason: impl std::fmt::Display) -> String {
         format!("exit {}: {reason}", self as u8)
     }
 
-    /// The exit code in words where there is nothing more to say than what [`TABLE`] says of it.
+    /// Returns the exit code in words, if there is nothing more to say than [`TABLE`] does.
     pub(crate) fn in_words(self) -> String {
         let code = (self as u8).to_string();
         let of_this = |entry: &&str| entry.trim_start_matches("Exit codes: ").split(' ').next() == Some(code.as_str());
@@ -64,7 +64,7 @@ impl From<Verdict> for Exit {
     }
 }
 
-/// An error that knows its exit code.
+/// An error with its exit code.
 #[derive(Debug)]
 pub(crate) struct Failed {
     pub(crate) exit: Exit,
@@ -77,7 +77,7 @@ impl Failed {
         Self { exit, error: error.into() }
     }
 
-    /// An error of the command line or the plan.
+    /// Returns an error of the command line or the plan.
     pub(crate) fn usage(message: impl std::fmt::Display) -> Self {
         Self::new(Exit::Usage, anyhow::anyhow!("{message}"))
     }
@@ -116,7 +116,7 @@ impl From<std::io::Error> for Failed {
     }
 }
 
-/// An error with its causes, each told once: some errors already name their cause.
+/// Returns an error with its causes, each only once: some errors already name their cause.
 pub(crate) fn in_words(error: &anyhow::Error) -> String {
     let mut text = error.to_string();
     for cause in error.chain().skip(1).map(ToString::to_string) {

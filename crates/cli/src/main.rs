@@ -30,7 +30,8 @@ fn main() -> ExitCode {
     ExitCode::from(exit as u8)
 }
 
-/// What clap has to say instead of arguments: help and version, or what is wrong with them.
+/// Prints clap's message if there are no arguments to run with: help and version, or what is wrong with the arguments. Returns
+/// the exit code.
 fn told_by_clap(said: clap::Error) -> Result<Exit, Failed> {
     let printed = said.print();
     if said.use_stderr() {

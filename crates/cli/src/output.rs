@@ -29,7 +29,8 @@ pub(crate) fn stream(write: impl FnOnce(&mut BufWriter<StdoutLock<'_>>) -> io::R
     settled(write(&mut out).and_then(|()| out.flush()))
 }
 
-/// Says of writing to standard output, done elsewhere, what [`print`] says of its own.
+/// Treats the result of writing to standard output elsewhere as [`print`] does its own: it is no error that the reader has gone
+/// away.
 pub(crate) fn settled(written: io::Result<()>) -> io::Result<()> {
     match written {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
@@ -44,7 +45,7 @@ pub(crate) fn to_stderr(text: Arguments<'_>) {
     let _ = err.write_fmt(text).and_then(|()| err.flush());
 }
 
-/// A line on standard error.
+/// Prints a line on standard error.
 macro_rules! tell {
     ($($text:tt)*) => { $crate::output::to_stderr(format_args!("{}\n", format_args!($($text)*))) };
 }

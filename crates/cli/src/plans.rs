@@ -10,7 +10,7 @@ pub(crate) struct Ready {
     pub(crate) text: &'static str,
 }
 
-/// Names and texts as the build script lists them, by name.
+/// The names and texts of the ready plans, as the build script lists them, by name.
 const PLANS: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/plans.rs"));
 const DEVICES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/devices.rs"));
 

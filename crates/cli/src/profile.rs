@@ -16,7 +16,7 @@ use sixbench_testbed::recipe::{self, KnownDefect, Link, Recipe, Traffic, Transla
 use sixbench_wire::{Eam, EamTable, Prefix6052, WireError};
 use std::net::IpAddr;
 
-/// The engine's profile of one point of a test.
+/// Returns the engine's profile of one point of a test.
 pub(crate) fn of(recipe: &Recipe, test: &Test, frame_size: FrameSize, seed: u64) -> Result<Profile, String> {
     check_forwards(recipe, test)?;
     let background = recipe.background.as_ref();
@@ -62,7 +62,7 @@ fn variation(addresses: Option<AddressPart>, networks: u16) -> Variation {
     }
 }
 
-/// Frames and connections go through a device; a server ends them.
+/// Refuses a DNS server in a test of frames or connections: these go through a device, and a server ends them.
 fn check_forwards(recipe: &Recipe, test: &Test) -> Result<(), String> {
     if !recipe.technology.is_dns() {
         return Ok(());
@@ -73,7 +73,8 @@ fn check_forwards(recipe: &Recipe, test: &Test) -> Result<(), String> {
     Err(format!("test {test}: recipe {name} is {article} {technology}: it forwards no frames; measure = \"{measure}\""))
 }
 
-/// A command into a virtual machine takes a tenth of a second: that would be what is timed.
+/// Refuses to time the tear-down of a device in the lab: a command into a virtual machine takes a tenth of a second, and that
+/// would be timed.
 fn check_tear_down(recipe: &Recipe, test: &Test) -> Result<(), String> {
     match test.measure.demand() == Some(Demand::TearDown) && recipe.is_in_lab() {
         true => Err(format!(
@@ -94,7 +95,8 @@ fn check_reset(recipe: &Recipe, test: &Test) -> Result<(), String> {
     Ok(())
 }
 
-/// A stateful device's connections are opened by phase 1, and its reverse frames are replies to none of the forward ones.
+/// Refuses to measure the response time of a stateful device: its connections are opened by phase 1, and its reverse frames are
+/// not replies to the forward ones.
 fn check_response(recipe: &Recipe, test: &Test) -> Result<(), String> {
     match (test.measure.demand(), &recipe.state) {
         (Some(Demand::NoConnections), Some(_)) => Err(format!(
@@ -110,7 +112,7 @@ fn forward(traffic: &Traffic) -> Path {
     Path { sent: face(traffic.left), expected: face(traffic.right), hops: traffic.hops }
 }
 
-/// The answer to a forward datagram: ends swapped, from right to left.
+/// Returns the path of the answer to a forward datagram: ends swapped, from right to left.
 fn reverse(traffic: &Traffic) -> Path {
     Path { sent: swapped(face(traffic.right)), expected: swapped(face(traffic.left)), hops: traffic.hops }
 }
@@ -133,7 +135,7 @@ fn neighbours(link: &Link) -> Vec<Neighbours> {
     link.tester.iter().filter_map(pair).collect()
 }
 
-/// The foreground addresses of a recipe must be each other's translation: else every frame would be called mistranslated.
+/// Refuses a recipe whose foreground addresses are not each other's translation: every frame would be called mistranslated.
 fn check_translation(recipe: &Recipe) -> Result<(), String> {
     let Some(translation) = &recipe.translation else { return Ok(()) };
     let in_recipe = |e: WireError| format!("recipe {}: [translation]: {e}", recipe.name);
@@ -160,7 +162,7 @@ fn check_translation(recipe: &Recipe) -> Result<(), String> {
     Ok(())
 }
 
-/// Explicit mappings first, then the prefix (RFC 7757 section 4).
+/// The translation of a recipe: explicit mappings first, then the prefix (RFC 7757 section 4).
 pub(crate) struct Translator {
     eam: EamTable,
     prefix: Option<Prefix6052>,

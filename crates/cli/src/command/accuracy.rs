@@ -22,20 +22,20 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Delays of the reference device, nanoseconds.
 const DELAYS_NS: [u64; 3] = [1_000_000, 100_000, 10_000_000];
-/// A load at which nothing queues.
+/// A load low enough that nothing queues.
 const RATE: FrameRate = FrameRate(5_000);
 const DURATION_NS: u64 = 500_000_000;
 /// Trials of each delay.
 const TRIALS: usize = 20;
 
-/// What came of one delay: the quietest trial, by the tester's own longest absence.
+/// The measurement at one delay, taken from the quietest trial: the one in which the tester's longest absence was shortest.
 #[derive(Serialize)]
 pub(super) struct Row {
     delay_ns: u64,
-    /// Trials in which the tester was fit, of those made.
+    /// The number of trials in which the tester was fit, of those made.
     quiet: usize,
     made: usize,
-    /// Of the quietest trial; `None` where the tester was fit in none.
+    /// The result of the quietest trial; `None` if the tester was fit in none.
     result: Option<Quietest>,
 }
 
@@ -90,7 +90,7 @@ fn of_delay(arguments: &args::Selftest, namespace: &Namespace, delay_ns: u64, st
     })
 }
 
-/// Ends the device also when the tester panics: its thread is waited for.
+/// Sets the flag that ends the device when it is dropped, also if the tester panics, since the device's thread is waited for.
 struct SetWhenDropped<'a>(&'a AtomicBool);
 
 impl Drop for SetWhenDropped<'_> {
@@ -126,7 +126,7 @@ fn quietest(tagged: &Delay, all: &Delay, delay_ns: u64, worst_gap_ns: u64) -> Qu
     Quietest { worst_gap_ns, median_error_ns, pdv_ns: all.pdv_ns(), frames: all.count }
 }
 
-/// The rows in words.
+/// Returns the rows in words.
 pub(super) fn describe(rows: &[Row]) -> String {
     let us = |ns: f64| format!("{:.1} us", ns / 1000.0);
     let mut text = String::from(

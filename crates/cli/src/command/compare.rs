@@ -18,7 +18,7 @@ use sixbench_method::replay;
 use sixbench_testbed::Library;
 use std::path::Path;
 
-/// Compares and says so with the exit code, too: the list is [`crate::exit::TABLE`].
+/// Compares two sides and prints the result. The exit code says the result, too: see [`crate::exit::TABLE`].
 pub(crate) fn compare(arguments: &args::Compare) -> Result<Exit, Failed> {
     let directories = [&arguments.a, &arguments.b].map(|name| Path::new(name).join("trials.jsonl").exists());
     match directories {
@@ -30,14 +30,14 @@ pub(crate) fn compare(arguments: &args::Compare) -> Result<Exit, Failed> {
     }
 }
 
-/// What is neither a device nor a directory with trials.
+/// Returns the error for a name that is neither a device nor a directory with trials.
 fn no_results(name: &str) -> Failed {
     Failed::usage(format!(
         "{name} holds no results (trials.jsonl); compare two results directories, or two devices (sixbench list duts)"
     ))
 }
 
-/// What two sides are called, and what is to be said of the way they were measured.
+/// The names of the two sides, and the warnings about the way they were measured.
 struct Context {
     names: [String; 2],
     warnings: Vec<String>,
@@ -74,7 +74,8 @@ fn side<'a>(which: Which, tests: impl IntoIterator<Item = &'a Test>, outcomes: &
     Side { which, tests: tests.into_iter().collect(), outcomes }
 }
 
-/// What a results directory holds, and what it comes to. Records that its plan does not ask for would be left out without a word.
+/// Loads a results directory and replays its records; returns both the directory and its outcomes. A directory with records
+/// that its plan does not ask for is refused, as those would be left out silently.
 fn stored(directory: &Path) -> Result<(Stored, Vec<Outcome>), Failed> {
     let stored = load(directory)?;
     let replayed = replay::replay(&stored.plan, &stored.records);
@@ -84,7 +85,7 @@ fn stored(directory: &Path) -> Result<(Stored, Vec<Outcome>), Failed> {
     }
 }
 
-/// Runs that were made in different ways differ whatever the devices do.
+/// Refuses runs that were made in different ways: their results differ whatever the devices do.
 fn are_alike(a: &Plan, b: &Plan) -> Result<(), Failed> {
     let different = [
         ("trial settings", a.trial != b.trial),
@@ -116,7 +117,7 @@ fn of_a_run(arguments: &args::Compare) -> Result<Exit, Failed> {
     conclude(comparison::compare(&sides[0], &sides[1], arguments.tolerance, Order::InTurns), &context, arguments.output.json)
 }
 
-/// Two tests of a plan file, or two devices in a plan of their own.
+/// Returns the plan of the comparison, with its source: two tests of a plan file, or two devices in a plan of their own.
 fn plan_of(arguments: &args::Compare) -> Result<(String, Loaded, Library), Failed> {
     if let Some(path) = &arguments.plan {
         let super::PlanFile { source, mut loaded, library, .. } = super::read_plan(path, &arguments.recipes)?;
@@ -147,7 +148,8 @@ fn test_named(plan: &Plan, name: &str) -> Result<Test, Failed> {
     })
 }
 
-/// Seven repetitions are the fewest that leave an interval worth the name; each has both devices in turn, every second one backwards.
+/// Returns the text of a plan that compares two devices. Seven repetitions are the fewest that give a meaningful interval; each
+/// repetition measures both devices in turn, every second one in reverse order.
 fn plan_text(arguments: &args::Compare) -> String {
     let mut text = "name = \"compare\"\ninterleave = true\n".to_owned();
     for (name, dut) in [("a", &arguments.a), ("b", &arguments.b)] {

@@ -26,9 +26,9 @@ use std::fmt::Write;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::time::Duration;
 
-/// A trial of the self-test is no longer than this.
+/// The longest trial of the self-test, nanoseconds.
 const LONGEST_SELF_TEST_NS: u64 = 1_000_000_000;
-/// How much later than the timeout an answer may be, and still be seen.
+/// The time after the timeout in which a late answer is still seen, nanoseconds.
 const LATE_NS: u64 = 1_000_000_000;
 
 /// Performs the trial, or the search.
@@ -72,19 +72,21 @@ impl WatchedTester {
     }
 }
 
-/// Whether it is an address of this machine: only such a one can be bound.
+/// Returns whether the address is one of this machine: only such an address can be bound.
 fn is_local(server: IpAddr) -> bool {
     UdpSocket::bind((server, 0)).is_ok()
 }
 
-/// The cores of a server on this machine: those that are not the tester's, or all where the tester has all.
+/// Returns the tester's cores and those of a server on this machine: all cores that are not the tester's, or every core if the
+/// tester has them all.
 fn shared_cores(tester: &[u32]) -> Result<Cores, Failed> {
     let allowed = allowed_cores()?;
     let others: Vec<u32> = allowed.iter().copied().filter(|core| !tester.contains(core)).collect();
     Ok(Cores { tester: tester.to_vec(), dut: if others.is_empty() { allowed } else { others } })
 }
 
-/// What this command is, and is not: unlike a plan it has no namespaces, and so cannot know which way its queries go.
+/// Returns a sentence that says what this command does and does not do: unlike a plan it has no namespaces, and so cannot know
+/// which way its queries go.
 fn statement(server: IpAddr) -> String {
     let way = match is_local(server) {
         true => "an address of this machine: nothing crosses a link, and server and tester share its cores",
@@ -132,7 +134,7 @@ fn role(arguments: &args::Dns64) -> DnsRole {
     if arguments.authoritative { DnsRole::Authority } else { DnsRole::Dns64 }
 }
 
-/// What is asked for, with what a plan would have where nothing is said.
+/// Returns the DNS test that the arguments ask for, with a plan's defaults for everything they leave out.
 fn asked(arguments: &args::Dns64) -> Dns {
     let standard = Dns::required(role(arguments));
     // A zone file has few names, and an authority no cache.
@@ -215,7 +217,7 @@ fn describe(result: &TrialResult) -> String {
     text
 }
 
-/// The figures of dns64perf++, then what it does not tell.
+/// Returns the figures that dns64perf++ prints, then others that it does not print.
 fn answers(dns: &DnsResult) -> String {
     let answers = &dns.answers;
     let ms = |ns: Option<f64>| ns.map_or_else(|| "–".to_owned(), |ns| format!("{:.3} ms", ns / 1e6));

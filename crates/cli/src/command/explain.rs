@@ -12,7 +12,7 @@ use sixbench_method::measures::{Measure, Term};
 use technologies::TECHNOLOGIES;
 use terms::TERMS;
 
-/// Explains the term that these words name together, or lists all terms where there are none.
+/// Explains the term that these words name together, or lists all terms if there are no words.
 pub(crate) fn explain(words: &[String]) -> Result<Exit, Failed> {
     if words.is_empty() {
         let terms: String = all().map(|term| format!("{:<28} {}\n", term.name, term.definition)).collect();
@@ -30,7 +30,7 @@ pub(crate) fn explain(words: &[String]) -> Result<Exit, Failed> {
     Ok(Exit::Done)
 }
 
-/// The term of a name in whatever spelling, or of a report's heading.
+/// Returns the term with this name, in whatever spelling, or with this heading in reports.
 fn find(wanted: &str) -> Option<&'static Term> {
     let key = key(wanted);
     let by_name = |name: &str| all().find(|term| term.name == name);
@@ -38,7 +38,8 @@ fn find(wanted: &str) -> Option<&'static Term> {
     by_name(&key).or_else(heading)
 }
 
-/// A name as terms have it: `Loss ratio` is loss-ratio, and of `Latency (RFC 8219 section 7.2)` or `Core scaling: x` the beginning counts.
+/// Returns a name in the form that terms have: `Loss ratio` becomes loss-ratio. Only the part before a bracket, colon or comma
+/// counts, as in `Latency (RFC 8219 section 7.2)` or `Core scaling: x`.
 fn key(wanted: &str) -> String {
     let beginning = wanted.split(['(', ':', ',']).next().unwrap_or_default();
     let letters = beginning.to_lowercase().replace(['\'', '’'], "");

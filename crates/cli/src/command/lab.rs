@@ -7,7 +7,7 @@ use sixbench_testbed::lab::{self, Entry, Order, Progress};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-/// Builds, shows or removes it.
+/// Builds, shows or removes the lab.
 pub(crate) fn lab(arguments: Arguments) -> Result<Exit, Failed> {
     match arguments {
         Arguments::Build { dir, jool } => build(Order { cache: cache(dir), jool }),
@@ -20,7 +20,7 @@ fn cache(named: Option<PathBuf>) -> PathBuf {
     named.unwrap_or_else(lab::cache)
 }
 
-/// Said to users before a lab is built.
+/// The note that users are shown before a lab is built.
 const CAUTION: &str = "note: the lab's machines are root on this machine's files: their root is mounted read-only, but root inside can mount it \
                        otherwise; run only recipes and modules in them that you trust";
 
@@ -43,7 +43,7 @@ fn build(order: Order) -> Result<Exit, Failed> {
     Ok(Exit::Done)
 }
 
-/// One line for each step, complete when it has ended.
+/// Shows one line for each step, which is complete when the step has ended.
 fn show_step(progress: Progress<'_>) {
     match progress {
         Progress::Present => tell!("the kernel lab is there"),

@@ -28,7 +28,7 @@ fn duts() -> Result<String, Failed> {
     Ok(library(&[])?.iter().map(line).collect())
 }
 
-/// Whether it runs here, and what to do if not.
+/// Returns whether a recipe runs here and, if not, what to do about it, in words.
 fn state(recipe: &Recipe) -> String {
     if recipe.host == Host::Manual {
         return "set up by hand, cabled to two interfaces".to_owned();

@@ -70,7 +70,7 @@ fn most_that(value: u64, fits: impl Fn(u64) -> bool) -> Option<u64> {
     Some(fitting / unit * unit).filter(|&rounded| rounded < value && fits(rounded))
 }
 
-/// As a plan file has it, to two digits.
+/// Returns the rate as a plan file has it, to two digits.
 fn plain_rate(rate: u64) -> String {
     match rate {
         rate if rate >= 1_000_000 => format!("\"{}M\"", rate as f64 / 1e6),
@@ -79,7 +79,7 @@ fn plain_rate(rate: u64) -> String {
     }
 }
 
-/// As a plan file has it, to two digits.
+/// Returns the time as a plan file has it, to two digits.
 fn plain_time(ns: u64) -> String {
     if ns >= 1_000_000_000 { format!("\"{}s\"", ns as f64 / 1e9) } else { format!("\"{}ms\"", ns as f64 / 1e6) }
 }
@@ -99,7 +99,7 @@ fn check_trial_within(
     check(plan, test, library, available, |_| *spec).map_err(|short| Failed::usage(format!("{}; {advice}", short.in_words())))
 }
 
-/// What a trial takes, and what there is.
+/// A trial that does not fit into memory: the octets it needs and the octets available.
 #[derive(Debug, PartialEq, Eq)]
 struct Short {
     spec: TrialSpec,

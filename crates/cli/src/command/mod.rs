@@ -31,19 +31,19 @@ use sixbench_testbed::{Library, Recipe, Shell, doctor as examination, existing, 
 use std::io::{ErrorKind, IsTerminal};
 use std::path::{Path, PathBuf};
 
-/// Whether standard output takes colours.
+/// Returns whether standard output takes colours.
 pub(crate) fn stdout_color() -> bool {
     has_color() && std::io::stdout().is_terminal()
 }
 
-/// The built-in recipes and those of further directories.
+/// Returns the built-in recipes and those of further directories.
 pub(crate) fn library(directories: &[PathBuf]) -> Result<Library, Failed> {
     Library::load(directories).map_err(|error| Failed::new(Exit::Usage, error))
 }
 
-/// A plan file as it was read.
+/// A plan file and the plan read from it.
 pub(crate) struct PlanFile {
-    /// Its path, or that of the ready plan.
+    /// The path of the plan file, or that of the ready plan.
     pub(crate) name: String,
     pub(crate) source: String,
     pub(crate) loaded: Loaded,
@@ -51,7 +51,7 @@ pub(crate) struct PlanFile {
     pub(crate) library: Library,
 }
 
-/// A plan file's text and what it means; all mistakes are told at their lines. `recipes` are further directories of recipes.
+/// Reads a plan file; all mistakes are shown at their lines. `recipes` are further directories of recipes.
 pub(crate) fn read_plan(path: &Path, recipes: &[PathBuf]) -> Result<PlanFile, Failed> {
     let source = match std::fs::read_to_string(path) {
         Ok(source) => source,
@@ -69,7 +69,7 @@ pub(crate) fn read_plan(path: &Path, recipes: &[PathBuf]) -> Result<PlanFile, Fa
     Ok(PlanFile { name, source, loaded, library })
 }
 
-/// A plan that comes with sixbench; that it is not a file is said.
+/// Reads a plan that comes with sixbench, and tells the user that it is not a file.
 fn read_ready(ready: &plans::Ready, path: &Path, recipes: &[PathBuf]) -> Result<PlanFile, Failed> {
     tell!("note: there is no file {}: this is {} as it comes with sixbench", path.display(), ready.path());
     let broken = |error| Failed::new(Exit::Usage, error);
@@ -84,7 +84,7 @@ fn read_ready(ready: &plans::Ready, path: &Path, recipes: &[PathBuf]) -> Result<
     Ok(PlanFile { name: ready.path(), source: ready.text.to_owned(), loaded, library })
 }
 
-/// Why there is no plan at this path, and which was perhaps meant.
+/// Returns the error for a path without a plan, with the plan that was perhaps meant.
 fn unreadable(path: &Path, error: &std::io::Error) -> Failed {
     let name = path.display();
     let hint = if path.join("resolved.toml").exists() {
@@ -97,7 +97,7 @@ fn unreadable(path: &Path, error: &std::io::Error) -> Failed {
     Failed::usage(format!("cannot read the plan {name}: {error}{hint}"))
 }
 
-/// As [`read_plan`], for text that is at hand.
+/// Does the same as [`read_plan`] for a text that was read already.
 pub(crate) fn parse_plan(name: &str, source: &str, library: &Library) -> Result<Loaded, Failed> {
     let mut loaded = config::parse(source, &library.names()).map_err(|mistakes| refused(name, source, &mistakes))?;
     for test in &mut loaded.plan.tests {
@@ -108,7 +108,7 @@ pub(crate) fn parse_plan(name: &str, source: &str, library: &Library) -> Result<
     Ok(loaded)
 }
 
-/// The recipe of a name on the command line.
+/// Returns the recipe with the name given on the command line.
 pub(crate) fn find_recipe<'l>(library: &'l Library, name: &str) -> Result<&'l Recipe, Failed> {
     check_reference(name).map_err(Failed::usage)?;
     library.get(name).ok_or_else(|| {
@@ -119,7 +119,7 @@ pub(crate) fn find_recipe<'l>(library: &'l Library, name: &str) -> Result<&'l Re
     })
 }
 
-/// Why there is no recipe of this name.
+/// Returns a sentence that says why there is no recipe of this name.
 fn unknown(name: &str) -> String {
     match name.split_once('@') {
         Some((name, host)) => {
@@ -131,7 +131,8 @@ fn unknown(name: &str) -> String {
     }
 }
 
-/// Leaves out the tests that may be, where their devices cannot be had; keeps them with the reason, and says of each why.
+/// Leaves out optional tests whose devices are not available, and notes them with the reason in the plan's `left_out`. Returns
+/// one sentence for each.
 pub(crate) fn leave_out_missing(loaded: &mut Loaded, library: &Library) -> Vec<String> {
     let mut left_out = Vec::new();
     if loaded.links.interfaces.is_some() {
@@ -207,7 +208,7 @@ pub(crate) fn check_feasible(loaded: &Loaded, library: &Library, isolation: Isol
     check_machine(loaded, library)
 }
 
-/// A machine of the DUT's own must be reached, and have what every test needs, before the first is begun.
+/// Checks that the DUT's own machine can be reached and has what every test needs, before the first test begins.
 fn check_machine(loaded: &Loaded, library: &Library) -> Result<(), Failed> {
     let Some(machine) = &loaded.links.machine else { return Ok(()) };
     let broken = |error| Failed::new(Exit::Testbed, error);
@@ -221,7 +222,7 @@ fn check_machine(loaded: &Loaded, library: &Library) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Devices of this machine need their programs; those set up by hand need interfaces they are cabled to.
+/// Checks that devices of this machine have their programs, and that devices set up by hand have interfaces they are cabled to.
 fn check_devices(loaded: &Loaded, library: &Library) -> Result<(), Failed> {
     if loaded.links.interfaces.is_some() {
         return Ok(());
@@ -266,7 +267,7 @@ fn check_devices(loaded: &Loaded, library: &Library) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Where a device of the lab may have more cores.
+/// Returns advice on how a device of the lab can have more cores.
 fn more_cores(recipe: &Recipe) -> &'static str {
     match recipe.parts.is_empty() {
         true => "use a namespace, or a machine over ssh",
@@ -275,7 +276,7 @@ fn more_cores(recipe: &Recipe) -> &'static str {
     }
 }
 
-/// Of two devices on the same interfaces only one can be cabled.
+/// Refuses to interleave several devices on the same interfaces: only one of them can be cabled at a time.
 fn check_interleaving(loaded: &Loaded) -> Result<(), Failed> {
     let devices: std::collections::BTreeSet<&str> = loaded.plan.tests.iter().map(|test| test.dut.as_str()).collect();
     if loaded.plan.interleave && loaded.links.interfaces.is_some() && devices.len() > 1 {

@@ -40,7 +40,7 @@ pub(crate) fn plan(arguments: &args::Plan) -> Result<Exit, Failed> {
     Ok(Exit::Done)
 }
 
-/// The plan in words.
+/// Returns the plan in words.
 fn describe(plan: &Plan, all: bool) -> String {
     let mut text = format!("{} (profile {})\n\n", plan.name, profile_name(plan.profile));
     for test in &plan.tests {
@@ -81,7 +81,7 @@ fn describe(plan: &Plan, all: bool) -> String {
     text + "\n" + &clauses(plan, all)
 }
 
-/// What is sent.
+/// Returns a description of the traffic of a test: the names a DNS test asks for, or the frame sizes.
 fn traffic(test: &Test) -> String {
     if let Some(dns) = test.measure.dns() {
         let cached = if dns.cached > 0 { format!(", {} % cached", dns.cached) } else { String::new() };
@@ -111,7 +111,7 @@ fn cost(name: &str, budget: Budget) -> String {
     )
 }
 
-/// How each test stands to the RFCs, then clause by clause; what no plan can change comes last.
+/// Returns the compliance of each test with the RFCs, then the clauses one by one; those that no plan can change come last.
 fn clauses(plan: &Plan, all: bool) -> String {
     let compliance = |test: &Test| {
         let standing = conformance::compliance(&conformance::of_the_test(plan, test));

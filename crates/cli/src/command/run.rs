@@ -52,7 +52,7 @@ fn tell_left_out(loaded: &mut Loaded, library: &Library) {
     }
 }
 
-/// A plan on NICs that does not say how fast their medium is asks them; of two, the slower counts.
+/// Asks the NICs how fast their medium is, if the plan does not say so; the slower of the two counts.
 fn find_link_rate(loaded: &mut Loaded) {
     if let (None, Some((left, right))) = (loaded.plan.link_rate, &loaded.links.interfaces) {
         // A run that was killed may still have them.
@@ -72,7 +72,7 @@ fn keep(plan: &mut Plan, only: Option<&str>) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Whether `name` is what `pattern` describes; `*` stands for anything.
+/// Returns whether `name` matches `pattern`; `*` stands for any characters, or none.
 fn matches(pattern: &str, name: &str) -> bool {
     match pattern.split_once('*') {
         None => pattern == name,
@@ -95,7 +95,7 @@ fn start(
     results.ended(output.json)
 }
 
-/// Where a run's results are, and how it ended.
+/// The results directory of a run, and how the run ended.
 pub(crate) struct Results {
     pub(crate) directory: PathBuf,
     pub(crate) exit: Exit,
@@ -104,7 +104,8 @@ pub(crate) struct Results {
 }
 
 impl Results {
-    /// Says what the exit code means, as the last thing of the command; among events it would be none.
+    /// Prints the reason for the exit code as the last thing of the command. With JSON it goes to standard error, since it is
+    /// not an event.
     fn ended(self, is_json: bool) -> Result<Exit, Failed> {
         match self.reason {
             Some(reason) if is_json => tell!("{reason}"),
@@ -142,7 +143,7 @@ pub(crate) fn measure(
     go((&loaded.plan, &loaded.links, isolation), order, &mut store, output.json)
 }
 
-/// `results/<plan>-<date>-<time>`: sorts by time.
+/// Returns the directory `results/<plan>-<date>-<time>`, a name that sorts by time.
 fn new_directory(plan: &str) -> PathBuf {
     let time = jiff::Zoned::now().strftime("%Y%m%d-%H%M%S");
     Path::new("results").join(format!("{plan}-{time}"))
@@ -165,7 +166,7 @@ fn resume(directory: &Path, library: &Library, output: &args::Output, isolation:
     go((&plan, &links, isolation), order, &mut store, output.json)?.ended(output.json)
 }
 
-/// The recipes as they were when the run began, before any of the same name.
+/// Returns the recipes as they were when the run began; these take precedence over any of the same name.
 fn with_kept_recipes(directory: &Path, library: &Library) -> Result<Library, Failed> {
     let kept = directory.join(RECIPES);
     match kept.is_dir() {
@@ -213,7 +214,7 @@ fn go<'a>(
     }
 }
 
-/// What a run that ended early has left behind, and what can be done with it.
+/// Returns a description of what a run that ended early has left behind, and of how to go on with it.
 fn what_is_left(ended: &Ended, directory: &Path) -> String {
     let directory = directory.display();
     let kept = match ended.trials {
@@ -228,7 +229,8 @@ fn what_is_left(ended: &Ended, directory: &Path) -> String {
     format!("{kept}{report}\ngo on with: sixbench run --resume {directory}")
 }
 
-/// What stands between a plan and the RFCs' durations, and what it would cost to do without.
+/// Returns a description of how a plan falls short of the RFCs' durations, with the cost of the conformant run; empty if the
+/// plan's profile is `rfc`.
 fn not_conformant(plan: &Plan, directory: &Path) -> String {
     if plan.profile == Profile::Rfc {
         return String::new();

@@ -27,7 +27,7 @@ use sixbench_testbed::{Shell, TestbedError, doctor};
 /// Frames generated for each figure.
 const FRAMES: u64 = 50_000_000;
 
-/// One figure.
+/// One result of the self-test.
 #[derive(Serialize)]
 struct Figure {
     what: String,
@@ -61,7 +61,7 @@ pub(crate) fn selftest(arguments: &args::Selftest) -> Result<Exit, Failed> {
     Ok(Exit::Done)
 }
 
-/// Frames generated in memory by one core: the send path without a port.
+/// Measures how fast one core generates frames in memory: the send path without a port.
 fn generation() -> Result<Vec<Figure>, Failed> {
     let clock = Clock::new();
     let ends = [("IPv4, 64 octets", "198.18.0.2", "198.19.0.2"), ("IPv6, 84 octets", "2001:2::2", "2001:2:0:8000::2")];
@@ -85,14 +85,14 @@ fn generation() -> Result<Vec<Figure>, Failed> {
     Ok(figures)
 }
 
-/// 16 bits of both addresses, all values (draft-lencse-bmwg-multiple-ip-addresses).
+/// Returns the variation of 16 bits of both addresses over all values (draft-lencse-bmwg-multiple-ip-addresses).
 fn all_addresses() -> Variation {
     let range = Range { first: 0, last: 65535, order: Order::Pseudorandom };
     let (ipv4_offset, ipv6_offset) = (AddressPart::IPV4_OFFSET, AddressPart::IPV6_OFFSET);
     Variation::Part(AddressPart { range, ipv4_offset, ipv6_offset })
 }
 
-/// The highest rate at which every frame comes back over a veth pair with nothing in between.
+/// Measures the highest rate at which every frame comes back over a veth pair with nothing in between.
 fn over_veth(arguments: &args::Selftest) -> Result<Vec<Figure>, Failed> {
     if !doctor::is_root() {
         let text = "the test over veth needs root: run it with sudo, or only --generate";
@@ -124,7 +124,7 @@ fn over_veth(arguments: &args::Selftest) -> Result<Vec<Figure>, Failed> {
     Ok(figures)
 }
 
-/// How true delays are, on a device whose delay is known.
+/// Measures how accurate delays are, on a device whose delay is known.
 fn accuracy(arguments: &args::Selftest) -> Result<Exit, Failed> {
     let rows = super::accuracy::measure(arguments)?;
     match arguments.json {
@@ -134,14 +134,14 @@ fn accuracy(arguments: &args::Selftest) -> Result<Exit, Failed> {
     Ok(Exit::Done)
 }
 
-/// One veth pair, both ends in a namespace of its own, silent.
+/// Builds a silent veth pair, with both ends in a namespace of its own.
 fn veth(shell: &Shell) -> Result<Namespace, TestbedError> {
     let namespace = Namespace::new(shell, &name("", "selftest"))?;
     add_veth(&namespace, ["left", "right"])?;
     Ok(namespace)
 }
 
-/// A silent veth pair in a namespace.
+/// Adds a silent veth pair to a namespace.
 pub(super) fn add_veth(namespace: &Namespace, ends: [&str; 2]) -> Result<(), TestbedError> {
     let inside = namespace.shell();
     inside.set("/proc/sys/net/ipv6/conf/default/disable_ipv6", "1")?;
@@ -176,7 +176,7 @@ impl Measurer for Remembering {
     }
 }
 
-/// The highest rate that passes, and by how much its offered load was off.
+/// Returns the highest rate that passes, and the relative error of its offered load.
 fn highest(tester: FrameTester) -> Result<(FrameRate, Option<f64>), Failed> {
     let settings = SearchSettings { maximum: FrameRate(5_000_000), ..standard_search(plan::Profile::Smoke) };
     let mut search = search::new_search(&settings, &trial_settings(), Start::Cold);
@@ -193,7 +193,7 @@ fn highest(tester: FrameTester) -> Result<(FrameRate, Option<f64>), Failed> {
     Ok((found, error))
 }
 
-/// Frames that come back as they were sent: what a wire does.
+/// Returns the profile of a wire: frames come back as they were sent.
 pub(super) fn wire(left: &str, right: &str, frame_size: FrameSize) -> Profile {
     let address = |text: &str| text.parse().expect("a constant address");
     Profile { directions: Directions::Forward, ..Profile::of_a_wire(address(left), address(right), frame_size) }

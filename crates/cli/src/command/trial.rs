@@ -18,7 +18,7 @@ use sixbench_method::trial::{Delay, DirectionResult, Exchange, Shape, TrialResul
 use sixbench_testbed::{Recipe, Shell, namespace};
 use std::num::NonZeroU32;
 
-/// T of phase 1, as siitperf's scripts have it.
+/// T of phase 1, as in siitperf's scripts.
 const PHASE_1_TIMEOUT_NS: u64 = 500_000_000;
 
 /// Performs the trial and prints its counts.
@@ -59,7 +59,7 @@ pub(crate) fn trial(arguments: &args::Trial) -> Result<Exit, Failed> {
     Ok(if is_invalid { Exit::TesterUnfit } else { Exit::Done })
 }
 
-/// A stateful device needs connections, and no other has them.
+/// Refuses a stateful device without connections, and connections for any other device.
 fn check_state(arguments: &args::Trial, recipe: &Recipe) -> Result<(), Failed> {
     match (&recipe.state, arguments.connections) {
         (Some(_), None) => Err(Failed::usage(format!(
@@ -73,7 +73,7 @@ fn check_state(arguments: &args::Trial, recipe: &Recipe) -> Result<(), Failed> {
     }
 }
 
-/// Phase 1 alone, phase 1 and what follows it, or what there is of a stateless device.
+/// Returns the trial: phase 1 alone, phase 1 and the trial that follows it, or a trial of a stateless device.
 fn spec(arguments: &args::Trial, stateful: Option<Stateful>) -> TrialSpec {
     let constant = TrialSpec::constant(arguments.rate, arguments.duration_ns);
     match stateful {
@@ -83,7 +83,7 @@ fn spec(arguments: &args::Trial, stateful: Option<Stateful>) -> TrialSpec {
     }
 }
 
-/// What is measured decides on what the device must be set up for.
+/// Returns the measure of the trial, which decides on what the device must be set up for.
 fn measure(arguments: &args::Trial) -> Measure {
     let clients = arguments.subscribers.map_or(1, NonZeroU32::get);
     match arguments.establish {
@@ -96,7 +96,7 @@ fn measure(arguments: &args::Trial) -> Measure {
     }
 }
 
-/// The arguments as a plan of one test.
+/// Returns the arguments as a plan of one test.
 fn one_test(arguments: &args::Trial) -> Result<Loaded, Failed> {
     let subscribers = arguments.subscribers.map(NonZeroU32::get);
     let test = Test {
@@ -149,7 +149,7 @@ fn describe(result: &TrialResult) -> String {
     text
 }
 
-/// Both ways together.
+/// Returns the result of an exchange, requests and answers together, in words.
 fn describe_exchange(exchange: &Exchange<'_>) -> String {
     let us = |ns: f64| ns / 1000.0;
     let moments = |time: &Delay| Some((time.mean_ns()?, time.deviation_ns()?));

@@ -6,7 +6,7 @@ use sixbench_method::terms::{FrameRate, LossRatio};
 
 const SECOND: u64 = 1_000_000_000;
 
-/// How trials of a profile are run.
+/// Returns the trial settings of a profile.
 pub(crate) fn standard_trial(profile: Profile) -> TrialSettings {
     let of = |duration_ns, residual_ns, rest_ns| TrialSettings {
         duration_ns,
@@ -23,7 +23,7 @@ pub(crate) fn standard_trial(profile: Profile) -> TrialSettings {
     }
 }
 
-/// Repetitions of a profile. RFC 8219 section 7 asks for at least 20 wherever it gives a number.
+/// Returns the number of repetitions of a profile. RFC 8219 section 7 asks for at least 20 wherever it gives a number.
 pub(crate) fn standard_repetitions(profile: Profile) -> u32 {
     match profile {
         Profile::Smoke => 3,
@@ -32,7 +32,7 @@ pub(crate) fn standard_repetitions(profile: Profile) -> u32 {
     }
 }
 
-/// How loads of a profile are searched.
+/// Returns the search settings of a profile.
 pub(crate) fn standard_search(profile: Profile) -> SearchSettings {
     let (method, width) = match profile {
         Profile::Smoke => (SearchMethod::Mlrsearch, 0.02),
@@ -50,7 +50,7 @@ pub(crate) fn standard_search(profile: Profile) -> SearchSettings {
     }
 }
 
-/// How the searches of later repetitions begin. By the RFCs every repetition is a measurement of its own.
+/// Returns how the searches of later repetitions begin. By the RFCs every repetition is a measurement of its own.
 fn standard_start(profile: Profile) -> RepetitionStart {
     match profile {
         Profile::Smoke | Profile::Draft => RepetitionStart::Dithered,

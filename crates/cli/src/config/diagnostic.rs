@@ -3,16 +3,16 @@
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use std::ops::Range;
 
-/// One mistake: what is wrong, where, and what next.
+/// One mistake: the error, its place, and advice on what to do next.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Diagnostic {
-    /// What is wrong, in one line.
+    /// The mistake in one line.
     pub(crate) title: String,
-    /// Octets of the source it is about.
+    /// The octets of the source that the mistake is about.
     pub(crate) span: Range<usize>,
-    /// What stands there, in a few words.
+    /// A description of the text at the span, in a few words.
     pub(crate) label: String,
-    /// What next.
+    /// The advice on what to do next.
     pub(crate) help: Option<String>,
 }
 
@@ -26,10 +26,10 @@ impl Diagnostic {
     }
 }
 
-/// Number of mistakes that are shown. Those after them are only counted: a user does not correct more of them in one go.
+/// The number of mistakes that are shown. Those after them are only counted: a user does not correct more of them in one go.
 const SHOWN: usize = 100;
 
-/// The first mistakes as text, in the order of the file, and how many more there are.
+/// Returns the first mistakes as text, in the order of the file, and the number of those not shown.
 pub(crate) fn render(path: &str, source: &str, diagnostics: &[Diagnostic], color: bool) -> String {
     let renderer = if color { Renderer::styled() } else { Renderer::plain() };
     let mut ordered: Vec<_> = diagnostics.iter().collect();
@@ -50,7 +50,7 @@ pub(crate) fn render(path: &str, source: &str, diagnostics: &[Diagnostic], color
     rendered.join("\n\n")
 }
 
-/// One mistake above the lines it is about, the first of which is number `line`.
+/// Returns one mistake shown above the lines it is about, the first of which is number `line`.
 fn show<'a>(path: &'a str, source: &'a str, diagnostic: &'a Diagnostic, excerpt: &Range<usize>, line: usize) -> Group<'a> {
     let span = &diagnostic.span;
     let span = span.start.clamp(excerpt.start, excerpt.end) - excerpt.start
@@ -64,7 +64,7 @@ fn show<'a>(path: &'a str, source: &'a str, diagnostic: &'a Diagnostic, excerpt:
     }
 }
 
-/// The whole lines that a span touches.
+/// Returns the whole lines that a span touches.
 fn lines_of(source: &str, span: &Range<usize>) -> Range<usize> {
     let (first, last) = (span.start.min(source.len()), span.end.min(source.len()));
     let start = source[..first].rfind('\n').map_or(0, |at| at + 1);

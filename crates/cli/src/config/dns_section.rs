@@ -7,10 +7,10 @@ use super::words::known_dut;
 use sixbench_engine::dns::names::Domain;
 use sixbench_method::plan::{DOMAIN, Dns, DnsRole, Measure, Names};
 
-/// The time to live of names in a zone file behind a DNS64 server, where nothing is said.
+/// The default time to live of names in a zone file behind a DNS64 server, seconds.
 const SOON_S: u32 = 10;
 
-/// What was read: the test, and what may be lists.
+/// The settings of a DNS test that may be lists.
 pub(super) struct Read {
     /// Shares of queries for names resolved before, per cent.
     pub(super) cached: Vec<u8>,
@@ -19,7 +19,7 @@ pub(super) struct Read {
 }
 
 impl Read {
-    /// The key whose list is the longer one, and how long that is.
+    /// Returns the key with the longer list, and the length of that list.
     pub(super) fn longest(&self) -> (&'static str, usize) {
         let (cached, with_aaaa) = (self.cached.len(), self.with_aaaa.len());
         if with_aaaa > cached { ("with-aaaa", with_aaaa) } else { ("cached", cached) }
@@ -72,7 +72,7 @@ pub(super) fn read_steps(section: &Section<'_>, measure: &Measure) -> Read {
     Read { cached, with_aaaa: section.list("with-aaaa", units::per_cent).unwrap_or_default() }
 }
 
-/// Keys of traffic that is forwarded, and of connections.
+/// The keys that a DNS test does not have: those of forwarded traffic and of connections.
 const STRAYS: [&str; 24] = [
     "background",
     "connections",
@@ -100,7 +100,7 @@ const STRAYS: [&str; 24] = [
     "validation-rate",
 ];
 
-/// What would be ignored is refused; a list of frame sizes would measure the same again and again.
+/// Refuses keys that would be ignored, and empty lists of shares. A list of frame sizes would measure the same again and again.
 fn check_strays(section: &Section<'_>) {
     for key in STRAYS.into_iter().filter(|key| section.is_given(key)) {
         let help = "leave it out: queries have a form of their own, and names take the place of flows";
@@ -115,7 +115,7 @@ fn network(text: &str) -> Names {
     text.parse().expect("a network")
 }
 
-/// A zone file of more names takes minutes to load.
+/// The most names in a zone file: one with more takes minutes to load.
 const MOST_IN_FILE: u64 = 1 << 22;
 
 fn check_zone_file(section: &Section<'_>, dns: &Dns) {

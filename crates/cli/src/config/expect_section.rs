@@ -8,14 +8,14 @@ use sixbench_method::measures::{Quantity, Unit};
 use sixbench_method::plan::{Expectation, Measure};
 use sixbench_method::terms::FrameSize;
 
-/// A test as far as expectations are about it.
+/// The parts of a test, and of the rest of the file, that matter to its expectations.
 pub(super) struct Expected<'a> {
     pub(super) around: &'a Surroundings<'a>,
     pub(super) measure: &'a Measure,
     pub(super) sizes: &'a [FrameSize],
 }
 
-/// What is bounded: the rate that is searched for, or a quantity.
+/// The bounded value: the rate that is searched for, or a quantity.
 #[derive(Clone, Copy, PartialEq)]
 enum What {
     Rate,
@@ -67,7 +67,8 @@ impl Expected<'_> {
         Some(Expectation { quantity, frame_size, rate, at_least, at_most })
     }
 
-    /// Where nothing is said of the quantity, it is the rate that is searched for.
+    /// Returns the rate that is searched for, which is bounded if no quantity is given. Fails if the measure searches for no
+    /// rate.
     fn only_rate(&self) -> Result<What, String> {
         if has_rate(self.measure) {
             return Ok(What::Rate);
@@ -78,7 +79,8 @@ impl Expected<'_> {
         ))
     }
 
-    /// The rate goes by the name of the measure that searches for it.
+    /// Returns the name of the rate: that of the measure if it searches for that rate itself, else `throughput`. `None` if the
+    /// measure has no rate.
     fn rate_name(&self) -> Option<&'static str> {
         let name = if self.measure.is_searched_rate() { self.measure.name() } else { "throughput" };
         has_rate(self.measure).then_some(name)
@@ -124,7 +126,7 @@ impl Expected<'_> {
         }
     }
 
-    /// A number in the unit that the quantity is stored in.
+    /// Returns the number in the unit that the quantity is stored in.
     fn bound(&self, what: What, text: &str) -> Result<f64, String> {
         match what {
             What::Rate => units::amount(text, self.measure.info().noun.per_second()),
@@ -137,7 +139,8 @@ impl Expected<'_> {
         }
     }
 
-    /// The lowest and the highest that the search can come to, and what sets the latter.
+    /// Returns the lowest and the highest value that the search can come to, and the keys that set them. `None` if the quantity
+    /// has no such range.
     fn range(&self, what: What) -> Option<(f64, f64, &'static str)> {
         let search = self.around.search;
         match what {
@@ -146,7 +149,7 @@ impl Expected<'_> {
         }
     }
 
-    /// Beyond what is searched a bound can never be missed, or never be met.
+    /// Reports a bound outside the range that is searched: it can never be missed, or never be met.
     fn check_range(&self, section: &Section<'_>, key: &'static str, what: What, bound: f64) {
         let Some((low, high, keys)) = self.range(what) else { return };
         if !(low..=high).contains(&bound) {

@@ -14,13 +14,14 @@ use sixbench_method::plan::{
 use sixbench_method::terms::FrameRate;
 use sixbench_method::trial::tcp::Close;
 
-/// Frames tagged where nothing is said: the RFC's 500 would make the 99.9th percentile a maximum.
+/// The default number of tagged frames: the RFC's 500 would make the 99.9th percentile a maximum.
 const TAGGED: u64 = 50_000;
-/// Frames to which a back-to-back search is exact where nothing is said.
+/// The default number of frames to which a back-to-back search is exact.
 const STEP: u64 = 16;
-/// A burst that lasts longer where nothing is said has met no limit.
+/// The default length of the longest burst, nanoseconds: a longer one has met no limit.
 const LONGEST_BURST_NS: u64 = 2_000_000_000;
-/// RFC 6201 section 4: the DUT forwards for at least 15 s before it is reset.
+/// The default time before the DUT is reset in the profile `rfc`, nanoseconds. RFC 6201 section 4: the DUT forwards for at
+/// least 15 s before that.
 const BEFORE_RESET_NS: u64 = 15_000_000_000;
 
 #[derive(Clone, Copy)]
@@ -96,7 +97,7 @@ fn read_load(section: &Section<'_>) -> Load {
     section.value("rate", load).unwrap_or(Load::OfThroughput(1.0))
 }
 
-/// `throughput`, `90% of throughput`, `50k`.
+/// Reads a load: `throughput`, `90% of throughput`, `50k`.
 fn load(text: &str) -> Result<Load, String> {
     let share = match text.trim().strip_suffix("throughput") {
         None => return units::rate(text).map(Load::Rate).map_err(|wrong| format!("{wrong}; or `90% of throughput`")),
@@ -189,7 +190,8 @@ fn read_reset(section: &Section<'_>, around: &Surroundings<'_>) -> Reset {
     }
 }
 
-/// RFC 9693: from 1 M on, doubling; up to what a gateway of a provider holds.
+/// Reads the keys of a search for the capacity. RFC 9693: from 1 M connections on, doubling; up to the number that a provider's
+/// gateway holds.
 fn read_capacity(section: &Section<'_>) -> Capacity {
     let start = section.value("start", connections).unwrap_or(1_000_000);
     let capacity = Capacity {
@@ -210,8 +212,8 @@ fn read_capacity(section: &Section<'_>) -> Capacity {
     capacity
 }
 
-/// RFC 3511: a small object, closed as most connections of HTTP are. Linux repeats a lost SYN after one second: a connection that needs that
-/// was lost.
+/// Reads the keys of TCP connections. RFC 3511: a small object, closed as most connections of HTTP are. Linux repeats a lost
+/// SYN after one second: a connection that needs that was lost.
 fn read_tcp(section: &Section<'_>) -> Tcp {
     let closes = [("server-first", Close::ServerFirst), ("client-first", Close::ClientFirst), ("reset", Close::Reset)];
     Tcp {
@@ -242,7 +244,8 @@ fn read_tcp_capacity(section: &Section<'_>) -> TcpCapacity {
     }
 }
 
-/// Requests go from left to right, and every one has a reply of its own: what contradicts that is told.
+/// Reads the keys of a response time, and reports those that contradict it: requests go from left to right, and every one has a
+/// reply of its own.
 fn read_response_time(section: &Section<'_>, trial_ns: u64) -> ResponseTime {
     for (key, why) in [
         ("directions", "requests go from left to right and their replies back: there is no direction to choose"),

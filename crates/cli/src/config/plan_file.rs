@@ -13,34 +13,34 @@ use sixbench_testbed::Machine;
 use std::path::Path;
 use toml::de::DeTable;
 
-/// A plan and where it is to run.
+/// A plan, and the links and interfaces on which it runs.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Loaded {
     pub(crate) plan: Plan,
     pub(crate) links: Links,
-    /// Optional tests that are not in the plan any more, since their devices cannot be had here.
+    /// Optional tests that are no longer in the plan, since their devices are not available here.
     pub(crate) left_out: Vec<SkippedTest>,
 }
 
-/// Where frames leave and come back.
+/// The links on which frames leave and come back.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Links {
-    /// Two interfaces of this machine, cabled to the DUT; `None`: namespaces and veth, built for the run.
+    /// Two interfaces of this machine, cabled to the DUT. `None` means namespaces and veth, built for the run.
     pub(crate) interfaces: Option<(String, String)>,
     /// The machine at the other ends of the cables, where the testbed sets it up; `None` where the user does.
     pub(crate) machine: Option<Machine>,
-    /// Which backend sends and receives.
+    /// The backend that sends and receives.
     pub(crate) io: Backend,
-    /// Cores of the tester's threads; empty: chosen.
+    /// Cores of the tester's threads; if empty, they are chosen automatically.
     pub(crate) tester_cores: Vec<u32>,
-    /// Cores of a DUT in a namespace; empty: chosen.
+    /// Cores of a DUT in a namespace; if empty, they are chosen automatically.
     pub(crate) dut_cores: Vec<u32>,
 }
 
-/// How frames are sent and received.
+/// The way frames are sent and received.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Backend {
-    /// AF_XDP where it works, else AF_PACKET.
+    /// AF_XDP if it works, else AF_PACKET.
     #[default]
     Auto,
     /// AF_PACKET.
@@ -69,14 +69,14 @@ pub(crate) fn parse(source: &str, duts: &[&str]) -> Result<Loaded, Vec<Diagnosti
     }
 }
 
-/// The directories of further recipes a plan names, as written; mistakes are [`parse`]'s to tell.
+/// Returns the directories of further recipes that a plan names, as written; mistakes are left for [`parse`] to report.
 pub(crate) fn recipe_directories(source: &str) -> Vec<String> {
     let (table, _) = DeTable::parse_recoverable(source);
     let directories = table.get_ref().get("recipes").and_then(|value| value.get_ref().as_array());
     directories.into_iter().flatten().filter_map(|item| Some(item.get_ref().as_str()?.to_owned())).collect()
 }
 
-/// Where a plan that was read before is to run; its tests do not matter, nor do mistakes.
+/// Returns the links of a plan that was read before; its tests do not matter, nor do mistakes.
 pub(crate) fn links_of(source: &str) -> Links {
     let (table, _) = DeTable::parse_recoverable(source);
     let mistakes = Mistakes::default();
@@ -185,7 +185,7 @@ pub(super) fn read_links(section: Section<'_>) -> (Links, Option<u64>) {
     (links, link_rate)
 }
 
-/// The machine of the DUT. What belongs to one is a mistake without one.
+/// Returns the machine of the DUT. The keys that belong to one are a mistake without one.
 fn read_machine(section: &Section<'_>, has_interfaces: bool) -> Option<Machine> {
     let host = section.text("host", host);
     let keys = ["dut-left", "dut-right"];

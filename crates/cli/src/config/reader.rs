@@ -7,7 +7,7 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeInteger, DeTable, DeValue};
 
-/// Where mistakes are gathered.
+/// The mistakes found so far.
 #[derive(Default)]
 pub(crate) struct Mistakes(RefCell<Vec<Diagnostic>>);
 
@@ -24,9 +24,9 @@ impl Mistakes {
 /// A table being read.
 pub(crate) struct Section<'a> {
     table: &'a DeTable<'a>,
-    /// Where the table stands, for what is missing in it.
+    /// The place of the table, for mistakes about keys that are missing in it.
     pub(crate) span: Range<usize>,
-    /// Its name as people know it, e.g. `[trial]`.
+    /// Its name in messages, such as `[trial]`.
     name: &'static str,
     known: RefCell<BTreeSet<&'static str>>,
     mistakes: &'a Mistakes,
@@ -42,34 +42,34 @@ impl<'a> Section<'a> {
         self.table.get(key)
     }
 
-    /// The quantity `key`, as `read` understands its text: a string with a unit, or a number, which is read as its digits. A mistake yields
-    /// `None`, too.
+    /// Returns the quantity `key`, as `read` understands its text: a string with a unit, or a number, which is read as its
+    /// digits. `None` if it is missing or a mistake.
     pub(crate) fn value<T>(&self, key: &'static str, read: impl Fn(&str) -> Result<T, String>) -> Option<T> {
         self.scalar(self.get(key)?, Kind::Quantity, &read)
     }
 
-    /// The string `key`.
+    /// Returns the string `key`; `None` if it is missing or a mistake.
     pub(crate) fn text<T>(&self, key: &'static str, read: impl Fn(&str) -> Result<T, String>) -> Option<T> {
         self.scalar(self.get(key)?, Kind::Text, &read)
     }
 
-    /// The whole number `key`.
+    /// Returns the whole number `key`; `None` if it is missing or a mistake.
     pub(crate) fn number<T>(&self, key: &'static str, read: impl Fn(&str) -> Result<T, String>) -> Option<T> {
         self.scalar(self.get(key)?, Kind::Number, &read)
     }
 
-    /// Whether `key` is `true`.
+    /// Returns the boolean value of `key`; `None` if it is missing or not a boolean, which is a mistake.
     pub(crate) fn truth(&self, key: &'static str) -> Option<bool> {
         self.scalar(self.get(key)?, Kind::Truth, &|text| Ok(text == "true"))
     }
 
-    /// As [`Section::value`], and missing is a mistake.
+    /// Does the same as [`Section::value`], and reports a missing key.
     pub(crate) fn required<T>(&self, key: &'static str, read: impl Fn(&str) -> Result<T, String>) -> Option<T> {
         self.check_given(key);
         self.value(key, read)
     }
 
-    /// As [`Section::text`], and missing is a mistake.
+    /// Does the same as [`Section::text`], and reports a missing key.
     pub(crate) fn required_text<T>(&self, key: &'static str, read: impl Fn(&str) -> Result<T, String>) -> Option<T> {
         self.check_given(key);
         self.text(key, read)
@@ -81,17 +81,17 @@ impl<'a> Section<'a> {
         }
     }
 
-    /// A list of quantities; one alone may stand without brackets.
+    /// Returns a list of quantities; a single one may stand without brackets.
     pub(crate) fn list<T>(&self, key: &'static str, read: impl Fn(&str) -> Result<T, String>) -> Option<Vec<T>> {
         self.items(key, Kind::Quantity, read)
     }
 
-    /// A list of strings; one alone may stand without brackets.
+    /// Returns a list of strings; a single one may stand without brackets.
     pub(crate) fn texts<T>(&self, key: &'static str, read: impl Fn(&str) -> Result<T, String>) -> Option<Vec<T>> {
         self.items(key, Kind::Text, read)
     }
 
-    /// A list of whole numbers; one alone may stand without brackets.
+    /// Returns a list of whole numbers; a single one may stand without brackets.
     pub(crate) fn numbers<T>(&self, key: &'static str, read: impl Fn(&str) -> Result<T, String>) -> Option<Vec<T>> {
         self.items(key, Kind::Number, read)
     }
@@ -104,27 +104,27 @@ impl<'a> Section<'a> {
         }
     }
 
-    /// Whether `key` is there at all.
+    /// Returns whether `key` is given at all.
     pub(crate) fn is_given(&self, key: &str) -> bool {
         self.table.contains_key(key)
     }
 
-    /// Whether `key` is there at all; it counts as known.
+    /// Returns whether `key` is given at all; it counts as known.
     pub(crate) fn mentions(&self, key: &'static str) -> bool {
         self.get(key).is_some()
     }
 
-    /// Whether `key` is a string.
+    /// Returns whether `key` is a string.
     pub(crate) fn is_text(&self, key: &str) -> bool {
         self.table.get(key).is_some_and(|value| value.get_ref().is_str())
     }
 
-    /// Whether `key` holds a list without a single item.
+    /// Returns whether `key` holds a list without a single item.
     pub(crate) fn is_empty_list(&self, key: &str) -> bool {
         self.table.get(key).is_some_and(|value| value.get_ref().as_array().is_some_and(|items| items.is_empty()))
     }
 
-    /// A table below this one.
+    /// Returns the table `key` below this one. Any other value is a mistake.
     pub(crate) fn section(&self, key: &'static str, name: &'static str) -> Option<Section<'a>> {
         let value = self.get(key)?;
         match value.get_ref() {
@@ -133,7 +133,7 @@ impl<'a> Section<'a> {
         }
     }
 
-    /// A table below this one, where the value of `key` is one; anything else is left to be read otherwise.
+    /// Returns the table `key` below this one; `None` for any other value, which is left to be read otherwise.
     pub(crate) fn table(&self, key: &'static str, name: &'static str) -> Option<Section<'a>> {
         let value = self.get(key)?;
         match value.get_ref() {
@@ -142,7 +142,7 @@ impl<'a> Section<'a> {
         }
     }
 
-    /// The tables of an array of tables.
+    /// Returns the tables of the array of tables `key`.
     pub(crate) fn sections(&self, key: &'static str, name: &'static str) -> Vec<Section<'a>> {
         let Some(value) = self.get(key) else {
             return Vec::new();
@@ -158,7 +158,8 @@ impl<'a> Section<'a> {
         items.iter().filter_map(section).collect()
     }
 
-    /// One table or several, where the value of `key` is a table or a list; anything else is left to be read otherwise.
+    /// Returns one table or several, if the value of `key` is a table or a list; `None` for any other value, which is left to
+    /// be read otherwise.
     pub(crate) fn tables(&self, key: &'static str, name: &'static str) -> Option<Vec<Section<'a>>> {
         let value = self.get(key)?;
         let section = |item: &'a Spanned<DeValue<'a>>| match item.get_ref() {
@@ -172,7 +173,7 @@ impl<'a> Section<'a> {
         }
     }
 
-    /// Where the value of `key` stands; the table, if it is missing.
+    /// Returns the place of the value of `key`, or that of the table if the key is missing.
     pub(crate) fn span_of(&self, key: &str) -> Range<usize> {
         self.table.get(key).map_or_else(|| self.span.clone(), Spanned::span)
     }
@@ -185,7 +186,7 @@ impl<'a> Section<'a> {
         self.mistakes.add(Diagnostic::new(self.span_of(key), title).help(help));
     }
 
-    /// As [`Section::finish`], where keys are known that were not read because of another mistake.
+    /// Does the same as [`Section::finish`], and counts `keys` as known, which were not read because of another mistake.
     pub(crate) fn finish_with(self, keys: &[&'static str]) {
         self.known.borrow_mut().extend(keys);
         self.finish();
@@ -222,7 +223,7 @@ impl<'a> Section<'a> {
     }
 }
 
-/// What kind of TOML value a key takes.
+/// The kind of TOML value that a key takes.
 #[derive(Clone, Copy)]
 enum Kind {
     Text,
@@ -242,13 +243,13 @@ impl Kind {
     }
 }
 
-/// The number in decimal digits, however it is written: TOML has hexadecimal, octal and binary numbers, too.
+/// Returns the number in decimal digits, however it is written: TOML has hexadecimal, octal and binary numbers, too.
 fn digits(number: &DeInteger<'_>) -> String {
     let text = number.as_str();
     i128::from_str_radix(text, number.radix()).map_or_else(|_| text.to_owned(), |number| number.to_string())
 }
 
-/// The candidate that begins with the word, or differs in at most a third of its letters.
+/// Returns the candidate that begins with the word, or differs in at most a third of its letters.
 pub(crate) fn nearest<'c>(word: &str, candidates: &[&'c str]) -> Option<&'c str> {
     let begins = candidates.iter().find(|c| word.len() > 2 && c.starts_with(word));
     if let Some(candidate) = begins {

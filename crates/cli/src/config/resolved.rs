@@ -12,7 +12,7 @@ use sixbench_method::plan::Plan;
 use std::collections::BTreeSet;
 use toml::de::DeTable;
 
-/// Keys beside those of [`Plan`].
+/// The keys of a resolved plan beside those of [`Plan`].
 const TESTBED: &str = "testbed";
 const RECIPES: &str = "recipes";
 const DIGEST: &str = "plan-digest";
@@ -41,13 +41,13 @@ pub(crate) fn digest_in(resolved: &str) -> Option<String> {
     table.get(DIGEST)?.as_str().map(str::to_owned)
 }
 
-/// FNV-1a of 64 bits: tells a changed plan from an unchanged one. It does not protect against forgery.
+/// Returns the FNV-1a digest of 64 bits, which tells a changed plan from an unchanged one. It does not protect against forgery.
 pub(crate) fn digest(source: &str) -> String {
     let step = |hash: u64, octet: u8| (hash ^ u64::from(octet)).wrapping_mul(0x0000_0100_0000_01b3);
     format!("{:016x}", source.bytes().fold(0xcbf2_9ce4_8422_2325, step))
 }
 
-/// Whether the file is a resolved plan. Plan files have `duration`, with a unit.
+/// Returns whether the file is a resolved plan, which has `duration-ns`. Plan files have `duration`, with a unit.
 pub(super) fn is_resolved(file: &DeTable<'_>) -> bool {
     let trial = file.get("trial").and_then(|value| value.get_ref().as_table());
     trial.is_some_and(|trial| trial.contains_key("duration-ns"))
@@ -65,7 +65,7 @@ pub(super) fn parse(source: &str, duts: &[&str]) -> Result<Loaded, Vec<Diagnosti
     if found.is_empty() { Ok(Loaded { plan, links, left_out: Vec::new() }) } else { Err(found) }
 }
 
-/// Everything but what belongs to the file.
+/// Reads the plan of a resolved plan file, without the keys that belong to the file only.
 pub(crate) fn plan_of(source: &str) -> Result<Plan, Diagnostic> {
     let mistake = |error: &toml::de::Error| Diagnostic::new(error.span().unwrap_or(0..0), error.message());
     let mut table = DeTable::parse(source).map_err(|error| mistake(&error))?;

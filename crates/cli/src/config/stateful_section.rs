@@ -7,20 +7,20 @@ use super::words::order;
 use sixbench_method::plan::{Measure, Order, Stateful, Traffic};
 use sixbench_method::terms::{Direction, FrameRate};
 
-/// R where nothing is said: most software opens more.
+/// The default of R, connections per second: most software opens more.
 const RATE: FrameRate = FrameRate(20_000);
 
 /// The keys that only tests of connections have.
 const KEYS: [&str; 7] =
     ["state-table", "phase-1-rate", "phase-1-timeout", "phase-1-delay", "enumerate", "responder-order", "validation-rate"];
 
-/// The two phases, and what may be a list.
+/// The settings of the two phases, and those that may be lists.
 pub(super) struct Read {
-    /// As the first item of each list has it; `None` of a stateless test.
+    /// The settings of the first item of each list; `None` for a stateless test.
     pub(super) stateful: Option<Stateful>,
     pub(super) connections: Vec<u64>,
     pub(super) table_sizes: Vec<u64>,
-    /// M was given: it does not follow N.
+    /// True if M was given, so that it does not follow N.
     pub(super) has_own_state_table: bool,
 }
 
@@ -108,10 +108,10 @@ fn check(section: &Section<'_>, stateful: &Stateful, most: u64) {
     }
 }
 
-/// More combinations cannot be numbered.
+/// The number of combinations from which on they cannot be numbered.
 pub(crate) const MOST_COMBINATIONS: u64 = 1 << 63;
 
-/// Ranges that do not have so many combinations, or have more than can be numbered.
+/// Reports ranges that have too few combinations for the connections, or more than can be numbered.
 pub(super) fn check_combinations(section: &Section<'_>, read: &Read, traffic: &Traffic, measure: &Measure) {
     if read.stateful.is_none() {
         return;
@@ -148,7 +148,7 @@ fn enumeration(text: &str) -> Result<Order, String> {
     }
 }
 
-/// `100k`, `1M`, `65536`.
+/// Reads a number of connections: `100k`, `1M`, `65536`.
 pub(crate) fn connections(text: &str) -> Result<u64, String> {
     let number = units::rate(text).map(|rate| rate.0).ok().filter(|_| !text.contains("fps"));
     number.ok_or_else(|| format!("expected a number of connections from 1 to 1000M such as 1000, 100k or 4M, not `{text}`"))

@@ -14,7 +14,7 @@ use sixbench_method::repeat::Repetition;
 use sixbench_method::terms::{Directions, FrameSize, Share};
 use std::collections::BTreeSet;
 
-/// What of the rest of the file matters to tests.
+/// The settings of the rest of the file that matter to tests.
 pub(super) struct Surroundings<'a> {
     pub(super) profile: Profile,
     pub(super) trial: TrialSettings,
@@ -23,10 +23,11 @@ pub(super) struct Surroundings<'a> {
     pub(super) duts: &'a [&'a str],
 }
 
-/// RFC 8219 section 5.1.1 up to Ethernet's ordinary MTU, as the papers use them: on the IPv4 side each is 20 octets shorter.
+/// The default frame sizes: those of RFC 8219 section 5.1.1 up to Ethernet's ordinary MTU, as the papers use them. On the IPv4
+/// side each is 20 octets shorter.
 const STANDARD_SIZES: [u16; 8] = [84, 128, 256, 512, 768, 1024, 1280, 1518];
 
-/// All tests of a file; `None` where one of them cannot be read.
+/// Reads all tests of a file; `None` if one of them cannot be read.
 pub(super) fn read_tests(file: &Section<'_>, around: &Surroundings<'_>) -> Option<Vec<Test>> {
     let sections = file.sections("test", "[[test]]");
     if sections.is_empty() {
@@ -84,13 +85,14 @@ fn read_test(section: Section<'_>, around: &Surroundings<'_>, names: &mut BTreeS
     Some(steps.into_tests(&test))
 }
 
-/// Opening connections costs a DUT the same whatever the size of the frames, and queries have the size they have.
+/// Returns the frame sizes of a test that names none. Opening connections costs a DUT the same whatever the size of the frames,
+/// and queries have a size of their own, so one size is enough.
 fn standard_sizes(measure: &Measure) -> Vec<FrameSize> {
     let has_no_size = measure.is_of_connections() || measure.needs_hosts();
     if has_no_size { vec![FrameSize::MINIMUM] } else { STANDARD_SIZES.map(FrameSize).to_vec() }
 }
 
-/// A number, `"adaptive"`, or the bounds of an adaptive number.
+/// Reads the repetitions: a number, `"adaptive"`, or the bounds of an adaptive number.
 fn read_repetitions(section: &Section<'_>, profile: Profile) -> Repetition {
     if let Some(bounds) = section.table("repetitions", "repetitions") {
         let Repetition::Adaptive { least, most, within } = Repetition::ADAPTIVE else { unreachable!("it is adaptive") };
@@ -110,7 +112,7 @@ fn read_repetitions(section: &Section<'_>, profile: Profile) -> Repetition {
     repetitions.unwrap_or_else(|| Repetition::Fixed(standard_repetitions(profile)))
 }
 
-/// What may be a list: each item a step of a series.
+/// The settings that may be lists, each item of which is a step of a series.
 struct Steps {
     background: Vec<Share>,
     flows: Vec<Flows>,
@@ -154,7 +156,7 @@ fn read_steps(section: &Section<'_>, state: stateful_section::Read, dns: dns_sec
     steps
 }
 
-/// So many flows must differ in ports or addresses.
+/// Reports more flows than there are combinations of ports and addresses.
 fn check_flows(section: &Section<'_>, steps: &Steps, traffic: &Traffic) {
     let Some(most) = steps.flows.iter().map(|flows| u64::from(flows.count)).max() else { return };
     let tuples = traffic.tuples();
@@ -169,7 +171,7 @@ fn flow_count(text: &str) -> Result<u32, String> {
 }
 
 impl Steps {
-    /// The test itself where nothing is a list.
+    /// Returns one test for each step of the series, or a single test if nothing is a list.
     fn into_tests(self, test: &Test) -> Vec<Test> {
         if self.dns.cached.len() > 1 && self.dns.with_aaaa.len() > 1 {
             return self.grid(test);
@@ -199,8 +201,8 @@ impl Steps {
         }
     }
 
-    /// A curve over the cached share for each share of names with an AAAA record. Where everything is cached that share makes no
-    /// difference, and the point is measured once (RFC 8219 section 9.2).
+    /// Returns a curve over the cached share for each share of names with an AAAA record. If everything is cached that share
+    /// makes no difference, and the point is measured once (RFC 8219 section 9.2).
     fn grid(&self, test: &Test) -> Vec<Test> {
         let mut tests = Vec::new();
         for (index, curve) in of_with_aaaa(&self.dns.with_aaaa).into_iter().enumerate() {
@@ -290,7 +292,7 @@ fn of_names(shares: &[u8], by: SeriesBy, (short, long): (&str, &str), set: fn(&m
     shares.iter().map(step).collect()
 }
 
-/// One step of a series: where on which axis, in words short and long, and in what its test differs.
+/// One step of a series: its place on the axis, its words, short and long, and the change to its test.
 struct Step {
     by: SeriesBy,
     at: f64,

@@ -4,7 +4,7 @@ use super::reader::Section;
 use super::words::{order, ports};
 use sixbench_method::plan::{AddressPart, Order, Payload, Ports, Range, Traffic};
 
-/// What a test says of its traffic; flows are a series' business.
+/// Reads the traffic settings of a test, except its flows, which are read as part of the series.
 pub(super) fn read_traffic(section: &Section<'_>) -> Traffic {
     let ports = section.text("ports", ports).unwrap_or(Ports::RFC_4814);
     let own_ports = |key, name| section.section(key, name).map_or(ports, |own| read_ports(own, ports));
@@ -55,7 +55,7 @@ fn read_addresses(section: Section<'_>) -> AddressPart {
     part
 }
 
-/// `udp` or `echo`.
+/// Reads a payload: `udp` or `echo`.
 pub(crate) fn payload(text: &str) -> Result<Payload, String> {
     match text {
         "udp" => Ok(Payload::Udp),
@@ -64,7 +64,7 @@ pub(crate) fn payload(text: &str) -> Result<Payload, String> {
     }
 }
 
-/// `1024-65535`, or one value.
+/// Reads a range of ports: `1024-65535`, or one value.
 pub(super) fn range(text: &str) -> Result<(u16, u16), String> {
     let wrong = || format!("expected a range of 16-bit values such as 1024-65535, not `{text}`");
     let (first, last) = text.split_once('-').unwrap_or((text, text));

@@ -2,7 +2,7 @@
 
 use sixbench_method::terms::{FrameRate, FrameSize, LossRatio, Share};
 
-/// A number followed by a suffix of letters or `%`.
+/// Splits a text into a number and a suffix of letters or `%`.
 fn split(text: &str) -> Option<(f64, &str)> {
     let text = text.trim();
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.' && c != '_').unwrap_or(text.len());
@@ -10,7 +10,7 @@ fn split(text: &str) -> Option<(f64, &str)> {
     Some((number, text[end..].trim()))
 }
 
-/// Frames per second: `500k`, `1.2M`, `1000`.
+/// Reads a rate in frames per second: `500k`, `1.2M`, `1000`.
 pub(crate) fn rate(text: &str) -> Result<FrameRate, String> {
     let wrong = || format!("expected frames per second such as 1000, 500k or 1.2M, not `{text}`");
     let (number, suffix) = split(text).ok_or_else(wrong)?;
@@ -27,7 +27,7 @@ pub(crate) fn rate(text: &str) -> Result<FrameRate, String> {
     Ok(FrameRate(rate as u64))
 }
 
-/// Bit/s of a medium: `100M`, `1G`, `10G`.
+/// Reads the bit rate of a medium, in bit/s: `100M`, `1G`, `10G`.
 pub(crate) fn bit_rate(text: &str) -> Result<u64, String> {
     let wrong = || format!("expected a bit rate such as 100M, 1G or 25G, not `{text}`");
     let (number, suffix) = split(text).ok_or_else(wrong)?;
@@ -40,7 +40,7 @@ pub(crate) fn bit_rate(text: &str) -> Result<u64, String> {
     if (1e6..=1e13).contains(&rate) { Ok(rate as u64) } else { Err(wrong()) }
 }
 
-/// A time as nanoseconds: `10s`, `200ms`, `1m`, `0s`.
+/// Reads a time and returns it in nanoseconds: `10s`, `200ms`, `1m`, `0s`.
 pub(crate) fn duration_ns(text: &str) -> Result<u64, String> {
     let wrong = || format!("expected a time such as 60s, 200ms or 2m, not `{text}`");
     let (number, suffix) = split(text).ok_or_else(wrong)?;
@@ -60,7 +60,7 @@ pub(crate) fn duration_ns(text: &str) -> Result<u64, String> {
     Ok(nanoseconds.round() as u64)
 }
 
-/// A number of something: `1000`, `500k`, `1.2M`.
+/// Reads an amount of `of`: `1000`, `500k`, `1.2M`.
 pub(crate) fn amount(text: &str, of: &str) -> Result<f64, String> {
     let wrong = || format!("expected {of} such as 1000, 500k or 1.2M, not `{text}`");
     let (number, suffix) = split(text).ok_or_else(wrong)?;
@@ -73,7 +73,7 @@ pub(crate) fn amount(text: &str, of: &str) -> Result<f64, String> {
     Ok((number * factor).round())
 }
 
-/// A time as nanoseconds, perhaps below zero: `0.3ms`, `-50us`.
+/// Reads a time that may be negative and returns it in nanoseconds: `0.3ms`, `-50us`.
 pub(crate) fn signed_ns(text: &str) -> Result<f64, String> {
     match text.trim().strip_prefix('-') {
         Some(below) => duration_ns(below).map(|ns| -(ns as f64)),
@@ -82,13 +82,13 @@ pub(crate) fn signed_ns(text: &str) -> Result<f64, String> {
     .map_err(|_| format!("expected a time such as 300us, 0.3ms or 2s, not `{text}`"))
 }
 
-/// Per cent: `0.1%`.
+/// Reads a percentage: `0.1%`.
 pub(crate) fn percent(text: &str) -> Result<f64, String> {
     let number = split(text).filter(|(number, suffix)| *suffix == "%" && *number <= 100.0);
     number.map(|(number, _)| number).ok_or_else(|| format!("expected per cent from 0% to 100%, not `{text}`"))
 }
 
-/// Octets: `500kB`, `2MB`, `100B`.
+/// Reads a number of octets: `500kB`, `2MB`, `100B`.
 pub(crate) fn octets(text: &str) -> Result<f64, String> {
     let wrong = || format!("expected octets such as 500kB or 2MB, not `{text}`");
     let (number, suffix) = split(text).ok_or_else(wrong)?;
@@ -102,7 +102,7 @@ pub(crate) fn octets(text: &str) -> Result<f64, String> {
     Ok((number * factor).round())
 }
 
-/// A share as a ratio: `0.01%` or `0.0001`.
+/// Reads a share and returns it as a ratio: `0.01%` or `0.0001`.
 pub(crate) fn ratio(text: &str) -> Result<f64, String> {
     let wrong = || format!("expected a share such as 1% or 0.01, not `{text}`");
     let (number, suffix) = split(text).ok_or_else(wrong)?;
@@ -114,13 +114,13 @@ pub(crate) fn ratio(text: &str) -> Result<f64, String> {
     if ratio > 1.0 { Err(format!("a share of more than 100%: `{text}`")) } else { Ok(ratio) }
 }
 
-/// Accepted loss, below 1.
+/// Reads the accepted loss, a ratio below 1.
 pub(crate) fn loss(text: &str) -> Result<LossRatio, String> {
     let ratio = ratio(text)?;
     if ratio >= 1.0 { Err(format!("a loss goal must be below 100%, not `{text}`")) } else { Ok(LossRatio(ratio)) }
 }
 
-/// A frame size: `84` or `84B`.
+/// Reads a frame size: `84` or `84B`.
 pub(crate) fn frame_size(text: &str) -> Result<FrameSize, String> {
     let (number, suffix) = split(text)
         .filter(|(_, s)| matches!(*s, "" | "B"))
@@ -135,7 +135,7 @@ pub(crate) fn frame_size(text: &str) -> Result<FrameSize, String> {
     Ok(FrameSize(number as u16))
 }
 
-/// Background traffic as `10%`, or foreground frames as `9 of 10`.
+/// Reads background traffic as `10%`, or foreground frames as `9 of 10`.
 pub(crate) fn background(text: &str) -> Result<Share, String> {
     let percent = (ratio(text)? * 100.0 * 100.0).round() as u32;
     let divisor = gcd(10_000 - percent, 10_000);
@@ -146,13 +146,13 @@ fn gcd(a: u32, b: u32) -> u32 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
-/// A whole number of per cent, 0 to 100.
+/// Reads a whole number of per cent, 0 to 100.
 pub(crate) fn per_cent(text: &str) -> Result<u8, String> {
     let number = text.trim().trim_end_matches('%').trim_end().parse().ok().filter(|number| *number <= 100);
     number.ok_or_else(|| format!("expected whole per cent such as 20%, not `{text}`"))
 }
 
-/// A time to live: whole seconds, at most what a record has room for (RFC 2181 section 8).
+/// Reads a time to live: whole seconds, at most as many as a record has room for (RFC 2181 section 8).
 pub(crate) fn ttl_s(text: &str) -> Result<u32, String> {
     let wrong = || format!("expected a time to live of whole seconds such as 1h, 30m or 60s, not `{text}`");
     let (number, unit) = text.trim().split_at(text.trim().trim_end_matches(char::is_alphabetic).len());
@@ -167,7 +167,7 @@ pub(crate) fn ttl_s(text: &str) -> Result<u32, String> {
     seconds.filter(|seconds| i32::try_from(*seconds).is_ok()).ok_or_else(wrong)
 }
 
-/// The timeout of a DNS query. RFC 8219 section 9.2: "no higher timeout time than 1 second SHOULD be used".
+/// Reads the timeout of a DNS query. RFC 8219 section 9.2: "no higher timeout time than 1 second SHOULD be used".
 pub(crate) fn dns_timeout(text: &str) -> Result<u64, String> {
     let timeout_ns = duration_ns(text)?;
     if timeout_ns == 0 || timeout_ns > 1_000_000_000 {
@@ -176,7 +176,7 @@ pub(crate) fn dns_timeout(text: &str) -> Result<u64, String> {
     Ok(timeout_ns)
 }
 
-/// Nanoseconds as people read them.
+/// Returns nanoseconds in the largest unit that divides them, down to microseconds: `2s`, `300ms`, `50us`.
 pub(crate) fn show_ns(ns: u64) -> String {
     match ns {
         0 => "0s".to_owned(),
@@ -186,7 +186,7 @@ pub(crate) fn show_ns(ns: u64) -> String {
     }
 }
 
-/// Frames per second as people read them: `412.3k`.
+/// Returns frames per second to be read by people: `412.3k`.
 pub(crate) fn show_rate(rate: FrameRate) -> String {
     match rate.0 {
         r if r >= 1_000_000 => format!("{:.3}M", r as f64 / 1e6),
@@ -195,7 +195,7 @@ pub(crate) fn show_rate(rate: FrameRate) -> String {
     }
 }
 
-/// Seconds as people plan: `4 min`, `5.4 h`.
+/// Returns seconds as people plan: `4 min`, `5.4 h`.
 pub(crate) fn show_seconds(seconds: u64) -> String {
     match seconds {
         s if s < 120 => format!("{s} s"),

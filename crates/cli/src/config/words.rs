@@ -23,13 +23,13 @@ pub(super) fn interface(text: &str) -> Result<String, String> {
     Ok(text.to_owned())
 }
 
-/// Where the DUT is.
+/// The place where the DUT runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) enum Host {
-    /// In a namespace; on interfaces of this machine, wherever the user has set it up.
+    /// In a namespace, or on interfaces of this machine, wherever the user has set it up.
     #[default]
     Netns,
-    /// A machine by the name ssh knows it by.
+    /// On a machine, by the name that ssh knows it by.
     Ssh(String),
 }
 
@@ -58,7 +58,7 @@ pub(super) fn known_dut(text: &str, duts: &[&str]) -> Result<String, String> {
     Err(format!("no recipe is named `{text}`; {hint}"))
 }
 
-/// One of a few words.
+/// Reads one of a few words.
 pub(crate) fn word<T: Copy>(text: &str, what: &str, words: &[(&str, T)]) -> Result<T, String> {
     let found = words.iter().find(|(word, _)| *word == text).map(|(_, value)| *value);
     found.ok_or_else(|| {

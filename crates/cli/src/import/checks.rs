@@ -33,7 +33,8 @@ fn directions(config: &Config, findings: &mut Findings) {
     }
 }
 
-/// Ports that are not used may have any range: so do the samples of stateful tests.
+/// Reports a range of ports that is upside down: a mistake if the range is used, else a note, as the samples of stateful tests
+/// have such ranges.
 fn port_range(config: &Config, direction: &Direction, ports: &Ports, findings: &mut Findings) {
     if ports.min.value <= ports.max.value {
         return;
@@ -47,7 +48,7 @@ fn port_range(config: &Config, direction: &Direction, ports: &Ports, findings: &
     }
 }
 
-/// Of two settings the one further down: where a contradiction is noticed.
+/// Returns whichever of two settings is further down in the file, where a contradiction between them is noticed.
 fn later<'a, T>(first: &'a Setting<T>, second: &'a Setting<T>) -> &'a Setting<T> {
     if second.line > first.line { second } else { first }
 }
@@ -65,7 +66,7 @@ fn address_range(config: &Config, side: &Side, findings: &mut Findings) {
     }
 }
 
-/// Complains if what varying addresses need is not there: siitperf has no default.
+/// Reports a missing value that varying addresses need: siitperf has no default for it.
 fn needed<T>(config: &Config, value: &Option<Setting<T>>, key: &str, side: &Side, findings: &mut Findings) {
     if value.is_none() && !config.is_misread(key) {
         findings.mistake(side.part.vary.mistake(format!("{} needs {key}", side.part.vary)));

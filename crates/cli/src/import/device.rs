@@ -10,7 +10,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// A device that the user has set up.
 pub(super) struct Device {
-    /// As recipes name it.
+    /// The technology as recipes name it.
     pub(super) technology: &'static str,
     pub(super) left: Link,
     pub(super) right: Link,
@@ -21,21 +21,21 @@ pub(super) struct Device {
     pub(super) state: Option<State>,
 }
 
-/// What becomes of addresses that are not the Initiator's of a stateful test.
+/// The translation of addresses that are not the Initiator's of a stateful test.
 pub(super) enum Translation {
-    /// They stay as they are.
+    /// Addresses stay as they are.
     None,
-    /// IPv4 and IPv6 prefixes (RFC 7757).
+    /// Pairs of IPv4 and IPv6 prefixes (RFC 7757).
     Explicit(Vec<(String, String)>),
     /// IPv4 addresses are embedded in this IPv6 prefix (RFC 6052).
     Prefix(String),
 }
 
-/// What makes the device stateful.
+/// The settings that make the device stateful.
 pub(super) struct State {
     /// The side of the Initiator: `left` or `right`.
     pub(super) initiator: &'static str,
-    /// What its addresses become.
+    /// The address that the Initiator's addresses are translated to.
     pub(super) pool: IpAddr,
 }
 
@@ -45,12 +45,12 @@ pub(super) struct Link {
     pub(super) dut: Vec<String>,
     /// The tester's.
     pub(super) tester: Vec<IpAddr>,
-    /// Prefixes the device reaches by way of the tester.
+    /// Prefixes that the device reaches through the tester.
     pub(super) routes: Vec<String>,
 }
 
 impl Device {
-    /// `None`: something is missing or contradictory, and that was told.
+    /// Returns `None` if something is missing or contradictory, which was reported.
     pub(super) fn of(config: &Config, options: &Options, findings: &mut Findings) -> Option<Self> {
         let foreground = Endpoints::of(config, findings);
         let background = config.has_background(options).then(|| background(config, options, findings));
@@ -74,11 +74,11 @@ impl Device {
     }
 }
 
-/// Addresses that no two networks can have.
+/// Two addresses that are too near each other to be in two networks.
 struct TooNear(IpAddr, IpAddr);
 
 impl Link {
-    /// The link of the tester's addresses `tester`; those on the other link are `others`.
+    /// Returns the link with the tester's addresses `tester`; those on the other link are `others`.
     fn of(side: &Side, tester: &[IpAddr], others: &[IpAddr]) -> Result<Self, TooNear> {
         let mut link = Self { dut: Vec::new(), tester: tester.to_vec(), routes: Vec::new() };
         for own in tester {
@@ -100,7 +100,7 @@ impl State {
 }
 
 impl Translation {
-    /// The recipe's key that has it.
+    /// Returns the recipe's key for the translation.
     pub(super) fn key(&self) -> Option<&'static str> {
         match self {
             Self::None => None,
@@ -123,7 +123,7 @@ impl Translation {
     }
 }
 
-/// The prefix of 96 bits that embeds the end's IPv4 address, if one does.
+/// Returns the prefix of 96 bits that embeds the end's IPv4 address, if one does.
 fn embedding(end: Endpoint) -> Option<String> {
     match both_versions(end) {
         (IpAddr::V4(ipv4), IpAddr::V6(ipv6)) if ipv6.to_bits() as u32 == ipv4.to_bits() => Some(prefix(ipv6.into(), 96)),
@@ -167,7 +167,8 @@ fn too_near(config: &Config, TooNear(one, other): TooNear) -> Diagnostic {
     Diagnostic::new(at.clone(), title).help(help)
 }
 
-/// The conventional length, or so much more that the network of the other side is another one.
+/// Returns the conventional length of a prefix, or a longer one if the other side would be in the same network. `None` if no
+/// length keeps the two apart.
 pub(super) fn prefix_length(own: IpAddr, other: Option<&IpAddr>) -> Option<u8> {
     let (usual, longest) = if own.is_ipv4() { (24, 30) } else { (64, 126) };
     let common = match (own, other) {
@@ -179,7 +180,7 @@ pub(super) fn prefix_length(own: IpAddr, other: Option<&IpAddr>) -> Option<u8> {
     (length <= longest).then_some(length)
 }
 
-/// The prefix of all the addresses on this side that differ from `own` by network or by their variable part.
+/// Returns the prefix of all the addresses on this side that differ from `own` by network or by their variable part.
 fn route(side: &Side, own: IpAddr) -> Option<String> {
     let part = &side.part;
     if side.networks.value > 1 {
@@ -194,7 +195,7 @@ fn route(side: &Side, own: IpAddr) -> Option<String> {
     (part.vary.value != 0).then(|| prefix(own, (offset * 8 + common) as u8))
 }
 
-/// The address with other 16 bits at `offset`.
+/// Returns the address with the 16 bits at `offset` replaced by `part`.
 fn with_part(address: IpAddr, offset: usize, part: u16) -> IpAddr {
     let replace = |octets: &mut [u8]| {
         if let Some(place) = octets.get_mut(offset..offset + 2) {
@@ -229,7 +230,8 @@ fn prefix(address: IpAddr, length: u8) -> String {
     format!("{network}/{length}")
 }
 
-/// The explicit address mappings (RFC 7757) the device must have: one host for each network, or all values of the variable part.
+/// Returns the explicit address mappings (RFC 7757) the device must have: one host for each network, or all values of the
+/// variable part.
 fn mappings(config: &Config, side: &Side, end: Endpoint, ends: Endpoints) -> Vec<(String, String)> {
     let (ipv4, ipv6) = both_versions(end);
     if has_one_mapping(config, side, ends) {
@@ -240,12 +242,13 @@ fn mappings(config: &Config, side: &Side, end: Endpoint, ends: Endpoints) -> Vec
     (0..=last).map(|n| (format!("{}/32", in_network(ipv4, n)), format!("{}/128", in_network(ipv6, n)))).collect()
 }
 
-/// The end's IPv4 and IPv6 address, if the device translates.
+/// Returns the end's IPv4 and IPv6 address, provided that the device translates.
 fn both_versions(end: Endpoint) -> (IpAddr, IpAddr) {
     if end.real.is_ipv4() { (end.real, end.alias) } else { (end.alias, end.real) }
 }
 
-/// Whether the recipe says what the device makes of all the addresses that vary on this side: where it has to say so.
+/// Returns whether the recipe covers all the addresses that vary on this side, as far as it has to say what the device makes of
+/// them.
 pub(super) fn translates_all(config: &Config, side: &Side, device: &Device) -> bool {
     match device.translation {
         _ if config.is_initiator(side) => true,
@@ -255,14 +258,14 @@ pub(super) fn translates_all(config: &Config, side: &Side, device: &Device) -> b
     }
 }
 
-/// Whether it is the last 16 bits that vary, in both versions.
+/// Returns whether it is the last 16 bits that vary, in both versions.
 fn varies_at_the_end(side: &Side) -> bool {
     let is_last = |offset: &Option<Setting<u32>>, last: u32| offset.as_ref().is_some_and(|offset| offset.value == last);
     is_last(&side.part.ipv4_offset, 2) && is_last(&side.part.ipv6_offset, 14)
 }
 
-/// Whether one mapping holds for all the addresses that vary on this side, and for none of the other side: their last 16 bits vary,
-/// and are the same in both versions.
+/// Returns whether one mapping holds for all the addresses that vary on this side, and for none of the other side: their last
+/// 16 bits vary, and are the same in both versions.
 fn has_one_mapping(config: &Config, side: &Side, ends: Endpoints) -> bool {
     let (end, other) = if side.letter == 'L' { (ends.left, ends.right) } else { (ends.right, ends.left) };
     let ((ipv4, ipv6), (other4, other6)) = (both_versions(end), both_versions(other));

@@ -28,7 +28,7 @@ pub(super) struct Endpoints {
 }
 
 impl Endpoints {
-    /// `None`: addresses are missing, or it is not known which are needed; that was told.
+    /// Returns `None` if addresses are missing, or if it is not known which are needed; that was reported.
     pub(super) fn of(config: &Config, findings: &mut Findings) -> Option<Self> {
         if config.sides().iter().any(|side| config.is_misread(&side.version.key)) {
             return None;
@@ -53,7 +53,7 @@ impl Endpoints {
         ends.differ(config, findings).then_some(ends)
     }
 
-    /// Whether each address stands for one end only; complains if not.
+    /// Returns whether each address stands for one end only, and reports a mistake if not.
     fn differ(&self, config: &Config, findings: &mut Findings) -> bool {
         let (left, right) = (self.left, self.right);
         let same =
@@ -113,7 +113,8 @@ fn alias(config: &Config, side: &Side, findings: &mut Findings) -> Option<IpAddr
     None
 }
 
-/// Shown at the unspecified address if there is one, else at the version that makes it necessary.
+/// Returns the mistake of a missing address, shown at the unspecified address if there is one, else at the version that makes
+/// the address necessary.
 fn missing(setting: &Option<Setting<IpAddr>>, version: &Setting<u32>, title: String) -> Diagnostic {
     match setting {
         Some(unspecified) => unspecified.mistake(format!("{title}, and `{}` is none", unspecified.value)),
@@ -121,7 +122,8 @@ fn missing(setting: &Option<Setting<IpAddr>>, version: &Setting<u32>, title: Str
     }
 }
 
-/// The IPv4 address of a NAT64's Responder, whose destination address embeds it (RFC 6052): siitperf's samples leave it out.
+/// Returns the IPv4 address of a NAT64's Responder, which is embedded in its destination address (RFC 6052): siitperf's samples
+/// leave it out.
 fn embedded(config: &Config, side: &Side) -> Option<IpAddr> {
     let (initiator, responder, _) = config.roles()?;
     if responder.letter != side.letter || side.version.value != 4 || initiator.version.value != 6 {
@@ -133,8 +135,9 @@ fn embedded(config: &Config, side: &Side) -> Option<IpAddr> {
     }
 }
 
-/// What the Initiator's source becomes, which siitperf learns from what arrives: by convention the device's address on the Responder's
-/// side. `None` of any other end.
+/// Returns the address that the Initiator's source is translated to, which siitperf learns from the frames that arrive: by
+/// convention the device's address on the Responder's side. `None` for any other end, or if the tester's address there is not
+/// known.
 fn gateway(config: &Config, side: &Side) -> Option<IpAddr> {
     if !config.is_initiator(side) {
         return None;
@@ -148,7 +151,8 @@ fn gateway(config: &Config, side: &Side) -> Option<IpAddr> {
     Some(first_network(responder, conventional(tester, length)))
 }
 
-/// The device's address by RFC 2544 appendix C.2.2: the first one of the network, where the tester has the second.
+/// Returns the device's address by RFC 2544 appendix C.2.2: the first one of the network if the tester does not have it itself,
+/// else the second.
 pub(super) fn conventional(tester: IpAddr, length: u8) -> IpAddr {
     let first = |network: u128, own: u128| if network + 1 == own { network + 2 } else { network + 1 };
     match tester {
@@ -160,12 +164,13 @@ pub(super) fn conventional(tester: IpAddr, length: u8) -> IpAddr {
     }
 }
 
-/// Without its last bits, of which there are fewer than all.
+/// Returns `bits` with its last `last` bits cleared; `last` must be fewer than all.
 fn network(bits: u128, last: u8) -> u128 {
     bits >> last << last
 }
 
-/// The octet that tells networks apart: the third of IPv4 addresses, the eighth of IPv6 addresses, set to `number`.
+/// Returns the address with the octet that tells networks apart set to `number`: the third of IPv4 addresses, the eighth of
+/// IPv6 addresses.
 pub(super) fn in_network(address: IpAddr, number: u8) -> IpAddr {
     match address {
         IpAddr::V4(address) => {
@@ -180,7 +185,8 @@ pub(super) fn in_network(address: IpAddr, number: u8) -> IpAddr {
     }
 }
 
-/// siitperf counts networks from 0, whatever the file has there; sixbench from the recipe's.
+/// Returns the address in the first network: siitperf counts networks from 0, whatever the file has there, and sixbench from
+/// the recipe's.
 pub(super) fn first_network(side: &Side, address: IpAddr) -> IpAddr {
     if side.networks.value > 1 { in_network(address, 0) } else { address }
 }

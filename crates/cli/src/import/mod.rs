@@ -23,27 +23,27 @@ use device::Device;
 use setting::Reader;
 use siitperf::Config;
 
-/// What a configuration became.
+/// The plan and recipe made of a configuration.
 #[derive(Clone, Debug)]
 pub(crate) struct Imported {
     /// The text of `plan.toml`.
     pub(crate) plan: String,
     /// The text of `recipes/siitperf.toml`, beside the plan.
     pub(crate) recipe: String,
-    /// What was not taken over as it stood, in the order of the file.
+    /// The settings that were not taken over as they stood, in the order of the file.
     pub(crate) notes: Vec<Note>,
 }
 
-/// What became of a key that has no counterpart, or was wrong without doing harm.
+/// A note on a key that has no counterpart, or was wrong without doing harm.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Note {
     /// The line it is about, from 1; 0: about the file as a whole.
     pub(crate) line: usize,
-    /// One sentence.
+    /// The note, one sentence.
     pub(crate) text: String,
 }
 
-/// Where mistakes and notes are gathered.
+/// The mistakes and notes found so far.
 #[derive(Default)]
 struct Findings {
     mistakes: Vec<Diagnostic>,

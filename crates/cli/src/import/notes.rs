@@ -36,7 +36,7 @@ fn line<T>(setting: &Setting<T>) -> usize {
     setting.line.unwrap_or(0)
 }
 
-/// What a plan and a recipe need and siitperf has elsewhere or not at all.
+/// Notes what a plan and a recipe need and siitperf has elsewhere or not at all.
 fn missing_in_siitperf(config: &Config, device: &Device, findings: &mut Findings) {
     for side in config.sides().iter().filter(|side| side.version.line.is_none()) {
         findings.note(0, format!("{} is not given: {}, siitperf's default", side.version.key, side.version.value));

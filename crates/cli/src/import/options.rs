@@ -32,7 +32,7 @@ impl Options {
         self.foreground.unwrap_or(Share::ALL)
     }
 
-    /// Whether some frames are background traffic, native IPv6.
+    /// Returns whether some frames are background traffic, native IPv6.
     pub(super) fn has_background(&self) -> bool {
         self.share().foreground < self.share().of
     }

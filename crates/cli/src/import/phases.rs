@@ -8,12 +8,12 @@ use super::setting::Setting;
 use super::siitperf::{Config, order};
 use super::stateful::{combinations, foreground_frames};
 
-/// N in siitperf's scripts.
+/// N, as in siitperf's scripts.
 const USUAL_CONNECTIONS: u128 = 4_000_000;
 
-/// What a test says of its phases. `None`: sixbench's default.
+/// The phases of a test. `None` means sixbench's default.
 pub(super) struct Phases {
-    /// N: background frames, which open no connections, are none of it.
+    /// N without background frames, which open no connections.
     connections: u64,
     phase_1: Option<Phase1>,
     enumerate: &'static str,
@@ -21,7 +21,7 @@ pub(super) struct Phases {
 }
 
 impl Phases {
-    /// `None` of a stateless test.
+    /// Returns `None` for a stateless test.
     pub(super) fn of(config: &Config, options: &Options) -> Option<Self> {
         config.roles()?;
         let connections = match options.phase_1 {
@@ -33,7 +33,7 @@ impl Phases {
         Some(Self { connections, phase_1: options.phase_1, enumerate, responder })
     }
 
-    /// The keys of a test that searches for the rate of phase 1.
+    /// Returns the keys of a test that searches for the rate of phase 1.
     pub(super) fn of_phase_1(&self) -> String {
         let mut text = format!("connections = {}\nenumerate = \"{}\"\n", self.connections, self.enumerate);
         if let Some(phase_1) = self.phase_1 {
@@ -45,7 +45,7 @@ impl Phases {
         text
     }
 
-    /// The keys of a test of phase 2.
+    /// Returns the keys of a test of phase 2.
     pub(super) fn of_both(&self) -> String {
         let mut text = self.of_phase_1();
         if let Some(phase_1) = self.phase_1 {
@@ -56,12 +56,12 @@ impl Phases {
     }
 }
 
-/// N / R + T, milliseconds: siitperf rounds it down, and sixbench does not round.
+/// Returns the least D, N / R + T, milliseconds: siitperf rounds it down, and sixbench does not.
 fn least(phase_1: Phase1) -> u32 {
     (1000 * u64::from(phase_1.frames)).div_ceil(u64::from(phase_1.rate)) as u32 + phase_1.timeout_ms
 }
 
-/// siitperf's order of phase 1; without one it draws at random for each frame.
+/// Returns siitperf's order of phase 1; without one siitperf draws at random for each frame.
 fn enumeration(config: &Config) -> &'static str {
     match config.enumerate_ports.value.max(config.enumerate_ips.value) {
         0 => order(3),
@@ -69,7 +69,7 @@ fn enumeration(config: &Config) -> &'static str {
     }
 }
 
-/// What of the keys of stateful tests is not in plan and recipe as it stands.
+/// Notes the keys of stateful tests that plan and recipe do not take over as they stand.
 pub(super) fn tell(config: &Config, options: &Options, device: &Device, findings: &mut Findings) {
     let (Some(phases), Some(state)) = (Phases::of(config, options), &device.state) else {
         not_used(config, options, findings);

@@ -7,11 +7,11 @@ use super::setting::Setting;
 use super::siitperf::{AddressPart, Config, Direction, Ports, Side, order};
 use crate::config::units::show_ns;
 
-/// siitperf's fixed ports: the test frame of RFC 2544 appendix C.2.6.4, whatever the ranges are.
+/// siitperf's fixed ports: those of the test frame of RFC 2544 appendix C.2.6.4, whatever the ranges are.
 const FIXED_SOURCE: u32 = 0xc020;
 const FIXED_DESTINATION: u32 = 7;
 
-/// What siitperf's programs and scripts measure of stateless devices, and in phase 2 of stateful ones.
+/// The measures that siitperf's programs and scripts have for stateless devices, and for phase 2 of stateful ones.
 const MEASURES: [&str; 4] = ["throughput", "frame-loss-rate", "latency", "pdv"];
 
 pub(super) fn text(path: &str, config: &Config, options: &Options, notes: &[Note]) -> String {
@@ -44,17 +44,17 @@ pub(super) fn text(path: &str, config: &Config, options: &Options, notes: &[Note
     text
 }
 
-/// A note as a line of its own.
+/// Returns a note as a line of its own.
 fn told(note: &Note) -> String {
     if note.line == 0 { note.text.clone() } else { format!("line {}: {}", note.line, note.text) }
 }
 
-/// A comment of TOML, which must not hold control characters.
+/// Returns `text` as a comment of TOML, which must not hold control characters.
 pub(super) fn comment(text: &str) -> String {
     format!("# {}\n", text.replace(char::is_control, " "))
 }
 
-/// A string of TOML.
+/// Returns `text` as a string of TOML.
 pub(super) fn quoted(text: &str) -> String {
     toml::Value::from(text).to_string()
 }
@@ -80,7 +80,7 @@ fn testbed(config: &Config) -> String {
     text + "\n"
 }
 
-/// What all tests of frames in both directions have in common.
+/// Returns the settings that all tests of frames in both directions have in common, as TOML.
 fn common(config: &Config, options: &Options) -> String {
     let mut text = String::new();
     text += match config.directions().map(|direction| config.is_used(direction)) {
@@ -94,7 +94,7 @@ fn common(config: &Config, options: &Options) -> String {
     text + &traffic(config, options)
 }
 
-/// Frame sizes, ports and addresses.
+/// Returns the keys of frame sizes, ports and addresses.
 fn traffic(config: &Config, options: &Options) -> String {
     let sizes: Vec<u16> = options.frame_sizes.iter().map(|size| size.0).collect();
     let mut text = String::new();
@@ -116,7 +116,7 @@ fn traffic(config: &Config, options: &Options) -> String {
     text
 }
 
-/// Background frames among all, to a hundredth of a per cent, without trailing zeros.
+/// Returns the share of background frames among all, to a hundredth of a per cent, without trailing zeros.
 fn percent(options: &Options) -> String {
     let share = options.share();
     let background = u64::from(share.of - share.foreground);
@@ -124,7 +124,8 @@ fn percent(options: &Options) -> String {
     format!("{}%", hundredths as f64 / 100.0)
 }
 
-/// Where phase 1 enumerates the ports, it does so whether or not they vary in phase 2.
+/// Returns the plan's line for the ports of a direction. If phase 1 enumerates the ports, it does so whether or not they vary
+/// in phase 2.
 fn ports(key: &str, direction: &Direction, enumerate: u32) -> String {
     let vary = |ports: &Ports| if enumerate == 0 { ports.vary.value } else { enumerate };
     let range = |ports: &Ports, fixed: u32| match vary(ports) {

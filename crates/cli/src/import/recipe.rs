@@ -4,7 +4,7 @@ use super::device::{Device, Link, State, Translation};
 use super::plan::{comment, quoted};
 use std::net::IpAddr;
 
-/// What only the user can know.
+/// A guess at the command that flushes the device's connections, which only the user can know.
 pub(super) const FLUSH: &str = "ssh -o BatchMode=yes DUT conntrack -F";
 
 /// Returns the recipe of a device that the user has set up.

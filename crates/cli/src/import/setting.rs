@@ -13,15 +13,15 @@ use std::str::FromStr;
 pub(super) struct Setting<T> {
     /// The key.
     pub(super) key: String,
-    /// What it is set to.
+    /// The value of the key.
     pub(super) value: T,
     /// The line, from 1; `None`: not in the file, and this is siitperf's default.
     pub(super) line: Option<usize>,
-    /// Where the value stands; where it could be added, if it is not there.
+    /// The place of the value or, if the key is not in the file, the place where it could be added.
     pub(super) span: Range<usize>,
 }
 
-/// `IP-L-Vers 6 at line 3`.
+/// Shows a setting and its line: `IP-L-Vers 6 at line 3`.
 impl<T: fmt::Display> fmt::Display for Setting<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.line {
@@ -32,7 +32,7 @@ impl<T: fmt::Display> fmt::Display for Setting<T> {
 }
 
 impl<T> Setting<T> {
-    /// What is wrong, shown at this value.
+    /// Returns a mistake titled `title` that is shown at this value.
     pub(super) fn mistake(&self, title: impl Into<String>) -> Diagnostic {
         Diagnostic::new(self.span.clone(), title)
     }
@@ -41,7 +41,7 @@ impl<T> Setting<T> {
 /// Reads values by their keys.
 pub(super) struct Reader<'a, 'f> {
     entries: &'a [Entry<'a>],
-    /// Where a missing key could be added.
+    /// The place where a missing key could be added.
     end: usize,
     findings: &'f mut Findings,
     /// Every key that was asked for.
@@ -54,17 +54,17 @@ impl<'a, 'f> Reader<'a, 'f> {
         Self { entries, end, findings, asked: Vec::new(), misread: Vec::new() }
     }
 
-    /// Every key that was asked for.
+    /// Returns every key that was asked for.
     pub(super) fn asked(self) -> Vec<String> {
         self.asked
     }
 
-    /// The keys whose value was no good: told already, and not missing.
+    /// Returns the keys whose value was not valid: they were reported already, and are not missing.
     pub(super) fn misread(&self) -> &[String] {
         &self.misread
     }
 
-    /// The value of `key` as `read` understands it, if the file has it. A mistake yields `None`, too.
+    /// Returns the value of `key` as `read` understands it; `None` if the file does not have it, or if it is a mistake.
     pub(super) fn optional<T>(&mut self, key: String, read: impl Fn(&str) -> Result<T, String>) -> Option<Setting<T>> {
         self.asked.push(key.clone());
         let entry = self.entries.iter().find(|entry| entry.key == key)?;
@@ -78,22 +78,22 @@ impl<'a, 'f> Reader<'a, 'f> {
         }
     }
 
-    /// A number of a range, `default` where the file has none.
+    /// Returns a number of a range, or `default` if the file has none.
     pub(super) fn number(&mut self, key: String, range: RangeInclusive<u32>, default: u32) -> Setting<u32> {
         self.optional(key.clone(), |text| number(text, &range)).unwrap_or_else(|| self.default(key, default))
     }
 
-    /// siitperf's default.
+    /// Returns a setting with siitperf's default.
     pub(super) fn default<T>(&self, key: String, value: T) -> Setting<T> {
         Setting { key, value, line: None, span: self.end..self.end }
     }
 
-    /// As [`Reader::number`], and siitperf has no default.
+    /// Does the same as [`Reader::number`] for a key without a default in siitperf.
     pub(super) fn optional_number(&mut self, key: String, range: RangeInclusive<u32>) -> Option<Setting<u32>> {
         self.optional(key, |text| number(text, &range))
     }
 
-    /// An address of one family. The unspecified one is how siitperf's users say that there is none.
+    /// Returns an address of one family. siitperf's users write the unspecified address to say that there is none.
     pub(super) fn address<A: FromStr + Into<IpAddr>>(&mut self, key: String) -> Option<Setting<IpAddr>> {
         let family = if key.starts_with("IPv4") { "IPv4" } else { "IPv6" };
         let read = |text: &str| text.parse::<A>().map(Into::into).map_err(|_| format!("must be an {family} address"));
@@ -106,7 +106,7 @@ fn number(text: &str, range: &RangeInclusive<u32>) -> Result<u32, String> {
     number.ok_or_else(|| format!("must be a number from {} to {}", range.start(), range.end()))
 }
 
-/// The variable 16 bits of an address, the way C reads integers: decimal, `0x` and hexadecimal, or `0` and octal.
+/// Reads the variable 16 bits of an address, the way C reads integers: decimal, `0x` and hexadecimal, or `0` and octal.
 pub(super) fn address_part(text: &str) -> Result<u32, String> {
     let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));
     let number = match (digits, text.strip_prefix('0')) {
@@ -117,7 +117,7 @@ pub(super) fn address_part(text: &str) -> Result<u32, String> {
     number.map(u32::from).map_err(|_| "must be a number from 0 to 65535 or from 0x0 to 0xffff".to_owned())
 }
 
-/// Six octets in hexadecimal.
+/// Reads six octets in hexadecimal.
 pub(super) fn mac(text: &str) -> Result<String, String> {
     let is_octet = |octet: &str| matches!(octet.len(), 1 | 2) && octet.chars().all(|c| c.is_ascii_hexdigit());
     if text.split(':').count() == 6 && text.split(':').all(is_octet) {

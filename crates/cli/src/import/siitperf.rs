@@ -5,13 +5,13 @@ use super::options::Options;
 use super::setting::{Reader, Setting, address_part, mac};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// Everything the file says.
+/// All settings of the file.
 pub(super) struct Config {
     pub(super) left: Side,
     pub(super) right: Side,
-    /// From left to right.
+    /// The sender from left to right.
     pub(super) forward: Direction,
-    /// From right to left.
+    /// The sender from right to left.
     pub(super) reverse: Direction,
     /// 0 stateless, 1 Initiator on the left, 2 on the right.
     pub(super) stateful: Setting<u32>,
@@ -21,7 +21,7 @@ pub(super) struct Config {
     pub(super) macs: Vec<Setting<String>>,
     pub(super) promisc: Option<Setting<u32>>,
     pub(super) memory_channels: Option<Setting<u32>>,
-    /// Keys whose value was no good.
+    /// Keys whose value was not valid.
     misread: Vec<String>,
 }
 
@@ -29,11 +29,11 @@ pub(super) struct Config {
 pub(super) struct Side {
     /// `L` or `R`, as in the keys.
     pub(super) letter: char,
-    /// 4 or 6: of the foreground frames this side sends.
+    /// The IP version of the foreground frames that this side sends, 4 or 6.
     pub(super) version: Setting<u32>,
     ipv4: Addresses,
     ipv6: Addresses,
-    /// So many networks are destinations on this side.
+    /// The number of networks that are destinations on this side.
     pub(super) networks: Setting<u32>,
     pub(super) part: AddressPart,
 }
@@ -42,7 +42,7 @@ pub(super) struct Side {
 pub(super) struct Addresses {
     /// The tester's own.
     pub(super) real: Option<Setting<IpAddr>>,
-    /// What stands for the tester's address of the other version.
+    /// The address that stands for the tester's address of the other version.
     pub(super) virt: Option<Setting<IpAddr>>,
 }
 
@@ -56,9 +56,9 @@ pub(super) struct AddressPart {
     pub(super) ipv6_offset: Option<Setting<u32>>,
 }
 
-/// What one sender sends, and on which cores.
+/// The settings of one sender: its ports and its cores.
 pub(super) struct Direction {
-    /// 0 or 1.
+    /// 1 if frames go in this direction, else 0.
     pub(super) active: Setting<u32>,
     pub(super) source: Ports,
     pub(super) destination: Ports,
@@ -73,7 +73,7 @@ pub(super) struct Ports {
     pub(super) max: Setting<u32>,
 }
 
-/// Every key siitperf knows: those a reader asks for.
+/// Returns every key siitperf knows, which are those that a reader asks for.
 pub(super) fn keys() -> Vec<String> {
     let mut findings = Findings::default();
     let mut reader = Reader::new(&[], 0, &mut findings);
@@ -114,22 +114,24 @@ impl Config {
         [&self.forward, &self.reverse]
     }
 
-    /// Whether frames go in this direction: in a test of phase 1 alone none is active, and the plan has both.
+    /// Returns whether frames go in this direction. In a test of phase 1 alone no direction is active, and the plan has both.
     pub(super) fn is_used(&self, direction: &Direction) -> bool {
         direction.active.value == 1 || self.directions().iter().all(|direction| direction.active.value == 0)
     }
 
-    /// Whether the device translates, or simply forwards.
+    /// Returns whether the device translates; otherwise it simply forwards.
     pub(super) fn translates(&self) -> bool {
         self.left.version.value != self.right.version.value
     }
 
-    /// Whether there are background frames that differ from the foreground ones: native IPv6 beside IPv4 or translated frames.
+    /// Returns whether there are background frames that differ from the foreground ones: native IPv6 beside IPv4 or translated
+    /// frames.
     pub(super) fn has_background(&self, options: &Options) -> bool {
         options.has_background() && self.sides().iter().any(|side| side.version.value == 4)
     }
 
-    /// In stateful tests: the side that opens connections, the side that answers, the direction the connections are opened in.
+    /// Returns the roles in a stateful test: the side that opens connections, the side that answers, and the direction in which
+    /// connections are opened. `None` for a stateless test.
     pub(super) fn roles(&self) -> Option<(&Side, &Side, &Direction)> {
         match self.stateful.value {
             1 => Some((&self.left, &self.right, &self.forward)),
@@ -138,17 +140,17 @@ impl Config {
         }
     }
 
-    /// Whether this side opens the connections of a stateful test.
+    /// Returns whether this side opens the connections of a stateful test.
     pub(super) fn is_initiator(&self, side: &Side) -> bool {
         self.roles().is_some_and(|(initiator, ..)| initiator.letter == side.letter)
     }
 
-    /// Whether nothing is sent but phase 1: then it is the connection establishment rate that is measured.
+    /// Returns whether nothing is sent but phase 1: the measure is then the connection establishment rate.
     pub(super) fn is_phase_1_alone(&self) -> bool {
         self.roles().is_some() && self.directions().iter().all(|direction| direction.active.value == 0)
     }
 
-    /// Whether the ports of this direction are chosen by the sender: those of a Responder come out of its state table.
+    /// Returns whether the ports of this direction are chosen by the sender: those of a Responder come out of its state table.
     pub(super) fn has_own_ports(&self, direction: &Direction) -> bool {
         match self.roles() {
             Some((_, _, opens)) => opens.active.key == direction.active.key,
@@ -156,7 +158,7 @@ impl Config {
         }
     }
 
-    /// Whether the key is there with a value that was no good.
+    /// Returns whether the key is given with a value that was not valid.
     pub(super) fn is_misread(&self, key: &str) -> bool {
         self.misread.iter().any(|misread| misread == key)
     }
@@ -182,12 +184,12 @@ impl Side {
         }
     }
 
-    /// The addresses of this IP version, 4 or 6.
+    /// Returns the addresses of this IP version, 4 or 6.
     pub(super) fn addresses(&self, version: u32) -> &Addresses {
         if version == 4 { &self.ipv4 } else { &self.ipv6 }
     }
 
-    /// The side's name for people.
+    /// Returns the side's name: `left` or `right`.
     pub(super) fn name(&self) -> &'static str {
         if self.letter == 'L' { "left" } else { "right" }
     }
@@ -207,7 +209,7 @@ impl Addresses {
     }
 }
 
-/// The address, unless it is `::` or `0.0.0.0`: so siitperf's users say that there is none.
+/// Returns the address, unless it is `::` or `0.0.0.0`, by which siitperf's users say that there is none.
 pub(super) fn specified(setting: &Option<Setting<IpAddr>>) -> Option<IpAddr> {
     setting.as_ref().map(|setting| setting.value).filter(|address| !address.is_unspecified())
 }
@@ -234,7 +236,7 @@ impl Ports {
     }
 }
 
-/// siitperf's number for an order, as plans have it.
+/// Returns the plan's word for siitperf's number of an order.
 pub(super) fn order(vary: u32) -> &'static str {
     match vary {
         0 => "fixed",

@@ -5,7 +5,7 @@ use super::options::{Options, Phase1};
 use super::setting::Setting;
 use super::siitperf::{Config, Ports, Side};
 
-/// As many as a plan can ask for.
+/// The most connections that a plan can ask for.
 const MOST_CONNECTIONS: u32 = 1_000_000_000;
 const DAY_MS: u32 = 86_400_000;
 
@@ -53,7 +53,7 @@ fn networks(config: &Config, responder: &Side, findings: &mut Findings) {
     }
 }
 
-/// In phase 1 every combination occurs once: all that varies must be enumerated, and in the same order.
+/// Checks that in phase 1 every combination occurs once: all that varies must be enumerated, and in the same order.
 fn enumerations(config: &Config, findings: &mut Findings) {
     let (ports, ips) = (&config.enumerate_ports, &config.enumerate_ips);
     let varying = config.sides().map(|side| &side.part.vary).into_iter().find(|vary| vary.value != 0);
@@ -78,7 +78,7 @@ fn enumerations(config: &Config, findings: &mut Findings) {
     }
 }
 
-/// What sixbench has no room for: more connections than its state table holds, a longer time than a day.
+/// Refuses values above sixbench's limits: more connections than its state table holds, or a delay of more than a day.
 fn limits(config: &Config, phase_1: Phase1, findings: &mut Findings) {
     if phase_1.frames > MOST_CONNECTIONS {
         let title = format!("N = {} connections are more than sixbench keeps: {MOST_CONNECTIONS}", phase_1.frames);
@@ -98,7 +98,7 @@ fn times(config: &Config, phase_1: Phase1, findings: &mut Findings) {
     }
 }
 
-/// Frames of phase 1 that open connections: all but the background ones, rounded as siitperf does.
+/// Returns the number of frames of phase 1 that open connections: all but the background ones, rounded as siitperf does.
 pub(super) fn foreground_frames(options: &Options, phase_1: Phase1) -> u64 {
     let (share, frames) = (options.share(), u64::from(phase_1.frames));
     frames - frames * u64::from(share.of - share.foreground) / u64::from(share.of)
@@ -116,7 +116,7 @@ fn state_table(config: &Config, options: &Options, phase_1: Phase1, findings: &m
     }
 }
 
-/// Every frame of phase 1 needs a combination of its own.
+/// Checks that every frame of phase 1 has a combination of its own.
 fn enough(config: &Config, options: &Options, findings: &mut Findings) {
     let available = combinations(config);
     let enumerate = [&config.enumerate_ips, &config.enumerate_ports, &config.stateful].into_iter().find(|key| key.value != 0);
@@ -132,7 +132,7 @@ fn enough(config: &Config, options: &Options, findings: &mut Findings) {
     }
 }
 
-/// How many four-tuples the Initiator has.
+/// Returns the number of four-tuples that the Initiator has; 0 for a stateless test.
 pub(super) fn combinations(config: &Config) -> u128 {
     let Some((_, _, opens)) = config.roles() else { return 0 };
     let ports = |ports: &Ports| match config.enumerate_ports.value.max(ports.vary.value) {

@@ -4,7 +4,7 @@ use super::Findings;
 use crate::config::{Diagnostic, nearest};
 use std::ops::Range;
 
-/// One line that says something.
+/// One line with a key and a value.
 #[derive(Clone, Debug)]
 pub(super) struct Entry<'a> {
     /// The key by its present name.
@@ -13,14 +13,14 @@ pub(super) struct Entry<'a> {
     pub(super) value: &'a str,
     /// The line, from 1.
     pub(super) line: usize,
-    /// Octets of the source that hold the value.
+    /// The octets of the source that hold the value.
     pub(super) span: Range<usize>,
 }
 
 /// A key that was renamed, and its present name.
 const RENAMED: [(&str, &str); 1] = [("Responder-ports", "Responder-tuples")];
 
-/// Every key of `known` that has a value, once, in the order of the file.
+/// Returns every key of `known` that has a value, once, in the order of the file.
 pub(super) fn read<'a>(source: &'a str, known: &[String], findings: &mut Findings) -> Vec<Entry<'a>> {
     let mut entries: Vec<Entry<'_>> = Vec::new();
     let mut start = 0;
@@ -48,7 +48,8 @@ struct Words<'a> {
 }
 
 impl<'a> Words<'a> {
-    /// `None`: nothing but white space and comment. `start` is where the line begins in the source.
+    /// Returns `None` for a line with nothing but white space and comment. `start` is the octet of the source at which the line
+    /// begins.
     fn of(line: &'a str, start: usize) -> Option<Self> {
         let text = line.split('#').next().unwrap_or(line);
         let (key_at, key, rest) = word(text, start);
@@ -57,7 +58,7 @@ impl<'a> Words<'a> {
     }
 }
 
-/// The first word of `text`, which begins at octet `start`: where it stands, the word, what follows.
+/// Splits off the first word of `text`, which begins at octet `start`; returns the word's place, the word and the rest.
 fn word(text: &str, start: usize) -> (usize, &str, &str) {
     let trimmed = text.trim_start();
     let end = trimmed.find(char::is_whitespace).unwrap_or(trimmed.len());

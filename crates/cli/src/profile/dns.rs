@@ -9,10 +9,10 @@ use sixbench_testbed::{Library, Zone};
 use sixbench_wire::Prefix6052;
 use std::net::SocketAddr;
 
-/// Where the tester's authority listens, and a real one in its place: what recipes tell the server.
+/// The port on which the tester's authority, or a real one in its place, listens, as recipes tell the server.
 const AUTHORITY_PORT: u16 = 53;
 
-/// What is asked, and how.
+/// Returns the ends and the settings of a DNS test: what is asked, and how.
 pub(super) fn job(recipe: &Recipe, test: &Test, dns: &Dns, settings: TrialSettings) -> Result<(DnsEnds, DnsSettings), String> {
     check(recipe, test, dns, settings)?;
     let port = recipe.dns.as_ref().map_or(53, |dns| dns.port);
@@ -71,7 +71,7 @@ fn check(recipe: &Recipe, test: &Test, dns: &Dns, settings: TrialSettings) -> Re
     Ok(())
 }
 
-/// The recipe of the real authority that stands behind the server of a test, if one is to.
+/// Returns the recipe of the real authority that stands behind the server of a test; `None` if the test has none.
 pub(crate) fn authority<'l>(library: &'l Library, test: &Test) -> Result<Option<&'l Recipe>, String> {
     let Some(name) = test.measure.dns().and_then(|dns| dns.authority.as_ref()) else { return Ok(None) };
     let unknown = || format!("test {}: no recipe is named {name}", test.name);
@@ -84,7 +84,8 @@ pub(crate) fn authority<'l>(library: &'l Library, test: &Test) -> Result<Option<
     }
 }
 
-/// What a server is set up for: its domain, and of an authority its zone file.
+/// Returns the zone a server is set up for: its domain and, for an authority, its zone file. A rehearsal leaves the zone file
+/// out.
 pub(crate) fn zone(dns: &Dns, is_rehearsal: bool) -> Result<Zone, String> {
     let is_in_a_file = dns.role == DnsRole::Authority || dns.authority.is_some();
     let text = if is_in_a_file && !is_rehearsal { Some(zone_text(dns)?.into()) } else { None };
@@ -99,7 +100,7 @@ fn zone_text(dns: &Dns) -> Result<String, String> {
     String::from_utf8(text).map_err(|e| format!("cannot write the zone: {e}"))
 }
 
-/// What makes two servers of one recipe different ones: all that is in their configuration.
+/// Returns a text that tells apart the servers of one recipe: it holds all that is in their configuration.
 pub(crate) fn server_of(dns: &Dns) -> String {
     let Dns { domain, names, with_aaaa, ttl_s, authority, .. } = dns;
     match (dns.role, authority) {

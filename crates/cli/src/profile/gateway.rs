@@ -8,7 +8,7 @@ use sixbench_method::terms::Direction;
 use sixbench_testbed::recipe::{Pool, Recipe, Side, State};
 use std::net::IpAddr;
 
-/// `None` of a stateless device.
+/// Returns `None` for a stateless device.
 pub(super) fn of(recipe: &Recipe, test: &Test) -> Result<Option<Gateway>, String> {
     let (state, settings) = match (&recipe.state, test.stateful) {
         (Some(state), Some(settings)) => (state, settings),
@@ -55,7 +55,7 @@ fn check_measure(recipe: &Recipe, state: &State, test: &Test) -> Result<(), Stri
     Err(format!("test {}: {} cannot be measured with recipe {}: {what}", test.name, test.measure.name(), recipe.name))
 }
 
-/// Each connection is another combination of what the Initiator's ports and addresses can be.
+/// Checks that the Initiator's ports and addresses have a combination for each connection.
 fn check_combinations(recipe: &Recipe, test: &Test, opens: Direction) -> Result<(), String> {
     let (combinations, most) = (test.traffic.tuples_of(opens), most_connections(test));
     if combinations >= MOST_COMBINATIONS {
@@ -82,7 +82,7 @@ fn most_connections(test: &Test) -> u64 {
     test.measure.most_connections(test.stateful)
 }
 
-/// Behind the device, connections to one destination differ in the source alone: in what the pool has.
+/// Checks that the pool has enough sources: behind the device, connections to one destination differ in the source alone.
 fn check_pool(recipe: &Recipe, state: &State, test: &Test, opens: Direction) -> Result<(), String> {
     let ports = match opens {
         Direction::Forward => test.traffic.forward_ports,
@@ -108,7 +108,7 @@ fn check_pool(recipe: &Recipe, state: &State, test: &Test, opens: Direction) -> 
     ))
 }
 
-/// The last 16 bits.
+/// Returns the last 16 bits of the address.
 fn part(address: IpAddr) -> u16 {
     match address {
         IpAddr::V4(address) => u16::from_be_bytes([address.octets()[2], address.octets()[3]]),

@@ -12,7 +12,7 @@ use sixbench_wire::template::with_part;
 use std::net::IpAddr;
 use std::time::Duration;
 
-/// What is to be sent.
+/// The traffic to be sent.
 #[derive(Clone, Debug)]
 pub(crate) enum Job {
     /// Frames.
@@ -24,7 +24,7 @@ pub(crate) enum Job {
 }
 
 impl Job {
-    /// Asks the guard about everything that is to be sent.
+    /// Asks the guard to admit everything that is to be sent; fails if any of it is refused.
     pub(crate) fn admit(self, isolation: Isolation) -> Result<(), Failed> {
         match self {
             Self::Frames(profile, _) => admit(isolation, *profile).map(drop),
@@ -34,12 +34,12 @@ impl Job {
     }
 }
 
-/// Admits a destination, or refuses it and names the option that declares the environment isolated.
+/// Returns the destination once it is admitted, or refuses it and names the option that declares the environment isolated.
 pub(crate) fn admit<T: Addressed>(isolation: Isolation, destination: T) -> Result<Admitted<T>, Failed> {
     isolation.admit(destination).map_err(|forbidden| Failed::usage(format!("{forbidden}; use --force if it cannot")))
 }
 
-/// The job of one point of a test.
+/// Returns the job of one point of a test.
 pub(crate) fn of(
     recipe: &Recipe,
     test: &Test,
@@ -102,12 +102,12 @@ fn ends(recipe: &Recipe, test: &Test, tcp: &Tcp) -> TcpEnds {
     }
 }
 
-/// A fixed range is its first value.
+/// Returns the last value of the range; a fixed range has only its first value.
 fn last(range: Range) -> u16 {
     if range.count() == 1 { range.first } else { range.last }
 }
 
-/// The client's address, or all those that vary.
+/// Returns the client's address, or all those that vary.
 fn clients(own: IpAddr, part: Option<AddressPart>) -> Vec<IpAddr> {
     let Some(part) = part else { return vec![own] };
     let at = usize::from(if own.is_ipv4() { part.ipv4_offset } else { part.ipv6_offset });

@@ -14,29 +14,30 @@ use std::sync::Arc;
 /// The most mapping rules of a domain: the tester looks for the rule of a frame one by one.
 const MOST_RULES: usize = 8;
 
-/// What the rules of a recipe come to.
+/// The mapping rules of a recipe.
 #[derive(Clone, Debug)]
 pub(super) struct RuleSet {
-    /// One, or those of a MAP domain.
+    /// A single rule, or those of a MAP domain.
     rules: Vec<Rule>,
     /// The most subscribers the device is set up for, or the rules have.
     most: u64,
 }
 
-/// One of them.
+/// One mapping rule.
 #[derive(Clone, Copy, Debug)]
 struct Rule {
     /// The most there can be.
     most: u64,
-    /// Their IPv6 addresses: of MAP the MAP address, of tunnels their end, of 6rd that of a host behind them.
+    /// The rule of the subscribers' IPv6 addresses: with MAP the MAP address, in tunnels their end, with 6rd that of a host
+    /// behind them.
     ipv6: AddressRule,
-    /// Their IPv4 addresses; `None` where all have the same.
+    /// The rule of the subscribers' IPv4 addresses; `None` if all have the same.
     ipv4: Option<AddressRule>,
     ports: PortRule,
 }
 
 impl RuleSet {
-    /// The rules of a recipe that has some.
+    /// Returns the rules of a recipe; `None` if it has no subscribers.
     pub(super) fn of(recipe: &Recipe) -> Result<Option<Self>, String> {
         let Some(section) = &recipe.subscribers else { return Ok(None) };
         let rules = match (&section.map[..], &section.softwires, &section.six_rd) {
@@ -49,7 +50,7 @@ impl RuleSet {
         Ok(Some(Self { rules, most: most.min(section.most.map_or(u64::MAX, u64::from)) }))
     }
 
-    /// How `count` subscribers are divided among the rules: evenly, in turns, and none gets more than it has room for.
+    /// Divides `count` subscribers among the rules: evenly, in turns, and no rule gets more than it has room for.
     fn shares(&self, count: u64) -> Vec<u64> {
         let mut shares = vec![0; self.rules.len()];
         let mut left = count.min(self.most);
@@ -65,12 +66,12 @@ impl RuleSet {
         shares
     }
 
-    /// The rules with the number of subscribers of each.
+    /// Returns the rules with the number of subscribers of each.
     fn shared(&self, count: u32) -> impl Iterator<Item = (&Rule, u32)> {
         self.rules.iter().zip(self.shares(u64::from(count)).into_iter().map(|share| share as u32))
     }
 
-    /// What a device's configuration says of the first `count` subscribers.
+    /// Returns what a device's configuration needs of the first `count` subscribers.
     fn words(&self, count: u32) -> Vec<Subscriber> {
         let all = self.shared(count).flat_map(|(rule, share)| (0..share).map(move |number| (rule, number)));
         all.enumerate().map(|(number, (rule, of_rule))| rule.words(number as u32, of_rule)).collect()
@@ -78,13 +79,13 @@ impl RuleSet {
 }
 
 impl Rule {
-    /// How they are seen in datagrams like these.
+    /// Returns how the subscribers appear in datagrams like these.
     fn appearance(&self, ends: &Ends) -> Appearance {
         let of = |address: IpAddr| if address.is_ipv4() { self.ipv4 } else { Some(self.ipv6) };
         Appearance { inner: of(ends.source), outer: ends.outer.and_then(|outer| of(outer.source)) }
     }
 
-    /// `count` of them, for the engine.
+    /// Returns `count` subscribers of the rule, for the engine.
     fn group(&self, recipe: &Recipe, count: u32) -> Group {
         let traffic = &recipe.foreground;
         // Behind a stateful device sources are the pool's.
@@ -92,7 +93,8 @@ impl Rule {
         Group { count, left: self.appearance(&traffic.left), right, ports: self.ports }
     }
 
-    /// What a device's configuration says of the one with this number in the rule. `number` is its number among all.
+    /// Returns what a device's configuration needs of the subscriber with the number `of_rule` in the rule. `number` is its
+    /// number among all.
     fn words(&self, number: u32, of_rule: u32) -> Subscriber {
         let e = u64::from(of_rule);
         let ranges = self.ports.ranges(e);
@@ -110,7 +112,7 @@ fn text(wrong: impl Display) -> String {
     wrong.to_string()
 }
 
-/// The rules of a MAP domain, no two of which claim the same address.
+/// Returns the rules of a MAP domain, no two of which claim the same address.
 fn of_domain(map: &[recipe::MapRule]) -> Result<Vec<Rule>, String> {
     if map.len() > MOST_RULES {
         return Err(format!(
@@ -126,7 +128,7 @@ fn of_domain(map: &[recipe::MapRule]) -> Result<Vec<Rule>, String> {
     Ok(domain.rules().iter().map(rule).collect())
 }
 
-/// Which of several rules a message is about.
+/// Returns the prefix that names the rule a message is about; empty if there is only one rule.
 fn place_of(index: usize, of: usize) -> String {
     if of > 1 { format!("mapping rule {}: ", index + 1) } else { String::new() }
 }
@@ -172,7 +174,7 @@ fn of_six_rd(six_rd: &recipe::SixRd) -> Result<Rule, String> {
     Ok(Rule { most: rule.subscribers(), ipv6: rule.ipv6(), ipv4: Some(rule.ipv4()), ports: PortRule::ANY })
 }
 
-/// The subscribers of a test, for the engine.
+/// Returns the subscribers of a test, for the engine.
 pub(super) fn of(recipe: &Recipe, test: &Test) -> Result<Option<Subscribers>, String> {
     if test.traffic.payload == Payload::Echo
         && (!recipe.foreground.left.source.is_ipv6() || !recipe.foreground.right.source.is_ipv6())
@@ -222,7 +224,7 @@ fn none(recipe: &Recipe, test: &Test) -> Result<Option<Subscribers>, String> {
     }
 }
 
-/// How many a test has.
+/// Returns the number of subscribers of a test.
 pub(super) fn count(recipe: &Recipe, test: &Test) -> u32 {
     if test.measure.response_time().is_some() {
         // The load is that of so many clients: it is the plan's number that counts.
@@ -231,7 +233,7 @@ pub(super) fn count(recipe: &Recipe, test: &Test) -> u32 {
     test.traffic.subscribers.unwrap_or_else(|| recipe.subscribers.as_ref().map_or(1, |section| section.count))
 }
 
-/// The recipe's foreground must be what the rule makes of its first subscriber: else every frame would be called wrong.
+/// Refuses a recipe whose foreground differs from the first subscriber by the rule: every frame would be called wrong.
 fn check_first(recipe: &Recipe, rule: &Rule) -> Result<(), String> {
     let sides = [("left", recipe.foreground.left), ("right", recipe.foreground.right)];
     // Behind a stateful device sources are the pool's.
@@ -256,7 +258,8 @@ fn check_first(recipe: &Recipe, rule: &Rule) -> Result<(), String> {
     Ok(())
 }
 
-/// What a rule and a state cannot be together: connections are opened from the subscribers' side, and their ports are those of the plan.
+/// Refuses rules that contradict the recipe's state: connections are opened from the subscribers' side, and their ports are
+/// those of the plan.
 fn check_state(recipe: &Recipe, rules: &RuleSet) -> Result<(), String> {
     let Some(state) = &recipe.state else { return Ok(()) };
     let name = &recipe.name;
@@ -274,7 +277,8 @@ fn check_state(recipe: &Recipe, rules: &RuleSet) -> Result<(), String> {
     }
 }
 
-/// A line of a file for each subscriber has one range of ports, so its set must be one range.
+/// Refuses port sets of several ranges if a configuration file names a subscriber's ports: its line for each subscriber has one
+/// range.
 fn check_ranges(recipe: &Recipe, rules: &RuleSet) -> Result<(), String> {
     let says_ports = |file: &recipe::ConfigFile| file.content.contains("{subscriber-first-port}");
     let has_more = |rule: &Rule| rule.ports.ranges(0).len() > 1;
@@ -287,8 +291,8 @@ fn check_ranges(recipe: &Recipe, rules: &RuleSet) -> Result<(), String> {
     }
 }
 
-/// What the configuration files of a device say of each of its first `count` subscribers; of each of several in a row as many as its recipe
-/// says.
+/// Returns, by recipe name, what the configuration files of a device say of each of its first `count` subscribers. Each of
+/// several devices in a row has as many subscribers as its own recipe says.
 pub(crate) fn words(recipe: &Recipe, count: u32) -> Result<BTreeMap<String, Arc<[Subscriber]>>, String> {
     let own = recipe.subscribers.as_ref().map(|_| (recipe, count));
     let of_parts = recipe.parts.iter().filter_map(|part| Some((part, part.subscribers.as_ref()?.count)));
@@ -301,7 +305,7 @@ pub(crate) fn words(recipe: &Recipe, count: u32) -> Result<BTreeMap<String, Arc<
     Ok(words)
 }
 
-/// The most subscribers the device of a recipe is set up for where a plan asks for so many.
+/// Returns the most subscribers that any of the tests asks of the device of a recipe; 1 if no test uses it.
 pub(crate) fn most(recipe: &Recipe, tests: &[Test]) -> u32 {
     let of_recipe = tests.iter().filter(|test| test.dut == recipe.name);
     of_recipe.map(|test| count(recipe, test)).max().unwrap_or(1)

@@ -7,20 +7,21 @@ use sixbench_testbed::recipe::{self, Host, Recipe, Traffic};
 use sixbench_wire::template::with_part;
 use std::net::IpAddr;
 
-/// At which octets the 16 bits with the network's octet begin: octet 3 of IPv4 (RFC 2544 appendix C.2.2), octet 8 of IPv6 addresses.
+/// The octets, from 0, at which the 16 bits with the network's octet begin. That octet is octet 3 of IPv4 (RFC 2544 appendix
+/// C.2.2) and octet 8 of IPv6 addresses, counted from 1.
 const NETWORK_AT: (usize, usize) = (2, 6);
 
 /// Addresses on one side of the device, as seen from either link.
 struct Side<'a> {
-    /// For messages: `left` or `right`.
+    /// The name of the side in messages: `left` or `right`.
     name: &'static str,
     part: Option<AddressPart>,
     networks: u16,
-    /// The address as it is on the link of this side, and on the other.
+    /// The address as it is on the link of this side; `far` is the address on the other link.
     near: IpAddr,
     far: IpAddr,
     link: &'a sixbench_testbed::recipe::Link,
-    /// Behind the device these addresses are its pool's, whatever they are here.
+    /// True if these addresses become the pool's behind the device, whatever they are here.
     is_pooled: bool,
 }
 
@@ -51,7 +52,7 @@ impl Side<'_> {
         ]
     }
 
-    /// Every address beside the path's own, as (near, far): at most 65,536.
+    /// Returns every address beside the path's own, as (near, far): at most 65,536.
     fn all(&self) -> Vec<(IpAddr, IpAddr)> {
         match self.part {
             Some(part) => {
@@ -69,7 +70,7 @@ impl Side<'_> {
     }
 }
 
-/// The address in the network so many further on.
+/// Returns the address in the network that is `place` networks further on.
 fn in_network(address: IpAddr, place: u16) -> IpAddr {
     match address {
         IpAddr::V4(four) => {
@@ -80,7 +81,7 @@ fn in_network(address: IpAddr, place: u16) -> IpAddr {
     }
 }
 
-/// The background traffic, if the test has some.
+/// Returns the background traffic, if the test has some.
 fn background<'a>(recipe: &'a Recipe, test: &Test) -> Option<&'a Traffic> {
     recipe.background.as_ref().filter(|_| test.foreground.foreground < test.foreground.of)
 }

@@ -15,18 +15,18 @@ const LOOPED_PORT: u16 = 5300;
 /// The way of the self-test in namespaces.
 const BETWEEN_ENDS: &str = "a veth pair of its own between the tester's ends";
 
-/// Where the tester's ends are. What is dropped first comes first.
+/// The tester's ends. Fields are dropped in the order in which they stand.
 pub(super) struct DnsPlaces {
-    /// A real one, where the plan wants that.
+    /// A real authority, if the plan wants one.
     authority: Option<RealAuthority>,
-    /// What the tester must know of it.
+    /// The real authority's facts that the tester must know.
     stand_in: Option<StandIn>,
     hosts: Hosts,
     /// The authority's address on the direct link.
     looped: IpAddr,
 }
 
-/// Settles both ends and gives the tester its place; tells how in a sentence.
+/// Settles both ends and gives the tester its place; returns the tester and a sentence that says how.
 pub(super) fn place(
     site: &Site<'_>,
     wanted: &Wanted<'_>,
@@ -72,12 +72,12 @@ fn set_up(
 }
 
 impl DnsPlaces {
-    /// An error when the real authority has ended: what its silence makes of the answers is no fault of the server under test.
+    /// Fails if the real authority has ended: the server under test is not to blame for the answers that this causes.
     pub(super) fn check_alive(&mut self) -> Result<(), TestbedError> {
         self.authority.as_mut().map_or(Ok(()), RealAuthority::check_alive)
     }
 
-    /// The ends where they are.
+    /// Returns `ends` placed in the namespaces of the tester's ends.
     pub(super) fn within(&self, ends: DnsEnds) -> DnsEnds {
         let (left, right) = self.hosts.namespaces();
         let looped = |end: AuthorityEnd| AuthorityEnd {

@@ -8,16 +8,16 @@ use sixbench_method::plan::Plan;
 use sixbench_method::record::TrialRecord;
 use sixbench_method::replay;
 
-/// Points that a reason names at most.
+/// The most points that a reason names.
 const MOST_NAMED: usize = 5;
 
 /// The judgement of a run that has ended.
 pub(crate) struct Judgement {
-    /// A line for each expectation that is not met.
+    /// One line for each expectation that is not met.
     pub(crate) lines: String,
     /// The verdict of the whole run.
     pub(crate) exit: Exit,
-    /// Why; `None` where there was nothing to judge.
+    /// The reason for the verdict; `None` if there was nothing to judge.
     pub(crate) reason: Option<String>,
 }
 
@@ -35,7 +35,7 @@ pub(crate) fn judge(plan: &Plan, records: &[TrialRecord]) -> Judgement {
     Judgement { lines, exit: verdict.into(), reason: reason(verdict, &judged, &unfit) }
 }
 
-/// The expectations that a run missed though it was cut short; of the others nothing can be said.
+/// Returns the expectations that a run missed although it was cut short; nothing can be said of the others.
 pub(crate) fn missed(plan: &Plan, records: &[TrialRecord]) -> String {
     let outcomes = replay::outcomes(plan, records);
     expectation::judge(plan, &outcomes).iter().filter(|judged| judged.verdict == Verdict::Worse).filter_map(line).collect()

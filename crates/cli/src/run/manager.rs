@@ -26,41 +26,41 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-/// Queries per second beyond which no self-test goes: where sockets of one machine end.
+/// The highest rate for which a self-test is made, queries per second: sockets of one machine do no more.
 pub(crate) const MOST_CERTIFIED: FrameRate = FrameRate(500_000);
-/// A trial of the self-test is no longer than this: it is the tester's, and steady.
+/// The longest trial of the self-test, nanoseconds: only the tester is measured, which is steady.
 const LONGEST_SELF_TEST_NS: u64 = 10_000_000_000;
 
-/// Everything a run needs.
+/// All that a run is given to begin with.
 pub(crate) struct Order<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) library: &'a Library,
     pub(crate) site: Site<'a>,
-    /// Returns what other work there is on these cores, in words; `None` on a quiet machine.
+    /// Returns the other work on these cores, in words; `None` on a quiet machine.
     pub(crate) look_at_load: fn(&[u32]) -> Option<String>,
-    /// Whether the record of every DNS query is kept.
+    /// True if the record of every DNS query is kept.
     pub(crate) queries: bool,
-    /// Labels that the user gives this run.
+    /// The labels that the user gives this run.
     pub(crate) labels: &'a [(String, String)],
     /// Tests of the plan file that were left out before the run began.
     pub(crate) left_out: &'a [SkippedTest],
     /// Trials of an earlier part of the same run.
     pub(crate) records: Vec<TrialRecord>,
-    /// What the earlier part knew of its devices, and the commands it ran.
+    /// The facts of the devices and the commands from the earlier part of the run.
     pub(crate) earlier: Option<(Facts, String)>,
 }
 
-/// How a run ended, its results being on disk.
+/// The end of a run whose results are on disk.
 pub(crate) struct Ended {
     pub(crate) exit: Exit,
-    /// Where the report is; `None` where it could not be written.
+    /// The path of the report; `None` if it could not be written.
     pub(crate) report: Option<PathBuf>,
     pub(crate) summary: String,
     /// The exit code in words, where there is something to say.
     pub(crate) reason: Option<String>,
-    /// Trials on disk, those of earlier parts of the run among them.
+    /// The number of trials on disk, including those of earlier parts of the run.
     pub(crate) trials: usize,
-    /// What cut the run short, if anything did.
+    /// The error that cut the run short, if there was one.
     pub(crate) error: Option<anyhow::Error>,
 }
 
@@ -70,7 +70,7 @@ struct Manager<'a> {
     store: &'a mut Store,
     view: &'a mut dyn View,
     facts: Facts,
-    /// How long the rest takes.
+    /// The forecast of how long the rest of the run takes.
     forecast: Forecast,
     start: Instant,
 }
@@ -136,7 +136,7 @@ impl Manager<'_> {
         Ended { exit, report, summary: summary + &lines, reason: reason.map(|reason| exit.because(reason)), trials, error }
     }
 
-    /// Group by group, in the order of the plan.
+    /// Measures group by group, in the order of the plan.
     fn all_devices(&mut self) -> Result<(), Failed> {
         for tests in groups(self.order.plan) {
             self.group(&tests)?;
@@ -145,8 +145,8 @@ impl Manager<'_> {
         Ok(())
     }
 
-    /// All measurements of one group: what is made at the throughput comes when all searches for the throughput have ended, since it is
-    /// made at their median.
+    /// Makes all measurements of one group. Those at the throughput are made after all searches for the throughput have ended,
+    /// since they are made at their median.
     fn group(&mut self, tests: &[&Test]) -> Result<(), Failed> {
         let mut sessions = Sessions::new();
         let (at_throughput, others): (Vec<&Test>, Vec<&Test>) = tests.iter().partition(|test| test.measure.is_at_throughput());
@@ -154,8 +154,8 @@ impl Manager<'_> {
         self.rounds(&mut sessions, &at_throughput)
     }
 
-    /// Repetitions go round the points of these tests, so that a drift of the machine spreads over all of them, and every second one
-    /// backwards, so that none always comes first.
+    /// Measures the points of these tests in rounds, one repetition each, so that a drift of the machine spreads over all of
+    /// them. Every second round goes backwards, so that no point always comes first.
     fn rounds(&mut self, sessions: &mut Sessions, tests: &[&Test]) -> Result<(), Failed> {
         let most = tests.iter().map(|test| test.repetitions.most()).max().unwrap_or(0);
         let mut round: Vec<(&Test, Point)> =
@@ -171,14 +171,14 @@ impl Manager<'_> {
         Ok(())
     }
 
-    /// Whether the repetitions before this one leave the point not known well enough.
+    /// Returns whether the repetitions before this one do not yet determine the point well enough.
     fn is_wanted(&self, test: &Test, point: &Point, repetition: u32) -> bool {
         let mut made = replay::outcomes_of(self.order.plan, point, &self.order.records);
         made.retain(|outcome| outcome.repetition < repetition);
         replay::wants_more(test, &made)
     }
 
-    /// One repetition of one point; what an earlier part of the run measured is not measured again.
+    /// Makes one repetition of one point, except for trials that an earlier part of the run has made.
     fn measurement(&mut self, sessions: &mut Sessions, test: &Test, point: &Point, repetition: u32) -> Result<(), Failed> {
         let plan = self.order.plan;
         let mut resumed = replay::resume(plan, point, repetition, &self.order.records)
@@ -197,7 +197,7 @@ impl Manager<'_> {
         Ok(())
     }
 
-    /// The device of a test with the traffic of a point, brought up when it is first needed.
+    /// Returns the device of a test with the traffic of a point, and brings it up when it is first needed.
     fn ready<'s>(&mut self, sessions: &'s mut Sessions, test: &Test, point: &Point) -> Result<&'s mut Session, Failed> {
         let plan = self.order.plan;
         let library = self.order.library;
@@ -236,7 +236,7 @@ impl Manager<'_> {
         Ok(session)
     }
 
-    /// Warns of other work on this machine while no device is up, whose processes would be taken for it.
+    /// Warns of other work on this machine while no device is up; a device's processes would be mistaken for such work.
     fn look_at_load(&mut self, next: &str) -> Result<(), Failed> {
         match (self.order.look_at_load)(&allowed_cores()?) {
             Some(found) => self.warn_first(format!("before {next} was set up: {found}")),
@@ -254,7 +254,7 @@ impl Manager<'_> {
         if is_disturbed(record) && !self.facts.warnings.contains(&text) { self.warn_first(text) } else { Ok(()) }
     }
 
-    /// A warning that stands before all others: it casts doubt on the numbers themselves.
+    /// Shows a warning and puts it before all others, because it casts doubt on the numbers themselves.
     fn warn_first(&mut self, text: String) -> Result<(), Failed> {
         self.show(&Event::Warning { text: text.clone() });
         self.facts.warnings.insert(0, text);
@@ -270,7 +270,8 @@ impl Manager<'_> {
         failed
     }
 
-    /// What a DNS server is set up for.
+    /// Returns what a DNS server is set up for: its zone, and the recipe of the real authority if there is one. `None` for a
+    /// test of anything else.
     fn server(&self, test: &Test) -> Result<Option<(Zone, Option<&Recipe>)>, Failed> {
         let Some(dns) = test.measure.dns() else { return Ok(None) };
         let authority = profile::dns::authority(self.order.library, test).map_err(Failed::usage)?;
@@ -278,7 +279,7 @@ impl Manager<'_> {
         Ok(Some((zone, authority)))
     }
 
-    /// The tester's self-test for a DNS server, before anything is measured: its trials are facts of the run.
+    /// Makes the tester's self-test for a DNS server before anything is measured; its certificate becomes a fact of the run.
     fn certify(&mut self, session: &mut Session, test: &Test) -> Result<(), Failed> {
         let plan = self.order.plan;
         let most = plan.search.maximum.min(MOST_CERTIFIED);
@@ -336,7 +337,7 @@ impl Manager<'_> {
         self.rest()
     }
 
-    /// RFC 2544 section 23: let the device come to rest. Ends early when the user asks to stop.
+    /// Waits until the device has come to rest (RFC 2544 section 23). Ends early when the user asks to stop.
     fn rest(&self) -> Result<(), Failed> {
         stop::rest(&self.order.site.stop, Duration::from_nanos(self.order.plan.trial.rest_ns))
     }
@@ -361,7 +362,7 @@ impl Manager<'_> {
         Ok(reporting::write(self.store.directory(), &self.findings(&commands, interrupted))?)
     }
 
-    /// Every command so far, those of an earlier part of the run first.
+    /// Returns every command so far, those of an earlier part of the run first.
     fn commands(&self) -> String {
         let now = self.order.site.shell.transcript().text();
         match &self.order.earlier {
@@ -371,7 +372,7 @@ impl Manager<'_> {
     }
 }
 
-/// Whole seconds, rounded up.
+/// Returns whole seconds, rounded up.
 fn seconds(ns: u64) -> u64 {
     ns.div_ceil(1_000_000_000)
 }
@@ -379,17 +380,17 @@ fn seconds(ns: u64) -> u64 {
 /// The sessions that are open, by what they serve.
 type Sessions = BTreeMap<Device, Session>;
 
-/// A device as a testbed has it.
+/// The properties that tell one device under test from another.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Device {
     recipe: String,
     /// Cores it may use.
     cores: Option<u32>,
-    /// Of its connection tracking table.
+    /// Entries of its connection tracking table.
     table_size: Option<u64>,
-    /// Whether the tester's ends are hosts.
+    /// True if the tester's ends are hosts.
     has_hosts: bool,
-    /// What a DNS server is set up for.
+    /// The identity of a DNS server's configuration; `None` for any other device.
     server: Option<String>,
 }
 
@@ -407,7 +408,7 @@ fn table_size(test: &Test) -> Option<u64> {
     test.stateful.and_then(|stateful| stateful.table_size)
 }
 
-/// Tests whose repetitions go round together: those of one device, or all.
+/// Returns groups of tests whose repetitions take turns: the tests of one device, or all tests.
 fn groups(plan: &Plan) -> Vec<Vec<&Test>> {
     if plan.interleave {
         return vec![plan.tests.iter().collect()];

@@ -12,7 +12,7 @@ use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-/// Detecting duplicates takes two seconds, and a kernel asks once a second.
+/// The time in which the device must be resolved. Detecting duplicates takes two seconds, and a kernel asks once a second.
 const TIMEOUT: Duration = Duration::from_secs(10);
 const PAUSE: Duration = Duration::from_millis(100);
 
@@ -67,7 +67,7 @@ fn start_resolution(address: IpAddr) {
     let _ = UdpSocket::bind(any).and_then(|socket| socket.send_to(&[0], (address, DISCARD)));
 }
 
-/// Whether an entry of `ip neigh` has a hardware address that was not given up.
+/// Returns whether an entry of `ip neigh` has a hardware address and is not in the state FAILED.
 fn is_resolved(entry: &str) -> bool {
     entry.contains("lladdr") && !entry.contains("FAILED")
 }

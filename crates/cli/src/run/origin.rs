@@ -6,7 +6,7 @@ use sixbench_method::plan::Test;
 use sixbench_method::record::{Ending, Facts, RunPart, SkipReason, SkippedTest};
 use sixbench_testbed::{facts, shell};
 
-/// `key=value` of the option `--label`.
+/// Reads `key=value` of the option `--label`.
 ///
 /// # Errors
 /// Says what a label looks like.
@@ -18,7 +18,7 @@ pub(crate) fn label(text: &str) -> Result<(String, String), String> {
     }
 }
 
-/// The facts at the start of a run, or of a further part of it.
+/// Returns the facts at the start of a run, or of a further part of it.
 pub(super) fn begin(order: &Order) -> Facts {
     let earlier = order.earlier.as_ref().map(|(facts, _)| facts.clone()).unwrap_or_default();
     let mut facts = Facts { sixbench: env!("CARGO_PKG_VERSION").to_owned(), host: facts::host(), ..earlier };

@@ -5,7 +5,7 @@ use sixbench_io::packet::PacketPort;
 use sixbench_io::xdp::XdpPort;
 use sixbench_io::{Interface, Port, PortError, thread};
 
-/// An open port and, in words, how it sends and receives.
+/// An open port, and a description of how it sends and receives.
 pub(crate) struct Opened {
     pub(crate) port: Box<dyn Port>,
     pub(crate) how: String,

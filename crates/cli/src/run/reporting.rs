@@ -10,7 +10,7 @@ use sixbench_method::replay;
 use sixbench_report as report;
 use std::path::{Path, PathBuf};
 
-/// Everything a report needs, held together.
+/// All data that a report needs.
 pub(crate) struct Findings<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) records: &'a [TrialRecord],
@@ -41,7 +41,7 @@ pub(crate) fn write(directory: &Path, findings: &Findings<'_>) -> Result<PathBuf
     Ok(directory.join("report.html"))
 }
 
-/// The summary for the terminal.
+/// Returns the summary for the terminal.
 pub(crate) fn terminal(findings: &Findings<'_>, color: bool) -> String {
     let outcomes = replay::outcomes(findings.plan, findings.records);
     let generated = now();
@@ -83,7 +83,7 @@ fn input<'a>(findings: &Findings<'a>, outcomes: &'a [Outcome], generated: &'a st
     }
 }
 
-/// The time of day as reports print it.
+/// Returns the time of day as reports print it.
 fn now() -> String {
     jiff::Zoned::now().strftime("%Y-%m-%d %H:%M %Z").to_string()
 }

@@ -22,39 +22,39 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// Octets of layer 3 on links of our own: room for every frame size up to Ethernet's ordinary maximum.
+/// The least MTU of the testbed's own links, octets of layer 3: room for every frame size up to Ethernet's ordinary maximum.
 const ORDINARY_MTU: u32 = 1500;
 
-/// Where and how devices are measured.
+/// The surroundings of a measurement: the links, and how devices are run on them.
 pub(crate) struct Site<'a> {
     pub(crate) shell: Shell,
     pub(crate) links: &'a Links,
     pub(crate) stop: Arc<AtomicBool>,
-    /// Whether the user has declared that test traffic cannot leave the environment.
+    /// The user's declaration, if any, that test traffic cannot leave the environment.
     pub(crate) isolation: Isolation,
-    /// Where the first frames of both ports are kept, if anywhere.
+    /// The directory of the first frames of both ports; `None` if they are not kept.
     pub(crate) pcap: Option<&'a std::path::Path>,
 }
 
-/// Which device, and what its testbed must be able to do.
+/// The device to set up, and what its testbed must be able to do.
 pub(crate) struct Wanted<'a> {
     pub(crate) recipe: &'a Recipe,
-    /// Tells the testbeds of one process apart.
+    /// A name that tells the testbeds of one process apart.
     pub(crate) name: String,
-    /// Cores of the device; all of its own where it is not given.
+    /// The number of cores of the device; `None` for all its cores.
     pub(crate) cores: Option<u32>,
-    /// Entries of its connection tracking table, where its recipe can set that.
+    /// Entries of its connection tracking table, if its recipe can set that.
     pub(crate) table_size: Option<u64>,
-    /// Of a DNS server: the zone it is set up for, and the real authority that stands at the tester's right end, if one does.
+    /// For a DNS server: the zone it is set up for, and the real authority that stands at the tester's right end, if one does.
     pub(crate) dns: Option<(Zone, Option<&'a Recipe>)>,
-    /// Subscribers its configuration files name, where its recipe has a rule for them.
+    /// The number of subscribers that its configuration files name, if its recipe has a rule for them.
     pub(crate) subscribers: u32,
-    /// The links carry frames of up to this size.
+    /// The largest frame size, for which the links must have room.
     pub(crate) largest: FrameSize,
 }
 
 impl<'a> Wanted<'a> {
-    /// The only testbed of this process.
+    /// Returns the request for the only testbed of this process.
     pub(crate) fn alone(recipe: &'a Recipe, largest: FrameSize) -> Self {
         let subscribers = recipe.subscribers.as_ref().map_or(1, |section| section.count);
         Self { recipe, name: String::new(), cores: None, table_size: None, dns: None, subscribers, largest }
@@ -73,8 +73,8 @@ pub(crate) fn check_cores(links: &Links, plan: &Plan, library: &Library) -> Resu
     })
 }
 
-/// The device gets only so many of its cores; each of several in a row so many. Virtual machines may have to share them: each has one of its
-/// own at any rate, and the watch shows it.
+/// Limits the device to the wanted number of its cores; each of several devices in a row gets that many. Virtual machines may
+/// have to share cores: each has at least one virtual core of its own, and the watch shows the sharing.
 fn fewer(cores: Cores, wanted: Option<u32>, recipe: Option<&Recipe>) -> Result<Cores, Failed> {
     let Some(wanted) = wanted.map(|cores| cores as usize) else { return Ok(cores) };
     let devices = recipe.map_or(1, |recipe| recipe.parts.len().max(1));
@@ -96,14 +96,14 @@ fn fewer(cores: Cores, wanted: Option<u32>, recipe: Option<&Recipe>) -> Result<C
 
 /// The tester's ends: always in network namespaces of the tester's own, so that nothing gets from one to the other but through the device.
 pub(super) enum TesterLinks {
-    /// Links of our own to devices in namespaces.
+    /// The testbed's own links to devices in namespaces.
     Built(Topology),
     /// Interfaces of this machine.
     Taken(Interfaces),
 }
 
 impl TesterLinks {
-    /// The namespace and the name of the left and of the right interface.
+    /// Returns the namespace and the name of the left and of the right interface.
     pub(super) fn ends(&self) -> [(&str, &str); 2] {
         match self {
             Self::Built(topology) => LINKS.map(|link| (topology.tester().name(), link)),
@@ -115,15 +115,15 @@ impl TesterLinks {
     }
 }
 
-/// A device and its tester. What is dropped first comes first: ports, then the device, then its links.
+/// A device and its tester. Fields are dropped in the order in which they stand: ports, then the device, then its links.
 pub(crate) struct Session {
     tester: Tester,
     dut: Option<Devices>,
-    /// Held for its drop.
+    /// The links, kept only to be dropped last.
     _links: TesterLinks,
     cores: Cores,
     isolation: Isolation,
-    /// Of a stateful device.
+    /// The connection tracking of a stateful device; `None` for any other device.
     state: Option<State>,
     stop: Arc<AtomicBool>,
     layout: Vec<String>,
@@ -191,8 +191,8 @@ impl Session {
         self.tester.set_job(self.isolation, job)
     }
 
-    /// The self-test of RFC 8219 section 9.2.1 for rates up to `most`, where the tester is one of DNS and has not passed it yet for what it
-    /// was set to last.
+    /// Makes the self-test of RFC 8219 section 9.2.1 for rates up to `most`. `None` if the tester is not one of DNS, or has
+    /// already passed it with its present settings.
     pub(crate) fn certify(&mut self, most: FrameRate, duration_ns: u64) -> Result<Option<Certificate>, Failed> {
         self.tester.certify(most, duration_ns).map_err(|error| match error {
             TrialError::Interrupted => Failed::new(Exit::Interrupted, TrialError::Interrupted),
@@ -205,12 +205,12 @@ impl Session {
         self.state.as_ref().map_or(Ok(()), |state| state.check(test, plan))
     }
 
-    /// Of a DNS server: the record of every query of the next trial goes there.
+    /// Keeps the record of every query of the next trial in the file `path`, for a DNS server.
     pub(crate) fn keep_queries(&mut self, path: PathBuf) {
         self.tester.keep_queries(path);
     }
 
-    /// One trial, with the processors watched.
+    /// Makes one trial, with the processors watched.
     pub(crate) fn measure(&mut self, spec: &TrialSpec) -> Result<(TrialResult, Watch), Failed> {
         let before = self.begin_empty(spec)?;
         let start = Instant::now();
@@ -264,7 +264,7 @@ impl Session {
         }
     }
 
-    /// The trial itself; a device that is to be reset in the middle of it is, from a thread beside.
+    /// Makes the trial itself. A device that is to be reset in the middle of it is reset from a thread beside.
     fn send(&mut self, spec: &TrialSpec) -> (Result<TrialResult, TrialError>, Result<(), TestbedError>) {
         let (Shape::Reset { at_ns }, Some(dut)) = (spec.shape, self.dut.as_mut()) else {
             return (self.tester.measure(spec), Ok(()));
@@ -304,7 +304,7 @@ impl Session {
         DutFacts { path: recipe.path_facts(), ..facts }
     }
 
-    /// A shell beside the device, where it runs in a namespace of ours.
+    /// Returns a shell beside the device; `None` if the device does not run in a namespace of the testbed.
     #[cfg(test)]
     pub(crate) fn dut_shell(&self) -> Option<Shell> {
         match &self._links {
@@ -313,18 +313,18 @@ impl Session {
         }
     }
 
-    /// How it is laid out, in sentences.
+    /// Returns the layout of the testbed, in sentences.
     pub(crate) fn layout(&self) -> &[String] {
         &self.layout
     }
 
-    /// What is not as it should be, in sentences.
+    /// Returns the warnings about the testbed, in sentences.
     pub(crate) fn warnings(&self) -> &[String] {
         &self.warnings
     }
 }
 
-/// The device on a machine of its own.
+/// Brings up the device on a machine of its own.
 fn away(site: &Site<'_>, machine: &Machine, wanted: &Wanted<'_>, wishes: &Wishes) -> Result<Devices, TestbedError> {
     Devices::bring_up_on(&machine.reach(&site.shell)?, wanted.recipe, &wanted.name, &site.shell, wishes)
 }
@@ -342,7 +342,7 @@ pub(crate) fn add_faults_of_the_machine(result: &mut TrialResult, watch: &Watch,
     result.faults.extend(taken);
 }
 
-/// Other processes on the DUT's cores, where they had more of them than goes unnoticed.
+/// Returns the fault of other processes on the DUT's cores, if they took more time than goes unnoticed.
 fn taken(watch: &Watch, cores: usize) -> Option<Fault> {
     let samples = watch.cores.iter().map(|core| core.samples.len() as u64).max().unwrap_or(0);
     let lasted_ms = samples * watch.interval_ns / 1_000_000 * cores as u64;
@@ -350,12 +350,12 @@ fn taken(watch: &Watch, cores: usize) -> Option<Fault> {
     (milliseconds > lasted_ms * Fault::UNNOTICED_PER_MILLE / 1000).then_some(Fault::CpuTaken { milliseconds })
 }
 
-/// Others in the way of a device that lost frames in just that moment, however short it was.
+/// Returns the fault of other processes that took a core at the moment the device lost frames, however short it was.
 fn taken_where_lost(watch: &Watch, result: &TrialResult) -> Option<Fault> {
     watch.taken_where_lost_ms(result).map(|milliseconds| Fault::CpuTaken { milliseconds })
 }
 
-/// Who runs on which core: as the plan says, else divided.
+/// Returns the cores of the tester and of the DUT: as the plan says, else divided.
 pub(crate) fn cores(links: &Links) -> Result<Cores, Failed> {
     let allowed = allowed_cores()?;
     let mut wanted = links.tester_cores.iter().chain(&links.dut_cores);
@@ -371,7 +371,7 @@ pub(crate) fn cores(links: &Links) -> Result<Cores, Failed> {
     })
 }
 
-/// How interfaces of this machine are kept apart.
+/// The way interfaces of this machine are kept apart.
 const IN_NAMESPACES: &str = "each in a network namespace of the tester's own";
 
 fn on_interfaces(links: &Links) -> Vec<String> {

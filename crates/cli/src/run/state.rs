@@ -8,17 +8,17 @@ use sixbench_method::trial::{Fault, Shape, TrialResult};
 use sixbench_testbed::{ConnectionTable, Devices, Shell};
 use std::time::Duration;
 
-/// What is known of a device's connection tracking table.
+/// The connection tracking table of a device, and the facts known of it.
 pub(super) struct State {
     table: ConnectionTable,
     /// Name of its recipe.
     recipe: String,
-    /// For how long the device keeps an idle connection at least, where its recipe can tell.
+    /// The shortest time for which the device keeps an idle connection; `None` if its recipe cannot tell.
     timeout: Option<Duration>,
 }
 
 impl State {
-    /// `None` of a stateless device.
+    /// Returns `None` for a stateless device.
     pub(super) fn of(wanted: &Wanted<'_>, dut: Option<&Devices>, here: &Shell) -> Result<Option<Self>, Failed> {
         let Some(state) = wanted.recipe.state.as_ref() else { return Ok(None) };
         let of_dut = dut.and_then(Devices::connections);
@@ -28,7 +28,7 @@ impl State {
         Ok(Some(Self { table, recipe: wanted.recipe.name.clone(), timeout }))
     }
 
-    /// What the tester asks in a trial.
+    /// Returns the function by which the tester asks for the number of connections in a trial.
     pub(super) fn counter(&self) -> Counter {
         let table = self.table.clone();
         Box::new(move || table.count().map_err(|error| error.to_string()))
@@ -39,7 +39,8 @@ impl State {
         Ok(self.table.empty()?)
     }
 
-    /// After the trial: the tear-down, if it is one, and whether the DUT counted what the tester did.
+    /// Completes a trial: tears connections down, if that is measured, and adds faults if it took longer than the timeout or
+    /// the DUT did not count what the tester did.
     pub(super) fn settle(&self, result: &mut TrialResult, before: Option<u64>, took: Duration) -> Result<(), Failed> {
         if let Some(timeout) = self.timeout.filter(|timeout| took > *timeout && result.connections.is_some()) {
             let [took_ms, timeout_ms] = [took, timeout].map(|time| time.as_millis() as u64);
@@ -60,7 +61,7 @@ impl State {
         Ok(())
     }
 
-    /// Table and timeout against what the test asks for, where that can be told.
+    /// Checks that table and timeout suffice for what the test asks, as far as they are known.
     pub(super) fn check(&self, test: &Test, plan: &Plan) -> Result<(), Failed> {
         let Some(stateful) = test.stateful else { return Ok(()) };
         let limit = self.table.limit()?;
@@ -89,7 +90,7 @@ impl State {
     }
 }
 
-/// From the first frame of phase 1 to the last of phase 2, nanoseconds; of all trials of the test the longest.
+/// Returns the time from the first frame of phase 1 to the last of phase 2, nanoseconds, of the longest trial of the test.
 fn needed_ns(test: &Test, plan: &Plan) -> u64 {
     let before_ns = test.stateful.map_or(0, |stateful| stateful.delay_ns(stateful.opening()));
     before_ns + test.longest_trial_ns(plan) + plan.trial.residual_ns

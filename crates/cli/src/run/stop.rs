@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// Rests; ends early when a stop is requested.
+/// Waits for `time`; ends early when a stop is requested.
 ///
 /// # Errors
 /// A stop was requested.

@@ -11,10 +11,10 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// Where the recipes of a run are kept, below its directory.
+/// The subdirectory of a results directory with the recipes of the run.
 pub(crate) const RECIPES: &str = "recipes";
 
-/// Where records of DNS queries are kept, below its directory.
+/// The subdirectory of a results directory with the records of DNS queries.
 const QUERIES: &str = "queries";
 
 /// An open results directory.
@@ -23,13 +23,13 @@ pub(crate) struct Store {
     trials: File,
 }
 
-/// What a results directory holds.
+/// The contents of a results directory.
 pub(crate) struct Stored {
     pub(crate) plan: Plan,
     pub(crate) records: Vec<TrialRecord>,
     pub(crate) facts: Facts,
     pub(crate) commands: String,
-    /// A last line that was cut off when the run was killed.
+    /// True if the last line was cut off when the run was killed.
     pub(crate) is_torn: bool,
 }
 
@@ -77,7 +77,7 @@ impl Store {
         Ok(Self { directory: directory.to_owned(), trials })
     }
 
-    /// Where the results are.
+    /// Returns the path of the results directory.
     pub(crate) fn directory(&self) -> &Path {
         &self.directory
     }
@@ -100,7 +100,7 @@ impl Store {
         written.map_err(|error| cannot_write(&self.directory.join("trials.jsonl"), error))
     }
 
-    /// Where the record of every DNS query of a trial goes.
+    /// Returns the path for the record of every DNS query of a trial, and makes its directory.
     pub(crate) fn queries(&self, point: &Point, repetition: u32, trial: u32) -> Result<PathBuf> {
         let directory = self.directory.join(QUERIES);
         make_directory(&directory).map_err(|error| cannot_write(&directory, error))?;
@@ -204,7 +204,8 @@ pub(crate) fn load(directory: &Path) -> Result<Stored> {
     Ok(Stored { plan, records, facts, commands, is_torn })
 }
 
-/// The records of a file's lines. Only the last line may be torn, and only if its end is missing.
+/// Returns the records of a file's lines, and whether the last line is torn. Only the last line may be torn, and only if its
+/// end is missing.
 fn records(text: &str) -> Result<(Vec<TrialRecord>, bool)> {
     let mut records = Vec::new();
     for (number, line) in text.split_inclusive('\n').enumerate() {

@@ -17,24 +17,24 @@ use sixbench_testbed::{Hosts, TestbedError};
 use std::net::IpAddr;
 use std::path::PathBuf;
 
-/// Why there was no trial.
+/// The reason why there was no trial.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum TrialError {
     /// The user asked to stop.
     #[error("interrupted")]
     Interrupted,
-    /// Of frames.
+    /// An error of a trial with frames.
     #[error(transparent)]
     Frames(MeasureError),
-    /// Of connections.
+    /// An error of a trial with connections.
     #[error(transparent)]
     Tcp(TcpError),
-    /// Of queries.
+    /// An error of a trial with DNS queries.
     #[error(transparent)]
     Dns(DnsError),
 }
 
-/// Any kind.
+/// A tester of any kind.
 pub(super) enum Tester {
     Frames(Box<FrameTester>),
     Tcp(Box<(TcpTester, Hosts)>),
@@ -91,7 +91,7 @@ impl Tester {
         Ok(())
     }
 
-    /// The self-test of a DNS tester, where it has none yet that holds.
+    /// Makes the self-test of a DNS tester; `None` if it is no DNS tester, or has a valid certificate already.
     pub(super) fn certify(&mut self, most: FrameRate, duration_ns: u64) -> Result<Option<Certificate>, TrialError> {
         let Self::Dns(dns) = self else { return Ok(None) };
         let tester = &mut dns.0;
@@ -104,26 +104,27 @@ impl Tester {
         })
     }
 
-    /// The record of every DNS query of the next trial goes there.
+    /// Keeps the record of every DNS query of the next trial in the file `path`.
     pub(super) fn keep_queries(&mut self, path: PathBuf) {
         if let Self::Dns(dns) = self {
             dns.0.keep_queries(path);
         }
     }
 
-    /// Whether a DNS server must be restarted before a trial, because its cache or its view of the authority depends on earlier trials.
+    /// Returns whether a DNS server must be restarted before a trial, because its cache or its view of the authority depends on
+    /// earlier trials.
     pub(super) fn wants_new_server(&self, spec: &TrialSpec) -> bool {
         matches!(self, Self::Dns(dns) if dns.0.wants_new_server(spec))
     }
 
-    /// It was.
+    /// Notes that the DNS server was restarted.
     pub(super) fn has_new_server(&mut self) {
         if let Self::Dns(dns) = self {
             dns.0.forget();
         }
     }
 
-    /// An error when a process of the tester's has ended.
+    /// Fails if a process of the tester's has ended.
     pub(super) fn check_alive(&mut self) -> Result<(), TestbedError> {
         match self {
             Self::Dns(dns) => dns.1.check_alive(),
@@ -149,7 +150,7 @@ impl Tester {
     }
 }
 
-/// Hosts at both ends of the device, with the addresses of its recipe and others beside them.
+/// Settles hosts at both ends of the device, with the addresses of its recipe and `others` beside them.
 pub(super) fn settle(
     site: &Site<'_>,
     wanted: &Wanted<'_>,
@@ -167,7 +168,7 @@ pub(super) fn settle(
     }
 }
 
-/// The addresses the left and the right end need.
+/// Returns the addresses that the left and the right end need.
 fn hosts_of(ends: &TcpEnds) -> (Vec<IpAddr>, Vec<IpAddr>) {
     let server: Vec<IpAddr> = ends.listen.into_iter().collect();
     match ends.opens {
@@ -197,7 +198,7 @@ fn open_ports(site: &Site<'_>, links: &TesterLinks) -> Result<(Ports, String), F
     Ok(((tee(site, left.port, "left")?, tee(site, right.port, "right")?), how))
 }
 
-/// Frames kept of each port.
+/// The number of frames that are kept of each port.
 const TEE_FRAMES: usize = 10_000;
 
 fn tee(site: &Site<'_>, port: Box<dyn sixbench_io::Port>, name: &str) -> Result<Box<dyn sixbench_io::Port>, Failed> {

@@ -5,7 +5,7 @@ use sixbench_method::comparison::Subject;
 use sixbench_method::measures::Unit;
 use sixbench_method::terms::FrameRate;
 
-/// A value to four figures or so.
+/// Returns a value with its unit, to about four figures.
 pub(crate) fn show(subject: &Subject, value: f64) -> String {
     match subject {
         Subject::Rate(_) | Subject::ConnectionRate(_) | Subject::QueryRate(_) => {
@@ -21,7 +21,7 @@ pub(crate) fn show(subject: &Subject, value: f64) -> String {
     }
 }
 
-/// A value to its last figure, so that it can be told from a bound beside it.
+/// Returns a value with its unit, to its last figure, so that it can be told from a bound beside it.
 pub(crate) fn exact(subject: &Subject, value: f64) -> String {
     // A sixth place is a picosecond, or a frame of a hundred million.
     let rounded = |value: f64| (value * 1e6).round() / 1e6;

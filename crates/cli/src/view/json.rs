@@ -5,7 +5,7 @@ use crate::output::{self, tell};
 use sixbench_method::event::Event;
 use std::io;
 
-/// See the module.
+/// The view that writes each event as one line of JSON.
 #[derive(Default)]
 pub(crate) struct Json {
     /// The first failure: neither a full disk nor a reader that went away must end the measurement.

@@ -14,25 +14,25 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// Shows events as they come.
 pub(crate) trait View {
-    /// Takes one in.
+    /// Shows one event.
     fn show(&mut self, event: &Event);
 
-    /// Called when the run has ended; says what kept events from being shown.
+    /// Ends the view when the run has ended; returns the error that kept events from being shown.
     fn close(&mut self) -> io::Result<()> {
         Ok(())
     }
 }
 
-/// Which view a command was asked for.
+/// The view that a command was asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Choice {
-    /// A progress line on a terminal, else plain lines.
+    /// A progress line on a terminal, or plain lines elsewhere.
     People,
-    /// One JSON object a line on stdout.
+    /// One JSON object per line on stdout.
     Json,
 }
 
-/// The view for this output.
+/// Returns the view for this output.
 pub(crate) fn open(choice: Choice) -> SharedView {
     SharedView(Arc::new(Mutex::new(match choice {
         Choice::Json => Box::new(json::Json::default()),
@@ -41,7 +41,7 @@ pub(crate) fn open(choice: Choice) -> SharedView {
     })))
 }
 
-/// A view that also shows what listeners are told, from wherever that is. The view ends when this is dropped.
+/// A view that other threads can share with the command through listeners. The view ends when this is dropped.
 pub(crate) struct SharedView(Arc<Mutex<Box<dyn View + Send>>>);
 
 impl SharedView {
@@ -65,7 +65,7 @@ impl View for SharedView {
     }
 }
 
-/// Whether colours and bars are welcome (no-color.org).
+/// Returns whether colours and bars are welcome (no-color.org).
 pub(crate) fn has_color() -> bool {
     std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty()) && std::env::var_os("TERM").is_none_or(|t| t != "dumb")
 }

@@ -4,15 +4,16 @@ use super::{View, words};
 use crate::output::tell;
 use sixbench_method::event::Event;
 
-/// See the module.
+/// The view with plain lines, for logs and pipes.
 #[derive(Default)]
 pub(crate) struct Plain {
-    /// How long the run would take in all, seconds, as it was told last.
+    /// The total duration of the run that was last printed, seconds.
     told_s: u64,
 }
 
 impl Plain {
-    /// A log wants no line after each trial: the rest is told where the whole differs by a quarter from what was told.
+    /// Returns whether the total duration differs by more than a quarter from the one last printed: a log needs no line after
+    /// each trial.
     fn is_news(&mut self, whole_s: u64) -> bool {
         let is_news = 4 * whole_s.abs_diff(self.told_s) > self.told_s;
         if is_news {

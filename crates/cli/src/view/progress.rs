@@ -6,7 +6,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use sixbench_method::event::Event;
 use std::time::Duration;
 
-/// See the module.
+/// The view with a progress display on a terminal.
 pub(crate) struct Progress {
     bar: ProgressBar,
     now: String,

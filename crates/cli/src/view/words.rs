@@ -8,7 +8,8 @@ use sixbench_method::terms::FrameRate;
 use sixbench_method::trial::dns::{Answers, Certificate};
 use sixbench_method::trial::{Connections, DirectionResult, Shape, TrialResult, TrialSpec, Verdict};
 
-/// What a doubting expert asks of a trial: did the tester keep up, in both directions, and what was lost?
+/// Returns one line about a trial that answers the questions of a doubting expert: did the tester keep up, in both directions,
+/// and what was lost?
 pub(crate) fn trial(result: &TrialResult, verdict: Verdict) -> String {
     let lost: Vec<String> = result.directions.iter().map(|d| d.not_received().to_string()).collect();
     let lateness = result.directions.iter().map(|d| d.sending.worst_lateness_ns).max().unwrap_or(0);
@@ -42,13 +43,13 @@ fn strange_frames(result: &TrialResult) -> String {
     kinds.iter().filter(|(_, frames)| *frames > 0).map(|(what, frames)| format!("  {frames} {what}")).collect()
 }
 
-/// What became of the queries that had no right answer in time.
+/// Returns the numbers of queries that had no right answer in time, by what became of them.
 fn fates(answers: &Answers) -> String {
     let failed = answers.fates().into_iter().skip(1).filter(|(_, queries)| *queries > 0);
     failed.map(|(what, queries)| format!("  {queries} {what}")).collect()
 }
 
-/// What the tester's self-test came to.
+/// Returns the result of the tester's self-test, in words.
 pub(crate) fn certified(certificate: &Certificate) -> String {
     let within_ms = certificate.timeout_ns / 4_000_000;
     let looped = show_rate(FrameRate(Certificate::looped(certificate.rate)));
@@ -61,7 +62,7 @@ pub(crate) fn certified(certificate: &Certificate) -> String {
     }
 }
 
-/// What phase 1 came to, as the tester and as the DUT counts it.
+/// Returns the result of phase 1, as the tester and as the DUT counts it.
 fn opened(connections: &Connections, spec: &TrialSpec) -> String {
     let Connections { established, offered, .. } = connections;
     let counted = connections.opened_by_the_dut().map(|counted| format!(", the DUT counts {counted}")).unwrap_or_default();
@@ -70,7 +71,7 @@ fn opened(connections: &Connections, spec: &TrialSpec) -> String {
     format!("  {established} of {offered} connections{at}{counted}{example}")
 }
 
-/// Of both directions.
+/// Returns the sum of a count over both directions.
 fn total(result: &TrialResult, of: fn(&DirectionResult) -> u64) -> u64 {
     result.directions.iter().map(of).sum()
 }
@@ -82,7 +83,7 @@ fn show_lateness(ns: u64) -> String {
     }
 }
 
-/// The verdict, in one word.
+/// Returns the verdict in one word.
 pub(crate) fn word(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Passed => "passed",
@@ -91,7 +92,7 @@ pub(crate) fn word(verdict: Verdict) -> &'static str {
     }
 }
 
-/// What one repetition came to.
+/// Returns the result of one repetition, in words.
 pub(crate) fn outcome(measure: &str, outcome: &Outcome) -> String {
     let noun = Measure::infos().find(|info| info.term.name == measure).map_or(Noun::Frames, |info| info.noun);
     let unit = if noun == Noun::Frames { "frames/s per direction" } else { noun.per_second() };
@@ -107,7 +108,7 @@ pub(crate) fn outcome(measure: &str, outcome: &Outcome) -> String {
     format!("{}  #{}  {}  ({} trials{repeated})", outcome.point, outcome.repetition, found.join("; "), outcome.trials)
 }
 
-/// Both directions of a quantity side by side, in the order they were found.
+/// Returns both directions of each quantity side by side, in the order in which they were found.
 fn values(values: &[Value]) -> Vec<String> {
     let mut seen: Vec<(Quantity, u64)> = Vec::new();
     for value in values {
@@ -158,7 +159,7 @@ fn bracket(bracket: &Bracket, unit: &str) -> String {
     }
 }
 
-/// Everything else.
+/// Returns the line for an event; `None` if it has none.
 pub(crate) fn event(event: &Event) -> Option<String> {
     Some(match event {
         Event::RunStarted { plan, results, measurements, estimate_s } => {

@@ -5,7 +5,7 @@ use crate::exit::Exit;
 use serde_json::{Value, json};
 use sixbench_method::comparison::{PointComparison, Row};
 
-/// The keys are those of docs/RESULTS.md.
+/// Returns a comparison as JSON, with the keys of docs/RESULTS.md.
 pub(super) fn of(compared: &Comparison<'_>, context: &Context) -> Value {
     let verdict = compared.verdict();
     let exit = Exit::from(verdict);
@@ -33,7 +33,7 @@ fn of_point(point: &PointComparison<'_>, [a, b]: &[String; 2]) -> Value {
     })
 }
 
-/// The row itself, with its name, noun and unit; what it found is of this level, too.
+/// Returns a row as JSON, with its title, noun and unit; the fields of its finding are on the same level.
 fn of_row(row: &Row) -> Value {
     let mut value = json!(row);
     if let (Some(fields), Some(Value::Object(finding))) = (value.as_object_mut(), value_of_finding(row)) {
@@ -46,7 +46,7 @@ fn of_row(row: &Row) -> Value {
     value
 }
 
-/// A row that is inconclusive has a reason besides.
+/// Returns the verdict of a row's finding and, if it is inconclusive, the reason.
 fn value_of_finding(row: &Row) -> Option<Value> {
     use sixbench_method::comparison::Finding;
     Some(match row.finding {

@@ -20,7 +20,7 @@ pub(super) fn of(records: [&[TrialRecord]; 2]) -> (Order, String) {
     (order, note)
 }
 
-/// Start of the first and of the last trial.
+/// The start of the first trial and of the last.
 type Span = (Timestamp, Timestamp);
 
 fn span(records: &[TrialRecord]) -> Option<Span> {

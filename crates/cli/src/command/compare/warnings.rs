@@ -4,10 +4,11 @@ use serde_json::Value;
 use std::fs;
 use std::path::Path;
 
-/// Facts of the host that say nothing of what it can do, or are never twice the same.
+/// Words in the names of facts of the host that are not compared: they say nothing of what the host can do, or are never the
+/// same twice.
 const UNSTEADY: [&str; 6] = ["memory", "load", "time", "date", "started", "ended"];
 
-/// The warnings, most serious first.
+/// Returns the warnings, most serious first.
 pub(super) fn of(directories: [&Path; 2]) -> Vec<String> {
     let facts = directories.map(facts);
     let unknown = facts.iter().zip(["A", "B"]).filter(|(facts, _)| facts.is_none()).map(|(_, side)| {
@@ -27,7 +28,8 @@ fn facts(directory: &Path) -> Option<Value> {
     serde_json::from_str(&text).ok()
 }
 
-/// One text for each thing that differs: sixbench's version, the labels, and what both know of their hosts.
+/// Returns one text for each difference: sixbench's version, the labels, and the facts that both directories have of their
+/// hosts.
 fn differences(a: &Value, b: &Value) -> Vec<String> {
     let mut different = Vec::new();
     for (key, name) in [("sixbench", "version of sixbench"), ("label", "label"), ("labels", "labels")] {
@@ -55,7 +57,7 @@ fn is_given(value: &Value) -> bool {
     }
 }
 
-/// Labels as they are typed: `key=value`.
+/// Returns a value in words, with labels as they are typed: `key=value`.
 fn shown(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

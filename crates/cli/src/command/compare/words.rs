@@ -8,7 +8,7 @@ use sixbench_method::measures::Noun;
 use sixbench_method::plan::{Measure, Test};
 use std::fmt::Display;
 
-/// Row by row, then what could not be compared.
+/// Returns the comparison row by row, then what could not be compared.
 pub(super) fn describe(compared: &Comparison<'_>, names: &[String; 2]) -> String {
     let rows = compared.rows().count();
     let mut text: String = compared.points.iter().map(|point| of_point(point, names, rows)).collect();
@@ -17,7 +17,7 @@ pub(super) fn describe(compared: &Comparison<'_>, names: &[String; 2]) -> String
     text
 }
 
-/// A side by its test's title, and its directory where there are two.
+/// Returns the name of a side: its test's title, and its directory if there are two.
 pub(super) fn title(test: &Test, name: &str) -> String {
     if name.is_empty() { test.title.clone() } else { format!("{} ({name})", test.title) }
 }
@@ -28,7 +28,7 @@ fn of_point(point: &PointComparison<'_>, [a, b]: &[String; 2], rows: usize) -> S
     point.rows.iter().fold(head, |text, row| text + &of_row(row, rows))
 }
 
-/// What is sent: frames of a size; queries and TCP connections have frames of the kernel's making.
+/// Returns a description of the traffic: the frame size, or queries or TCP connections, whose frames the kernel makes.
 fn traffic(measure: &Measure, size: &impl Display) -> String {
     match (measure.info().noun, measure.needs_hosts()) {
         (Noun::Queries, _) => "DNS queries".to_owned(),
@@ -52,7 +52,8 @@ fn of_row(row: &Row, rows: usize) -> String {
     )
 }
 
-/// The interval of the row alone. Where A may be higher the ratio has no lower end, where B may be, no upper one.
+/// Returns the confidence interval of a row by itself. It has no lower end if A may be higher than measured, and no upper end
+/// if B may be.
 fn interval(row: &Row) -> String {
     let Some(shift) = row.shift else { return String::new() };
     let percent = |ratio: f64| format!("{:+.1} %", (ratio - 1.0) * 100.0);
@@ -86,7 +87,8 @@ fn finding(row: &Row, rows: usize) -> String {
     }
 }
 
-/// Chance makes some autocorrelation of independent repetitions, too: what it may have made is told as no more than possible.
+/// Returns the sentence about dependent repetitions. Independent repetitions, too, have some autocorrelation by chance, so the
+/// sentence says "may" unless the autocorrelation is shown.
 fn dependent(row: &Row) -> String {
     let (follow, show) = match row.is_autocorrelation_shown {
         true => ("repetitions follow those before them", "they show"),
@@ -98,7 +100,7 @@ fn dependent(row: &Row) -> String {
     )
 }
 
-/// Why the exit code is what it is: first what decides, then what there is besides.
+/// Returns the reason for the exit code: first the finding that decides it, then all others.
 pub(super) fn reason(compared: &Comparison<'_>) -> String {
     let rows = compared.rows().count();
     let count = |finding: fn(&Finding) -> bool| compared.rows().filter(|row| finding(&row.finding)).count();

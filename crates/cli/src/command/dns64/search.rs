@@ -18,9 +18,10 @@ use sixbench_method::trial::{TrialResult, TrialSpec, Verdict};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-/// Rest between the trials of a search,
+/// The rest between the trials of a search.
 const REST: Duration = Duration::from_millis(100);
-/// and after one in which not every query was answered. The server cannot be restarted from here, and may still be overloaded.
+/// The rest after a trial in which not every query was answered. The server cannot be restarted from here, and may still be
+/// overloaded.
 const LONG_REST: Duration = Duration::from_secs(2);
 
 /// Performs the search; tells each trial, what was found, and an exit code other than 0 in words.
@@ -39,7 +40,7 @@ pub(super) fn search(arguments: &args::Dns64, tester: &mut WatchedTester, stop: 
     Ok(conclusion.exit)
 }
 
-/// The search as a plan of one test.
+/// Returns the search as a plan of one test.
 fn plan(arguments: &args::Dns64) -> Plan {
     let standard = standard_search(Profile::Smoke);
     let minimum = FrameRate(standard.minimum.0.min(arguments.rate.0 / 100).max(1));
@@ -55,13 +56,13 @@ fn plan(arguments: &args::Dns64) -> Plan {
     }
 }
 
-/// What a search came to.
+/// The result of a search.
 struct Found {
     bracket: Bracket,
     results: Vec<TrialResult>,
 }
 
-/// What is said of a search, and the exit code. They follow from the bracket alone, whatever the format of the output.
+/// The sentence about a search, and the exit code. Both follow from the bracket alone, whatever the format of the output.
 struct Conclusion {
     exit: Exit,
     words: String,
@@ -113,7 +114,7 @@ impl Found {
         Conclusion { exit, words }
     }
 
-    /// The bracket and the results, in the order of the trials.
+    /// Returns the bracket and the results as JSON, in the order of the trials.
     fn json(&self) -> Result<String, Failed> {
         Ok(serde_json::to_string_pretty(&(self.bracket, &self.results)).map_err(anyhow::Error::from)?)
     }

@@ -1,6 +1,6 @@
 //! What the headings and columns of a report are about, where they are not called as the term is.
 
-/// Heading, as [`super::key`] makes it of what a user types, and the term that explains it.
+/// The headings, as [`super::key`] makes them of the words a user types, each with the term that explains it.
 pub(super) const HEADINGS: [(&str, &str); 62] = [
     ("every-planned-point", "status"),
     ("the-run", "run"),

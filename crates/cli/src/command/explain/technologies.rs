@@ -2,10 +2,10 @@
 
 use sixbench_method::measures::Term;
 
-/// How several of them are counted.
+/// The unit that most technologies share.
 const RATES: &str = "frames per second, per direction; sizes are those of the datagrams, the outer header comes on top";
 
-/// By their usual names.
+/// The technologies, by their usual names.
 pub(crate) const TECHNOLOGIES: [Term; 17] = [
     Term {
         name: "nat64",

@@ -2,7 +2,7 @@
 
 use sixbench_method::measures::Term;
 
-/// What is neither a measure nor a technology.
+/// All terms that are neither a measure nor a technology.
 pub(crate) const TERMS: [Term; 41] = [
     Term {
         name: "intended-load",

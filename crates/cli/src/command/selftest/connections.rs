@@ -10,10 +10,10 @@ use sixbench_io::clock::Clock;
 use sixbench_method::plan::{AddressPart, Order, Ports, Range, Stateful};
 use sixbench_method::terms::{Direction, FrameRate, FrameSize};
 
-/// N and M: the paper's.
+/// The value of N and of M, as in the paper.
 const CONNECTIONS: u64 = 4_000_000;
 
-/// Source and destination ports, source and destination addresses: first and last value.
+/// First and last value of source ports, destination ports, source addresses and destination addresses.
 type Ranges = [(u16, u16); 4];
 
 const CASES: [(&str, Ranges); 3] = [
@@ -22,7 +22,7 @@ const CASES: [(&str, Ranges); 3] = [
     ("ports 400 x 100, addresses 10 x 10", [(1, 400), (1, 100), (2, 11), (2, 11)]),
 ];
 
-/// All figures, on one core.
+/// Measures all figures, on one core.
 pub(super) fn figures(clock: &Clock) -> Result<Vec<Figure>, Failed> {
     let mut figures = Vec::new();
     for (name, ranges) in CASES {

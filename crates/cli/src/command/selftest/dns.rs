@@ -14,12 +14,13 @@ use sixbench_method::terms::FrameRate;
 use sixbench_method::trial::dns::Certificate;
 use std::net::{Ipv6Addr, SocketAddr, UdpSocket};
 
-/// Rates for which the search looks: 2.2 times as many queries are looped.
+/// The highest rate that the search tries: 2.2 times as many queries are looped.
 const MOST: FrameRate = FrameRate(1_000_000);
-/// Time of sending of each trial.
+/// The time of sending of each trial, nanoseconds.
 const DURATION_NS: u64 = 500_000_000;
 
-/// The highest rate looped with every answer right within a quarter of a second: on one core for both, and on one for each.
+/// Measures the highest rate that is looped with every answer right within a quarter of a second: on one core for both ends,
+/// and on one core for each.
 pub(super) fn figures() -> Result<Vec<Figure>, Failed> {
     let cores: Vec<u32> = allowed_cores()?;
     let layouts = [("one core for both", 1), ("a core each", 2)];

@@ -12,7 +12,7 @@ use std::fmt::Debug;
 use std::net::IpAddr;
 use std::str::FromStr;
 
-/// All figures, on one core: frames as they leave on either side.
+/// Measures all figures, on one core, with the frames that leave on either side.
 pub(super) fn figures(clock: &Clock) -> Result<Vec<Figure>, Failed> {
     let cases = [
         ("MAP-T, 1,000 CEs", ["IPv6, 84 octets", "IPv4, 64 octets"], map_t(1_000)),
@@ -37,7 +37,7 @@ fn parsed<T: FromStr<Err: Debug>>(text: &str) -> T {
 
 const IS_GOOD: &str = "a constant rule";
 
-/// A BR with 32 CEs to an address: as many as 131,072.
+/// Returns the profile of a BR with 32 CEs to an address, at most 131,072 CEs.
 fn map_t(count: u32) -> Profile {
     let rule = MapRule::new(parsed("2001:db8:ce::/47"), parsed("198.18.0.0/20"), 17, 6).expect(IS_GOOD);
     let (left, right) = (seen(rule.ipv6(), None), seen(rule.ipv4(), None));
@@ -45,7 +45,7 @@ fn map_t(count: u32) -> Profile {
     with(base, Group { count, left, right, ports: rule.ports() })
 }
 
-/// A lightweight AFTR with 64 B4s to an address.
+/// Returns the profile of a lightweight AFTR with 64 B4s to an address.
 fn lw4o6() -> Profile {
     let b4s = B4Addresses::new(parsed("2001:db8:b4::/48"), B4Layout::PerSubnet { interface: 1 }).expect(IS_GOOD);
     let rule = Softwires::new(b4s, parsed("198.18.0.0/24"), 6, 0).expect(IS_GOOD);
@@ -55,7 +55,7 @@ fn lw4o6() -> Profile {
     with(around(base, rule.ipv6(), "2001:db8:af::1"), group)
 }
 
-/// A relay of 6to4.
+/// Returns the profile of a 6to4 relay.
 fn six_to_four() -> Profile {
     let rule = SixRd::sixtofour(parsed("198.18.0.0/16")).numbered(1, None).expect(IS_GOOD);
     let base = between([rule.ipv6(), rule.ipv6()], ["2001:2:0:8000::2", "2001:2:0:8000::2"]);
@@ -72,7 +72,8 @@ fn seen(inner: AddressRule, outer: Option<AddressRule>) -> Appearance {
     Appearance { inner: Some(inner), outer }
 }
 
-/// Datagrams between the first subscriber, by its rules on the left and on the right, and a host as it is seen there.
+/// Returns a profile of datagrams between the first subscriber, by its rules on the left and on the right, and a host as it is
+/// seen on either side.
 fn between([left, right]: [AddressRule; 2], hosts: [&str; 2]) -> Profile {
     let face = |rule: AddressRule, host: &str| Face::plain(Ends { source: rule.address(0), destination: parsed(host) });
     let mut profile = wire(hosts[0], hosts[0], FrameSize(84));
@@ -85,7 +86,7 @@ fn swapped(face: Face) -> Face {
     Face::plain(Ends { source: face.ends.destination, destination: face.ends.source })
 }
 
-/// Forward datagrams in a tunnel to `device`.
+/// Puts the forward datagrams into a tunnel to `device`.
 fn around(mut profile: Profile, rule: AddressRule, device: &str) -> Profile {
     let ends = Ends { source: rule.address(0), destination: parsed::<IpAddr>(device) };
     profile.forward.foreground.sent.tunnel = Some(Tunnel { ends, hop_limit: 64 });

@@ -3,7 +3,7 @@
 use crate::config::units::show_rate;
 use sixbench_method::trial::{Connections, Mapping};
 
-/// Lines of their own beside those of the directions.
+/// Returns the result of the connections, on lines of their own beside those of the directions.
 pub(super) fn describe(connections: &Connections) -> String {
     let mut lines = vec![opened(connections)];
     lines.extend(counted(connections));
@@ -28,7 +28,7 @@ fn opened(connections: &Connections) -> String {
     format!("established {established} of {offered} connections at {rate}/s, state table of {state_table}")
 }
 
-/// What the DUT says, at each moment it was asked.
+/// Returns the DUT's counts of its connections, at each moment it was asked; `None` if there is no count.
 fn counted(connections: &Connections) -> Option<String> {
     let counted = connections.counted?;
     let before = connections.counted_before.filter(|before| *before > 0).map(|before| format!(", {before} before it"));
@@ -36,7 +36,7 @@ fn counted(connections: &Connections) -> Option<String> {
     Some(format!("counted by the DUT: {counted} after phase 1{}{}", before.unwrap_or_default(), after.unwrap_or_default()))
 }
 
-/// RFC 4787 sections 4.1 and 4.2.1.
+/// Returns the DUT's mapping behaviour in the words of RFC 4787 sections 4.1 and 4.2.1.
 fn mapped(mapping: &Mapping) -> Vec<String> {
     let behaviours = [
         ("endpoint-independent mapping", mapping.endpoint_independent),
