@@ -3,15 +3,10 @@
 
 mod common;
 
-use common::{Scratch, namespaces_of, signal, sixbench, text};
+use common::{ONE_AT_A_TIME, Scratch, namespaces_of, signal, start, text};
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
-use std::process::Stdio;
-use std::sync::Mutex;
 use std::time::{Duration, Instant};
-
-/// Runs use the cores of this machine; one at a time.
-static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 /// A stateful gateway that does nothing.
 const RECIPE: &str = r#"
@@ -66,12 +61,11 @@ phase-1-rate = "1k"
 fn stopped_while(waiting: &str, recipe: &str, name: &str) {
     let _guard = ONE_AT_A_TIME.lock();
     let scratch = Scratch::new(&format!("stop-{name}"));
-    std::fs::create_dir(scratch.path("recipes")).expect("a directory");
     scratch.write("recipes/rigged.toml", recipe);
     let plan = scratch.write("plan.toml", PLAN);
     let (recipes, results) = (scratch.path("recipes"), scratch.path("results"));
     let arguments = ["run", &plan, "--recipes", &recipes, "-o", &results];
-    let mut child = sixbench(&arguments).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("sixbench");
+    let mut child = start(&arguments);
     let mut lines = BufReader::new(child.stderr.take().expect("a pipe")).lines().map_while(Result::ok);
     let mut told = String::new();
     let is_waiting = lines.by_ref().any(|line| {
@@ -80,10 +74,10 @@ fn stopped_while(waiting: &str, recipe: &str, name: &str) {
     });
     assert!(is_waiting, "{told}");
     assert!(!namespaces_of(child.id()).is_empty(), "{told}");
-    let start = Instant::now();
+    let asked = Instant::now();
     signal(&child, name);
     let rest: Vec<String> = lines.collect();
-    let (status, took) = (child.wait().expect("ended"), start.elapsed());
+    let (status, took) = (child.wait().expect("ended"), asked.elapsed());
     assert_eq!(status.code(), Some(130), "{told}{rest:?}");
     // Far less than any of the waits would have lasted, and enough for a busy machine.
     assert!(took < Duration::from_secs(15), "{took:?}");

@@ -50,7 +50,7 @@ fn advice(plan: &Plan, test: &Test, library: &Library, available: Option<u64>) -
     let duration = most_that(plan.trial.duration_ns, |most| fits(&|plan| plan.trial.duration_ns = most))
         .filter(|&most| most >= SHORTEST_TRIAL_NS);
     let of_search = maximum.map(|most| format!("`maximum` of [search] to {}", plain_rate(most)));
-    let of_trial = duration.map(|most| format!("`duration` of [trial] to {}", plain_time(most)));
+    let of_trial = duration.map(|most| format!("`duration` of [trial] to \"{}\"", show_ns(most)));
     let named: Vec<String> = of_search.into_iter().chain(of_trial).collect();
     match (named.is_empty(), largest(plan, test).opens().is_some()) {
         (false, _) => format!("lower {}", named.join(", or ")),
@@ -77,11 +77,6 @@ fn plain_rate(rate: u64) -> String {
         rate if rate >= 1_000 => format!("\"{}k\"", rate as f64 / 1e3),
         rate => format!("\"{rate}\""),
     }
-}
-
-/// Returns the time as a plan file has it, to two digits.
-fn plain_time(ns: u64) -> String {
-    if ns >= 1_000_000_000 { format!("\"{}s\"", ns as f64 / 1e9) } else { format!("\"{}ms\"", ns as f64 / 1e6) }
 }
 
 /// Refuses one trial that does not fit into memory.

@@ -2,7 +2,7 @@
 //! procedure an authoritative server is measured, and a device that forwards queries.
 
 use super::info::HIGHEST_LOAD_PASSED;
-use super::{Info, Measurement, Noun, Procedure, ProcedureContext, Searched, Term};
+use super::{Info, Measurement, Noun, Procedure, ProcedureContext, Searched, Sending, Term};
 use crate::conformance::{self, Clause};
 use crate::plan::{Dns, DnsRole, Plan, Stateful, Test};
 use crate::trial::{Shape, TrialSpec};
@@ -64,6 +64,10 @@ impl Measurement for Dns {
             DnsRole::Authority => &INFOS[1],
             DnsRole::Through => &INFOS[2],
         }
+    }
+
+    fn sending(&self) -> Sending {
+        Sending::AsPlanned
     }
 
     fn largest_shape(&self, _stateful: Option<Stateful>) -> Shape {

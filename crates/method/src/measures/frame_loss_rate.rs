@@ -3,7 +3,7 @@
 use super::info::HIGHEST_LOAD_PASSED;
 use super::procedure::Conditions;
 use super::procedure::reading::EXCUSABLE_SHARE;
-use super::{Findings, Info, Measurement, Noun, Procedure, ProcedureContext, Quantity, Value, theoretical, Term};
+use super::{Findings, Info, Measurement, Noun, Procedure, ProcedureContext, Quantity, Sending, Term, Value, theoretical};
 use crate::conformance::{self, Clause};
 use crate::plan::{Plan, Test};
 use crate::terms::{FrameRate, LossRatio};
@@ -57,6 +57,10 @@ pub(super) static INFOS: [Info; 1] = [Info {
 impl Measurement for LossScan {
     fn info(&self) -> &'static Info {
         &INFOS[0]
+    }
+
+    fn sending(&self) -> Sending {
+        Sending::AsPlanned
     }
 
     fn highest_rate(&self, plan: &Plan, test: &Test) -> FrameRate {

@@ -50,9 +50,7 @@ pub trait Measurement {
     }
 
     /// Returns for how long its trials send.
-    fn sending(&self) -> Sending {
-        Sending::AsPlanned
-    }
+    fn sending(&self) -> Sending;
 
     /// Returns the highest rate any of its trials has.
     fn highest_rate(&self, plan: &Plan, _test: &Test) -> FrameRate {

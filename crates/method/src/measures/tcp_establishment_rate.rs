@@ -1,7 +1,7 @@
 //! TCP connection establishment rate, RFC 3511 section 5.3 and RFC 8219 section 8: the highest rate of connections that all succeed.
 
 use super::info::HIGHEST_LOAD_PASSED;
-use super::{Info, Measurement, Noun, Procedure, ProcedureContext, Searched, Term};
+use super::{Info, Measurement, Noun, Procedure, ProcedureContext, Searched, Sending, Term};
 use crate::conformance::{self, Clause};
 use crate::plan::{Plan, Stateful, Test};
 use crate::trial::tcp::Close;
@@ -44,6 +44,10 @@ pub(super) static INFOS: [Info; 1] = [Info {
 impl Measurement for Tcp {
     fn info(&self) -> &'static Info {
         &INFOS[0]
+    }
+
+    fn sending(&self) -> Sending {
+        Sending::AsPlanned
     }
 
     fn largest_shape(&self, _stateful: Option<Stateful>) -> Shape {

@@ -1,7 +1,7 @@
 //! Throughput, RFC 2544 section 26.1 and RFC 8219 section 7.1: the highest rate at which every frame offered comes back right.
 
 use super::info::HIGHEST_LOAD_PASSED;
-use super::{Info, Measurement, Noun, Procedure, ProcedureContext, Searched, Term};
+use super::{Info, Measurement, Noun, Procedure, ProcedureContext, Searched, Sending, Term};
 use crate::conformance::{self, Clause};
 use crate::plan::{Plan, Test};
 
@@ -30,6 +30,10 @@ pub(super) static INFOS: [Info; 1] = [Info {
 impl Measurement for Throughput {
     fn info(&self) -> &'static Info {
         &INFOS[0]
+    }
+
+    fn sending(&self) -> Sending {
+        Sending::AsPlanned
     }
 
     fn clauses(&self, plan: &Plan, test: &Test) -> Vec<Clause> {

@@ -7,8 +7,11 @@ use crate::trial::{DirectionResult, LOSS_BIN_NS, Shape, TrialResult};
 /// Loss in more bins than this is no matter of a moment: the DUT is overloaded.
 const MOST_BINS: usize = 3;
 
+/// The DUT's queue fills before it loses frames: what held it up began up to this many samples earlier.
+const SAMPLES_BEFORE: usize = 1;
+
 /// Samples begin before the first frame, and the frames of a bin may be lost in the DUT's queue a little later.
-const SAMPLES_OF_A_BIN: usize = 3;
+const SAMPLES_AFTER: usize = 3;
 
 /// Less is what any kernel's housekeeping takes, microseconds.
 const LEAST_US: u64 = 3_000;
@@ -43,7 +46,7 @@ impl Watch {
     /// The samples a bin of losses may lie in.
     fn samples_of(&self, before: usize, bin: usize) -> std::ops::Range<usize> {
         let first = before + (bin as u64 * LOSS_BIN_NS / self.interval_ns.max(1)) as usize;
-        first..first + SAMPLES_OF_A_BIN
+        first.saturating_sub(SAMPLES_BEFORE)..first + SAMPLES_AFTER
     }
 
     /// Returns the time for which others stood in the way in each interval, microseconds: how long the DUT's processes waited
@@ -114,6 +117,12 @@ mod tests {
         assert_eq!(milliseconds, 31);
         let judged = TrialResult { faults: vec![Fault::CpuTaken { milliseconds }], ..result };
         assert_eq!(judged.verdict(LossRatio::ZERO), Verdict::Invalid, "31 ms are 155 frames, and 150 are missing");
+    }
+
+    #[test]
+    fn a_wait_that_filled_the_queue_before_it_lost_frames_is_found() {
+        assert_eq!(watch(waits(160_000)).taken_where_lost_ms(&lost(&[(10, 28), (11, 6)])), Some(160));
+        assert_eq!(watch(waits(160_000)).taken_where_lost_ms(&lost(&[(11, 28), (12, 6)])), None);
     }
 
     #[test]

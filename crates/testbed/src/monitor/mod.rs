@@ -138,11 +138,7 @@ impl Monitor {
         let (snapshots, watchers) = self.thread.join().unwrap_or_default();
         // The time of a process that was restarted in the middle begins at zero.
         let used = snapshots.windows(2).map(|pair| pair[1].process_ms.saturating_sub(pair[0].process_ms)).sum();
-        let mut waited_us: Vec<u64> =
-            snapshots.windows(2).map(|pair| pair[1].waited_us.saturating_sub(pair[0].waited_us)).collect();
-        if snapshots.iter().all(|snapshot| snapshot.waited_us == 0) {
-            waited_us.clear();
-        }
+        let waited_us = waited_us(&snapshots);
         for snapshot in snapshots {
             processors.push(snapshot.processors);
             drops.push(snapshot.drops);
@@ -167,9 +163,52 @@ impl Monitor {
     }
 }
 
+/// The time for which the DUT's processes waited for a core, in each interval; empty where the kernel does not say.
+fn waited_us(snapshots: &[Snapshot]) -> Vec<u64> {
+    if snapshots.iter().all(|snapshot| snapshot.waited_us == 0) {
+        return Vec::new();
+    }
+    let moments: Vec<Instant> = snapshots.iter().map(|snapshot| snapshot.at).collect();
+    let waited: Vec<u64> = snapshots.windows(2).map(|pair| pair[1].waited_us.saturating_sub(pair[0].waited_us)).collect();
+    by_interval(&moments, &waited)
+}
+
+/// Spreads what was counted between two moments over the intervals that lie between them. A snapshot taken late, because what held the
+/// DUT's core held the monitor's, too, has counted what belongs to the intervals after its own.
+fn by_interval(moments: &[Instant], counted: &[u64]) -> Vec<u64> {
+    let (Some(begin), Some(last)) = (moments.first(), counted.len().checked_sub(1)) else { return Vec::new() };
+    let interval = INTERVAL.as_nanos() as u64;
+    let since = |moment: &Instant| moment.duration_since(*begin).as_nanos() as u64;
+    let mut spread = vec![0; counted.len()];
+    for (pair, total) in moments.windows(2).zip(counted) {
+        let (from, to) = (since(&pair[0]), since(&pair[1]));
+        let length = u128::from(to - from).max(1);
+        let until = |edge: u64| (u128::from(*total) * u128::from(edge.clamp(from, to) - from) / length) as u64;
+        for index in from / interval..=to / interval {
+            // What was counted after the last interval is put to it.
+            spread[(index as usize).min(last)] += until((index + 1) * interval) - until(index * interval);
+        }
+    }
+    spread
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn moments(milliseconds: &[u64]) -> Vec<Instant> {
+        let begin = Instant::now();
+        milliseconds.iter().map(|ms| begin + Duration::from_millis(*ms)).collect()
+    }
+
+    #[test]
+    fn what_a_late_snapshot_counted_is_spread_over_the_intervals_it_covers() {
+        let late = moments(&[0, 100, 360, 361, 400, 500]);
+        assert_eq!(by_interval(&late, &[7, 260, 0, 0, 9]), [7, 100, 100, 60, 9]);
+        assert_eq!(by_interval(&moments(&[0, 100, 200]), &[5, 6]), [5, 6], "in time");
+        assert_eq!(by_interval(&moments(&[0, 101, 199]), &[0, 98]), [0, 98]);
+        assert_eq!(by_interval(&[], &[]), [0; 0]);
+    }
 
     #[test]
     fn a_running_monitor_sees_this_machine_and_this_process() {
