@@ -424,6 +424,6 @@ impl Context<'_> {
                 faults.extend(fault::of_direction(result, self.phase.spec.rate, self.settings.stall_ns, gaps, &lost));
             }
         }
-        Ok(TrialResult { spec: *self.phase.spec, directions, connections: None, tcp: None, dns: None, faults })
+        Ok(TrialResult::new(*self.phase.spec, directions, faults))
     }
 }

@@ -104,7 +104,7 @@ fn every_query_to_an_authority_is_answered_rightly() {
     let mut tester = tester(ends(server.address), settings(50));
     // No more than the receive buffer of a server takes that is away all the time.
     let result = measure(&mut tester, &spec(400, 500));
-    let dns = result.dns.as_ref().expect("queries");
+    let dns = result.dns().expect("queries");
     assert_eq!((dns.answers.sent, dns.answers.right, dns.answers.unanswered), (200, 200, 0), "{dns:?}");
     assert_eq!(dns.existing, 100);
     assert_eq!(dns.rtt.count, 200);
@@ -181,7 +181,7 @@ fn failures_of_a_server_that_asks_nobody_are_losses_and_no_cache_hits() {
     let authority = AuthorityEnd { namespace: None, listen: free, looped: None };
     let mut tester = tester(DnsEnds { authority: Some(authority), ..ends(server) }, settings(100));
     let result = measure(&mut tester, &spec(200, 300));
-    let dns = result.dns.as_ref().expect("queries");
+    let dns = result.dns().expect("queries");
     assert_eq!((dns.answers.sent, dns.answers.servfail, dns.cache.observed), (60, 60, Some(0)), "{dns:?}");
     assert!(!result.faults.iter().any(|fault| matches!(fault, Fault::HitsDiffer { .. })), "{:?}", result.faults);
     assert_eq!(TrialResult { faults: vec![], ..result }.verdict(LossRatio::ZERO), Verdict::Lost);

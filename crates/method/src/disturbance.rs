@@ -108,7 +108,7 @@ mod tests {
             lost_by_bin: vec![lost / 10; 10],
             ..DirectionResult::counted(Direction::Forward, rate, rate - lost)
         };
-        let result = TrialResult { spec, directions: vec![forward], connections: None, tcp: None, dns: None, faults };
+        let result = TrialResult::new(spec, vec![forward], faults);
         let point = Point { test: "t".to_owned(), frame_size: FrameSize(84) };
         TrialRecord { format: FORMAT, point, repetition: 1, trial: 1, load: None, started: String::new(), result, watch: None }
     }

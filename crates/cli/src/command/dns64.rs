@@ -189,7 +189,7 @@ fn describe(result: &TrialResult) -> String {
     let spec = result.spec;
     let verdict = verdict_word(result.verdict(LossRatio::ZERO));
     let mut text = format!("{} queries/s for {}: {verdict}\n", show_rate(spec.rate), show_ns(spec.duration_ns));
-    if let Some(dns) = &result.dns {
+    if let Some(dns) = result.dns() {
         text += &answers(dns);
     }
     result.directions.iter().for_each(|direction| {

@@ -143,7 +143,7 @@ fn describe(result: &TrialResult) -> String {
         _ => format!("{rate} frames/s per direction for {time}: {verdict}\n"),
     };
     text += &result.exchange().map_or(String::new(), |exchange| describe_exchange(&exchange));
-    text += &result.connections.as_ref().map_or(String::new(), connections::describe);
+    text += &result.phase_1().map_or(String::new(), connections::describe);
     result.directions.iter().for_each(|direction| text += &describe_direction(direction));
     result.faults.iter().for_each(|fault| text += &format!("  tester: {fault}\n"));
     text

@@ -85,7 +85,7 @@ fn trial(name: &str, session: &mut Session) -> (TrialResult, Watch) {
 }
 
 fn dns(result: &TrialResult) -> &DnsResult {
-    result.dns.as_ref().expect("queries")
+    result.dns().expect("queries")
 }
 
 /// Of a machine that left the server its cores: else it may have asked its authority again, and a late answer may come later still.

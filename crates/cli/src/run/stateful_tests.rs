@@ -51,7 +51,7 @@ fn establish(recipe: &Recipe, lost: u64) -> (TrialResult, Watch) {
 }
 
 fn connections(result: &TrialResult) -> &Connections {
-    result.connections.as_ref().expect("phase 1")
+    result.phase_1().expect("phase 1")
 }
 
 /// Of a tester that kept its schedule and a machine that left the DUT alone: this one may not have.
@@ -213,7 +213,7 @@ fn tcp_connections_pass_every_gateway_and_bring_their_object() {
         let shape = sixbench_method::trial::Shape::TcpRate;
         let spec = TrialSpec { shape, ..TrialSpec::constant(FrameRate(200), 1_000_000_000) };
         let (result, _, ()) = perform(&recipe(name, &[]), &test, &spec, |_| ());
-        let tcp = result.tcp.as_ref().expect("TCP");
+        let tcp = result.tcp().expect("TCP");
         assert_eq!((tcp.connections.attempted, tcp.connections.completed), (200, 200), "{name}: {tcp:?}");
         let server = tcp.server.as_ref().expect("our own server");
         assert_eq!((server.outside_pool, server.source_addresses > 0), (0, true), "{name}: {server:?}");

@@ -236,14 +236,11 @@ mod tests {
             trial,
             load: None,
             started: "2026-01-01T00:00:00Z".to_owned(),
-            result: TrialResult {
-                spec: TrialSpec::constant(FrameRate(1000), 1_000_000_000),
-                directions: vec![DirectionResult::counted(Direction::Forward, 1000, 1000)],
-                connections: None,
-                tcp: None,
-                dns: None,
-                faults: vec![],
-            },
+            result: TrialResult::new(
+                TrialSpec::constant(FrameRate(1000), 1_000_000_000),
+                vec![DirectionResult::counted(Direction::Forward, 1000, 1000)],
+                vec![],
+            ),
             watch: None,
         }
     }

@@ -20,14 +20,14 @@ pub(crate) fn trial(result: &TrialResult, verdict: Verdict) -> String {
         lost.join(" + "),
         show_lateness(lateness),
     );
-    match &result.dns {
+    match result.dns() {
         Some(dns) => text += &fates(&dns.answers),
         None => text += &strange_frames(result),
     }
     if let Some(mean_ns) = result.exchange().and_then(|exchange| exchange.time()?.mean_ns()) {
         text += &format!("  answered in {:.3} ms on average", mean_ns / 1e6);
     }
-    if let Some(connections) = &result.connections {
+    if let Some(connections) = result.phase_1() {
         text += &opened(connections, &result.spec);
     }
     if verdict == Verdict::Invalid

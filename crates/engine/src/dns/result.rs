@@ -7,7 +7,7 @@ use crate::fault;
 use crate::stall::Gaps;
 use sixbench_method::terms::{Direction, FrameRate};
 use sixbench_method::trial::dns::{AuthorityCounts, Cache, DnsResult};
-use sixbench_method::trial::{DirectionResult, Fault, Receiving, Sending, TrialResult, TrialSpec};
+use sixbench_method::trial::{DirectionResult, Fault, Receiving, Sending, TrialOutcome, TrialResult, TrialSpec};
 use std::net::SocketAddr;
 
 /// Queries have one direction: from the client.
@@ -45,13 +45,13 @@ pub(super) fn trial_result(outcome: Outcome<'_>) -> TrialResult {
     direction.examples = std::mem::take(&mut tally.examples);
     direction.delay = tally.delays.summary();
     direction.delays = tally.delays.buckets();
-    TrialResult { spec: **spec, directions: vec![direction], connections: None, tcp: None, dns: Some(Box::new(dns)), faults }
+    TrialResult { outcome: TrialOutcome::Queries(Some(Box::new(dns))), ..TrialResult::new(**spec, vec![direction], faults) }
 }
 
 /// A trial that was none.
 pub(super) fn nothing_sent(spec: &TrialSpec, queries: u64, fault: Fault) -> TrialResult {
     let nothing = DirectionResult { intended: queries, ..DirectionResult::counted(DIRECTION, 0, 0) };
-    TrialResult { spec: *spec, directions: vec![nothing], connections: None, tcp: None, dns: None, faults: vec![fault] }
+    TrialResult::new(*spec, vec![nothing], vec![fault])
 }
 
 /// Returns the counts of all authorities together.

@@ -6,7 +6,7 @@ use super::mapping::mapping;
 use crate::profile::Profile;
 use crate::tester::{FrameTester, MeasureError, Phase};
 use sixbench_method::terms::{Direction, FrameRate};
-use sixbench_method::trial::{Connections, Fault, Opening, Shape, TrialResult, TrialSpec};
+use sixbench_method::trial::{Connections, Fault, Opening, Shape, TrialOutcome, TrialResult, TrialSpec};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -40,7 +40,7 @@ impl FrameTester {
                 let delay_ns = self.clock.now_ns() - began_ns;
                 let used = self.exchange(&self.whole(spec, Some(&conversation.at(Step::Use))))?;
                 (result.directions, result.faults) = (used.directions, used.faults);
-                result.connections.iter_mut().for_each(|connections| connections.delay_ns = delay_ns);
+                result.phase_1_mut().into_iter().for_each(|connections| connections.delay_ns = delay_ns);
             }
             _ => {
                 let (of, rate) = (opening.connections, opening.rate.0);
@@ -49,7 +49,7 @@ impl FrameTester {
             }
         }
         let counted_after = self.counted()?;
-        result.connections.iter_mut().for_each(|connections| connections.counted_after = counted_after);
+        result.phase_1_mut().into_iter().for_each(|connections| connections.counted_after = counted_after);
         Ok(result)
     }
 
@@ -101,7 +101,7 @@ impl FrameTester {
             examples,
             ..Connections::default()
         };
-        Ok(TrialResult { spec: *spec, connections: Some(connections), ..opened })
+        Ok(TrialResult { spec: *spec, outcome: TrialOutcome::Frames(Some(connections)), ..opened })
     }
 
     /// The Responder sends a frame on every connection it knows; the way back is the second direction of the result.
@@ -115,7 +115,7 @@ impl FrameTester {
         let opening = Opening { connections: conversation.table.len(), rate };
         let back = self.one_way(&conversation.at(Step::Validate), gateway, gateway.opens.opposite(), opening)?;
         let lost = back.directions.iter().flat_map(|direction| direction.examples.iter().cloned());
-        if let Some(connections) = &mut result.connections {
+        if let Some(connections) = result.phase_1_mut() {
             connections.examples.extend(lost);
         }
         result.directions.extend(back.directions);

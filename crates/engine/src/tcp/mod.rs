@@ -289,7 +289,7 @@ impl Measurer for TcpTester {
 /// A trial of which nothing was sent.
 fn not_sent(spec: &TrialSpec, direction: Direction, fault: Fault) -> TrialResult {
     let nothing = DirectionResult { intended: spec.frames(), ..DirectionResult::counted(direction, 0, 0) };
-    TrialResult { spec: *spec, directions: vec![nothing], connections: None, tcp: None, dns: None, faults: vec![fault] }
+    TrialResult::new(*spec, vec![nothing], vec![fault])
 }
 
 fn kernel_counts(client: KernelTcp, server: KernelTcp) -> KernelCounts {

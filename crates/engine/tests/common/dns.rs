@@ -79,7 +79,7 @@ pub(crate) fn alone<T>(work: impl FnOnce() -> T) -> T {
 
 /// What became of the queries: each has one fate.
 pub(crate) fn counted(result: &TrialResult) -> &DnsResult {
-    let dns = result.dns.as_deref().expect("queries");
+    let dns = result.dns().expect("queries");
     assert_eq!(dns.answers.settled() + dns.answers.unanswered, dns.answers.sent, "{dns:?}");
     assert_eq!(dns.answers.received(), dns.rtt.count, "{dns:?}");
     let direction = &result.directions[0];

@@ -19,7 +19,7 @@ fn trial(rate: u64, lost: u64, watch: Option<Watch>) -> TrialRecord {
         trial: 1,
         load: None,
         started: String::new(),
-        result: TrialResult { spec, directions: vec![forward], connections: None, tcp: None, dns: None, faults: vec![] },
+        result: TrialResult::new(spec, vec![forward], vec![]),
         watch,
     }
 }

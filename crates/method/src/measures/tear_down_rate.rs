@@ -63,7 +63,7 @@ impl Measurement for TearDownRate {
 
 /// Connections over the time the DUT took to delete them all (RFC 9693).
 fn read(result: &TrialResult) -> Reading {
-    let connections = result.connections.as_ref().filter(|connections| connections.lost() == 0);
+    let connections = result.phase_1().filter(|connections| connections.lost() == 0);
     let Some((opened, took_ns)) = connections.and_then(|c| Some((c.established, c.torn_down_ns?))) else {
         return Reading::new(Verdict::Invalid, Vec::new());
     };

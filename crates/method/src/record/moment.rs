@@ -29,7 +29,7 @@ impl Watch {
         }
         let others = self.others_us();
         let usual = median(&others)?;
-        let before_ns = result.connections.as_ref().map_or(0, |connections| connections.delay_ns);
+        let before_ns = result.phase_1().map_or(0, |connections| connections.delay_ns);
         let before = (before_ns / self.interval_ns.max(1)) as usize;
         let lossy = result.directions.iter().filter_map(lossy_bins);
         let in_samples = |bins: Vec<usize>| -> u64 {
@@ -94,7 +94,7 @@ mod tests {
         let received = 10_000 - lost_by_bin.iter().sum::<u64>();
         let direction = DirectionResult { lost_by_bin, ..DirectionResult::counted(Direction::Forward, 10_000, received) };
         let spec = TrialSpec::constant(FrameRate(5_000), 2_000_000_000);
-        TrialResult { spec, directions: vec![direction], connections: None, tcp: None, dns: None, faults: vec![] }
+        TrialResult::new(spec, vec![direction], vec![])
     }
 
     fn watch(waited_us: Vec<u64>) -> Watch {

@@ -136,7 +136,7 @@ mod tests {
         };
         let faults = if random.uniform() < 0.3 { vec![stall] } else { vec![] };
         let directions = vec![DirectionResult::counted(Direction::Forward, offered, received)];
-        TrialResult { spec, directions, connections: None, tcp: None, dns: None, faults }
+        TrialResult::new(spec, directions, faults)
     }
 
     #[test]

@@ -73,7 +73,7 @@ mod tests {
         let spec = TrialSpec::constant(FrameRate(rate), 1_000_000_000);
         let mut forward = DirectionResult::counted(Direction::Forward, offered, offered);
         forward.intended = spec.frames();
-        TrialResult { spec, directions: vec![forward], connections: None, tcp: None, dns: None, faults: vec![] }
+        TrialResult::new(spec, vec![forward], vec![])
     }
 
     #[test]

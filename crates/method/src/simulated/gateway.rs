@@ -1,7 +1,7 @@
 //! A stateful gateway: how fast it opens connections, how many it holds, how fast it deletes them.
 
 use crate::terms::{Direction, FrameRate};
-use crate::trial::{Connections, DirectionResult, Fault, Opening, Shape, TrialResult, TrialSpec};
+use crate::trial::{Connections, DirectionResult, Fault, Opening, Shape, TrialOutcome, TrialResult, TrialSpec};
 
 /// Time of sending that a trial takes beside its own: phase 1 before it, or the validation after it.
 pub(crate) fn extra_ns(spec: &TrialSpec) -> u64 {
@@ -60,13 +60,13 @@ impl Gateway {
                 connections.torn_down_ns = Some(took_ns as u64);
             }
         }
-        TrialResult { spec: *spec, directions, connections: Some(connections), tcp: None, dns: None, faults: vec![] }
+        TrialResult { outcome: TrialOutcome::Frames(Some(connections)), ..TrialResult::new(*spec, directions, vec![]) }
     }
 
     /// TCP connections that are all open at once.
     pub(super) fn hold(&self, spec: &TrialSpec, connections: u64) -> TrialResult {
         let held = DirectionResult::counted(Direction::Forward, connections, connections.min(self.table));
-        TrialResult { spec: *spec, directions: vec![held], connections: None, tcp: None, dns: None, faults: vec![] }
+        TrialResult::new(*spec, vec![held], vec![])
     }
 
     /// A phase 1 that lost frames: there is no phase 2.
@@ -75,14 +75,8 @@ impl Gateway {
         let Opening { connections: of, rate } = opening;
         let fault = Fault::PhaseOneIncomplete { lost: connections.lost(), of, rate: rate.0 };
         let is_lossy = connections.lost() > 0;
-        let refused = || TrialResult {
-            spec: *spec,
-            directions: vec![],
-            connections: Some(connections),
-            tcp: None,
-            dns: None,
-            faults: vec![fault],
-        };
+        let refused =
+            || TrialResult { outcome: TrialOutcome::Frames(Some(connections)), ..TrialResult::new(*spec, vec![], vec![fault]) };
         is_lossy.then(refused)
     }
 }

@@ -12,7 +12,7 @@ pub use behaviour::Behaviour;
 pub use relay::SimulatedRelay;
 
 use crate::terms::{Direction, Directions, FrameRate};
-use crate::trial::{DirectionResult, Fault, Measurer, Shape, TrialResult, TrialSpec};
+use crate::trial::{DirectionResult, Fault, Measurer, Shape, TrialOutcome, TrialResult, TrialSpec};
 use behaviour::scaled;
 use delay_line::DelayLine;
 use forwarding::Device;
@@ -195,7 +195,7 @@ impl Measurer for SimulatedDut {
         if self.random.uniform() < self.stalls {
             faults.push(stall(&mut directions[0], spec));
         }
-        Ok(TrialResult { spec: *spec, directions, connections, tcp: None, dns: None, faults })
+        Ok(TrialResult { outcome: TrialOutcome::Frames(connections), ..TrialResult::new(*spec, directions, faults) })
     }
 }
 

@@ -105,7 +105,7 @@ impl Measurer for SimulatedRelay {
         times.sort_unstable();
         replies.delay = summary(&times);
         let faults = slow(&requests, spec).into_iter().collect();
-        Ok(TrialResult { spec: *spec, directions: vec![requests, replies], connections: None, tcp: None, dns: None, faults })
+        Ok(TrialResult::new(*spec, vec![requests, replies], faults))
     }
 }
 

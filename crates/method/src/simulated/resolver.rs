@@ -2,7 +2,7 @@
 
 use crate::terms::FrameRate;
 use crate::trial::dns::{Answers, AuthorityCounts, Cache, DnsResult, RttSums};
-use crate::trial::{DirectionResult, Fault, TrialResult, TrialSpec};
+use crate::trial::{DirectionResult, Fault, TrialOutcome, TrialResult, TrialSpec};
 
 /// The state of the server's cache of names, and the rate that the tester's self-test covers.
 #[derive(Clone, Copy, Debug)]
@@ -34,7 +34,7 @@ impl Resolver {
             false => slow.into_iter().chain(dns.hits_differ()).collect(),
         };
         let dns = Some(Box::new(dns));
-        TrialResult { spec: *spec, directions: vec![asked], connections: None, tcp: None, dns, faults }
+        TrialResult { outcome: TrialOutcome::Queries(dns), ..TrialResult::new(*spec, vec![asked], faults) }
     }
 
     fn result(&self, asked: &DirectionResult) -> DnsResult {

@@ -6,6 +6,7 @@ mod delay;
 mod direction;
 pub mod dns;
 mod fault;
+mod outcome;
 mod response;
 mod spec;
 mod spoilt;
@@ -15,14 +16,13 @@ pub use connections::{Connections, Mapping};
 pub use delay::{Bucket, Delay, Ipdv, Moments};
 pub use direction::{DirectionResult, LOSS_BIN_NS, Receiving, Sending, Silence};
 pub use fault::Fault;
+pub use outcome::TrialOutcome;
 pub use response::Exchange;
 pub use spec::{Opening, Schedule, Segment, Shape, Tagging, TrialSpec};
 pub use spoilt::Spoilt;
 
 use crate::terms::{Direction, FrameRate, LossRatio};
-use dns::DnsResult;
 use serde::{Deserialize, Serialize};
-use tcp::TcpResult;
 
 /// Whatever can perform a trial: the frame engine, a DNS client, a simulated device.
 pub trait Measurer {
@@ -35,22 +35,15 @@ pub trait Measurer {
 
 /// The counts of a measurer in one trial.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(from = "outcome::Recorded", into = "outcome::Recorded")]
 pub struct TrialResult {
     /// The specification of the trial.
     pub spec: TrialSpec,
     /// One entry for each direction that was loaded.
     pub directions: Vec<DirectionResult>,
-    /// The result of phase 1, in a trial of a stateful gateway (RFC 9693).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub connections: Option<Connections>,
-    /// The result of TCP connections, in a trial of those (RFC 3511).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub tcp: Option<Box<TcpResult>>,
-    /// The result of DNS queries, in a trial of those (RFC 8219 section 9).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub dns: Option<Box<DnsResult>>,
+    /// The counts beside those of the directions, by what was sent.
+    pub outcome: TrialOutcome,
     /// The ways in which the tester itself fell short. Empty in a clean trial.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub faults: Vec<Fault>,
 }
 
@@ -141,7 +134,7 @@ impl TrialResult {
             _ => 0,
         };
         let all = self.faults.iter().map(excuse).fold(0, u64::saturating_add);
-        match &self.dns {
+        match self.dns() {
             // No stall of the tester makes an answer wrong; and where one loop sends and receives, both ways note the same one.
             Some(dns) => all.saturating_sub(self.stalled_twice(of)).min(dns.answers.too_late()),
             None => all,
@@ -190,14 +183,11 @@ mod tests {
     use super::*;
 
     fn result(offered: u64, received: u64, faults: Vec<Fault>) -> TrialResult {
-        TrialResult {
-            spec: TrialSpec::constant(FrameRate(1000), 1_000_000_000),
-            directions: vec![DirectionResult::counted(Direction::Forward, offered, received)],
-            connections: None,
-            tcp: None,
-            dns: None,
+        TrialResult::new(
+            TrialSpec::constant(FrameRate(1000), 1_000_000_000),
+            vec![DirectionResult::counted(Direction::Forward, offered, received)],
             faults,
-        }
+        )
     }
 
     fn stall(frames: u64) -> Fault {
@@ -227,8 +217,8 @@ mod tests {
     fn asked(unanswered: u64, wrong_address: u64, faults: Vec<Fault>) -> TrialResult {
         let right = 1000 - unanswered - wrong_address;
         let answers = dns::Answers { sent: 1000, right, unanswered, wrong_address, ..dns::Answers::default() };
-        let dns = Some(Box::new(DnsResult { answers, ..DnsResult::default() }));
-        TrialResult { dns, ..result(1000, right, faults) }
+        let dns = dns::DnsResult { answers, ..dns::DnsResult::default() };
+        TrialResult { outcome: TrialOutcome::Queries(Some(Box::new(dns))), ..result(1000, right, faults) }
     }
 
     #[test]

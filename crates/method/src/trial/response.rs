@@ -71,7 +71,7 @@ mod tests {
     fn result(spec: TrialSpec, arrived: u64, answered: u64) -> TrialResult {
         let requests = DirectionResult::counted(Direction::Forward, 1000, arrived);
         let replies = DirectionResult::counted(Direction::Reverse, arrived, answered);
-        TrialResult { spec, directions: vec![requests, replies], connections: None, tcp: None, dns: None, faults: vec![] }
+        TrialResult::new(spec, vec![requests, replies], vec![])
     }
 
     #[test]

@@ -91,14 +91,11 @@ mod tests {
     use crate::trial::{DirectionResult, TrialSpec};
 
     fn result(received: u64, faults: Vec<Fault>) -> TrialResult {
-        TrialResult {
-            spec: TrialSpec::constant(FrameRate(1000), 1_000_000_000),
-            directions: vec![DirectionResult::counted(Direction::Forward, 1000, received)],
-            connections: None,
-            tcp: None,
-            dns: None,
+        TrialResult::new(
+            TrialSpec::constant(FrameRate(1000), 1_000_000_000),
+            vec![DirectionResult::counted(Direction::Forward, 1000, received)],
             faults,
-        }
+        )
     }
 
     fn away(frames: u64) -> Fault {

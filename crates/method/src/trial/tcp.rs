@@ -1,7 +1,7 @@
 //! What a trial of TCP connections counted (RFC 3511 sections 5.2 and 5.3), and what it is as a trial among others. Counts and times only,
 //! never a ratio.
 
-use super::{DirectionResult, Fault, Sending, TrialResult, TrialSpec};
+use super::{DirectionResult, Fault, Sending, TrialOutcome, TrialResult, TrialSpec};
 use crate::terms::Direction;
 use serde::{Deserialize, Serialize};
 use std::net::IpAddr;
@@ -215,7 +215,10 @@ impl TcpResult {
             ..DirectionResult::counted(direction, self.connections.attempted, alive)
         };
         let faults = self.faults(direction);
-        TrialResult { spec: *spec, directions: vec![counted], connections: None, tcp: Some(Box::new(self)), dns: None, faults }
+        TrialResult {
+            outcome: TrialOutcome::Connections(Some(Box::new(self))),
+            ..TrialResult::new(*spec, vec![counted], faults)
+        }
     }
 
     /// Returns the faults of the tester: a load that was not offered invalidates, lateness and full queues of its own explain as many failures.

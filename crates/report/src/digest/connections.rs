@@ -64,7 +64,7 @@ pub(crate) struct Losing<'a> {
 impl<'a> PointDigest<'a> {
     /// Every trial that opened connections.
     fn opened(&self) -> impl Iterator<Item = (&'a TrialRecord, &'a Connections)> + '_ {
-        self.records.iter().filter_map(|r| Some((*r, r.result.connections.as_ref()?)))
+        self.records.iter().filter_map(|r| Some((*r, r.result.phase_1()?)))
     }
 
     /// Returns the agreement of the DUT's count with the tester's in the trials whose phase 1 was complete.
@@ -120,7 +120,7 @@ impl<'a> PointDigest<'a> {
     pub(crate) fn trial_over_time(&self, goal: LossRatio) -> Option<&'a TrialRecord> {
         // TCP connections have no phase 1 to hold the entries against.
         let is_watched =
-            |r: &&&TrialRecord| r.result.connections.is_some() && r.watch.as_ref().is_some_and(|w| w.connections.len() > 1);
+            |r: &&&TrialRecord| r.result.phase_1().is_some() && r.watch.as_ref().is_some_and(|w| w.connections.len() > 1);
         let passing = self.records.iter().filter(is_watched).filter(|r| r.result.verdict(goal) == Verdict::Passed);
         let is_of_a_number = self.test.measure.is_capacity();
         let number = |r: &TrialRecord| if is_of_a_number { r.result.spec.shape.connections() } else { None };

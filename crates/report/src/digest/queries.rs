@@ -69,7 +69,7 @@ pub(crate) struct Asked<'a> {
 
 impl<'a> Asked<'a> {
     fn of(record: &'a TrialRecord) -> Option<Self> {
-        Some(Self { record, dns: record.result.dns.as_deref()?, direction: record.result.directions.first()? })
+        Some(Self { record, dns: record.result.dns()?, direction: record.result.directions.first()? })
     }
 
     /// Queries per second that were asked for.
@@ -130,7 +130,7 @@ impl<'a> Digest<'a> {
 
     /// The rate the tester's self-test allows for a test, queries per second: as its trials had it, or as the facts have it.
     pub(crate) fn certified(&self, point: &PointDigest, dns: &Dns) -> Option<u64> {
-        let told = point.records.iter().filter_map(|r| r.result.dns.as_ref()?.certified).max();
+        let told = point.records.iter().filter_map(|r| r.result.dns()?.certified).max();
         told.or_else(|| {
             let fitting =
                 self.certificates(&point.test.dut).iter().filter(|certificate| certificate.timeout_ns == dns.timeout_ns);

@@ -113,14 +113,7 @@ mod tests {
     fn result(offered: u64) -> TrialResult {
         let delays = [(100_000, 900), (5_000_000, 100)].map(Bucket::from).to_vec();
         let direction = DirectionResult { delays, ..DirectionResult::counted(Direction::Forward, offered, 1000) };
-        TrialResult {
-            spec: TrialSpec::constant(FrameRate(1000), 1_000_000_000),
-            directions: vec![direction],
-            connections: None,
-            tcp: None,
-            dns: None,
-            faults: vec![],
-        }
+        TrialResult::new(TrialSpec::constant(FrameRate(1000), 1_000_000_000), vec![direction], vec![])
     }
 
     #[test]

@@ -121,6 +121,6 @@ fn times(times: Times) -> [String; 5] {
 /// The passing trial with the highest rate or the most connections.
 fn best<'a>(digest: &Digest, point: &PointDigest<'a>) -> Option<(&'a TrialRecord, &'a TcpResult)> {
     let passing = point.records.iter().filter(|r| r.result.verdict(digest.goal()) == Verdict::Passed);
-    let with_tcp = passing.filter_map(|record| Some((*record, record.result.tcp.as_deref()?)));
+    let with_tcp = passing.filter_map(|record| Some((*record, record.result.tcp()?)));
     with_tcp.max_by_key(|(_, tcp)| (tcp.connections.attempted, tcp.spec.rate))
 }

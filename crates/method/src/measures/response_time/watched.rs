@@ -71,7 +71,7 @@ mod tests {
     fn found_with(watch: Watch, faults: Vec<Fault>) -> Vec<(Quantity, f64)> {
         let rate_per_client = FrameRate(1000);
         let spec = TrialSpec::response(rate_per_client, 500_000_000);
-        let result = TrialResult { spec, directions: vec![], connections: None, tcp: None, dns: None, faults };
+        let result = TrialResult::new(spec, vec![], faults);
         let point = Point { test: "t".into(), frame_size: FrameSize(84) };
         let (started, watch) = (String::new(), Some(watch));
         let record = TrialRecord { format: FORMAT, point, repetition: 1, trial: 1, load: None, started, result, watch };

@@ -59,7 +59,7 @@ fn a_cache_that_forgets_makes_every_trial_invalid() {
 fn every_query_of_a_simulated_trial_has_one_fate() {
     let spec = TrialSpec { shape: Shape::Queries, ..TrialSpec::constant(FrameRate(30_000), SECOND) };
     let Ok(result) = server(10_000_000, 20, 0).measure(&spec);
-    let dns = result.dns.as_ref().expect("a trial of queries");
+    let dns = result.dns().expect("a trial of queries");
     assert_eq!((result.directions.len(), result.directions[0].offered), (1, 30_000));
     assert_eq!(dns.answers.fates().iter().map(|(_, queries)| queries).sum::<u64>(), dns.answers.sent);
     assert_eq!((dns.answers.right, dns.cache.observed), (23_456, Some(4_691)));

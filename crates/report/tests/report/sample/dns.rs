@@ -105,7 +105,7 @@ impl Server {
         let rate = spec.rate.0;
         let empty = |faults| {
             let dns = Some(Box::new(DnsResult { timeout_ns: SECOND, certified: Some(CERTIFIED), ..DnsResult::default() }));
-            TrialResult { spec, directions: vec![], connections: None, tcp: None, dns, faults }
+            TrialResult { outcome: TrialOutcome::Queries(dns), ..TrialResult::new(spec, vec![], faults) }
         };
         if rate > CERTIFIED {
             return empty(vec![Fault::AboveCertified { rate, certified: CERTIFIED }]);
@@ -120,7 +120,7 @@ impl Server {
             false => vec![],
         };
         let direction = self.direction(&dns.answers, &spec);
-        TrialResult { spec, directions: vec![direction], connections: None, tcp: None, dns: Some(Box::new(dns)), faults }
+        TrialResult { outcome: TrialOutcome::Queries(Some(Box::new(dns))), ..TrialResult::new(spec, vec![direction], faults) }
     }
 
     fn counted(&self, sent: u64, right: u64) -> DnsResult {

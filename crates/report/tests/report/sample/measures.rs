@@ -163,7 +163,7 @@ impl Device {
 
     fn trial(&self, spec: TrialSpec, directions: Directions) -> TrialResult {
         let directions = directions.each().iter().map(|&d| self.direction(spec, d)).collect();
-        TrialResult { spec, directions, connections: None, tcp: None, dns: None, faults: vec![] }
+        TrialResult::new(spec, directions, vec![])
     }
 
     fn direction(&self, spec: TrialSpec, direction: Direction) -> DirectionResult {

@@ -167,14 +167,7 @@ fn trial_result(rate: u64, capacity: u64, repetition: u32) -> TrialResult {
         directions[0].mistranslated = 3;
         directions[0].examples = vec!["expected hop limit 63, got 64 <in the IPv6 header>".to_owned()];
     }
-    TrialResult {
-        spec: TrialSpec::constant(FrameRate(rate), 3 * SECOND),
-        directions,
-        connections: None,
-        tcp: None,
-        dns: None,
-        faults: vec![],
-    }
+    TrialResult::new(TrialSpec::constant(FrameRate(rate), 3 * SECOND), directions, vec![])
 }
 
 fn stalled(rate: u64) -> TrialResult {

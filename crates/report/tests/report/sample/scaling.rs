@@ -49,7 +49,7 @@ fn forwarded(spec: TrialSpec, capacity: u64) -> TrialResult {
     let received = spec.frames().min(capacity * spec.duration_ns / SECOND);
     let of = |&direction: &Direction| DirectionResult::counted(direction, spec.frames(), received);
     let directions = Directions::Both.each().iter().map(of).collect();
-    TrialResult { spec, directions, connections: None, tcp: None, dns: None, faults: vec![] }
+    TrialResult::new(spec, directions, vec![])
 }
 
 /// With one core of 464XLAT the PLAT is full and the CLAT has a fifth to spare, as in figures 8 and 9; with 16 two thirds, as in 10 and 11.

@@ -1,0 +1,148 @@
+//! What a trial counted beside the frames, connections or queries of each direction: one of three kinds, as its shape is.
+
+use super::{Connections, DirectionResult, Fault, Shape, TrialResult, TrialSpec, dns::DnsResult, tcp::TcpResult};
+use serde::{Deserialize, Serialize};
+
+/// What is counted besides, by what a trial sends. Each kind is `None` where nothing was sent, and a fault says why.
+#[derive(Clone, Debug, PartialEq)]
+pub enum TrialOutcome {
+    /// Frames; the result of phase 1 in a trial of a stateful gateway (RFC 9693).
+    Frames(Option<Connections>),
+    /// TCP connections (RFC 3511).
+    Connections(Option<Box<TcpResult>>),
+    /// DNS queries (RFC 8219 section 9).
+    Queries(Option<Box<DnsResult>>),
+}
+
+impl TrialOutcome {
+    /// Returns the outcome of a trial of this shape that has counted nothing yet.
+    fn none_of(shape: Shape) -> Self {
+        match shape {
+            Shape::Queries => Self::Queries(None),
+            Shape::TcpRate | Shape::TcpCapacity { .. } => Self::Connections(None),
+            Shape::Constant
+            | Shape::Burst
+            | Shape::Drop { .. }
+            | Shape::Ramp { .. }
+            | Shape::Reset { .. }
+            | Shape::Establish { .. }
+            | Shape::TearDown { .. }
+            | Shape::Response => Self::Frames(None),
+        }
+    }
+}
+
+impl TrialResult {
+    /// Creates the result of a trial with nothing counted beside the directions.
+    pub fn new(spec: TrialSpec, directions: Vec<DirectionResult>, faults: Vec<Fault>) -> Self {
+        Self { spec, directions, outcome: TrialOutcome::none_of(spec.shape), faults }
+    }
+
+    /// Returns the result of phase 1, in a trial of a stateful gateway.
+    pub fn phase_1(&self) -> Option<&Connections> {
+        match &self.outcome {
+            TrialOutcome::Frames(connections) => connections.as_ref(),
+            TrialOutcome::Connections(_) | TrialOutcome::Queries(_) => None,
+        }
+    }
+
+    /// Returns the result of phase 1, to complete it.
+    pub fn phase_1_mut(&mut self) -> Option<&mut Connections> {
+        match &mut self.outcome {
+            TrialOutcome::Frames(connections) => connections.as_mut(),
+            TrialOutcome::Connections(_) | TrialOutcome::Queries(_) => None,
+        }
+    }
+
+    /// Returns the result of TCP connections, in a trial of those.
+    pub fn tcp(&self) -> Option<&TcpResult> {
+        match &self.outcome {
+            TrialOutcome::Connections(tcp) => tcp.as_deref(),
+            TrialOutcome::Frames(_) | TrialOutcome::Queries(_) => None,
+        }
+    }
+
+    /// Returns the result of DNS queries, in a trial of those.
+    pub fn dns(&self) -> Option<&DnsResult> {
+        match &self.outcome {
+            TrialOutcome::Queries(dns) => dns.as_deref(),
+            TrialOutcome::Frames(_) | TrialOutcome::Connections(_) => None,
+        }
+    }
+}
+
+/// A result as records have it: each kind of outcome is a key of its own.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Recorded {
+    spec: TrialSpec,
+    directions: Vec<DirectionResult>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    connections: Option<Connections>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    tcp: Option<Box<TcpResult>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    dns: Option<Box<DnsResult>>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    faults: Vec<Fault>,
+}
+
+impl From<Recorded> for TrialResult {
+    fn from(recorded: Recorded) -> Self {
+        let Recorded { spec, directions, connections, tcp, dns, faults } = recorded;
+        let outcome = match TrialOutcome::none_of(spec.shape) {
+            TrialOutcome::Frames(_) => TrialOutcome::Frames(connections),
+            TrialOutcome::Connections(_) => TrialOutcome::Connections(tcp),
+            TrialOutcome::Queries(_) => TrialOutcome::Queries(dns),
+        };
+        Self { spec, directions, outcome, faults }
+    }
+}
+
+impl From<TrialResult> for Recorded {
+    fn from(result: TrialResult) -> Self {
+        let TrialResult { spec, directions, outcome, faults } = result;
+        let recorded = Self { spec, directions, connections: None, tcp: None, dns: None, faults };
+        match outcome {
+            TrialOutcome::Frames(connections) => Self { connections, ..recorded },
+            TrialOutcome::Connections(tcp) => Self { tcp, ..recorded },
+            TrialOutcome::Queries(dns) => Self { dns, ..recorded },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::terms::{Direction, FrameRate};
+
+    fn read_again(result: &TrialResult) -> TrialResult {
+        serde_json::from_str(&serde_json::to_string(result).expect("text")).expect("a result")
+    }
+
+    #[test]
+    fn every_kind_of_outcome_is_read_as_it_was_written() {
+        let of = |shape, outcome| {
+            let spec = TrialSpec { shape, ..TrialSpec::constant(FrameRate(1000), 1_000_000_000) };
+            let directions = vec![DirectionResult::counted(Direction::Forward, 1000, 999)];
+            TrialResult { outcome, ..TrialResult::new(spec, directions, vec![]) }
+        };
+        let dns = DnsResult { timeout_ns: 7, ..DnsResult::default() };
+        let results = [
+            of(Shape::Constant, TrialOutcome::Frames(None)),
+            of(Shape::Constant, TrialOutcome::Frames(Some(Connections { established: 7, ..Connections::default() }))),
+            of(Shape::TcpRate, TrialOutcome::Connections(None)),
+            of(Shape::Queries, TrialOutcome::Queries(Some(Box::new(dns)))),
+        ];
+        results.iter().for_each(|result| assert_eq!(&read_again(result), result));
+    }
+
+    #[test]
+    fn records_have_a_key_for_each_kind_of_outcome() {
+        let spec = TrialSpec { shape: Shape::Queries, ..TrialSpec::constant(FrameRate(1), 1_000_000_000) };
+        let outcome = TrialOutcome::Queries(Some(Box::default()));
+        let result = TrialResult { outcome, ..TrialResult::new(spec, vec![], vec![]) };
+        let value = serde_json::to_value(result).expect("a value");
+        let keys: Vec<_> = value.as_object().expect("an object").keys().map(String::as_str).collect();
+        assert_eq!(keys, ["directions", "dns", "spec"]);
+    }
+}
