@@ -5,9 +5,9 @@ mod run;
 mod scaling;
 mod warnings;
 
-pub use points::points_csv;
-pub use scaling::scaling_csv;
-pub use warnings::warnings_csv;
+pub(crate) use points::points_csv;
+pub(crate) use scaling::scaling_csv;
+pub(crate) use warnings::warnings_csv;
 
 use crate::Input;
 use crate::words::{full_rate_unit, title};
@@ -25,7 +25,7 @@ const VALUE: &str = "measure,quantity,direction,load_frames_per_s_per_direction,
 
 /// The completed searches as comma-separated values (RFC 4180, but with plain newlines). The lower bound of the goal 0 is the
 /// throughput, or of the measure `establishment-rate` a rate of connections, or of `dns64` of queries; an empty bound is not known.
-pub fn csv(input: &Input) -> String {
+pub(crate) fn results_csv(input: &Input) -> String {
     let has_queries = input.plan.tests.iter().any(|test| test.measure.dns().is_some());
     let row = |o: &Outcome, b: &Bracket| {
         let names = if has_queries { names(input, o).to_vec() } else { Vec::new() };
@@ -37,7 +37,7 @@ pub fn csv(input: &Input) -> String {
 }
 
 /// Everything else that was measured, likewise: one row for each value of each repetition.
-pub fn values_csv(input: &Input) -> String {
+pub(crate) fn values_csv(input: &Input) -> String {
     let rows = input.outcomes.iter().flat_map(|o| o.values.iter().map(move |v| (o, value(input, o, v))));
     file(input, VALUE, rows)
 }

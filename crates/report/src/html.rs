@@ -1,11 +1,12 @@
 //! `report.html`: one file that needs nothing else.
 
-use crate::chapter::{self, Chapter};
-use crate::digest::{Digest, check_formats};
+use crate::chapter::Chapter;
+use crate::digest::Digest;
+use crate::document::Document;
 use crate::table::Table;
 use crate::tables::trial;
 use crate::words::{count, seconds, stretch};
-use crate::{Input, ReportError, conformance, origin, status, verdict};
+use crate::{Input, ReportError, origin, status};
 use minijinja::{AutoEscape, Environment, UndefinedBehavior, value::Serde};
 use serde::Serialize;
 use sixbench_method::measures::Sending;
@@ -33,15 +34,15 @@ struct Page<'a> {
     mark: &'static str,
     style: &'static str,
     tally: String,
-    verdict: Vec<String>,
+    verdict: &'a [String],
     notice: Vec<String>,
     conformant_run: Option<String>,
-    results: Vec<Chapter>,
-    evidence: Vec<Chapter>,
+    results: &'a [Chapter],
+    evidence: &'a [Chapter],
     examples: Vec<String>,
-    faults: Table,
-    conformance: Table,
-    run: Table,
+    faults: &'a Table,
+    conformance: &'a Table,
+    run: &'a Table,
     host: &'a BTreeMap<String, String>,
     layout: &'a [String],
     duts: &'a BTreeMap<String, DutFacts>,
@@ -52,18 +53,17 @@ struct Page<'a> {
 /// The whole report as one HTML page: no scripts, nothing fetched, readable on paper and on a dark screen.
 ///
 /// # Errors
-/// When a record is of a newer format than this version knows.
-pub fn html(input: &Input) -> Result<String, ReportError> {
-    check_formats(input.records)?;
+/// When the template and its context do not fit: a bug.
+pub(crate) fn html(document: &Document<'_>) -> Result<String, ReportError> {
     let mut environment = Environment::new();
     environment.set_auto_escape_callback(|_| AutoEscape::Html);
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
     environment.add_template("report.html", TEMPLATE)?;
-    let page = page(&Digest::new(input));
-    Ok(environment.get_template("report.html")?.render(Serde(&page))?)
+    Ok(environment.get_template("report.html")?.render(Serde(&page(document)))?)
 }
 
-fn page<'a>(digest: &Digest<'a>) -> Page<'a> {
+fn page<'a>(document: &'a Document<'a>) -> Page<'a> {
+    let digest = &document.digest;
     let input = digest.input;
     Page {
         name: &input.plan.name,
@@ -74,15 +74,15 @@ fn page<'a>(digest: &Digest<'a>) -> Page<'a> {
         mark: origin::mark(input),
         style: STYLE,
         tally: tally(digest),
-        verdict: verdict::sentences(digest),
+        verdict: &document.verdict,
         notice: notice(digest),
         conformant_run: conformant_run(input),
-        results: chapter::results(digest),
-        evidence: chapter::evidence(digest),
+        results: document.results(),
+        evidence: document.evidence(),
         examples: trial::examples(digest),
-        faults: trial::faults(digest),
-        conformance: conformance::table(input),
-        run: origin::table(input),
+        faults: &document.faults,
+        conformance: &document.conformance,
+        run: &document.run,
         host: &input.facts.host,
         layout: &input.facts.layout,
         duts: &input.facts.duts,

@@ -1,26 +1,22 @@
 //! `results.tex`: every table of the report as a plain `tabular`, to be `\input` into a paper. It needs no package.
 
-use crate::digest::Digest;
+use crate::document::Document;
 use crate::table::{Column, Table};
-use crate::tables::trial;
-use crate::{Input, chapter, conformance, origin, status};
+use crate::{origin, status};
 
 /// Every table of the report in LaTeX.
-pub fn latex(input: &Input) -> String {
-    let digest = Digest::new(input);
-    let chapters = chapter::results(&digest).into_iter().chain(chapter::evidence(&digest));
-    let tables = chapters.flat_map(|chapter| chapter.tables);
-    let rest = [trial::faults(&digest), conformance::table(input), origin::table(input)]
-        .into_iter()
-        .filter(|table| !table.rows.is_empty());
-    let tables: Vec<String> = tables.chain(rest).map(|t| table(&t)).collect();
+pub(crate) fn latex(document: &Document<'_>) -> String {
+    let input = document.digest.input;
+    let tables = document.results().iter().chain(document.evidence()).flat_map(|chapter| &chapter.tables);
+    let rest = [&document.faults, &document.conformance, &document.run].into_iter().filter(|table| !table.rows.is_empty());
+    let tables: Vec<String> = tables.chain(rest).map(table).collect();
     let warnings: String = input.facts.warnings.iter().map(|text| format!("% warning: {}\n", comment(text))).collect();
     format!(
         "% {}. {}. \\input this file; it needs no package.\n% {}\n% {}. Written {}.\n{warnings}\n{}",
         comment(&input.plan.name),
         comment(&origin::sentence(input)),
         comment(origin::command(input)),
-        comment(&status::counted(&digest)),
+        comment(&status::counted(&document.digest)),
         comment(input.generated),
         tables.join("\n")
     )

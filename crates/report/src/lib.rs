@@ -8,6 +8,7 @@ mod chapter;
 mod conformance;
 mod csv;
 mod digest;
+mod document;
 mod html;
 mod json;
 mod latex;
@@ -24,13 +25,8 @@ mod terminal;
 mod verdict;
 mod words;
 
-pub use csv::{csv, points_csv, scaling_csv, values_csv, warnings_csv};
-pub use html::html;
-pub use json::{FORMAT, json};
-pub use latex::latex;
-pub use markdown::markdown;
-pub use plot::figures;
-pub use terminal::terminal;
+pub use document::Document;
+pub use json::FORMAT;
 
 use sixbench_method::measures::Outcome;
 use sixbench_method::plan::Plan;

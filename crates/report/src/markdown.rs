@@ -1,20 +1,19 @@
 //! `results.md`: the verdict and the tables of results, to be pasted into an issue or a paper's notes.
 
-use crate::digest::Digest;
+use crate::document::Document;
 use crate::table::{Column, Table};
-use crate::{Input, chapter, origin, status, verdict};
+use crate::{Input, origin, status};
 
 /// The verdict and the tables of results as Markdown.
-pub fn markdown(input: &Input) -> String {
-    let digest = Digest::new(input);
-    let sentences = verdict::sentences(&digest).iter().map(|s| format!("- {}\n", escaped(s))).collect::<String>();
+pub(crate) fn markdown(document: &Document<'_>) -> String {
+    let input = document.digest.input;
+    let sentences = document.verdict.iter().map(|s| format!("- {}\n", escaped(s))).collect::<String>();
     let warnings = warnings(input);
-    let tables: Vec<Table> = chapter::results(&digest).into_iter().flat_map(|chapter| chapter.tables).collect();
-    let tables: String = tables.iter().map(|t| format!("\n## {}\n\n{}", escaped(&t.title), table(t))).collect();
-    let run = origin::table(input);
-    let run = format!("\n## {}\n\n{}", escaped(&run.title), table(&run));
+    let tables = document.results().iter().flat_map(|chapter| &chapter.tables);
+    let tables: String = tables.map(|t| format!("\n## {}\n\n{}", escaped(&t.title), table(t))).collect();
+    let run = format!("\n## {}\n\n{}", escaped(&document.run.title), table(&document.run));
     let (name, origin) = (escaped(&input.plan.name), escaped(&origin::sentence(input)));
-    format!("# {name}\n\n{origin}.\n\n{}.\n\n{sentences}{warnings}{tables}{run}", status::counted(&digest))
+    format!("# {name}\n\n{origin}.\n\n{}.\n\n{sentences}{warnings}{tables}{run}", status::counted(&document.digest))
 }
 
 /// Returns the warnings of the run, the doubts about its numbers first.

@@ -4,7 +4,7 @@ use crate::bound::Bound;
 use crate::digest::{Digest, PointDigest, Rated};
 use crate::tables::percentile_note;
 use crate::words::{cut, full_rate_unit, grouped, searched, share, title, unit};
-use crate::{Input, origin, status, verdict};
+use crate::{origin, status, verdict};
 use sixbench_method::plan::Measure;
 use sixbench_method::stats::Summary;
 use sixbench_method::status::PointStatus;
@@ -37,24 +37,24 @@ fn unit_of(measure: &Measure) -> &'static str {
 }
 
 /// The summary of a run for a terminal of `width` columns: tables, then the verdict.
-pub fn terminal(input: &Input, width: usize, color: bool) -> String {
-    let digest = Digest::new(input);
+pub(crate) fn terminal(digest: &Digest<'_>, width: usize, color: bool) -> String {
+    let input = digest.input;
     let paint = Paint { color };
     let width = width.max(NARROWEST);
     let table = |points: Kind| match width {
-        72.. => full_table(&digest, &points, width, &paint),
-        _ => short_table(&digest, &points, width, &paint),
+        72.. => full_table(digest, &points, width, &paint),
+        _ => short_table(digest, &points, width, &paint),
     };
-    let tables: Vec<String> = kinds(&digest).map(table).collect();
+    let tables: Vec<String> = kinds(digest).map(table).collect();
     let tables = tables.join("\n");
     let summaries: Vec<Summary> = digest.points.iter().filter_map(PointDigest::rated).map(|r| r.summary).collect();
     let notes = match summaries.is_empty() {
         true => String::new(),
         false => wrapped(&percentile_note(summaries.iter()), width),
     };
-    let verdict: String = said(&digest).iter().map(|s| wrapped(s, width)).collect();
-    let points: String = status::list(&digest).iter().map(|line| wrapped(&format!("  {line}"), width)).collect();
-    let points = wrapped(&format!("{}.", status::counted(&digest)), width) + &points;
+    let verdict: String = said(digest).iter().map(|s| wrapped(s, width)).collect();
+    let points: String = status::list(digest).iter().map(|line| wrapped(&format!("  {line}"), width)).collect();
+    let points = wrapped(&format!("{}.", status::counted(digest)), width) + &points;
     let origin = wrapped(&format!("{}.", origin::sentence(input)), width);
     let command = match origin::command(input) {
         "" => String::new(),

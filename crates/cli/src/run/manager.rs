@@ -3,7 +3,7 @@
 use super::expectations::{self, Judgement};
 use super::origin;
 use super::owner;
-use super::reporting::{self, Findings};
+use super::reporting::{self, Derived, Findings};
 use super::session::{Session, Site, Wanted};
 use super::stop;
 use super::store::Store;
@@ -112,7 +112,8 @@ impl Manager<'_> {
     fn end(mut self, outcome: Result<(), Failed>, color: bool) -> Ended {
         let error = outcome.as_ref().err();
         origin::end(&mut self.facts, error.map_or(Exit::Done, |failed| failed.exit), error.map(|failed| &failed.error));
-        let (report, outcome) = match (self.write(outcome.is_err()), outcome) {
+        let (written, summary) = self.write(outcome.is_err(), color);
+        let (report, outcome) = match (written, outcome) {
             (Ok(report), outcome) => (Some(report), outcome),
             (Err(failed), Ok(())) => (None, Err(failed)),
             // The error that ended the run is reported rather than that its report could not be written: it is the cause.
@@ -124,8 +125,6 @@ impl Manager<'_> {
         };
         let results = self.store.directory().display().to_string();
         self.show(&Event::RunEnded { results, interrupted: error.is_some() });
-        let commands = self.commands();
-        let summary = reporting::terminal(&self.findings(&commands, error.is_some()), color);
         let (plan, records) = (self.order.plan, &self.order.records);
         let trials = records.len();
         if exit != Exit::Done {
@@ -140,7 +139,7 @@ impl Manager<'_> {
     fn all_devices(&mut self) -> Result<(), Failed> {
         for tests in groups(self.order.plan) {
             self.group(&tests)?;
-            self.write(true)?;
+            self.write(true, false).0?;
         }
         Ok(())
     }
@@ -355,11 +354,14 @@ impl Manager<'_> {
         Findings { plan: self.order.plan, records: &self.order.records, facts: &self.facts, commands, interrupted }
     }
 
-    fn write(&mut self, interrupted: bool) -> Result<PathBuf, Failed> {
+    /// Writes what is derived from the run; returns the path of the page, and the summary, which needs no file.
+    fn write(&mut self, interrupted: bool, color: bool) -> (Result<PathBuf, Failed>, String) {
         let commands = self.commands();
-        self.store.write("commands.sh", &commands)?;
-        self.store.write_facts(&self.facts)?;
-        Ok(reporting::write(self.store.directory(), &self.findings(&commands, interrupted))?)
+        let kept = self.store.write("commands.sh", &commands).and_then(|()| self.store.write_facts(&self.facts));
+        match reporting::write(self.store.directory(), &self.findings(&commands, interrupted), color) {
+            Ok(Derived { report, summary }) => (kept.and(report).map_err(Failed::from), summary),
+            Err(error) => (Err(error.into()), String::new()),
+        }
     }
 
     /// Returns every command so far, those of an earlier part of the run first.

@@ -19,34 +19,30 @@ pub(crate) struct Findings<'a> {
     pub(crate) interrupted: bool,
 }
 
-/// Writes all derived files; returns the path of report.html.
-pub(crate) fn write(directory: &Path, findings: &Findings<'_>) -> Result<PathBuf> {
+/// What is derived from a run: the path of report.html, or why the files could not be written, and the summary for the terminal.
+pub(crate) struct Derived {
+    pub(crate) report: Result<PathBuf>,
+    pub(crate) summary: String,
+}
+
+/// Writes all derived files.
+///
+/// # Errors
+/// When a record is of a newer format than this version knows.
+pub(crate) fn write(directory: &Path, findings: &Findings<'_>, color: bool) -> Result<Derived> {
     let outcomes = replay::outcomes(findings.plan, findings.records);
     let generated = now();
     let input = input(findings, &outcomes, &generated);
-    store::write(directory, "report.html", &report::html(&input)?)?;
-    store::write(directory, "results.csv", &report::csv(&input))?;
-    store::write(directory, "points.csv", &report::points_csv(&input))?;
-    store::write(directory, "results-values.csv", &report::values_csv(&input))?;
-    store::write(directory, "warnings.csv", &report::warnings_csv(&input))?;
-    if let Some(scaling) = report::scaling_csv(&input) {
-        store::write(directory, "results-scaling.csv", &scaling)?;
-    }
-    store::write(directory, "results.tex", &report::latex(&input))?;
-    store::write(directory, "results.md", &report::markdown(&input))?;
-    store::write(directory, "results.json", &report::json(&input))?;
-    for (name, figure) in report::figures(&input) {
-        store::write(directory, &name, &figure)?;
-    }
-    Ok(directory.join("report.html"))
+    let document = report::Document::new(&input)?;
+    let width = std::env::var("COLUMNS").ok().and_then(|c| c.parse().ok()).unwrap_or(100);
+    Ok(Derived { report: write_files(directory, &document), summary: document.terminal(width, color) })
 }
 
-/// Returns the summary for the terminal.
-pub(crate) fn terminal(findings: &Findings<'_>, color: bool) -> String {
-    let outcomes = replay::outcomes(findings.plan, findings.records);
-    let generated = now();
-    let width = std::env::var("COLUMNS").ok().and_then(|c| c.parse().ok()).unwrap_or(100);
-    report::terminal(&input(findings, &outcomes, &generated), width, color)
+fn write_files(directory: &Path, document: &report::Document<'_>) -> Result<PathBuf> {
+    for (name, text) in document.files()? {
+        store::write(directory, &name, &text)?;
+    }
+    Ok(directory.join("report.html"))
 }
 
 /// Writes the derived files of a stored run again; returns the path of report.html and the terminal's summary.
@@ -66,7 +62,8 @@ pub(crate) fn again(directory: &Path, color: bool) -> Result<(PathBuf, String)> 
     }
     let interrupted = !replay::is_complete(&plan, &replayed.finished);
     let findings = Findings { plan: &plan, records: &records, facts: &facts, commands: &commands, interrupted };
-    Ok((write(directory, &findings)?, terminal(&findings, color)))
+    let Derived { report, summary } = write(directory, &findings, color)?;
+    Ok((report?, summary))
 }
 
 fn input<'a>(findings: &Findings<'a>, outcomes: &'a [Outcome], generated: &'a str) -> report::Input<'a> {

@@ -1,7 +1,6 @@
 //! `points.csv`: one row for each planned point, whether it has a result or not.
 
 use super::{directions, line, run};
-use crate::Input;
 use crate::digest::{Digest, PointDigest};
 use crate::origin::Span;
 use crate::status::why;
@@ -13,10 +12,10 @@ const COLUMNS: &str = "plan,test,title,dut,frame_size_octets,directions,measure,
      last_trial_ended";
 
 /// Every planned point with its status, its one number, and the run it is of; a column for each label of the run, `label_KEY`.
-pub fn points_csv(input: &Input) -> String {
-    let digest = Digest::new(input);
+pub(crate) fn points_csv(digest: &Digest<'_>) -> String {
+    let input = digest.input;
     let run = run::fields(input);
-    let rows = digest.all_points().filter_map(|point| Some(row(&digest, point, point.planned(&digest)?)));
+    let rows = digest.all_points().filter_map(|point| Some(row(digest, point, point.planned(digest)?)));
     let rows = rows.map(|row| line(row.into_iter().chain(run.iter().cloned())));
     std::iter::once(format!("{COLUMNS},{}\n", run::columns(input))).chain(rows).collect()
 }

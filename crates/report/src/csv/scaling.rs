@@ -1,7 +1,6 @@
 //! `results-scaling.csv`: series over the DUT's cores, one row for each number.
 
 use super::{line, run};
-use crate::Input;
 use crate::digest::Digest;
 use crate::scaling::{Scaling, scalings};
 use crate::words::full_rate_unit;
@@ -11,10 +10,10 @@ const COLUMNS: &str = "plan,series,frame_size_octets,cores,what,device,value,low
 
 /// Rates, proportions, speed-up and efficiency of each number of cores, idle time of each device, and the parameters of the fitted laws with
 /// the ends of their intervals. `None` of a plan without such a series.
-pub fn scaling_csv(input: &Input) -> Option<String> {
-    let digest = Digest::new(input);
-    let all = scalings(&digest);
-    let rows = all.iter().flat_map(|scaling| rows(&digest, scaling));
+pub(crate) fn scaling_csv(digest: &Digest<'_>) -> Option<String> {
+    let input = digest.input;
+    let all = scalings(digest);
+    let rows = all.iter().flat_map(|scaling| rows(digest, scaling));
     let run = run::fields(input);
     let lines = rows.map(|row| line(row.into_iter().chain(run.iter().cloned())));
     (!all.is_empty()).then(|| std::iter::once(format!("{COLUMNS},{}\n", run::columns(input))).chain(lines).collect())

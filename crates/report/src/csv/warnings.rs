@@ -4,7 +4,7 @@ use super::{line, run};
 use crate::Input;
 
 /// Returns one row for each warning, numbered in the order of the other outputs; of a run without any the header alone.
-pub fn warnings_csv(input: &Input) -> String {
+pub(crate) fn warnings_csv(input: &Input) -> String {
     let run = run::fields(input);
     let row = |(number, warning): (usize, &String)| {
         let own = [input.plan.name.clone(), number.to_string(), warning.clone()];

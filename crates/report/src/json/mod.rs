@@ -5,7 +5,6 @@ mod queries;
 mod scaling;
 mod stateful;
 
-use crate::Input;
 use crate::csv::{limit_name, unit_name};
 use crate::digest::{Digest, GoalDigest, Hindrance, PointDigest, Sample};
 use crate::words::full_rate_unit;
@@ -134,8 +133,8 @@ struct JsonBracket {
 ///
 /// # Panics
 /// Never: nothing in it can fail to be written as JSON.
-pub fn json(input: &Input) -> String {
-    let digest = Digest::new(input);
+pub(crate) fn json(digest: &Digest<'_>) -> String {
+    let input = digest.input;
     let results = Results {
         format: FORMAT,
         plan: &input.plan.name,
@@ -143,10 +142,10 @@ pub fn json(input: &Input) -> String {
         interrupted: input.interrupted,
         run: JsonRun::of(input),
         warnings: &input.facts.warnings,
-        counts: JsonCounts::of(&digest),
+        counts: JsonCounts::of(digest),
         rate_unit: RATE_UNIT,
-        points: digest.all_points().map(|p| point(&digest, p)).collect(),
-        core_scaling: scaling::all(&digest),
+        points: digest.all_points().map(|p| point(digest, p)).collect(),
+        core_scaling: scaling::all(digest),
     };
     serde_json::to_string_pretty(&results).expect("strings, numbers and lists are always JSON") + "\n"
 }

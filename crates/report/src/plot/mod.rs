@@ -18,13 +18,12 @@ pub(crate) mod queries;
 mod repetitions;
 pub(crate) mod scalability;
 mod search;
-mod sheet;
+pub(crate) mod sheet;
 mod style;
 pub(crate) mod throughput;
 mod timeout;
 
 use crate::digest::Digest;
-use crate::{Input, chapter};
 use serde::Serialize;
 use style::Key;
 
@@ -61,12 +60,4 @@ pub(crate) fn evidence(digest: &Digest) -> Vec<Figure> {
         headroom::figure(digest),
         processor::figure(digest),
     ]
-}
-
-/// The figures as files: name and SVG, each to be read on its own on a white ground.
-pub fn figures(input: &Input) -> Vec<(String, String)> {
-    let digest = Digest::new(input);
-    let chapters = chapter::results(&digest).into_iter().chain(chapter::evidence(&digest));
-    let drawn = chapters.flat_map(|chapter| chapter.figures).filter(|f| !f.panels.is_empty());
-    drawn.map(|f| (format!("{}.svg", f.id), sheet::compose(&f))).collect()
 }

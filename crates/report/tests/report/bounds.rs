@@ -1,8 +1,8 @@
 //! Numbers made of lower bounds are bounds, in sentences and in tables.
 
+use crate::formats::{markdown, terminal};
 use crate::sample::Sample;
 use sixbench_method::search::Limit;
-use sixbench_report::{markdown, terminal};
 
 const LIMITS: [Limit; 3] = [Limit::Tester, Limit::Maximum, Limit::Disturbed];
 

@@ -1,7 +1,7 @@
 //! The views of a run of DNS servers (RFC 8219 section 9).
 
+use crate::formats::{csv, figures, html, json, latex, markdown, terminal};
 use crate::sample::Sample;
-use sixbench_report::{csv, figures, html, json, latex, markdown, terminal};
 
 #[test]
 fn the_views_of_dns_servers() {

@@ -3,6 +3,7 @@
 
 mod bounds;
 mod dns;
+mod formats;
 mod measures;
 mod points;
 mod response;

@@ -1,11 +1,11 @@
 //! The views of a run of every measure.
 
+use crate::formats::{figures, html, json, latex, markdown, terminal, values_csv};
 use crate::sample::Sample;
 use sixbench_method::plan::{Measure, SearchMethod};
 use sixbench_method::repeat::Repetition;
 use sixbench_method::search::{Bracket, Limit};
 use sixbench_method::terms::{FrameRate, LossRatio};
-use sixbench_report::{figures, html, json, latex, markdown, terminal, values_csv};
 
 #[test]
 fn the_tables_of_every_measure() {

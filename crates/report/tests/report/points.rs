@@ -1,12 +1,12 @@
 //! No planned point is lost: each has a status in every output.
 
+use crate::formats::{csv, html, json, latex, markdown, points_csv, scaling_csv, terminal, values_csv, warnings_csv};
 use crate::sample::Sample;
 use proptest::prelude::*;
 use serde_json::Value;
 use sixbench_method::plan::Test;
 use sixbench_method::record::Ending;
 use sixbench_method::status::{PlannedPoint, planned_points};
-use sixbench_report::{csv, html, json, latex, markdown, points_csv, scaling_csv, terminal, values_csv, warnings_csv};
 
 /// The status of a point as each format shows it.
 const WORDS: [&str; 4] = ["result", "at least", "no result", "not run"];

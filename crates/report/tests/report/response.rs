@@ -1,7 +1,7 @@
 //! The views of a run of the 6to4 paper.
 
+use crate::formats::{figures, html, json, latex, markdown, terminal, values_csv};
 use crate::sample::Sample;
-use sixbench_report::{figures, html, json, latex, markdown, terminal, values_csv};
 
 #[test]
 fn the_views_of_numbers_of_clients() {

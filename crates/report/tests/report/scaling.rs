@@ -1,8 +1,8 @@
 //! The views of a run over the cores of two devices in a chain.
 
+use crate::formats::{figures, html, json, latex, markdown, scaling_csv, terminal};
 use crate::sample::Sample;
 use sixbench_method::search::Limit;
-use sixbench_report::{figures, html, json, latex, markdown, scaling_csv, terminal};
 
 #[test]
 fn the_views_of_a_run_over_cores() {

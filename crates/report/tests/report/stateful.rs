@@ -1,9 +1,9 @@
 //! The views of a run of stateful gateways (RFC 9693).
 
+use crate::formats::{csv, figures, html, json, latex, markdown, terminal, values_csv};
 use crate::sample::Sample;
 use sixbench_method::search::Limit;
 use sixbench_method::terms::FrameRate;
-use sixbench_report::{csv, figures, html, json, latex, markdown, terminal, values_csv};
 
 #[test]
 fn the_views_of_stateful_gateways() {

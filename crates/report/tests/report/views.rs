@@ -1,9 +1,10 @@
 //! The views of one sample run, and of a run without results.
 
+use crate::formats::{csv, figures, html, json, markdown, terminal};
 use crate::sample::Sample;
 use sixbench_method::search::Limit;
 use sixbench_method::terms::FrameRate;
-use sixbench_report::{ReportError, csv, figures, html, json, markdown, terminal};
+use sixbench_report::ReportError;
 
 #[test]
 fn the_views_of_a_run() {

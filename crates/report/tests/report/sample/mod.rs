@@ -14,7 +14,7 @@ use sixbench_method::repeat::Repetition;
 use sixbench_method::search::{Bracket, Limit};
 use sixbench_method::terms::*;
 use sixbench_method::trial::*;
-use sixbench_report::{Budget, Input, figures, html, latex, markdown, terminal};
+use sixbench_report::{Budget, Document, Input};
 
 pub(super) const SECOND: u64 = 1_000_000_000;
 
@@ -58,13 +58,9 @@ impl Sample {
         let directory = format!("{directory}/{folder}");
         std::fs::create_dir_all(&directory).expect("a directory");
         let input = self.input();
-        let views = [
-            ("report.html".to_owned(), html(&input).expect("a page")),
-            ("report.md".to_owned(), markdown(&input)),
-            ("report.txt".to_owned(), terminal(&input, 100, false)),
-            ("report.tex".to_owned(), latex(&input)),
-        ];
-        for (name, text) in views.into_iter().chain(figures(&input)) {
+        let document = Document::new(&input).expect("a report");
+        std::fs::write(format!("{directory}/report.txt"), document.terminal(100, false)).expect("a view");
+        for (name, text) in document.files().expect("a report") {
             std::fs::write(format!("{directory}/{name}"), text).expect("a view");
         }
     }

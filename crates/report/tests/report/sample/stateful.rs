@@ -139,7 +139,8 @@ fn perform(test: &Test, size: FrameSize, repetition: u32, spec: &TrialSpec) -> T
 /// What the Responder saw, and which connections were lost.
 fn told(test: &Test, result: &mut TrialResult) {
     let missing = result.not_received();
-    let Some(connections) = &mut result.connections else { return };
+    let is_of_phase_1 = result.spec.shape.connections().is_some();
+    let Some(connections) = result.phase_1_mut() else { return };
     let seen = connections.established;
     let sources = seen / 90;
     connections.mapping = match test.dut.as_str() {
@@ -162,14 +163,14 @@ fn told(test: &Test, result: &mut TrialResult) {
     connections.state_table = kept.min(connections.offered);
     let how = if connections.lost() > 0 { "its frame did not arrive" } else { "the Responder's frame did not come back" };
     let example = |i: u64| format!("connection {}, 10.0.0.2:{} to 198.18.0.2:{}: {how}", 41_366 + i, 15_840 + 31 * i, 81 + i);
-    let named = if result.spec.shape.connections().is_some() { missing } else { connections.lost() };
+    let named = if is_of_phase_1 { missing } else { connections.lost() };
     connections.examples = (0..named.min(5)).map(example).collect();
 }
 
 /// The table filling at R, level in what follows; and why connections were lost.
 fn watched(result: &TrialResult) -> Watch {
     let mut watch = watch((result.spec.rate.0 / 1000).min(900) as u16);
-    let Some(connections) = &result.connections else { return watch };
+    let Some(connections) = result.phase_1() else { return watch };
     let fill_s = connections.offered as f64 / connections.rate.0.max(1) as f64;
     watch.interval_ns = ((fill_s * 1e9 / 8.0) as u64).max(1);
     let full = connections.established;

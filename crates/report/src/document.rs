@@ -1,0 +1,102 @@
+//! A run, taken in once: what every format prints. The formats differ in how they print it.
+
+use crate::chapter::{self, Chapter};
+use crate::csv::{points_csv, results_csv, scaling_csv, values_csv, warnings_csv};
+use crate::digest::{Digest, check_formats};
+use crate::plot::sheet;
+use crate::table::Table;
+use crate::tables::trial;
+use crate::{Input, ReportError, conformance, html, json, latex, markdown, origin, terminal, verdict};
+use std::cell::OnceCell;
+
+/// What a run has found, in the parts of a report. Nothing is drawn or counted twice, however many formats are asked for.
+pub struct Document<'a> {
+    pub(crate) digest: Digest<'a>,
+    /// The verdict in sentences.
+    pub(crate) verdict: Vec<String>,
+    pub(crate) faults: Table,
+    pub(crate) conformance: Table,
+    /// The facts of the run itself.
+    pub(crate) run: Table,
+    /// Drawn when a format first asks for them: the terminal does not.
+    results: OnceCell<Vec<Chapter>>,
+    evidence: OnceCell<Vec<Chapter>>,
+}
+
+/// A file that holds a report: its name, and its text where the run has anything for it.
+type Format = (&'static str, fn(&Document<'_>) -> Result<Option<String>, ReportError>);
+
+/// The files of a report beside its figures, in the order in which they are written.
+const FORMATS: [Format; 9] = [
+    ("report.html", |document| html::html(document).map(Some)),
+    ("results.csv", |document| Ok(Some(results_csv(document.digest.input)))),
+    ("points.csv", |document| Ok(Some(points_csv(&document.digest)))),
+    ("results-values.csv", |document| Ok(Some(values_csv(document.digest.input)))),
+    ("warnings.csv", |document| Ok(Some(warnings_csv(document.digest.input)))),
+    ("results-scaling.csv", |document| Ok(scaling_csv(&document.digest))),
+    ("results.tex", |document| Ok(Some(latex::latex(document)))),
+    ("results.md", |document| Ok(Some(markdown::markdown(document)))),
+    ("results.json", |document| Ok(Some(json::json(&document.digest)))),
+];
+
+impl<'a> Document<'a> {
+    /// Takes in a run.
+    ///
+    /// # Errors
+    /// When a record is of a newer format than this version knows.
+    pub fn new(input: &'a Input<'a>) -> Result<Self, ReportError> {
+        check_formats(input.records)?;
+        let digest = Digest::new(input);
+        Ok(Self {
+            verdict: verdict::sentences(&digest),
+            faults: trial::faults(&digest),
+            conformance: conformance::table(input),
+            run: origin::table(input),
+            digest,
+            results: OnceCell::new(),
+            evidence: OnceCell::new(),
+        })
+    }
+
+    /// Returns the text of one file of the report, or `None` where the run has nothing for it, or no file has this name.
+    ///
+    /// # Errors
+    /// A template that does not fit its context: a bug of this crate.
+    pub fn file(&self, name: &str) -> Result<Option<String>, ReportError> {
+        FORMATS.iter().find(|(of, _)| *of == name).map_or(Ok(None), |(_, format)| format(self))
+    }
+
+    /// Returns every file of the report with its name, the figures last.
+    ///
+    /// # Errors
+    /// A template that does not fit its context: a bug of this crate.
+    pub fn files(&self) -> Result<Vec<(String, String)>, ReportError> {
+        let mut files = Vec::new();
+        for (name, format) in FORMATS {
+            files.extend(format(self)?.map(|text| (name.to_owned(), text)));
+        }
+        files.extend(self.figures());
+        Ok(files)
+    }
+
+    /// Returns the summary for a terminal of `width` columns: tables, then the verdict.
+    pub fn terminal(&self, width: usize, color: bool) -> String {
+        terminal::terminal(&self.digest, width, color)
+    }
+
+    /// The chapters of results, measure by measure.
+    pub(crate) fn results(&self) -> &[Chapter] {
+        self.results.get_or_init(|| chapter::results(&self.digest))
+    }
+
+    /// The chapters of evidence that the results rest on.
+    pub(crate) fn evidence(&self) -> &[Chapter] {
+        self.evidence.get_or_init(|| chapter::evidence(&self.digest))
+    }
+
+    /// Returns the figures as files: name and SVG, each to be read on its own on a white ground.
+    pub fn figures(&self) -> impl Iterator<Item = (String, String)> {
+        let drawn = self.results().iter().chain(self.evidence()).flat_map(|chapter| &chapter.figures);
+        drawn.filter(|figure| !figure.panels.is_empty()).map(|figure| (format!("{}.svg", figure.id), sheet::compose(figure)))
+    }
+}

@@ -1,0 +1,52 @@
+//! Single formats of a report, by the names of their files.
+
+use sixbench_report::{Document, Input, ReportError};
+
+fn file(input: &Input, name: &str) -> Option<String> {
+    Document::new(input).and_then(|document| document.file(name)).expect("a report")
+}
+
+pub(crate) fn html(input: &Input) -> Result<String, ReportError> {
+    Ok(Document::new(input)?.file("report.html")?.expect("a page"))
+}
+
+pub(crate) fn csv(input: &Input) -> String {
+    file(input, "results.csv").expect("rows")
+}
+
+pub(crate) fn points_csv(input: &Input) -> String {
+    file(input, "points.csv").expect("rows")
+}
+
+pub(crate) fn values_csv(input: &Input) -> String {
+    file(input, "results-values.csv").expect("rows")
+}
+
+pub(crate) fn warnings_csv(input: &Input) -> String {
+    file(input, "warnings.csv").expect("rows")
+}
+
+pub(crate) fn scaling_csv(input: &Input) -> Option<String> {
+    file(input, "results-scaling.csv")
+}
+
+pub(crate) fn latex(input: &Input) -> String {
+    file(input, "results.tex").expect("tables")
+}
+
+pub(crate) fn markdown(input: &Input) -> String {
+    file(input, "results.md").expect("tables")
+}
+
+pub(crate) fn json(input: &Input) -> String {
+    file(input, "results.json").expect("a document")
+}
+
+/// Returns the names of the figures and their SVG.
+pub(crate) fn figures(input: &Input) -> Vec<(String, String)> {
+    Document::new(input).expect("a report").figures().collect()
+}
+
+pub(crate) fn terminal(input: &Input, width: usize, color: bool) -> String {
+    Document::new(input).expect("a report").terminal(width, color)
+}
