@@ -21,14 +21,6 @@ impl Clock {
     pub fn now_ns(&self) -> u64 {
         self.source.delta_as_nanos(self.origin, self.source.raw())
     }
-
-    /// Spins until `time_ns`; returns at once if that has passed.
-    #[inline]
-    pub fn spin_until(&self, time_ns: u64) {
-        while self.now_ns() < time_ns {
-            std::hint::spin_loop();
-        }
-    }
 }
 
 #[cfg(test)]
@@ -37,20 +29,15 @@ mod tests {
     use std::time::{Duration, Instant};
 
     #[test]
-    fn time_goes_forward_and_a_spin_reaches_its_end() {
-        let clock = Clock::new();
-        let end = clock.now_ns() + 100_000;
-        clock.spin_until(end);
-        assert!(clock.now_ns() >= end);
-    }
-
-    #[test]
     fn the_clock_agrees_with_the_system_within_a_hundredth() {
         let clock = Clock::new();
-        let (system, own_ns) = (Instant::now(), clock.now_ns());
+        // The system's clock is read on both sides of each reading: this thread may lose its core between two of them.
+        let read = || (Instant::now(), clock.now_ns(), Instant::now());
+        let begin = read();
         std::thread::sleep(Duration::from_millis(50));
-        let own = Duration::from_nanos(clock.now_ns() - own_ns);
-        let drift = system.elapsed().abs_diff(own);
-        assert!(drift < Duration::from_millis(5), "{drift:?}");
+        let end = read();
+        let own = Duration::from_nanos(end.1 - begin.1);
+        let (least, most) = (end.0.duration_since(begin.2), end.2.duration_since(begin.0));
+        assert!(own >= least.mul_f64(0.99) && own <= most.mul_f64(1.01), "{least:?} {own:?} {most:?}");
     }
 }

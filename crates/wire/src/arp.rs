@@ -7,8 +7,6 @@ use crate::ethernet::{self, EtherType, EthernetHeader, EthernetView};
 use crate::octets::{array, at_least, be16, must};
 use crate::{MacAddress, WireError};
 
-/// Octets of a frame before padding: Ethernet header and message.
-pub const UNPADDED_LEN: usize = ethernet::HEADER_LEN + MESSAGE_LEN;
 /// Octets of a frame as built: padded to Ethernet's minimum, without frame check sequence.
 pub const FRAME_LEN: usize = ethernet::MINIMUM_LEN;
 
@@ -120,6 +118,9 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    /// Octets of a frame before padding: Ethernet header and message.
+    const UNPADDED_LEN: usize = ethernet::HEADER_LEN + MESSAGE_LEN;
     use crate::octets::hex;
 
     /// Between 198.18.0.2 (02:..:02) and 198.18.0.1 (02:..:01), as Linux sent them.

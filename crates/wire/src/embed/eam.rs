@@ -89,12 +89,6 @@ impl EamTable {
         Ok(Self(mappings))
     }
 
-    /// A table whose mappings may overlap: the longest prefix that contains an address decides,
-    /// the first in the table among equals.
-    pub fn with_overlaps(mappings: Vec<Eam>) -> Self {
-        Self(mappings)
-    }
-
     /// The mappings, in the order given.
     pub fn mappings(&self) -> &[Eam] {
         &self.0
@@ -102,14 +96,12 @@ impl EamTable {
 
     /// The IPv6 address that stands for `address`; `None` if no mapping contains it.
     pub fn to_ipv6(&self, address: Ipv4Addr) -> Option<Ipv6Addr> {
-        let candidates = self.0.iter().rev().filter(|mapping| mapping.ipv4.contains(address));
-        candidates.max_by_key(|mapping| mapping.ipv4.len()).map(|mapping| mapping.to_ipv6(address))
+        self.0.iter().find(|mapping| mapping.ipv4.contains(address)).map(|mapping| mapping.to_ipv6(address))
     }
 
     /// The IPv4 address that stands for `address`; `None` if no mapping contains it.
     pub fn to_ipv4(&self, address: Ipv6Addr) -> Option<Ipv4Addr> {
-        let candidates = self.0.iter().rev().filter(|mapping| mapping.ipv6.contains(address));
-        candidates.max_by_key(|mapping| mapping.ipv6.len()).map(|mapping| mapping.to_ipv4(address))
+        self.0.iter().find(|mapping| mapping.ipv6.contains(address)).map(|mapping| mapping.to_ipv4(address))
     }
 }
 
@@ -200,17 +192,5 @@ mod tests {
         assert!(error.starts_with(names), "{error}");
         let same_ipv6 = vec![eam("192.0.2.1", "2001:db8::1"), eam("192.0.2.2", "2001:db8::1")];
         assert!(EamTable::new(same_ipv6).is_err());
-    }
-
-    #[test]
-    fn the_longest_match_decides_where_overlaps_are_allowed() {
-        let table = EamTable::with_overlaps(vec![
-            eam("192.0.2.0/24", "2001:db8:aaaa::/120"),
-            eam("192.0.2.8/29", "2001:db8:bbbb::/125"),
-        ]);
-        let address = Ipv4Addr::new(192, 0, 2, 9);
-        assert_eq!(table.to_ipv6(address), "2001:db8:bbbb::1".parse().ok());
-        assert_eq!(table.to_ipv4("2001:db8:aaaa::9".parse().unwrap()), Some(address));
-        both_ways(&table, "192.0.2.16", "2001:db8:aaaa::10");
     }
 }
