@@ -7,7 +7,7 @@ use sixbench_io::{PortError, Receive};
 use sixbench_wire::MacAddress;
 use sixbench_wire::arp::{Arp, Operation};
 use sixbench_wire::ethernet::EthernetView;
-use sixbench_wire::ndp::{Message, Solicitation};
+use sixbench_wire::ndp::{NdpMessage, Solicitation};
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -39,12 +39,12 @@ impl Answerer {
             }
             return true;
         }
-        match Message::parse(frame) {
-            Ok(Message::Solicitation(question)) => {
+        match NdpMessage::parse(frame) {
+            Ok(NdpMessage::Solicitation(question)) => {
                 self.answer(frame, question.target.into(), |own| question.advertise(own).to_frame());
                 true
             }
-            Ok(Message::Advertisement(_)) => true,
+            Ok(NdpMessage::Advertisement(_)) => true,
             Err(_) => false,
         }
     }
@@ -151,8 +151,8 @@ fn answer_in(frame: &[u8], wanted: IpAddr) -> Option<MacAddress> {
     if let Ok(arp) = Arp::parse(frame) {
         return (IpAddr::V4(arp.sender) == wanted).then_some(arp.sender_mac);
     }
-    match Message::parse(frame) {
-        Ok(Message::Advertisement(a)) if IpAddr::V6(a.target) == wanted => Some(a.target_mac.unwrap_or(a.src_mac)),
+    match NdpMessage::parse(frame) {
+        Ok(NdpMessage::Advertisement(a)) if IpAddr::V6(a.target) == wanted => Some(a.target_mac.unwrap_or(a.src_mac)),
         _ => None,
     }
 }

@@ -8,7 +8,9 @@ use crate::subscriber::Population;
 use sixbench_method::plan::Payload;
 use sixbench_method::terms::{Direction, IpVersion, Share};
 use sixbench_method::trial::{Schedule, Shape, TrialSpec};
-use sixbench_wire::template::{Description, End, Outer, StampedTime, Subscriber, Template, Transport, Variable};
+use sixbench_wire::template::{
+    DatagramEnd, Description, OuterHeader, StampedTime, SubscriberAddresses, Template, Transport, Variable,
+};
 use sixbench_wire::{EchoKind, MacAddress, WireError};
 
 /// The hop limit test frames leave with.
@@ -71,10 +73,10 @@ struct Common<'a> {
 
 impl Common<'_> {
     /// Returns the end of the frames at which the subscribers are: they are on the left.
-    fn subscriber_end(&self) -> End {
+    fn subscriber_end(&self) -> DatagramEnd {
         match self.direction {
-            Direction::Forward => End::Source,
-            Direction::Reverse => End::Destination,
+            Direction::Forward => DatagramEnd::Source,
+            Direction::Reverse => DatagramEnd::Destination,
         }
     }
 
@@ -129,7 +131,7 @@ impl Kind {
         let conversation = if is_background { None } else { common.conversation() };
         let population = if is_background { None } else { common.population() };
         let sides = sides(common.variations(), version, conversation.as_ref().map(|(_, view)| *view));
-        let outer = face.tunnel.map(|tunnel| Outer {
+        let outer = face.tunnel.map(|tunnel| OuterHeader {
             src: tunnel.ends.source,
             dst: tunnel.ends.destination,
             hop_limit: if common.is_arrival { tunnel.hop_limit } else { HOP_LIMIT },
@@ -164,13 +166,13 @@ impl Kind {
 
     /// Returns the end at which the pattern has the subscribers: a reply has the pattern of its request.
     #[inline]
-    fn subscriber_end(&self, population: &Population) -> End {
-        if self.is_reply { End::Source } else { population.end() }
+    fn subscriber_end(&self, population: &Population) -> DatagramEnd {
+        if self.is_reply { DatagramEnd::Source } else { population.end() }
     }
 
     /// A request's fields as they are, a reply's with the ends swapped. An echo keeps identifier and sequence number (RFC 4443 section 4.2).
     #[inline]
-    fn turned(&self, ports: (u16, u16), places: Option<(u16, u16)>, subscriber: Option<Subscriber>) -> Fields {
+    fn turned(&self, ports: (u16, u16), places: Option<(u16, u16)>, subscriber: Option<SubscriberAddresses>) -> Fields {
         if !self.is_reply {
             return (ports, places, subscriber);
         }
@@ -209,7 +211,7 @@ impl Kind {
 }
 
 /// Ports, places of the addresses, and the subscriber's own addresses.
-type Fields = ((u16, u16), Option<(u16, u16)>, Option<Subscriber>);
+type Fields = ((u16, u16), Option<(u16, u16)>, Option<SubscriberAddresses>);
 
 fn version(ends: &Ends) -> IpVersion {
     if ends.source.is_ipv4() { IpVersion::Ipv4 } else { IpVersion::Ipv6 }
