@@ -12,7 +12,7 @@ use reference::{Reference, map, profiles};
 use serde::Deserialize;
 use sixbench_engine::profile::Profile;
 use sixbench_io::Port;
-use sixbench_io::loopback::{self, Device};
+use sixbench_io::loopback::{self, LoopbackDevice};
 use sixbench_io::pcap::Tee;
 use sixbench_method::plan::{Payload, Stateful};
 use sixbench_method::terms::{FrameRate, FrameSize, Share};
@@ -115,7 +115,7 @@ struct Datagram {
 }
 
 /// Twenty datagrams of each direction, as they were on either link.
-fn captured(name: &str, profile: Profile, device: Device) -> Vec<Datagram> {
+fn captured(name: &str, profile: Profile, device: LoopbackDevice) -> Vec<Datagram> {
     let scratch = Scratch::new(name);
     let [left, right] = ["left.pcap", "right.pcap"].map(|file| scratch.0.join(file));
     let ends = loopback::pair_with(device);

@@ -6,7 +6,7 @@ use common::*;
 use sixbench_engine::profile::{Appearance, Ends, Face, Group, Path, Paths, Profile, Subscribers, Tunnel, Variation};
 use sixbench_engine::{FrameTester, Layout, MeasureError};
 use sixbench_io::clock::Clock;
-use sixbench_io::loopback::{Device, pair_with};
+use sixbench_io::loopback::{LoopbackDevice, pair_with};
 use sixbench_method::isolation::Isolation;
 use sixbench_method::plan::{AddressPart, Flows, Order, Payload, Range, TrialSettings};
 use sixbench_method::terms::{FrameRate, Share};
@@ -22,7 +22,7 @@ fn spec() -> TrialSpec {
     TrialSpec::response(FrameRate(FRAMES * 5), 200_000_000)
 }
 
-fn asked(profile: Profile, device: Device) -> TrialResult {
+fn asked(profile: Profile, device: LoopbackDevice) -> TrialResult {
     trial_of(profile, device, spec())
 }
 
@@ -42,7 +42,7 @@ fn both(result: &TrialResult) -> (&DirectionResult, &DirectionResult) {
 }
 
 /// Of a frame of this direction, `true` from the left, what leaves on the far side; frames are numbered from 0 in each direction.
-fn relay(mut change: impl FnMut(bool, u64, Vec<u8>) -> Vec<Vec<u8>> + Send + 'static) -> Device {
+fn relay(mut change: impl FnMut(bool, u64, Vec<u8>) -> Vec<Vec<u8>> + Send + 'static) -> LoopbackDevice {
     let mut counts = [0, 0];
     Box::new(move |frame, from_left, out| {
         let count: &mut u64 = &mut counts[usize::from(from_left)];
@@ -71,7 +71,7 @@ fn every_request_is_answered_once_and_the_response_time_is_measured() {
 }
 
 /// As [`asked`], on a thread for each of the first so many cores.
-fn asked_on(threads: u32, profile: Profile, device: Device) -> TrialResult {
+fn asked_on(threads: u32, profile: Profile, device: LoopbackDevice) -> TrialResult {
     let _guard = ONE_AT_A_TIME.lock();
     let layout = Layout { cores: (0..threads).collect() };
     // Longer than this machine keeps a thread from its core.
@@ -153,7 +153,7 @@ fn a_relay_that_answers_itself_has_answered_nothing() {
         frame[56..58].copy_from_slice(&low.wrapping_sub(u16::from(carried)).to_be_bytes());
         frame
     };
-    let device: Device = Box::new(move |frame, from_left, out| {
+    let device: LoopbackDevice = Box::new(move |frame, from_left, out| {
         assert!(from_left, "no request arrives, so no reply leaves");
         out.push((false, answered(frame.to_vec())));
     });
@@ -200,7 +200,7 @@ type Frames = Vec<Vec<u8>>;
 fn tapped(profile: Profile) -> (Frames, Frames) {
     let kept = Arc::new(Mutex::new((Frames::new(), Frames::new())));
     let tap = kept.clone();
-    let device: Device = Box::new(move |frame, from_left, out| {
+    let device: LoopbackDevice = Box::new(move |frame, from_left, out| {
         let mut frames = tap.lock().expect("no panic");
         if from_left {
             frames.0.push(frame.to_vec())
@@ -250,7 +250,7 @@ fn a_reply_goes_to_where_its_request_came_from() {
 }
 
 /// 6to4 (RFC 3056) in octets: IPv6 leaves for the client whose IPv4 address is in its destination.
-fn sixtofour_relay() -> Device {
+fn sixtofour_relay() -> LoopbackDevice {
     Box::new(|frame, from_left, out| {
         let frame = if from_left { decapsulated(frame) } else { encapsulated(frame) };
         out.push((from_left, frame));
@@ -314,7 +314,7 @@ fn each_client_of_6to4_gets_its_own_replies() {
 }
 
 /// A wire that keeps every frame for `delay`. It looks at its clock when a frame comes, so the last ones stay.
-fn delay_line(delay: Duration) -> Device {
+fn delay_line(delay: Duration) -> LoopbackDevice {
     let (clock, mut kept) = (Clock::new(), VecDeque::new());
     Box::new(move |frame, from_left, out| {
         let now_ns = clock.now_ns();

@@ -4,13 +4,13 @@ mod common;
 
 use common::*;
 use sixbench_engine::profile::{Profile, Variation};
-use sixbench_io::loopback::Device;
+use sixbench_io::loopback::LoopbackDevice;
 use sixbench_method::plan::{AddressPart, Order, Range};
 use sixbench_method::terms::{Direction, Directions, FrameSize, LossRatio, Share};
 use sixbench_method::trial::{DirectionResult, Fault, TrialResult, Verdict};
 
 /// Applies `change` to every hundredth frame, and keeps a valid UDP checksum out of the way by leaving it as it was.
-fn every_hundredth(change: impl Fn(&mut Vec<u8>) + Send + 'static) -> Device {
+fn every_hundredth(change: impl Fn(&mut Vec<u8>) + Send + 'static) -> LoopbackDevice {
     each(move |number, mut frame| {
         if number % 100 == 50 {
             change(&mut frame);
@@ -101,7 +101,7 @@ fn frames_that_overtake_each_other_are_counted_as_reordered() {
     assert_eq!((forward.received, forward.reordered, forward.lost()), (FRAMES, 10, 0));
 }
 
-fn wrong_fields(device: Device, profile: Profile) -> (DirectionResult, String) {
+fn wrong_fields(device: LoopbackDevice, profile: Profile) -> (DirectionResult, String) {
     let result = trial(profile, device);
     let forward = forward(&result);
     assert_eq!((forward.received, forward.mistranslated), (990, 10), "{forward:?}");
@@ -214,7 +214,7 @@ fn frames_of_somebody_else_are_ignored_and_counted() {
 #[test]
 fn a_frame_sent_back_to_where_it_came_from_is_misdirected() {
     let mut number = 0;
-    let device: Device = Box::new(move |frame, from_left, out| {
+    let device: LoopbackDevice = Box::new(move |frame, from_left, out| {
         number += u64::from(from_left);
         let goes_back = from_left && number % 100 == 50;
         out.push((from_left != goes_back, frame.to_vec()));

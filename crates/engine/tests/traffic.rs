@@ -4,7 +4,7 @@ mod common;
 
 use common::*;
 use sixbench_engine::profile::{Profile, Variation};
-use sixbench_io::loopback::Device;
+use sixbench_io::loopback::LoopbackDevice;
 use sixbench_method::plan::{AddressPart, Flows, Order, Ports, Range};
 use sixbench_method::terms::{Directions, FrameRate, Share};
 use sixbench_method::trial::{Shape, Tagging, TrialSpec};
@@ -13,10 +13,10 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// A wire that keeps a copy of what left on the left.
-fn tapped() -> (Device, Arc<Mutex<Vec<Vec<u8>>>>) {
+fn tapped() -> (LoopbackDevice, Arc<Mutex<Vec<Vec<u8>>>>) {
     let frames = Arc::new(Mutex::new(Vec::new()));
     let kept = frames.clone();
-    let device: Device = Box::new(move |frame, from_left, out| {
+    let device: LoopbackDevice = Box::new(move |frame, from_left, out| {
         if from_left {
             kept.lock().expect("no panic").push(frame.to_vec());
         }

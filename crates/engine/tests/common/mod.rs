@@ -4,7 +4,7 @@
 use sixbench_engine::profile::{Ends, Face, Path, Paths, Profile};
 use sixbench_engine::{FrameTester, Layout, MeasureError};
 use sixbench_io::Port;
-use sixbench_io::loopback::{Device, pair_with};
+use sixbench_io::loopback::{LoopbackDevice, pair_with};
 use sixbench_method::isolation::Isolation;
 use sixbench_method::plan::TrialSettings;
 use sixbench_method::terms::{FrameRate, FrameSize, Share};
@@ -39,21 +39,21 @@ pub(crate) fn ipv6_with_background(share: Share) -> Profile {
 }
 
 /// One trial of a fifth of a second through `device`.
-pub(crate) fn trial(profile: Profile, device: Device) -> TrialResult {
+pub(crate) fn trial(profile: Profile, device: LoopbackDevice) -> TrialResult {
     trial_of(profile, device, TrialSpec::constant(FrameRate(FRAMES * 5), 200_000_000))
 }
 
-pub(crate) fn trial_of(profile: Profile, device: Device, spec: TrialSpec) -> TrialResult {
+pub(crate) fn trial_of(profile: Profile, device: LoopbackDevice, spec: TrialSpec) -> TrialResult {
     measure(profile, device, spec, 0)
 }
 
 /// As [`trial`], and a frame later than `timeout` is not received.
-pub(crate) fn trial_with_timeout(profile: Profile, device: Device, timeout: Duration) -> TrialResult {
+pub(crate) fn trial_with_timeout(profile: Profile, device: LoopbackDevice, timeout: Duration) -> TrialResult {
     trial_with(profile, device, TrialSpec::constant(FrameRate(FRAMES * 5), 200_000_000), timeout)
 }
 
 /// As [`trial_of`], and a frame later than `timeout` is not received.
-pub(crate) fn trial_with(profile: Profile, device: Device, spec: TrialSpec, timeout: Duration) -> TrialResult {
+pub(crate) fn trial_with(profile: Profile, device: LoopbackDevice, spec: TrialSpec, timeout: Duration) -> TrialResult {
     measure(profile, device, spec, timeout.as_nanos() as u64)
 }
 
@@ -61,15 +61,20 @@ pub(crate) fn trial_with(profile: Profile, device: Device, spec: TrialSpec, time
 pub(crate) static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 /// As [`trial_of`], for trials that cannot be performed.
-pub(crate) fn try_trial(profile: Profile, device: Device, spec: TrialSpec) -> Result<TrialResult, MeasureError> {
+pub(crate) fn try_trial(profile: Profile, device: LoopbackDevice, spec: TrialSpec) -> Result<TrialResult, MeasureError> {
     try_measure(profile, device, spec, 0)
 }
 
-fn measure(profile: Profile, device: Device, spec: TrialSpec, frame_timeout_ns: u64) -> TrialResult {
+fn measure(profile: Profile, device: LoopbackDevice, spec: TrialSpec, frame_timeout_ns: u64) -> TrialResult {
     try_measure(profile, device, spec, frame_timeout_ns).expect("a trial")
 }
 
-fn try_measure(profile: Profile, device: Device, spec: TrialSpec, frame_timeout_ns: u64) -> Result<TrialResult, MeasureError> {
+fn try_measure(
+    profile: Profile,
+    device: LoopbackDevice,
+    spec: TrialSpec,
+    frame_timeout_ns: u64,
+) -> Result<TrialResult, MeasureError> {
     let (left, right) = pair_with(device);
     try_between((Box::new(left), Box::new(right)), profile, spec, frame_timeout_ns)
 }
@@ -103,7 +108,7 @@ fn try_between(
 
 /// Passes every frame through `change`, which gets the frame's number among those of its direction, and leaves all of what it returns
 /// on the far side.
-pub(crate) fn each(mut change: impl FnMut(u64, Vec<u8>) -> Vec<Vec<u8>> + Send + 'static) -> Device {
+pub(crate) fn each(mut change: impl FnMut(u64, Vec<u8>) -> Vec<Vec<u8>> + Send + 'static) -> LoopbackDevice {
     let mut counts = [0, 0];
     Box::new(move |frame, from_left, out| {
         let count: &mut u64 = &mut counts[usize::from(from_left)];
