@@ -18,7 +18,7 @@ const LONGEST_SETTLING: Duration = Duration::from_secs(5);
 
 /// Holds the authorities, and lets a thread answer for them until they are wanted.
 #[derive(Default)]
-pub(super) struct Keeper {
+pub(super) struct BackgroundAuthority {
     resting: Option<Resting>,
 }
 
@@ -31,7 +31,7 @@ struct Resting {
     serving: JoinHandle<Vec<Authority>>,
 }
 
-impl Keeper {
+impl BackgroundAuthority {
     /// Takes them over. The thread runs on `core`, where the trials do.
     pub(super) fn keep(&mut self, authorities: Vec<Authority>, core: Option<u32>) {
         if authorities.is_empty() {
@@ -66,7 +66,7 @@ impl Keeper {
     }
 }
 
-impl Drop for Keeper {
+impl Drop for BackgroundAuthority {
     fn drop(&mut self) {
         drop(self.take());
     }
