@@ -18,7 +18,7 @@ struct AskedRange {
 }
 
 impl AskedNames {
-    /// Notes nothing yet, of ranges of addresses, each given by its first address and its size.
+    /// Creates it with no name asked for, from ranges of addresses, each given by its first address and its size.
     pub fn new(ranges: &[(u32, u64)]) -> Self {
         Self { ranges: ranges.iter().map(AskedRange::new).collect(), repeated: Box::default() }
     }
