@@ -2,7 +2,7 @@
 //! computes them again.
 
 use crate::flow::Counter;
-use crate::profile::{Appearance, Ends, Group, Subscribers};
+use crate::profile::{AddressPair, Appearance, SubscriberGroup, SubscriberGroups};
 use sixbench_method::plan::Order;
 use sixbench_wire::rules::{AddressRule, PortRule};
 use sixbench_wire::template::{DatagramEnd, SubscriberAddresses};
@@ -10,7 +10,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// The subscribers as one kind of frame of one direction bears them.
 #[derive(Clone, Debug)]
-pub(crate) struct Population {
+pub(crate) struct SubscriberPopulation {
     end: DatagramEnd,
     groups: Vec<SeenGroup>,
     numbers: Counter,
@@ -41,11 +41,11 @@ pub(crate) struct Draw {
     pub(crate) port: u32,
 }
 
-impl Population {
+impl SubscriberPopulation {
     /// `is_left`: as they are seen on the left link. `port_order` is that of the ports at the subscribers' end.
-    pub(crate) fn new(subscribers: &Subscribers, end: DatagramEnd, is_left: bool, port_order: Order) -> Self {
+    pub(crate) fn new(subscribers: &SubscriberGroups, end: DatagramEnd, is_left: bool, port_order: Order) -> Self {
         let mut first = 0;
-        let seen = |group: &Group| {
+        let seen = |group: &SubscriberGroup| {
             let seen = SeenGroup { first, seen: if is_left { group.left } else { group.right }, ports: group.ports };
             first += group.count;
             seen
@@ -56,16 +56,16 @@ impl Population {
     }
 
     /// The ends with nothing where each subscriber has an address of its own.
-    pub(crate) fn vacate(&self, ends: Ends) -> Ends {
+    pub(crate) fn zero_varying_suffix(&self, ends: AddressPair) -> AddressPair {
         if self.groups.iter().all(|group| group.seen.inner.is_none()) {
             return ends;
         }
-        let vacated = |address: IpAddr| -> IpAddr {
+        let zeroed = |address: IpAddr| -> IpAddr {
             if address.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() }
         };
         match self.end {
-            DatagramEnd::Source => Ends { source: vacated(ends.source), ..ends },
-            DatagramEnd::Destination => Ends { destination: vacated(ends.destination), ..ends },
+            DatagramEnd::Source => AddressPair { source: zeroed(ends.source), ..ends },
+            DatagramEnd::Destination => AddressPair { destination: zeroed(ends.destination), ..ends },
         }
     }
 

@@ -11,7 +11,7 @@ use super::query::{HEADER, Query};
 use super::questions::{ExpectedAnswers, Question, Questions};
 use super::records::{Record, Recorder};
 use super::tally::QueryTally;
-use crate::sender::{HOPELESS_NS, LAST_FRAME_WATCH_NS};
+use crate::sender::{GIVE_UP_LATENESS_NS, LAST_FRAME_WATCH_NS};
 use crate::stall::Gaps;
 use sixbench_io::clock::Clock;
 use sixbench_method::terms::FrameRate;
@@ -231,7 +231,7 @@ impl ClientState<'_> {
 
     #[inline]
     fn note_lateness(&mut self, lateness_ns: u64, sent: usize) {
-        self.gave_up = lateness_ns > HOPELESS_NS;
+        self.gave_up = lateness_ns > GIVE_UP_LATENESS_NS;
         self.sending.worst_lateness_ns = self.sending.worst_lateness_ns.max(lateness_ns);
         if lateness_ns > self.asking.stall_ns {
             self.sending.late_frames += sent as u64;

@@ -3,7 +3,7 @@
 use super::authority::{AskedNames, Authority};
 use super::client::{Counted, QueryClient};
 use crate::stall::Gaps;
-use crate::trial::take_place;
+use crate::trial::pin_and_prioritise;
 use sixbench_io::clock::Clock;
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -122,7 +122,7 @@ impl QueryRun<'_> {
             // At the priority of the other.
             let _ = core.map(sixbench_io::thread::pin_to);
         } else {
-            take_place(core);
+            pin_and_prioritise(core);
         }
         if self.ready.wait().is_leader() {
             self.start_ns.store(self.context.clock.now_ns() + HEAD_START_NS, Ordering::Release);

@@ -2,7 +2,7 @@
 //! mark its upstream as unreachable.
 
 use super::authority::Authority;
-use crate::trial::take_place;
+use crate::trial::pin_and_prioritise;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
@@ -73,7 +73,7 @@ impl Drop for BackgroundAuthority {
 }
 
 fn serve(mut authorities: Vec<Authority>, wanted: &AtomicBool, counter: &AtomicU64, core: Option<u32>) -> Vec<Authority> {
-    take_place(core);
+    pin_and_prioritise(core);
     while !wanted.load(Ordering::Relaxed) {
         let answered: usize = authorities.iter_mut().map(|authority| authority.turn(None)).sum();
         counter.fetch_add(answered as u64, Ordering::Relaxed);

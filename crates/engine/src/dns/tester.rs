@@ -14,7 +14,7 @@ use super::resolve::{NameResolver, ResolvedNames};
 use super::result::{QueryTrialData, add_counts, nothing_sent, trial_result};
 use super::settings::{DnsEnds, DnsError, DnsSettings};
 use super::silence;
-use crate::memory::{self, Work};
+use crate::memory::{self, TrafficKind};
 use crate::tester::Layout;
 use sixbench_io::clock::Clock;
 use sixbench_io::thread;
@@ -265,7 +265,7 @@ impl DnsTester {
         if let Some(fault) = self.refuses(spec, queries) {
             return Ok(nothing_sent(spec, queries, fault));
         }
-        memory::ensure(spec, Work::Dns(&self.settings))?;
+        memory::ensure(spec, TrafficKind::Dns(&self.settings))?;
         if !self.is_probed {
             self.probe(Duration::from_secs(5))?;
         }

@@ -4,7 +4,7 @@ use super::client::TcpClient;
 use super::server::TcpServer;
 use super::{TcpEnds, TcpError, try_within};
 use crate::tester::Layout;
-use crate::trial::take_place;
+use crate::trial::pin_and_prioritise;
 use mio::event::Event;
 use mio::{Events, Poll, Registry, Token};
 use sixbench_io::clock::Clock;
@@ -123,7 +123,7 @@ impl<'a> TcpRun<'a> {
     /// namespace, and what they accept stays there.
     fn attend(&self, namespace: Option<&str>, core: Option<u32>, ends: &mut [&mut dyn EventHandler]) -> Result<u64, TcpError> {
         let result = try_within(namespace, || {
-            take_place(core);
+            pin_and_prioritise(core);
             self.turn_round(ends)
         });
         result.inspect_err(|_| self.has_failed.store(true, Ordering::Relaxed))

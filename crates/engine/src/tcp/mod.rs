@@ -27,7 +27,7 @@ mod server;
 mod tally;
 mod times;
 
-use crate::memory::{self, OutOfMemory, Work};
+use crate::memory::{self, OutOfMemory, TrafficKind};
 use crate::tester::Layout;
 use addresses::{AddressPairs, ConnectionDemand, Rotation};
 use client::TcpClient;
@@ -267,7 +267,7 @@ impl Measurer for TcpTester {
     type Error = TcpError;
 
     fn measure(&mut self, spec: &TrialSpec) -> Result<TrialResult, TcpError> {
-        memory::ensure(spec, Work::Tcp(&self.settings))?;
+        memory::ensure(spec, TrafficKind::Tcp(&self.settings))?;
         let result = match spec.shape {
             Shape::TcpRate => self.measure_rate(spec.rate.0, Duration::from_nanos(spec.duration_ns)),
             Shape::TcpCapacity { connections } => self.measure_capacity(connections, spec.rate.0),

@@ -1,7 +1,7 @@
 //! Profiles and devices in memory, shared by the tests of the whole tester.
 #![allow(dead_code, reason = "each test file uses its own part")]
 
-use sixbench_engine::profile::{Ends, Face, Path, Paths, Profile};
+use sixbench_engine::profile::{AddressPair, Encapsulation, Path, Paths, TrafficProfile};
 use sixbench_engine::{FrameTester, Layout, MeasureError};
 use sixbench_io::Port;
 use sixbench_io::loopback::{LoopbackDevice, pair_with};
@@ -15,45 +15,45 @@ use std::time::Duration;
 
 pub(crate) const FRAMES: u64 = 1000;
 
-pub(crate) fn ends(source: &str, destination: &str) -> Ends {
-    Ends { source: source.parse().expect("address"), destination: destination.parse().expect("address") }
+pub(crate) fn ends(source: &str, destination: &str) -> AddressPair {
+    AddressPair { source: source.parse().expect("address"), destination: destination.parse().expect("address") }
 }
 
 /// Frames come back as they were sent: what a wire does.
 pub(crate) fn unchanged(source: &str, destination: &str) -> Path {
-    let face = Face::plain(ends(source, destination));
-    Path { sent: face, expected: face, hops: 0 }
+    let datagram = Encapsulation::plain(ends(source, destination));
+    Path { sent: datagram, expected: datagram, hops: 0 }
 }
 
-pub(crate) fn ipv4() -> Profile {
+pub(crate) fn ipv4() -> TrafficProfile {
     let address = |text: &str| text.parse().expect("address");
-    Profile::of_a_wire(address("198.18.0.2"), address("198.19.0.2"), FrameSize(84))
+    TrafficProfile::identity(address("198.18.0.2"), address("198.19.0.2"), FrameSize(84))
 }
 
-pub(crate) fn ipv6_with_background(share: Share) -> Profile {
+pub(crate) fn ipv6_with_background(share: Share) -> TrafficProfile {
     let paths =
         |a: [&str; 2], b: [&str; 2]| Paths { foreground: unchanged(a[0], b[0]), background: Some(unchanged(a[1], b[1])) };
     let (left, right) = (["2001:2::2", "2001:2::3"], ["2001:2:0:8000::2", "2001:2:0:8000::3"]);
     let base = ipv4();
-    Profile { forward: paths(left, right), reverse: paths(right, left), share, ..base }
+    TrafficProfile { forward: paths(left, right), reverse: paths(right, left), share, ..base }
 }
 
 /// One trial of a fifth of a second through `device`.
-pub(crate) fn trial(profile: Profile, device: LoopbackDevice) -> TrialResult {
+pub(crate) fn trial(profile: TrafficProfile, device: LoopbackDevice) -> TrialResult {
     trial_of(profile, device, TrialSpec::constant(FrameRate(FRAMES * 5), 200_000_000))
 }
 
-pub(crate) fn trial_of(profile: Profile, device: LoopbackDevice, spec: TrialSpec) -> TrialResult {
+pub(crate) fn trial_of(profile: TrafficProfile, device: LoopbackDevice, spec: TrialSpec) -> TrialResult {
     measure(profile, device, spec, 0)
 }
 
 /// As [`trial`], and a frame later than `timeout` is not received.
-pub(crate) fn trial_with_timeout(profile: Profile, device: LoopbackDevice, timeout: Duration) -> TrialResult {
+pub(crate) fn trial_with_timeout(profile: TrafficProfile, device: LoopbackDevice, timeout: Duration) -> TrialResult {
     trial_with(profile, device, TrialSpec::constant(FrameRate(FRAMES * 5), 200_000_000), timeout)
 }
 
 /// As [`trial_of`], and a frame later than `timeout` is not received.
-pub(crate) fn trial_with(profile: Profile, device: LoopbackDevice, spec: TrialSpec, timeout: Duration) -> TrialResult {
+pub(crate) fn trial_with(profile: TrafficProfile, device: LoopbackDevice, spec: TrialSpec, timeout: Duration) -> TrialResult {
     measure(profile, device, spec, timeout.as_nanos() as u64)
 }
 
@@ -61,16 +61,16 @@ pub(crate) fn trial_with(profile: Profile, device: LoopbackDevice, spec: TrialSp
 pub(crate) static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 /// As [`trial_of`], for trials that cannot be performed.
-pub(crate) fn try_trial(profile: Profile, device: LoopbackDevice, spec: TrialSpec) -> Result<TrialResult, MeasureError> {
+pub(crate) fn try_trial(profile: TrafficProfile, device: LoopbackDevice, spec: TrialSpec) -> Result<TrialResult, MeasureError> {
     try_measure(profile, device, spec, 0)
 }
 
-fn measure(profile: Profile, device: LoopbackDevice, spec: TrialSpec, frame_timeout_ns: u64) -> TrialResult {
+fn measure(profile: TrafficProfile, device: LoopbackDevice, spec: TrialSpec, frame_timeout_ns: u64) -> TrialResult {
     try_measure(profile, device, spec, frame_timeout_ns).expect("a trial")
 }
 
 fn try_measure(
-    profile: Profile,
+    profile: TrafficProfile,
     device: LoopbackDevice,
     spec: TrialSpec,
     frame_timeout_ns: u64,
@@ -80,13 +80,13 @@ fn try_measure(
 }
 
 /// A trial between two ports, whatever is between them.
-pub(crate) fn trial_between(ports: (Box<dyn Port>, Box<dyn Port>), profile: Profile, spec: TrialSpec) -> TrialResult {
+pub(crate) fn trial_between(ports: (Box<dyn Port>, Box<dyn Port>), profile: TrafficProfile, spec: TrialSpec) -> TrialResult {
     try_between(ports, profile, spec, 0).expect("a trial")
 }
 
 fn try_between(
     ports: (Box<dyn Port>, Box<dyn Port>),
-    profile: Profile,
+    profile: TrafficProfile,
     spec: TrialSpec,
     frame_timeout_ns: u64,
 ) -> Result<TrialResult, MeasureError> {
