@@ -8,7 +8,7 @@ pub(crate) mod variation;
 
 pub(crate) use job::{Job, admit, of as job};
 
-use sixbench_engine::profile::{Ends, Face, Neighbours, Path, Paths, Profile, Tunnel, Variation};
+use sixbench_engine::profile::{AddressPair, AddressVariation, Encapsulation, Neighbours, Path, Paths, TrafficProfile, Tunnel};
 use sixbench_method::measures::{Demand, Quantity};
 use sixbench_method::plan::{AddressPart, Test};
 use sixbench_method::terms::FrameSize;
@@ -17,7 +17,7 @@ use sixbench_wire::{Eam, EamTable, Prefix6052, WireError};
 use std::net::IpAddr;
 
 /// Returns the engine's profile of one point of a test.
-pub(crate) fn of(recipe: &Recipe, test: &Test, frame_size: FrameSize, seed: u64) -> Result<Profile, String> {
+pub(crate) fn of(recipe: &Recipe, test: &Test, frame_size: FrameSize, seed: u64) -> Result<TrafficProfile, String> {
     check_forwards(recipe, test)?;
     let background = recipe.background.as_ref();
     if background.is_none() && test.foreground.foreground < test.foreground.of {
@@ -31,7 +31,7 @@ pub(crate) fn of(recipe: &Recipe, test: &Test, frame_size: FrameSize, seed: u64)
     variation::check(recipe, test)?;
     let subscribers = subscribers::of(recipe, test)?;
     let paths = |view: fn(&Traffic) -> Path| Paths { foreground: view(&recipe.foreground), background: background.map(view) };
-    Ok(Profile {
+    Ok(TrafficProfile {
         frame_size,
         directions: test.directions,
         forward: paths(forward),
@@ -54,11 +54,11 @@ pub(crate) fn of(recipe: &Recipe, test: &Test, frame_size: FrameSize, seed: u64)
     })
 }
 
-fn variation(addresses: Option<AddressPart>, networks: u16) -> Variation {
+fn variation(addresses: Option<AddressPart>, networks: u16) -> AddressVariation {
     match addresses {
-        Some(part) => Variation::Part(part),
-        None if networks > 1 => Variation::Networks(networks),
-        None => Variation::None,
+        Some(part) => AddressVariation::Part(part),
+        None if networks > 1 => AddressVariation::Networks(networks),
+        None => AddressVariation::None,
     }
 }
 
@@ -109,25 +109,28 @@ fn check_response(recipe: &Recipe, test: &Test) -> Result<(), String> {
 }
 
 fn forward(traffic: &Traffic) -> Path {
-    Path { sent: face(traffic.left), expected: face(traffic.right), hops: traffic.hops }
+    Path { sent: encapsulation(traffic.left), expected: encapsulation(traffic.right), hops: traffic.hops }
 }
 
 /// Returns the path of the answer to a forward datagram: ends swapped, from right to left.
 fn reverse(traffic: &Traffic) -> Path {
-    Path { sent: swapped(face(traffic.right)), expected: swapped(face(traffic.left)), hops: traffic.hops }
+    Path { sent: swapped(encapsulation(traffic.right)), expected: swapped(encapsulation(traffic.left)), hops: traffic.hops }
 }
 
-fn face(ends: recipe::Ends) -> Face {
+fn encapsulation(ends: recipe::Ends) -> Encapsulation {
     let tunnel = ends.outer.map(|outer| Tunnel {
-        ends: Ends { source: outer.source, destination: outer.destination },
+        ends: AddressPair { source: outer.source, destination: outer.destination },
         hop_limit: outer.hop_limit,
     });
-    Face { ends: Ends { source: ends.source, destination: ends.destination }, tunnel }
+    Encapsulation { ends: AddressPair { source: ends.source, destination: ends.destination }, tunnel }
 }
 
-fn swapped(face: Face) -> Face {
-    let swap = |ends: Ends| Ends { source: ends.destination, destination: ends.source };
-    Face { ends: swap(face.ends), tunnel: face.tunnel.map(|tunnel| Tunnel { ends: swap(tunnel.ends), ..tunnel }) }
+fn swapped(datagram: Encapsulation) -> Encapsulation {
+    let swap = |ends: AddressPair| AddressPair { source: ends.destination, destination: ends.source };
+    Encapsulation {
+        ends: swap(datagram.ends),
+        tunnel: datagram.tunnel.map(|tunnel| Tunnel { ends: swap(tunnel.ends), ..tunnel }),
+    }
 }
 
 fn neighbours(link: &Link) -> Vec<Neighbours> {

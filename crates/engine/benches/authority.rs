@@ -3,8 +3,8 @@
 //! `cargo bench -p sixbench-engine --bench authority`. The best of several rounds is printed: on a shared machine the others measure the
 //! neighbours.
 
-use sixbench_engine::dns::authority::{Answerer, MOST_OCTETS, Zone};
-use sixbench_engine::dns::names::{Domain, Population};
+use sixbench_engine::dns::authority::{AddressZone, Answerer, MOST_OCTETS};
+use sixbench_engine::dns::names::{Domain, NamePopulation};
 use std::hint::black_box;
 use std::net::Ipv4Addr;
 use std::sync::Arc;
@@ -21,8 +21,8 @@ const AAAA: u8 = 28;
 fn main() {
     let domain = Domain::new("dns64perf.test").expect("a domain");
     let answerer = |with_aaaa| {
-        let population = Population { with_aaaa };
-        Answerer::new(Arc::new(Zone { domain: domain.clone(), population, ttl_s: 3600 }), &[])
+        let population = NamePopulation { with_aaaa };
+        Answerer::new(Arc::new(AddressZone { domain: domain.clone(), population, ttl_s: 3600 }), &[])
     };
     let (without, with) = (answerer(0), answerer(100));
     println!("million answers/s, one core, {NAMES} names in turn");

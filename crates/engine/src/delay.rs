@@ -24,7 +24,7 @@ pub(crate) struct Delays {
     /// Delays of the frames that were right, but came after the frame timeout.
     late: Histogram<u64>,
     tagged: Option<Tagged>,
-    variation: Option<Variation>,
+    variation: Option<DelayVariation>,
 }
 
 /// The tagged frames of RFC 8219 section 7.2: from `first` on, one of every `stride`, at a pseudorandom place in it. A fixed place would
@@ -36,7 +36,7 @@ struct Tagged {
 }
 
 /// Differences between neighbours (RFC 8219 section 7.3.2).
-struct Variation {
+struct DelayVariation {
     /// Number and delay of the frames seen last, by number modulo the window.
     recent: Box<[(u64, u64)]>,
     rising: Histogram<u64>,
@@ -62,7 +62,7 @@ impl Delays {
             sums: (0, 0),
             late: histogram(OTHER_DIGITS),
             tagged: tagged.map(|(first, stride)| Tagged { first, stride: stride.max(1), delays: histogram(DELAY_DIGITS) }),
-            variation: ipdv.then(Variation::new),
+            variation: ipdv.then(DelayVariation::new),
         }
     }
 
@@ -158,7 +158,7 @@ impl Tagged {
     }
 }
 
-impl Variation {
+impl DelayVariation {
     fn new() -> Self {
         Self {
             recent: vec![(u64::MAX, 0); WINDOW].into_boxed_slice(),

@@ -20,7 +20,7 @@ pub struct DelayLine {
 }
 
 /// Frames of one direction, oldest first, in memory that is reused.
-struct Queue {
+struct DelayQueue {
     due: VecDeque<(u64, usize, usize)>,
     memory: Box<[u8]>,
     next: usize,
@@ -37,7 +37,7 @@ impl DelayLine {
     /// # Errors
     /// When a port fails.
     pub fn run(mut self, stop: &AtomicBool) -> Result<(), PortError> {
-        let (mut forward, mut reverse) = (Queue::new(), Queue::new());
+        let (mut forward, mut reverse) = (DelayQueue::new(), DelayQueue::new());
         while !stop.load(Ordering::Relaxed) {
             forward.take(&mut *self.left.receive, self.clock.now_ns() + self.delay_ns)?;
             forward.give(&mut *self.right.transmit, &self.clock)?;
@@ -48,7 +48,7 @@ impl DelayLine {
     }
 }
 
-impl Queue {
+impl DelayQueue {
     fn new() -> Self {
         Self { due: VecDeque::with_capacity(HELD), memory: vec![0; HELD * FRAME_OCTETS].into_boxed_slice(), next: 0 }
     }

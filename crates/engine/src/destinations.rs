@@ -1,21 +1,21 @@
 //! Every address that the frames of a profile bear, for the guard of RFC 6815.
 
-use crate::profile::{Appearance, Profile, Variation};
-use crate::side::{POOL_AT_IPV4, POOL_AT_IPV6, Word};
+use crate::profile::{AddressVariation, Appearance, TrafficProfile};
+use crate::side::{AddressField, POOL_AT_IPV4, POOL_AT_IPV6};
 use sixbench_method::isolation::Addressed;
 use sixbench_method::terms::IpVersion;
 use sixbench_wire::rules::AddressRule;
 use sixbench_wire::template::with_part;
 use std::net::IpAddr;
 
-impl Addressed for Profile {
+impl Addressed for TrafficProfile {
     fn each_address(&self, show: &mut dyn FnMut(IpAddr)) {
         for (direction, path) in self.loaded_paths() {
             let (source, destination) = self.variations(direction);
-            for face in [path.sent, path.expected] {
-                each_variant(face.ends.source, source, show);
-                each_variant(face.ends.destination, destination, show);
-                face.tunnel.iter().flat_map(|tunnel| [tunnel.ends.source, tunnel.ends.destination]).for_each(&mut *show);
+            for datagram in [path.sent, path.expected] {
+                each_variant(datagram.ends.source, source, show);
+                each_variant(datagram.ends.destination, destination, show);
+                datagram.tunnel.iter().flat_map(|tunnel| [tunnel.ends.source, tunnel.ends.destination]).for_each(&mut *show);
             }
         }
         self.each_of_pool(show);
@@ -30,7 +30,7 @@ impl Addressed for Profile {
     }
 }
 
-impl Profile {
+impl TrafficProfile {
     /// Shows each address that a stateful device makes of sources, and that the Responder sends to.
     fn each_of_pool(&self, show: &mut dyn FnMut(IpAddr)) {
         let Some(gateway) = &self.gateway else { return };
@@ -43,17 +43,17 @@ impl Profile {
 }
 
 /// The address itself, and what it becomes where 16 bits of it vary.
-fn each_variant(address: IpAddr, variation: Variation, show: &mut dyn FnMut(IpAddr)) {
+fn each_variant(address: IpAddr, variation: AddressVariation, show: &mut dyn FnMut(IpAddr)) {
     show(address);
     let version = if address.is_ipv4() { IpVersion::Ipv4 } else { IpVersion::Ipv6 };
     let at = variation.offset(version);
-    let word = Word::new(variation, version, part(address, at));
+    let field = AddressField::new(variation, version, part(address, at));
     let count = match variation {
-        Variation::None => 0,
-        Variation::Part(part) => part.range.count(),
-        Variation::Networks(count) => u32::from(count),
+        AddressVariation::None => 0,
+        AddressVariation::Part(part) => part.range.count(),
+        AddressVariation::Networks(count) => u32::from(count),
     };
-    (0..count).for_each(|place| show(with_part(address, at, word.at(place as u16))));
+    (0..count).for_each(|place| show(with_part(address, at, field.at(place as u16))));
 }
 
 /// The 16 bits of an address that begin at this octet.
@@ -77,18 +77,18 @@ fn each_subscriber(appearance: Appearance, count: u32, show: &mut dyn FnMut(IpAd
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::profile::{Group, Subscribers};
+    use crate::profile::{SubscriberGroup, SubscriberGroups};
     use sixbench_method::isolation::Isolation;
     use sixbench_method::plan::{AddressPart, Order, Range};
     use sixbench_method::terms::FrameSize;
     use sixbench_wire::rules::{PortRule, SixRd};
 
-    fn profile() -> Profile {
+    fn profile() -> TrafficProfile {
         let [left, right] = ["198.18.0.2", "198.19.0.2"].map(|text| text.parse().expect("an address"));
-        Profile::of_a_wire(left, right, FrameSize(84))
+        TrafficProfile::identity(left, right, FrameSize(84))
     }
 
-    fn refused(profile: Profile) -> Option<IpAddr> {
+    fn refused(profile: TrafficProfile) -> Option<IpAddr> {
         Isolation::Unknown.admit(profile).err().map(|forbidden| forbidden.0)
     }
 
@@ -110,9 +110,9 @@ mod tests {
     fn addresses_that_vary_out_of_the_range_are_refused() {
         let range = Range { first: 18, last: 20, order: Order::Increasing };
         let part = AddressPart { range, ipv4_offset: 0, ipv6_offset: 14 };
-        let varied = Profile { right_variation: Variation::Part(part), ..profile() };
+        let varied = TrafficProfile { right_variation: AddressVariation::Part(part), ..profile() };
         assert_eq!(refused(varied), "0.18.0.2".parse().ok());
-        let networks = Profile { right_variation: Variation::Networks(256), ..profile() };
+        let networks = TrafficProfile { right_variation: AddressVariation::Networks(256), ..profile() };
         assert_eq!(refused(networks), None);
     }
 
@@ -120,8 +120,8 @@ mod tests {
     fn subscribers_beyond_the_range_are_refused() {
         let rule = SixRd::sixtofour("198.16.0.0/14".parse().expect("a prefix")).numbered(1, None).expect("a rule");
         let appearance = Appearance { inner: None, outer: Some(rule.ipv4()) };
-        let group = Group { count: 1 << 16, left: appearance, right: Appearance::default(), ports: PortRule::ANY };
-        let subscribers = Subscribers { order: Order::Pseudorandom, groups: vec![group] };
-        assert!(refused(Profile { subscribers: Some(subscribers), ..profile() }).is_some());
+        let group = SubscriberGroup { count: 1 << 16, left: appearance, right: Appearance::default(), ports: PortRule::ANY };
+        let subscribers = SubscriberGroups { order: Order::Pseudorandom, groups: vec![group] };
+        assert!(refused(TrafficProfile { subscribers: Some(subscribers), ..profile() }).is_some());
     }
 }

@@ -28,4 +28,4 @@ pub mod tester;
 mod trial;
 mod verify;
 
-pub use tester::{Counter, FrameTester, Layout, MeasureError};
+pub use tester::{ConnectionCounter, FrameTester, Layout, MeasureError};

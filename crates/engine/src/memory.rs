@@ -1,7 +1,7 @@
 //! The memory a trial takes, known before anything is set up: what is kept of every frame, connection or query.
 
 use crate::dns::{DnsSettings, FASTEST_QUERIES};
-use crate::profile::Profile;
+use crate::profile::TrafficProfile;
 use crate::reach::{FASTEST, reach};
 use crate::tcp::TcpSettings;
 use sixbench_io::limit;
@@ -9,9 +9,9 @@ use sixbench_method::trial::{LOSS_BIN_NS, Shape, TrialSpec};
 
 /// The kind of traffic that a trial sends.
 #[derive(Clone, Copy, Debug)]
-pub enum Work<'a> {
+pub enum TrafficKind<'a> {
     /// Frames.
-    Frames(&'a Profile),
+    Frames(&'a TrafficProfile),
     /// TCP connections.
     Tcp(&'a TcpSettings),
     /// DNS queries.
@@ -40,24 +40,24 @@ const QUERY_OCTETS: u64 = 2 * crate::dns::ENTRY_OCTETS;
 const IDENTIFIER_OCTETS: u64 = 4;
 
 /// Octets that a trial of this kind takes at the most, all tables of the tester together.
-pub fn octets_needed(spec: &TrialSpec, work: Work<'_>) -> u64 {
+pub fn octets_needed(spec: &TrialSpec, work: TrafficKind<'_>) -> u64 {
     let own = match work {
-        Work::Frames(profile) => of_frames(spec, profile),
-        Work::Tcp(settings) => of_tcp(spec, settings),
-        Work::Dns(settings) => of_dns(spec, settings),
+        TrafficKind::Frames(profile) => of_frames(spec, profile),
+        TrafficKind::Tcp(settings) => of_tcp(spec, settings),
+        TrafficKind::Dns(settings) => of_dns(spec, settings),
     };
     own.saturating_add(FIXED_OCTETS)
 }
 
 /// Returns the trial that takes most among those at this rate or a lower one. At a rate that no sender reaches a trial takes less than at
 /// the highest rate that one may reach, for the sender soon gives up.
-pub fn neediest(spec: TrialSpec, work: Work<'_>) -> TrialSpec {
+pub fn neediest(spec: TrialSpec, work: TrafficKind<'_>) -> TrialSpec {
     let reached = TrialSpec { rate: spec.rate.min(FASTEST), ..spec };
     if octets_needed(&reached, work) > octets_needed(&spec, work) { reached } else { spec }
 }
 
 /// A bit of each frame for each receiver, and one more of each reply; the losses of every bin.
-fn of_frames(spec: &TrialSpec, profile: &Profile) -> u64 {
+fn of_frames(spec: &TrialSpec, profile: &TrafficProfile) -> u64 {
     let bitmaps = if spec.shape == Shape::Response { 3 } else { profile.directions.each().len() as u64 };
     let (bits, bins) = (reach(&spec.schedule()).div_ceil(8), spec.duration_ns.div_ceil(LOSS_BIN_NS) * 8);
     let connections = spec.opens().map_or(0, |opening| opening.connections);
@@ -84,7 +84,7 @@ fn of_dns(spec: &TrialSpec, settings: &DnsSettings) -> u64 {
 }
 
 /// Makes sure that a trial's tables can be made: an allocation that fails in the middle of one would end the process.
-pub(crate) fn ensure(spec: &TrialSpec, work: Work<'_>) -> Result<(), OutOfMemory> {
+pub(crate) fn ensure(spec: &TrialSpec, work: TrafficKind<'_>) -> Result<(), OutOfMemory> {
     let octets = octets_needed(spec, work);
     let room = usize::try_from(octets).map_err(|_| OutOfMemory { octets })?;
     Vec::<u8>::new().try_reserve_exact(room).map_err(|_| OutOfMemory { octets })
@@ -96,13 +96,13 @@ mod tests {
     use sixbench_method::terms::{FrameRate, FrameSize};
     use sixbench_method::trial::Opening;
 
-    fn wire() -> Profile {
+    fn wire() -> TrafficProfile {
         let address = |text: &str| text.parse().expect("address");
-        Profile::of_a_wire(address("192.0.2.1"), address("198.51.100.2"), FrameSize(84))
+        TrafficProfile::identity(address("192.0.2.1"), address("198.51.100.2"), FrameSize(84))
     }
 
     fn beside_fixed(spec: &TrialSpec) -> u64 {
-        octets_needed(spec, Work::Frames(&wire())) - FIXED_OCTETS
+        octets_needed(spec, TrafficKind::Frames(&wire())) - FIXED_OCTETS
     }
 
     #[test]
@@ -125,9 +125,9 @@ mod tests {
         let minute = |rate| TrialSpec::constant(FrameRate(rate), 60_000_000_000);
         let billion = minute(1_000_000_000);
         assert_eq!(beside_fixed(&billion) >> 20, 13, "not the 14,305 MiB of all its frames");
-        assert_eq!(ensure(&billion, Work::Frames(&wire())), Ok(()));
+        assert_eq!(ensure(&billion, TrafficKind::Frames(&wire())), Ok(()));
         // The search that begins there may come to a rate that is sent whole.
-        let neediest = |rate| neediest(minute(rate), Work::Frames(&wire()));
+        let neediest = |rate| neediest(minute(rate), TrafficKind::Frames(&wire()));
         assert_eq!(neediest(1_000_000_000), minute(100_000_000));
         assert_eq!(beside_fixed(&neediest(1_000_000_000)) >> 20, 1_430);
         assert_eq!(neediest(1_000_000), minute(1_000_000));
@@ -136,8 +136,8 @@ mod tests {
     #[test]
     fn a_trial_of_a_day_at_a_hundred_million_frames_a_second_is_refused_and_nothing_aborts() {
         let day = TrialSpec::constant(FrameRate(100_000_000), 86_400_000_000_000);
-        let refused = ensure(&day, Work::Frames(&wire())).expect_err("two terabytes");
+        let refused = ensure(&day, TrafficKind::Frames(&wire())).expect_err("two terabytes");
         assert_eq!(refused.octets >> 30, 2_011);
-        assert_eq!(ensure(&TrialSpec::constant(FrameRate(1_000), 1_000_000_000), Work::Frames(&wire())), Ok(()));
+        assert_eq!(ensure(&TrialSpec::constant(FrameRate(1_000), 1_000_000_000), TrafficKind::Frames(&wire())), Ok(()));
     }
 }

@@ -7,7 +7,7 @@ use sixbench_io::{PortError, Receive};
 use sixbench_wire::MacAddress;
 use sixbench_wire::arp::{Arp, Operation};
 use sixbench_wire::ethernet::EthernetView;
-use sixbench_wire::ndp::{Message, Solicitation};
+use sixbench_wire::ndp::{NdpMessage, Solicitation};
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -17,14 +17,14 @@ pub(crate) const TRIES: u32 = 10;
 const PATIENCE_NS: u64 = 300_000_000;
 
 /// Answers the DUT's questions on one link.
-pub(crate) struct Answerer {
+pub(crate) struct NeighbourResponder {
     own: MacAddress,
     addresses: Vec<IpAddr>,
     answers: Vec<Vec<u8>>,
     asked_by_all: Vec<IpAddr>,
 }
 
-impl Answerer {
+impl NeighbourResponder {
     /// Answers with `own` for the tester's addresses among `neighbours`.
     pub(crate) fn new(own: MacAddress, neighbours: &[Neighbours]) -> Self {
         let addresses = neighbours.iter().map(|n| n.tester).collect();
@@ -39,12 +39,12 @@ impl Answerer {
             }
             return true;
         }
-        match Message::parse(frame) {
-            Ok(Message::Solicitation(question)) => {
+        match NdpMessage::parse(frame) {
+            Ok(NdpMessage::Solicitation(question)) => {
                 self.answer(frame, question.target.into(), |own| question.advertise(own).to_frame());
                 true
             }
-            Ok(Message::Advertisement(_)) => true,
+            Ok(NdpMessage::Advertisement(_)) => true,
             Err(_) => false,
         }
     }
@@ -74,7 +74,7 @@ impl Answerer {
 }
 
 /// The outcome of asking for the neighbours.
-pub(crate) enum Resolved {
+pub(crate) enum NeighbourResolution {
     /// Every neighbour answered; the hardware address of the last.
     All(MacAddress),
     /// This one did not.
@@ -90,24 +90,24 @@ pub(crate) fn resolve(
     neighbours: &[Neighbours],
     clock: &Clock,
     stop: &AtomicBool,
-) -> Result<Resolved, PortError> {
-    let mut answerer = Answerer::new(own, neighbours);
+) -> Result<NeighbourResolution, PortError> {
+    let mut answerer = NeighbourResponder::new(own, neighbours);
     let mut found = MacAddress::BROADCAST;
     for neighbour in neighbours {
         match ask(port, own, neighbour, &mut answerer, (clock, stop))? {
             Some(mac) => found = mac,
-            None if stop.load(Ordering::Relaxed) => return Ok(Resolved::Interrupted),
-            None => return Ok(Resolved::Silent(neighbour.dut)),
+            None if stop.load(Ordering::Relaxed) => return Ok(NeighbourResolution::Interrupted),
+            None => return Ok(NeighbourResolution::Silent(neighbour.dut)),
         }
     }
-    Ok(Resolved::All(found))
+    Ok(NeighbourResolution::All(found))
 }
 
 fn ask(
     port: &mut dyn Receive,
     own: MacAddress,
     neighbour: &Neighbours,
-    answerer: &mut Answerer,
+    answerer: &mut NeighbourResponder,
     (clock, stop): (&Clock, &AtomicBool),
 ) -> Result<Option<MacAddress>, PortError> {
     let Some(question) = question(own, neighbour) else {
@@ -151,8 +151,8 @@ fn answer_in(frame: &[u8], wanted: IpAddr) -> Option<MacAddress> {
     if let Ok(arp) = Arp::parse(frame) {
         return (IpAddr::V4(arp.sender) == wanted).then_some(arp.sender_mac);
     }
-    match Message::parse(frame) {
-        Ok(Message::Advertisement(a)) if IpAddr::V6(a.target) == wanted => Some(a.target_mac.unwrap_or(a.src_mac)),
+    match NdpMessage::parse(frame) {
+        Ok(NdpMessage::Advertisement(a)) if IpAddr::V6(a.target) == wanted => Some(a.target_mac.unwrap_or(a.src_mac)),
         _ => None,
     }
 }
@@ -172,7 +172,7 @@ mod tests {
     fn asked(tester: &str, dut: &str) -> (Option<Vec<u8>>, bool) {
         let ours = neighbours(tester, dut);
         let theirs = Neighbours { tester: ours.dut, dut: ours.tester };
-        let mut answerer = Answerer::new(TESTER, &[ours]);
+        let mut answerer = NeighbourResponder::new(TESTER, &[ours]);
         assert!(answerer.consider(&question(DUT, &theirs).expect("same family")));
         (answerer.next_answer(), !answerer.asked_by_all().is_empty())
     }
@@ -189,7 +189,7 @@ mod tests {
 
     #[test]
     fn a_question_for_another_address_is_not_answered() {
-        let mut answerer = Answerer::new(TESTER, &[neighbours("198.18.0.2", "198.18.0.1")]);
+        let mut answerer = NeighbourResponder::new(TESTER, &[neighbours("198.18.0.2", "198.18.0.1")]);
         let other = Arp::request(DUT, "198.18.0.1".parse().expect("address"), "198.18.0.3".parse().expect("address"));
         assert!(answerer.consider(&other.to_frame()));
         assert!(answerer.next_answer().is_none());
@@ -198,7 +198,7 @@ mod tests {
     #[test]
     fn a_probe_to_us_alone_is_no_sign_of_a_lost_entry() {
         let ours = neighbours("2001:2::2", "2001:2::1");
-        let mut answerer = Answerer::new(TESTER, &[ours]);
+        let mut answerer = NeighbourResponder::new(TESTER, &[ours]);
         let (tester, dut) = ("2001:2::2".parse().expect("address"), "2001:2::1".parse().expect("address"));
         answerer.consider(&Solicitation::unicast(DUT, dut, tester, TESTER).to_frame());
         assert!(answerer.next_answer().is_some());
@@ -207,7 +207,7 @@ mod tests {
 
     #[test]
     fn a_test_frame_is_no_neighbours_message() {
-        let mut answerer = Answerer::new(TESTER, &[]);
+        let mut answerer = NeighbourResponder::new(TESTER, &[]);
         assert!(!answerer.consider(&[0; 60]));
     }
 }

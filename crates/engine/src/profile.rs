@@ -1,7 +1,7 @@
 //! What the frames of a test look like on either side of the DUT, and who the neighbours are.
 //! The engine knows no technologies: a translator, a tunnel, a router are all "sent like this, must come back like that".
 
-use crate::stateful::Gateway;
+use crate::stateful::StatefulGateway;
 use sixbench_method::plan::{AddressPart, Flows, Order, Payload, Ports};
 use sixbench_method::terms::{Direction, Directions, FrameSize, IpVersion, Share};
 use sixbench_wire::rules::{AddressRule, PortRule};
@@ -9,7 +9,7 @@ use std::net::IpAddr;
 
 /// Addresses of a datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ends {
+pub struct AddressPair {
     /// Source.
     pub source: IpAddr,
     /// Destination.
@@ -18,16 +18,16 @@ pub struct Ends {
 
 /// A datagram as it is on a link: as it stands, or with a header around it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Face {
+pub struct Encapsulation {
     /// The ends of the datagram itself.
-    pub ends: Ends,
+    pub ends: AddressPair,
     /// The tunnel it is in.
     pub tunnel: Option<Tunnel>,
 }
 
-impl Face {
-    /// Creates the face of a datagram without a header around it.
-    pub fn plain(ends: Ends) -> Self {
+impl Encapsulation {
+    /// Creates a datagram without a header around it.
+    pub fn plain(ends: AddressPair) -> Self {
         Self { ends, tunnel: None }
     }
 }
@@ -36,7 +36,7 @@ impl Face {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tunnel {
     /// The ends of the tunnel.
-    pub ends: Ends,
+    pub ends: AddressPair,
     /// The hop limit that the DUT writes. The tester's own is 64.
     pub hop_limit: u8,
 }
@@ -45,9 +45,9 @@ pub struct Tunnel {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Path {
     /// The datagram as it leaves the tester.
-    pub sent: Face,
+    pub sent: Encapsulation,
     /// The datagram as it must come back.
-    pub expected: Face,
+    pub expected: Encapsulation,
     /// The number by which the DUT lowers the hop limit (RFC 7915: as a router, by at least one).
     pub hops: u8,
 }
@@ -79,7 +79,7 @@ pub struct Neighbours {
 
 /// The part of the addresses on one side of the DUT that varies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Variation {
+pub enum AddressVariation {
     /// Nothing.
     #[default]
     None,
@@ -90,7 +90,7 @@ pub enum Variation {
     Networks(u16),
 }
 
-impl Variation {
+impl AddressVariation {
     /// Returns the number of values that the 16 bits take in a stateful test, which has no networks.
     pub(crate) fn count(self) -> u32 {
         match self {
@@ -117,14 +117,14 @@ const NETWORK_AT_IPV6: usize = 6;
 /// Subscribers whose addresses, and perhaps ports, follow from their number by the rules that configure the DUT (RFC 7597, RFC 7599,
 /// RFC 7596, RFC 3056).
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Subscribers {
+pub struct SubscriberGroups {
     /// The order in which frames take turns among all of them.
     pub order: Order,
     /// Those of each rule, one after the other. The group of a frame is looked for one by one: a handful cost next to nothing.
-    pub groups: Vec<Group>,
+    pub groups: Vec<SubscriberGroup>,
 }
 
-impl Subscribers {
+impl SubscriberGroups {
     /// Returns the number of subscribers in all groups.
     pub fn count(&self) -> u32 {
         self.groups.iter().map(|group| group.count).sum()
@@ -133,7 +133,7 @@ impl Subscribers {
 
 /// The subscribers of one rule. Where the addresses of one group follow from a rule, those of all groups must.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Group {
+pub struct SubscriberGroup {
     /// Number of subscribers, numbered from 0 within the group.
     pub count: u32,
     /// Their addresses as seen on the left link.
@@ -156,7 +156,7 @@ pub struct Appearance {
 
 /// The traffic of one point of a plan.
 #[derive(Clone, Debug)]
-pub struct Profile {
+pub struct TrafficProfile {
     /// Nominal frame size.
     pub frame_size: FrameSize,
     /// The directions that are loaded.
@@ -172,18 +172,18 @@ pub struct Profile {
     /// UDP ports from right to left.
     pub reverse_ports: Ports,
     /// Addresses on the left beside those of the paths.
-    pub left_variation: Variation,
+    pub left_variation: AddressVariation,
     /// Addresses on the right beside those of the paths.
-    pub right_variation: Variation,
+    pub right_variation: AddressVariation,
     /// Many subscribers on the left, each with addresses of its own: these stand in place of the sources of forward frames, and of the
     /// destinations of reverse ones.
-    pub subscribers: Option<Subscribers>,
+    pub subscribers: Option<SubscriberGroups>,
     /// The kind of datagrams.
     pub payload: Payload,
     /// A bounded number of flows.
     pub flows: Option<Flows>,
     /// The two phases of a stateful gateway (RFC 9693): trials that open connections need it.
-    pub gateway: Option<Gateway>,
+    pub gateway: Option<StatefulGateway>,
     /// True if inter packet delay variation is measured.
     pub ipdv: bool,
     /// True if no header is rebuilt on the way, so that IPv4 datagrams keep their identification and fragmentation fields.
@@ -200,12 +200,15 @@ pub struct Profile {
     pub right: Vec<Neighbours>,
 }
 
-impl Profile {
+impl TrafficProfile {
     /// Frames between two addresses that come back as they were sent, in both directions: what a wire does. RFC 4814's ports.
-    pub fn of_a_wire(left: IpAddr, right: IpAddr, frame_size: FrameSize) -> Self {
+    pub fn identity(left: IpAddr, right: IpAddr, frame_size: FrameSize) -> Self {
         let paths = |source, destination| {
-            let ends = Ends { source, destination };
-            Paths { foreground: Path { sent: Face::plain(ends), expected: Face::plain(ends), hops: 0 }, background: None }
+            let ends = AddressPair { source, destination };
+            Paths {
+                foreground: Path { sent: Encapsulation::plain(ends), expected: Encapsulation::plain(ends), hops: 0 },
+                background: None,
+            }
         };
         Self {
             frame_size,
@@ -215,8 +218,8 @@ impl Profile {
             share: Share::ALL,
             forward_ports: Ports::RFC_4814,
             reverse_ports: Ports::RFC_4814,
-            left_variation: Variation::None,
-            right_variation: Variation::None,
+            left_variation: AddressVariation::None,
+            right_variation: AddressVariation::None,
             subscribers: None,
             payload: Payload::Udp,
             flows: None,
@@ -247,12 +250,12 @@ impl Profile {
     }
 
     /// Returns the variations of the source and the destination addresses of a direction: sources stay within their network.
-    pub fn variations(&self, direction: Direction) -> (Variation, Variation) {
+    pub fn variations(&self, direction: Direction) -> (AddressVariation, AddressVariation) {
         let (source, destination) = match direction {
             Direction::Forward => (self.left_variation, self.right_variation),
             Direction::Reverse => (self.right_variation, self.left_variation),
         };
-        let source = if matches!(source, Variation::Networks(_)) { Variation::None } else { source };
+        let source = if matches!(source, AddressVariation::Networks(_)) { AddressVariation::None } else { source };
         (source, destination)
     }
 

@@ -1,7 +1,7 @@
 //! How many frames of a schedule a sender can come to. What is kept of each frame needs room for these and no more: a search may begin at a
 //! rate no sender reaches, and its first trial ends after half a second.
 
-use crate::sender::HOPELESS_NS;
+use crate::sender::GIVE_UP_LATENESS_NS;
 use sixbench_io::BATCH;
 use sixbench_method::terms::FrameRate;
 use sixbench_method::trial::{Schedule, Segment};
@@ -19,7 +19,7 @@ pub(crate) fn reach(schedule: &Schedule) -> u64 {
     let mut late_ns = 0.0;
     for segment in schedule.segments() {
         let growth_ns = growth_ns(segment);
-        let until = (HOPELESS_NS as f64 - late_ns) / growth_ns;
+        let until = (GIVE_UP_LATENESS_NS as f64 - late_ns) / growth_ns;
         if growth_ns > 0.0 && until < segment.frames as f64 {
             return (segment.first + until as u64 + MARGIN).min(schedule.frames());
         }

@@ -2,10 +2,10 @@
 
 use crate::bitmap::Bitmap;
 use crate::delay::Delays;
-use crate::neighbour::Answerer;
+use crate::neighbour::NeighbourResponder;
 use crate::reach::reach;
 use crate::stall::Gaps;
-use crate::verify::{Fate, Stranger, Verifier, Wrong, stranger};
+use crate::verify::{ForeignFrame, FrameClass, Mismatch, Verifier, foreign_frame};
 use sixbench_io::clock::Clock;
 use sixbench_io::{BATCH, PortError, Receive};
 use sixbench_method::trial::{DirectionResult, LOSS_BIN_NS, Receiving, Schedule, Silence};
@@ -23,7 +23,7 @@ pub(crate) const MOST_AT_A_LOOK: usize = BATCHES * BATCH;
 pub(crate) const LINGER_NS: u64 = 5_000_000;
 
 /// The frames that a receiver is to expect.
-pub(crate) struct Expected {
+pub(crate) struct ExpectedFrames {
     pub(crate) verifier: Verifier,
     /// When each frame is due; empty where nothing is.
     pub(crate) schedule: Schedule,
@@ -38,16 +38,16 @@ pub(crate) struct Expected {
 /// One port being received from. Everything it needs is allocated when it is made.
 pub(crate) struct Receiver<'a> {
     port: &'a mut dyn Receive,
-    answerer: Answerer,
-    tally: Tally,
+    answerer: NeighbourResponder,
+    tally: FrameTally,
     gaps: Gaps,
 }
 
 /// The counts of the frames seen.
-struct Tally {
-    expected: Expected,
+struct FrameTally {
+    expected: ExpectedFrames,
     seen: Bitmap,
-    counts: Counts,
+    counts: ReceiverCounts,
     /// The highest sequence number so far of foreground and background: the two take different ways through a DUT.
     highest: [Option<u64>; 2],
     /// Frames of the schedule.
@@ -68,7 +68,7 @@ struct Tally {
 }
 
 #[derive(Default)]
-struct Counts {
+struct ReceiverCounts {
     distinct: u64,
     received: u64,
     late: u64,
@@ -83,28 +83,33 @@ struct Counts {
     defective: u64,
 }
 
-impl Counts {
+impl ReceiverCounts {
     #[cold]
     fn take_foreign(&mut self, frame: &[u8]) {
         self.foreign += 1;
-        match stranger(frame) {
-            Stranger::Icmp => self.icmp += 1,
-            Stranger::Fragment => self.fragments += 1,
-            Stranger::Other => {}
+        match foreign_frame(frame) {
+            ForeignFrame::Icmp => self.icmp += 1,
+            ForeignFrame::Fragment => self.fragments += 1,
+            ForeignFrame::Other => {}
         }
     }
 }
 
 struct Example {
     tag: Tag,
-    wrong: Wrong,
+    mismatch: Mismatch,
     octets: std::ops::Range<usize>,
 }
 
 impl<'a> Receiver<'a> {
     /// Ready to receive; gaps between looks count as stalls above `stall_ns`.
-    pub(crate) fn new(port: &'a mut dyn Receive, answerer: Answerer, expected: Expected, stall_ns: u64) -> Self {
-        Self { port, answerer, tally: Tally::new(expected), gaps: Gaps::new(stall_ns, 0) }
+    pub(crate) fn new(
+        port: &'a mut dyn Receive,
+        answerer: NeighbourResponder,
+        expected: ExpectedFrames,
+        stall_ns: u64,
+    ) -> Self {
+        Self { port, answerer, tally: FrameTally::new(expected), gaps: Gaps::new(stall_ns, 0) }
     }
 
     /// The first frame is due at `start_ns`.
@@ -134,7 +139,7 @@ impl<'a> Receiver<'a> {
         let (tally, answerer) = (&mut self.tally, &mut self.answerer);
         for _ in 0..BATCHES {
             let batch = self.port.receive(&mut |frame| {
-                if tally.take(frame, now_ns, on_first) == Fate::Foreign && !answerer.consider(frame) {
+                if tally.take(frame, now_ns, on_first) == FrameClass::Foreign && !answerer.consider(frame) {
                     tally.counts.take_foreign(frame);
                 }
             })?;
@@ -187,14 +192,14 @@ impl<'a> Receiver<'a> {
     }
 }
 
-impl Tally {
-    fn new(expected: Expected) -> Self {
+impl FrameTally {
+    fn new(expected: ExpectedFrames) -> Self {
         let bins = expected.duration_ns.div_ceil(LOSS_BIN_NS).max(1);
         let frames = expected.schedule.frames();
         Self {
             seen: Bitmap::new(reach(&expected.schedule)),
             frames,
-            counts: Counts::default(),
+            counts: ReceiverCounts::default(),
             highest: [None; 2],
             bins: vec![0; bins as usize],
             last_missing: None,
@@ -208,43 +213,43 @@ impl Tally {
     }
 
     #[inline]
-    fn take(&mut self, frame: &[u8], now_ns: u64, on_first: &mut impl FnMut(Tag)) -> Fate {
-        let fate = self.expected.verifier.judge(frame);
-        match fate {
-            Fate::Right(tag) => {
+    fn take(&mut self, frame: &[u8], now_ns: u64, on_first: &mut impl FnMut(Tag)) -> FrameClass {
+        let class = self.expected.verifier.judge(frame);
+        match class {
+            FrameClass::Right(tag) => {
                 if self.is_new(tag) {
                     on_first(tag);
                     self.expected.verifier.learn(frame, tag);
                     self.take_right(tag, now_ns);
                 }
             }
-            Fate::Defective(tag, wrong) => {
+            FrameClass::Defective(tag, mismatch) => {
                 if self.is_new(tag) {
                     on_first(tag);
                     self.counts.defective += 1;
                     self.expected.verifier.learn(frame, tag);
                     self.take_right(tag, now_ns);
-                    self.keep(frame, tag, wrong);
+                    self.keep(frame, tag, mismatch);
                 }
             }
-            Fate::Mistranslated(tag, wrong) => {
+            FrameClass::Mistranslated(tag, mismatch) => {
                 if self.is_new(tag) {
                     self.counts.mistranslated += 1;
                     self.miss(tag.sequence);
-                    self.keep(frame, tag, wrong);
+                    self.keep(frame, tag, mismatch);
                 }
             }
-            Fate::Corrupt(tag) => {
+            FrameClass::Corrupt(tag) => {
                 if self.is_new(tag) {
                     self.counts.corrupt += 1;
                     self.miss(tag.sequence);
                 }
             }
-            Fate::Misdirected => self.counts.misdirected += 1,
+            FrameClass::Misdirected => self.counts.misdirected += 1,
             // Its receiver looks whether a neighbour sent it, and counts it.
-            Fate::Foreign => {}
+            FrameClass::Foreign => {}
         }
-        fate
+        class
     }
 
     /// Marks the frame as seen; says whether it is the first of its number, and counts order and duplicates.
@@ -299,13 +304,13 @@ impl Tally {
         ((due_ns / LOSS_BIN_NS) as usize).min(self.bins.len() - 1)
     }
 
-    fn keep(&mut self, frame: &[u8], tag: Tag, wrong: Wrong) {
+    fn keep(&mut self, frame: &[u8], tag: Tag, mismatch: Mismatch) {
         if self.examples.len() == EXAMPLES {
             return;
         }
         let start = self.kept.len();
         self.kept.extend_from_slice(&frame[..frame.len().min(EXAMPLE_OCTETS)]);
-        self.examples.push(Example { tag, wrong, octets: start..self.kept.len() });
+        self.examples.push(Example { tag, mismatch, octets: start..self.kept.len() });
     }
 
     fn finish(mut self, result: &mut DirectionResult, sent: Option<&Bitmap>) {
@@ -340,8 +345,12 @@ impl Tally {
         let (from_ns, to_ns) = (since_start(self.silence.0), since_start(self.silence.1));
         result.silence = (to_ns > 0).then_some(Silence { from_ns, to_ns });
         let verifier = &self.expected.verifier;
-        result.examples =
-            self.examples.iter().map(|e| verifier.explain(&self.kept[e.octets.clone()], e.tag, e.wrong)).chain(lost).collect();
+        result.examples = self
+            .examples
+            .iter()
+            .map(|e| verifier.explain(&self.kept[e.octets.clone()], e.tag, e.mismatch))
+            .chain(lost)
+            .collect();
         let delays = self.expected.delays;
         (result.delay, result.tagged, result.ipdv) = (delays.summary(), delays.tagged(), delays.ipdv());
         result.delays = delays.buckets();

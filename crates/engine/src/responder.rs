@@ -2,7 +2,7 @@
 
 use crate::bitmap::Bitmap;
 use crate::receiver::{MOST_AT_A_LOOK, Receiver};
-use crate::sender::{HOPELESS_NS, Writer};
+use crate::sender::{GIVE_UP_LATENESS_NS, Writer};
 use crate::stream::Stream;
 use sixbench_io::clock::Clock;
 use sixbench_io::{BATCH, PortError, Transmit};
@@ -25,7 +25,7 @@ pub(crate) struct Responder<'a> {
 
 /// A request that was received.
 #[derive(Clone, Copy)]
-struct Request {
+struct PendingRequest {
     sequence: u64,
     /// The time at which it left the tester, in nanoseconds.
     time_ns: u64,
@@ -39,17 +39,17 @@ struct Replies<'a> {
     stream: Stream,
     writer: Writer,
     /// Requests that are not answered yet, in a queue of constant capacity.
-    waiting: VecDeque<Request>,
+    waiting: VecDeque<PendingRequest>,
     /// The numbers of the replies that left.
     sent: Bitmap,
-    counts: Counts,
+    counts: ResponderCounts,
     stall_ns: u64,
     gave_up: bool,
     is_flushed: bool,
 }
 
 #[derive(Default)]
-struct Counts {
+struct ResponderCounts {
     due: u64,
     sent: u64,
     refused: u64,
@@ -71,7 +71,7 @@ impl<'a> Responder<'a> {
             stream,
             waiting: VecDeque::with_capacity(MOST_WAITING),
             sent: Bitmap::new(frames),
-            counts: Counts::default(),
+            counts: ResponderCounts::default(),
             stall_ns,
             gave_up: false,
             is_flushed: false,
@@ -93,7 +93,7 @@ impl<'a> Responder<'a> {
             let (since_ns, now_ns) = (self.looked_ns, clock.now_ns());
             self.looked_ns = now_ns.max(since_ns);
             self.receiver.poll_each(clock, is_sending, &mut |tag| {
-                replies.take(Request { sequence: tag.sequence, time_ns: tag.time_ns, since_ns });
+                replies.take(PendingRequest { sequence: tag.sequence, time_ns: tag.time_ns, since_ns });
             })?;
         }
         replies.send(clock)
@@ -105,7 +105,7 @@ impl<'a> Responder<'a> {
         let replies = &mut self.replies;
         if !replies.is_flushed && replies.waiting.is_empty() {
             // A port that does not let go of the last replies is given up, as a sender's is.
-            replies.is_flushed = replies.port.flush()? || now_ns.saturating_sub(replies.counts.last_ns) > HOPELESS_NS;
+            replies.is_flushed = replies.port.flush()? || now_ns.saturating_sub(replies.counts.last_ns) > GIVE_UP_LATENESS_NS;
         }
         Ok(replies.is_flushed)
     }
@@ -122,7 +122,7 @@ impl<'a> Responder<'a> {
 
     /// The receiver of the requests, the replies as they were sent, and their numbers.
     pub(crate) fn finish(self) -> (Receiver<'a>, DirectionResult, Bitmap) {
-        let Counts { due, sent, refused, first_ns, last_ns, worst_ns, late } = self.replies.counts;
+        let ResponderCounts { due, sent, refused, first_ns, last_ns, worst_ns, late } = self.replies.counts;
         let mut result = DirectionResult::counted(Direction::Reverse, sent, 0);
         result.intended = due;
         result.refused = refused;
@@ -135,7 +135,7 @@ impl<'a> Responder<'a> {
 
 impl Replies<'_> {
     #[inline]
-    fn take(&mut self, request: Request) {
+    fn take(&mut self, request: PendingRequest) {
         self.counts.due += 1;
         if !self.gave_up {
             self.waiting.push_back(request);
@@ -147,7 +147,7 @@ impl Replies<'_> {
     fn send(&mut self, clock: &Clock) -> Result<(), PortError> {
         while let Some(oldest) = self.waiting.front() {
             let now_ns = clock.now_ns();
-            if now_ns.saturating_sub(oldest.since_ns) > HOPELESS_NS {
+            if now_ns.saturating_sub(oldest.since_ns) > GIVE_UP_LATENESS_NS {
                 self.give_up();
                 return Ok(());
             }
@@ -188,7 +188,7 @@ impl Replies<'_> {
     #[cold]
     fn give_up(&mut self) {
         self.gave_up = true;
-        self.counts.worst_ns = self.counts.worst_ns.max(HOPELESS_NS);
+        self.counts.worst_ns = self.counts.worst_ns.max(GIVE_UP_LATENESS_NS);
         self.waiting.clear();
     }
 }

@@ -1,9 +1,9 @@
 //! The tester's own ceiling: what it could do if there were no DUT and no link.
 
-use crate::profile::Profile;
+use crate::profile::TrafficProfile;
 use crate::sender::Writer;
-use crate::stateful::{Conversation, Mapped, Step, View};
-use crate::stream::{Source, Stream};
+use crate::stateful::{Conversation, ConversationStep, Mapped, Viewpoint};
+use crate::stream::{Stream, StreamSource};
 use sixbench_io::clock::Clock;
 use sixbench_io::loopback::Discard;
 use sixbench_io::{BATCH, Transmit};
@@ -17,7 +17,7 @@ use sixbench_wire::{MacAddress, WireError};
 ///
 /// # Errors
 /// A profile of which no frames can be made: addresses that do not belong together, or a frame size too short for the tag.
-pub fn generate(profile: &Profile, direction: Direction, frames: u64, clock: &Clock) -> Result<FrameRate, WireError> {
+pub fn generate(profile: &TrafficProfile, direction: Direction, frames: u64, clock: &Clock) -> Result<FrameRate, WireError> {
     into_nothing(profile, direction, None, frames, clock)
 }
 
@@ -25,7 +25,7 @@ pub fn generate(profile: &Profile, direction: Direction, frames: u64, clock: &Cl
 ///
 /// # Panics
 /// If the profile has no gateway, or no combinations for one connection.
-pub fn enumerate(profile: &Profile, count: u64, clock: &Clock) -> FrameRate {
+pub fn enumerate(profile: &TrafficProfile, count: u64, clock: &Clock) -> FrameRate {
     let conversation = conversation(profile, 1);
     let size = conversation.combinations();
     let start_ns = clock.now_ns();
@@ -41,7 +41,7 @@ pub fn enumerate(profile: &Profile, count: u64, clock: &Clock) -> FrameRate {
 ///
 /// # Panics
 /// If the profile has no gateway, or not as many combinations.
-pub fn open(profile: &Profile, connections: u64, clock: &Clock) -> Result<FrameRate, WireError> {
+pub fn open(profile: &TrafficProfile, connections: u64, clock: &Clock) -> Result<FrameRate, WireError> {
     into_nothing(profile, Direction::Forward, Some(&conversation(profile, connections)), connections, clock)
 }
 
@@ -60,11 +60,11 @@ pub struct Responding {
 ///
 /// # Panics
 /// If the profile has no gateway, or not as many combinations.
-pub fn respond(profile: &Profile, connections: u64, clock: &Clock) -> Result<Responding, WireError> {
-    let conversation = conversation(profile, connections).at(Step::Use);
+pub fn respond(profile: &TrafficProfile, connections: u64, clock: &Clock) -> Result<Responding, WireError> {
+    let conversation = conversation(profile, connections).at(ConversationStep::Use);
     let table = &conversation.table;
     (0..connections).for_each(|connection| table.learn(connection, Mapped { part: 1, port: connection as u16 }));
-    let view = View { at_initiator: false, of_initiator: false };
+    let view = Viewpoint { at_initiator: false, of_initiator: false };
     let start_ns = clock.now_ns();
     for index in 0..connections {
         std::hint::black_box(table.get(conversation.connection(view, index)));
@@ -74,7 +74,7 @@ pub fn respond(profile: &Profile, connections: u64, clock: &Clock) -> Result<Res
     Ok(Responding { table_octets: table.octets(), reads, frames })
 }
 
-fn conversation(profile: &Profile, connections: u64) -> Conversation {
+fn conversation(profile: &TrafficProfile, connections: u64) -> Conversation {
     let gateway = profile.gateway.as_ref().expect("a stateful profile");
     Conversation::new(profile, gateway, connections).expect("enough combinations")
 }
@@ -84,7 +84,7 @@ fn rate_of(count: u64, took_ns: u64) -> FrameRate {
 }
 
 fn into_nothing(
-    profile: &Profile,
+    profile: &TrafficProfile,
     direction: Direction,
     conversation: Option<&Conversation>,
     frames: u64,
@@ -93,7 +93,7 @@ fn into_nothing(
     let (own, peer) = (MacAddress([2, 0, 0, 0, 0, 1]), MacAddress([2, 0, 0, 0, 0, 2]));
     // The load does not matter: nothing is paced here.
     let spec = TrialSpec::burst(FrameRate(1), frames);
-    let source = Source { profile, spec: &spec, direction, trial: 0, conversation };
+    let source = StreamSource { profile, spec: &spec, direction, trial: 0, conversation };
     let stream = Stream::sent(source, (own, peer))?;
     let mut port = Discard::new(stream.longest_octets());
     let mut writer = Writer::new(port.slots());
@@ -116,16 +116,16 @@ fn into_nothing(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::profile::{Ends, Face, Tunnel};
+    use crate::profile::{AddressPair, Encapsulation, Tunnel};
     use sixbench_method::terms::FrameSize;
 
     #[test]
     fn a_frame_that_grows_by_a_header_around_it_has_room() {
         let address = |text: &str| text.parse().expect("address");
-        let mut profile = Profile::of_a_wire(address("192.0.2.1"), address("198.51.100.2"), FrameSize(1518));
-        let ends = Ends { source: address("2001:db8::2"), destination: address("2001:db8::1") };
-        let face = &mut profile.forward.foreground.sent;
-        *face = Face { tunnel: Some(Tunnel { ends, hop_limit: 64 }), ..*face };
+        let mut profile = TrafficProfile::identity(address("192.0.2.1"), address("198.51.100.2"), FrameSize(1518));
+        let ends = AddressPair { source: address("2001:db8::2"), destination: address("2001:db8::1") };
+        let datagram = &mut profile.forward.foreground.sent;
+        *datagram = Encapsulation { tunnel: Some(Tunnel { ends, hop_limit: 64 }), ..*datagram };
         for direction in [Direction::Forward, Direction::Reverse] {
             generate(&profile, direction, 1, &Clock::new()).expect("frames");
         }

@@ -9,7 +9,7 @@ use sixbench_method::trial::{DirectionResult, Schedule, Sending};
 use sixbench_wire::template::StampedTime;
 
 /// A sender so far behind gives up: the trial is invalid anyway.
-pub(crate) const HOPELESS_NS: u64 = 500_000_000;
+pub(crate) const GIVE_UP_LATENESS_NS: u64 = 500_000_000;
 
 /// Time before the last frame during which its core does nothing else, in nanoseconds.
 pub(crate) const LAST_FRAME_WATCH_NS: u64 = 50_000;
@@ -89,7 +89,7 @@ impl<'a> Sender<'a> {
     #[cold]
     fn flush(&mut self, now_ns: u64) -> Result<(), PortError> {
         self.is_flushed = self.port.flush()?;
-        if !self.is_flushed && now_ns.saturating_sub(self.last_ns) > HOPELESS_NS {
+        if !self.is_flushed && now_ns.saturating_sub(self.last_ns) > GIVE_UP_LATENESS_NS {
             self.is_flushed = true;
             self.last_ns = now_ns;
         }
@@ -98,7 +98,7 @@ impl<'a> Sender<'a> {
 
     fn note_lateness(&mut self, lateness_ns: u64, taken: usize) {
         let is_at_reach = self.reach < self.pacer.frames() && self.pacer.sent() + (taken + BATCH) as u64 > self.reach;
-        self.gave_up = lateness_ns > HOPELESS_NS || is_at_reach;
+        self.gave_up = lateness_ns > GIVE_UP_LATENESS_NS || is_at_reach;
         self.sending.worst_lateness_ns = self.sending.worst_lateness_ns.max(lateness_ns);
         if lateness_ns > self.stall_ns {
             self.sending.late_frames += taken as u64;

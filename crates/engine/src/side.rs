@@ -1,8 +1,8 @@
 //! The variable 16 bits of the addresses on either side of the DUT: where they stand, and which values they take.
 
 use crate::flow::Counter;
-use crate::profile::{Profile, Variation};
-use crate::stateful::View;
+use crate::profile::{AddressVariation, TrafficProfile};
+use crate::stateful::Viewpoint;
 use sixbench_method::terms::{Direction, IpVersion};
 
 /// The addresses of a pool differ in their last 16 bits, which begin here.
@@ -12,19 +12,19 @@ pub(crate) const POOL_AT_IPV6: usize = 14;
 
 /// From a place in a range to the 16 bits of an address on one side of the DUT.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Word {
+pub(crate) struct AddressField {
     first: u16,
     step: u16,
 }
 
-impl Word {
+impl AddressField {
     /// `own` are the 16 bits of the path's own address.
-    pub(crate) fn new(variation: Variation, version: IpVersion, own: u16) -> Self {
+    pub(crate) fn new(variation: AddressVariation, version: IpVersion, own: u16) -> Self {
         match variation {
-            Variation::None => Self { first: own, step: 0 },
-            Variation::Part(part) => Self { first: part.range.first, step: 1 },
-            Variation::Networks(_) if version == IpVersion::Ipv4 => Self { first: own, step: 1 << 8 },
-            Variation::Networks(_) => Self { first: own, step: 1 },
+            AddressVariation::None => Self { first: own, step: 0 },
+            AddressVariation::Part(part) => Self { first: part.range.first, step: 1 },
+            AddressVariation::Networks(_) if version == IpVersion::Ipv4 => Self { first: own, step: 1 << 8 },
+            AddressVariation::Networks(_) => Self { first: own, step: 1 },
         }
     }
 
@@ -34,44 +34,48 @@ impl Word {
     }
 }
 
-fn counter(variation: Variation) -> Option<Counter> {
+fn counter(variation: AddressVariation) -> Option<Counter> {
     match variation {
-        Variation::None => None,
-        Variation::Part(part) => Some(Counter::new(part.range)),
-        Variation::Networks(count) => Some(Counter::random(count)),
+        AddressVariation::None => None,
+        AddressVariation::Part(part) => Some(Counter::new(part.range)),
+        AddressVariation::Networks(count) => Some(Counter::random(count)),
     }
 }
 
 /// The variable 16 bits of the addresses of one side.
 #[derive(Clone, Copy)]
-pub(crate) struct Side {
+pub(crate) struct VaryingAddresses {
     /// The octet at which they begin.
     pub(crate) at: usize,
-    variation: Variation,
+    variation: AddressVariation,
     /// The DUT makes them, from its pool.
     is_pool: bool,
 }
 
-impl Side {
-    pub(crate) fn word(self, version: IpVersion, own: u16) -> Word {
-        if self.is_pool { Word { first: 0, step: 1 } } else { Word::new(self.variation, version, own) }
+impl VaryingAddresses {
+    pub(crate) fn address_field(self, version: IpVersion, own: u16) -> AddressField {
+        if self.is_pool { AddressField { first: 0, step: 1 } } else { AddressField::new(self.variation, version, own) }
     }
 }
 
 /// Source and destination.
-pub(crate) fn sides((source, destination): (Variation, Variation), version: IpVersion, view: Option<View>) -> (Side, Side) {
-    let own = |variation: Variation| Side { at: variation.offset(version), variation, is_pool: false };
+pub(crate) fn sides(
+    (source, destination): (AddressVariation, AddressVariation),
+    version: IpVersion,
+    view: Option<Viewpoint>,
+) -> (VaryingAddresses, VaryingAddresses) {
+    let own = |variation: AddressVariation| VaryingAddresses { at: variation.offset(version), variation, is_pool: false };
     let pool_at = if version == IpVersion::Ipv4 { POOL_AT_IPV4 } else { POOL_AT_IPV6 };
-    let pool = |variation| Side { at: pool_at, variation, is_pool: true };
+    let pool = |variation| VaryingAddresses { at: pool_at, variation, is_pool: true };
     match view {
-        Some(View { at_initiator: false, of_initiator: true }) => (pool(source), own(destination)),
-        Some(View { at_initiator: false, of_initiator: false }) => (own(source), pool(destination)),
+        Some(Viewpoint { at_initiator: false, of_initiator: true }) => (pool(source), own(destination)),
+        Some(Viewpoint { at_initiator: false, of_initiator: false }) => (own(source), pool(destination)),
         _ => (own(source), own(destination)),
     }
 }
 
 /// Returns the counters of source and destination address; `None` where neither varies.
-pub(crate) fn counters(profile: &Profile, direction: Direction) -> Option<(Counter, Counter)> {
+pub(crate) fn counters(profile: &TrafficProfile, direction: Direction) -> Option<(Counter, Counter)> {
     let (source, destination) = profile.variations(direction);
     match (counter(source), counter(destination)) {
         (None, None) => None,

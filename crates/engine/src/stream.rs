@@ -1,14 +1,16 @@
 //! The frames of one direction: templates for foreground and background, and which frame comes next.
 
 use crate::flow::Flow;
-use crate::profile::{Ends, Face, Path, Profile, Variation};
-use crate::side::{Word, counters, sides};
-use crate::stateful::{Conversation, Mapped, Step, View};
-use crate::subscriber::Population;
+use crate::profile::{AddressPair, AddressVariation, Encapsulation, Path, TrafficProfile};
+use crate::side::{AddressField, counters, sides};
+use crate::stateful::{Conversation, ConversationStep, Mapped, Viewpoint};
+use crate::subscriber::SubscriberPopulation;
 use sixbench_method::plan::Payload;
 use sixbench_method::terms::{Direction, IpVersion, Share};
 use sixbench_method::trial::{Schedule, Shape, TrialSpec};
-use sixbench_wire::template::{Description, End, Outer, StampedTime, Subscriber, Template, Transport, Variable};
+use sixbench_wire::template::{
+    DatagramEnd, Description, OuterHeader, StampedTime, SubscriberAddresses, Template, Transport, Variable,
+};
 use sixbench_wire::{EchoKind, MacAddress, WireError};
 
 /// The hop limit test frames leave with.
@@ -36,11 +38,11 @@ impl StreamId {
 }
 
 /// One kind of frame: its template, its ports and its addresses.
-pub(crate) struct Kind {
+pub(crate) struct FrameKind {
     pub(crate) template: Template,
     pattern: Pattern,
-    words: (Word, Word),
-    population: Option<Population>,
+    address_fields: (AddressField, AddressField),
+    population: Option<SubscriberPopulation>,
     /// A reply: the frame follows from the number of its request.
     is_reply: bool,
     /// True if the identification and fragmentation fields of the frame, where it is IPv4, arrive as they were sent.
@@ -52,12 +54,12 @@ enum Pattern {
     /// Its number.
     Flow(Flow),
     /// The connection it belongs to.
-    Conversation(Box<Conversation>, View),
+    Conversation(Box<Conversation>, Viewpoint),
 }
 
 /// The settings that both kinds of frames of a direction have in common.
 struct Common<'a> {
-    profile: &'a Profile,
+    profile: &'a TrafficProfile,
     direction: Direction,
     trial: u8,
     macs: (MacAddress, MacAddress),
@@ -71,20 +73,20 @@ struct Common<'a> {
 
 impl Common<'_> {
     /// Returns the end of the frames at which the subscribers are: they are on the left.
-    fn subscriber_end(&self) -> End {
+    fn subscriber_end(&self) -> DatagramEnd {
         match self.direction {
-            Direction::Forward => End::Source,
-            Direction::Reverse => End::Destination,
+            Direction::Forward => DatagramEnd::Source,
+            Direction::Reverse => DatagramEnd::Destination,
         }
     }
 
     /// The subscribers as they are seen where these frames are: forward frames leave on the left and arrive on the right.
-    fn population(&self) -> Option<Population> {
+    fn population(&self) -> Option<SubscriberPopulation> {
         let is_left = (self.direction == Direction::Forward) != self.is_arrival;
         let subscribers = self.profile.subscribers.as_ref()?;
         let ports = self.profile.ports(self.pattern());
         let range = if self.pattern() == Direction::Forward { ports.source } else { ports.destination };
-        Some(Population::new(subscribers, self.subscriber_end(), is_left, range.order))
+        Some(SubscriberPopulation::new(subscribers, self.subscriber_end(), is_left, range.order))
     }
 
     /// The direction whose ports and addresses these frames have.
@@ -93,7 +95,7 @@ impl Common<'_> {
     }
 
     /// Returns the variations of source and destination address.
-    fn variations(&self) -> (Variation, Variation) {
+    fn variations(&self) -> (AddressVariation, AddressVariation) {
         let (source, destination) = self.profile.variations(self.pattern());
         if self.is_reply { (destination, source) } else { (source, destination) }
     }
@@ -107,14 +109,14 @@ impl Common<'_> {
     }
 
     /// The connections that foreground frames are of, if they are of some, and how they are seen.
-    fn conversation(&self) -> Option<(Conversation, View)> {
+    fn conversation(&self) -> Option<(Conversation, Viewpoint)> {
         let opens = self.profile.gateway.as_ref()?.opens;
         let of_initiator = self.direction == opens;
-        Some((self.conversation?.clone(), View { at_initiator: of_initiator != self.is_arrival, of_initiator }))
+        Some((self.conversation?.clone(), Viewpoint { at_initiator: of_initiator != self.is_arrival, of_initiator }))
     }
 }
 
-impl<'a> Source<'a> {
+impl<'a> StreamSource<'a> {
     fn common(self, macs: (MacAddress, MacAddress), is_arrival: bool) -> Common<'a> {
         let Self { profile, spec, direction, trial, conversation } = self;
         let is_reply = spec.shape == Shape::Response && direction == Direction::Reverse;
@@ -122,19 +124,19 @@ impl<'a> Source<'a> {
     }
 }
 
-impl Kind {
-    fn new(face: &Face, hop_limit: u8, is_background: bool, common: &Common<'_>) -> Result<Self, WireError> {
+impl FrameKind {
+    fn new(datagram: &Encapsulation, hop_limit: u8, is_background: bool, common: &Common<'_>) -> Result<Self, WireError> {
         let Common { profile, direction, trial, macs, .. } = *common;
-        let (id, version) = (StreamId::new(direction, is_background, trial), version(&face.ends));
+        let (id, version) = (StreamId::new(direction, is_background, trial), version(&datagram.ends));
         let conversation = if is_background { None } else { common.conversation() };
         let population = if is_background { None } else { common.population() };
         let sides = sides(common.variations(), version, conversation.as_ref().map(|(_, view)| *view));
-        let outer = face.tunnel.map(|tunnel| Outer {
+        let outer = datagram.tunnel.map(|tunnel| OuterHeader {
             src: tunnel.ends.source,
             dst: tunnel.ends.destination,
             hop_limit: if common.is_arrival { tunnel.hop_limit } else { HOP_LIMIT },
         });
-        let ends = population.as_ref().map_or(face.ends, |population| population.vacate(face.ends));
+        let ends = population.as_ref().map_or(datagram.ends, |population| population.zero_varying_suffix(datagram.ends));
         let template = Template::new(&Description {
             src_mac: macs.0,
             dst_mac: macs.1,
@@ -149,7 +151,7 @@ impl Kind {
             outer,
         })?;
         let own = template.own_parts();
-        let words = (sides.0.word(version, own.0), sides.1.word(version, own.1));
+        let address_fields = (sides.0.address_field(version, own.0), sides.1.address_field(version, own.1));
         let pattern = match conversation {
             Some((conversation, view)) => Pattern::Conversation(Box::new(conversation), view),
             // The trial's number stays out of ports and addresses: every trial has the same pattern.
@@ -159,18 +161,18 @@ impl Kind {
                 Pattern::Flow(Flow::new(profile.ports(of), counters(profile, of), profile.seed, stream))
             }
         };
-        Ok(Self { keeps_identification: false, template, pattern, words, population, is_reply: common.is_reply })
+        Ok(Self { keeps_identification: false, template, pattern, address_fields, population, is_reply: common.is_reply })
     }
 
     /// Returns the end at which the pattern has the subscribers: a reply has the pattern of its request.
     #[inline]
-    fn subscriber_end(&self, population: &Population) -> End {
-        if self.is_reply { End::Source } else { population.end() }
+    fn subscriber_end(&self, population: &SubscriberPopulation) -> DatagramEnd {
+        if self.is_reply { DatagramEnd::Source } else { population.end() }
     }
 
     /// A request's fields as they are, a reply's with the ends swapped. An echo keeps identifier and sequence number (RFC 4443 section 4.2).
     #[inline]
-    fn turned(&self, ports: (u16, u16), places: Option<(u16, u16)>, subscriber: Option<Subscriber>) -> Fields {
+    fn turned(&self, ports: (u16, u16), places: Option<(u16, u16)>, subscriber: Option<SubscriberAddresses>) -> StreamFields {
         if !self.is_reply {
             return (ports, places, subscriber);
         }
@@ -203,15 +205,15 @@ impl Kind {
                 (fields.ports, Some(fields.places), subscriber)
             }
         };
-        let addresses = places.map(|(s, d)| (self.words.0.at(s), self.words.1.at(d)));
+        let addresses = places.map(|(s, d)| (self.address_fields.0.at(s), self.address_fields.1.at(d)));
         Variable { source_port: ports.0, destination_port: ports.1, sequence, time, addresses, subscriber }
     }
 }
 
 /// Ports, places of the addresses, and the subscriber's own addresses.
-type Fields = ((u16, u16), Option<(u16, u16)>, Option<Subscriber>);
+type StreamFields = ((u16, u16), Option<(u16, u16)>, Option<SubscriberAddresses>);
 
-fn version(ends: &Ends) -> IpVersion {
+fn version(ends: &AddressPair) -> IpVersion {
     if ends.source.is_ipv4() { IpVersion::Ipv4 } else { IpVersion::Ipv6 }
 }
 
@@ -226,7 +228,7 @@ enum Turns {
 }
 
 impl Turns {
-    fn new(profile: &Profile, spec: &TrialSpec) -> Self {
+    fn new(profile: &TrafficProfile, spec: &TrialSpec) -> Self {
         match (profile.flows, spec.shape) {
             (_, Shape::Ramp { .. }) => Self::Started(spec.schedule()),
             (Some(flows), _) => Self::Among(u64::from(flows.count.max(1))),
@@ -239,16 +241,16 @@ impl Turns {
 pub(crate) struct Stream {
     pub(crate) direction: Direction,
     pub(crate) id: StreamId,
-    foreground: Kind,
-    background: Option<Kind>,
+    foreground: FrameKind,
+    background: Option<FrameKind>,
     share: Share,
     turns: Turns,
 }
 
 /// Whose frames a stream is made of.
 #[derive(Clone, Copy)]
-pub(crate) struct Source<'a> {
-    pub(crate) profile: &'a Profile,
+pub(crate) struct StreamSource<'a> {
+    pub(crate) profile: &'a TrafficProfile,
     pub(crate) spec: &'a TrialSpec,
     pub(crate) direction: Direction,
     pub(crate) trial: u8,
@@ -258,24 +260,24 @@ pub(crate) struct Source<'a> {
 
 impl Stream {
     /// As the frames leave the tester: from `own` to the DUT's `peer` hardware address.
-    pub(crate) fn sent(of: Source<'_>, (own, peer): (MacAddress, MacAddress)) -> Result<Self, WireError> {
+    pub(crate) fn sent(of: StreamSource<'_>, (own, peer): (MacAddress, MacAddress)) -> Result<Self, WireError> {
         Self::new(&of.common((own, peer), false), of.spec, |path| (path.sent, HOP_LIMIT))
     }
 
     /// As the frames must arrive at the tester: from the DUT's `peer` to `own`.
-    pub(crate) fn expected(of: Source<'_>, (own, peer): (MacAddress, MacAddress)) -> Result<Self, WireError> {
+    pub(crate) fn expected(of: StreamSource<'_>, (own, peer): (MacAddress, MacAddress)) -> Result<Self, WireError> {
         Self::new(&of.common((peer, own), true), of.spec, |path| (path.expected, HOP_LIMIT.saturating_sub(path.hops)))
     }
 
-    fn new(common: &Common<'_>, spec: &TrialSpec, view: impl Fn(&Path) -> (Face, u8)) -> Result<Self, WireError> {
+    fn new(common: &Common<'_>, spec: &TrialSpec, view: impl Fn(&Path) -> (Encapsulation, u8)) -> Result<Self, WireError> {
         let paths = common.profile.paths(common.direction);
-        let kind = |path: &Path, is_background| -> Result<Kind, WireError> {
-            let (face, hop_limit) = view(path);
+        let kind = |path: &Path, is_background| -> Result<FrameKind, WireError> {
+            let (datagram, hop_limit) = view(path);
             let keeps_identification = common.profile.keeps_identification && path.keeps_ipv4();
-            Ok(Kind { keeps_identification, ..Kind::new(&face, hop_limit, is_background, common)? })
+            Ok(FrameKind { keeps_identification, ..FrameKind::new(&datagram, hop_limit, is_background, common)? })
         };
         // A background frame would open no connection, nor try one.
-        let is_of_connections = common.conversation.is_some_and(|conversation| conversation.step != Step::Use);
+        let is_of_connections = common.conversation.is_some_and(|conversation| conversation.step != ConversationStep::Use);
         let share = if is_of_connections { Share::ALL } else { common.profile.share };
         Ok(Self {
             direction: common.direction,
@@ -295,7 +297,7 @@ impl Stream {
 
     /// The kind of frame `sequence`, and whether it is background.
     #[inline]
-    pub(crate) fn kind(&self, sequence: u64) -> (&Kind, bool) {
+    pub(crate) fn kind(&self, sequence: u64) -> (&FrameKind, bool) {
         match &self.background {
             Some(background) if !self.share.is_foreground(sequence) => (background, true),
             _ => (&self.foreground, false),
@@ -304,19 +306,19 @@ impl Stream {
 
     /// The variable fields of frame `sequence`, which is of this `kind`.
     #[inline]
-    pub(crate) fn variable(&self, kind: &Kind, sequence: u64, time: StampedTime) -> Variable {
+    pub(crate) fn variable(&self, kind: &FrameKind, sequence: u64, time: StampedTime) -> Variable {
         kind.variable(sequence, self.turn(sequence), time, None)
     }
 
     /// The same of a frame that arrived from `seen`, which counts where the source cannot be known before.
     #[inline]
-    pub(crate) fn variable_of_arrival(&self, kind: &Kind, sequence: u64, time: StampedTime, seen: Mapped) -> Variable {
+    pub(crate) fn variable_of_arrival(&self, kind: &FrameKind, sequence: u64, time: StampedTime, seen: Mapped) -> Variable {
         kind.variable(sequence, self.turn(sequence), time, Some(seen))
     }
 
     /// Takes note of the source of a right frame where it opens a connection.
     #[inline]
-    pub(crate) fn learn(&self, kind: &Kind, sequence: u64, source: Mapped) {
+    pub(crate) fn learn(&self, kind: &FrameKind, sequence: u64, source: Mapped) {
         if let Pattern::Conversation(conversation, view) = &kind.pattern {
             conversation.learn(*view, conversation.connection(*view, self.turn(sequence)), source);
         }

@@ -2,16 +2,16 @@
 //! computes them again.
 
 use crate::flow::Counter;
-use crate::profile::{Appearance, Ends, Group, Subscribers};
+use crate::profile::{AddressPair, Appearance, SubscriberGroup, SubscriberGroups};
 use sixbench_method::plan::Order;
 use sixbench_wire::rules::{AddressRule, PortRule};
-use sixbench_wire::template::{End, Subscriber};
+use sixbench_wire::template::{DatagramEnd, SubscriberAddresses};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// The subscribers as one kind of frame of one direction bears them.
 #[derive(Clone, Debug)]
-pub(crate) struct Population {
-    end: End,
+pub(crate) struct SubscriberPopulation {
+    end: DatagramEnd,
     groups: Vec<SeenGroup>,
     numbers: Counter,
     port_order: Order,
@@ -41,11 +41,11 @@ pub(crate) struct Draw {
     pub(crate) port: u32,
 }
 
-impl Population {
+impl SubscriberPopulation {
     /// `is_left`: as they are seen on the left link. `port_order` is that of the ports at the subscribers' end.
-    pub(crate) fn new(subscribers: &Subscribers, end: End, is_left: bool, port_order: Order) -> Self {
+    pub(crate) fn new(subscribers: &SubscriberGroups, end: DatagramEnd, is_left: bool, port_order: Order) -> Self {
         let mut first = 0;
-        let seen = |group: &Group| {
+        let seen = |group: &SubscriberGroup| {
             let seen = SeenGroup { first, seen: if is_left { group.left } else { group.right }, ports: group.ports };
             first += group.count;
             seen
@@ -56,16 +56,16 @@ impl Population {
     }
 
     /// The ends with nothing where each subscriber has an address of its own.
-    pub(crate) fn vacate(&self, ends: Ends) -> Ends {
+    pub(crate) fn zero_varying_suffix(&self, ends: AddressPair) -> AddressPair {
         if self.groups.iter().all(|group| group.seen.inner.is_none()) {
             return ends;
         }
-        let vacated = |address: IpAddr| -> IpAddr {
+        let zeroed = |address: IpAddr| -> IpAddr {
             if address.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() }
         };
         match self.end {
-            End::Source => Ends { source: vacated(ends.source), ..ends },
-            End::Destination => Ends { destination: vacated(ends.destination), ..ends },
+            DatagramEnd::Source => AddressPair { source: zeroed(ends.source), ..ends },
+            DatagramEnd::Destination => AddressPair { destination: zeroed(ends.destination), ..ends },
         }
     }
 
@@ -84,14 +84,14 @@ impl Population {
 
     /// Returns its addresses.
     #[inline]
-    pub(crate) fn addresses(&self, Member { group, number }: Member<'_>) -> Subscriber {
+    pub(crate) fn addresses(&self, Member { group, number }: Member<'_>) -> SubscriberAddresses {
         let bits = |rule: Option<AddressRule>| rule.map(|rule| rule.bits(number));
-        Subscriber { end: self.end, inner: bits(group.seen.inner), outer: bits(group.seen.outer) }
+        SubscriberAddresses { end: self.end, inner: bits(group.seen.inner), outer: bits(group.seen.outer) }
     }
 
     /// Returns the end of the frames at which they are.
     #[inline]
-    pub(crate) fn end(&self) -> End {
+    pub(crate) fn end(&self) -> DatagramEnd {
         self.end
     }
 
@@ -102,7 +102,7 @@ impl Population {
         Member { group, number }: Member<'_>,
         index: u64,
         draw: Draw,
-        end: End,
+        end: DatagramEnd,
         ports: &mut (u16, u16),
     ) {
         if !group.ports.is_restricted() {
@@ -111,8 +111,8 @@ impl Population {
         let nth = Counter::among(self.port_order, group.ports.count(number)).place(index, draw.port);
         let port = group.ports.port(number, nth);
         match end {
-            End::Source => ports.0 = port,
-            End::Destination => ports.1 = port,
+            DatagramEnd::Source => ports.0 = port,
+            DatagramEnd::Destination => ports.1 = port,
         }
     }
 }

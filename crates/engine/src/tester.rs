@@ -2,16 +2,16 @@
 
 use crate::delay::Delays;
 use crate::fault;
-use crate::memory::{self, OutOfMemory, Work};
-use crate::neighbour::{self, Answerer};
-use crate::profile::Profile;
+use crate::memory::{self, OutOfMemory, TrafficKind};
+use crate::neighbour::{self, NeighbourResponder};
+use crate::profile::TrafficProfile;
 use crate::reach::reach;
-use crate::receiver::{Expected, Receiver};
+use crate::receiver::{ExpectedFrames, Receiver};
 use crate::responder::Responder;
 use crate::sender::Sender;
 use crate::stateful::Conversation;
-use crate::stream::{Source, Stream};
-use crate::trial::{Run, Task, Waiting};
+use crate::stream::{Stream, StreamSource};
+use crate::trial::{FrameRun, Task, Waiting};
 use crate::verify::Verifier;
 use sixbench_io::clock::Clock;
 use sixbench_io::{Halves, Port, PortError, Receive, Transmit, thread};
@@ -117,13 +117,13 @@ pub enum MeasureError {
 const MOST_DRAINED: usize = 1024;
 
 /// One port with its halves.
-struct End {
+struct TesterPort {
     name: String,
     mac: MacAddress,
     halves: Halves,
 }
 
-impl End {
+impl TesterPort {
     fn new(port: Box<dyn Port>) -> Self {
         Self { name: port.name(), mac: MacAddress(port.mac()), halves: port.split() }
     }
@@ -142,33 +142,33 @@ impl End {
 
 /// The frame engine as a [`Measurer`].
 pub struct FrameTester {
-    left: End,
-    right: End,
-    pub(crate) profile: Profile,
+    left: TesterPort,
+    right: TesterPort,
+    pub(crate) profile: TrafficProfile,
     settings: TrialSettings,
     layout: Layout,
     pub(crate) clock: Clock,
     pub(crate) stop: Arc<AtomicBool>,
     trial: u8,
     /// Asks the DUT how many connections it has.
-    pub(crate) counter: Option<Counter>,
+    pub(crate) counter: Option<ConnectionCounter>,
     /// True if a frame that opens a connection ever came through.
     pub(crate) has_delivered: bool,
 }
 
 /// Asks the DUT how many connections it has; `None` where it does not say, an error in words where it should and could not be asked.
-pub type Counter = Box<dyn FnMut() -> Result<Option<u64>, String> + Send>;
+pub type ConnectionCounter = Box<dyn FnMut() -> Result<Option<u64>, String> + Send>;
 
 impl FrameTester {
     /// A tester between two open ports. `stop` ends a trial early.
     pub fn new(
         ports: (Box<dyn Port>, Box<dyn Port>),
-        profile: Admitted<Profile>,
+        profile: Admitted<TrafficProfile>,
         settings: TrialSettings,
         layout: Layout,
         stop: Arc<AtomicBool>,
     ) -> Self {
-        let (left, right) = (End::new(ports.0), End::new(ports.1));
+        let (left, right) = (TesterPort::new(ports.0), TesterPort::new(ports.1));
         Self {
             left,
             right,
@@ -184,13 +184,13 @@ impl FrameTester {
     }
 
     /// Measures other traffic from now on, over the same ports.
-    pub fn set_profile(&mut self, profile: Admitted<Profile>, settings: TrialSettings) {
+    pub fn set_profile(&mut self, profile: Admitted<TrafficProfile>, settings: TrialSettings) {
         self.profile = profile.into_inner();
         self.settings = settings;
     }
 
     /// Asks `counter` between the phases of a stateful trial, and at its end, how many connections the DUT has.
-    pub fn set_counter(&mut self, counter: Option<Counter>) {
+    pub fn set_counter(&mut self, counter: Option<ConnectionCounter>) {
         self.counter = counter;
     }
 
@@ -207,11 +207,11 @@ impl FrameTester {
     }
 
     /// A trial with everything the profile loads.
-    pub(crate) fn whole<'a>(&self, spec: &'a TrialSpec, conversation: Option<&'a Conversation>) -> Phase<'a> {
+    pub(crate) fn whole<'a>(&self, spec: &'a TrialSpec, conversation: Option<&'a Conversation>) -> TrialPhase<'a> {
         let TrialSettings { residual_ns, frame_timeout_ns, .. } = self.settings;
         // Requests go one way and replies the other, whatever else the profile loads.
         let loaded = if spec.shape == Shape::Response { Directions::Both } else { self.profile.directions };
-        Phase { spec, loaded: loaded.each(), residual_ns, frame_timeout_ns, conversation }
+        TrialPhase { spec, loaded: loaded.each(), residual_ns, frame_timeout_ns, conversation }
     }
 
     /// Asks both sides of the DUT for their hardware addresses, which also tells it ours (learning frames of RFC 2544 section 23).
@@ -229,9 +229,9 @@ impl FrameTester {
         };
         let silent = |address| MeasureError::Silent { port: end.name.clone(), address, tries: neighbour::TRIES };
         match neighbour::resolve(&mut *end.halves.receive, end.mac, neighbours, &self.clock, &self.stop)? {
-            neighbour::Resolved::All(mac) => Ok(mac),
-            neighbour::Resolved::Interrupted => Err(MeasureError::Interrupted),
-            neighbour::Resolved::Silent(address) => {
+            neighbour::NeighbourResolution::All(mac) => Ok(mac),
+            neighbour::NeighbourResolution::Interrupted => Err(MeasureError::Interrupted),
+            neighbour::NeighbourResolution::Silent(address) => {
                 end.halves.transmit.check_link()?;
                 Err(silent(address))
             }
@@ -239,13 +239,13 @@ impl FrameTester {
     }
 
     /// Sends and receives: the trial itself, or a phase of it.
-    pub(crate) fn exchange(&mut self, phase: &Phase<'_>) -> Result<TrialResult, MeasureError> {
+    pub(crate) fn exchange(&mut self, phase: &TrialPhase<'_>) -> Result<TrialResult, MeasureError> {
         self.trial = (self.trial + 1) % 64;
         let peers = self.resolve()?;
         self.left.drain()?;
         self.right.drain()?;
-        let run = Run::new(&self.clock, &self.stop, phase.spec, phase.residual_ns, phase.loaded.len());
-        let context = Context {
+        let run = FrameRun::new(&self.clock, &self.stop, phase.spec, phase.residual_ns, phase.loaded.len());
+        let context = TrialContext {
             phase,
             profile: &self.profile,
             settings: &self.settings,
@@ -270,7 +270,7 @@ impl FrameTester {
 }
 
 /// The part of a trial that is sent at a time: a whole stateless trial, or a phase of a stateful one.
-pub(crate) struct Phase<'a> {
+pub(crate) struct TrialPhase<'a> {
     pub(crate) spec: &'a TrialSpec,
     /// The directions in which frames are sent.
     pub(crate) loaded: &'a [Direction],
@@ -286,7 +286,7 @@ impl Measurer for FrameTester {
     type Error = MeasureError;
 
     fn measure(&mut self, spec: &TrialSpec) -> Result<TrialResult, MeasureError> {
-        memory::ensure(spec, Work::Frames(&self.profile))?;
+        memory::ensure(spec, TrafficKind::Frames(&self.profile))?;
         match spec.opens() {
             Some(_) if spec.shape == Shape::Response => Err(MeasureError::StatefulResponse),
             Some(opening) => self.converse(spec, opening),
@@ -296,16 +296,16 @@ impl Measurer for FrameTester {
 }
 
 /// Everything a trial's tasks are made from.
-struct Context<'a> {
-    phase: &'a Phase<'a>,
-    profile: &'a Profile,
+struct TrialContext<'a> {
+    phase: &'a TrialPhase<'a>,
+    profile: &'a TrafficProfile,
     settings: &'a TrialSettings,
     /// Own and peer's hardware address: left, right.
     macs: [(MacAddress, MacAddress); 2],
     trial: u8,
 }
 
-impl Context<'_> {
+impl TrialContext<'_> {
     fn is_loaded(&self, direction: Direction) -> bool {
         self.phase.loaded.contains(&direction)
     }
@@ -357,9 +357,9 @@ impl Context<'_> {
         Ok(tasks)
     }
 
-    fn source(&self, direction: Direction) -> Source<'_> {
-        let Phase { spec, conversation, .. } = *self.phase;
-        Source { profile: self.profile, spec, direction, trial: self.trial, conversation }
+    fn source(&self, direction: Direction) -> StreamSource<'_> {
+        let TrialPhase { spec, conversation, .. } = *self.phase;
+        StreamSource { profile: self.profile, spec, direction, trial: self.trial, conversation }
     }
 
     /// The frames of a direction as they leave.
@@ -377,7 +377,7 @@ impl Context<'_> {
         let (own, peer) = self.macs[1 - direction as usize];
         let stream = Stream::expected(self.source(direction), (own, peer))?;
         let schedule = if self.is_loaded(direction) { self.phase.spec.schedule() } else { Schedule::default() };
-        let expected = Expected {
+        let expected = ExpectedFrames {
             verifier: Verifier::new(stream, reach(&schedule), self.profile.zero_checksum_is_known),
             delays: Delays::new(self.tagged(&schedule), self.profile.ipdv),
             schedule,
@@ -388,7 +388,7 @@ impl Context<'_> {
             Direction::Forward => &self.profile.right,
             Direction::Reverse => &self.profile.left,
         };
-        let answerer = Answerer::new(own, neighbours);
+        let answerer = NeighbourResponder::new(own, neighbours);
         Ok(Receiver::new(port, answerer, expected, self.settings.stall_ns))
     }
 

@@ -19,7 +19,7 @@ const HEAD_START_NS: u64 = 2_000_000;
 const LONGEST_SILENCE_NS: u64 = 60_000_000_000;
 
 /// The state that the threads of a trial share.
-pub(crate) struct Run<'a> {
+pub(crate) struct FrameRun<'a> {
     clock: &'a Clock,
     stop: &'a AtomicBool,
     /// A task failed: the others need not go on.
@@ -56,7 +56,7 @@ pub(crate) enum Waiting {
     Over,
 }
 
-impl<'a> Run<'a> {
+impl<'a> FrameRun<'a> {
     pub(crate) fn new(clock: &'a Clock, stop: &'a AtomicBool, spec: &TrialSpec, residual_ns: u64, loaded: usize) -> Self {
         Self {
             waits_for_silence: spec.shape == Shape::Burst,
@@ -84,30 +84,30 @@ impl<'a> Run<'a> {
         let threads = layout.cores.len().clamp(1, tasks.len().max(1));
         std::thread::scope(|scope| {
             let (ready, all_ready) = mpsc::channel();
-            let crew: Vec<_> = (0..threads)
+            let workers: Vec<_> = (0..threads)
                 .map(|index| {
                     let (core, ready) = (layout.cores.get(index).copied(), ready.clone());
                     let (hand_over, tasks) = mpsc::channel();
                     let worker = scope.spawn(move || {
-                        take_place(core);
+                        pin_and_prioritise(core);
                         let _ = ready.send(());
                         tasks.recv().map_or(Ok(Vec::new()), |tasks| self.work(tasks))
                     });
                     (hand_over, worker)
                 })
                 .collect();
-            for _ in &crew {
+            for _ in &workers {
                 let _ = all_ready.recv();
             }
             let start_ns = self.clock.now_ns() + HEAD_START_NS;
             tasks.iter_mut().for_each(|task| task.begin(start_ns, &offset_ns));
             let groups = spread(tasks, threads);
-            let workers = crew.into_iter().zip(groups).map(|((hand_over, worker), tasks)| {
+            let running = workers.into_iter().zip(groups).map(|((hand_over, worker), tasks)| {
                 let _ = hand_over.send(tasks);
                 worker
             });
             let mut all = Vec::with_capacity(4);
-            for worker in workers.collect::<Vec<_>>() {
+            for worker in running.collect::<Vec<_>>() {
                 all.extend(worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?);
             }
             Ok(all)
@@ -134,7 +134,7 @@ impl<'a> Run<'a> {
 
 /// Pins the calling thread to `core`, if any, and raises its priority. Failures are ignored: `Layout::warnings` reported them
 /// once.
-pub(crate) fn take_place(core: Option<u32>) {
+pub(crate) fn pin_and_prioritise(core: Option<u32>) {
     let _ = core.map(thread::pin_to);
     let _ = thread::raise_priority();
 }
@@ -158,7 +158,7 @@ impl<'a> Task<'a> {
     }
 
     #[inline]
-    fn poll(&mut self, run: &Run<'a>) -> Result<(), PortError> {
+    fn poll(&mut self, run: &FrameRun<'a>) -> Result<(), PortError> {
         match self {
             Self::Send(direction, sender) => poll_sender(*direction, sender, run),
             Self::Receive(direction, receiver, waiting) => poll_receiver(*direction, receiver, waiting, run),
@@ -168,7 +168,7 @@ impl<'a> Task<'a> {
 }
 
 #[inline]
-fn poll_sender(direction: Direction, sender: &mut Sender<'_>, run: &Run<'_>) -> Result<(), PortError> {
+fn poll_sender(direction: Direction, sender: &mut Sender<'_>, run: &FrameRun<'_>) -> Result<(), PortError> {
     if sender.is_done() {
         return Ok(());
     }
@@ -184,7 +184,7 @@ fn poll_receiver(
     direction: Direction,
     receiver: &mut Receiver<'_>,
     waiting: &mut Waiting,
-    run: &Run<'_>,
+    run: &FrameRun<'_>,
 ) -> Result<(), PortError> {
     let is_sending = run.is_sending(direction) && *waiting != Waiting::Idle;
     receiver.poll(run.clock, is_sending)?;
@@ -197,7 +197,7 @@ fn poll_receiver(
 
 /// Once the last request was received or given up, only replies that still wait are sent.
 #[inline]
-fn poll_responder(responder: &mut Responder<'_>, waiting: &mut Waiting, run: &Run<'_>) -> Result<(), PortError> {
+fn poll_responder(responder: &mut Responder<'_>, waiting: &mut Waiting, run: &FrameRun<'_>) -> Result<(), PortError> {
     responder.poll(run.clock, run.is_sending(Direction::Forward))?;
     if *waiting != Waiting::Due || !run.is_over(Direction::Forward, &responder.receiver) {
         return Ok(());
@@ -212,7 +212,7 @@ fn poll_responder(responder: &mut Responder<'_>, waiting: &mut Waiting, run: &Ru
     Ok(())
 }
 
-impl Run<'_> {
+impl FrameRun<'_> {
     /// Returns whether frames of a direction are still being sent; replies take as long as requests do.
     #[inline]
     fn is_sending(&self, direction: Direction) -> bool {

@@ -6,10 +6,10 @@
 mod seen;
 mod stranger;
 
-pub(crate) use stranger::{Stranger, stranger};
+pub(crate) use stranger::{ForeignFrame, foreign_frame};
 
-use crate::stream::{Kind, Stream, StreamId};
-use seen::Seen;
+use crate::stream::{FrameKind, Stream, StreamId};
+use seen::ParsedDatagram;
 use sixbench_wire::ethernet::{self, EthernetView};
 use sixbench_wire::tag::{self, Tag};
 use sixbench_wire::template::{StampedTime, Template, Transport, Variable};
@@ -18,13 +18,13 @@ use std::fmt;
 
 /// The verdict on a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Fate {
+pub(crate) enum FrameClass {
     /// Right in every field.
     Right(Tag),
     /// Right but for a defect the DUT is known to have.
-    Defective(Tag, Wrong),
+    Defective(Tag, Mismatch),
     /// A test frame with a wrong field.
-    Mistranslated(Tag, Wrong),
+    Mistranslated(Tag, Mismatch),
     /// A test frame whose headers are right and whose payload is damaged.
     Corrupt(Tag),
     /// A test frame that belongs to the other direction.
@@ -35,7 +35,7 @@ pub(crate) enum Fate {
 
 /// The first field that is not as it must be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Wrong {
+pub(crate) enum Mismatch {
     VlanTag,
     EthernetDestination,
     EthernetSource,
@@ -68,7 +68,7 @@ pub(crate) enum Wrong {
     OuterHeaderChecksum,
 }
 
-impl Wrong {
+impl Mismatch {
     /// The field's name in a datagram of this kind.
     fn name(self, transport: Transport) -> &'static str {
         let is_echo = transport != Transport::Udp;
@@ -130,25 +130,25 @@ impl Verifier {
 
     /// Returns the verdict on `frame`.
     #[inline]
-    pub(crate) fn judge(&self, frame: &[u8]) -> Fate {
-        let Some(seen) = Seen::read(frame) else {
-            return Fate::Foreign;
+    pub(crate) fn judge(&self, frame: &[u8]) -> FrameClass {
+        let Some(seen) = ParsedDatagram::read(frame) else {
+            return FrameClass::Foreign;
         };
         let Some(tag) = Tag::read(seen.carried.payload) else {
-            return Fate::Foreign;
+            return FrameClass::Foreign;
         };
         if tag.sequence >= self.frames || !StreamId(tag.stream).same_trial(self.expected.id) {
-            return Fate::Foreign;
+            return FrameClass::Foreign;
         }
         let (kind, is_background) = self.expected.kind(tag.sequence);
         let id = StreamId(tag.stream);
         if id.0 & 1 != self.expected.id.0 & 1 || id.is_background() != is_background {
-            return Fate::Misdirected;
+            return FrameClass::Misdirected;
         }
         let variable = self.variable(&seen, kind, tag);
-        match first_wrong(&seen, kind, &variable) {
-            Some(wrong) => return Fate::Mistranslated(tag, wrong),
-            None if !is_payload_whole(&seen) => return Fate::Corrupt(tag),
+        match mismatch_in(&seen, kind, &variable) {
+            Some(mismatch) => return FrameClass::Mistranslated(tag, mismatch),
+            None if !is_payload_whole(&seen) => return FrameClass::Corrupt(tag),
             None => {}
         }
         self.judge_checksum(tag, seen.carried.checksum, kind.template.expected_udp_checksum(&variable))
@@ -160,26 +160,26 @@ impl Verifier {
         if !self.learns {
             return;
         }
-        if let Some(seen) = Seen::read(frame) {
+        if let Some(seen) = ParsedDatagram::read(frame) {
             self.expected.learn(self.expected.kind(tag.sequence).0, tag.sequence, seen.mapped());
         }
     }
 
     #[inline]
-    fn variable(&self, seen: &Seen<'_>, kind: &Kind, tag: Tag) -> Variable {
+    fn variable(&self, seen: &ParsedDatagram<'_>, kind: &FrameKind, tag: Tag) -> Variable {
         self.expected.variable_of_arrival(kind, tag.sequence, StampedTime::new(tag.time_ns), seen.mapped())
     }
 
     /// A computed checksum of zero is to be sent as all ones (RFC 768, RFC 8200 section 8.1); a translator that updates checksums
     /// incrementally may forget it.
     #[inline]
-    fn judge_checksum(&self, tag: Tag, seen: u16, expected: u16) -> Fate {
+    fn judge_checksum(&self, tag: Tag, seen: u16, expected: u16) -> FrameClass {
         match seen {
-            seen if seen == expected => Fate::Right(tag),
+            seen if seen == expected => FrameClass::Right(tag),
             0 if self.zero_checksum_is_known && (expected == 0xffff || self.is_changed_after) => {
-                Fate::Defective(tag, Wrong::UdpChecksum)
+                FrameClass::Defective(tag, Mismatch::UdpChecksum)
             }
-            _ => Fate::Mistranslated(tag, Wrong::UdpChecksum),
+            _ => FrameClass::Mistranslated(tag, Mismatch::UdpChecksum),
         }
     }
 
@@ -196,15 +196,15 @@ impl Verifier {
     }
 
     /// A wrong frame in one line.
-    pub(crate) fn explain(&self, frame: &[u8], tag: Tag, wrong: Wrong) -> String {
+    pub(crate) fn explain(&self, frame: &[u8], tag: Tag, mismatch: Mismatch) -> String {
         let number = format!("{} frame {}", self.expected.direction, tag.sequence);
-        let Some(seen) = Seen::read(frame) else {
+        let Some(seen) = ParsedDatagram::read(frame) else {
             return format!("{number}: unreadable");
         };
         let (kind, _) = self.expected.kind(tag.sequence);
         let variable = self.variable(&seen, kind, tag);
-        let (expected, got) = in_words(wrong, &seen, kind, &variable);
-        let field = wrong.name(kind.template.description().transport);
+        let (expected, got) = in_words(mismatch, &seen, kind, &variable);
+        let field = mismatch.name(kind.template.description().transport);
         format!("{number}: {field}: expected {expected}, got {got}")
     }
 }
@@ -221,38 +221,38 @@ fn udp_length(template: &Template) -> u16 {
     (datagram_octets(template) - header) as u16
 }
 
-fn is_payload_whole(seen: &Seen<'_>) -> bool {
+fn is_payload_whole(seen: &ParsedDatagram<'_>) -> bool {
     seen.carried.payload.get(tag::LEN..).is_some_and(tag::pattern_is_whole)
 }
 
 /// Compares all but payload and UDP checksum, in the order of the frame.
 #[inline]
-fn first_wrong(seen: &Seen<'_>, kind: &Kind, variable: &Variable) -> Option<Wrong> {
+fn mismatch_in(seen: &ParsedDatagram<'_>, kind: &FrameKind, variable: &Variable) -> Option<Mismatch> {
     let template = &kind.template;
-    if let Some(wrong) = first_wrong_of_ethernet(seen, template).or_else(|| first_wrong_outside(seen, template, variable)) {
-        return Some(wrong);
+    if let Some(mismatch) = mismatch_of_ethernet(seen, template).or_else(|| mismatch_outside(seen, template, variable)) {
+        return Some(mismatch);
     }
     let (source, destination) = template.addresses(variable);
     let (ip, carried) = (&seen.ip, &seen.carried);
     let checks = [
-        (ip.source.is_ipv4() == source.is_ipv4(), Wrong::IpVersion),
-        (ip.source == source, Wrong::Source),
-        (ip.destination == destination, Wrong::Destination),
-        (ip.traffic_class == 0, Wrong::TrafficClass),
-        (ip.flow_label == 0, Wrong::FlowLabel),
-        (ip.hop_limit == template.description().hop_limit, Wrong::HopLimit),
-        (!ip.is_fragment, Wrong::Fragment),
-        (!kind.keeps_identification || ip.dont_fragment, Wrong::DontFragment),
-        (!kind.keeps_identification || ip.identification == 0, Wrong::Identification),
-        (ip.octets == datagram_octets(template), Wrong::Length),
-        (ip.is_checksum_right, Wrong::HeaderChecksum),
-        (carried.transport == template.description().transport, Wrong::Transport),
-        (carried.ports.0 == variable.source_port, Wrong::SourcePort),
-        (carried.ports.1 == variable.destination_port, Wrong::DestinationPort),
-        (carried.udp_length.is_none_or(|length| length == udp_length(template)), Wrong::UdpLength),
-        (seen.trailing_octets() == 0, Wrong::TrailingOctets),
+        (ip.source.is_ipv4() == source.is_ipv4(), Mismatch::IpVersion),
+        (ip.source == source, Mismatch::Source),
+        (ip.destination == destination, Mismatch::Destination),
+        (ip.traffic_class == 0, Mismatch::TrafficClass),
+        (ip.flow_label == 0, Mismatch::FlowLabel),
+        (ip.hop_limit == template.description().hop_limit, Mismatch::HopLimit),
+        (!ip.is_fragment, Mismatch::Fragment),
+        (!kind.keeps_identification || ip.dont_fragment, Mismatch::DontFragment),
+        (!kind.keeps_identification || ip.identification == 0, Mismatch::Identification),
+        (ip.octets == datagram_octets(template), Mismatch::Length),
+        (ip.is_checksum_right, Mismatch::HeaderChecksum),
+        (carried.transport == template.description().transport, Mismatch::Transport),
+        (carried.ports.0 == variable.source_port, Mismatch::SourcePort),
+        (carried.ports.1 == variable.destination_port, Mismatch::DestinationPort),
+        (carried.udp_length.is_none_or(|length| length == udp_length(template)), Mismatch::UdpLength),
+        (seen.trailing_octets() == 0, Mismatch::TrailingOctets),
     ];
-    checks.into_iter().find(|(holds, _)| !holds).map(|(_, wrong)| wrong)
+    checks.into_iter().find(|(holds, _)| !holds).map(|(_, mismatch)| mismatch)
 }
 
 /// Destination and source of a frame of this template; `None` where the tester does not know the DUT's hardware address.
@@ -265,92 +265,94 @@ fn hardware_addresses(template: &Template) -> Option<(MacAddress, MacAddress)> {
 /// The same of the Ethernet header: no frame is sent with a tag, and each is for the tester's own address from the one that answered for
 /// the DUT.
 #[inline]
-fn first_wrong_of_ethernet(seen: &Seen<'_>, template: &Template) -> Option<Wrong> {
+fn mismatch_of_ethernet(seen: &ParsedDatagram<'_>, template: &Template) -> Option<Mismatch> {
     if seen.vlan.is_some() {
-        return Some(Wrong::VlanTag);
+        return Some(Mismatch::VlanTag);
     }
     let (destination, source) = hardware_addresses(template)?;
     let checks = [
-        (seen.ethernet.dst() == destination, Wrong::EthernetDestination),
-        (seen.ethernet.src() == source, Wrong::EthernetSource),
+        (seen.ethernet.dst() == destination, Mismatch::EthernetDestination),
+        (seen.ethernet.src() == source, Mismatch::EthernetSource),
     ];
-    checks.into_iter().find(|(holds, _)| !holds).map(|(_, wrong)| wrong)
+    checks.into_iter().find(|(holds, _)| !holds).map(|(_, mismatch)| mismatch)
 }
 
 /// The same of the outer header. Its flow label (RFC 6438), and of IPv4 its identification and don't-fragment flag (RFC 4213 section 3.2), are
 /// the encapsulator's own business.
 #[inline]
-fn first_wrong_outside(seen: &Seen<'_>, template: &Template, variable: &Variable) -> Option<Wrong> {
+fn mismatch_outside(seen: &ParsedDatagram<'_>, template: &Template, variable: &Variable) -> Option<Mismatch> {
     let (outer, addresses) = match (&seen.outer, template.outer_addresses(variable)) {
         (None, None) => return None,
         (Some(outer), Some(addresses)) if outer.source.is_ipv4() == addresses.0.is_ipv4() => (outer, addresses),
-        _ => return Some(Wrong::Encapsulation),
+        _ => return Some(Mismatch::Encapsulation),
     };
     let checks = [
-        (outer.source == addresses.0, Wrong::OuterSource),
-        (outer.destination == addresses.1, Wrong::OuterDestination),
-        (outer.traffic_class == 0, Wrong::OuterTrafficClass),
-        (Some(outer.hop_limit) == template.description().outer.map(|outer| outer.hop_limit), Wrong::OuterHopLimit),
-        (!outer.is_fragment, Wrong::OuterFragment),
-        (seen.frame_octets() == template.frame_octets(), Wrong::OuterLength),
-        (outer.is_checksum_right, Wrong::OuterHeaderChecksum),
+        (outer.source == addresses.0, Mismatch::OuterSource),
+        (outer.destination == addresses.1, Mismatch::OuterDestination),
+        (outer.traffic_class == 0, Mismatch::OuterTrafficClass),
+        (Some(outer.hop_limit) == template.description().outer.map(|outer| outer.hop_limit), Mismatch::OuterHopLimit),
+        (!outer.is_fragment, Mismatch::OuterFragment),
+        (seen.frame_octets() == template.frame_octets(), Mismatch::OuterLength),
+        (outer.is_checksum_right, Mismatch::OuterHeaderChecksum),
     ];
-    checks.into_iter().find(|(holds, _)| !holds).map(|(_, wrong)| wrong)
+    checks.into_iter().find(|(holds, _)| !holds).map(|(_, mismatch)| mismatch)
 }
 
-fn in_words(wrong: Wrong, seen: &Seen<'_>, kind: &Kind, variable: &Variable) -> (String, String) {
+fn in_words(mismatch: Mismatch, seen: &ParsedDatagram<'_>, kind: &FrameKind, variable: &Variable) -> (String, String) {
     let template = &kind.template;
     let pair = |a: &dyn fmt::Display, b: &dyn fmt::Display| (a.to_string(), b.to_string());
     let hex = |value: u16| format!("{value:#06x}");
     let (ip, carried) = (&seen.ip, &seen.carried);
-    match wrong {
-        Wrong::IpVersion | Wrong::Source => pair(&template.addresses(variable).0, &ip.source),
-        Wrong::Destination => pair(&template.addresses(variable).1, &ip.destination),
-        Wrong::TrafficClass => pair(&0, &ip.traffic_class),
-        Wrong::FlowLabel => pair(&0, &ip.flow_label),
-        Wrong::HopLimit => pair(&template.description().hop_limit, &ip.hop_limit),
-        Wrong::Fragment | Wrong::OuterFragment => pair(&"a whole datagram", &"a fragment"),
-        Wrong::DontFragment => pair(&"set, as it was sent", &"not set"),
-        Wrong::Identification => pair(&"0, as it was sent", &ip.identification),
-        Wrong::Length => pair(&datagram_octets(template), &ip.octets),
-        Wrong::HeaderChecksum | Wrong::OuterHeaderChecksum => pair(&"the right one", &"a wrong one"),
-        Wrong::SourcePort => pair(&variable.source_port, &carried.ports.0),
-        Wrong::DestinationPort => pair(&variable.destination_port, &carried.ports.1),
-        Wrong::UdpLength => pair(&udp_length(template), &carried.udp_length.unwrap_or(0)),
-        Wrong::UdpChecksum => (hex(template.expected_udp_checksum(variable)), hex(carried.checksum)),
-        Wrong::Transport => pair(&transport_in_words(template.description().transport), &transport_in_words(carried.transport)),
-        Wrong::VlanTag => pair(&"none", &format_args!("one of VLAN {}", seen.vlan.unwrap_or(0))),
-        Wrong::TrailingOctets => pair(&"none", &seen.trailing_octets()),
-        Wrong::EthernetDestination | Wrong::EthernetSource => ethernet_in_words(wrong, seen, template),
-        wrong => outer_in_words(wrong, seen, template, variable),
+    match mismatch {
+        Mismatch::IpVersion | Mismatch::Source => pair(&template.addresses(variable).0, &ip.source),
+        Mismatch::Destination => pair(&template.addresses(variable).1, &ip.destination),
+        Mismatch::TrafficClass => pair(&0, &ip.traffic_class),
+        Mismatch::FlowLabel => pair(&0, &ip.flow_label),
+        Mismatch::HopLimit => pair(&template.description().hop_limit, &ip.hop_limit),
+        Mismatch::Fragment | Mismatch::OuterFragment => pair(&"a whole datagram", &"a fragment"),
+        Mismatch::DontFragment => pair(&"set, as it was sent", &"not set"),
+        Mismatch::Identification => pair(&"0, as it was sent", &ip.identification),
+        Mismatch::Length => pair(&datagram_octets(template), &ip.octets),
+        Mismatch::HeaderChecksum | Mismatch::OuterHeaderChecksum => pair(&"the right one", &"a wrong one"),
+        Mismatch::SourcePort => pair(&variable.source_port, &carried.ports.0),
+        Mismatch::DestinationPort => pair(&variable.destination_port, &carried.ports.1),
+        Mismatch::UdpLength => pair(&udp_length(template), &carried.udp_length.unwrap_or(0)),
+        Mismatch::UdpChecksum => (hex(template.expected_udp_checksum(variable)), hex(carried.checksum)),
+        Mismatch::Transport => {
+            pair(&transport_in_words(template.description().transport), &transport_in_words(carried.transport))
+        }
+        Mismatch::VlanTag => pair(&"none", &format_args!("one of VLAN {}", seen.vlan.unwrap_or(0))),
+        Mismatch::TrailingOctets => pair(&"none", &seen.trailing_octets()),
+        Mismatch::EthernetDestination | Mismatch::EthernetSource => ethernet_in_words(mismatch, seen, template),
+        mismatch => outer_in_words(mismatch, seen, template, variable),
     }
 }
 
-fn ethernet_in_words(wrong: Wrong, seen: &Seen<'_>, template: &Template) -> (String, String) {
+fn ethernet_in_words(mismatch: Mismatch, seen: &ParsedDatagram<'_>, template: &Template) -> (String, String) {
     let (destination, source) = hardware_addresses(template).unwrap_or((MacAddress::BROADCAST, MacAddress::BROADCAST));
-    match wrong {
-        Wrong::EthernetDestination => (destination.to_string(), seen.ethernet.dst().to_string()),
+    match mismatch {
+        Mismatch::EthernetDestination => (destination.to_string(), seen.ethernet.dst().to_string()),
         _ => (source.to_string(), seen.ethernet.src().to_string()),
     }
 }
 
-fn outer_in_words(wrong: Wrong, seen: &Seen<'_>, template: &Template, variable: &Variable) -> (String, String) {
+fn outer_in_words(mismatch: Mismatch, seen: &ParsedDatagram<'_>, template: &Template, variable: &Variable) -> (String, String) {
     const NONE: &str = "no outer header";
     let expected = template.outer_addresses(variable).zip(template.description().outer);
-    let of_expected = expected.map_or(NONE.to_owned(), |((source, destination), outer)| match wrong {
-        Wrong::OuterSource => source.to_string(),
-        Wrong::OuterDestination => destination.to_string(),
-        Wrong::OuterTrafficClass => "0".to_owned(),
-        Wrong::OuterHopLimit => outer.hop_limit.to_string(),
-        Wrong::OuterLength => template.frame_octets().to_string(),
+    let of_expected = expected.map_or(NONE.to_owned(), |((source, destination), outer)| match mismatch {
+        Mismatch::OuterSource => source.to_string(),
+        Mismatch::OuterDestination => destination.to_string(),
+        Mismatch::OuterTrafficClass => "0".to_owned(),
+        Mismatch::OuterHopLimit => outer.hop_limit.to_string(),
+        Mismatch::OuterLength => template.frame_octets().to_string(),
         _ => format!("an outer header from {source} to {destination}"),
     });
-    let of_seen = seen.outer.as_ref().map_or(NONE.to_owned(), |outer| match wrong {
-        Wrong::OuterSource => outer.source.to_string(),
-        Wrong::OuterDestination => outer.destination.to_string(),
-        Wrong::OuterTrafficClass => outer.traffic_class.to_string(),
-        Wrong::OuterHopLimit => outer.hop_limit.to_string(),
-        Wrong::OuterLength => seen.frame_octets().to_string(),
+    let of_seen = seen.outer.as_ref().map_or(NONE.to_owned(), |outer| match mismatch {
+        Mismatch::OuterSource => outer.source.to_string(),
+        Mismatch::OuterDestination => outer.destination.to_string(),
+        Mismatch::OuterTrafficClass => outer.traffic_class.to_string(),
+        Mismatch::OuterHopLimit => outer.hop_limit.to_string(),
+        Mismatch::OuterLength => seen.frame_octets().to_string(),
         _ => format!("one from {} to {}", outer.source, outer.destination),
     });
     (of_expected, of_seen)
@@ -367,16 +369,17 @@ fn transport_in_words(transport: Transport) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::profile::Profile;
-    use crate::stream::Source;
+    use crate::profile::TrafficProfile;
+    use crate::stream::StreamSource;
     use sixbench_method::terms::{Direction, FrameRate, FrameSize};
     use sixbench_method::trial::TrialSpec;
 
     fn stream() -> Stream {
         let address = |text: &str| text.parse().expect("address");
-        let profile = Profile::of_a_wire(address("2001:2::2"), address("2001:2:0:8000::2"), FrameSize(84));
+        let profile = TrafficProfile::identity(address("2001:2::2"), address("2001:2:0:8000::2"), FrameSize(84));
         let spec = TrialSpec::constant(FrameRate(1), 1_000_000_000);
-        let source = Source { profile: &profile, spec: &spec, direction: Direction::Forward, trial: 0, conversation: None };
+        let source =
+            StreamSource { profile: &profile, spec: &spec, direction: Direction::Forward, trial: 0, conversation: None };
         Stream::sent(source, (MacAddress([2; 6]), MacAddress([4; 6]))).expect("a stream")
     }
 
@@ -397,8 +400,8 @@ mod tests {
     fn a_zero_checksum_for_all_ones_is_wrong_unless_the_recipe_knows_of_it() {
         let frame = zeroed();
         let judge = |is_known| Verifier::new(stream(), 1, is_known).judge(&frame);
-        assert!(matches!(judge(false), Fate::Mistranslated(_, Wrong::UdpChecksum)));
-        assert!(matches!(judge(true), Fate::Defective(_, Wrong::UdpChecksum)));
+        assert!(matches!(judge(false), FrameClass::Mistranslated(_, Mismatch::UdpChecksum)));
+        assert!(matches!(judge(true), FrameClass::Defective(_, Mismatch::UdpChecksum)));
     }
 
     #[test]
@@ -407,7 +410,7 @@ mod tests {
         let kind = stream.kind(0).0;
         let mut frame = kind.template.patched(&stream.variable(kind, 0, StampedTime::new(5))).to_vec();
         frame[60..62].fill(0);
-        assert!(matches!(Verifier::new(self::stream(), 1, true).judge(&frame), Fate::Mistranslated(..)));
+        assert!(matches!(Verifier::new(self::stream(), 1, true).judge(&frame), FrameClass::Mistranslated(..)));
     }
 
     /// What is told of frame 0 after this change.
@@ -418,9 +421,9 @@ mod tests {
         let mut frame = kind.template.patched(&stream.variable(kind, 0, StampedTime::new(5))).to_vec();
         change(&mut frame);
         match verifier.judge(&frame) {
-            Fate::Right(_) => None,
-            Fate::Mistranslated(tag, wrong) => Some(verifier.explain(&frame, tag, wrong)),
-            fate => panic!("{fate:?}"),
+            FrameClass::Right(_) => None,
+            FrameClass::Mistranslated(tag, mismatch) => Some(verifier.explain(&frame, tag, mismatch)),
+            class => panic!("{class:?}"),
         }
     }
 

@@ -10,9 +10,9 @@ use reference::six_in_four::{Relay, SIX_RD, SIX_TO_FOUR, six_rd_site, six_to_fou
 use reference::softwires::{AFTR, AFTR_HOPS, Aftr, LwAftr, PUBLIC, b4};
 use reference::{Reference, map, profiles};
 use serde::Deserialize;
-use sixbench_engine::profile::Profile;
+use sixbench_engine::profile::TrafficProfile;
 use sixbench_io::Port;
-use sixbench_io::loopback::{self, Device};
+use sixbench_io::loopback::{self, LoopbackDevice};
 use sixbench_io::pcap::Tee;
 use sixbench_method::plan::{Payload, Stateful};
 use sixbench_method::terms::{FrameRate, FrameSize, Share};
@@ -115,7 +115,7 @@ struct Datagram {
 }
 
 /// Twenty datagrams of each direction, as they were on either link.
-fn captured(name: &str, profile: Profile, device: Device) -> Vec<Datagram> {
+fn captured(name: &str, profile: TrafficProfile, device: LoopbackDevice) -> Vec<Datagram> {
     let scratch = Scratch::new(name);
     let [left, right] = ["left.pcap", "right.pcap"].map(|file| scratch.0.join(file));
     let ends = loopback::pair_with(device);
@@ -170,14 +170,14 @@ fn check_form(Datagram { is_forward, left, right }: &Datagram, size: u16, writte
 /// Captures each size of a profile, checks the form of every datagram, and hands out its ends. Returns how many subscribers there were.
 fn check_each<R: Reference>(
     name: &str,
-    profile: &Profile,
+    profile: &TrafficProfile,
     reference: impl Fn() -> R,
     hops: Option<u8>,
     check: impl Fn(&Ends),
 ) -> usize {
     let mut sources = BTreeSet::new();
     for size in SIZES {
-        let profile = Profile { frame_size: FrameSize(size), ..profile.clone() };
+        let profile = TrafficProfile { frame_size: FrameSize(size), ..profile.clone() };
         for datagram in captured(&format!("{name}-{size}"), profile, reference::device(reference()).0) {
             check_form(&datagram, size, hops);
             let ends = Ends::of(&datagram);
@@ -315,7 +315,8 @@ fn scapy_finds_equal_inner_addresses_in_different_softwires_of_ds_lite() {
 #[test]
 fn scapy_finds_requests_and_replies_with_right_checksums() {
     for size in SIZES {
-        let profile = Profile { frame_size: FrameSize(size), payload: Payload::Echo, ..ipv6_with_background(Share::ALL) };
+        let profile =
+            TrafficProfile { frame_size: FrameSize(size), payload: Payload::Echo, ..ipv6_with_background(Share::ALL) };
         let datagrams = captured(&format!("echo-{size}"), profile, each(|_, frame| vec![frame]));
         let mut words = BTreeSet::new();
         for Datagram { is_forward, left, right } in datagrams {

@@ -3,7 +3,7 @@
 mod common;
 
 use common::*;
-use sixbench_engine::profile::{Neighbours, Profile};
+use sixbench_engine::profile::{Neighbours, TrafficProfile};
 use sixbench_engine::{FrameTester, Layout, MeasureError};
 use sixbench_io::loopback::{Loopback, pair};
 use sixbench_io::{Fill, Halves, Port, PortError, Sent, Transmit};
@@ -74,7 +74,7 @@ const SETTINGS: TrialSettings = TrialSettings {
     stall_ns: 1_000_000_000,
 };
 
-fn admitted(profile: Profile) -> Admitted<Profile> {
+fn admitted(profile: TrafficProfile) -> Admitted<TrafficProfile> {
     Isolation::Declared.admit(profile).expect("declared")
 }
 
@@ -101,7 +101,7 @@ fn a_request_to_stop_ends_the_search_for_neighbours() {
     let mut tester = tester(Dead::TakesNone, stop.clone());
     let address = |text: &str| text.parse().expect("address");
     let silent = Neighbours { tester: address("198.18.0.2"), dut: address("198.18.0.1") };
-    tester.set_profile(admitted(Profile { left: vec![silent], ..ipv4() }), SETTINGS);
+    tester.set_profile(admitted(TrafficProfile { left: vec![silent], ..ipv4() }), SETTINGS);
     stop.store(true, Ordering::Relaxed);
     assert!(matches!(tester.resolve(), Err(MeasureError::Interrupted)));
 }

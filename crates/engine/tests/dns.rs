@@ -1,9 +1,9 @@
 //! The DNS tester against servers of our own on loopback, at low rates: nothing here depends on speed.
 
 use sixbench_engine::Layout;
-use sixbench_engine::dns::authority::{Authority, Zone};
-use sixbench_engine::dns::names::{Domain, Population};
-use sixbench_engine::dns::{AuthorityEnd, DnsEnds, DnsSettings, DnsTester, Expectation};
+use sixbench_engine::dns::authority::{AddressZone, Authority};
+use sixbench_engine::dns::names::{Domain, NamePopulation};
+use sixbench_engine::dns::{AuthorityEnd, DnsEnds, DnsSettings, DnsTester, ExpectedAnswers};
 use sixbench_method::isolation::Isolation;
 use sixbench_method::plan::DnsRole;
 use sixbench_method::terms::{FrameRate, LossRatio};
@@ -36,7 +36,7 @@ struct Server {
 
 impl Server {
     fn start(with_aaaa: u8) -> Self {
-        let zone = Zone { domain: domain(), population: Population { with_aaaa }, ttl_s: 60 };
+        let zone = AddressZone { domain: domain(), population: NamePopulation { with_aaaa }, ttl_s: 60 };
         let mut authority = Authority::bind("[::1]:0".parse().expect("an address"), Arc::new(zone)).expect("a server");
         let (address, stop) = (authority.local(), Arc::new(AtomicBool::new(false)));
         let seen = stop.clone();
@@ -60,9 +60,9 @@ impl Drop for Server {
 }
 
 fn settings(with_aaaa: u8) -> DnsSettings {
-    let population = Population { with_aaaa };
+    let population = NamePopulation { with_aaaa };
     DnsSettings {
-        expectation: Expectation { role: DnsRole::Authority, prefix: None, population, most_ttl: 60 },
+        expectation: ExpectedAnswers { role: DnsRole::Authority, prefix: None, population, most_ttl: 60 },
         domain: domain(),
         names: "10.0.0.0/16".parse().expect("names"),
         cached: 0,
@@ -77,7 +77,7 @@ fn settings(with_aaaa: u8) -> DnsSettings {
 }
 
 fn ends(server: SocketAddr) -> DnsEnds {
-    DnsEnds { client_namespace: None, client: None, server, authority: None, stand_in: None }
+    DnsEnds { client_namespace: None, client: None, server, authority: None, external: None }
 }
 
 fn tester(ends: DnsEnds, settings: DnsSettings) -> DnsTester {
@@ -115,7 +115,7 @@ fn every_query_to_an_authority_is_answered_rightly() {
 fn a_wrong_expectation_is_told_before_anything_is_measured() {
     let server = Server::start(0);
     let wrong = DnsSettings {
-        expectation: Expectation {
+        expectation: ExpectedAnswers {
             role: DnsRole::Dns64,
             prefix: Some("64:ff9b::/96".parse().expect("a prefix")),
             ..settings(0).expectation

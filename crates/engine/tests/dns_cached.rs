@@ -216,7 +216,7 @@ fn another_place_for_the_authority_is_where_it_listens_from_then_on() {
     assert!(certificate.is_some() && tester.certificate().is_some());
     let ends = |listen| {
         let authority = authority_at(listen);
-        let ends = DnsEnds { client_namespace: None, client: None, server: server.address, authority, stand_in: None };
+        let ends = DnsEnds { client_namespace: None, client: None, server: server.address, authority, external: None };
         Isolation::Unknown.admit(ends).expect("loopback")
     };
     tester.set(ends(first), DnsSettings { cached: 50, ..patient() });

@@ -6,7 +6,7 @@ mod reference;
 use common::*;
 use reference::datagram::{Datagram, ICMPV6};
 use reference::{Mistake, Reference, Rig, every_hundredth};
-use sixbench_engine::profile::Profile;
+use sixbench_engine::profile::TrafficProfile;
 use sixbench_method::plan::Payload;
 use sixbench_method::terms::{Direction, FrameSize, Share};
 use sixbench_method::trial::TrialResult;
@@ -37,8 +37,8 @@ impl Reference for Wire {
     }
 }
 
-fn echoes() -> Profile {
-    Profile { payload: Payload::Echo, ..ipv6_with_background(Share::ALL) }
+fn echoes() -> TrafficProfile {
+    TrafficProfile { payload: Payload::Echo, ..ipv6_with_background(Share::ALL) }
 }
 
 fn word(datagram: &Datagram, at: usize) -> u16 {
@@ -72,7 +72,7 @@ fn received(result: &TrialResult) -> Vec<u64> {
 fn requests_and_replies_of_every_size_come_back() {
     for size in [84, 85, 128, 1518] {
         let (device, log) = reference::device(Wire::default());
-        let result = trial(Profile { frame_size: FrameSize(size), ..echoes() }, device);
+        let result = trial(TrafficProfile { frame_size: FrameSize(size), ..echoes() }, device);
         assert_eq!(received(&result), [FRAMES, FRAMES], "{size}");
         assert_eq!(log.lock().expect("a log").dropped, 0);
     }
@@ -92,7 +92,7 @@ fn identifiers_and_sequence_numbers_vary_as_ports_do() {
 fn background_frames_beside_echoes_are_udp() {
     let share = Share { foreground: 9, of: 10 };
     let (device, log) = reference::device(Wire::default());
-    let result = trial(Profile { payload: Payload::Echo, ..ipv6_with_background(share) }, device);
+    let result = trial(TrafficProfile { payload: Payload::Echo, ..ipv6_with_background(share) }, device);
     assert_eq!((received(&result), log.lock().expect("a log").dropped), (vec![900, 900], 200));
 }
 

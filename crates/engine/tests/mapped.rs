@@ -7,8 +7,8 @@ use common::*;
 use reference::datagram::Datagram;
 use reference::map::{Domain, MapTBr, MapTCe};
 use reference::{Mistake, Rig, all_received, every_hundredth, profiles, ten_caught};
-use sixbench_engine::profile::Profile;
-use sixbench_io::loopback::Device;
+use sixbench_engine::profile::TrafficProfile;
+use sixbench_io::loopback::LoopbackDevice;
 use sixbench_method::terms::{Direction, FrameRate, LossRatio};
 use sixbench_method::trial::{Opening, TrialResult, TrialSpec, Verdict};
 use std::net::Ipv6Addr;
@@ -168,12 +168,12 @@ fn a_clat_that_swaps_two_clients_is_caught() {
 }
 
 /// Phase 1, then 1000 frames each way.
-fn use_them(profile: Profile, device: Device) -> TrialResult {
+fn use_them(profile: TrafficProfile, device: LoopbackDevice) -> TrialResult {
     let opening = Some(Opening { connections: profiles::CONNECTIONS, rate: FrameRate(5_000) });
     trial_of(profile, device, TrialSpec { opening, ..TrialSpec::constant(FrameRate(5_000), 200_000_000) })
 }
 
-fn establish(profile: Profile, device: Device) -> TrialResult {
+fn establish(profile: TrafficProfile, device: LoopbackDevice) -> TrialResult {
     let settings = profile.gateway.as_ref().expect("stateful").settings;
     let result = trial_of(profile, device, settings.establishing(profiles::CONNECTIONS, FrameRate(5_000)));
     // The counts of a tester that kept its schedule: this machine may not have let it.

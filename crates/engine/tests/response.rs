@@ -3,10 +3,13 @@
 mod common;
 
 use common::*;
-use sixbench_engine::profile::{Appearance, Ends, Face, Group, Path, Paths, Profile, Subscribers, Tunnel, Variation};
+use sixbench_engine::profile::{
+    AddressPair, AddressVariation, Appearance, Encapsulation, Path, Paths, SubscriberGroup, SubscriberGroups, TrafficProfile,
+    Tunnel,
+};
 use sixbench_engine::{FrameTester, Layout, MeasureError};
 use sixbench_io::clock::Clock;
-use sixbench_io::loopback::{Device, pair_with};
+use sixbench_io::loopback::{LoopbackDevice, pair_with};
 use sixbench_method::isolation::Isolation;
 use sixbench_method::plan::{AddressPart, Flows, Order, Payload, Range, TrialSettings};
 use sixbench_method::terms::{FrameRate, Share};
@@ -22,16 +25,16 @@ fn spec() -> TrialSpec {
     TrialSpec::response(FrameRate(FRAMES * 5), 200_000_000)
 }
 
-fn asked(profile: Profile, device: Device) -> TrialResult {
+fn asked(profile: TrafficProfile, device: LoopbackDevice) -> TrialResult {
     trial_of(profile, device, spec())
 }
 
-fn ipv6() -> Profile {
+fn ipv6() -> TrafficProfile {
     ipv6_with_background(Share::ALL)
 }
 
-fn echo() -> Profile {
-    Profile { payload: Payload::Echo, ..ipv6() }
+fn echo() -> TrafficProfile {
+    TrafficProfile { payload: Payload::Echo, ..ipv6() }
 }
 
 /// Requests and replies.
@@ -42,7 +45,7 @@ fn both(result: &TrialResult) -> (&DirectionResult, &DirectionResult) {
 }
 
 /// Of a frame of this direction, `true` from the left, what leaves on the far side; frames are numbered from 0 in each direction.
-fn relay(mut change: impl FnMut(bool, u64, Vec<u8>) -> Vec<Vec<u8>> + Send + 'static) -> Device {
+fn relay(mut change: impl FnMut(bool, u64, Vec<u8>) -> Vec<Vec<u8>> + Send + 'static) -> LoopbackDevice {
     let mut counts = [0, 0];
     Box::new(move |frame, from_left, out| {
         let count: &mut u64 = &mut counts[usize::from(from_left)];
@@ -71,7 +74,7 @@ fn every_request_is_answered_once_and_the_response_time_is_measured() {
 }
 
 /// As [`asked`], on a thread for each of the first so many cores.
-fn asked_on(threads: u32, profile: Profile, device: Device) -> TrialResult {
+fn asked_on(threads: u32, profile: TrafficProfile, device: LoopbackDevice) -> TrialResult {
     let _guard = ONE_AT_A_TIME.lock();
     let layout = Layout { cores: (0..threads).collect() };
     // Longer than this machine keeps a thread from its core.
@@ -153,7 +156,7 @@ fn a_relay_that_answers_itself_has_answered_nothing() {
         frame[56..58].copy_from_slice(&low.wrapping_sub(u16::from(carried)).to_be_bytes());
         frame
     };
-    let device: Device = Box::new(move |frame, from_left, out| {
+    let device: LoopbackDevice = Box::new(move |frame, from_left, out| {
         assert!(from_left, "no request arrives, so no reply leaves");
         out.push((false, answered(frame.to_vec())));
     });
@@ -197,10 +200,10 @@ fn requests_after_connections_are_refused() {
 type Frames = Vec<Vec<u8>>;
 
 /// The frames that left on the left and on the right.
-fn tapped(profile: Profile) -> (Frames, Frames) {
+fn tapped(profile: TrafficProfile) -> (Frames, Frames) {
     let kept = Arc::new(Mutex::new((Frames::new(), Frames::new())));
     let tap = kept.clone();
-    let device: Device = Box::new(move |frame, from_left, out| {
+    let device: LoopbackDevice = Box::new(move |frame, from_left, out| {
         let mut frames = tap.lock().expect("no panic");
         if from_left {
             frames.0.push(frame.to_vec())
@@ -216,7 +219,7 @@ fn tapped(profile: Profile) -> (Frames, Frames) {
 }
 
 /// Every reply by its request: ends swapped, and the time of sending that the request was stamped with.
-fn check_mirrored(profile: Profile, [ends, header]: [usize; 2], octets: usize, is_echo: bool) {
+fn check_mirrored(profile: TrafficProfile, [ends, header]: [usize; 2], octets: usize, is_echo: bool) {
     let (requests, replies) = tapped(profile);
     // Of the tag behind the header: sequence number and time of sending.
     let key = |frame: &[u8]| frame[header + 8 + 5..header + 8 + 18].to_vec();
@@ -239,18 +242,18 @@ fn check_mirrored(profile: Profile, [ends, header]: [usize; 2], octets: usize, i
 #[test]
 fn a_reply_goes_to_where_its_request_came_from() {
     let range = |first, last| Range { first, last, order: Order::Pseudorandom };
-    let part = |first, last| Variation::Part(AddressPart { range: range(first, last), ipv4_offset: 2, ipv6_offset: 12 });
-    let many = |profile| Profile { left_variation: part(2, 1000), right_variation: part(7, 70), ..profile };
+    let part = |first, last| AddressVariation::Part(AddressPart { range: range(first, last), ipv4_offset: 2, ipv6_offset: 12 });
+    let many = |profile| TrafficProfile { left_variation: part(2, 1000), right_variation: part(7, 70), ..profile };
     let four = [26, 34];
     check_mirrored(many(ipv4()), four, 4, false);
-    check_mirrored(Profile { right_variation: Variation::Networks(256), ..ipv4() }, four, 4, false);
-    check_mirrored(Profile { flows: Some(Flows { count: 7, step_ns: 0 }), ..ipv4() }, four, 4, false);
+    check_mirrored(TrafficProfile { right_variation: AddressVariation::Networks(256), ..ipv4() }, four, 4, false);
+    check_mirrored(TrafficProfile { flows: Some(Flows { count: 7, step_ns: 0 }), ..ipv4() }, four, 4, false);
     check_mirrored(many(ipv6()), [22, 54], 16, false);
     check_mirrored(many(echo()), [22, 54], 16, true);
 }
 
 /// 6to4 (RFC 3056) in octets: IPv6 leaves for the client whose IPv4 address is in its destination.
-fn sixtofour_relay() -> Device {
+fn sixtofour_relay() -> LoopbackDevice {
     Box::new(|frame, from_left, out| {
         let frame = if from_left { decapsulated(frame) } else { encapsulated(frame) };
         out.push((from_left, frame));
@@ -279,20 +282,20 @@ fn encapsulated(frame: &[u8]) -> Vec<u8> {
 }
 
 /// Three clients of 6to4, whose requests come encapsulated and whose replies must.
-fn clients(payload: Payload) -> Profile {
+fn clients(payload: Payload) -> TrafficProfile {
     let rule = SixRd::sixtofour("198.18.0.0/24".parse().expect("a prefix")).numbered(2, Some(3)).expect("three clients");
     let inner = ends("2002:c612:2::1", "2001:2:0:8000::2");
     let outer = ends("198.18.0.2", "198.18.0.1");
-    let back = |ends: Ends| Ends { source: ends.destination, destination: ends.source };
-    let tunnelled = |inner, outer| Face { ends: inner, tunnel: Some(Tunnel { ends: outer, hop_limit: 64 }) };
+    let back = |ends: AddressPair| AddressPair { source: ends.destination, destination: ends.source };
+    let tunnelled = |inner, outer| Encapsulation { ends: inner, tunnel: Some(Tunnel { ends: outer, hop_limit: 64 }) };
     let path = |sent, expected| Paths { foreground: Path { sent, expected, hops: 1 }, background: None };
     let own = |inner, outer| Appearance { inner: Some(inner), outer };
-    Profile {
-        forward: path(tunnelled(inner, outer), Face::plain(inner)),
-        reverse: path(Face::plain(back(inner)), tunnelled(back(inner), back(outer))),
-        subscribers: Some(Subscribers {
+    TrafficProfile {
+        forward: path(tunnelled(inner, outer), Encapsulation::plain(inner)),
+        reverse: path(Encapsulation::plain(back(inner)), tunnelled(back(inner), back(outer))),
+        subscribers: Some(SubscriberGroups {
             order: Order::Pseudorandom,
-            groups: vec![Group {
+            groups: vec![SubscriberGroup {
                 count: 3,
                 left: own(rule.ipv6(), Some(rule.ipv4())),
                 right: own(rule.ipv6(), None),
@@ -314,7 +317,7 @@ fn each_client_of_6to4_gets_its_own_replies() {
 }
 
 /// A wire that keeps every frame for `delay`. It looks at its clock when a frame comes, so the last ones stay.
-fn delay_line(delay: Duration) -> Device {
+fn delay_line(delay: Duration) -> LoopbackDevice {
     let (clock, mut kept) = (Clock::new(), VecDeque::new());
     Box::new(move |frame, from_left, out| {
         let now_ns = clock.now_ns();

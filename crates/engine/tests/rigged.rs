@@ -3,14 +3,14 @@
 mod common;
 
 use common::*;
-use sixbench_engine::profile::{Profile, Variation};
-use sixbench_io::loopback::Device;
+use sixbench_engine::profile::{AddressVariation, TrafficProfile};
+use sixbench_io::loopback::LoopbackDevice;
 use sixbench_method::plan::{AddressPart, Order, Range};
 use sixbench_method::terms::{Direction, Directions, FrameSize, LossRatio, Share};
 use sixbench_method::trial::{DirectionResult, Fault, TrialResult, Verdict};
 
 /// Applies `change` to every hundredth frame, and keeps a valid UDP checksum out of the way by leaving it as it was.
-fn every_hundredth(change: impl Fn(&mut Vec<u8>) + Send + 'static) -> Device {
+fn every_hundredth(change: impl Fn(&mut Vec<u8>) + Send + 'static) -> LoopbackDevice {
     each(move |number, mut frame| {
         if number % 100 == 50 {
             change(&mut frame);
@@ -54,7 +54,11 @@ fn mixed_traffic_is_told_apart_and_complete() {
 fn many_addresses_are_verified_frame_by_frame() {
     let part =
         AddressPart { range: Range { first: 2, last: 65534, order: Order::Pseudorandom }, ipv4_offset: 2, ipv6_offset: 12 };
-    let many = || Profile { left_variation: Variation::Part(part), right_variation: Variation::Part(part), ..ipv4() };
+    let many = || TrafficProfile {
+        left_variation: AddressVariation::Part(part),
+        right_variation: AddressVariation::Part(part),
+        ..ipv4()
+    };
     let result = trial(many(), each(|_, frame| vec![frame]));
     assert_eq!(forward(&result).received, FRAMES);
     // One bit of the variable part: wrong, although another frame may well have had that address.
@@ -96,12 +100,12 @@ fn frames_that_overtake_each_other_are_counted_as_reordered() {
         51 => vec![frame, held.take().expect("held")],
         _ => vec![frame],
     });
-    let result = trial(Profile { directions: Directions::Forward, ..ipv4() }, device);
+    let result = trial(TrafficProfile { directions: Directions::Forward, ..ipv4() }, device);
     let forward = forward(&result);
     assert_eq!((forward.received, forward.reordered, forward.lost()), (FRAMES, 10, 0));
 }
 
-fn wrong_fields(device: Device, profile: Profile) -> (DirectionResult, String) {
+fn wrong_fields(device: LoopbackDevice, profile: TrafficProfile) -> (DirectionResult, String) {
     let result = trial(profile, device);
     let forward = forward(&result);
     assert_eq!((forward.received, forward.mistranslated), (990, 10), "{forward:?}");
@@ -164,7 +168,7 @@ fn what_a_datagram_says_of_fragmentation_is_kept_unless_its_header_is_made_anew(
     assert_eq!(example, "forward frame 50: don't-fragment flag: expected set, as it was sent, got not set");
     let (_, example) = wrong_fields(every_hundredth(|frame| rewrite_word(frame, 18, 7)), ipv4());
     assert_eq!(example, "forward frame 50: identification: expected 0, as it was sent, got 7");
-    let translated = Profile { keeps_identification: false, ..ipv4() };
+    let translated = TrafficProfile { keeps_identification: false, ..ipv4() };
     let result = trial(translated, every_hundredth(|frame| rewrite_word(frame, 18, 7)));
     assert_eq!(forward(&result).received, FRAMES);
 }
@@ -180,7 +184,7 @@ fn a_fragment_and_a_wrong_length_are_mistranslations() {
     });
     let (_, example) = wrong_fields(fragment, ipv4());
     assert!(example.contains("expected a whole datagram, got a fragment"), "{example}");
-    let large = Profile { frame_size: FrameSize(128), ..ipv6_with_background(Share::ALL) };
+    let large = TrafficProfile { frame_size: FrameSize(128), ..ipv6_with_background(Share::ALL) };
     let cut = every_hundredth(|frame| {
         frame.truncate(frame.len() - 8);
         frame[19] -= 8;
@@ -192,7 +196,7 @@ fn a_fragment_and_a_wrong_length_are_mistranslations() {
 
 #[test]
 fn a_damaged_payload_is_corrupt_not_mistranslated() {
-    let profile = Profile { frame_size: FrameSize(512), ..ipv4() };
+    let profile = TrafficProfile { frame_size: FrameSize(512), ..ipv4() };
     let result = trial(profile, every_hundredth(|frame| *frame.last_mut().expect("octets") ^= 0x80));
     let forward = forward(&result);
     assert_eq!((forward.received, forward.corrupt, forward.mistranslated, forward.lost()), (990, 10, 0, 0));
@@ -214,7 +218,7 @@ fn frames_of_somebody_else_are_ignored_and_counted() {
 #[test]
 fn a_frame_sent_back_to_where_it_came_from_is_misdirected() {
     let mut number = 0;
-    let device: Device = Box::new(move |frame, from_left, out| {
+    let device: LoopbackDevice = Box::new(move |frame, from_left, out| {
         number += u64::from(from_left);
         let goes_back = from_left && number % 100 == 50;
         out.push((from_left != goes_back, frame.to_vec()));
@@ -241,7 +245,7 @@ fn a_tester_that_cannot_keep_up_says_so() {
         std::thread::sleep(std::time::Duration::from_millis(2));
         vec![frame]
     });
-    let result = trial(Profile { directions: Directions::Forward, ..ipv4() }, device);
+    let result = trial(TrafficProfile { directions: Directions::Forward, ..ipv4() }, device);
     assert!(result.faults.iter().any(|f| matches!(f, Fault::SentTooSlowly { .. })), "{:?}", result.faults);
     assert_eq!(result.verdict(LossRatio::ZERO), Verdict::Invalid);
 }
@@ -249,7 +253,7 @@ fn a_tester_that_cannot_keep_up_says_so() {
 #[test]
 fn each_direction_can_be_loaded_alone() {
     for (directions, expected) in [(Directions::Forward, Direction::Forward), (Directions::Reverse, Direction::Reverse)] {
-        let result = trial(Profile { directions, ..ipv4() }, each(|_, frame| vec![frame]));
+        let result = trial(TrafficProfile { directions, ..ipv4() }, each(|_, frame| vec![frame]));
         let counted: Vec<_> = result.directions.iter().map(|d| (d.direction, d.received)).collect();
         assert_eq!(counted, [(expected, FRAMES)]);
     }

@@ -6,8 +6,8 @@ mod nat;
 
 use common::*;
 use nat::{Nat, POOL};
-use sixbench_engine::profile::{Face, Path, Paths, Profile, Variation};
-use sixbench_engine::stateful::{Gateway, Pool};
+use sixbench_engine::profile::{AddressVariation, Encapsulation, Path, Paths, TrafficProfile};
+use sixbench_engine::stateful::{StatefulGateway, TranslationPool};
 use sixbench_method::plan::{AddressPart, Order, Ports, Range, Stateful};
 use sixbench_method::terms::{Direction, FrameRate, LossRatio};
 use sixbench_method::trial::{Connections, Fault, Opening, Shape, TrialResult, TrialSpec, Verdict};
@@ -19,39 +19,39 @@ fn range(first: u16, last: u16) -> Range {
 }
 
 /// 30 source ports, 5 ports on each of 4 servers, from one client: 600 connections.
-fn nat44() -> Profile {
+fn nat44() -> TrafficProfile {
     let path = |sent: [&str; 2], expected: [&str; 2]| Paths {
         foreground: Path {
-            sent: Face::plain(ends(sent[0], sent[1])),
-            expected: Face::plain(ends(expected[0], expected[1])),
+            sent: Encapsulation::plain(ends(sent[0], sent[1])),
+            expected: Encapsulation::plain(ends(expected[0], expected[1])),
             hops: 0,
         },
         background: None,
     };
     let ports = Ports { source: range(5000, 5029), destination: range(80, 84) };
-    Profile {
+    TrafficProfile {
         forward: path(["10.0.0.2", "198.19.0.2"], [POOL, "198.19.0.2"]),
         reverse: path(["198.19.0.2", POOL], ["198.19.0.2", "10.0.0.2"]),
         forward_ports: ports,
         reverse_ports: ports,
-        right_variation: Variation::Part(AddressPart { range: range(2, 5), ipv4_offset: 2, ipv6_offset: 14 }),
+        right_variation: AddressVariation::Part(AddressPart { range: range(2, 5), ipv4_offset: 2, ipv6_offset: 14 }),
         gateway: Some(gateway(Direction::Forward)),
         ..ipv4()
     }
 }
 
-fn gateway(opens: Direction) -> Gateway {
+fn gateway(opens: Direction) -> StatefulGateway {
     let settings = Stateful::new(CONNECTIONS, FrameRate(5_000), 200_000_000);
-    Gateway { opens, settings, pool: Pool { parts: vec![(1, 1)], ports: (1024, 65535) } }
+    StatefulGateway { opens, settings, pool: TranslationPool { parts: vec![(1, 1)], ports: (1024, 65535) } }
 }
 
-fn establish(profile: Profile, nat: Nat) -> TrialResult {
+fn establish(profile: TrafficProfile, nat: Nat) -> TrialResult {
     let settings = profile.gateway.as_ref().expect("stateful").settings;
     on_time(trial_of(profile, nat.device(), settings.establishing(CONNECTIONS, FrameRate(5_000))))
 }
 
 /// Phase 1, then 1000 frames each way.
-fn use_them(profile: Profile, nat: Nat) -> TrialResult {
+fn use_them(profile: TrafficProfile, nat: Nat) -> TrialResult {
     let opening = Some(Opening { connections: CONNECTIONS, rate: FrameRate(5_000) });
     let spec = TrialSpec { opening, ..TrialSpec::constant(FrameRate(5_000), 200_000_000) };
     trial_of(profile, nat.device(), spec)
@@ -99,11 +99,11 @@ fn phase_2_opens_no_connection_and_every_frame_of_it_is_verified() {
 #[test]
 fn background_frames_keep_out_of_phase_1_and_open_nothing_in_phase_2() {
     let share = sixbench_method::terms::Share { foreground: 4, of: 5 };
-    let native = |profile: Profile| {
+    let native = |profile: TrafficProfile| {
         let six = ipv6_with_background(share);
         let (forward, reverse) = (six.forward.background, six.reverse.background);
         let with = |paths: Paths, background| Paths { background, ..paths };
-        Profile { forward: with(profile.forward, forward), reverse: with(profile.reverse, reverse), share, ..profile }
+        TrafficProfile { forward: with(profile.forward, forward), reverse: with(profile.reverse, reverse), share, ..profile }
     };
     let nat = Nat::default();
     let opened = nat.opened.clone();
@@ -203,7 +203,7 @@ fn a_ring_keeps_the_last_connections_for_the_responder_alone() {
 #[test]
 fn the_initiator_may_be_on_the_right() {
     let forward = nat44();
-    let mirrored = Profile {
+    let mirrored = TrafficProfile {
         forward: forward.reverse,
         reverse: forward.forward,
         left_variation: forward.right_variation,

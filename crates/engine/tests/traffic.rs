@@ -3,8 +3,8 @@
 mod common;
 
 use common::*;
-use sixbench_engine::profile::{Profile, Variation};
-use sixbench_io::loopback::Device;
+use sixbench_engine::profile::{AddressVariation, TrafficProfile};
+use sixbench_io::loopback::LoopbackDevice;
 use sixbench_method::plan::{AddressPart, Flows, Order, Ports, Range};
 use sixbench_method::terms::{Directions, FrameRate, Share};
 use sixbench_method::trial::{Shape, Tagging, TrialSpec};
@@ -13,10 +13,10 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// A wire that keeps a copy of what left on the left.
-fn tapped() -> (Device, Arc<Mutex<Vec<Vec<u8>>>>) {
+fn tapped() -> (LoopbackDevice, Arc<Mutex<Vec<Vec<u8>>>>) {
     let frames = Arc::new(Mutex::new(Vec::new()));
     let kept = frames.clone();
-    let device: Device = Box::new(move |frame, from_left, out| {
+    let device: LoopbackDevice = Box::new(move |frame, from_left, out| {
         if from_left {
             kept.lock().expect("no panic").push(frame.to_vec());
         }
@@ -26,15 +26,15 @@ fn tapped() -> (Device, Arc<Mutex<Vec<Vec<u8>>>>) {
 }
 
 /// The frames that leave on the left, all of which must come back right.
-fn sent(profile: Profile) -> Vec<Vec<u8>> {
+fn sent(profile: TrafficProfile) -> Vec<Vec<u8>> {
     let (device, frames) = tapped();
     let result = trial(profile, device);
     result.directions.iter().for_each(|d| assert_eq!((d.received, d.foreign), (FRAMES, 0), "{d:?}"));
     frames.lock().expect("no panic").clone()
 }
 
-fn part(first: u16, last: u16, order: Order) -> Variation {
-    Variation::Part(AddressPart { range: Range { first, last, order }, ipv4_offset: 2, ipv6_offset: 12 })
+fn part(first: u16, last: u16, order: Order) -> AddressVariation {
+    AddressVariation::Part(AddressPart { range: Range { first, last, order }, ipv4_offset: 2, ipv6_offset: 12 })
 }
 
 fn word(frame: &[u8], at: usize) -> u16 {
@@ -43,12 +43,12 @@ fn word(frame: &[u8], at: usize) -> u16 {
 
 #[test]
 fn two_hundred_and_fifty_six_networks_are_all_sent_to_and_sources_stay() {
-    let networks = Variation::Networks(256);
-    let frames = sent(Profile { left_variation: networks, right_variation: networks, ..ipv4() });
+    let networks = AddressVariation::Networks(256);
+    let frames = sent(TrafficProfile { left_variation: networks, right_variation: networks, ..ipv4() });
     let third: BTreeSet<u8> = frames.iter().map(|f| f[32]).collect();
     assert!(third.len() > 200, "{}", third.len());
     assert!(frames.iter().all(|f| f[26..30] == [198, 18, 0, 2] && f[33] == 2));
-    let six = Profile { right_variation: networks, ..ipv6_with_background(Share::ALL) };
+    let six = TrafficProfile { right_variation: networks, ..ipv6_with_background(Share::ALL) };
     let frames = sent(six);
     let eighth: BTreeSet<u8> = frames.iter().map(|f| f[14 + 24 + 7]).collect();
     assert!(eighth.len() > 200, "{}", eighth.len());
@@ -58,7 +58,7 @@ fn two_hundred_and_fifty_six_networks_are_all_sent_to_and_sources_stay() {
 #[test]
 fn addresses_count_up_and_down_within_their_range() {
     let (left, right) = (part(2, 5, Order::Increasing), part(10, 12, Order::Decreasing));
-    let frames = sent(Profile { left_variation: left, right_variation: right, ..ipv4() });
+    let frames = sent(TrafficProfile { left_variation: left, right_variation: right, ..ipv4() });
     let pairs: Vec<_> = frames[..5].iter().map(|f| (word(f, 28), word(f, 32))).collect();
     assert_eq!(pairs, [(2, 12), (3, 11), (4, 10), (5, 12), (2, 11)]);
 }
@@ -67,7 +67,7 @@ fn addresses_count_up_and_down_within_their_range() {
 fn ports_of_the_directions_are_their_own() {
     let range = |first, last, order| Range { first, last, order };
     let forward = Ports { source: range(5000, 5001, Order::Increasing), destination: range(9, 9, Order::Fixed) };
-    let frames = sent(Profile { forward_ports: forward, ..ipv4() });
+    let frames = sent(TrafficProfile { forward_ports: forward, ..ipv4() });
     let ports: BTreeSet<_> = frames.iter().map(|f| (word(f, 34), word(f, 36))).collect();
     assert_eq!(ports.into_iter().collect::<Vec<_>>(), [(5000, 9), (5001, 9)]);
 }
@@ -77,14 +77,14 @@ fn mixed_traffic_uses_up_the_whole_range_of_each_kind() {
     // Every second frame is foreground: counted by the frames of the stream, an even range would be used by half.
     let forward = Ports::of(Order::Increasing);
     let share = Share { foreground: 1, of: 2 };
-    let frames = sent(Profile { forward_ports: forward, ..ipv6_with_background(share) });
+    let frames = sent(TrafficProfile { forward_ports: forward, ..ipv6_with_background(share) });
     let sources: BTreeSet<u16> = frames.iter().map(|f| word(f, 54)).collect();
     assert_eq!(sources, (1024..1024 + FRAMES as u16 / 2).collect());
 }
 
 #[test]
 fn frames_take_turns_among_ten_flows() {
-    let frames = sent(Profile { flows: Some(Flows { count: 10, step_ns: 0 }), ..ipv4() });
+    let frames = sent(TrafficProfile { flows: Some(Flows { count: 10, step_ns: 0 }), ..ipv4() });
     let flows: BTreeSet<_> = frames.iter().map(|f| (word(f, 34), word(f, 36))).collect();
     assert_eq!(flows.len(), 10);
 }
@@ -95,7 +95,7 @@ fn flows_that_start_one_after_the_other_are_told_apart_in_time() {
     let shape = Shape::Ramp { flows: 4, step_ns: 50_000_000 };
     let spec = TrialSpec { shape, ..TrialSpec::constant(FrameRate(4000), 200_000_000) };
     let flows = Some(Flows { count: 4, step_ns: 50_000_000 });
-    let result = trial_of(Profile { flows, directions: Directions::Forward, ..ipv4() }, device, spec);
+    let result = trial_of(TrafficProfile { flows, directions: Directions::Forward, ..ipv4() }, device, spec);
     assert_eq!((result.directions[0].offered, result.directions[0].received), (500, 500));
     let frames = frames.lock().expect("no panic");
     let flows = |from: usize, to: usize| frames[from..to].iter().map(|f| word(f, 34)).collect::<BTreeSet<_>>().len();
@@ -118,7 +118,7 @@ fn tagged_frames_are_spread_over_the_time_after_the_wait() {
 fn neighbours_are_paired_for_ipdv_only_where_it_is_asked_for() {
     let lossy = || each(|number, frame| if number == 500 { vec![] } else { vec![frame] });
     assert!(trial(ipv4(), lossy()).directions[0].ipdv.is_none());
-    let result = trial(Profile { ipdv: true, ..ipv4() }, lossy());
+    let result = trial(TrafficProfile { ipdv: true, ..ipv4() }, lossy());
     assert_eq!(result.directions[0].ipdv.map(|v| v.pairs), Some(FRAMES - 3));
 }
 
@@ -145,7 +145,7 @@ fn late_frames_are_not_received_and_still_have_a_delay() {
         999 => kept.drain(..).chain([frame]).collect(),
         _ => vec![frame],
     });
-    let profile = Profile { directions: Directions::Forward, ..ipv4() };
+    let profile = TrafficProfile { directions: Directions::Forward, ..ipv4() };
     // They are kept for 178 ms at least; the others for as long as this machine pauses.
     let result = trial_with_timeout(profile, device, Duration::from_millis(150));
     let forward = &result.directions[0];

@@ -10,13 +10,13 @@ use reference::map::{Domain, MapEBr};
 use reference::six_in_four::{Relay, SIX_TO_FOUR};
 use reference::softwires::{AFTR, AFTR_HOPS, Aftr, LwAftr, b4};
 use reference::{Mistake, Rig, Shared, all_received, every_hundredth, profiles, ten_caught};
-use sixbench_engine::profile::Profile;
-use sixbench_io::loopback::Device;
+use sixbench_engine::profile::TrafficProfile;
+use sixbench_io::loopback::LoopbackDevice;
 use sixbench_method::terms::{Direction, FrameRate, LossRatio};
 use sixbench_method::trial::{DirectionResult, Opening, TrialResult, TrialSpec, Verdict};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-fn honest(profile: Profile, (device, log): (Device, Shared)) {
+fn honest(profile: TrafficProfile, (device, log): (LoopbackDevice, Shared)) {
     all_received(&trial(profile, device), &log);
     let subscribers = log.lock().expect("a log").sources.len();
     assert!(profiles::is_drawn_well(subscribers), "{subscribers} subscribers");
@@ -255,7 +255,7 @@ fn an_outer_length_beyond_the_inner_datagram_is_caught() {
 }
 
 /// Of ten frames no tag could be read: they are lost, and what came instead is not of the trial.
-fn ten_lost(profile: Profile, (device, log): (Device, Shared), direction: Direction) -> DirectionResult {
+fn ten_lost(profile: TrafficProfile, (device, log): (LoopbackDevice, Shared), direction: Direction) -> DirectionResult {
     let result = trial(profile, device);
     let caught = result.directions[direction as usize].clone();
     assert_eq!((caught.received, caught.lost(), caught.mistranslated), (FRAMES - 10, 10, 0), "{caught:?}");
@@ -345,7 +345,7 @@ fn establish(aftr: Aftr) -> (TrialResult, Shared) {
 }
 
 /// Phase 1, then 1000 frames each way.
-fn use_them((device, log): (Device, Shared)) -> (TrialResult, Shared) {
+fn use_them((device, log): (LoopbackDevice, Shared)) -> (TrialResult, Shared) {
     let opening = Some(Opening { connections: profiles::CONNECTIONS, rate: FrameRate(5_000) });
     let spec = TrialSpec { opening, ..TrialSpec::constant(FrameRate(5_000), 200_000_000) };
     (trial_of(profiles::ds_lite(), device, spec), log)

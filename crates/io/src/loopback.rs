@@ -8,18 +8,18 @@ const BUFFER: usize = 16_384;
 /// Frames in flight from one end to the other; more are refused, as by a full DUT.
 const CAPACITY: usize = 65_536;
 
-type Queue = Arc<Mutex<VecDeque<Vec<u8>>>>;
+type FrameQueue = Arc<Mutex<VecDeque<Vec<u8>>>>;
 
 /// The device between the ends: gets each frame and the side it came from (`true`: the left), and puts what leaves into the
 /// list as (to the right end, frame).
-pub type Device = Box<dyn FnMut(&[u8], bool, &mut Vec<(bool, Vec<u8>)>) + Send>;
+pub type LoopbackDevice = Box<dyn FnMut(&[u8], bool, &mut Vec<(bool, Vec<u8>)>) + Send>;
 
 /// One end of a link in memory.
 pub struct Loopback {
     is_left: bool,
-    to_left: Queue,
-    to_right: Queue,
-    device: Arc<Mutex<Device>>,
+    to_left: FrameQueue,
+    to_right: FrameQueue,
+    device: Arc<Mutex<LoopbackDevice>>,
 }
 
 /// The two ends of a link that hands every frame over as it is.
@@ -28,8 +28,8 @@ pub fn pair() -> (Loopback, Loopback) {
 }
 
 /// The two ends of a link with a device in the middle.
-pub fn pair_with(device: Device) -> (Loopback, Loopback) {
-    let (to_left, to_right) = (Queue::default(), Queue::default());
+pub fn pair_with(device: LoopbackDevice) -> (Loopback, Loopback) {
+    let (to_left, to_right) = (FrameQueue::default(), FrameQueue::default());
     let device = Arc::new(Mutex::new(device));
     let end = |is_left| Loopback { is_left, to_left: to_left.clone(), to_right: to_right.clone(), device: device.clone() };
     (end(true), end(false))

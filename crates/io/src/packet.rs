@@ -4,7 +4,7 @@
 //! whole blocks and so delays the last frames of each.
 
 use crate::sys::interface::{check_carrier, is_running};
-use crate::sys::mapping::Mapping;
+use crate::sys::mapping::MemoryMapping;
 use crate::sys::{bind_packet, get_option, is_full, send_or_lose, set_option, socket};
 use crate::{BATCH, Fill, Halves, Interface, Port, PortError, Receive, Sent, Transmit};
 use std::io;
@@ -200,7 +200,7 @@ impl Transmit for PacketTransmit {
 pub struct PacketReceive {
     fd: OwnedFd,
     name: String,
-    ring: Mapping,
+    ring: MemoryMapping,
     frame_octets: usize,
     next: usize,
 }
@@ -215,7 +215,7 @@ impl PacketReceive {
         let frame_octets = buffer_octets(interface.mtu);
         let request = ring_request(frame_octets);
         set_option(&fd, libc::SOL_PACKET, libc::PACKET_RX_RING, &request).map_err(fail("make a receive ring"))?;
-        let ring = Mapping::shared(&fd, frame_octets * RING_FRAMES, 0).map_err(fail("map the receive ring"))?;
+        let ring = MemoryMapping::shared(&fd, frame_octets * RING_FRAMES, 0).map_err(fail("map the receive ring"))?;
         set_option(&fd, libc::SOL_PACKET, PACKET_IGNORE_OUTGOING, &1i32).map_err(fail("ignore outgoing frames"))?;
         bind_packet(&fd, interface.index, libc::ETH_P_ALL as u16).map_err(fail("bind a packet socket"))?;
         Ok(Self { fd, name: interface.name.clone(), ring, frame_octets, next: 0 })

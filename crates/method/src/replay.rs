@@ -18,7 +18,7 @@ pub struct Replay {
     /// Measurements that want further trials; what is known by now.
     pub unfinished: Vec<Outcome>,
     /// Measurements whose records this plan did not ask for. They are in neither of the lists above.
-    pub mismatches: Vec<Mismatch>,
+    pub mismatches: Vec<ReplayMismatch>,
 }
 
 /// A recorded trial that the plan's search would not have asked for.
@@ -28,7 +28,7 @@ pub struct Replay {
      was the plan changed since? (resume with the resolved.toml of these results)",
     recorded.rate, recorded.duration_ns as f64 / 1e9
 )]
-pub struct Mismatch {
+pub struct ReplayMismatch {
     /// The test and frame size.
     pub point: Point,
     /// The number of the repetition, from 1.
@@ -93,8 +93,8 @@ pub struct Resumed {
 ///
 /// # Errors
 ///
-/// [`Mismatch`] when the records are not those of `plan`: to go on would mix two measurements.
-pub fn resume(plan: &Plan, point: &Point, repetition: u32, records: &[TrialRecord]) -> Result<Resumed, Box<Mismatch>> {
+/// [`ReplayMismatch`] when the records are not those of `plan`: to go on would mix two measurements.
+pub fn resume(plan: &Plan, point: &Point, repetition: u32, records: &[TrialRecord]) -> Result<Resumed, Box<ReplayMismatch>> {
     let groups = by_measurement(records);
     let mut earlier = Replay::default();
     let before = groups.range(..(point.clone(), repetition));
@@ -156,7 +156,7 @@ fn feed(
     earlier: &[Outcome],
     trials: &[&TrialRecord],
     load: Option<LoadSource>,
-) -> Result<Fed, Box<Mismatch>> {
+) -> Result<Fed, Box<ReplayMismatch>> {
     let test = plan.test(&point.test).expect("points are of the plan's tests");
     let procedure = procedure(plan, test, point.frame_size, earlier, load.as_ref());
     let mut fed = Fed { procedure, invalid: 0, watched: Vec::new(), load };
@@ -180,8 +180,8 @@ fn feed(
     Ok(fed)
 }
 
-fn mismatch(record: &TrialRecord, wanted: Option<TrialSpec>) -> Box<Mismatch> {
-    Box::new(Mismatch {
+fn mismatch(record: &TrialRecord, wanted: Option<TrialSpec>) -> Box<ReplayMismatch> {
+    Box::new(ReplayMismatch {
         point: record.point.clone(),
         repetition: record.repetition,
         trial: record.trial,

@@ -81,14 +81,14 @@ pub struct Advertisement {
 
 /// The message of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Message {
+pub enum NdpMessage {
     /// A question.
     Solicitation(Solicitation),
     /// An answer.
     Advertisement(Advertisement),
 }
 
-impl Message {
+impl NdpMessage {
     /// Reads a whole frame and validates it as RFC 4861 sections 7.1.1 and 7.1.2 demand.
     ///
     /// # Errors
@@ -148,7 +148,7 @@ fn link_layer_option(ip: &Ipv6View<'_>, kind: u8) -> Result<Option<MacAddress>, 
 }
 
 /// The addresses and content of a message: the part that solicitation and advertisement share.
-struct Parts {
+struct NdpParts {
     macs: (MacAddress, MacAddress),
     addresses: (Ipv6Addr, Ipv6Addr),
     kind: u8,
@@ -157,7 +157,7 @@ struct Parts {
     option: (u8, Option<MacAddress>),
 }
 
-impl Parts {
+impl NdpParts {
     /// The whole frame; without the option it is shorter by 8 octets.
     fn to_frame(&self) -> Vec<u8> {
         let option_len = if self.option.1.is_some() { OPTION_LEN } else { 0 };
@@ -230,7 +230,7 @@ impl Solicitation {
 
     /// Builds the whole frame, of [`FRAME_LEN`] octets with the option.
     pub fn to_frame(&self) -> Vec<u8> {
-        Parts {
+        NdpParts {
             macs: (self.src_mac, self.dst_mac),
             addresses: (self.src, self.dst),
             kind: SOLICITATION,
@@ -257,7 +257,7 @@ impl Advertisement {
     pub fn to_frame(&self) -> Vec<u8> {
         let flag = |is_set, bit| if is_set { bit } else { 0 };
         let flags = flag(self.is_router, ROUTER) | flag(self.is_solicited, SOLICITED) | flag(self.is_override, OVERRIDE);
-        Parts {
+        NdpParts {
             macs: (self.src_mac, self.dst_mac),
             addresses: (self.src, self.dst),
             kind: ADVERTISEMENT,
@@ -287,7 +287,7 @@ impl Advertisement {
     }
 }
 
-impl fmt::Display for Message {
+impl fmt::Display for NdpMessage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Solicitation(s) => write!(f, "nd who has {}? tell {}", s.target, s.src),

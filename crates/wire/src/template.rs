@@ -16,7 +16,7 @@ mod outer;
 use blank::Blank;
 pub use blank::with_part;
 use outer::OuterPatch;
-pub use outer::{Outer, address_of, bits};
+pub use outer::{OuterHeader, address_of, bits};
 
 /// Octets of the shortest IPv4 test frame, without FCS: 64 with it, RFC 2544's smallest.
 pub const LEAST_IPV4: usize = UDP_AT_IPV4 + TAIL_LEN;
@@ -62,7 +62,7 @@ pub struct Description {
     /// The kind of datagram.
     pub transport: Transport,
     /// The header around the datagram, where it is encapsulated. `frame_octets` count it.
-    pub outer: Option<Outer>,
+    pub outer: Option<OuterHeader>,
 }
 
 /// The kind of a test datagram. Both kinds have 8 octets before the tag.
@@ -88,7 +88,7 @@ impl Transport {
 
 /// One end of a datagram.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum End {
+pub enum DatagramEnd {
     /// The end that sends it.
     Source,
     /// The end that is to receive it.
@@ -98,9 +98,9 @@ pub enum End {
 /// The addresses of a subscriber, in place of those described; as bits, those of IPv4 the low 32. Where a whole address of the datagram
 /// itself varies, the described one must be all zeros, and its variable 16 bits, too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Subscriber {
+pub struct SubscriberAddresses {
     /// The end of the stream that the subscriber is.
-    pub end: End,
+    pub end: DatagramEnd,
     /// The address in the datagram itself.
     pub inner: Option<u128>,
     /// The address in the header around it.
@@ -131,18 +131,18 @@ pub struct Variable {
     /// The variable 16 bits of source and destination address; `None` leaves the template's own.
     pub addresses: Option<(u16, u16)>,
     /// The subscriber's own addresses, where the stream is of many.
-    pub subscriber: Option<Subscriber>,
+    pub subscriber: Option<SubscriberAddresses>,
 }
 
 impl Variable {
     /// Whole address of the datagram at the subscriber's end.
     #[inline]
-    fn inner(&self) -> Option<(End, u128)> {
+    fn inner(&self) -> Option<(DatagramEnd, u128)> {
         self.subscriber.and_then(|subscriber| Some((subscriber.end, subscriber.inner?)))
     }
 
     #[inline]
-    fn outer(&self) -> Option<(End, u128)> {
+    fn outer(&self) -> Option<(DatagramEnd, u128)> {
         self.subscriber.and_then(|subscriber| Some((subscriber.end, subscriber.outer?)))
     }
 }
@@ -236,8 +236,8 @@ impl Template {
                 put(frame, self.parts_at.0, parts.0.to_be_bytes());
                 put(frame, self.parts_at.1, parts.1.to_be_bytes());
                 match variable.inner() {
-                    Some((End::Source, address)) => put(frame, IPV6_SOURCE_AT, address.to_be_bytes()),
-                    Some((End::Destination, address)) => put(frame, IPV6_DESTINATION_AT, address.to_be_bytes()),
+                    Some((DatagramEnd::Source, address)) => put(frame, IPV6_SOURCE_AT, address.to_be_bytes()),
+                    Some((DatagramEnd::Destination, address)) => put(frame, IPV6_DESTINATION_AT, address.to_be_bytes()),
                     None => {}
                 }
                 self.patch_tail::<UDP_AT_IPV6>(frame, variable, checksum);
@@ -297,8 +297,8 @@ impl Template {
         let at = self.description.variable_at;
         match variable.inner() {
             None => (with_part(self.src(), at.0, source), with_part(self.dst(), at.1, destination)),
-            Some((End::Source, own)) => (address_of(self.version, own), with_part(self.dst(), at.1, destination)),
-            Some((End::Destination, own)) => (with_part(self.src(), at.0, source), address_of(self.version, own)),
+            Some((DatagramEnd::Source, own)) => (address_of(self.version, own), with_part(self.dst(), at.1, destination)),
+            Some((DatagramEnd::Destination, own)) => (with_part(self.src(), at.0, source), address_of(self.version, own)),
         }
     }
 
@@ -338,8 +338,8 @@ impl Template {
         put(frame, self.parts_at.0, parts.0.to_be_bytes());
         put(frame, self.parts_at.1, parts.1.to_be_bytes());
         match own {
-            Some((End::Source, address)) => put(frame, IPV4_SOURCE_AT, (address as u32).to_be_bytes()),
-            Some((End::Destination, address)) => put(frame, IPV4_DESTINATION_AT, (address as u32).to_be_bytes()),
+            Some((DatagramEnd::Source, address)) => put(frame, IPV4_SOURCE_AT, (address as u32).to_be_bytes()),
+            Some((DatagramEnd::Destination, address)) => put(frame, IPV4_DESTINATION_AT, (address as u32).to_be_bytes()),
             None => {}
         }
     }

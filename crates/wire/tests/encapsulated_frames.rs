@@ -4,7 +4,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use etherparse::{NetSlice, SlicedPacket, TransportSlice};
 use proptest::prelude::*;
-use sixbench_wire::template::{End, Outer, Subscriber, Transport};
+use sixbench_wire::template::{DatagramEnd, OuterHeader, SubscriberAddresses, Transport};
 use sixbench_wire::{Description, EchoKind, IpVersion, MacAddress, StampedTime, Tag, Template, Variable};
 
 const VARIABLE: Variable = Variable {
@@ -25,15 +25,15 @@ fn any_pair(is_ipv4: bool) -> BoxedStrategy<(IpAddr, IpAddr)> {
 }
 
 /// 6-in-4 or 4-in-6, whose source or destination is a subscriber's.
-fn template() -> impl Strategy<Value = (Template, Subscriber)> {
+fn template() -> impl Strategy<Value = (Template, SubscriberAddresses)> {
     let ends = any::<bool>().prop_flat_map(|is_six_in_four| (any_pair(!is_six_in_four), any_pair(is_six_in_four)));
     let rest = (104usize..1514, any::<bool>(), any::<(u128, u128)>(), any::<(u8, u8)>(), any::<(bool, bool)>());
     (ends, rest).prop_map(|((inner, outer), (frame_octets, is_source, bits, hops, varies))| {
-        let end = if is_source { End::Source } else { End::Destination };
+        let end = if is_source { DatagramEnd::Source } else { DatagramEnd::Destination };
         let zero: IpAddr = if inner.0.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
         let at = |own: IpAddr, is_here: bool| if is_here && varies.0 { zero } else { own };
         let bits_of = |bits: u128, is_ipv4: bool| if is_ipv4 { bits & 0xffff_ffff } else { bits };
-        let subscriber = Subscriber {
+        let subscriber = SubscriberAddresses {
             end,
             inner: varies.0.then(|| bits_of(bits.0, inner.0.is_ipv4())),
             outer: varies.1.then(|| bits_of(bits.1, outer.0.is_ipv4())),
@@ -48,7 +48,7 @@ fn template() -> impl Strategy<Value = (Template, Subscriber)> {
             stream: 1,
             variable_at: Description::usual_variable_at(IpVersion::of(inner.0)),
             transport: Transport::Udp,
-            outer: Some(Outer { src: outer.0, dst: outer.1, hop_limit: hops.1 }),
+            outer: Some(OuterHeader { src: outer.0, dst: outer.1, hop_limit: hops.1 }),
         };
         (Template::new(&description).unwrap(), subscriber)
     })
@@ -120,7 +120,7 @@ proptest! {
             transport: Transport::Echo(transport),
             outer: None,
         };
-        let subscriber = Some(Subscriber { end: End::Source, inner: Some(own), outer: None });
+        let subscriber = Some(SubscriberAddresses { end: DatagramEnd::Source, inner: Some(own), outer: None });
         let time = StampedTime::new(time);
         let variable = Variable { source_port: ports.0, destination_port: ports.1, time, subscriber, ..VARIABLE };
         let template = Template::new(&description).unwrap();

@@ -7,7 +7,7 @@ use crate::profile::admit;
 use crate::run::{open_port, stop};
 use serde::Serialize;
 use sixbench_engine::delay_line::DelayLine;
-use sixbench_engine::profile::Profile;
+use sixbench_engine::profile::TrafficProfile;
 use sixbench_engine::{FrameTester, Layout};
 use sixbench_io::clock::Clock;
 use sixbench_io::thread::{allowed_cores, pin_to, raise_priority};
@@ -69,7 +69,7 @@ fn of_delay(arguments: &args::Selftest, namespace: &Namespace, delay_ns: u64, st
     let cores = allowed_cores()?;
     let (clock, over) = (Clock::new(), AtomicBool::new(false));
     let line = DelayLine::new(open("line-left")?, open("line-right")?, delay_ns, clock);
-    let profile = Profile { directions: Directions::Both, ..wire("198.18.0.2", "198.19.0.2", arguments.size) };
+    let profile = TrafficProfile { directions: Directions::Both, ..wire("198.18.0.2", "198.19.0.2", arguments.size) };
     let layout = Layout { cores: cores[..1].to_vec() };
     let settings = TrialSettings { residual_ns: 1_000_000_000, ..trial_settings() };
     let mut tester =

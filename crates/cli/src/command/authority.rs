@@ -6,8 +6,8 @@ use crate::exit::{Exit, Failed};
 use crate::output::{self, tell};
 use crate::profile::admit;
 use crate::run::stop;
-use sixbench_engine::dns::authority::{Service, Zone};
-use sixbench_engine::dns::names::Population;
+use sixbench_engine::dns::authority::{AddressZone, Service};
+use sixbench_engine::dns::names::NamePopulation;
 use sixbench_engine::dns::zone_file;
 use sixbench_method::plan::Names;
 use sixbench_method::trial::dns::AuthorityCounts;
@@ -17,8 +17,8 @@ use std::thread::available_parallelism;
 
 /// Serves until it is interrupted, or writes the zone file.
 pub(crate) fn authority(arguments: args::Authority) -> Result<Exit, Failed> {
-    let population = Population { with_aaaa: arguments.with_aaaa };
-    let zone = Zone { domain: arguments.domain, population, ttl_s: arguments.ttl_s };
+    let population = NamePopulation { with_aaaa: arguments.with_aaaa };
+    let zone = AddressZone { domain: arguments.domain, population, ttl_s: arguments.ttl_s };
     if let Some(names) = arguments.zone_file {
         return write(&zone, names);
     }
@@ -33,9 +33,9 @@ pub(crate) fn authority(arguments: args::Authority) -> Result<Exit, Failed> {
     Ok(Exit::Done)
 }
 
-fn introduction(service: &Service, zone: &Zone) -> String {
+fn introduction(service: &Service, zone: &AddressZone) -> String {
     let listening: Vec<String> = service.local().iter().map(ToString::to_string).collect();
-    let Zone { domain, population, .. } = zone;
+    let AddressZone { domain, population, .. } = zone;
     format!(
         "{domain}: listening on {} over UDP and TCP; {} % of the names have an AAAA record; Ctrl-C ends it",
         listening.join(", "),
@@ -49,7 +49,7 @@ fn in_words(counts: &AuthorityCounts) -> String {
 }
 
 /// Writes the zone file to stdout.
-fn write(zone: &Zone, names: Names) -> Result<Exit, Failed> {
+fn write(zone: &AddressZone, names: Names) -> Result<Exit, Failed> {
     tell!("{} lines", zone_file::lines(zone, names));
     output::stream(|out| zone_file::write_zone(out, zone, names))?;
     Ok(Exit::Done)

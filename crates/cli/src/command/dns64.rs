@@ -12,8 +12,8 @@ use crate::profile::admit;
 use crate::run::{add_faults_of_the_machine, owner, stop};
 use crate::view::{certified, verdict_word};
 use sixbench_engine::Layout;
-use sixbench_engine::dns::names::Population;
-use sixbench_engine::dns::{AuthorityEnd, DnsEnds, DnsSettings, DnsTester, Expectation};
+use sixbench_engine::dns::names::NamePopulation;
+use sixbench_engine::dns::{AuthorityEnd, DnsEnds, DnsSettings, DnsTester, ExpectedAnswers};
 use sixbench_io::thread::allowed_cores;
 use sixbench_method::plan::{Dns, DnsRole, Profile, TrialSettings};
 use sixbench_method::record::Watch;
@@ -126,7 +126,7 @@ fn ends(arguments: &args::Dns64) -> DnsEnds {
         client: arguments.from,
         server: SocketAddr::new(arguments.server, arguments.port),
         authority,
-        stand_in: None,
+        external: None,
     }
 }
 
@@ -154,9 +154,9 @@ fn asked(arguments: &args::Dns64) -> Dns {
 fn settings(arguments: &args::Dns64) -> DnsSettings {
     let prefix = (!arguments.authoritative).then_some(arguments.prefix);
     let asked = asked(arguments);
-    let population = Population { with_aaaa: asked.with_aaaa };
+    let population = NamePopulation { with_aaaa: asked.with_aaaa };
     DnsSettings {
-        expectation: Expectation { role: role(arguments), prefix, population, most_ttl: arguments.ttl_s },
+        expectation: ExpectedAnswers { role: role(arguments), prefix, population, most_ttl: arguments.ttl_s },
         domain: arguments.domain.clone(),
         names: asked.names,
         cached: arguments.cached,

@@ -5,7 +5,7 @@ use crate::config::units::{show_ns, show_rate};
 use crate::exit::Failed;
 use crate::profile::{self, Job};
 use crate::run::MOST_CERTIFIED;
-use sixbench_engine::memory::{Work, neediest, octets_needed};
+use sixbench_engine::memory::{TrafficKind, neediest, octets_needed};
 use sixbench_method::plan::{Plan, Test};
 use sixbench_method::terms::FrameRate;
 use sixbench_method::trial::TrialSpec;
@@ -120,7 +120,7 @@ fn check(
     test: &Test,
     library: &Library,
     available: Option<u64>,
-    trial: impl Fn(Work<'_>) -> TrialSpec,
+    trial: impl Fn(TrafficKind<'_>) -> TrialSpec,
 ) -> Result<(), Short> {
     let (Some(available), Some(recipe), Some(size)) = (available, library.get(&test.dut), test.frame_sizes.first()) else {
         return Ok(());
@@ -132,11 +132,11 @@ fn check(
     if needed < available { Ok(()) } else { Err(Short { spec, needed, available }) }
 }
 
-fn work(job: &Job) -> Work<'_> {
+fn work(job: &Job) -> TrafficKind<'_> {
     match job {
-        Job::Frames(profile, _) => Work::Frames(profile),
-        Job::Dns(job) => Work::Dns(&job.1),
-        Job::Tcp(_, settings) => Work::Tcp(settings),
+        Job::Frames(profile, _) => TrafficKind::Frames(profile),
+        Job::Dns(job) => TrafficKind::Dns(&job.1),
+        Job::Tcp(_, settings) => TrafficKind::Tcp(settings),
     }
 }
 

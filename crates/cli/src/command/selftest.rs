@@ -12,7 +12,7 @@ use crate::output;
 use crate::profile::admit;
 use crate::run::{open_port, stop};
 use serde::Serialize;
-use sixbench_engine::profile::{Profile, Variation};
+use sixbench_engine::profile::{AddressVariation, TrafficProfile};
 use sixbench_engine::{FrameTester, Layout, MeasureError, selftest};
 use sixbench_io::clock::Clock;
 use sixbench_io::thread::allowed_cores;
@@ -66,8 +66,8 @@ fn generation() -> Result<Vec<Figure>, Failed> {
     let clock = Clock::new();
     let ends = [("IPv4, 64 octets", "198.18.0.2", "198.19.0.2"), ("IPv6, 84 octets", "2001:2::2", "2001:2:0:8000::2")];
     let kinds = [
-        ("fixed ports", Order::Fixed, Variation::None),
-        ("random ports", Order::Pseudorandom, Variation::None),
+        ("fixed ports", Order::Fixed, AddressVariation::None),
+        ("random ports", Order::Pseudorandom, AddressVariation::None),
         ("random addresses", Order::Fixed, all_addresses()),
         ("random ports and addresses", Order::Pseudorandom, all_addresses()),
     ];
@@ -76,7 +76,7 @@ fn generation() -> Result<Vec<Figure>, Failed> {
         for (kind, order, variation) in kinds {
             let base = wire(source, destination, FrameSize(84));
             let forward_ports = Ports::of(order);
-            let profile = Profile { forward_ports, left_variation: variation, right_variation: variation, ..base };
+            let profile = TrafficProfile { forward_ports, left_variation: variation, right_variation: variation, ..base };
             let rate = selftest::generate(&profile, Direction::Forward, FRAMES, &clock).map_err(anyhow::Error::from)?;
             let what = format!("generation, one core: {name}, {kind}");
             figures.push(Figure { what, per_second: rate.0, unit: "frames/s", offered_load_error: None });
@@ -86,10 +86,10 @@ fn generation() -> Result<Vec<Figure>, Failed> {
 }
 
 /// Returns the variation of 16 bits of both addresses over all values (draft-lencse-bmwg-multiple-ip-addresses).
-fn all_addresses() -> Variation {
+fn all_addresses() -> AddressVariation {
     let range = Range { first: 0, last: 65535, order: Order::Pseudorandom };
     let (ipv4_offset, ipv6_offset) = (AddressPart::IPV4_OFFSET, AddressPart::IPV6_OFFSET);
-    Variation::Part(AddressPart { range, ipv4_offset, ipv6_offset })
+    AddressVariation::Part(AddressPart { range, ipv4_offset, ipv6_offset })
 }
 
 /// Measures the highest rate at which every frame comes back over a veth pair with nothing in between.
@@ -107,7 +107,7 @@ fn over_veth(arguments: &args::Selftest) -> Result<Vec<Figure>, Failed> {
         let open = |end: &str| open_port(Some(pair.name()), end, arguments.io).map_err(|e| Failed::new(Exit::Testbed, e));
         let (left, right) = (open("left")?, open("right")?);
         let how = left.how.clone();
-        let profile = Profile { directions, ..wire("198.18.0.2", "198.19.0.2", arguments.size) };
+        let profile = TrafficProfile { directions, ..wire("198.18.0.2", "198.19.0.2", arguments.size) };
         // There is no DUT, so all cores are the tester's. The softirq that takes a frame in runs on the core that sent it.
         let layout = Layout { cores: allowed_cores()?.into_iter().take(4).collect() };
         let tester = FrameTester::new(
@@ -194,7 +194,7 @@ fn highest(tester: FrameTester) -> Result<(FrameRate, Option<f64>), Failed> {
 }
 
 /// Returns the profile of a wire: frames come back as they were sent.
-pub(super) fn wire(left: &str, right: &str, frame_size: FrameSize) -> Profile {
+pub(super) fn wire(left: &str, right: &str, frame_size: FrameSize) -> TrafficProfile {
     let address = |text: &str| text.parse().expect("a constant address");
-    Profile { directions: Directions::Forward, ..Profile::of_a_wire(address(left), address(right), frame_size) }
+    TrafficProfile { directions: Directions::Forward, ..TrafficProfile::identity(address(left), address(right), frame_size) }
 }

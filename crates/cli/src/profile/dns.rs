@@ -1,8 +1,8 @@
 //! From a recipe and a test of a DNS server to what the DNS tester asks, and to what the server must be set up for.
 
-use sixbench_engine::dns::names::{Domain, Population};
+use sixbench_engine::dns::names::{Domain, NamePopulation};
 use sixbench_engine::dns::zone_file;
-use sixbench_engine::dns::{AuthorityEnd, DnsEnds, DnsSettings, Expectation};
+use sixbench_engine::dns::{AuthorityEnd, DnsEnds, DnsSettings, ExpectedAnswers};
 use sixbench_method::plan::{Dns, DnsRole, Test, TrialSettings};
 use sixbench_testbed::recipe::{Recipe, Technology};
 use sixbench_testbed::{Library, Zone};
@@ -24,7 +24,7 @@ pub(super) fn job(recipe: &Recipe, test: &Test, dns: &Dns, settings: TrialSettin
         client: Some(left.source),
         server: SocketAddr::new(left.destination, port),
         authority: is_ours.then_some(AuthorityEnd { namespace: None, listen, looped: None }),
-        stand_in: None,
+        external: None,
     };
     Ok((ends, dns_settings(recipe, dns, settings)?))
 }
@@ -32,10 +32,10 @@ pub(super) fn job(recipe: &Recipe, test: &Test, dns: &Dns, settings: TrialSettin
 fn dns_settings(recipe: &Recipe, dns: &Dns, settings: TrialSettings) -> Result<DnsSettings, String> {
     let prefix = recipe.dns.as_ref().and_then(|dns| dns.prefix).map(|prefix| prefix.to_string().parse::<Prefix6052>());
     let prefix = prefix.transpose().map_err(|e| format!("recipe {}: [dns]: {e}", recipe.name))?;
-    let population = Population { with_aaaa: dns.with_aaaa };
+    let population = NamePopulation { with_aaaa: dns.with_aaaa };
     Ok(DnsSettings {
         // Through a device it is an authority that answers.
-        expectation: Expectation {
+        expectation: ExpectedAnswers {
             role: if dns.role.has_cache() { DnsRole::Dns64 } else { DnsRole::Authority },
             prefix,
             population,
@@ -93,8 +93,8 @@ pub(crate) fn zone(dns: &Dns, is_rehearsal: bool) -> Result<Zone, String> {
 }
 
 fn zone_text(dns: &Dns) -> Result<String, String> {
-    let population = Population { with_aaaa: dns.with_aaaa };
-    let zone = sixbench_engine::dns::authority::Zone { domain: Domain::new(&dns.domain)?, population, ttl_s: dns.ttl_s };
+    let population = NamePopulation { with_aaaa: dns.with_aaaa };
+    let zone = sixbench_engine::dns::authority::AddressZone { domain: Domain::new(&dns.domain)?, population, ttl_s: dns.ttl_s };
     let mut text = Vec::new();
     zone_file::write_zone(&mut text, &zone, dns.names).map_err(|e| format!("cannot write the zone: {e}"))?;
     String::from_utf8(text).map_err(|e| format!("cannot write the zone: {e}"))

@@ -1,7 +1,7 @@
 //! From a stateful recipe and a test to what the engine must know of both (RFC 9693).
 
 use crate::config::MOST_COMBINATIONS;
-use sixbench_engine::stateful::{self, Gateway};
+use sixbench_engine::stateful::{self, StatefulGateway};
 use sixbench_method::measures::Demand;
 use sixbench_method::plan::Test;
 use sixbench_method::terms::Direction;
@@ -9,7 +9,7 @@ use sixbench_testbed::recipe::{Pool, Recipe, Side, State};
 use std::net::IpAddr;
 
 /// Returns `None` for a stateless device.
-pub(super) fn of(recipe: &Recipe, test: &Test) -> Result<Option<Gateway>, String> {
+pub(super) fn of(recipe: &Recipe, test: &Test) -> Result<Option<StatefulGateway>, String> {
     let (state, settings) = match (&recipe.state, test.stateful) {
         (Some(state), Some(settings)) => (state, settings),
         (None, None) => return Ok(None),
@@ -34,10 +34,10 @@ pub(super) fn of(recipe: &Recipe, test: &Test) -> Result<Option<Gateway>, String
     check_combinations(recipe, test, opens)?;
     check_pool(recipe, state, test, opens)?;
     let parts = state.pool.iter().map(|pool| pool.ends()).map(|(first, last)| (part(first), part(last))).collect();
-    Ok(Some(Gateway {
+    Ok(Some(StatefulGateway {
         opens,
         settings,
-        pool: stateful::Pool { parts, ports: (state.pool_ports.first, state.pool_ports.last) },
+        pool: stateful::TranslationPool { parts, ports: (state.pool_ports.first, state.pool_ports.last) },
     }))
 }
 

@@ -2,7 +2,7 @@
 
 use crate::exit::Failed;
 use sixbench_engine::dns::{DnsEnds, DnsSettings};
-use sixbench_engine::profile::Profile;
+use sixbench_engine::profile::TrafficProfile;
 use sixbench_engine::tcp::{TcpEnds, TcpSettings};
 use sixbench_method::isolation::{Addressed, Admitted, Isolation};
 use sixbench_method::plan::{AddressPart, Range, Tcp, Test, TrialSettings};
@@ -16,7 +16,7 @@ use std::time::Duration;
 #[derive(Clone, Debug)]
 pub(crate) enum Job {
     /// Frames.
-    Frames(Box<Profile>, TrialSettings),
+    Frames(Box<TrafficProfile>, TrialSettings),
     /// DNS queries. The namespaces of the ends are filled in by the session.
     Dns(Box<(DnsEnds, DnsSettings)>),
     /// TCP connections. The namespaces of the ends are filled in by the session.

@@ -1,6 +1,6 @@
 //! From the rule of a recipe to the addresses and ports of each subscriber, for the engine's frames and for the device's configuration.
 
-use sixbench_engine::profile::{Appearance, Group, Subscribers};
+use sixbench_engine::profile::{Appearance, SubscriberGroup, SubscriberGroups};
 use sixbench_method::plan::{Order, Payload, Test};
 use sixbench_testbed::Subscriber;
 use sixbench_testbed::recipe::{self, Ends, Recipe};
@@ -86,11 +86,11 @@ impl Rule {
     }
 
     /// Returns `count` subscribers of the rule, for the engine.
-    fn group(&self, recipe: &Recipe, count: u32) -> Group {
+    fn group(&self, recipe: &Recipe, count: u32) -> SubscriberGroup {
         let traffic = &recipe.foreground;
         // Behind a stateful device sources are the pool's.
         let right = if recipe.state.is_some() { Appearance::default() } else { self.appearance(&traffic.right) };
-        Group { count, left: self.appearance(&traffic.left), right, ports: self.ports }
+        SubscriberGroup { count, left: self.appearance(&traffic.left), right, ports: self.ports }
     }
 
     /// Returns what a device's configuration needs of the subscriber with the number `of_rule` in the rule. `number` is its
@@ -175,7 +175,7 @@ fn of_six_rd(six_rd: &recipe::SixRd) -> Result<Rule, String> {
 }
 
 /// Returns the subscribers of a test, for the engine.
-pub(super) fn of(recipe: &Recipe, test: &Test) -> Result<Option<Subscribers>, String> {
+pub(super) fn of(recipe: &Recipe, test: &Test) -> Result<Option<SubscriberGroups>, String> {
     if test.traffic.payload == Payload::Echo
         && (!recipe.foreground.left.source.is_ipv6() || !recipe.foreground.right.source.is_ipv6())
     {
@@ -212,10 +212,10 @@ pub(super) fn of(recipe: &Recipe, test: &Test) -> Result<Option<Subscribers>, St
     // What the foreground of a recipe shows is the first subscriber of the first rule.
     rules.rules.first().map_or(Ok(()), |rule| check_first(recipe, rule))?;
     let groups = rules.shared(count).map(|(rule, share)| rule.group(recipe, share)).filter(|group| group.count > 0);
-    Ok(Some(Subscribers { order: Order::Pseudorandom, groups: groups.collect() }))
+    Ok(Some(SubscriberGroups { order: Order::Pseudorandom, groups: groups.collect() }))
 }
 
-fn none(recipe: &Recipe, test: &Test) -> Result<Option<Subscribers>, String> {
+fn none(recipe: &Recipe, test: &Test) -> Result<Option<SubscriberGroups>, String> {
     match test.traffic.subscribers {
         Some(_) => {
             Err(format!("test {}: recipe {} has no [subscribers]: it serves one client network", test.name, recipe.name))

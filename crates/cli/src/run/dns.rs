@@ -5,7 +5,7 @@ use super::tester::{Tester, settle};
 use crate::exit::{Exit, Failed};
 use crate::profile::admit;
 use sixbench_engine::Layout;
-use sixbench_engine::dns::{AuthorityEnd, DnsEnds, DnsSettings, DnsTester, StandIn};
+use sixbench_engine::dns::{AuthorityEnd, DnsEnds, DnsSettings, DnsTester, ExternalAuthority};
 use sixbench_testbed::{Hosts, RealAuthority, TestbedError};
 use std::net::{IpAddr, SocketAddr};
 
@@ -20,7 +20,7 @@ pub(super) struct DnsPlaces {
     /// A real authority, if the plan wants one.
     authority: Option<RealAuthority>,
     /// The real authority's facts that the tester must know.
-    stand_in: Option<StandIn>,
+    external: Option<ExternalAuthority>,
     hosts: Hosts,
     /// The authority's address on the direct link.
     looped: IpAddr,
@@ -57,18 +57,18 @@ fn set_up(
             let real = RealAuthority::bring_up(recipe, &hosts, at, zone)?;
             hosts.reach_over_loop(right)?;
             let shares_core = cores < 2;
-            Some((real, StandIn { looped: (at, BETWEEN_ENDS.to_owned()), shares_core }))
+            Some((real, ExternalAuthority { looped: (at, BETWEEN_ENDS.to_owned()), shares_core }))
         }
         _ => None,
     };
-    let (authority, stand_in) = authority.unzip();
+    let (authority, external) = authority.unzip();
     let who = match (&authority, ends.authority.is_some()) {
         (Some(real), _) => format!("the authority behind the DUT is {}, on the tester's cores", real.facts().version),
         (None, true) => "the authority behind the DUT is the tester's own, and computes its answers".to_owned(),
         (None, false) => "the DUT is an authority itself".to_owned(),
     };
     let how = format!("DNS queries are sent by the kernel's own sockets in a namespace at the left end; {who}");
-    Ok((DnsPlaces { authority, stand_in, hosts, looped }, how))
+    Ok((DnsPlaces { authority, external, hosts, looped }, how))
 }
 
 impl DnsPlaces {
@@ -85,6 +85,6 @@ impl DnsPlaces {
             looped: Some((SocketAddr::new(self.looped, LOOPED_PORT), BETWEEN_ENDS.to_owned())),
             ..end
         };
-        DnsEnds { client_namespace: Some(left), authority: ends.authority.map(looped), stand_in: self.stand_in.clone(), ..ends }
+        DnsEnds { client_namespace: Some(left), authority: ends.authority.map(looped), external: self.external.clone(), ..ends }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::session::Wanted;
 use crate::exit::Failed;
-use sixbench_engine::Counter;
+use sixbench_engine::ConnectionCounter;
 use sixbench_method::plan::{Plan, Test};
 use sixbench_method::trial::{Fault, Shape, TrialResult};
 use sixbench_testbed::{ConnectionTable, Devices, Shell};
@@ -29,7 +29,7 @@ impl State {
     }
 
     /// Returns the function by which the tester asks for the number of connections in a trial.
-    pub(super) fn counter(&self) -> Counter {
+    pub(super) fn counter(&self) -> ConnectionCounter {
         let table = self.table.clone();
         Box::new(move || table.count().map_err(|error| error.to_string()))
     }

@@ -8,7 +8,7 @@ use crate::exit::{Exit, Failed};
 use crate::profile::{Job, admit};
 use sixbench_engine::dns::{DnsError, DnsTester};
 use sixbench_engine::tcp::{TcpEnds, TcpError, TcpTester};
-use sixbench_engine::{Counter, FrameTester, Layout, MeasureError};
+use sixbench_engine::{ConnectionCounter, FrameTester, Layout, MeasureError};
 use sixbench_method::isolation::Isolation;
 use sixbench_method::terms::{Direction, FrameRate};
 use sixbench_method::trial::dns::Certificate;
@@ -69,7 +69,7 @@ impl Tester {
         }
     }
 
-    pub(super) fn set_counter(&mut self, counter: Option<Counter>) {
+    pub(super) fn set_counter(&mut self, counter: Option<ConnectionCounter>) {
         if let Self::Frames(tester) = self {
             tester.set_counter(counter);
         }

@@ -2,7 +2,7 @@
 //! that is asked, and a noisy moment in it would be one in a campaign.
 
 use super::client::Counted;
-use super::tally::Tally;
+use super::tally::QueryTally;
 use crate::fault::TOLERANCE;
 use sixbench_method::trial::dns::CertificateTrial;
 
@@ -15,14 +15,14 @@ const TRIES: u32 = 2;
 const LEAST_ALLOWED_NS: u64 = 1_000_000;
 
 /// The rates that are known to pass and to fail, and the highest rate wanted.
-pub(super) struct Bounds {
+pub(super) struct CertifyBounds {
     passed: u64,
     failed: Option<u64>,
     most: u64,
     tries: u32,
 }
 
-impl Bounds {
+impl CertifyBounds {
     /// Creates the bounds before any trial; rates above `most` are not wanted.
     pub(super) fn new(most: u64) -> Self {
         Self { passed: 0, failed: None, most: most.max(1), tries: 0 }
@@ -60,7 +60,7 @@ impl Bounds {
 
 /// Sums up one trial of `queries` queries at `rate`.
 pub(super) fn judged(rate: u64, queries: u64, counted: &[Counted]) -> CertificateTrial {
-    let mut tally = Tally::new(1);
+    let mut tally = QueryTally::new(1);
     counted.iter().for_each(|part| tally.add(&part.tally));
     let is_paced = |part: &Counted| {
         let nominal_ns = part.sending.nominal_ns;
@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     fn search(most: u64, capacity: u64) -> (u64, u32) {
-        let (mut bounds, mut trials) = (Bounds::new(most), 0);
+        let (mut bounds, mut trials) = (CertifyBounds::new(most), 0);
         while let Some(rate) = bounds.next() {
             let in_time = rate.min(capacity);
             bounds.learn(rate, &CertificateTrial { rate, sent: rate, in_time, is_paced: true, slowest_ns: 1 });
@@ -96,7 +96,7 @@ mod tests {
 
     #[test]
     fn a_rate_that_was_answered_but_not_paced_is_tried_again() {
-        let mut bounds = Bounds::new(1000);
+        let mut bounds = CertifyBounds::new(1000);
         let trial = |is_paced| CertificateTrial { rate: 2200, sent: 2200, in_time: 2200, is_paced, slowest_ns: 1 };
         bounds.learn(1000, &trial(false));
         assert_eq!(bounds.next(), Some(1000));

@@ -2,16 +2,16 @@
 //! Query i of a trial is due at start + i / rate; of T threads each asks every T-th.
 
 use super::FASTEST_QUERIES;
-use super::authority::Watch;
-use super::flight::{Entry, Flight};
-use super::judge::{self, Fate, Judgement};
-use super::lines::{Lines, MOST, Reply};
+use super::authority::AskedNames;
+use super::flight::{Flight, QueryState};
+use super::judge::{self, AnswerClass, MessageClass};
+use super::lines::{MOST, QuerySockets, Reply};
 use super::names::{Domain, LABEL, write_label};
 use super::query::{HEADER, Query};
-use super::questions::{Expectation, Question, Questions};
+use super::questions::{ExpectedAnswers, Question, Questions};
 use super::records::{Record, Recorder};
-use super::tally::Tally;
-use crate::sender::{HOPELESS_NS, LAST_FRAME_WATCH_NS};
+use super::tally::QueryTally;
+use crate::sender::{GIVE_UP_LATENESS_NS, LAST_FRAME_WATCH_NS};
 use crate::stall::Gaps;
 use sixbench_io::clock::Clock;
 use sixbench_method::terms::FrameRate;
@@ -28,9 +28,9 @@ pub(crate) struct Asking<'a> {
     pub(crate) clock: &'a Clock,
     pub(crate) domain: &'a Domain,
     pub(crate) questions: &'a Questions,
-    pub(crate) expectation: &'a Expectation,
+    pub(crate) expectation: &'a ExpectedAnswers,
     /// The names that reach the authority, where it is ours.
-    pub(crate) watch: Option<&'a Watch>,
+    pub(crate) asked: Option<&'a AskedNames>,
     pub(crate) rate: FrameRate,
     pub(crate) queries: u64,
     /// Answers that come later than this are late, in nanoseconds.
@@ -55,7 +55,7 @@ impl Asking<'_> {
 
 /// The schedule of the queries of one thread.
 #[derive(Clone, Copy, Debug)]
-struct Pace {
+struct QuerySchedule {
     /// The index of the thread, from 0, among `of` threads.
     index: u64,
     of: u64,
@@ -65,7 +65,7 @@ struct Pace {
     start_ns: u64,
 }
 
-impl Pace {
+impl QuerySchedule {
     fn new((index, of): (u64, u64), asking: &Asking<'_>) -> Self {
         let period = ((1_000_000_000u128 << 32) / u128::from(asking.rate.0.max(1))) as u64;
         Self { index, of, period, queries: (asking.queries + of - 1 - index) / of, start_ns: 0 }
@@ -91,17 +91,17 @@ impl Pace {
 }
 
 /// One thread's part of a trial.
-pub(crate) struct Client<'a> {
-    lines: Lines,
-    desk: Desk<'a>,
+pub(crate) struct QueryClient<'a> {
+    sockets: QuerySockets,
+    state: ClientState<'a>,
 }
 
 /// The client without its sockets.
-struct Desk<'a> {
+struct ClientState<'a> {
     asking: &'a Asking<'a>,
-    pace: Pace,
+    pace: QuerySchedule,
     flight: Flight,
-    tally: Tally,
+    tally: QueryTally,
     gaps: Gaps,
     sending: Sending,
     last_sent_ns: u64,
@@ -113,27 +113,27 @@ struct Desk<'a> {
 
 /// The counts of one thread.
 pub(crate) struct Counted {
-    pub(crate) tally: Tally,
+    pub(crate) tally: QueryTally,
     pub(crate) sending: Sending,
     pub(crate) gaps: Gaps,
     pub(crate) drops: u64,
 }
 
-impl<'a> Client<'a> {
+impl<'a> QueryClient<'a> {
     /// Creates thread `part.0` of `part.1`.
-    pub(crate) fn new(asking: &'a Asking<'a>, part: (u64, u64), lines: Lines, recorder: Option<Recorder>) -> Self {
+    pub(crate) fn new(asking: &'a Asking<'a>, part: (u64, u64), sockets: QuerySockets, recorder: Option<Recorder>) -> Self {
         let query = Query::new(asking.domain);
         let mut whole = vec![0; query.len()];
         query.write(&mut whole, 0, 0);
-        let pace = Pace::new(part, asking);
+        let pace = QuerySchedule::new(part, asking);
         let under_way =
             u128::from(asking.rate.min(FASTEST_QUERIES).0) * u128::from(asking.window_ns) / 1_000_000_000 / u128::from(part.1);
         let room = (under_way as u64 + under_way as u64 / 4 + 4096).min(pace.queries + MOST as u64);
-        let desk = Desk {
+        let state = ClientState {
             asking,
             pace,
             flight: Flight::new(room),
-            tally: Tally::new(asking.bins()),
+            tally: QueryTally::new(asking.bins()),
             gaps: Gaps::new(asking.stall_ns, 0),
             sending: Sending::default(),
             last_sent_ns: 0,
@@ -141,58 +141,58 @@ impl<'a> Client<'a> {
             question: whole[HEADER..].into(),
             recorder,
         };
-        Self { lines, desk }
+        Self { sockets, state }
     }
 
     /// Sets the moment of the trial's first query.
     pub(crate) fn begin(&mut self, start_ns: u64) {
-        self.desk.pace.start_ns = start_ns;
-        self.desk.gaps = Gaps::new(self.desk.asking.stall_ns, start_ns);
+        self.state.pace.start_ns = start_ns;
+        self.state.gaps = Gaps::new(self.state.asking.stall_ns, start_ns);
     }
 
     /// Does what is due. Never waits.
     #[inline]
     pub(crate) fn turn(&mut self, now_ns: u64) {
-        let Self { lines, desk } = self;
-        desk.send(lines, now_ns);
-        if desk.is_about_to_end(now_ns) {
+        let Self { sockets, state } = self;
+        state.send(sockets, now_ns);
+        if state.is_about_to_end(now_ns) {
             return;
         }
-        if !desk.has_sent_all() || !desk.flight.is_settled() {
-            desk.gaps.look(now_ns);
+        if !state.has_sent_all() || !state.flight.is_settled() {
+            state.gaps.look(now_ns);
         }
-        let clock = desk.asking.clock;
-        lines.receive(clock, |reply| desk.take(&reply));
-        desk.retire(now_ns.saturating_sub(desk.asking.window_ns), RETIRED);
+        let clock = state.asking.clock;
+        sockets.receive(clock, |reply| state.take(&reply));
+        state.retire(now_ns.saturating_sub(state.asking.window_ns), RETIRED);
     }
 
     /// Returns whether nothing else may come before the client's next look.
     #[inline]
     pub(crate) fn is_about_to_end(&self, now_ns: u64) -> bool {
-        self.desk.is_about_to_end(now_ns)
+        self.state.is_about_to_end(now_ns)
     }
 
     /// Returns whether all queries are sent and either answered or waited for long enough.
     #[inline]
     pub(crate) fn is_over(&self, now_ns: u64) -> bool {
-        let desk = &self.desk;
-        let wait_ns = if desk.flight.is_settled() { LINGER_NS } else { desk.asking.window_ns };
-        desk.has_sent_all() && now_ns > desk.last_sent_ns + wait_ns
+        let state = &self.state;
+        let wait_ns = if state.flight.is_settled() { LINGER_NS } else { state.asking.window_ns };
+        state.has_sent_all() && now_ns > state.last_sent_ns + wait_ns
     }
 
     /// Retires the queries still under way and returns the thread's counts.
     pub(crate) fn finish(mut self) -> Counted {
-        self.desk.retire(u64::MAX, usize::MAX);
-        let Desk { pace, flight, mut tally, gaps, sending, last_sent_ns, .. } = self.desk;
+        self.state.retire(u64::MAX, usize::MAX);
+        let ClientState { pace, flight, mut tally, gaps, sending, last_sent_ns, .. } = self.state;
         tally.answers.sent = flight.sent();
-        tally.answers.unreachable = self.lines.unreachable();
+        tally.answers.unreachable = self.sockets.unreachable();
         let took_ns = last_sent_ns.saturating_sub(pace.due_ns(0));
         let nominal_ns = pace.due_ns(pace.queries.saturating_sub(1)) - pace.due_ns(0);
-        Counted { tally, sending: Sending { nominal_ns, took_ns, ..sending }, gaps, drops: self.lines.drops() }
+        Counted { tally, sending: Sending { nominal_ns, took_ns, ..sending }, gaps, drops: self.sockets.drops() }
     }
 }
 
-impl Desk<'_> {
+impl ClientState<'_> {
     #[inline]
     fn has_sent_all(&self) -> bool {
         self.gave_up || self.flight.sent() == self.pace.queries
@@ -205,7 +205,7 @@ impl Desk<'_> {
     }
 
     #[inline]
-    fn send(&mut self, lines: &mut Lines, now_ns: u64) {
+    fn send(&mut self, sockets: &mut QuerySockets, now_ns: u64) {
         if self.has_sent_all() {
             return;
         }
@@ -217,7 +217,7 @@ impl Desk<'_> {
         let lateness_ns = now_ns - self.pace.due_ns(first);
         let (asking, pace) = (self.asking, self.pace);
         let address = |index: usize| asking.questions.at(pace.number(first + index as u64)).address;
-        let sent = lines.send(first, count, address);
+        let sent = sockets.send(first, count, address);
         self.flight.launch(sent, now_ns);
         self.note_lateness(lateness_ns, sent);
         if sent > 0 {
@@ -231,7 +231,7 @@ impl Desk<'_> {
 
     #[inline]
     fn note_lateness(&mut self, lateness_ns: u64, sent: usize) {
-        self.gave_up = lateness_ns > HOPELESS_NS;
+        self.gave_up = lateness_ns > GIVE_UP_LATENESS_NS;
         self.sending.worst_lateness_ns = self.sending.worst_lateness_ns.max(lateness_ns);
         if lateness_ns > self.asking.stall_ns {
             self.sending.late_frames += sent as u64;
@@ -251,22 +251,22 @@ impl Desk<'_> {
             write_label(asked.address, label);
         }
         let due = self.asking.expectation.of(asked.address);
-        let fate = match judge::judge(reply.octets, &self.question, &due) {
-            Judgement::OtherQuestion => {
+        let class = match judge::judge(reply.octets, &self.question, &due) {
+            MessageClass::OtherQuestion => {
                 self.tally.answers.mismatched += 1;
                 return;
             }
-            Judgement::Answer(_) if entry.answer.is_some() => {
+            MessageClass::Answer(_) if entry.answer.is_some() => {
                 self.tally.answers.duplicate += 1;
                 return;
             }
-            Judgement::Answer(fate) => fate,
+            MessageClass::Answer(class) => class,
         };
         // The stamp of a batch may be a little older than the youngest query in it.
         let delay_ns = reply.now_ns.saturating_sub(entry.sent_ns);
-        self.flight.answer(sequence, reply.now_ns, fate);
-        self.tally.answer(fate, delay_ns, self.asking.timeout_ns);
-        if fate == Fate::Right {
+        self.flight.answer(sequence, reply.now_ns, class);
+        self.tally.answer(class, delay_ns, self.asking.timeout_ns);
+        if class == AnswerClass::Right {
             self.note_cache(asked);
         } else {
             let name = || self.asking.domain.name(Ipv4Addr::from(asked.address));
@@ -282,10 +282,10 @@ impl Desk<'_> {
     fn note_cache(&mut self, asked: Question) {
         let Question { address, is_cached } = asked;
         self.tally.cached += u64::from(is_cached);
-        let Some(watch) = self.asking.watch else { return };
+        let Some(asked) = self.asking.asked else { return };
         match is_cached {
-            true => self.tally.cached_misses += u64::from(watch.take(address)),
-            false => self.tally.fresh_hits += u64::from(!watch.saw(address)),
+            true => self.tally.cached_misses += u64::from(asked.take(address)),
+            false => self.tally.fresh_hits += u64::from(!asked.saw(address)),
         }
     }
 
@@ -299,10 +299,10 @@ impl Desk<'_> {
     }
 
     #[inline]
-    fn settle(&mut self, own: u64, entry: Entry) {
-        let delay = entry.answer.map(|(at_ns, fate)| (at_ns.saturating_sub(entry.sent_ns), fate));
+    fn settle(&mut self, own: u64, entry: QueryState) {
+        let delay = entry.answer.map(|(at_ns, class)| (at_ns.saturating_sub(entry.sent_ns), class));
         let is_late = delay.is_some_and(|(delay_ns, _)| delay_ns > self.asking.timeout_ns);
-        let is_right = matches!(delay, Some((_, Fate::Right))) && !is_late;
+        let is_right = matches!(delay, Some((_, AnswerClass::Right))) && !is_late;
         self.tally.answers.unanswered += u64::from(delay.is_none());
         let due_ns = self.pace.due_ns(own) - self.pace.start_ns;
         if !is_right {

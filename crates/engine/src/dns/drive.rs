@@ -1,9 +1,9 @@
 //! The threads of a trial: client and authority take turns in one loop where there is one core for both; else each has its own.
 
-use super::authority::{Authority, Watch};
-use super::client::{Client, Counted};
+use super::authority::{AskedNames, Authority};
+use super::client::{Counted, QueryClient};
 use crate::stall::Gaps;
-use crate::trial::take_place;
+use crate::trial::pin_and_prioritise;
 use sixbench_io::clock::Clock;
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -37,18 +37,18 @@ impl Division {
 }
 
 /// The settings that hold for all threads of a trial.
-pub(super) struct Scene<'a> {
+pub(super) struct ThreadContext<'a> {
     pub(super) clock: &'a Clock,
     pub(super) stop: &'a AtomicBool,
-    pub(super) watch: Option<&'a Watch>,
+    pub(super) asked: Option<&'a AskedNames>,
     pub(super) stall_ns: u64,
     /// True if a server that is another process needs the client's core, too.
     pub(super) shares_core: bool,
 }
 
 /// The state that the threads share while they run.
-struct Run<'a> {
-    scene: &'a Scene<'a>,
+struct QueryRun<'a> {
+    context: &'a ThreadContext<'a>,
     ready: Barrier,
     start_ns: AtomicU64,
     /// Clients that are not over yet.
@@ -57,15 +57,19 @@ struct Run<'a> {
 
 /// Runs a trial to its end. Returns `None` where the user asked to stop.
 pub(super) fn perform(
-    clients: Vec<Client<'_>>,
+    clients: Vec<QueryClient<'_>>,
     authorities: &mut [Authority],
     division: &Division,
-    scene: &Scene<'_>,
+    context: &ThreadContext<'_>,
 ) -> Option<Vec<Counted>> {
     let are_shared = division.authority.is_empty();
     let threads = clients.len() + if are_shared { 0 } else { authorities.len() };
-    let run =
-        Run { scene, ready: Barrier::new(threads), start_ns: AtomicU64::new(0), pending: AtomicUsize::new(clients.len()) };
+    let run = QueryRun {
+        context,
+        ready: Barrier::new(threads),
+        start_ns: AtomicU64::new(0),
+        pending: AtomicUsize::new(clients.len()),
+    };
     let (beside, alone) = if are_shared { (authorities, &mut [][..]) } else { (&mut [][..], authorities) };
     let mut beside = beside.iter_mut();
     std::thread::scope(|scope| {
@@ -111,42 +115,42 @@ impl Drop for Over<'_> {
     }
 }
 
-impl Run<'_> {
+impl QueryRun<'_> {
     /// Waits until all threads have taken their places, and returns the moment of the first query, which is chosen only then.
     fn begin(&self, core: Option<u32>) -> u64 {
-        if self.scene.shares_core {
+        if self.context.shares_core {
             // At the priority of the other.
             let _ = core.map(sixbench_io::thread::pin_to);
         } else {
-            take_place(core);
+            pin_and_prioritise(core);
         }
         if self.ready.wait().is_leader() {
-            self.start_ns.store(self.scene.clock.now_ns() + HEAD_START_NS, Ordering::Release);
+            self.start_ns.store(self.context.clock.now_ns() + HEAD_START_NS, Ordering::Release);
         }
         self.ready.wait();
         self.start_ns.load(Ordering::Acquire)
     }
 
     fn is_stopped(&self) -> bool {
-        self.scene.stop.load(Ordering::Relaxed)
+        self.context.stop.load(Ordering::Relaxed)
     }
 
-    fn ask(&self, mut client: Client<'_>, mut authority: Option<&mut Authority>, core: Option<u32>) -> Option<Counted> {
+    fn ask(&self, mut client: QueryClient<'_>, mut authority: Option<&mut Authority>, core: Option<u32>) -> Option<Counted> {
         let _over = Over(&self.pending);
         client.begin(self.begin(core));
         loop {
             if self.is_stopped() {
                 return None;
             }
-            let now_ns = self.scene.clock.now_ns();
+            let now_ns = self.context.clock.now_ns();
             client.turn(now_ns);
             if client.is_about_to_end(now_ns) {
                 continue;
             }
             if let Some(authority) = &mut authority {
-                authority.turn(self.scene.watch);
+                authority.turn(self.context.asked);
             }
-            if self.scene.shares_core {
+            if self.context.shares_core {
                 std::thread::yield_now();
             }
             if client.is_over(now_ns) {
@@ -157,10 +161,10 @@ impl Run<'_> {
 
     fn serve(&self, authority: &mut Authority, core: Option<u32>) -> Gaps {
         let start_ns = self.begin(core);
-        let mut gaps = Gaps::new(self.scene.stall_ns, start_ns);
+        let mut gaps = Gaps::new(self.context.stall_ns, start_ns);
         while self.pending.load(Ordering::Acquire) > 0 && !self.is_stopped() {
-            gaps.look(self.scene.clock.now_ns());
-            authority.turn(self.scene.watch);
+            gaps.look(self.context.clock.now_ns());
+            authority.turn(self.context.asked);
         }
         gaps
     }

@@ -1,23 +1,23 @@
 //! Queries under way: when each was sent and what came of it, in a ring, until its time is over. Memory follows the rate and the wait, not
 //! the length of the trial.
 
-use super::judge::Fate;
+use super::judge::AnswerClass;
 
 /// The state of a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Entry {
+pub(crate) struct QueryState {
     /// The time at which it was sent, in nanoseconds.
     pub(crate) sent_ns: u64,
     /// The time at which it was answered, in nanoseconds, and the verdict on the answer.
-    pub(crate) answer: Option<(u64, Fate)>,
+    pub(crate) answer: Option<(u64, AnswerClass)>,
 }
 
 /// Octets of an entry of the ring.
-pub(crate) const ENTRY_OCTETS: u64 = size_of::<Entry>() as u64;
+pub(crate) const ENTRY_OCTETS: u64 = size_of::<QueryState>() as u64;
 
 /// The ring.
 pub(crate) struct Flight {
-    entries: Box<[Entry]>,
+    entries: Box<[QueryState]>,
     /// The oldest query that is not over yet.
     oldest: u64,
     /// The next to be sent.
@@ -29,7 +29,7 @@ pub(crate) struct Flight {
 impl Flight {
     /// Creates a ring with room for `queries` under way at once.
     pub(crate) fn new(queries: u64) -> Self {
-        let empty = Entry { sent_ns: 0, answer: None };
+        let empty = QueryState { sent_ns: 0, answer: None };
         Self { entries: vec![empty; queries.max(64).next_power_of_two() as usize].into(), oldest: 0, next: 0, open: 0 }
     }
 
@@ -50,7 +50,7 @@ impl Flight {
         debug_assert!(count <= self.room());
         for sequence in self.next..self.next + count as u64 {
             let slot = self.slot(sequence);
-            self.entries[slot] = Entry { sent_ns, answer: None };
+            self.entries[slot] = QueryState { sent_ns, answer: None };
         }
         self.next += count as u64;
         self.open += count as u64;
@@ -66,15 +66,15 @@ impl Flight {
 
     /// Returns the state of a query; `None` if it is not under way.
     #[inline]
-    pub(crate) fn get(&self, sequence: u64) -> Option<&Entry> {
+    pub(crate) fn get(&self, sequence: u64) -> Option<&QueryState> {
         (self.oldest..self.next).contains(&sequence).then(|| &self.entries[self.slot(sequence)])
     }
 
     /// Notes the first answer to a query under way.
     #[inline]
-    pub(crate) fn answer(&mut self, sequence: u64, now_ns: u64, fate: Fate) {
+    pub(crate) fn answer(&mut self, sequence: u64, now_ns: u64, class: AnswerClass) {
         let slot = self.slot(sequence);
-        self.entries[slot].answer = Some((now_ns, fate));
+        self.entries[slot].answer = Some((now_ns, class));
         self.open -= 1;
     }
 
@@ -92,7 +92,7 @@ impl Flight {
 
     /// Takes out the oldest query if it was sent before `sent_before_ns`.
     #[inline]
-    pub(crate) fn retire(&mut self, sent_before_ns: u64) -> Option<(u64, Entry)> {
+    pub(crate) fn retire(&mut self, sent_before_ns: u64) -> Option<(u64, QueryState)> {
         let sequence = self.oldest;
         let entry = *self.get(sequence)?;
         if entry.sent_ns >= sent_before_ns {
@@ -113,14 +113,14 @@ mod tests {
         let mut flight = Flight::new(64);
         flight.launch(2, 10);
         flight.launch(1, 20);
-        flight.answer(1, 15, Fate::Right);
+        flight.answer(1, 15, AnswerClass::Right);
         assert!(!flight.is_settled());
         assert_eq!(flight.retire(10), None);
-        assert_eq!(flight.retire(20), Some((0, Entry { sent_ns: 10, answer: None })));
-        assert_eq!(flight.retire(20), Some((1, Entry { sent_ns: 10, answer: Some((15, Fate::Right)) })));
+        assert_eq!(flight.retire(20), Some((0, QueryState { sent_ns: 10, answer: None })));
+        assert_eq!(flight.retire(20), Some((1, QueryState { sent_ns: 10, answer: Some((15, AnswerClass::Right)) })));
         assert_eq!(flight.retire(20), None);
         assert_eq!((flight.get(1), flight.get(2).map(|e| e.sent_ns), flight.get(3)), (None, Some(20), None));
-        flight.answer(2, 30, Fate::Empty);
+        flight.answer(2, 30, AnswerClass::Empty);
         assert!(flight.is_settled());
     }
 

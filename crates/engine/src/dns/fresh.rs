@@ -1,30 +1,30 @@
 //! The next name that was not asked for yet, and the names that a server may still have cached: domain names "MUST NOT be repeated
 //! before the cache of the DUT is exhausted" (RFC 8219 section 9.2). Numbers never go round here; the namespace does.
 
-use super::questions::Stretch;
+use super::questions::NameRange;
 use std::collections::VecDeque;
 use std::time::Instant;
 
 /// Names by their numbers, used up in turn.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Fresh {
+pub(super) struct NameAllocator {
     next: u64,
     /// The first names of stretches that a cache may hold, and until when.
     known: VecDeque<(u64, Instant)>,
 }
 
-impl Fresh {
+impl NameAllocator {
     /// The number of the next name.
     pub(super) fn next(&self) -> u64 {
         self.next
     }
 
     /// Returns the next `count` names, which a server that is asked for them may have cached until then.
-    pub(super) fn take(&mut self, count: u64, now: Instant, until: Instant) -> Stretch {
+    pub(super) fn take(&mut self, count: u64, now: Instant, until: Instant) -> NameRange {
         while self.known.front().is_some_and(|(_, until)| *until <= now) {
             self.known.pop_front();
         }
-        let taken = Stretch { first: self.next, count };
+        let taken = NameRange { first: self.next, count };
         self.known.push_back((taken.first, until));
         self.next += count;
         taken
@@ -49,18 +49,18 @@ mod tests {
 
     #[test]
     fn names_are_known_until_their_time_is_over() {
-        let (mut fresh, start) = (Fresh::default(), Instant::now());
+        let (mut allocator, start) = (NameAllocator::default(), Instant::now());
         let at = |seconds| start + Duration::from_secs(seconds);
-        assert_eq!(fresh.known_after(100, at(0)), 100);
-        assert_eq!(fresh.take(100, at(0), at(60)), Stretch { first: 0, count: 100 });
-        assert_eq!(fresh.take(50, at(10), at(70)), Stretch { first: 100, count: 50 });
+        assert_eq!(allocator.known_after(100, at(0)), 100);
+        assert_eq!(allocator.take(100, at(0), at(60)), NameRange { first: 0, count: 100 });
+        assert_eq!(allocator.take(50, at(10), at(70)), NameRange { first: 100, count: 50 });
         assert_eq!(
-            (fresh.known_after(10, at(59)), fresh.known_after(10, at(60)), fresh.known_after(10, at(70))),
+            (allocator.known_after(10, at(59)), allocator.known_after(10, at(60)), allocator.known_after(10, at(70))),
             (160, 60, 10)
         );
-        fresh.take(1, at(61), at(121));
-        assert_eq!((fresh.next(), fresh.known.len()), (151, 2));
-        fresh.forget();
-        assert_eq!(fresh.known_after(7, at(61)), 7);
+        allocator.take(1, at(61), at(121));
+        assert_eq!((allocator.next(), allocator.known.len()), (151, 2));
+        allocator.forget();
+        assert_eq!(allocator.known_after(7, at(61)), 7);
     }
 }

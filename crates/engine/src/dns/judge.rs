@@ -15,7 +15,7 @@ const POINTER: u16 = 0xc000 | HEADER as u16;
 
 /// The verdict on an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Fate {
+pub(crate) enum AnswerClass {
     Right,
     WrongAddress,
     WrongTtl,
@@ -31,9 +31,9 @@ pub(crate) enum Fate {
 
 /// The relation of a message to the query whose identifier it has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Judgement {
+pub(crate) enum MessageClass {
     /// Its answer, with the verdict on it.
-    Answer(Fate),
+    Answer(AnswerClass),
     /// The answer to another question.
     OtherQuestion,
 }
@@ -58,16 +58,16 @@ pub(crate) fn identifier(reply: &[u8]) -> Option<u16> {
 
 /// Judges a response with the right identifier. `question`: the query's octets after its header.
 #[inline]
-pub(crate) fn judge(reply: &[u8], question: &[u8], due: &Due) -> Judgement {
+pub(crate) fn judge(reply: &[u8], question: &[u8], due: &Due) -> MessageClass {
     match at_a_glance(reply, question, due) {
-        Some(fate) => Judgement::Answer(fate),
+        Some(class) => MessageClass::Answer(class),
         None => closely(reply, question, due),
     }
 }
 
 /// The short way: exactly one record after exactly the question. `None`: look closely.
 #[inline]
-fn at_a_glance(reply: &[u8], question: &[u8], due: &Due) -> Option<Fate> {
+fn at_a_glance(reply: &[u8], question: &[u8], due: &Due) -> Option<AnswerClass> {
     let after = HEADER + question.len();
     let address = due.address?;
     // No error, nothing truncated, opcode QUERY; recursion desired is copied.
@@ -84,7 +84,7 @@ fn at_a_glance(reply: &[u8], question: &[u8], due: &Due) -> Option<Fate> {
     }
     let ttl = u32::from_be_bytes([record[6], record[7], record[8], record[9]]);
     let is_right = record[12..] == address.octets() && ttl <= due.most_ttl && has_flag(reply[2], reply[3], due.role);
-    is_right.then_some(Fate::Right)
+    is_right.then_some(AnswerClass::Right)
 }
 
 /// A DNS64 server offers recursion (RA), an authority speaks with authority (AA).
@@ -98,23 +98,23 @@ fn has_flag(high: u8, low: u8, role: DnsRole) -> bool {
 
 /// The long way.
 #[cold]
-fn closely(reply: &[u8], question: &[u8], due: &Due) -> Judgement {
-    let Ok(message) = Message::from_slice(reply) else { return Judgement::Answer(Fate::Malformed) };
+fn closely(reply: &[u8], question: &[u8], due: &Due) -> MessageClass {
+    let Ok(message) = Message::from_slice(reply) else { return MessageClass::Answer(AnswerClass::Malformed) };
     let rcode = message.header().rcode();
     match asks(message, question) {
         Ok(true) => {}
         // A server that could not read the question may leave it out.
         Ok(false) if message.header_counts().qdcount() == 0 && rcode != Rcode::NOERROR => {}
-        Ok(false) => return Judgement::OtherQuestion,
-        Err(_) => return Judgement::Answer(Fate::Malformed),
+        Ok(false) => return MessageClass::OtherQuestion,
+        Err(_) => return MessageClass::Answer(AnswerClass::Malformed),
     }
-    Judgement::Answer(match rcode {
-        _ if message.header().tc() => Fate::Truncated,
-        Rcode::NOERROR => records(message, question, due).unwrap_or(Fate::Malformed),
-        Rcode::SERVFAIL => Fate::Servfail,
-        Rcode::NXDOMAIN => Fate::Nxdomain,
-        Rcode::REFUSED => Fate::Refused,
-        _ => Fate::OtherRcode,
+    MessageClass::Answer(match rcode {
+        _ if message.header().tc() => AnswerClass::Truncated,
+        Rcode::NOERROR => records(message, question, due).unwrap_or(AnswerClass::Malformed),
+        Rcode::SERVFAIL => AnswerClass::Servfail,
+        Rcode::NXDOMAIN => AnswerClass::Nxdomain,
+        Rcode::REFUSED => AnswerClass::Refused,
+        _ => AnswerClass::OtherRcode,
     })
 }
 
@@ -136,7 +136,7 @@ fn is_the_name(name: &ParsedName<&[u8]>, question: &[u8]) -> bool {
 }
 
 /// Judges a message without error by its records, with all sections read to their ends.
-fn records(message: &Message<[u8]>, question: &[u8], due: &Due) -> Result<Fate, ParseError> {
+fn records(message: &Message<[u8]>, question: &[u8], due: &Due) -> Result<AnswerClass, ParseError> {
     let (mut addresses, mut others) = (Vec::new(), 0);
     for record in message.answer()? {
         let record = record?;
@@ -155,20 +155,20 @@ fn records(message: &Message<[u8]>, question: &[u8], due: &Due) -> Result<Fate, 
         record?;
     }
     if additional.pos() != message.as_slice().len() {
-        return Ok(Fate::Malformed);
+        return Ok(AnswerClass::Malformed);
     }
     let header = message.header();
     let octets = header.as_slice();
     let has_form = header.opcode() == Opcode::QUERY && header.rd() && has_flag(octets[2], octets[3], due.role) && others == 0;
     Ok(match (&addresses[..], due.address) {
-        ([], None) if has_form => Fate::Right,
-        ([], None) => Fate::WrongForm,
-        ([], Some(_)) => Fate::Empty,
-        ([(address, _)], Some(expected)) if *address != expected => Fate::WrongAddress,
-        ([(_, ttl)], Some(_)) if *ttl > due.most_ttl => Fate::WrongTtl,
-        ([_], Some(_)) if has_form => Fate::Right,
-        ([_], Some(_)) => Fate::WrongForm,
-        _ => Fate::WrongAddress,
+        ([], None) if has_form => AnswerClass::Right,
+        ([], None) => AnswerClass::WrongForm,
+        ([], Some(_)) => AnswerClass::Empty,
+        ([(address, _)], Some(expected)) if *address != expected => AnswerClass::WrongAddress,
+        ([(_, ttl)], Some(_)) if *ttl > due.most_ttl => AnswerClass::WrongTtl,
+        ([_], Some(_)) if has_form => AnswerClass::Right,
+        ([_], Some(_)) => AnswerClass::WrongForm,
+        _ => AnswerClass::WrongAddress,
     })
 }
 
@@ -234,17 +234,17 @@ mod tests {
         answer.finish().into_target()
     }
 
-    fn fate(reply: &[u8]) -> Fate {
+    fn class(reply: &[u8]) -> AnswerClass {
         match judge(reply, &query()[HEADER..], &due()) {
-            Judgement::Answer(fate) => fate,
-            Judgement::OtherQuestion => panic!("the question is the same"),
+            MessageClass::Answer(class) => class,
+            MessageClass::OtherQuestion => panic!("the question is the same"),
         }
     }
 
     #[test]
     fn the_right_answer_of_another_library_takes_the_short_way() {
         let reply = answer(&[("64:ff9b::a00:1", 3600)], |_| {});
-        assert_eq!(at_a_glance(&reply, &query()[HEADER..], &due()), Some(Fate::Right));
+        assert_eq!(at_a_glance(&reply, &query()[HEADER..], &due()), Some(AnswerClass::Right));
     }
 
     #[test]
@@ -252,22 +252,22 @@ mod tests {
         let right = ("64:ff9b::a00:1", 60);
         let rcode = |rcode| answer(&[], move |header| header.set_rcode(rcode));
         let cases = [
-            (answer(&[right], |_| {}), Fate::Right),
-            (answer(&[("64:ff9b::a00:2", 60)], |_| {}), Fate::WrongAddress),
-            (answer(&[right, ("64:ff9b::a00:2", 60)], |_| {}), Fate::WrongAddress),
-            (answer(&[right, right], |_| {}), Fate::WrongAddress),
-            (answer(&[("64:ff9b::a00:1", 3601)], |_| {}), Fate::WrongTtl),
-            (answer(&[right], |header| header.set_ra(false)), Fate::WrongForm),
-            (answer(&[right], |header| header.set_rd(false)), Fate::WrongForm),
-            (answer(&[right], |header| header.set_tc(true)), Fate::Truncated),
-            (answer(&[], |_| {}), Fate::Empty),
-            (rcode(Rcode::SERVFAIL), Fate::Servfail),
-            (rcode(Rcode::NXDOMAIN), Fate::Nxdomain),
-            (rcode(Rcode::REFUSED), Fate::Refused),
-            (rcode(Rcode::NOTIMP), Fate::OtherRcode),
+            (answer(&[right], |_| {}), AnswerClass::Right),
+            (answer(&[("64:ff9b::a00:2", 60)], |_| {}), AnswerClass::WrongAddress),
+            (answer(&[right, ("64:ff9b::a00:2", 60)], |_| {}), AnswerClass::WrongAddress),
+            (answer(&[right, right], |_| {}), AnswerClass::WrongAddress),
+            (answer(&[("64:ff9b::a00:1", 3601)], |_| {}), AnswerClass::WrongTtl),
+            (answer(&[right], |header| header.set_ra(false)), AnswerClass::WrongForm),
+            (answer(&[right], |header| header.set_rd(false)), AnswerClass::WrongForm),
+            (answer(&[right], |header| header.set_tc(true)), AnswerClass::Truncated),
+            (answer(&[], |_| {}), AnswerClass::Empty),
+            (rcode(Rcode::SERVFAIL), AnswerClass::Servfail),
+            (rcode(Rcode::NXDOMAIN), AnswerClass::Nxdomain),
+            (rcode(Rcode::REFUSED), AnswerClass::Refused),
+            (rcode(Rcode::NOTIMP), AnswerClass::OtherRcode),
         ];
         for (reply, expected) in cases {
-            assert_eq!(fate(&reply), expected);
+            assert_eq!(class(&reply), expected);
         }
     }
 
@@ -276,9 +276,12 @@ mod tests {
         let none = Due { address: None, role: DnsRole::Authority, ..due() };
         let judged = |reply: &[u8]| judge(reply, &query()[HEADER..], &none);
         let authoritative = answer(&[], |header| header.set_aa(true));
-        assert_eq!(judged(&authoritative), Judgement::Answer(Fate::Right));
-        assert_eq!(judged(&answer(&[], |_| {})), Judgement::Answer(Fate::WrongForm));
-        assert_eq!(judged(&answer(&[("64:ff9b::a00:1", 1)], |h| h.set_aa(true))), Judgement::Answer(Fate::WrongAddress));
+        assert_eq!(judged(&authoritative), MessageClass::Answer(AnswerClass::Right));
+        assert_eq!(judged(&answer(&[], |_| {})), MessageClass::Answer(AnswerClass::WrongForm));
+        assert_eq!(
+            judged(&answer(&[("64:ff9b::a00:1", 1)], |h| h.set_aa(true))),
+            MessageClass::Answer(AnswerClass::WrongAddress)
+        );
     }
 
     #[test]
@@ -295,14 +298,14 @@ mod tests {
         let other: Name<Vec<u8>> = "other.test".parse().expect("a name");
         let right = || Aaaa::new("64:ff9b::a00:1".parse().expect("an address"));
         let of_another = build(&|a| a.push((&other, 60, right())).expect("room"));
-        assert_eq!(fate(&of_another), Fate::Empty);
+        assert_eq!(class(&of_another), AnswerClass::Empty);
         let of_ipv4 = build(&|a| a.push((name(), 60, A::from_octets(10, 0, 0, 1))).expect("room"));
-        assert_eq!(fate(&of_ipv4), Fate::Empty);
+        assert_eq!(class(&of_ipv4), AnswerClass::Empty);
         let by_alias = build(&|a| {
             a.push((name(), 60, Cname::new(&other))).expect("room");
             a.push((name(), 60, right())).expect("room");
         });
-        assert_eq!(fate(&by_alias), Fate::WrongForm);
+        assert_eq!(class(&by_alias), AnswerClass::WrongForm);
         let mut with_authority = MessageBuilder::from_target(Vec::new())
             .expect("a builder")
             .start_answer(&message, Rcode::NOERROR)
@@ -311,18 +314,18 @@ mod tests {
         with_authority.push((name(), 60, right())).expect("room");
         let mut with_authority = with_authority.authority();
         with_authority.push((name(), 60, Ns::new(&other))).expect("room");
-        assert_eq!(fate(&with_authority.finish()), Fate::Right);
+        assert_eq!(class(&with_authority.finish()), AnswerClass::Right);
     }
 
     #[test]
     fn the_answer_to_another_question_is_told_apart() {
         let mut reply = answer(&[("64:ff9b::a00:1", 60)], |_| {});
         reply[HEADER + 15] = b'2';
-        assert_eq!(judge(&reply, &query()[HEADER..], &due()), Judgement::OtherQuestion);
+        assert_eq!(judge(&reply, &query()[HEADER..], &due()), MessageClass::OtherQuestion);
         // The same name in another case is the same name.
         let mut reply = answer(&[("64:ff9b::a00:1", 60)], |_| {});
         reply[HEADER + 17] = reply[HEADER + 17].to_ascii_uppercase();
-        assert_eq!(fate(&reply), Fate::Right);
+        assert_eq!(class(&reply), AnswerClass::Right);
     }
 
     #[test]
@@ -331,12 +334,12 @@ mod tests {
         let after = query().len();
         // The owner of the record points to itself.
         reply[after..after + 2].copy_from_slice(&(0xc000 | after as u16).to_be_bytes());
-        assert_eq!(fate(&reply), Fate::Malformed);
+        assert_eq!(class(&reply), AnswerClass::Malformed);
         let mut reply = answer(&[("64:ff9b::a00:1", 60)], |_| {});
         reply[7] = 9;
-        assert_eq!(fate(&reply), Fate::Malformed);
+        assert_eq!(class(&reply), AnswerClass::Malformed);
         let reply = answer(&[("64:ff9b::a00:1", 60)], |_| {});
-        assert_eq!(fate(&reply[..reply.len() - 1]), Fate::Malformed);
+        assert_eq!(class(&reply[..reply.len() - 1]), AnswerClass::Malformed);
     }
 
     proptest! {
@@ -357,7 +360,7 @@ mod tests {
             reply.truncate(cut.max(1));
             reply.extend(tail);
             let _ = describe(&reply);
-            if identifier(&reply).is_some() && judge(&reply, &query()[HEADER..], &due()) == Judgement::Answer(Fate::Right) {
+            if identifier(&reply).is_some() && judge(&reply, &query()[HEADER..], &due()) == MessageClass::Answer(AnswerClass::Right) {
                 let address = due().address.expect("an address").octets();
                 prop_assert!(reply.windows(16).any(|octets| octets == address));
             }

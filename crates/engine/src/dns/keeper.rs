@@ -2,7 +2,7 @@
 //! mark its upstream as unreachable.
 
 use super::authority::Authority;
-use crate::trial::take_place;
+use crate::trial::pin_and_prioritise;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
@@ -18,7 +18,7 @@ const LONGEST_SETTLING: Duration = Duration::from_secs(5);
 
 /// Holds the authorities, and lets a thread answer for them until they are wanted.
 #[derive(Default)]
-pub(super) struct Keeper {
+pub(super) struct BackgroundAuthority {
     resting: Option<Resting>,
 }
 
@@ -31,7 +31,7 @@ struct Resting {
     serving: JoinHandle<Vec<Authority>>,
 }
 
-impl Keeper {
+impl BackgroundAuthority {
     /// Takes them over. The thread runs on `core`, where the trials do.
     pub(super) fn keep(&mut self, authorities: Vec<Authority>, core: Option<u32>) {
         if authorities.is_empty() {
@@ -66,14 +66,14 @@ impl Keeper {
     }
 }
 
-impl Drop for Keeper {
+impl Drop for BackgroundAuthority {
     fn drop(&mut self) {
         drop(self.take());
     }
 }
 
 fn serve(mut authorities: Vec<Authority>, wanted: &AtomicBool, counter: &AtomicU64, core: Option<u32>) -> Vec<Authority> {
-    take_place(core);
+    pin_and_prioritise(core);
     while !wanted.load(Ordering::Relaxed) {
         let answered: usize = authorities.iter_mut().map(|authority| authority.turn(None)).sum();
         counter.fetch_add(answered as u64, Ordering::Relaxed);

@@ -24,8 +24,8 @@ pub(crate) const IDENTIFIERS: u64 = 1 << 16;
 const NONE: u32 = u32::MAX;
 
 /// One source port.
-struct Line {
-    socket: UdpSocket,
+struct QuerySocket {
+    udp: UdpSocket,
     first_id: u16,
     /// Queries sent.
     sent: u16,
@@ -33,7 +33,7 @@ struct Line {
     by_id: Box<[u32]>,
 }
 
-impl Line {
+impl QuerySocket {
     /// The identifier of the query that is `ahead` of the next.
     #[inline]
     fn id(&self, ahead: usize) -> u16 {
@@ -48,8 +48,8 @@ impl Line {
 }
 
 /// All source ports of one thread.
-pub(crate) struct Lines {
-    lines: Vec<Line>,
+pub(crate) struct QuerySockets {
+    sockets: Vec<QuerySocket>,
     next: usize,
     poll: Poll,
     events: Events,
@@ -72,7 +72,7 @@ pub(crate) struct Reply<'a> {
     pub(crate) now_ns: u64,
 }
 
-impl Lines {
+impl QuerySockets {
     /// Opens `count` sockets from ports the kernel chooses.
     ///
     /// # Errors
@@ -81,53 +81,53 @@ impl Lines {
         let any = if server.is_ipv4() { IpAddr::from([0; 4]) } else { IpAddr::from([0u16; 8]) };
         let local = SocketAddr::new(client.unwrap_or(any), 0);
         let poll = Poll::new()?;
-        let mut lines = Vec::with_capacity(usize::from(count));
+        let mut sockets = Vec::with_capacity(usize::from(count));
         for index in 0..usize::from(count.max(1)) {
             let socket = UdpSocket::connected(local, server)?;
             poll.registry().register(&mut SourceFd(&socket.as_raw_fd()), Token(index), Interest::READABLE)?;
             let first_id = crate::flow::mix(key ^ index as u64) as u16;
-            lines.push(Line { socket, first_id, sent: 0, by_id: vec![NONE; IDENTIFIERS as usize].into() });
+            sockets.push(QuerySocket { udp: socket, first_id, sent: 0, by_id: vec![NONE; IDENTIFIERS as usize].into() });
         }
         let mut batch = vec![0; MOST * query.len()].into_boxed_slice();
         batch.chunks_exact_mut(query.len()).for_each(|octets| query.write(octets, 0, 0));
-        let is_ready = vec![true; lines.len()];
-        let events = Events::with_capacity(lines.len().max(8));
-        Ok(Self { lines, next: 0, poll, events, inbox: Inbox::new(TAKEN), is_ready, query, batch, unreachable: 0 })
+        let is_ready = vec![true; sockets.len()];
+        let events = Events::with_capacity(sockets.len().max(8));
+        Ok(Self { sockets, next: 0, poll, events, inbox: Inbox::new(TAKEN), is_ready, query, batch, unreachable: 0 })
     }
 
     /// Sends `count` queries, at most [`MOST`]: query `first + i` for the name `address(i)`. Returns how many left.
     #[inline]
     pub(crate) fn send(&mut self, first: u64, count: usize, address: impl Fn(usize) -> u32) -> usize {
-        let line = &mut self.lines[self.next];
+        let socket = &mut self.sockets[self.next];
         self.next = if self.next + 1 == self.is_ready.len() { 0 } else { self.next + 1 };
         let length = self.query.len();
         let batch = &mut self.batch[..count * length];
         for (index, octets) in batch.chunks_exact_mut(length).enumerate() {
-            let id = line.id(index);
-            line.by_id[usize::from(id)] = (first + index as u64) as u32;
+            let id = socket.id(index);
+            socket.by_id[usize::from(id)] = (first + index as u64) as u32;
             Query::patch(octets, id, address(index));
         }
         // An error is of an earlier query (ICMP), and clears itself: the second attempt is this one's.
-        let sent = line.socket.send_segments(batch, length).or_else(|_| {
+        let sent = socket.udp.send_segments(batch, length).or_else(|_| {
             self.unreachable += 1;
-            line.socket.send_segments(batch, length)
+            socket.udp.send_segments(batch, length)
         });
         let sent = sent.unwrap_or_default();
-        line.sent = line.sent.wrapping_add(sent as u16);
+        socket.sent = socket.sent.wrapping_add(sent as u16);
         sent
     }
 
     /// Takes one batch from every socket that has something, without waiting.
     #[inline]
     pub(crate) fn receive(&mut self, clock: &Clock, mut take: impl FnMut(Reply<'_>)) {
-        let is_alone = self.lines.len() == 1;
+        let is_alone = self.sockets.len() == 1;
         if !is_alone {
             // Interrupted by a signal: the next look is soon.
             let _ = self.poll.poll(&mut self.events, Some(Duration::ZERO));
             self.events.iter().for_each(|event| self.is_ready[event.token().0] = true);
         }
-        for (line, is_ready) in self.lines.iter().zip(&mut self.is_ready).filter(|(_, is_ready)| **is_ready) {
-            match self.inbox.receive(&line.socket) {
+        for (socket, is_ready) in self.sockets.iter().zip(&mut self.is_ready).filter(|(_, is_ready)| **is_ready) {
+            match self.inbox.receive(&socket.udp) {
                 Ok(messages) => *is_ready = messages == TAKEN || is_alone,
                 Err(_) => {
                     self.unreachable += 1;
@@ -135,7 +135,7 @@ impl Lines {
                 }
             }
             let now_ns = clock.now_ns();
-            self.inbox.each(|_, octets| take(Reply { sequence: line.sequence_of(octets), octets, now_ns }));
+            self.inbox.each(|_, octets| take(Reply { sequence: socket.sequence_of(octets), octets, now_ns }));
         }
     }
 
@@ -147,7 +147,7 @@ impl Lines {
 
     /// Returns the number of messages that full receive buffers turned away.
     pub(crate) fn drops(&self) -> u64 {
-        self.lines.iter().map(|line| line.socket.drops()).sum()
+        self.sockets.iter().map(|socket| socket.udp.drops()).sum()
     }
 
     /// Returns the number of errors of the network (ICMP).

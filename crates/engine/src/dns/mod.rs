@@ -25,8 +25,8 @@ pub mod zone_file;
 use sixbench_method::terms::FrameRate;
 
 pub(crate) use flight::ENTRY_OCTETS;
-pub use questions::Expectation;
-pub use settings::{AuthorityEnd, DnsEnds, DnsError, DnsSettings, StandIn};
+pub use questions::ExpectedAnswers;
+pub use settings::{AuthorityEnd, DnsEnds, DnsError, DnsSettings, ExternalAuthority};
 pub use tester::DnsTester;
 
 /// Queries per second of all threads together beyond which no client comes with the kernel's sockets: several times what the self-test

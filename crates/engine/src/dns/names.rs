@@ -98,7 +98,7 @@ pub(crate) fn read_label(label: &[u8; LABEL]) -> Option<u32> {
 
 /// The names that have an AAAA record of their own: how many, and which.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Population {
+pub struct NamePopulation {
     /// Number of names with one, of every hundred with consecutive addresses.
     pub with_aaaa: u8,
 }
@@ -106,7 +106,7 @@ pub struct Population {
 /// In steps of this, hundred consecutive numbers meet every number below hundred once, and neighbours are far apart.
 const SCATTER: u64 = 37;
 
-impl Population {
+impl NamePopulation {
     /// Returns whether the name of `address` has an AAAA record.
     #[inline]
     pub fn has_aaaa(self, address: u32) -> bool {
@@ -154,7 +154,7 @@ mod tests {
     #[test]
     fn a_share_is_exact_in_every_hundred_names() {
         for share in [0u8, 1, 20, 50, 99, 100] {
-            let population = Population { with_aaaa: share };
+            let population = NamePopulation { with_aaaa: share };
             for first in [0u32, 100, 16_777_200] {
                 let with = (first..first + 100).filter(|a| population.has_aaaa(*a)).count();
                 assert_eq!(with, usize::from(share));

@@ -2,28 +2,28 @@
 //! was sent.
 
 use super::judge::Due;
-use super::names::{Population, is_among};
+use super::names::{NamePopulation, is_among};
 use sixbench_method::plan::{DnsRole, Names};
 use sixbench_wire::Prefix6052;
 
 /// The answers that are expected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Expectation {
+pub struct ExpectedAnswers {
     /// The kind of server.
     pub role: DnsRole,
     /// The prefix of a DNS64 server.
     pub prefix: Option<Prefix6052>,
     /// The names that have an AAAA record of their own.
-    pub population: Population,
+    pub population: NamePopulation,
     /// The longest time to live that makes sense, seconds: the authority's.
     pub most_ttl: u32,
 }
 
-impl Expectation {
+impl ExpectedAnswers {
     /// Returns the answer due for the name of `address`.
     #[inline]
     pub(crate) fn of(&self, address: u32) -> Due {
-        let own = || self.population.has_aaaa(address).then(|| Population::own_aaaa(address));
+        let own = || self.population.has_aaaa(address).then(|| NamePopulation::own_aaaa(address));
         let synthesised = || self.prefix.map(|prefix| prefix.embed(address.into()));
         Due { address: own().or_else(synthesised), most_ttl: self.most_ttl, role: self.role }
     }
@@ -31,7 +31,7 @@ impl Expectation {
 
 /// Part of the namespace, which is walked round and round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Stretch {
+pub(crate) struct NameRange {
     /// The first name's number in the namespace.
     pub(crate) first: u64,
     /// Number of names.
@@ -43,7 +43,7 @@ pub(crate) struct Stretch {
 pub(crate) struct Questions {
     names: Names,
     /// Names resolved before: the `cached` of every hundred queries ask for one of them, in turn.
-    pool: Stretch,
+    pool: NameRange,
     /// The number of the first new name.
     fresh: u64,
     cached: u8,
@@ -62,7 +62,7 @@ pub(crate) struct Question {
 
 impl Questions {
     /// Creates questions for new names from the number `fresh` on, but `cached` of every hundred for names from `pool`.
-    pub(crate) fn new(names: Names, fresh: u64, cached: u8, pool: Stretch) -> Self {
+    pub(crate) fn new(names: Names, fresh: u64, cached: u8, pool: NameRange) -> Self {
         let mut before = [0; 100];
         for place in 1..100 {
             before[place] = before[place - 1] + u8::from(is_among(place as u64 - 1, cached));
@@ -72,7 +72,7 @@ impl Questions {
 
     /// Creates questions for new names only, from the number `first` on.
     pub(crate) fn fresh(names: Names, first: u64) -> Self {
-        Self::new(names, first, 0, Stretch { first: 0, count: 1 })
+        Self::new(names, first, 0, NameRange { first: 0, count: 1 })
     }
 
     /// Returns the number of cached names among the first `queries`.
@@ -131,7 +131,7 @@ mod tests {
     #[test]
     fn the_cached_share_is_exact_and_walks_the_pool_in_turn() {
         for cached in [20, 40, 60, 80, 100] {
-            let questions = Questions::new(names(), 1000, cached, Stretch { first: 0, count: 300 });
+            let questions = Questions::new(names(), 1000, cached, NameRange { first: 0, count: 300 });
             let asked: Vec<Question> = (0..10_000).map(|i| questions.at(i)).collect();
             let (old, new): (Vec<_>, Vec<_>) = asked.into_iter().partition(|question| question.is_cached);
             assert_eq!(old.len(), usize::from(cached) * 100);
@@ -144,12 +144,12 @@ mod tests {
     #[test]
     fn a_dns64_server_must_give_the_own_record_where_there_is_one() {
         let prefix = "64:ff9b::/96".parse().expect("a prefix");
-        let population = Population { with_aaaa: 100 };
-        let expectation = Expectation { role: DnsRole::Dns64, prefix: Some(prefix), population, most_ttl: 1 };
+        let population = NamePopulation { with_aaaa: 100 };
+        let expectation = ExpectedAnswers { role: DnsRole::Dns64, prefix: Some(prefix), population, most_ttl: 1 };
         assert_eq!(expectation.of(0x0a00_0001).address, Some("2001:2:0:aaaa::a00:1".parse().expect("an address")));
-        let none = Expectation { population: Population { with_aaaa: 0 }, ..expectation };
+        let none = ExpectedAnswers { population: NamePopulation { with_aaaa: 0 }, ..expectation };
         assert_eq!(none.of(0x0a00_0001).address, Some("64:ff9b::a00:1".parse().expect("an address")));
-        let authority = Expectation { role: DnsRole::Authority, prefix: None, ..none };
+        let authority = ExpectedAnswers { role: DnsRole::Authority, prefix: None, ..none };
         assert_eq!(authority.of(0x0a00_0001).address, None);
     }
 }

@@ -1,6 +1,6 @@
 //! Per-query records as CSV, on request: streamed by a thread of its own while the trial goes on, never held.
 
-use super::judge::Fate;
+use super::judge::AnswerClass;
 use std::io::{self, BufWriter, Write};
 use std::net::Ipv4Addr;
 use std::path::Path;
@@ -23,18 +23,18 @@ pub(crate) struct Record {
     pub(crate) due_ns: u64,
     pub(crate) sent_ns: u64,
     /// The time from sending to the first answer, in nanoseconds, and the verdict on that answer.
-    pub(crate) answer: Option<(u64, Fate)>,
+    pub(crate) answer: Option<(u64, AnswerClass)>,
     /// True if the answer came after the timeout.
     pub(crate) is_late: bool,
 }
 
 /// Writes to one file.
-pub(crate) struct Records {
+pub(crate) struct RecordWriter {
     chunks: Option<SyncSender<Vec<Record>>>,
     writer: Option<JoinHandle<io::Result<()>>>,
 }
 
-impl Records {
+impl RecordWriter {
     /// Creates the file, with its heading.
     pub(crate) fn create(path: &Path) -> io::Result<Self> {
         let mut file = BufWriter::new(std::fs::File::create(path)?);
@@ -92,27 +92,27 @@ fn write_all(mut file: BufWriter<std::fs::File>, inbox: &Receiver<Vec<Record>>) 
         let Record { sequence, address, due_ns, sent_ns, .. } = record;
         write!(file, "{sequence},{},{due_ns},{sent_ns},", Ipv4Addr::from(address))?;
         match record.answer {
-            Some((delay_ns, fate)) => writeln!(file, "{delay_ns},{}", verdict(fate, record.is_late))?,
+            Some((delay_ns, class)) => writeln!(file, "{delay_ns},{}", verdict(class, record.is_late))?,
             None => writeln!(file, ",unanswered")?,
         }
     }
     file.flush()
 }
 
-fn verdict(fate: Fate, is_late: bool) -> &'static str {
-    match fate {
-        Fate::Right if is_late => "late",
-        Fate::Right => "right",
-        Fate::WrongAddress => "wrong-address",
-        Fate::WrongTtl => "wrong-ttl",
-        Fate::WrongForm => "wrong-form",
-        Fate::Empty => "empty",
-        Fate::Truncated => "truncated",
-        Fate::Servfail => "servfail",
-        Fate::Nxdomain => "nxdomain",
-        Fate::Refused => "refused",
-        Fate::OtherRcode => "other-rcode",
-        Fate::Malformed => "malformed",
+fn verdict(class: AnswerClass, is_late: bool) -> &'static str {
+    match class {
+        AnswerClass::Right if is_late => "late",
+        AnswerClass::Right => "right",
+        AnswerClass::WrongAddress => "wrong-address",
+        AnswerClass::WrongTtl => "wrong-ttl",
+        AnswerClass::WrongForm => "wrong-form",
+        AnswerClass::Empty => "empty",
+        AnswerClass::Truncated => "truncated",
+        AnswerClass::Servfail => "servfail",
+        AnswerClass::Nxdomain => "nxdomain",
+        AnswerClass::Refused => "refused",
+        AnswerClass::OtherRcode => "other-rcode",
+        AnswerClass::Malformed => "malformed",
     }
 }
 
@@ -125,13 +125,13 @@ mod tests {
         let directory = std::env::temp_dir().join(format!("sixbench-records-{}", std::process::id()));
         std::fs::create_dir_all(&directory).expect("a directory");
         let path = directory.join("queries.csv");
-        let records = Records::create(&path).expect("a file");
+        let records = RecordWriter::create(&path).expect("a file");
         let mut recorder = records.hand().expect("an end");
         let record =
             |sequence, answer| Record { sequence, address: 0x0a00_0001, due_ns: 5, sent_ns: 7, answer, is_late: false };
-        recorder.take(record(0, Some((30, Fate::Right))));
-        recorder.take(Record { is_late: true, ..record(1, Some((40, Fate::Right))) });
-        recorder.take(record(2, Some((40, Fate::Empty))));
+        recorder.take(record(0, Some((30, AnswerClass::Right))));
+        recorder.take(Record { is_late: true, ..record(1, Some((40, AnswerClass::Right))) });
+        recorder.take(record(2, Some((40, AnswerClass::Empty))));
         recorder.take(record(3, None));
         drop(recorder);
         records.finish().expect("written");

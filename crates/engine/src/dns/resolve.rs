@@ -1,11 +1,11 @@
 //! Names resolved before a trial: a closed loop that has a few queries under way, asks again what is not answered, and takes no more time
 //! than the server needs. What comes first is one name alone: is there a server, and does it do what it should?
 
-use super::judge::{self, Fate, Judgement};
-use super::lines::Lines;
+use super::judge::{self, AnswerClass, MessageClass};
+use super::lines::QuerySockets;
 use super::names::Domain;
 use super::query::{HEADER, Query};
-use super::questions::Expectation;
+use super::questions::ExpectedAnswers;
 use sixbench_io::clock::Clock;
 use std::collections::{BTreeMap, VecDeque};
 use std::net::Ipv4Addr;
@@ -18,17 +18,17 @@ const UNDER_WAY: usize = 64;
 const ATTEMPTS: u32 = 3;
 
 /// The settings with which names are resolved, and the time to wait for an answer.
-pub(super) struct Resolver<'a> {
+pub(super) struct NameResolver<'a> {
     pub(super) clock: &'a Clock,
     pub(super) stop: &'a AtomicBool,
     pub(super) domain: &'a Domain,
-    pub(super) expectation: &'a Expectation,
+    pub(super) expectation: &'a ExpectedAnswers,
     pub(super) timeout_ns: u64,
 }
 
 /// The outcome of resolving the names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Resolved {
+pub(super) struct ResolvedNames {
     /// Number of names resolved rightly.
     pub(super) right: u64,
     /// Number of names not resolved rightly after all attempts.
@@ -38,25 +38,25 @@ pub(super) struct Resolved {
     /// Time it took.
     pub(super) took_ns: u64,
     /// The last thing that was wrong: what came, if anything, and in words.
-    pub(super) wrong: Option<(Option<Fate>, String)>,
+    pub(super) wrong: Option<(Option<AnswerClass>, String)>,
     /// Number of errors of the network.
     pub(super) unreachable: u64,
 }
 
 /// A name that was asked for.
 #[derive(Clone, Copy)]
-struct Asked {
+struct PendingQuery {
     address: u32,
     attempt: u32,
     deadline_ns: u64,
 }
 
-impl Resolver<'_> {
+impl NameResolver<'_> {
     /// Resolves all of them; ends early when the user asks to stop.
-    pub(super) fn resolve(&self, mut names: impl Iterator<Item = u32>, lines: &mut Lines) -> Resolved {
+    pub(super) fn resolve(&self, mut names: impl Iterator<Item = u32>, sockets: &mut QuerySockets) -> ResolvedNames {
         let start_ns = self.clock.now_ns();
-        let mut done = Resolved::default();
-        let mut open: BTreeMap<u32, Asked> = BTreeMap::new();
+        let mut done = ResolvedNames::default();
+        let mut open: BTreeMap<u32, PendingQuery> = BTreeMap::new();
         let mut again: VecDeque<(u32, u32)> = VecDeque::new();
         while !self.stop.load(Ordering::Relaxed) {
             while open.len() < UNDER_WAY {
@@ -64,31 +64,37 @@ impl Resolver<'_> {
                 // Numbers are identifiers' keys and go round where a table entry is 32 bits.
                 let sequence = (done.queries % u64::from(u32::MAX)) as u32;
                 let deadline_ns = self.clock.now_ns() + self.timeout_ns;
-                done.queries += lines.send(sequence.into(), 1, |_| address).max(1) as u64;
-                open.insert(sequence, Asked { address, attempt, deadline_ns });
+                done.queries += sockets.send(sequence.into(), 1, |_| address).max(1) as u64;
+                open.insert(sequence, PendingQuery { address, attempt, deadline_ns });
             }
             if open.is_empty() {
                 break;
             }
-            lines.wait(Duration::from_millis(1));
-            self.take(lines, &mut open, &mut again, &mut done);
+            sockets.wait(Duration::from_millis(1));
+            self.take(sockets, &mut open, &mut again, &mut done);
             self.give_up(&mut open, &mut again, &mut done);
         }
         done.took_ns = self.clock.now_ns() - start_ns;
-        done.unreachable = lines.unreachable();
+        done.unreachable = sockets.unreachable();
         done
     }
 
-    fn take(&self, lines: &mut Lines, open: &mut BTreeMap<u32, Asked>, again: &mut VecDeque<(u32, u32)>, done: &mut Resolved) {
-        lines.receive(self.clock, |reply| {
+    fn take(
+        &self,
+        sockets: &mut QuerySockets,
+        open: &mut BTreeMap<u32, PendingQuery>,
+        again: &mut VecDeque<(u32, u32)>,
+        done: &mut ResolvedNames,
+    ) {
+        sockets.receive(self.clock, |reply| {
             let Some(sequence) = reply.sequence else { return };
             let Some(asked) = open.get(&sequence).copied() else { return };
             let due = self.expectation.of(asked.address);
             match judge::judge(reply.octets, &self.question(asked.address), &due) {
-                Judgement::OtherQuestion => return,
-                Judgement::Answer(Fate::Right) => done.right += 1,
-                Judgement::Answer(fate) => {
-                    done.wrong = Some((Some(fate), judge::describe(reply.octets)));
+                MessageClass::OtherQuestion => return,
+                MessageClass::Answer(AnswerClass::Right) => done.right += 1,
+                MessageClass::Answer(class) => {
+                    done.wrong = Some((Some(class), judge::describe(reply.octets)));
                     retry(asked, again, done);
                 }
             }
@@ -96,7 +102,7 @@ impl Resolver<'_> {
         });
     }
 
-    fn give_up(&self, open: &mut BTreeMap<u32, Asked>, again: &mut VecDeque<(u32, u32)>, done: &mut Resolved) {
+    fn give_up(&self, open: &mut BTreeMap<u32, PendingQuery>, again: &mut VecDeque<(u32, u32)>, done: &mut ResolvedNames) {
         let now_ns = self.clock.now_ns();
         open.retain(|_, asked| {
             let is_over = now_ns > asked.deadline_ns;
@@ -116,7 +122,7 @@ impl Resolver<'_> {
     }
 }
 
-fn retry(asked: Asked, again: &mut VecDeque<(u32, u32)>, done: &mut Resolved) {
+fn retry(asked: PendingQuery, again: &mut VecDeque<(u32, u32)>, done: &mut ResolvedNames) {
     if asked.attempt < ATTEMPTS {
         again.push_back((asked.address, asked.attempt + 1));
     } else {

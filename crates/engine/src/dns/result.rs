@@ -2,7 +2,7 @@
 
 use super::authority::Authority;
 use super::client::Counted;
-use super::tally::Tally;
+use super::tally::QueryTally;
 use crate::fault;
 use crate::stall::Gaps;
 use sixbench_method::terms::{Direction, FrameRate};
@@ -14,7 +14,7 @@ use std::net::SocketAddr;
 const DIRECTION: Direction = Direction::Forward;
 
 /// The findings of a trial, from which its result is made.
-pub(super) struct Outcome<'a> {
+pub(super) struct QueryTrialData<'a> {
     pub(super) spec: &'a TrialSpec,
     pub(super) server: SocketAddr,
     pub(super) queries: u64,
@@ -30,9 +30,9 @@ pub(super) struct Outcome<'a> {
 }
 
 /// The result.
-pub(super) fn trial_result(outcome: Outcome<'_>) -> TrialResult {
-    let Outcome { spec, queries, counted, .. } = &outcome;
-    let mut tally = Tally::new(counted.first().map_or(1, |part| part.tally.bins.len()));
+pub(super) fn trial_result(outcome: QueryTrialData<'_>) -> TrialResult {
+    let QueryTrialData { spec, queries, counted, .. } = &outcome;
+    let mut tally = QueryTally::new(counted.first().map_or(1, |part| part.tally.bins.len()));
     counted.iter().for_each(|part| tally.add(&part.tally));
     let overruns = counted.iter().map(|part| part.drops).sum::<u64>() + outcome.authority.map_or(0, |counts| counts.overruns);
     let gaps = gaps(counted, outcome.stall_ns);
@@ -76,7 +76,7 @@ fn sending(counted: &[Counted]) -> Sending {
     }
 }
 
-fn direction(tally: &Tally, queries: u64, sending: Sending) -> DirectionResult {
+fn direction(tally: &QueryTally, queries: u64, sending: Sending) -> DirectionResult {
     let answers = &tally.answers;
     let mut direction = DirectionResult::counted(DIRECTION, answers.sent, answers.right);
     direction.intended = queries;
@@ -94,7 +94,7 @@ fn direction(tally: &Tally, queries: u64, sending: Sending) -> DirectionResult {
     direction
 }
 
-fn dns_result(outcome: &Outcome<'_>, tally: &Tally) -> DnsResult {
+fn dns_result(outcome: &QueryTrialData<'_>, tally: &QueryTally) -> DnsResult {
     let (missed, repeated) = (tally.cached_misses, tally.fresh_hits);
     let observed = outcome.names.map(|_| tally.cached - missed + repeated);
     let authority = outcome.authority.map(|counts| AuthorityCounts { names: outcome.names.unwrap_or(0), ..counts });

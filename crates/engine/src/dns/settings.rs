@@ -2,7 +2,7 @@
 
 use super::authority::AuthorityError;
 use super::names::Domain;
-use super::questions::Expectation;
+use super::questions::ExpectedAnswers;
 use crate::memory::OutOfMemory;
 use sixbench_method::isolation::Addressed;
 use sixbench_method::plan::Names;
@@ -22,7 +22,7 @@ pub struct DnsEnds {
     /// The tester's own authority; `None` where another server answers, or the server is an authority itself.
     pub authority: Option<AuthorityEnd>,
     /// A real authority in the place of the tester's own.
-    pub stand_in: Option<StandIn>,
+    pub external: Option<ExternalAuthority>,
 }
 
 impl Addressed for DnsEnds {
@@ -33,13 +33,13 @@ impl Addressed for DnsEnds {
             show(authority.listen.ip());
             authority.looped.iter().for_each(|(address, _)| show(address.ip()));
         }
-        self.stand_in.iter().for_each(|stand_in| show(stand_in.looped.0.ip()));
+        self.external.iter().for_each(|external| show(external.looped.0.ip()));
     }
 }
 
 /// A real authoritative server at the tester's end, which is set up outside of this crate.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StandIn {
+pub struct ExternalAuthority {
     /// The address at which the client asks it in the self-test, and the way there in words.
     pub looped: (SocketAddr, String),
     /// True if it runs on the core of the only client thread. The client then gives the core away after every look, and so does
@@ -62,7 +62,7 @@ pub struct AuthorityEnd {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DnsSettings {
     /// The answers that are expected.
-    pub expectation: Expectation,
+    pub expectation: ExpectedAnswers,
     /// The domain of all names.
     pub domain: Domain,
     /// The names to ask for.

@@ -1,6 +1,6 @@
 //! What became of the queries of one client thread, and of all threads together.
 
-use super::judge::Fate;
+use super::judge::AnswerClass;
 use crate::delay::Delays;
 use sixbench_method::trial::dns::{Answers, RttSums};
 
@@ -8,7 +8,7 @@ use sixbench_method::trial::dns::{Answers, RttSums};
 const EXAMPLES: usize = 5;
 
 /// Counts of one thread.
-pub(crate) struct Tally {
+pub(crate) struct QueryTally {
     pub(crate) answers: Answers,
     pub(crate) rtt: RttSums,
     pub(crate) delays: Delays,
@@ -28,7 +28,7 @@ pub(crate) struct Tally {
     pub(crate) examples: Vec<String>,
 }
 
-impl Tally {
+impl QueryTally {
     /// Creates an empty tally for a trial with so many bins of 100 ms, at least one.
     pub(crate) fn new(bins: usize) -> Self {
         Self {
@@ -47,29 +47,29 @@ impl Tally {
 
     /// The first answer to a query, `delay_ns` after it; says whether it is the right one, in time.
     #[inline]
-    pub(crate) fn answer(&mut self, fate: Fate, delay_ns: u64, timeout_ns: u64) -> bool {
+    pub(crate) fn answer(&mut self, class: AnswerClass, delay_ns: u64, timeout_ns: u64) -> bool {
         self.rtt.take(delay_ns);
         let answers = &mut self.answers;
-        let counter = match fate {
-            Fate::Right if delay_ns <= timeout_ns => {
+        let counter = match class {
+            AnswerClass::Right if delay_ns <= timeout_ns => {
                 answers.right += 1;
                 self.delays.take(0, delay_ns);
                 return true;
             }
-            Fate::Right => {
+            AnswerClass::Right => {
                 self.delays.take_late(delay_ns);
                 &mut answers.late
             }
-            Fate::WrongAddress => &mut answers.wrong_address,
-            Fate::WrongTtl => &mut answers.wrong_ttl,
-            Fate::WrongForm => &mut answers.wrong_form,
-            Fate::Empty => &mut answers.empty,
-            Fate::Truncated => &mut answers.truncated,
-            Fate::Servfail => &mut answers.servfail,
-            Fate::Nxdomain => &mut answers.nxdomain,
-            Fate::Refused => &mut answers.refused,
-            Fate::OtherRcode => &mut answers.other_rcode,
-            Fate::Malformed => &mut answers.malformed,
+            AnswerClass::WrongAddress => &mut answers.wrong_address,
+            AnswerClass::WrongTtl => &mut answers.wrong_ttl,
+            AnswerClass::WrongForm => &mut answers.wrong_form,
+            AnswerClass::Empty => &mut answers.empty,
+            AnswerClass::Truncated => &mut answers.truncated,
+            AnswerClass::Servfail => &mut answers.servfail,
+            AnswerClass::Nxdomain => &mut answers.nxdomain,
+            AnswerClass::Refused => &mut answers.refused,
+            AnswerClass::OtherRcode => &mut answers.other_rcode,
+            AnswerClass::Malformed => &mut answers.malformed,
         };
         *counter += 1;
         false

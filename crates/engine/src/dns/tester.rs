@@ -1,20 +1,20 @@
 //! The DNS tester: a client, an authority, and a trial whenever one is asked for.
 
-use super::authority::{Authority, Watch, Zone};
-use super::client::{Asking, Client, Counted};
-use super::drive::{Division, Scene, perform};
-use super::fresh::Fresh;
-use super::keeper::Keeper;
-use super::lines::{IDENTIFIERS, Lines};
-use super::names::Population;
+use super::authority::{AddressZone, AskedNames, Authority};
+use super::client::{Asking, Counted, QueryClient};
+use super::drive::{Division, ThreadContext, perform};
+use super::fresh::NameAllocator;
+use super::keeper::BackgroundAuthority;
+use super::lines::{IDENTIFIERS, QuerySockets};
+use super::names::NamePopulation;
 use super::query::Query;
-use super::questions::{Expectation, Questions, Stretch, address};
-use super::records::Records;
-use super::resolve::{Resolved, Resolver};
-use super::result::{Outcome, add_counts, nothing_sent, trial_result};
+use super::questions::{ExpectedAnswers, NameRange, Questions, address};
+use super::records::RecordWriter;
+use super::resolve::{NameResolver, ResolvedNames};
+use super::result::{QueryTrialData, add_counts, nothing_sent, trial_result};
 use super::settings::{DnsEnds, DnsError, DnsSettings};
 use super::silence;
-use crate::memory::{self, Work};
+use crate::memory::{self, TrafficKind};
 use crate::tester::Layout;
 use sixbench_io::clock::Clock;
 use sixbench_io::thread;
@@ -40,13 +40,13 @@ pub struct DnsTester {
     layout: Layout,
     clock: Clock,
     stop: Arc<AtomicBool>,
-    keeper: Keeper,
+    background: BackgroundAuthority,
     /// The zone that the kept authorities serve.
-    zone: Option<Zone>,
+    zone: Option<AddressZone>,
     /// Names that were not asked for yet.
-    fresh: Fresh,
+    allocator: NameAllocator,
     /// Names that are in the server's cache, and since when.
-    pool: Option<(Stretch, Instant)>,
+    pool: Option<(NameRange, Instant)>,
     certificate: Option<Certificate>,
     is_probed: bool,
     /// True if not every answer of the trial before was right and in time.
@@ -64,9 +64,9 @@ impl DnsTester {
             layout,
             clock: Clock::new(),
             stop,
-            keeper: Keeper::default(),
+            background: BackgroundAuthority::default(),
             zone: None,
-            fresh: Fresh::default(),
+            allocator: NameAllocator::default(),
             pool: None,
             certificate: None,
             is_probed: false,
@@ -80,7 +80,7 @@ impl DnsTester {
     pub fn set(&mut self, ends: Admitted<DnsEnds>, settings: DnsSettings) {
         let ends = ends.into_inner();
         if (&ends.authority, &ends.client_namespace) != (&self.ends.authority, &self.ends.client_namespace) {
-            drop(self.keeper.take());
+            drop(self.background.take());
             self.zone = None;
             self.certificate = None;
         }
@@ -93,7 +93,7 @@ impl DnsTester {
             self.is_probed = false;
         }
         if ends.server != self.ends.server {
-            self.fresh.forget();
+            self.allocator.forget();
         }
         (self.ends, self.settings) = (ends, settings);
     }
@@ -123,7 +123,7 @@ impl DnsTester {
     /// The server under test was restarted: its cache is empty, and it may not be ready yet.
     pub fn forget(&mut self) {
         (self.pool, self.is_probed, self.has_failed) = (None, false, false);
-        self.fresh.forget();
+        self.allocator.forget();
     }
 
     /// Makes the authority listen, so that the server under test finds it from its first moment on.
@@ -154,7 +154,7 @@ impl DnsTester {
             self.check_stop()?;
             if Instant::now() > end {
                 let address = address(self.settings.names, name.first);
-                let what = silence::explain(&self.settings, &resolved, address);
+                let what = silence::diagnose(&self.settings, &resolved, address);
                 return Err(DnsError::Unfit { server: self.ends.server, what });
             }
             // One that refuses does so at once: it is not to be flooded, nor the names used up.
@@ -166,9 +166,9 @@ impl DnsTester {
     fn authorities(&mut self) -> Result<Vec<Authority>, DnsError> {
         let Some(end) = self.ends.authority.clone() else { return Ok(Vec::new()) };
         let settings = &self.settings;
-        let Expectation { population, most_ttl, .. } = settings.expectation;
-        let zone = Zone { domain: settings.domain.clone(), population, ttl_s: most_ttl };
-        let kept = self.keeper.take();
+        let ExpectedAnswers { population, most_ttl, .. } = settings.expectation;
+        let zone = AddressZone { domain: settings.domain.clone(), population, ttl_s: most_ttl };
+        let kept = self.background.take();
         if !kept.is_empty() && self.zone.as_ref() == Some(&zone) {
             return Ok(kept);
         }
@@ -177,7 +177,7 @@ impl DnsTester {
         self.bind(end.namespace.as_deref(), end.listen, zone)
     }
 
-    fn bind(&self, namespace: Option<&str>, listen: SocketAddr, zone: Zone) -> Result<Vec<Authority>, DnsError> {
+    fn bind(&self, namespace: Option<&str>, listen: SocketAddr, zone: AddressZone) -> Result<Vec<Authority>, DnsError> {
         let count = self.division().authorities();
         let zone = Arc::new(zone);
         Ok(within(namespace, || Authority::bind_together(listen, &zone, count))??)
@@ -190,7 +190,7 @@ impl DnsTester {
     fn rest(&mut self, authorities: Vec<Authority>) {
         let division = self.division();
         let core = division.authority.first().or(division.client.first()).copied().flatten();
-        self.keeper.keep(authorities, core);
+        self.background.keep(authorities, core);
     }
 
     fn check_stop(&self) -> Result<(), DnsError> {
@@ -198,7 +198,7 @@ impl DnsTester {
     }
 
     /// Sockets for one client thread: so many that identifiers never run out.
-    fn lines(&self, server: SocketAddr, rate: FrameRate, of: u64) -> Result<Lines, DnsError> {
+    fn sockets(&self, server: SocketAddr, rate: FrameRate, of: u64) -> Result<QuerySockets, DnsError> {
         let under_way = rate.frames_in(self.settings.window_ns) / of;
         let needed = (under_way * 2).div_ceil(IDENTIFIERS).min(u64::from(u16::MAX)) as u16;
         let (namespace, client) = (self.ends.client_namespace.as_deref(), self.ends.client);
@@ -206,17 +206,17 @@ impl DnsTester {
         let client = client.filter(|client| client.is_ipv4() == server.is_ipv4() && server == self.ends.server);
         let (count, key) = (self.settings.ports.max(needed), self.trials);
         let query = Query::new(&self.settings.domain);
-        within(namespace, || Lines::open(client, server, count, query, key))?.map_err(|source| DnsError::Client {
+        within(namespace, || QuerySockets::open(client, server, count, query, key))?.map_err(|source| DnsError::Client {
             server,
             place: place(namespace),
             source,
         })
     }
 
-    fn resolve(&mut self, names: Stretch) -> Result<Resolved, DnsError> {
-        let mut lines = self.lines(self.ends.server, FrameRate(1), 1)?;
+    fn resolve(&mut self, names: NameRange) -> Result<ResolvedNames, DnsError> {
+        let mut sockets = self.sockets(self.ends.server, FrameRate(1), 1)?;
         let settings = &self.settings;
-        let resolver = Resolver {
+        let resolver = NameResolver {
             clock: &self.clock,
             stop: &self.stop,
             domain: &settings.domain,
@@ -224,13 +224,13 @@ impl DnsTester {
             timeout_ns: settings.timeout_ns,
         };
         let all = (names.first..names.first + names.count).map(|number| address(settings.names, number));
-        Ok(resolver.resolve(all, &mut lines))
+        Ok(resolver.resolve(all, &mut sockets))
     }
 
     /// The names that are to be cached in a trial of so many queries: resolved, if they are not already and will be long enough.
-    fn preload(&mut self, queries: u64, duration_ns: u64) -> Result<(Stretch, Option<Resolved>), DnsError> {
+    fn preload(&mut self, queries: u64, duration_ns: u64) -> Result<(NameRange, Option<ResolvedNames>), DnsError> {
         if self.settings.cached == 0 {
-            return Ok((Stretch { first: 0, count: 1 }, None));
+            return Ok((NameRange { first: 0, count: 1 }, None));
         }
         let (_, count) = self.needs(queries);
         if let Some(pool) = self.lasting_pool(count, duration_ns) {
@@ -244,10 +244,10 @@ impl DnsTester {
     }
 
     /// So many names that are cached and will be until the end of a trial.
-    fn lasting_pool(&self, count: u64, duration_ns: u64) -> Option<Stretch> {
+    fn lasting_pool(&self, count: u64, duration_ns: u64) -> Option<NameRange> {
         let lasts = |since: Instant| since.elapsed() + Duration::from_nanos(duration_ns) < self.ttl().mul_f64(0.8);
         let (pool, _) = self.pool.filter(|(pool, since)| pool.count >= count && lasts(*since))?;
-        Some(Stretch { count, ..pool })
+        Some(NameRange { count, ..pool })
     }
 
     fn ttl(&self) -> Duration {
@@ -255,9 +255,9 @@ impl DnsTester {
     }
 
     /// New names, to be asked for within so long.
-    fn take(&mut self, count: u64, within_ns: u64) -> Stretch {
+    fn take(&mut self, count: u64, within_ns: u64) -> NameRange {
         let now = Instant::now();
-        self.fresh.take(count, now, now + Duration::from_nanos(within_ns) + self.ttl())
+        self.allocator.take(count, now, now + Duration::from_nanos(within_ns) + self.ttl())
     }
 
     fn trial(&mut self, spec: &TrialSpec) -> Result<TrialResult, DnsError> {
@@ -265,12 +265,12 @@ impl DnsTester {
         if let Some(fault) = self.refuses(spec, queries) {
             return Ok(nothing_sent(spec, queries, fault));
         }
-        memory::ensure(spec, Work::Dns(&self.settings))?;
+        memory::ensure(spec, TrafficKind::Dns(&self.settings))?;
         if !self.is_probed {
             self.probe(Duration::from_secs(5))?;
         }
         self.listen()?;
-        self.keeper.settle(&self.stop);
+        self.background.settle(&self.stop);
         let (pool, resolved) = self.preload(queries, spec.duration_ns)?;
         self.check_stop()?;
         if let Some(resolved) = resolved.as_ref().filter(|resolved| resolved.failed > 0) {
@@ -291,25 +291,25 @@ impl DnsTester {
     }
 
     /// The trial itself: everything is ready, and the names of `pool` are resolved.
-    fn ask(&mut self, spec: &TrialSpec, queries: u64, pool: Stretch, cache: Cache) -> Result<TrialResult, DnsError> {
+    fn ask(&mut self, spec: &TrialSpec, queries: u64, pool: NameRange, cache: Cache) -> Result<TrialResult, DnsError> {
         let (names, cached) = (self.settings.names, self.settings.cached);
-        let questions = Questions::new(names, self.fresh.next(), cached, pool);
+        let questions = Questions::new(names, self.allocator.next(), cached, pool);
         let new = self.take(questions.fresh_in(queries), spec.duration_ns);
-        let watch = self.watch(new, pool);
+        let asked = self.asked(new, pool);
         let (server, expectation) = (self.ends.server, self.settings.expectation);
         let mut authorities = self.authorities()?;
         authorities.iter_mut().for_each(Authority::reset_counts);
         let looking = Looking { server, expectation, questions: &questions, timeout_ns: self.settings.timeout_ns };
-        let counted = self.run(spec.rate, queries, &looking, watch.as_ref(), &mut authorities);
+        let counted = self.run(spec.rate, queries, &looking, asked.as_ref(), &mut authorities);
         let authority = (!authorities.is_empty()).then(|| add_counts(&authorities));
         self.rest(authorities);
-        Ok(trial_result(Outcome {
+        Ok(trial_result(QueryTrialData {
             spec,
             server,
             queries,
             counted: counted?,
             authority,
-            names: watch.as_ref().map(Watch::names),
+            names: asked.as_ref().map(AskedNames::names),
             cache,
             timeout_ns: self.settings.timeout_ns,
             stall_ns: self.settings.stall_ns,
@@ -337,24 +337,24 @@ impl DnsTester {
     /// Names the server under test would know after another trial with so many new ones and such that are resolved before.
     fn names_known(&self, (fresh, pooled): (u64, u64), duration_ns: u64) -> u64 {
         let resolved = if self.lasting_pool(pooled, duration_ns).is_some() { 0 } else { pooled };
-        self.fresh.known_after(fresh + resolved, Instant::now())
+        self.allocator.known_after(fresh + resolved, Instant::now())
     }
 
     /// New names for a trial of so many queries, and names resolved before.
     fn needs(&self, queries: u64) -> (u64, u64) {
-        let any = Stretch { first: 0, count: 1 };
+        let any = NameRange { first: 0, count: 1 };
         let fresh = Questions::new(self.settings.names, 0, self.settings.cached, any).fresh_in(queries);
         let pooled = (queries - fresh).clamp(1, u64::from(self.settings.cached_names.max(1)));
         (fresh, if self.settings.cached > 0 { pooled } else { 0 })
     }
 
-    /// Returns a watch on the names that reach the authority; `None` where the authority is not ours.
-    fn watch(&self, new: Stretch, pool: Stretch) -> Option<Watch> {
+    /// Returns the note of the names that reach the authority; `None` where the authority is not ours.
+    fn asked(&self, new: NameRange, pool: NameRange) -> Option<AskedNames> {
         self.ends.authority.as_ref()?;
         let names = self.settings.names;
-        let watch = Watch::new(&ranges(names, new));
+        let asked = AskedNames::new(&ranges(names, new));
         let repeated = (self.settings.cached > 0).then(|| ranges(names, pool));
-        Some(watch.with_repeated(&repeated.unwrap_or_default()))
+        Some(asked.with_repeated(&repeated.unwrap_or_default()))
     }
 
     fn run(
@@ -362,13 +362,13 @@ impl DnsTester {
         rate: FrameRate,
         queries: u64,
         looking: &Looking<'_>,
-        watch: Option<&Watch>,
+        asked: Option<&AskedNames>,
         authorities: &mut [Authority],
     ) -> Result<Vec<Counted>, DnsError> {
         self.trials += 1;
         let settings = &self.settings;
         let records = match settings.records.as_ref().filter(|_| looking.server == self.ends.server) {
-            Some(path) => Some(Records::create(path).map_err(|source| unwritable(path, source))?),
+            Some(path) => Some(RecordWriter::create(path).map_err(|source| unwritable(path, source))?),
             None => None,
         };
         let asking = Asking {
@@ -376,7 +376,7 @@ impl DnsTester {
             domain: &settings.domain,
             questions: looking.questions,
             expectation: &looking.expectation,
-            watch,
+            asked,
             rate,
             queries,
             timeout_ns: looking.timeout_ns,
@@ -386,13 +386,13 @@ impl DnsTester {
         let division = self.division();
         let of = (division.client.len() as u64).min(queries.max(1));
         let client = |index| {
-            let lines = self.lines(looking.server, rate, of)?;
-            Ok(Client::new(&asking, (index, of), lines, records.as_ref().and_then(Records::hand)))
+            let sockets = self.sockets(looking.server, rate, of)?;
+            Ok(QueryClient::new(&asking, (index, of), sockets, records.as_ref().and_then(RecordWriter::hand)))
         };
         let clients = (0..of).map(client).collect::<Result<Vec<_>, DnsError>>()?;
-        let shares_core = self.ends.stand_in.as_ref().is_some_and(|stand_in| stand_in.shares_core);
-        let scene = Scene { clock: &self.clock, stop: &self.stop, watch, stall_ns: settings.stall_ns, shares_core };
-        let counted = perform(clients, authorities, &division, &scene).ok_or(DnsError::Interrupted);
+        let shares_core = self.ends.external.as_ref().is_some_and(|external| external.shares_core);
+        let context = ThreadContext { clock: &self.clock, stop: &self.stop, asked, stall_ns: settings.stall_ns, shares_core };
+        let counted = perform(clients, authorities, &division, &context).ok_or(DnsError::Interrupted);
         if let (Some(records), Some(path)) = (records, &settings.records) {
             records.finish().map_err(|source| unwritable(path, source))?;
         }
@@ -406,17 +406,17 @@ impl DnsTester {
     /// Where nothing could be sent. A rate that fails is no error.
     pub fn certify(&mut self, most: FrameRate, duration_ns: u64) -> Result<Option<Certificate>, DnsError> {
         let own = self.ends.authority.clone().and_then(|end| Some((end.looped.clone()?, Some(end))));
-        let stand_in = || self.ends.stand_in.clone().map(|stand_in| (stand_in.looped, None));
-        let Some(((address, path), own)) = own.or_else(stand_in) else { return Ok(None) };
+        let external = || self.ends.external.clone().map(|external| (external.looped, None));
+        let Some(((address, path), own)) = own.or_else(external) else { return Ok(None) };
         let timeout_ns = self.settings.timeout_ns;
         // "Configured to be able to answer all the AAAA record queries"; a real one has the records of its zone file.
-        let population = if own.is_some() { Population { with_aaaa: 100 } } else { self.settings.expectation.population };
-        let expectation = Expectation { role: DnsRole::Authority, prefix: None, population, ..self.settings.expectation };
-        let zone = Zone { domain: self.settings.domain.clone(), population, ttl_s: expectation.most_ttl };
+        let population = if own.is_some() { NamePopulation { with_aaaa: 100 } } else { self.settings.expectation.population };
+        let expectation = ExpectedAnswers { role: DnsRole::Authority, prefix: None, population, ..self.settings.expectation };
+        let zone = AddressZone { domain: self.settings.domain.clone(), population, ttl_s: expectation.most_ttl };
         let mut certificate = Certificate { rate: 0, timeout_ns, duration_ns, path, trials: Vec::new() };
-        let mut bounds = super::certify::Bounds::new(most.0);
+        let mut bounds = super::certify::CertifyBounds::new(most.0);
         // Another socket at that address would take part of the queries.
-        drop(self.keeper.take());
+        drop(self.background.take());
         self.zone = None;
         let mut authorities = match own {
             Some(end) => self.bind(end.namespace.as_deref(), address, zone)?,
@@ -429,8 +429,8 @@ impl DnsTester {
             let questions = Questions::fresh(self.settings.names, 0);
             let looking = Looking { server: address, expectation, questions: &questions, timeout_ns: timeout_ns / 4 };
             // With the work that the authority has in a trial.
-            let watch = Watch::new(&ranges(self.settings.names, Stretch { first: 0, count: queries }));
-            let counted = self.run(looped, queries, &looking, Some(&watch), &mut authorities)?;
+            let asked = AskedNames::new(&ranges(self.settings.names, NameRange { first: 0, count: queries }));
+            let counted = self.run(looped, queries, &looking, Some(&asked), &mut authorities)?;
             let trial: CertificateTrial = super::certify::judged(looped.0, queries, &counted);
             bounds.learn(rate, &trial);
             certificate.trials.push(trial);
@@ -446,13 +446,13 @@ impl DnsTester {
 /// The server that a trial asks, and the answers it is to give.
 struct Looking<'a> {
     server: SocketAddr,
-    expectation: Expectation,
+    expectation: ExpectedAnswers,
     questions: &'a Questions,
     timeout_ns: u64,
 }
 
 /// The addresses of a stretch of names: two ranges where it goes round.
-fn ranges(names: Names, stretch: Stretch) -> Vec<(u32, u64)> {
+fn ranges(names: Names, stretch: NameRange) -> Vec<(u32, u64)> {
     let all = names.count();
     let first = stretch.first % all;
     let count = stretch.count.min(all);

@@ -1,7 +1,7 @@
-//! The namespace as a zone file (RFC 1035 section 5) for name servers that store theirs: what [`Zone`] computes, line by line.
+//! The namespace as a zone file (RFC 1035 section 5) for name servers that store theirs: what [`AddressZone`] computes, line by line.
 
-use super::authority::{ANYBODY, MAILBOX, SECONDARIES, SERIAL, SERVER, Zone};
-use super::names::{LABEL, Population, write_label};
+use super::authority::{ANYBODY, AddressZone, MAILBOX, SECONDARIES, SERIAL, SERVER};
+use super::names::{LABEL, NamePopulation, write_label};
 use sixbench_method::plan::Names;
 use std::io;
 
@@ -12,7 +12,7 @@ const HEAD: u64 = 6;
 ///
 /// # Errors
 /// Those of the writer.
-pub fn write_zone(out: &mut impl io::Write, zone: &Zone, names: Names) -> io::Result<()> {
+pub fn write_zone(out: &mut impl io::Write, zone: &AddressZone, names: Names) -> io::Result<()> {
     let ([refresh, retry, expire], (ipv4, ipv6), ttl) = (SECONDARIES, ANYBODY, zone.ttl_s);
     writeln!(out, "$ORIGIN {}.\n$TTL {ttl}", zone.domain)?;
     writeln!(out, "@ IN SOA {SERVER} {MAILBOX} {SERIAL} {refresh} {retry} {expire} {ttl}\n@ IN NS {SERVER}")?;
@@ -25,7 +25,7 @@ pub fn write_zone(out: &mut impl io::Write, zone: &Zone, names: Names) -> io::Re
         writeln!(out, " IN A {a}.{b}.{c}.{d}")?;
         if zone.population.has_aaaa(address) {
             out.write_all(&label)?;
-            writeln!(out, " IN AAAA {}", Population::own_aaaa(address))?;
+            writeln!(out, " IN AAAA {}", NamePopulation::own_aaaa(address))?;
         }
     }
     Ok(())
@@ -33,7 +33,7 @@ pub fn write_zone(out: &mut impl io::Write, zone: &Zone, names: Names) -> io::Re
 
 /// Returns the number of lines of the zone file, by which the effort of loading it grows. An A record has some 35 octets, an
 /// AAAA record some 50.
-pub fn lines(zone: &Zone, names: Names) -> u64 {
+pub fn lines(zone: &AddressZone, names: Names) -> u64 {
     // Of every hundred numbers a share is exact, so only the rest is to be counted.
     let (hundreds, first) = (names.count() / 100, u64::from(u32::from(names.first())));
     let rest = first + hundreds * 100..first + names.count();
@@ -52,12 +52,12 @@ mod tests {
     use super::*;
     use std::process::Command;
 
-    fn zone(with_aaaa: u8) -> Zone {
+    fn zone(with_aaaa: u8) -> AddressZone {
         let domain = Domain::new("dns64perf.test").expect("a domain");
-        Zone { domain, population: Population { with_aaaa }, ttl_s: 3600 }
+        AddressZone { domain, population: NamePopulation { with_aaaa }, ttl_s: 3600 }
     }
 
-    fn text(zone: &Zone, names: &str) -> String {
+    fn text(zone: &AddressZone, names: &str) -> String {
         let mut text = Vec::new();
         write_zone(&mut text, zone, names.parse().expect("names")).expect("memory");
         String::from_utf8(text).expect("text")

@@ -1,10 +1,10 @@
 //! Which connection a frame belongs to, and which ports and addresses it bears on either side of the DUT.
 
 use super::table::place;
-use super::{Enumeration, FourTuple, Gateway, Mapped, Pool, StateTable};
+use super::{Enumeration, FourTuple, Mapped, StateTable, StatefulGateway, TranslationPool};
 use crate::flow::mix;
-use crate::profile::{Profile, Variation};
-use crate::side::Word;
+use crate::profile::{AddressVariation, TrafficProfile};
+use crate::side::AddressField;
 use sixbench_method::plan::Order;
 use sixbench_method::terms::{Direction, IpVersion};
 use sixbench_wire::template::with_part;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 /// The step of a stateful trial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Step {
+pub(crate) enum ConversationStep {
     /// Phase 1: frame i of the Initiator opens connection i.
     Open,
     /// The Responder sends one frame on each connection it knows.
@@ -24,14 +24,14 @@ pub(crate) enum Step {
 
 /// The side from which a frame is seen, and the side that sent it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct View {
+pub(crate) struct Viewpoint {
     /// True on the link of the Initiator, where its own addresses are seen; false on that of the Responder.
     pub(crate) at_initiator: bool,
     /// True if the Initiator sent it.
     pub(crate) of_initiator: bool,
 }
 
-impl View {
+impl Viewpoint {
     /// Returns whether the frame bears a source that the DUT has translated, which is to be learned here rather than known.
     pub(crate) fn is_translated(self) -> bool {
         self.of_initiator && !self.at_initiator
@@ -41,7 +41,7 @@ impl View {
 /// The connections of a trial.
 #[derive(Clone, Debug)]
 pub(crate) struct Conversation {
-    pub(crate) step: Step,
+    pub(crate) step: ConversationStep,
     pub(crate) table: Arc<StateTable>,
     enumeration: Enumeration,
     /// First source and destination port of the Initiator's frames.
@@ -49,7 +49,7 @@ pub(crate) struct Conversation {
     /// N, the number of connections.
     connections: u64,
     orders: Orders,
-    pub(crate) pool: Pool,
+    pub(crate) pool: TranslationPool,
     /// The Initiator's address and the one it speaks to, on its own link.
     ends: [Located; 2],
     key: u64,
@@ -60,18 +60,18 @@ pub(crate) struct Conversation {
 struct Located {
     address: IpAddr,
     at: usize,
-    word: Word,
+    field: AddressField,
 }
 
 impl Located {
-    fn new(address: IpAddr, variation: Variation) -> Self {
+    fn new(address: IpAddr, variation: AddressVariation) -> Self {
         let version = if address.is_ipv4() { IpVersion::Ipv4 } else { IpVersion::Ipv6 };
         let at = variation.offset(version);
-        Self { address, at, word: Word::new(variation, version, part_of(address, at)) }
+        Self { address, at, field: AddressField::new(variation, version, part_of(address, at)) }
     }
 
     fn with(self, place: u16) -> IpAddr {
-        with_part(self.address, self.at, self.word.at(place))
+        with_part(self.address, self.at, self.field.at(place))
     }
 }
 
@@ -91,25 +91,25 @@ struct Orders {
 
 /// Places of source and destination address, and their ports. The place of a translated source is its 16 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Fields {
+pub(crate) struct FourTupleFields {
     pub(crate) places: (u16, u16),
     pub(crate) ports: (u16, u16),
 }
 
 impl Conversation {
     /// `None` where the ranges have fewer combinations than there are to be connections, or more than can be numbered.
-    pub(crate) fn new(profile: &Profile, gateway: &Gateway, connections: u64) -> Option<Self> {
+    pub(crate) fn new(profile: &TrafficProfile, gateway: &StatefulGateway, connections: u64) -> Option<Self> {
         let ports = profile.ports(gateway.opens);
         let (source, destination) = profile.variations(gateway.opens);
         let ends = profile.paths(gateway.opens).foreground.sent.ends;
         let order = gateway.settings.enumeration;
-        let mut addresses = [source, destination].map(Variation::count);
+        let mut addresses = [source, destination].map(AddressVariation::count);
         if let Some(subscribers) = profile.subscribers.as_ref().filter(|_| gateway.opens == Direction::Forward) {
             addresses[0] = subscribers.count();
         }
         let enumeration = Enumeration::new([ports.source, ports.destination], addresses, order, mix(profile.seed))?;
         (connections <= enumeration.size()).then(|| Self {
-            step: Step::Open,
+            step: ConversationStep::Open,
             table: Arc::new(StateTable::new(gateway.entries(connections), connections)),
             enumeration,
             first_ports: (ports.source.first, ports.destination.first),
@@ -127,18 +127,20 @@ impl Conversation {
     }
 
     /// The same connections in another step.
-    pub(crate) fn at(&self, step: Step) -> Self {
+    pub(crate) fn at(&self, step: ConversationStep) -> Self {
         Self { step, ..self.clone() }
     }
 
     /// The connection of frame `index` of its sender.
     #[inline]
-    pub(crate) fn connection(&self, view: View, index: u64) -> u64 {
+    pub(crate) fn connection(&self, view: Viewpoint, index: u64) -> u64 {
         match (self.step, view.of_initiator) {
-            (Step::Open, _) => index,
-            (Step::Validate, _) => self.table.connection_at(index % self.table.len()),
-            (Step::Use, true) => place(self.connections, self.orders.initiator, index, self.random(index)),
-            (Step::Use, false) => self.table.connection_at(self.table.place(self.orders.responder, index, !self.random(index))),
+            (ConversationStep::Open, _) => index,
+            (ConversationStep::Validate, _) => self.table.connection_at(index % self.table.len()),
+            (ConversationStep::Use, true) => place(self.connections, self.orders.initiator, index, self.random(index)),
+            (ConversationStep::Use, false) => {
+                self.table.connection_at(self.table.place(self.orders.responder, index, !self.random(index)))
+            }
         }
     }
 
@@ -170,9 +172,9 @@ impl Conversation {
     /// A connection whose only frame was lost, in one line; in phase 2 every connection has many.
     pub(crate) fn explain_missing(&self, connection: u64) -> Option<String> {
         let what = match self.step {
-            Step::Open => "its frame did not arrive",
-            Step::Validate => "the Responder's frame did not come back",
-            Step::Use => return None,
+            ConversationStep::Open => "its frame did not arrive",
+            ConversationStep::Validate => "the Responder's frame did not come back",
+            ConversationStep::Use => return None,
         };
         Some(format!("{}: {what}", self.describe(connection)))
     }
@@ -181,7 +183,7 @@ impl Conversation {
     /// does not know the connection, that source counts as right if it is of the pool. A frame whose source is not known has
     /// the pool's first.
     #[inline]
-    pub(crate) fn fields(&self, view: View, connection: u64, seen: Option<Mapped>) -> Fields {
+    pub(crate) fn fields(&self, view: Viewpoint, connection: u64, seen: Option<Mapped>) -> FourTupleFields {
         let tuple = self.tuple(connection);
         let (own_port, other_port) = self.ports(tuple);
         let own = match view.at_initiator {
@@ -190,23 +192,23 @@ impl Conversation {
         };
         let other = Mapped { part: tuple.destination, port: other_port };
         let (from, to) = if view.of_initiator { (own, other) } else { (other, own) };
-        Fields { places: (from.part, to.part), ports: (from.port, to.port) }
+        FourTupleFields { places: (from.part, to.part), ports: (from.port, to.port) }
     }
 
     #[inline]
     fn source(&self, connection: u64, seen: Option<Mapped>) -> Mapped {
-        let known = if self.step == Step::Open { None } else { self.table.get(connection) };
+        let known = if self.step == ConversationStep::Open { None } else { self.table.get(connection) };
         known.or(seen.filter(|seen| self.pool.contains(*seen))).unwrap_or_else(|| self.pool.first())
     }
 
     /// Returns whether sources are learned in this step, on this side.
-    pub(crate) fn learns(&self, view: View) -> bool {
-        self.step == Step::Open && view.is_translated()
+    pub(crate) fn learns(&self, view: Viewpoint) -> bool {
+        self.step == ConversationStep::Open && view.is_translated()
     }
 
     /// Takes note of the source of a frame that was right.
     #[inline]
-    pub(crate) fn learn(&self, view: View, connection: u64, source: Mapped) {
+    pub(crate) fn learn(&self, view: Viewpoint, connection: u64, source: Mapped) {
         if self.learns(view) {
             self.table.learn(connection, source);
         }

@@ -57,11 +57,11 @@ fn collisions(conversation: &Conversation) -> Vec<(u64, u64)> {
 }
 
 /// Source, then destination, then what it was mapped to.
-type Seen = ((u16, u16), (u16, u16), Mapped);
+type SeenMapping = ((u16, u16), (u16, u16), Mapped);
 
 fn depend(conversation: &Conversation, mapping: &mut Mapping) {
     let every = mapping.seen.div_ceil(SAMPLE).max(1);
-    let mut seen: Vec<Seen> = Vec::new();
+    let mut seen: Vec<SeenMapping> = Vec::new();
     for (connection, source) in conversation.table.iter() {
         let tuple = conversation.tuple(connection);
         let own = (tuple.source, tuple.source_port);
@@ -77,8 +77,8 @@ fn depend(conversation: &Conversation, mapping: &mut Mapping) {
     }
 }
 
-fn classify<'m>(of_source: &[Seen], mapping: &'m mut Mapping) -> &'m mut u64 {
-    let is_one = |connections: &[Seen]| connections.windows(2).all(|pair| pair[0].2 == pair[1].2);
+fn classify<'m>(of_source: &[SeenMapping], mapping: &'m mut Mapping) -> &'m mut u64 {
+    let is_one = |connections: &[SeenMapping]| connections.windows(2).all(|pair| pair[0].2 == pair[1].2);
     if is_one(of_source) {
         &mut mapping.endpoint_independent
     } else if of_source.chunk_by(|a, b| a.1.0 == b.1.0).all(is_one) {
@@ -90,9 +90,9 @@ fn classify<'m>(of_source: &[Seen], mapping: &'m mut Mapping) -> &'m mut u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Gateway, Pool};
+    use super::super::{StatefulGateway, TranslationPool};
     use super::*;
-    use crate::profile::{Profile, Variation};
+    use crate::profile::{AddressVariation, TrafficProfile};
     use sixbench_method::plan::{AddressPart, Order, Ports, Range, Stateful};
     use sixbench_method::terms::{Direction, FrameRate, FrameSize};
 
@@ -104,15 +104,15 @@ mod tests {
     fn conversation(map: impl Fn(FourTuple) -> Mapped) -> Conversation {
         let address = |text: &str| text.parse().expect("address");
         let part = AddressPart { range: range(2, 4), ipv4_offset: 2, ipv6_offset: 14 };
-        let profile = Profile {
+        let profile = TrafficProfile {
             forward_ports: Ports { source: range(1000, 1009), destination: range(1, 4) },
-            right_variation: Variation::Part(part),
-            ..Profile::of_a_wire(address("10.0.0.2"), address("198.19.0.2"), FrameSize(84))
+            right_variation: AddressVariation::Part(part),
+            ..TrafficProfile::identity(address("10.0.0.2"), address("198.19.0.2"), FrameSize(84))
         };
-        let gateway = Gateway {
+        let gateway = StatefulGateway {
             opens: Direction::Forward,
             settings: Stateful::new(120, FrameRate(1), 0),
-            pool: Pool { parts: vec![(1, 9)], ports: (1, 65535) },
+            pool: TranslationPool { parts: vec![(1, 9)], ports: (1, 65535) },
         };
         let conversation = Conversation::new(&profile, &gateway, 120).expect("enough combinations");
         (0..120).for_each(|connection| conversation.table.learn(connection, map(conversation.tuple(connection))));

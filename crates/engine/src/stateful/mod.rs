@@ -10,7 +10,7 @@ mod mapping;
 mod phases;
 mod table;
 
-pub(crate) use conversation::{Conversation, Step, View, mapped};
+pub(crate) use conversation::{Conversation, ConversationStep, Viewpoint, mapped};
 pub(crate) use four_tuple::{Enumeration, FourTuple};
 pub(crate) use table::{Mapped, StateTable};
 
@@ -19,16 +19,16 @@ use sixbench_method::terms::Direction;
 
 /// The settings of a stateful test that the engine needs beside its paths and ranges.
 #[derive(Clone, Debug)]
-pub struct Gateway {
+pub struct StatefulGateway {
     /// The direction in which connections are opened: that of the Initiator.
     pub opens: Direction,
     /// The test's settings; N and R are those of the trial.
     pub settings: plan::Stateful,
     /// The addresses and ports that sources are translated to.
-    pub pool: Pool,
+    pub pool: TranslationPool,
 }
 
-impl Gateway {
+impl StatefulGateway {
     /// Returns M, the number of entries of the state table, for N connections.
     pub(crate) fn entries(&self, connections: u64) -> u64 {
         self.settings.state_table.min(connections)
@@ -37,14 +37,14 @@ impl Gateway {
 
 /// Addresses and ports that sources are translated to. The addresses differ from that of the path in their last 16 bits only.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Pool {
+pub struct TranslationPool {
     /// First and last of these 16 bits, of one or more ranges.
     pub parts: Vec<(u16, u16)>,
     /// First and last port.
     pub ports: (u16, u16),
 }
 
-impl Pool {
+impl TranslationPool {
     #[inline]
     pub(crate) fn contains(&self, source: Mapped) -> bool {
         let is_within = |(first, last): &(u16, u16)| (*first..=*last).contains(&source.part);

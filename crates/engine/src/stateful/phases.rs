@@ -1,10 +1,10 @@
 //! A stateful trial: phase 1, then what follows it (RFC 9693). Phase 2 never begins unless phase 1 opened every connection.
 
-use super::Gateway;
-use super::conversation::{Conversation, Step};
+use super::StatefulGateway;
+use super::conversation::{Conversation, ConversationStep};
 use super::mapping::mapping;
-use crate::profile::Profile;
-use crate::tester::{FrameTester, MeasureError, Phase};
+use crate::profile::TrafficProfile;
+use crate::tester::{FrameTester, MeasureError, TrialPhase};
 use sixbench_method::terms::{Direction, FrameRate};
 use sixbench_method::trial::{Connections, Fault, Opening, Shape, TrialOutcome, TrialResult, TrialSpec};
 use std::sync::atomic::Ordering;
@@ -38,7 +38,7 @@ impl FrameTester {
             _ if is_whole => {
                 self.wait_until(began_ns + gateway.settings.delay_ns(opening))?;
                 let delay_ns = self.clock.now_ns() - began_ns;
-                let used = self.exchange(&self.whole(spec, Some(&conversation.at(Step::Use))))?;
+                let used = self.exchange(&self.whole(spec, Some(&conversation.at(ConversationStep::Use))))?;
                 (result.directions, result.faults) = (used.directions, used.faults);
                 result.phase_1_mut().into_iter().for_each(|connections| connections.delay_ns = delay_ns);
             }
@@ -57,7 +57,7 @@ impl FrameTester {
     fn one_way(
         &mut self,
         conversation: &Conversation,
-        gateway: &Gateway,
+        gateway: &StatefulGateway,
         direction: Direction,
         Opening { connections, rate }: Opening,
     ) -> Result<TrialResult, MeasureError> {
@@ -65,7 +65,7 @@ impl FrameTester {
         let spec = TrialSpec { shape: Shape::Constant, ..TrialSpec::burst(rate, connections) };
         let residual_ns = gateway.settings.timeout_ns;
         let conversation = Some(conversation);
-        self.exchange(&Phase { spec: &spec, loaded: &[direction], residual_ns, frame_timeout_ns: 0, conversation })
+        self.exchange(&TrialPhase { spec: &spec, loaded: &[direction], residual_ns, frame_timeout_ns: 0, conversation })
     }
 
     /// The result as it stands after phase 1.
@@ -107,13 +107,13 @@ impl FrameTester {
     /// The Responder sends a frame on every connection it knows; the way back is the second direction of the result.
     fn validate(
         &mut self,
-        gateway: &Gateway,
+        gateway: &StatefulGateway,
         conversation: &Conversation,
         rate: FrameRate,
         result: &mut TrialResult,
     ) -> Result<(), MeasureError> {
         let opening = Opening { connections: conversation.table.len(), rate };
-        let back = self.one_way(&conversation.at(Step::Validate), gateway, gateway.opens.opposite(), opening)?;
+        let back = self.one_way(&conversation.at(ConversationStep::Validate), gateway, gateway.opens.opposite(), opening)?;
         let lost = back.directions.iter().flat_map(|direction| direction.examples.iter().cloned());
         if let Some(connections) = result.phase_1_mut() {
             connections.examples.extend(lost);
@@ -147,7 +147,7 @@ impl FrameTester {
     }
 }
 
-fn combinations(profile: &Profile, gateway: &Gateway, connections: u64) -> MeasureError {
+fn combinations(profile: &TrafficProfile, gateway: &StatefulGateway, connections: u64) -> MeasureError {
     let ports = profile.ports(gateway.opens);
     let (source, destination) = profile.variations(gateway.opens);
     let counts = [ports.source.count(), ports.destination.count(), source.count(), destination.count()];

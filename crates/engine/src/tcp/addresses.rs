@@ -11,7 +11,7 @@ const TIME_WAIT: Duration = Duration::from_secs(60);
 
 /// All pairs of a client's and a server's address and port, in the order in which they are used.
 #[derive(Clone, Debug)]
-pub(super) struct Addresses {
+pub(super) struct AddressPairs {
     clients: Vec<IpAddr>,
     server: IpAddr,
     /// First port and number of ports.
@@ -23,7 +23,7 @@ fn ports(range: &std::ops::RangeInclusive<u16>) -> (u16, u64) {
     (*range.start(), range.clone().count() as u64)
 }
 
-impl Addresses {
+impl AddressPairs {
     pub(super) fn new(ends: &TcpEnds) -> Self {
         Self {
             clients: ends.client_addresses.clone(),
@@ -64,14 +64,14 @@ pub(super) struct Rotation {
 
 /// The numbers of connections for which a trial needs addresses and ports of the tester.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Need {
+pub(super) struct ConnectionDemand {
     /// Connections tried.
     pub connections: u64,
     /// Connections that may be open at the same time, at the worst.
     pub at_once: u64,
 }
 
-impl Need {
+impl ConnectionDemand {
     /// Returns the need of a trial in which every connection is over when its time limit is.
     pub(super) fn of_rate(connections: u64, rate: u64, settings: &TcpSettings) -> Self {
         let in_limit = u128::from(rate) * settings.time_limit.as_nanos() / 1_000_000_000;
@@ -86,12 +86,18 @@ impl Need {
 
 impl Rotation {
     /// The number of the first pair for a trial, or why there are too few.
-    pub(super) fn begin(&mut self, addresses: &Addresses, need: Need, close: Close, now: Instant) -> Result<u64, TcpError> {
+    pub(super) fn begin(
+        &mut self,
+        addresses: &AddressPairs,
+        demand: ConnectionDemand,
+        close: Close,
+        now: Instant,
+    ) -> Result<u64, TcpError> {
         self.waiting.retain(|(since, _)| now.duration_since(*since) < TIME_WAIT);
         let waiting = self.waiting.iter().map(|(_, pairs)| pairs).sum::<u64>();
         let needed = match close {
-            Close::ClientFirst => need.connections + waiting,
-            Close::ServerFirst | Close::Reset => need.at_once,
+            Close::ClientFirst => demand.connections + waiting,
+            Close::ServerFirst | Close::Reset => demand.at_once,
         };
         if needed > addresses.count() {
             return Err(TcpError::Addresses { needed, has: addresses.count(), waiting });
@@ -114,10 +120,10 @@ mod tests {
     use sixbench_method::terms::Direction;
     use std::collections::HashSet;
 
-    fn addresses(clients: usize, server_ports: u16) -> Addresses {
+    fn addresses(clients: usize, server_ports: u16) -> AddressPairs {
         let clients = (1..=clients as u8).map(|last| IpAddr::from([198, 18, 0, last])).collect();
         let server = IpAddr::from([198, 19, 0, 1]);
-        Addresses::new(&TcpEnds {
+        AddressPairs::new(&TcpEnds {
             opens: Direction::Forward,
             client_namespace: None,
             server_namespace: None,
@@ -152,23 +158,23 @@ mod tests {
     #[test]
     fn a_client_that_closes_first_must_wait_a_minute_for_its_ports() {
         let (addresses, mut rotation, now) = (addresses(1, 1), Rotation::default(), Instant::now());
-        let need = Need::of_capacity(60);
-        assert_eq!(rotation.begin(&addresses, need, Close::ClientFirst, now).expect("room"), 0);
+        let demand = ConnectionDemand::of_capacity(60);
+        assert_eq!(rotation.begin(&addresses, demand, Close::ClientFirst, now).expect("room"), 0);
         rotation.end(60, Close::ClientFirst, now);
-        let too_soon = rotation.begin(&addresses, need, Close::ClientFirst, now);
+        let too_soon = rotation.begin(&addresses, demand, Close::ClientFirst, now);
         assert!(matches!(too_soon, Err(TcpError::Addresses { needed: 120, has: 100, waiting: 60 })));
         let later = now + TIME_WAIT;
-        assert_eq!(rotation.begin(&addresses, need, Close::ClientFirst, later).expect("room"), 60);
+        assert_eq!(rotation.begin(&addresses, demand, Close::ClientFirst, later).expect("room"), 60);
     }
 
     #[test]
     fn where_the_server_closes_first_pairs_need_only_reach_for_the_time_limit() {
         let settings = TcpSettings { time_limit: Duration::from_millis(100), ..TcpSettings::default() };
-        let need = |rate| Need::of_rate(1_000_000, rate, &settings);
+        let demand = |rate| ConnectionDemand::of_rate(1_000_000, rate, &settings);
         let mut rotation = Rotation::default();
-        let mut begin = |rate| rotation.begin(&addresses(1, 1), need(rate), Close::ServerFirst, Instant::now());
+        let mut begin = |rate| rotation.begin(&addresses(1, 1), demand(rate), Close::ServerFirst, Instant::now());
         assert!(begin(900).is_ok());
         assert!(matches!(begin(1000), Err(TcpError::Addresses { needed: 101, has: 100, .. })));
-        assert_eq!(Need::of_rate(5, 1000, &settings).at_once, 5);
+        assert_eq!(ConnectionDemand::of_rate(5, 1000, &settings).at_once, 5);
     }
 }

@@ -1,11 +1,11 @@
 //! The client's schedule: makes connections when they are due, whatever became of those before. What one attempt costs does not depend on
-//! how many are open. The state of each connection is kept in `lives`.
+//! how many are open. The state of each connection is kept in `set`.
 
 use super::TcpError;
-use super::connection::{Connection, Failure, Step, connect, socket};
-use super::drive::{End, Scene};
-use super::lives::{Lives, Plan};
-use super::tally::Phase;
+use super::connection::{ConnectionStep, Failure, TcpConnection, connect, socket};
+use super::drive::{EventHandler, LoopContext};
+use super::lives::{ClientTask, ConnectionSet};
+use super::tally::ClientPhase;
 use crate::pacer::Pacer;
 use mio::event::Event;
 use mio::{Interest, Token};
@@ -21,11 +21,11 @@ const BURST: usize = 8;
 const HEAD_START_NS: u64 = 1_000_000;
 
 /// The client.
-pub(super) struct Client {
+pub(super) struct TcpClient {
     pacer: Pacer,
     /// Checking and closing: whose turn it is when.
     turns: Vec<usize>,
-    lives: Lives,
+    set: ConnectionSet,
 }
 
 /// A schedule of `count` events at `rate` per second.
@@ -33,134 +33,134 @@ fn pacer(rate: u64, count: u64) -> Pacer {
     Pacer::new(&TrialSpec::burst(FrameRate(rate), count).schedule())
 }
 
-impl Client {
-    pub(super) fn new(plan: Plan) -> Self {
-        let pacer = pacer(plan.spec.rate, plan.spec.connections);
-        let lives = Lives::new(plan, pacer.nominal_ns());
-        Self { pacer, turns: Vec::new(), lives }
+impl TcpClient {
+    pub(super) fn new(task: ClientTask) -> Self {
+        let pacer = pacer(task.spec.rate, task.spec.connections);
+        let set = ConnectionSet::new(task, pacer.nominal_ns());
+        Self { pacer, turns: Vec::new(), set }
     }
 
     /// The counts of the trial.
     pub(super) fn finish(self, server: Option<ServerCounts>, kernel: KernelCounts) -> TcpResult {
-        self.lives.tally.finish(self.lives.plan.spec, server, kernel)
+        self.set.tally.finish(self.set.task.spec, server, kernel)
     }
 
     pub(super) fn note_gap(&mut self, worst_gap_ns: u64) {
-        self.lives.tally.pace.worst_gap_ns = worst_gap_ns;
+        self.set.tally.pace.worst_gap_ns = worst_gap_ns;
     }
 
-    fn offer(&mut self, scene: &Scene<'_>) {
-        for _ in 0..self.pacer.due(scene.now_ns(), BURST) {
+    fn offer(&mut self, context: &LoopContext<'_>) {
+        for _ in 0..self.pacer.due(context.now_ns(), BURST) {
             let turn = self.pacer.sent();
-            match self.lives.phase {
-                Phase::Opening => self.open(turn, scene),
-                Phase::Checking => self.check(self.turns[turn as usize], scene),
-                _ => self.close_kept(self.turns[turn as usize], scene),
+            match self.set.phase {
+                ClientPhase::Opening => self.open(turn, context),
+                ClientPhase::Checking => self.check(self.turns[turn as usize], context),
+                _ => self.close_kept(self.turns[turn as usize], context),
             }
             self.pacer.advance(1);
         }
     }
 
     /// Makes a connection. Where the tester's own side denies it, it is one that was not attempted.
-    fn open(&mut self, number: u64, scene: &Scene<'_>) {
-        match self.try_open(number, scene) {
+    fn open(&mut self, number: u64, context: &LoopContext<'_>) {
+        match self.try_open(number, context) {
             Ok(()) => {}
             Err(error) if Failure::of(&error) == Failure::Refused => {
-                self.lives.tally.attempt(self.pacer.due_time(number), scene.now_ns());
-                self.lives.tally.connections.refused += 1;
+                self.set.tally.attempt(self.pacer.due_time(number), context.now_ns());
+                self.set.tally.connections.refused += 1;
             }
-            Err(error) => self.lives.note(number, || format!("not attempted: {error}")),
+            Err(error) => self.set.note(number, || format!("not attempted: {error}")),
         }
     }
 
-    fn try_open(&mut self, number: u64, scene: &Scene<'_>) -> io::Result<()> {
-        let (own, peer) = self.lives.plan.addresses.pair(self.lives.plan.first_pair + number);
+    fn try_open(&mut self, number: u64, context: &LoopContext<'_>) -> io::Result<()> {
+        let (own, peer) = self.set.task.addresses.pair(self.set.task.first_pair + number);
         let socket = socket(own)?;
-        let started_ns = scene.now_ns();
+        let started_ns = context.now_ns();
         let mut stream = connect(socket, peer)?;
-        let entry = self.lives.connections.vacant_entry();
+        let entry = self.set.connections.vacant_entry();
         let slot = entry.key();
-        scene.registry.register(&mut stream, Token(slot), Interest::READABLE | Interest::WRITABLE)?;
-        entry.insert(Connection { stream, number, started_ns, deadline_ns: 0, step: Step::Connecting });
-        self.lives.tally.attempt(self.pacer.due_time(number), started_ns);
-        self.lives.set_deadline(slot, started_ns);
+        context.registry.register(&mut stream, Token(slot), Interest::READABLE | Interest::WRITABLE)?;
+        entry.insert(TcpConnection { stream, number, started_ns, deadline_ns: 0, step: ConnectionStep::Connecting });
+        self.set.tally.attempt(self.pacer.due_time(number), started_ns);
+        self.set.set_deadline(slot, started_ns);
         Ok(())
     }
 
     /// The second GET of a connection, if it is still there.
-    fn check(&mut self, slot: usize, scene: &Scene<'_>) {
-        if self.lives.connections.contains(slot) {
-            self.lives.tally.check.requested += 1;
-            self.lives.set_deadline(slot, scene.now_ns());
-            self.lives.ask(slot, false);
+    fn check(&mut self, slot: usize, context: &LoopContext<'_>) {
+        if self.set.connections.contains(slot) {
+            self.set.tally.check.requested += 1;
+            self.set.set_deadline(slot, context.now_ns());
+            self.set.ask(slot, false);
         }
     }
 
     /// The close of a kept connection. The server closes first when it is asked to, by a third GET.
-    fn close_kept(&mut self, slot: usize, scene: &Scene<'_>) {
-        if self.lives.connections.contains(slot) {
-            self.lives.set_deadline(slot, scene.now_ns());
-            match self.lives.plan.spec.close {
-                Close::ServerFirst => drop(self.lives.ask(slot, true)),
-                Close::ClientFirst | Close::Reset => self.lives.close(slot),
+    fn close_kept(&mut self, slot: usize, context: &LoopContext<'_>) {
+        if self.set.connections.contains(slot) {
+            self.set.set_deadline(slot, context.now_ns());
+            match self.set.task.spec.close {
+                Close::ServerFirst => drop(self.set.ask(slot, true)),
+                Close::ClientFirst | Close::Reset => self.set.close(slot),
             }
         }
     }
 
     /// Begins the next phase when everything of this one is settled.
     fn move_on(&mut self, now_ns: u64) {
-        if !self.pacer.is_done() || !self.lives.are_settled() {
+        if !self.pacer.is_done() || !self.set.are_settled() {
             return;
         }
-        self.lives.phase = match self.lives.phase {
-            Phase::Opening if self.lives.plan.spec.trial == TcpTrial::Capacity => Phase::Checking,
-            Phase::Checking => Phase::Closing,
-            _ => Phase::Over,
+        self.set.phase = match self.set.phase {
+            ClientPhase::Opening if self.set.task.spec.trial == TcpTrial::Capacity => ClientPhase::Checking,
+            ClientPhase::Checking => ClientPhase::Closing,
+            _ => ClientPhase::Over,
         };
-        self.turns = self.lives.connections.iter().map(|(slot, _)| slot).collect();
-        self.turns.sort_unstable_by_key(|&slot| self.lives.connections[slot].number);
-        self.pacer = pacer(self.lives.plan.spec.rate, self.turns.len() as u64);
+        self.turns = self.set.connections.iter().map(|(slot, _)| slot).collect();
+        self.turns.sort_unstable_by_key(|&slot| self.set.connections[slot].number);
+        self.pacer = pacer(self.set.task.spec.rate, self.turns.len() as u64);
         self.pacer.begin(now_ns + HEAD_START_NS);
     }
 }
 
-impl End for Client {
-    fn turn(&mut self, scene: &Scene<'_>) -> Result<(), TcpError> {
-        let now_ns = scene.now_ns();
-        if self.lives.phase == Phase::Waiting {
-            if scene.run.is_server_ready() {
-                self.lives.phase = Phase::Opening;
+impl EventHandler for TcpClient {
+    fn turn(&mut self, context: &LoopContext<'_>) -> Result<(), TcpError> {
+        let now_ns = context.now_ns();
+        if self.set.phase == ClientPhase::Waiting {
+            if context.run.is_server_ready() {
+                self.set.phase = ClientPhase::Opening;
                 self.pacer.begin(now_ns + HEAD_START_NS);
             }
             return Ok(());
         }
-        self.offer(scene);
-        self.lives.expire(now_ns);
+        self.offer(context);
+        self.set.expire(now_ns);
         self.move_on(now_ns);
-        if self.lives.phase == Phase::Over {
-            scene.run.end_client();
+        if self.set.phase == ClientPhase::Over {
+            context.run.end_client();
         }
         Ok(())
     }
 
-    fn event(&mut self, event: &Event, scene: &Scene<'_>) {
-        let (Token(slot), now_ns) = (event.token(), scene.now_ns());
-        let Some(connection) = self.lives.connections.get(slot) else { return };
-        if matches!(connection.step, Step::Connecting) {
-            self.lives.establish(slot, now_ns);
+    fn event(&mut self, event: &Event, context: &LoopContext<'_>) {
+        let (Token(slot), now_ns) = (event.token(), context.now_ns());
+        let Some(connection) = self.set.connections.get(slot) else { return };
+        if matches!(connection.step, ConnectionStep::Connecting) {
+            self.set.establish(slot, now_ns);
         }
         if event.is_readable() {
-            self.lives.read(slot, now_ns);
+            self.set.read(slot, now_ns);
         }
     }
 
     fn wake_ns(&self) -> u64 {
-        let next = if self.lives.phase == Phase::Waiting || self.pacer.is_done() {
+        let next = if self.set.phase == ClientPhase::Waiting || self.pacer.is_done() {
             u64::MAX
         } else {
             self.pacer.due_time(self.pacer.sent())
         };
-        next.min(self.lives.next_deadline_ns().unwrap_or(u64::MAX))
+        next.min(self.set.next_deadline_ns().unwrap_or(u64::MAX))
     }
 
     fn is_pacing(&self) -> bool {
@@ -168,6 +168,6 @@ impl End for Client {
     }
 
     fn is_over(&self) -> bool {
-        self.lives.phase == Phase::Over
+        self.set.phase == ClientPhase::Over
     }
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 /// The progress of a connection.
 #[derive(Debug)]
-pub(super) enum Step {
+pub(super) enum ConnectionStep {
     /// The SYN is out.
     Connecting,
     /// A request is out.
@@ -22,7 +22,7 @@ pub(super) enum Step {
 
 /// One connection.
 #[derive(Debug)]
-pub(super) struct Connection {
+pub(super) struct TcpConnection {
     pub stream: TcpStream,
     /// Its number in the trial.
     pub number: u64,
@@ -30,7 +30,7 @@ pub(super) struct Connection {
     pub started_ns: u64,
     /// The time by which whatever it waits for must have come, in nanoseconds; 0 while it waits for nothing.
     pub deadline_ns: u64,
-    pub step: Step,
+    pub step: ConnectionStep,
 }
 
 /// The way in which a connection fails.
@@ -69,7 +69,7 @@ pub(super) fn connect(socket: Socket, peer: SocketAddr) -> io::Result<TcpStream>
     }
 }
 
-impl Connection {
+impl TcpConnection {
     /// Sends a request: its few octets fit into any socket that has sent all before.
     pub(super) fn send(&mut self, request: &[u8]) -> io::Result<()> {
         let sent = self.stream.write(request)?;

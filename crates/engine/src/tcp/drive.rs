@@ -1,10 +1,10 @@
 //! The loops in which the two ends wait for events: one for both on one core, or one for each. Knows neither HTTP nor what is counted.
 
-use super::client::Client;
-use super::server::Server;
+use super::client::TcpClient;
+use super::server::TcpServer;
 use super::{TcpEnds, TcpError, try_within};
 use crate::tester::Layout;
-use crate::trial::take_place;
+use crate::trial::pin_and_prioritise;
 use mio::event::Event;
 use mio::{Events, Poll, Registry, Token};
 use sixbench_io::clock::Clock;
@@ -26,12 +26,12 @@ const LONGEST_SLEEP_NS: u64 = 20_000_000;
 pub(super) const SERVER: usize = 1 << 62;
 
 /// One end: told when it is its turn, and of events at its sockets. Never waits.
-pub(super) trait End: Send {
+pub(super) trait EventHandler: Send {
     /// Does what is due.
-    fn turn(&mut self, scene: &Scene<'_>) -> Result<(), TcpError>;
+    fn turn(&mut self, context: &LoopContext<'_>) -> Result<(), TcpError>;
 
     /// Takes in an event at one of its sockets.
-    fn event(&mut self, event: &Event, scene: &Scene<'_>);
+    fn event(&mut self, event: &Event, context: &LoopContext<'_>);
 
     /// Returns the time at which its next turn is due at the latest, in nanoseconds.
     fn wake_ns(&self) -> u64;
@@ -46,19 +46,19 @@ pub(super) trait End: Send {
 }
 
 /// The parts of its loop that an end sees.
-pub(super) struct Scene<'a> {
+pub(super) struct LoopContext<'a> {
     pub registry: &'a Registry,
-    pub run: &'a Run<'a>,
+    pub run: &'a TcpRun<'a>,
 }
 
-impl Scene<'_> {
+impl LoopContext<'_> {
     pub(super) fn now_ns(&self) -> u64 {
         self.run.clock.now_ns()
     }
 }
 
 /// The state that the loops of a trial share.
-pub(super) struct Run<'a> {
+pub(super) struct TcpRun<'a> {
     clock: &'a Clock,
     stop: &'a AtomicBool,
     is_server_ready: AtomicBool,
@@ -68,7 +68,7 @@ pub(super) struct Run<'a> {
     has_failed: AtomicBool,
 }
 
-impl<'a> Run<'a> {
+impl<'a> TcpRun<'a> {
     /// `is_server_ready`: there is no server of ours to wait for.
     pub(super) fn new(clock: &'a Clock, stop: &'a AtomicBool, is_server_ready: bool) -> Self {
         let flag = AtomicBool::new;
@@ -95,15 +95,15 @@ impl<'a> Run<'a> {
     /// Runs both ends to the end of the trial and gives them back.
     pub(super) fn perform(
         &self,
-        mut client: Client,
-        mut server: Option<Server>,
+        mut client: TcpClient,
+        mut server: Option<TcpServer>,
         ends: &TcpEnds,
         layout: &Layout,
-    ) -> Result<(Client, Option<Server>), TcpError> {
+    ) -> Result<(TcpClient, Option<TcpServer>), TcpError> {
         let (client_place, server_place) = (ends.client_namespace.as_deref(), ends.server_namespace.as_deref());
         let (first, second) = (layout.cores.first().copied(), layout.cores.get(1).copied());
         let worst_gap_ns = std::thread::scope(|scope| {
-            let mut together: Vec<&mut dyn End> = vec![&mut client];
+            let mut together: Vec<&mut dyn EventHandler> = vec![&mut client];
             let serving = match (server.as_mut(), second) {
                 (Some(server), Some(_)) => Some(scope.spawn(move || self.attend(server_place, second, &mut [server]))),
                 (Some(server), None) => {
@@ -121,46 +121,46 @@ impl<'a> Run<'a> {
 
     /// Takes the place of a loop and turns it. Sockets made in the loop are the client's alone; the server's listeners came from their own
     /// namespace, and what they accept stays there.
-    fn attend(&self, namespace: Option<&str>, core: Option<u32>, ends: &mut [&mut dyn End]) -> Result<u64, TcpError> {
+    fn attend(&self, namespace: Option<&str>, core: Option<u32>, ends: &mut [&mut dyn EventHandler]) -> Result<u64, TcpError> {
         let result = try_within(namespace, || {
-            take_place(core);
+            pin_and_prioritise(core);
             self.turn_round(ends)
         });
         result.inspect_err(|_| self.has_failed.store(true, Ordering::Relaxed))
     }
 
     /// Turns the loop until the ends are over; returns the longest work between two looks at the sockets.
-    fn turn_round(&self, ends: &mut [&mut dyn End]) -> Result<u64, TcpError> {
+    fn turn_round(&self, ends: &mut [&mut dyn EventHandler]) -> Result<u64, TcpError> {
         let (mut poll, mut events) = (Poll::new()?, Events::with_capacity(BATCH));
         let (mut looked_ns, mut worst_gap_ns) = (self.clock.now_ns(), 0);
         while !self.has_failed.load(Ordering::Relaxed) && !ends.iter().all(|end| end.is_over()) {
             if self.stop.load(Ordering::Relaxed) {
                 return Err(TcpError::Interrupted);
             }
-            let scene = Scene { registry: poll.registry(), run: self };
-            ends.iter_mut().try_for_each(|end| end.turn(&scene))?;
+            let context = LoopContext { registry: poll.registry(), run: self };
+            ends.iter_mut().try_for_each(|end| end.turn(&context))?;
             let wake_ns = ends.iter().map(|end| end.wake_ns()).min().unwrap_or(0);
             let now_ns = self.clock.now_ns();
             worst_gap_ns = worst_gap_ns.max(now_ns - looked_ns);
-            look(&mut poll, &mut events, self.patience(now_ns, wake_ns, ends[0].is_pacing()))?;
+            look(&mut poll, &mut events, self.sleep_time(now_ns, wake_ns, ends[0].is_pacing()))?;
             looked_ns = self.clock.now_ns();
-            let scene = Scene { registry: poll.registry(), run: self };
+            let context = LoopContext { registry: poll.registry(), run: self };
             for event in &events {
                 let Token(token) = event.token();
                 let end = usize::from(token & SERVER != 0 && ends.len() > 1);
-                ends[end].event(event, &scene);
+                ends[end].event(event, &context);
             }
         }
         Ok(worst_gap_ns)
     }
 
     /// Returns the time for which a loop may sleep. The loop that keeps the schedule decides for both.
-    fn patience(&self, now_ns: u64, wake_ns: u64, is_pacing: bool) -> Duration {
-        let patience = patience(now_ns, wake_ns);
+    fn sleep_time(&self, now_ns: u64, wake_ns: u64, is_pacing: bool) -> Duration {
+        let sleep_time = sleep_time(now_ns, wake_ns);
         if is_pacing {
-            self.is_busy.store(patience.is_zero(), Ordering::Relaxed);
+            self.is_busy.store(sleep_time.is_zero(), Ordering::Relaxed);
         }
-        if self.is_busy.load(Ordering::Relaxed) { Duration::ZERO } else { patience }
+        if self.is_busy.load(Ordering::Relaxed) { Duration::ZERO } else { sleep_time }
     }
 }
 
@@ -168,15 +168,15 @@ fn join<T>(thread: ScopedJoinHandle<'_, T>) -> T {
     thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
-fn look(poll: &mut Poll, events: &mut Events, patience: Duration) -> io::Result<()> {
-    match poll.poll(events, Some(patience)) {
+fn look(poll: &mut Poll, events: &mut Events, sleep_time: Duration) -> io::Result<()> {
+    match poll.poll(events, Some(sleep_time)) {
         Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(()),
         result => result,
     }
 }
 
 /// Returns the time for which a loop may sleep that must be awake at `wake_ns`: zero where that is near.
-fn patience(now_ns: u64, wake_ns: u64) -> Duration {
+fn sleep_time(now_ns: u64, wake_ns: u64) -> Duration {
     let left_ns = wake_ns.saturating_sub(now_ns).min(LONGEST_SLEEP_NS);
     if left_ns < WORTH_SLEEPING_NS { Duration::ZERO } else { Duration::from_millis(left_ns / 1_000_000 - 2) }
 }
@@ -187,9 +187,9 @@ mod tests {
 
     #[test]
     fn a_loop_sleeps_only_until_well_before_its_next_turn() {
-        assert_eq!(patience(0, 2_999_999), Duration::ZERO);
-        assert_eq!(patience(10, 5), Duration::ZERO);
-        assert_eq!(patience(0, 10_000_000), Duration::from_millis(8));
-        assert_eq!(patience(0, u64::MAX), Duration::from_millis(18));
+        assert_eq!(sleep_time(0, 2_999_999), Duration::ZERO);
+        assert_eq!(sleep_time(10, 5), Duration::ZERO);
+        assert_eq!(sleep_time(0, 10_000_000), Duration::from_millis(8));
+        assert_eq!(sleep_time(0, u64::MAX), Duration::from_millis(18));
     }
 }

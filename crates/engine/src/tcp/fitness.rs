@@ -1,6 +1,6 @@
 //! Whether the tester itself can hold what a trial asks for: checked before the first SYN, so that it is not counted as a failure of the DUT.
 
-use super::addresses::Need;
+use super::addresses::ConnectionDemand;
 use super::connection::socket;
 use super::{TcpEnds, TcpError, place, try_within};
 use sixbench_io::limit;
@@ -11,7 +11,7 @@ use std::net::{IpAddr, SocketAddr};
 const SPARE: u64 = 64;
 
 /// Checks what was asked, and what this process has for it.
-pub(super) fn check(ends: &TcpEnds, spec: &TcpSpec, need: Need) -> Result<(), TcpError> {
+pub(super) fn check(ends: &TcpEnds, spec: &TcpSpec, need: ConnectionDemand) -> Result<(), TcpError> {
     check_asked(ends, spec)?;
     check_descriptors(need.at_once, ends.listen.is_some())
 }

@@ -15,14 +15,14 @@ const HEAD_END: &[u8] = b"\r\n\r\n";
 
 /// The request of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Request {
+pub(super) struct HttpRequest {
     /// The number that names the object.
     pub key: u64,
     /// True for `Connection: close`: the server closes after the response.
     pub closes: bool,
 }
 
-impl Request {
+impl HttpRequest {
     /// Writes the request in place of what `out` holds.
     pub(super) fn write(&self, host: impl Display, out: &mut Vec<u8>) {
         out.clear();
@@ -113,22 +113,22 @@ pub(super) struct RequestReader {
 
 /// The result of taking a piece of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Heard {
+pub(super) enum ParsedRequest {
     /// More is to come.
     Part,
     /// It is whole.
-    Whole(Request),
+    Whole(HttpRequest),
     /// It is not what our client says: something on the way changed it.
     Malformed,
 }
 
 impl RequestReader {
     /// Takes a piece. Our clients wait for the response, so that nothing may follow a request.
-    pub(super) fn take(&mut self, piece: &[u8]) -> Heard {
-        match self.head.take(piece, Request::parse) {
-            (HeadEnd::Open, _) => Heard::Part,
-            (HeadEnd::At(end), Some(Some(request))) if end == piece.len() => Heard::Whole(request),
-            _ => Heard::Malformed,
+    pub(super) fn take(&mut self, piece: &[u8]) -> ParsedRequest {
+        match self.head.take(piece, HttpRequest::parse) {
+            (HeadEnd::Open, _) => ParsedRequest::Part,
+            (HeadEnd::At(end), Some(Some(request))) if end == piece.len() => ParsedRequest::Whole(request),
+            _ => ParsedRequest::Malformed,
         }
     }
 }
@@ -145,7 +145,7 @@ pub(super) struct ResponseReader {
 
 /// The result of taking a piece of a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Seen {
+pub(super) enum ResponseProgress {
     /// Right so far.
     Part,
     /// Whole, and right in every octet.
@@ -161,29 +161,29 @@ impl ResponseReader {
     }
 
     /// Takes a piece.
-    pub(super) fn take(&mut self, piece: &[u8]) -> Seen {
+    pub(super) fn take(&mut self, piece: &[u8]) -> ResponseProgress {
         let Some(seen) = self.seen else { return self.take_head(piece) };
         let left = self.octets - seen;
         if piece.len() as u64 > u64::from(left) {
-            return Seen::Wrong("more octets than the object has");
+            return ResponseProgress::Wrong("more octets than the object has");
         }
         if !piece.iter().zip(seen..).all(|(&found, place)| found == octet(self.key, place)) {
-            return Seen::Wrong("octets that are not the object's");
+            return ResponseProgress::Wrong("octets that are not the object's");
         }
         self.seen = Some(seen + piece.len() as u32);
-        if piece.len() as u32 == left { Seen::Right } else { Seen::Part }
+        if piece.len() as u32 == left { ResponseProgress::Right } else { ResponseProgress::Part }
     }
 
-    fn take_head(&mut self, piece: &[u8]) -> Seen {
+    fn take_head(&mut self, piece: &[u8]) -> ResponseProgress {
         let octets = self.octets;
         match self.head.take(piece, |head| check_head(head, octets)) {
-            (HeadEnd::Open, _) => Seen::Part,
+            (HeadEnd::Open, _) => ResponseProgress::Part,
             (HeadEnd::At(end), Some(Ok(()))) => {
                 self.seen = Some(0);
                 self.take(&piece[end..])
             }
-            (_, Some(Err(why))) => Seen::Wrong(why),
-            _ => Seen::Wrong("no end of its head"),
+            (_, Some(Err(why))) => ResponseProgress::Wrong(why),
+            _ => ResponseProgress::Wrong("no end of its head"),
         }
     }
 }
@@ -203,7 +203,7 @@ fn check_head(head: &[u8], octets: u32) -> Result<(), &'static str> {
 mod tests {
     use super::*;
 
-    const GET: Request = Request { key: 0x5e7, closes: true };
+    const GET: HttpRequest = HttpRequest { key: 0x5e7, closes: true };
 
     fn request() -> Vec<u8> {
         let mut octets = Vec::new();
@@ -218,11 +218,11 @@ mod tests {
     }
 
     /// What a reader says after the last of the pieces.
-    fn seen<'a>(mut pieces: impl Iterator<Item = &'a [u8]>, octets: u32) -> Seen {
+    fn seen<'a>(mut pieces: impl Iterator<Item = &'a [u8]>, octets: u32) -> ResponseProgress {
         let mut reader = ResponseReader::new(GET.key, octets);
         pieces
-            .try_fold(Seen::Part, |_, piece| match reader.take(piece) {
-                Seen::Part => Ok(Seen::Part),
+            .try_fold(ResponseProgress::Part, |_, piece| match reader.take(piece) {
+                ResponseProgress::Part => Ok(ResponseProgress::Part),
                 end => Err(end),
             })
             .unwrap_or_else(|end| end)
@@ -237,8 +237,8 @@ mod tests {
         for size in 1..=octets.len() {
             let mut reader = RequestReader::default();
             let heard: Vec<_> = octets.chunks(size).map(|piece| reader.take(piece)).collect();
-            assert_eq!(heard.last(), Some(&Heard::Whole(GET)), "{size}");
-            assert!(heard[..heard.len() - 1].iter().all(|heard| *heard == Heard::Part));
+            assert_eq!(heard.last(), Some(&ParsedRequest::Whole(GET)), "{size}");
+            assert!(heard[..heard.len() - 1].iter().all(|heard| *heard == ParsedRequest::Part));
         }
     }
 
@@ -247,8 +247,8 @@ mod tests {
         let mut reader = RequestReader::default();
         for _ in 0..3 {
             let octets = request();
-            assert_eq!(reader.take(&octets[..20]), Heard::Part);
-            assert_eq!(reader.take(&octets[20..]), Heard::Whole(GET));
+            assert_eq!(reader.take(&octets[..20]), ParsedRequest::Part);
+            assert_eq!(reader.take(&octets[20..]), ParsedRequest::Whole(GET));
         }
     }
 
@@ -257,9 +257,9 @@ mod tests {
         for octets in
             ["POST /1 HTTP/1.1\r\n\r\n", "GET /1 HTTP/1.0\r\n\r\n", "GET /x HTTP/1.1\r\n\r\n", "GET /1 HTTP/1.1\r\n\r\nmore"]
         {
-            assert_eq!(RequestReader::default().take(octets.as_bytes()), Heard::Malformed, "{octets}");
+            assert_eq!(RequestReader::default().take(octets.as_bytes()), ParsedRequest::Malformed, "{octets}");
         }
-        assert_eq!(RequestReader::default().take(&[b'x'; 2000]), Heard::Malformed);
+        assert_eq!(RequestReader::default().take(&[b'x'; 2000]), ParsedRequest::Malformed);
     }
 
     #[test]
@@ -267,7 +267,7 @@ mod tests {
         for octets in [0, 1, 64, 1000] {
             let response = response(octets);
             for size in [1, 2, 3, 7, 64, response.len()] {
-                assert_eq!(seen(response.chunks(size), octets), Seen::Right, "{octets} octets in pieces of {size}");
+                assert_eq!(seen(response.chunks(size), octets), ResponseProgress::Right, "{octets} octets in pieces of {size}");
             }
         }
     }
@@ -279,20 +279,20 @@ mod tests {
         for place in head..right.len() {
             let mut wrong = right.clone();
             wrong[place] ^= 1;
-            assert_eq!(seen(wrong.chunks(50), 64), Seen::Wrong("octets that are not the object's"));
+            assert_eq!(seen(wrong.chunks(50), 64), ResponseProgress::Wrong("octets that are not the object's"));
         }
         let longer = [&right[..], b"x"].concat();
-        assert_eq!(seen(longer.chunks(1000), 64), Seen::Wrong("more octets than the object has"));
-        assert_eq!(seen(right[..right.len() - 1].chunks(1000), 64), Seen::Part, "an octet is missing");
+        assert_eq!(seen(longer.chunks(1000), 64), ResponseProgress::Wrong("more octets than the object has"));
+        assert_eq!(seen(right[..right.len() - 1].chunks(1000), 64), ResponseProgress::Part, "an octet is missing");
     }
 
     #[test]
     fn another_objects_response_another_status_and_another_length_are_wrong() {
         let mut other = Vec::new();
-        Request { key: 1, closes: true }.write_response(64, &mut other);
-        assert_eq!(seen(other.chunks(1000), 64), Seen::Wrong("octets that are not the object's"));
+        HttpRequest { key: 1, closes: true }.write_response(64, &mut other);
+        assert_eq!(seen(other.chunks(1000), 64), ResponseProgress::Wrong("octets that are not the object's"));
         let gone = b"HTTP/1.1 404 Not Found\r\n\r\n";
-        assert_eq!(seen(gone.chunks(1000), 64), Seen::Wrong("another status than 200"));
-        assert_eq!(seen(response(63).chunks(1000), 64), Seen::Wrong("another length than the object's"));
+        assert_eq!(seen(gone.chunks(1000), 64), ResponseProgress::Wrong("another status than 200"));
+        assert_eq!(seen(response(63).chunks(1000), 64), ResponseProgress::Wrong("another length than the object's"));
     }
 }

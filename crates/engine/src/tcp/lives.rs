@@ -1,9 +1,9 @@
 //! The client's connections: sees each to its end or its time limit, and counts. Makes none and knows no schedule.
 
-use super::addresses::Addresses;
-use super::connection::{Connection, Failure, Step};
-use super::http::{Request, ResponseReader, Seen};
-use super::tally::{Loss, Phase, Tally};
+use super::addresses::AddressPairs;
+use super::connection::{ConnectionStep, Failure, TcpConnection};
+use super::http::{HttpRequest, ResponseProgress, ResponseReader};
+use super::tally::{ClientPhase, Loss, TcpTally};
 use crate::flow::mix;
 use sixbench_method::trial::tcp::{Close, TcpSpec, TcpTrial};
 use slab::Slab;
@@ -15,9 +15,9 @@ use std::net::Shutdown;
 const PIECE: usize = 1 << 16;
 
 /// The client's task in a trial.
-pub(super) struct Plan {
+pub(super) struct ClientTask {
     pub spec: TcpSpec,
-    pub addresses: Addresses,
+    pub addresses: AddressPairs,
     /// The pair of addresses of the first connection.
     pub first_pair: u64,
     pub stall_ns: u64,
@@ -26,38 +26,38 @@ pub(super) struct Plan {
 }
 
 /// The connections of a trial.
-pub(super) struct Lives {
-    pub plan: Plan,
-    pub phase: Phase,
-    pub connections: Slab<Connection>,
+pub(super) struct ConnectionSet {
+    pub task: ClientTask,
+    pub phase: ClientPhase,
+    pub connections: Slab<TcpConnection>,
     /// When which connection's time is up, in order: the limit is the same for all. An entry whose connection has another deadline by
     /// then is of the past.
     deadlines: VecDeque<(u64, usize)>,
     /// Connections that wait for something.
     pending: usize,
-    pub tally: Tally,
+    pub tally: TcpTally,
     request: Vec<u8>,
     piece: Box<[u8]>,
 }
 
 /// Names the object of one request: no two of a tester's trials are the same.
-fn key(trial: u64, connection: u64, phase: Phase) -> u64 {
+fn key(trial: u64, connection: u64, phase: ClientPhase) -> u64 {
     mix(trial << 48 | connection << 2 | phase as u64)
 }
 
-impl Lives {
+impl ConnectionSet {
     /// None yet. `nominal_ns`: from the first attempt to the last by the schedule.
-    pub(super) fn new(plan: Plan, nominal_ns: u64) -> Self {
-        let kept = if plan.spec.trial == TcpTrial::Capacity { plan.spec.connections as usize } else { 0 };
+    pub(super) fn new(task: ClientTask, nominal_ns: u64) -> Self {
+        let kept = if task.spec.trial == TcpTrial::Capacity { task.spec.connections as usize } else { 0 };
         Self {
-            tally: Tally::new(plan.spec.connections, nominal_ns, plan.stall_ns),
-            phase: Phase::Waiting,
+            tally: TcpTally::new(task.spec.connections, nominal_ns, task.stall_ns),
+            phase: ClientPhase::Waiting,
             connections: Slab::with_capacity(kept),
             deadlines: VecDeque::new(),
             pending: 0,
             request: Vec::new(),
             piece: vec![0; PIECE].into_boxed_slice(),
-            plan,
+            task,
         }
     }
 
@@ -74,12 +74,12 @@ impl Lives {
     /// Sends a request on a connection; returns whether it went out.
     pub(super) fn ask(&mut self, slot: usize, closes: bool) -> bool {
         let connection = &mut self.connections[slot];
-        let key = key(self.plan.trial, connection.number, self.phase);
-        let (_, peer) = self.plan.addresses.pair(self.plan.first_pair + connection.number);
-        Request { key, closes }.write(peer, &mut self.request);
+        let key = key(self.task.trial, connection.number, self.phase);
+        let (_, peer) = self.task.addresses.pair(self.task.first_pair + connection.number);
+        HttpRequest { key, closes }.write(peer, &mut self.request);
         match connection.send(&self.request) {
             Ok(()) => {
-                connection.step = Step::Waiting(ResponseReader::new(key, self.plan.spec.object_octets));
+                connection.step = ConnectionStep::Waiting(ResponseReader::new(key, self.task.spec.object_octets));
                 return true;
             }
             // Not connected yet: an event will tell.
@@ -93,7 +93,7 @@ impl Lives {
     pub(super) fn establish(&mut self, slot: usize, now_ns: u64) {
         let started_ns = self.connections[slot].started_ns;
         let reset_before = self.tally.connections.reset;
-        let closes = self.plan.spec.trial == TcpTrial::Rate && self.plan.spec.close == Close::ServerFirst;
+        let closes = self.task.spec.trial == TcpTrial::Rate && self.task.spec.close == Close::ServerFirst;
         let is_out = self.ask(slot, closes);
         // A RST that is no refusal came after the SYN/ACK.
         if is_out || self.tally.connections.reset > reset_before {
@@ -116,33 +116,33 @@ impl Lives {
 
     fn take(&mut self, slot: usize, octets: usize, now_ns: u64) {
         let seen = match &mut self.connections[slot].step {
-            Step::Waiting(reader) => reader.take(&self.piece[..octets]),
-            _ => Seen::Wrong("octets nobody asked for"),
+            ConnectionStep::Waiting(reader) => reader.take(&self.piece[..octets]),
+            _ => ResponseProgress::Wrong("octets nobody asked for"),
         };
         match seen {
-            Seen::Part => {}
-            Seen::Right => self.answered(slot, now_ns),
-            Seen::Wrong(why) => self.lose(slot, Loss::Wrong(why)),
+            ResponseProgress::Part => {}
+            ResponseProgress::Right => self.answered(slot, now_ns),
+            ResponseProgress::Wrong(why) => self.lose(slot, Loss::Wrong(why)),
         }
     }
 
     /// A response is whole and right.
     fn answered(&mut self, slot: usize, now_ns: u64) {
         match self.phase {
-            Phase::Opening => {
+            ClientPhase::Opening => {
                 self.tally.connections.completed += 1;
                 self.tally.complete.take(now_ns - self.connections[slot].started_ns);
             }
-            Phase::Checking => self.tally.check.alive += 1,
+            ClientPhase::Checking => self.tally.check.alive += 1,
             _ => {}
         }
-        let is_kept = self.plan.spec.trial == TcpTrial::Capacity && self.phase != Phase::Closing;
+        let is_kept = self.task.spec.trial == TcpTrial::Capacity && self.phase != ClientPhase::Closing;
         if is_kept { self.keep(slot) } else { self.close(slot) }
     }
 
     fn keep(&mut self, slot: usize) {
         let connection = &mut self.connections[slot];
-        connection.step = Step::Open;
+        connection.step = ConnectionStep::Open;
         connection.deadline_ns = 0;
         self.pending -= 1;
     }
@@ -150,8 +150,8 @@ impl Lives {
     /// Closes, or lets the server do it.
     pub(super) fn close(&mut self, slot: usize) {
         let connection = &mut self.connections[slot];
-        connection.step = Step::Closing;
-        match self.plan.spec.close {
+        connection.step = ConnectionStep::Closing;
+        match self.task.spec.close {
             Close::ServerFirst => {}
             // Where it fails the end is seen when reading.
             Close::ClientFirst => drop(connection.stream.shutdown(Shutdown::Write)),
@@ -161,7 +161,7 @@ impl Lives {
 
     /// The other end's FIN.
     fn end(&mut self, slot: usize) {
-        if matches!(self.connections[slot].step, Step::Closing) {
+        if matches!(self.connections[slot].step, ConnectionStep::Closing) {
             drop(self.remove(slot));
         } else {
             self.lose(slot, Loss::Ended);
@@ -172,28 +172,28 @@ impl Lives {
         let connection = self.remove(slot);
         self.tally.lose(self.phase, &connection.step, loss);
         let step = match connection.step {
-            Step::Connecting => "connecting",
-            Step::Waiting(_) => "waiting for a response",
-            Step::Open => "kept open",
-            Step::Closing => "closing",
+            ConnectionStep::Connecting => "connecting",
+            ConnectionStep::Waiting(_) => "waiting for a response",
+            ConnectionStep::Open => "kept open",
+            ConnectionStep::Closing => "closing",
         };
         self.note(connection.number, || format!("{loss:?} while {step}"));
         connection.reset();
     }
 
     pub(super) fn note(&mut self, number: u64, what: impl FnOnce() -> String) {
-        let (own, peer) = self.plan.addresses.pair(self.plan.first_pair + number);
+        let (own, peer) = self.task.addresses.pair(self.task.first_pair + number);
         self.tally.note(|| format!("connection {number} from {own} to {peer}: {}", what()));
     }
 
-    fn remove(&mut self, slot: usize) -> Connection {
+    fn remove(&mut self, slot: usize) -> TcpConnection {
         let connection = self.connections.remove(slot);
         self.pending -= usize::from(connection.deadline_ns != 0);
         connection
     }
 
     pub(super) fn set_deadline(&mut self, slot: usize, now_ns: u64) {
-        let deadline_ns = now_ns + self.plan.spec.time_limit_ns;
+        let deadline_ns = now_ns + self.task.spec.time_limit_ns;
         self.connections[slot].deadline_ns = deadline_ns;
         self.deadlines.push_back((deadline_ns, slot));
         self.pending += 1;

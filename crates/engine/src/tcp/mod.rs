@@ -27,14 +27,14 @@ mod server;
 mod tally;
 mod times;
 
-use crate::memory::{self, OutOfMemory, Work};
+use crate::memory::{self, OutOfMemory, TrafficKind};
 use crate::tester::Layout;
-use addresses::{Addresses, Need, Rotation};
-use client::Client;
+use addresses::{AddressPairs, ConnectionDemand, Rotation};
+use client::TcpClient;
 use ipnet::IpNet;
 use kernel::KernelTcp;
-use lives::Plan;
-use server::Server;
+use lives::ClientTask;
+use server::TcpServer;
 use sixbench_io::clock::Clock;
 use sixbench_io::thread;
 use sixbench_method::isolation::{Addressed, Admitted};
@@ -174,7 +174,7 @@ pub struct TcpTester {
     ends: TcpEnds,
     settings: TcpSettings,
     layout: Layout,
-    addresses: Addresses,
+    addresses: AddressPairs,
     rotation: Rotation,
     clock: Clock,
     stop: Arc<AtomicBool>,
@@ -187,7 +187,7 @@ impl TcpTester {
     /// `stop` ends a trial early.
     pub fn new(ends: Admitted<TcpEnds>, settings: TcpSettings, layout: Layout, stop: Arc<AtomicBool>) -> Self {
         let ends = ends.into_inner();
-        let addresses = Addresses::new(&ends);
+        let addresses = AddressPairs::new(&ends);
         Self {
             ends,
             settings,
@@ -206,7 +206,7 @@ impl TcpTester {
     pub fn set(&mut self, ends: Admitted<TcpEnds>, settings: TcpSettings) {
         let ends = ends.into_inner();
         if ends != self.ends {
-            self.addresses = Addresses::new(&ends);
+            self.addresses = AddressPairs::new(&ends);
             self.are_places_checked = false;
             self.ends = ends;
         }
@@ -216,13 +216,13 @@ impl TcpTester {
     /// One trial of RFC 3511 section 5.3: tries `rate` connections per second for `duration`; on each a GET, then the close.
     pub fn measure_rate(&mut self, rate: u64, duration: Duration) -> Result<TcpResult, TcpError> {
         let connections = (u128::from(rate) * duration.as_nanos() / 1_000_000_000) as u64;
-        self.perform(self.spec(TcpTrial::Rate, connections, rate), Need::of_rate(connections, rate, &self.settings))
+        self.perform(self.spec(TcpTrial::Rate, connections, rate), ConnectionDemand::of_rate(connections, rate, &self.settings))
     }
 
     /// One trial of RFC 3511 section 5.2: opens `connections` at `rate` per second, with a GET on each, and keeps them open; when all are,
     /// each makes a second GET (again at `rate`), and when all have, each is closed (again at `rate`).
     pub fn measure_capacity(&mut self, connections: u64, rate: u64) -> Result<TcpResult, TcpError> {
-        self.perform(self.spec(TcpTrial::Capacity, connections, rate), Need::of_capacity(connections))
+        self.perform(self.spec(TcpTrial::Capacity, connections, rate), ConnectionDemand::of_capacity(connections))
     }
 
     fn spec(&self, trial: TcpTrial, connections: u64, rate: u64) -> TcpSpec {
@@ -230,15 +230,15 @@ impl TcpTester {
         TcpSpec { trial, rate, connections, object_octets, time_limit_ns: time_limit.as_nanos() as u64, close }
     }
 
-    fn perform(&mut self, spec: TcpSpec, need: Need) -> Result<TcpResult, TcpError> {
-        fitness::check(&self.ends, &spec, need)?;
+    fn perform(&mut self, spec: TcpSpec, demand: ConnectionDemand) -> Result<TcpResult, TcpError> {
+        fitness::check(&self.ends, &spec, demand)?;
         if !self.are_places_checked {
             fitness::check_places(&self.ends)?;
             self.are_places_checked = true;
         }
-        let first_pair = self.rotation.begin(&self.addresses, need, spec.close, Instant::now())?;
+        let first_pair = self.rotation.begin(&self.addresses, demand, spec.close, Instant::now())?;
         self.trials += 1;
-        let plan = Plan {
+        let task = ClientTask {
             spec,
             addresses: self.addresses.clone(),
             first_pair,
@@ -246,13 +246,13 @@ impl TcpTester {
             trial: self.trials,
         };
         let before = self.kernels()?;
-        let server = self.ends.listen.map(|address| Server::open(address, &self.ends, &spec)).transpose()?;
-        let run = drive::Run::new(&self.clock, &self.stop, server.is_none());
-        let outcome = run.perform(Client::new(plan), server, &self.ends, &self.layout);
+        let server = self.ends.listen.map(|address| TcpServer::open(address, &self.ends, &spec)).transpose()?;
+        let run = drive::TcpRun::new(&self.clock, &self.stop, server.is_none());
+        let outcome = run.perform(TcpClient::new(task), server, &self.ends, &self.layout);
         self.rotation.end(spec.connections, spec.close, Instant::now());
         let (client, server) = outcome?;
         let after = self.kernels()?;
-        Ok(client.finish(server.map(Server::finish), kernel_counts(after[0].since(before[0]), after[1].since(before[1]))))
+        Ok(client.finish(server.map(TcpServer::finish), kernel_counts(after[0].since(before[0]), after[1].since(before[1]))))
     }
 
     /// Reads the counters of the client's namespace and of the server's.
@@ -267,7 +267,7 @@ impl Measurer for TcpTester {
     type Error = TcpError;
 
     fn measure(&mut self, spec: &TrialSpec) -> Result<TrialResult, TcpError> {
-        memory::ensure(spec, Work::Tcp(&self.settings))?;
+        memory::ensure(spec, TrafficKind::Tcp(&self.settings))?;
         let result = match spec.shape {
             Shape::TcpRate => self.measure_rate(spec.rate.0, Duration::from_nanos(spec.duration_ns)),
             Shape::TcpCapacity { connections } => self.measure_capacity(connections, spec.rate.0),

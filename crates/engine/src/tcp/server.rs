@@ -2,8 +2,8 @@
 //! close by then ends with the trial.
 
 use super::connection::reset;
-use super::drive::{End, SERVER, Scene};
-use super::http::{Heard, Request, RequestReader};
+use super::drive::{EventHandler, LoopContext, SERVER};
+use super::http::{HttpRequest, ParsedRequest, RequestReader};
 use super::{TcpEnds, TcpError, place, try_within};
 use ipnet::IpNet;
 use mio::event::Event;
@@ -30,25 +30,25 @@ const GRACE_NS: u64 = 100_000_000;
 
 /// One accepted connection.
 #[derive(Debug)]
-struct Visit {
+struct AcceptedConnection {
     stream: TcpStream,
     reader: RequestReader,
     /// The request being answered, and octets of the response already written.
-    answering: Option<(Request, usize)>,
+    answering: Option<(HttpRequest, usize)>,
     deadline_ns: u64,
 }
 
 /// A listening socket.
-struct Door {
-    listener: TcpListener,
+struct ListeningSocket {
+    socket: TcpListener,
     /// True if connections may be waiting to be accepted.
-    is_knocked_at: bool,
+    is_accept_ready: bool,
 }
 
 /// The server.
-pub(super) struct Server {
-    doors: Vec<Door>,
-    visits: Slab<Visit>,
+pub(super) struct TcpServer {
+    listeners: Vec<ListeningSocket>,
+    connections: Slab<AcceptedConnection>,
     deadlines: VecDeque<(u64, usize)>,
     /// From accepting to giving up; none where connections are kept.
     time_limit_ns: Option<u64>,
@@ -76,20 +76,20 @@ fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     Ok(TcpListener::from_std(socket.into()))
 }
 
-impl Server {
+impl TcpServer {
     /// Listens on every port, in the server's namespace.
     pub(super) fn open(address: IpAddr, ends: &TcpEnds, spec: &TcpSpec) -> Result<Self, TcpError> {
         let namespace = ends.server_namespace.as_deref();
         let open = |port| {
             let address = SocketAddr::new(address, port);
-            let listener = listen(address).map_err(|source| TcpError::Listen { address, place: place(namespace), source })?;
-            Ok(Door { listener, is_knocked_at: false })
+            let socket = listen(address).map_err(|source| TcpError::Listen { address, place: place(namespace), source })?;
+            Ok(ListeningSocket { socket, is_accept_ready: false })
         };
-        let doors = try_within(namespace, || ends.server_ports.clone().map(open).collect::<Result<_, _>>())?;
+        let listeners = try_within(namespace, || ends.server_ports.clone().map(open).collect::<Result<_, _>>())?;
         let kept = if spec.trial == TcpTrial::Capacity { spec.connections as usize } else { 0 };
         Ok(Self {
-            doors,
-            visits: Slab::with_capacity(kept),
+            listeners,
+            connections: Slab::with_capacity(kept),
             deadlines: VecDeque::new(),
             time_limit_ns: (spec.trial == TcpTrial::Rate).then_some(spec.time_limit_ns),
             object_octets: spec.object_octets,
@@ -106,30 +106,30 @@ impl Server {
 
     /// The counts of the trial. What is still open ends by a RST, as RFC 3511 recommends between trials.
     pub(super) fn finish(mut self) -> ServerCounts {
-        self.counts.abandoned += self.visits.len() as u64;
-        self.visits.drain().for_each(|visit| reset(visit.stream));
+        self.counts.abandoned += self.connections.len() as u64;
+        self.connections.drain().for_each(|connection| reset(connection.stream));
         self.counts.source_addresses = self.sources.len() as u64;
         self.counts
     }
 
-    fn open_doors(&mut self, scene: &Scene<'_>) -> io::Result<()> {
-        for (index, door) in self.doors.iter_mut().enumerate() {
-            scene.registry.register(&mut door.listener, Token(SERVER | index), Interest::READABLE)?;
+    fn register_listeners(&mut self, context: &LoopContext<'_>) -> io::Result<()> {
+        for (index, listener) in self.listeners.iter_mut().enumerate() {
+            context.registry.register(&mut listener.socket, Token(SERVER | index), Interest::READABLE)?;
         }
         self.is_open = true;
-        scene.run.open_server();
+        context.run.open_server();
         Ok(())
     }
 
-    fn accept(&mut self, scene: &Scene<'_>) -> io::Result<()> {
-        for index in 0..self.doors.len() {
+    fn accept(&mut self, context: &LoopContext<'_>) -> io::Result<()> {
+        for index in 0..self.listeners.len() {
             for _ in 0..BURST {
-                if !self.doors[index].is_knocked_at {
+                if !self.listeners[index].is_accept_ready {
                     break;
                 }
-                match self.doors[index].listener.accept() {
-                    Ok((stream, from)) => self.welcome(stream, from.ip(), scene)?,
-                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => self.doors[index].is_knocked_at = false,
+                match self.listeners[index].socket.accept() {
+                    Ok((stream, from)) => self.on_accept(stream, from.ip(), context)?,
+                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => self.listeners[index].is_accept_ready = false,
                     // It ended before it was accepted.
                     Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
                     Err(error) => return Err(error),
@@ -139,18 +139,18 @@ impl Server {
         Ok(())
     }
 
-    fn welcome(&mut self, mut stream: TcpStream, from: IpAddr, scene: &Scene<'_>) -> io::Result<()> {
+    fn on_accept(&mut self, mut stream: TcpStream, from: IpAddr, context: &LoopContext<'_>) -> io::Result<()> {
         self.note_source(from);
-        let entry = self.visits.vacant_entry();
+        let entry = self.connections.vacant_entry();
         let slot = entry.key();
-        scene.registry.register(&mut stream, Token(SERVER | (self.doors.len() + slot)), Interest::READABLE)?;
-        let deadline_ns = self.time_limit_ns.map_or(u64::MAX, |limit_ns| scene.now_ns() + limit_ns);
-        entry.insert(Visit { stream, reader: RequestReader::default(), answering: None, deadline_ns });
+        context.registry.register(&mut stream, Token(SERVER | (self.listeners.len() + slot)), Interest::READABLE)?;
+        let deadline_ns = self.time_limit_ns.map_or(u64::MAX, |limit_ns| context.now_ns() + limit_ns);
+        entry.insert(AcceptedConnection { stream, reader: RequestReader::default(), answering: None, deadline_ns });
         if self.time_limit_ns.is_some() {
             self.deadlines.push_back((deadline_ns, slot));
         }
         self.counts.accepted += 1;
-        self.counts.most_open = self.counts.most_open.max(self.visits.len() as u64);
+        self.counts.most_open = self.counts.most_open.max(self.connections.len() as u64);
         Ok(())
     }
 
@@ -163,108 +163,108 @@ impl Server {
     }
 
     /// Reads until nothing is left.
-    fn read(&mut self, slot: usize, scene: &Scene<'_>) {
-        while let Some(visit) = self.visits.get_mut(slot) {
-            match visit.stream.read(&mut self.piece) {
-                Ok(0) => self.leave(slot, |counts| &mut counts.finished),
-                Ok(octets) => self.hear(slot, octets, scene),
+    fn on_readable(&mut self, slot: usize, context: &LoopContext<'_>) {
+        while let Some(connection) = self.connections.get_mut(slot) {
+            match connection.stream.read(&mut self.piece) {
+                Ok(0) => self.close(slot, |counts| &mut counts.finished),
+                Ok(octets) => self.on_octets(slot, octets, context),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(_) => self.leave(slot, |counts| &mut counts.reset),
+                Err(_) => self.close(slot, |counts| &mut counts.reset),
             }
         }
     }
 
-    fn hear(&mut self, slot: usize, octets: usize, scene: &Scene<'_>) {
-        let visit = &mut self.visits[slot];
-        match visit.reader.take(&self.piece[..octets]) {
-            Heard::Part => {}
-            Heard::Whole(request) if visit.answering.is_none() => {
+    fn on_octets(&mut self, slot: usize, octets: usize, context: &LoopContext<'_>) {
+        let connection = &mut self.connections[slot];
+        match connection.reader.take(&self.piece[..octets]) {
+            ParsedRequest::Part => {}
+            ParsedRequest::Whole(request) if connection.answering.is_none() => {
                 self.counts.requests += 1;
-                visit.answering = Some((request, 0));
-                self.answer(slot, scene);
+                connection.answering = Some((request, 0));
+                self.answer(slot, context);
             }
-            Heard::Whole(_) | Heard::Malformed => {
+            ParsedRequest::Whole(_) | ParsedRequest::Malformed => {
                 self.counts.malformed += 1;
-                reset(self.visits.remove(slot).stream);
+                reset(self.connections.remove(slot).stream);
             }
         }
     }
 
     /// Writes as much of the response as the socket takes.
-    fn answer(&mut self, slot: usize, scene: &Scene<'_>) {
-        let Some(visit) = self.visits.get_mut(slot) else { return };
-        let Some((request, written)) = &mut visit.answering else { return };
+    fn answer(&mut self, slot: usize, context: &LoopContext<'_>) {
+        let Some(connection) = self.connections.get_mut(slot) else { return };
+        let Some((request, written)) = &mut connection.answering else { return };
         request.write_response(self.object_octets, &mut self.response);
         while *written < self.response.len() {
-            match visit.stream.write(&self.response[*written..]) {
+            match connection.stream.write(&self.response[*written..]) {
                 Ok(octets) => *written += octets,
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                    let token = Token(SERVER | (self.doors.len() + slot));
+                    let token = Token(SERVER | (self.listeners.len() + slot));
                     // Without it the client's time limit tells.
-                    let _ = scene.registry.reregister(&mut visit.stream, token, Interest::READABLE | Interest::WRITABLE);
+                    let _ = context.registry.reregister(&mut connection.stream, token, Interest::READABLE | Interest::WRITABLE);
                     return;
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(_) => return self.leave(slot, |counts| &mut counts.reset),
+                Err(_) => return self.close(slot, |counts| &mut counts.reset),
             }
         }
         self.counts.responses += 1;
         if request.closes {
             // Where it fails the connection is gone, and reading tells.
-            let _ = visit.stream.shutdown(Shutdown::Write);
+            let _ = connection.stream.shutdown(Shutdown::Write);
         }
-        visit.answering = None;
+        connection.answering = None;
     }
 
     /// The end of a connection that the client brought about.
-    fn leave(&mut self, slot: usize, count: impl FnOnce(&mut ServerCounts) -> &mut u64) {
-        drop(self.visits.remove(slot));
+    fn close(&mut self, slot: usize, count: impl FnOnce(&mut ServerCounts) -> &mut u64) {
+        drop(self.connections.remove(slot));
         *count(&mut self.counts) += 1;
     }
 
     fn expire(&mut self, now_ns: u64) {
         while let Some((deadline_ns, slot)) = self.deadlines.pop_front_if(|(deadline_ns, _)| *deadline_ns <= now_ns) {
-            if self.visits.get(slot).is_some_and(|visit| visit.deadline_ns == deadline_ns) {
-                reset(self.visits.remove(slot).stream);
+            if self.connections.get(slot).is_some_and(|connection| connection.deadline_ns == deadline_ns) {
+                reset(self.connections.remove(slot).stream);
                 self.counts.abandoned += 1;
             }
         }
     }
 }
 
-impl End for Server {
-    fn turn(&mut self, scene: &Scene<'_>) -> Result<(), TcpError> {
+impl EventHandler for TcpServer {
+    fn turn(&mut self, context: &LoopContext<'_>) -> Result<(), TcpError> {
         if !self.is_open {
-            self.open_doors(scene)?;
+            self.register_listeners(context)?;
         }
-        self.accept(scene)?;
-        let now_ns = scene.now_ns();
+        self.accept(context)?;
+        let now_ns = context.now_ns();
         self.expire(now_ns);
-        if scene.run.is_client_over() {
+        if context.run.is_client_over() {
             let leaves_ns = *self.leaves_ns.get_or_insert(now_ns + GRACE_NS);
-            self.is_over = self.visits.is_empty() || now_ns > leaves_ns;
+            self.is_over = self.connections.is_empty() || now_ns > leaves_ns;
         }
         Ok(())
     }
 
-    fn event(&mut self, event: &Event, scene: &Scene<'_>) {
+    fn event(&mut self, event: &Event, context: &LoopContext<'_>) {
         let Token(token) = event.token();
         let index = token & !SERVER;
-        match index.checked_sub(self.doors.len()) {
-            None => self.doors[index].is_knocked_at = true,
+        match index.checked_sub(self.listeners.len()) {
+            None => self.listeners[index].is_accept_ready = true,
             Some(slot) => {
                 if event.is_writable() {
-                    self.answer(slot, scene);
+                    self.answer(slot, context);
                 }
-                self.read(slot, scene);
+                self.on_readable(slot, context);
             }
         }
     }
 
     fn wake_ns(&self) -> u64 {
-        let is_knocked_at = self.doors.iter().any(|door| door.is_knocked_at);
-        if is_knocked_at { 0 } else { self.deadlines.front().map_or(u64::MAX, |(deadline_ns, _)| *deadline_ns) }
+        let is_accept_ready = self.listeners.iter().any(|listener| listener.is_accept_ready);
+        if is_accept_ready { 0 } else { self.deadlines.front().map_or(u64::MAX, |(deadline_ns, _)| *deadline_ns) }
     }
 
     fn is_over(&self) -> bool {

@@ -1,6 +1,6 @@
 //! What the client counts of a trial, from events to the result. Knows no sockets.
 
-use super::connection::{Failure, Step};
+use super::connection::{ConnectionStep, Failure};
 use super::times::Stopwatch;
 use sixbench_method::trial::tcp::{Check, Connections, KernelCounts, Pace, ServerCounts, TcpResult, TcpSpec, TcpTrial};
 
@@ -10,7 +10,7 @@ const EXAMPLES: usize = 4;
 /// The client's phase in the trial. All phases but the last are paced; each begins when everything of the one before is
 /// settled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Phase {
+pub(super) enum ClientPhase {
     /// The client waits for the server to be there.
     Waiting,
     Opening,
@@ -35,7 +35,7 @@ pub(super) enum Loss {
 }
 
 /// The counts.
-pub(super) struct Tally {
+pub(super) struct TcpTally {
     pub connections: Connections,
     pub check: Check,
     pub connect: Stopwatch,
@@ -46,7 +46,7 @@ pub(super) struct Tally {
     examples: Vec<String>,
 }
 
-impl Tally {
+impl TcpTally {
     pub(super) fn new(intended: u64, nominal_ns: u64, stall_ns: u64) -> Self {
         Self {
             connections: Connections { intended, ..Connections::default() },
@@ -69,22 +69,22 @@ impl Tally {
     }
 
     /// A connection was lost at this step.
-    pub(super) fn lose(&mut self, phase: Phase, step: &Step, loss: Loss) {
+    pub(super) fn lose(&mut self, phase: ClientPhase, step: &ConnectionStep, loss: Loss) {
         *self.counter(phase, step, loss) += 1;
     }
 
-    fn counter(&mut self, phase: Phase, step: &Step, loss: Loss) -> &mut u64 {
+    fn counter(&mut self, phase: ClientPhase, step: &ConnectionStep, loss: Loss) -> &mut u64 {
         let (connections, check) = (&mut self.connections, &mut self.check);
         match (phase, step, loss) {
-            (Phase::Closing, ..) | (_, Step::Closing, _) => &mut connections.unclosed,
-            (_, Step::Open, _) => &mut check.ended,
-            (Phase::Checking, _, Loss::Late) => &mut check.timed_out,
-            (Phase::Checking, _, Loss::Wrong(_)) => &mut check.wrong,
-            (Phase::Checking, ..) => &mut check.ended,
+            (ClientPhase::Closing, ..) | (_, ConnectionStep::Closing, _) => &mut connections.unclosed,
+            (_, ConnectionStep::Open, _) => &mut check.ended,
+            (ClientPhase::Checking, _, Loss::Late) => &mut check.timed_out,
+            (ClientPhase::Checking, _, Loss::Wrong(_)) => &mut check.wrong,
+            (ClientPhase::Checking, ..) => &mut check.ended,
             (_, _, Loss::Failed(Failure::Refused)) => &mut connections.refused,
             (_, _, Loss::Failed(Failure::Reset)) => &mut connections.reset,
             (_, _, Loss::Failed(Failure::Unreachable)) => &mut connections.unreachable,
-            (_, Step::Connecting, Loss::Late | Loss::Failed(Failure::TimedOut)) => &mut connections.timed_out,
+            (_, ConnectionStep::Connecting, Loss::Late | Loss::Failed(Failure::TimedOut)) => &mut connections.timed_out,
             (_, _, Loss::Late | Loss::Failed(Failure::TimedOut)) => &mut connections.unverified,
             (_, _, Loss::Wrong(_) | Loss::Ended) => &mut connections.wrong,
         }
@@ -118,7 +118,7 @@ mod tests {
 
     #[test]
     fn an_attempt_behind_the_stall_bound_is_late_and_the_time_taken_is_from_first_to_last() {
-        let mut tally = Tally::new(3, 2_000, 500);
+        let mut tally = TcpTally::new(3, 2_000, 500);
         [(1_000, 1_100), (2_000, 2_501), (3_000, 3_050)].into_iter().for_each(|(due, now)| tally.attempt(due, now));
         assert_eq!(
             tally.pace,
@@ -129,13 +129,13 @@ mod tests {
 
     #[test]
     fn the_fate_of_a_connection_depends_on_how_far_it_had_come() {
-        let mut tally = Tally::new(9, 0, 0);
-        tally.lose(Phase::Opening, &Step::Connecting, Loss::Late);
-        tally.lose(Phase::Opening, &Step::Connecting, Loss::Failed(Failure::Refused));
-        tally.lose(Phase::Opening, &Step::Open, Loss::Ended);
-        tally.lose(Phase::Checking, &Step::Open, Loss::Failed(Failure::Reset));
-        tally.lose(Phase::Opening, &Step::Closing, Loss::Late);
-        tally.lose(Phase::Closing, &Step::Open, Loss::Ended);
+        let mut tally = TcpTally::new(9, 0, 0);
+        tally.lose(ClientPhase::Opening, &ConnectionStep::Connecting, Loss::Late);
+        tally.lose(ClientPhase::Opening, &ConnectionStep::Connecting, Loss::Failed(Failure::Refused));
+        tally.lose(ClientPhase::Opening, &ConnectionStep::Open, Loss::Ended);
+        tally.lose(ClientPhase::Checking, &ConnectionStep::Open, Loss::Failed(Failure::Reset));
+        tally.lose(ClientPhase::Opening, &ConnectionStep::Closing, Loss::Late);
+        tally.lose(ClientPhase::Closing, &ConnectionStep::Open, Loss::Ended);
         assert_eq!(
             tally.connections,
             Connections { intended: 9, timed_out: 1, refused: 1, unclosed: 2, ..Connections::default() }

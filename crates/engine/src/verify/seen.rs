@@ -34,7 +34,7 @@ pub(super) struct Carried<'a> {
 }
 
 /// A test datagram, and the header around it where it is encapsulated.
-pub(super) struct Seen<'a> {
+pub(super) struct ParsedDatagram<'a> {
     pub(super) ip: Header,
     pub(super) outer: Option<Header>,
     pub(super) carried: Carried<'a>,
@@ -46,7 +46,7 @@ pub(super) struct Seen<'a> {
     untagged_octets: usize,
 }
 
-impl<'a> Seen<'a> {
+impl<'a> ParsedDatagram<'a> {
     /// `None` where the frame is neither a UDP datagram nor an echo, nor one of them encapsulated once.
     #[inline]
     pub(super) fn read(frame: &'a [u8]) -> Option<Self> {
@@ -89,10 +89,10 @@ impl<'a> Seen<'a> {
     }
 }
 
-type Read<'a> = (Header, u8, &'a [u8]);
+type ParsedIp<'a> = (Header, u8, &'a [u8]);
 
 #[inline]
-fn read_ipv4(octets: &[u8]) -> Option<Read<'_>> {
+fn read_ipv4(octets: &[u8]) -> Option<ParsedIp<'_>> {
     let ip = Ipv4View::new(octets).ok()?;
     if ip.fragment_offset() != 0 {
         return None;
@@ -113,7 +113,7 @@ fn read_ipv4(octets: &[u8]) -> Option<Read<'_>> {
 }
 
 #[inline]
-fn read_ipv6(octets: &[u8]) -> Option<Read<'_>> {
+fn read_ipv6(octets: &[u8]) -> Option<ParsedIp<'_>> {
     let ip = Ipv6View::new(octets).ok()?;
     let header = Header {
         source: ip.src().into(),
@@ -174,7 +174,7 @@ mod tests {
         let trailing = |len: usize| {
             let mut frame = short();
             frame.resize(len, 0);
-            Seen::read(&frame).expect("a datagram").trailing_octets()
+            ParsedDatagram::read(&frame).expect("a datagram").trailing_octets()
         };
         assert_eq!([42, 46, 60, 61, 64].map(trailing), [0, 0, 0, 1, 4]);
     }
@@ -184,8 +184,8 @@ mod tests {
         let mut tagged = short();
         tagged.splice(12..12, [0x81, 0, 0, 5]);
         tagged.resize(64, 0);
-        assert_eq!(Seen::read(&tagged).expect("a datagram").trailing_octets(), 0);
+        assert_eq!(ParsedDatagram::read(&tagged).expect("a datagram").trailing_octets(), 0);
         tagged.push(0);
-        assert_eq!(Seen::read(&tagged).expect("a datagram").trailing_octets(), 1);
+        assert_eq!(ParsedDatagram::read(&tagged).expect("a datagram").trailing_octets(), 1);
     }
 }

@@ -3,8 +3,8 @@
 
 use super::dns64::{Dns64, Knows, Rig};
 use sixbench_engine::Layout;
-use sixbench_engine::dns::names::{Domain, Population};
-use sixbench_engine::dns::{AuthorityEnd, DnsEnds, DnsSettings, DnsTester, Expectation};
+use sixbench_engine::dns::names::{Domain, NamePopulation};
+use sixbench_engine::dns::{AuthorityEnd, DnsEnds, DnsSettings, DnsTester, ExpectedAnswers};
 use sixbench_method::isolation::Isolation;
 use sixbench_method::plan::DnsRole;
 use sixbench_method::terms::FrameRate;
@@ -26,7 +26,7 @@ static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 pub(crate) fn settings() -> DnsSettings {
     let prefix = Some("64:ff9b::/96".parse().expect("a prefix"));
     DnsSettings {
-        expectation: Expectation { role: DnsRole::Dns64, prefix, population: Population::default(), most_ttl: 60 },
+        expectation: ExpectedAnswers { role: DnsRole::Dns64, prefix, population: NamePopulation::default(), most_ttl: 60 },
         domain: Domain::new("dns64perf.test").expect("a domain"),
         names: "10.0.0.0/16".parse().expect("names"),
         cached: 0,
@@ -51,7 +51,7 @@ pub(crate) fn authority_at(listen: SocketAddr) -> Option<AuthorityEnd> {
 }
 
 pub(crate) fn tester(server: SocketAddr, authority: Option<AuthorityEnd>, settings: DnsSettings, cores: &[u32]) -> DnsTester {
-    let ends = DnsEnds { client_namespace: None, client: None, server, authority, stand_in: None };
+    let ends = DnsEnds { client_namespace: None, client: None, server, authority, external: None };
     DnsTester::new(
         Isolation::Unknown.admit(ends).expect("loopback"),
         settings,

@@ -1,10 +1,10 @@
 //! Profiles and devices in memory, shared by the tests of the whole tester.
 #![allow(dead_code, reason = "each test file uses its own part")]
 
-use sixbench_engine::profile::{Ends, Face, Path, Paths, Profile};
+use sixbench_engine::profile::{AddressPair, Encapsulation, Path, Paths, TrafficProfile};
 use sixbench_engine::{FrameTester, Layout, MeasureError};
 use sixbench_io::Port;
-use sixbench_io::loopback::{Device, pair_with};
+use sixbench_io::loopback::{LoopbackDevice, pair_with};
 use sixbench_method::isolation::Isolation;
 use sixbench_method::plan::TrialSettings;
 use sixbench_method::terms::{FrameRate, FrameSize, Share};
@@ -15,45 +15,45 @@ use std::time::Duration;
 
 pub(crate) const FRAMES: u64 = 1000;
 
-pub(crate) fn ends(source: &str, destination: &str) -> Ends {
-    Ends { source: source.parse().expect("address"), destination: destination.parse().expect("address") }
+pub(crate) fn ends(source: &str, destination: &str) -> AddressPair {
+    AddressPair { source: source.parse().expect("address"), destination: destination.parse().expect("address") }
 }
 
 /// Frames come back as they were sent: what a wire does.
 pub(crate) fn unchanged(source: &str, destination: &str) -> Path {
-    let face = Face::plain(ends(source, destination));
-    Path { sent: face, expected: face, hops: 0 }
+    let datagram = Encapsulation::plain(ends(source, destination));
+    Path { sent: datagram, expected: datagram, hops: 0 }
 }
 
-pub(crate) fn ipv4() -> Profile {
+pub(crate) fn ipv4() -> TrafficProfile {
     let address = |text: &str| text.parse().expect("address");
-    Profile::of_a_wire(address("198.18.0.2"), address("198.19.0.2"), FrameSize(84))
+    TrafficProfile::identity(address("198.18.0.2"), address("198.19.0.2"), FrameSize(84))
 }
 
-pub(crate) fn ipv6_with_background(share: Share) -> Profile {
+pub(crate) fn ipv6_with_background(share: Share) -> TrafficProfile {
     let paths =
         |a: [&str; 2], b: [&str; 2]| Paths { foreground: unchanged(a[0], b[0]), background: Some(unchanged(a[1], b[1])) };
     let (left, right) = (["2001:2::2", "2001:2::3"], ["2001:2:0:8000::2", "2001:2:0:8000::3"]);
     let base = ipv4();
-    Profile { forward: paths(left, right), reverse: paths(right, left), share, ..base }
+    TrafficProfile { forward: paths(left, right), reverse: paths(right, left), share, ..base }
 }
 
 /// One trial of a fifth of a second through `device`.
-pub(crate) fn trial(profile: Profile, device: Device) -> TrialResult {
+pub(crate) fn trial(profile: TrafficProfile, device: LoopbackDevice) -> TrialResult {
     trial_of(profile, device, TrialSpec::constant(FrameRate(FRAMES * 5), 200_000_000))
 }
 
-pub(crate) fn trial_of(profile: Profile, device: Device, spec: TrialSpec) -> TrialResult {
+pub(crate) fn trial_of(profile: TrafficProfile, device: LoopbackDevice, spec: TrialSpec) -> TrialResult {
     measure(profile, device, spec, 0)
 }
 
 /// As [`trial`], and a frame later than `timeout` is not received.
-pub(crate) fn trial_with_timeout(profile: Profile, device: Device, timeout: Duration) -> TrialResult {
+pub(crate) fn trial_with_timeout(profile: TrafficProfile, device: LoopbackDevice, timeout: Duration) -> TrialResult {
     trial_with(profile, device, TrialSpec::constant(FrameRate(FRAMES * 5), 200_000_000), timeout)
 }
 
 /// As [`trial_of`], and a frame later than `timeout` is not received.
-pub(crate) fn trial_with(profile: Profile, device: Device, spec: TrialSpec, timeout: Duration) -> TrialResult {
+pub(crate) fn trial_with(profile: TrafficProfile, device: LoopbackDevice, spec: TrialSpec, timeout: Duration) -> TrialResult {
     measure(profile, device, spec, timeout.as_nanos() as u64)
 }
 
@@ -61,27 +61,32 @@ pub(crate) fn trial_with(profile: Profile, device: Device, spec: TrialSpec, time
 pub(crate) static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 /// As [`trial_of`], for trials that cannot be performed.
-pub(crate) fn try_trial(profile: Profile, device: Device, spec: TrialSpec) -> Result<TrialResult, MeasureError> {
+pub(crate) fn try_trial(profile: TrafficProfile, device: LoopbackDevice, spec: TrialSpec) -> Result<TrialResult, MeasureError> {
     try_measure(profile, device, spec, 0)
 }
 
-fn measure(profile: Profile, device: Device, spec: TrialSpec, frame_timeout_ns: u64) -> TrialResult {
+fn measure(profile: TrafficProfile, device: LoopbackDevice, spec: TrialSpec, frame_timeout_ns: u64) -> TrialResult {
     try_measure(profile, device, spec, frame_timeout_ns).expect("a trial")
 }
 
-fn try_measure(profile: Profile, device: Device, spec: TrialSpec, frame_timeout_ns: u64) -> Result<TrialResult, MeasureError> {
+fn try_measure(
+    profile: TrafficProfile,
+    device: LoopbackDevice,
+    spec: TrialSpec,
+    frame_timeout_ns: u64,
+) -> Result<TrialResult, MeasureError> {
     let (left, right) = pair_with(device);
     try_between((Box::new(left), Box::new(right)), profile, spec, frame_timeout_ns)
 }
 
 /// A trial between two ports, whatever is between them.
-pub(crate) fn trial_between(ports: (Box<dyn Port>, Box<dyn Port>), profile: Profile, spec: TrialSpec) -> TrialResult {
+pub(crate) fn trial_between(ports: (Box<dyn Port>, Box<dyn Port>), profile: TrafficProfile, spec: TrialSpec) -> TrialResult {
     try_between(ports, profile, spec, 0).expect("a trial")
 }
 
 fn try_between(
     ports: (Box<dyn Port>, Box<dyn Port>),
-    profile: Profile,
+    profile: TrafficProfile,
     spec: TrialSpec,
     frame_timeout_ns: u64,
 ) -> Result<TrialResult, MeasureError> {
@@ -103,7 +108,7 @@ fn try_between(
 
 /// Passes every frame through `change`, which gets the frame's number among those of its direction, and leaves all of what it returns
 /// on the far side.
-pub(crate) fn each(mut change: impl FnMut(u64, Vec<u8>) -> Vec<Vec<u8>> + Send + 'static) -> Device {
+pub(crate) fn each(mut change: impl FnMut(u64, Vec<u8>) -> Vec<Vec<u8>> + Send + 'static) -> LoopbackDevice {
     let mut counts = [0, 0];
     Box::new(move |frame, from_left, out| {
         let count: &mut u64 = &mut counts[usize::from(from_left)];

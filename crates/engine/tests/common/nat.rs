@@ -1,6 +1,6 @@
 //! A NAT44 in memory, which can be told to do wrong. IPv6 passes as it is.
 
-use sixbench_io::loopback::Device;
+use sixbench_io::loopback::LoopbackDevice;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -69,7 +69,7 @@ fn rewrite(frame: &mut [u8], address_at: usize, address: [u8; 4], port_at: usize
 }
 
 impl Nat {
-    pub(crate) fn device(self) -> Device {
+    pub(crate) fn device(self) -> LoopbackDevice {
         let mut table = Table { nat: self, ..Table::default() };
         Box::new(move |octets, from_left, out| {
             let mut frame = octets.to_vec();

@@ -11,7 +11,7 @@ pub(crate) mod softwires;
 
 use crate::common::FRAMES;
 use datagram::Datagram;
-use sixbench_io::loopback::Device;
+use sixbench_io::loopback::LoopbackDevice;
 use sixbench_method::terms::Direction;
 use sixbench_method::trial::TrialResult;
 use std::collections::BTreeSet;
@@ -65,12 +65,12 @@ pub(crate) fn every_hundredth(mut wrong: impl FnMut(&Datagram) -> Mistake + Send
 }
 
 /// The device that does what its reference does.
-pub(crate) fn device(reference: impl Reference) -> (Device, Shared) {
+pub(crate) fn device(reference: impl Reference) -> (LoopbackDevice, Shared) {
     rigged(reference, Direction::Forward, Box::new(|_, _| None))
 }
 
 /// The same, but wrong in one direction where `rig` says so.
-pub(crate) fn rigged(mut reference: impl Reference, direction: Direction, mut rig: Rig) -> (Device, Shared) {
+pub(crate) fn rigged(mut reference: impl Reference, direction: Direction, mut rig: Rig) -> (LoopbackDevice, Shared) {
     let log = Shared::default();
     let kept = log.clone();
     let mut numbers = [0, 0];

@@ -2,8 +2,10 @@
 
 use super::{map, six_in_four, softwires};
 use crate::common::{FRAMES, ends, ipv4};
-use sixbench_engine::profile::{Appearance, Face, Group, Path, Paths, Profile, Subscribers, Tunnel, Variation};
-use sixbench_engine::stateful::{Gateway, Pool};
+use sixbench_engine::profile::{
+    AddressVariation, Appearance, Encapsulation, Path, Paths, SubscriberGroup, SubscriberGroups, TrafficProfile, Tunnel,
+};
+use sixbench_engine::stateful::{StatefulGateway, TranslationPool};
 use sixbench_method::plan::{AddressPart, Order, Ports, Range, Stateful};
 use sixbench_method::terms::{Direction, FrameRate};
 use sixbench_wire::rules::{AddressRule, B4Addresses, B4Layout, DsLite, MapRule, PortRule, SixRd, Softwires};
@@ -14,39 +16,42 @@ pub(crate) const SUBSCRIBERS: u32 = 1000;
 /// Connections opened in phase 1.
 pub(crate) const CONNECTIONS: u64 = 600;
 
-fn plain(source: &str, destination: &str) -> Face {
-    Face::plain(ends(source, destination))
+fn plain(source: &str, destination: &str) -> Encapsulation {
+    Encapsulation::plain(ends(source, destination))
 }
 
-fn around(inner: Face, source: impl Into<IpAddr>, destination: impl Into<IpAddr>, hop_limit: u8) -> Face {
-    let ends = sixbench_engine::profile::Ends { source: source.into(), destination: destination.into() };
-    Face { tunnel: Some(Tunnel { ends, hop_limit }), ..inner }
+fn around(inner: Encapsulation, source: impl Into<IpAddr>, destination: impl Into<IpAddr>, hop_limit: u8) -> Encapsulation {
+    let ends = sixbench_engine::profile::AddressPair { source: source.into(), destination: destination.into() };
+    Encapsulation { tunnel: Some(Tunnel { ends, hop_limit }), ..inner }
 }
 
-fn swapped(face: Face) -> Face {
-    let swap = |ends: sixbench_engine::profile::Ends| sixbench_engine::profile::Ends {
+fn swapped(datagram: Encapsulation) -> Encapsulation {
+    let swap = |ends: sixbench_engine::profile::AddressPair| sixbench_engine::profile::AddressPair {
         source: ends.destination,
         destination: ends.source,
     };
-    Face { ends: swap(face.ends), tunnel: face.tunnel.map(|tunnel| Tunnel { ends: swap(tunnel.ends), ..tunnel }) }
+    Encapsulation {
+        ends: swap(datagram.ends),
+        tunnel: datagram.tunnel.map(|tunnel| Tunnel { ends: swap(tunnel.ends), ..tunnel }),
+    }
 }
 
 /// What the device makes of the left face is the right one, and the other way round, one hop further.
-fn between(left: Face, right: Face) -> Profile {
+fn between(left: Encapsulation, right: Encapsulation) -> TrafficProfile {
     let paths = |sent, expected| Paths { foreground: Path { sent, expected, hops: 1 }, background: None };
-    Profile { forward: paths(left, right), reverse: paths(swapped(right), swapped(left)), ..ipv4() }
+    TrafficProfile { forward: paths(left, right), reverse: paths(swapped(right), swapped(left)), ..ipv4() }
 }
 
 fn seen(inner: impl Into<Option<AddressRule>>, outer: impl Into<Option<AddressRule>>) -> Appearance {
     Appearance { inner: inner.into(), outer: outer.into() }
 }
 
-fn group(left: Appearance, right: Appearance, ports: PortRule) -> Group {
-    Group { count: SUBSCRIBERS, left, right, ports }
+fn group(left: Appearance, right: Appearance, ports: PortRule) -> SubscriberGroup {
+    SubscriberGroup { count: SUBSCRIBERS, left, right, ports }
 }
 
-fn with(profile: Profile, groups: Vec<Group>) -> Profile {
-    Profile { subscribers: Some(Subscribers { order: Order::Pseudorandom, groups }), ..profile }
+fn with(profile: TrafficProfile, groups: Vec<SubscriberGroup>) -> TrafficProfile {
+    TrafficProfile { subscribers: Some(SubscriberGroups { order: Order::Pseudorandom, groups }), ..profile }
 }
 
 fn parsed<T: std::str::FromStr<Err: std::fmt::Debug>>(text: &str) -> T {
@@ -63,26 +68,26 @@ const SERVER: &str = "198.51.100.2";
 const SERVER_BEHIND_DMR: &str = "64:ff9b::c633:6402";
 
 /// A BR of MAP-T.
-pub(crate) fn map_t(domain: map::Domain) -> Profile {
+pub(crate) fn map_t(domain: map::Domain) -> TrafficProfile {
     let rule = map_rule(domain);
     let profile = between(plain("2001:db8:ce::c000:200:0", SERVER_BEHIND_DMR), plain("192.0.2.0", SERVER));
     with(profile, vec![group(seen(rule.ipv6(), None), seen(rule.ipv4(), None), rule.ports())])
 }
 
 /// A BR of MAP-T with two rules of different PSID offsets: 250 subscribers of the one, 750 of the other, each in its turn.
-pub(crate) fn map_t_of_two_rules() -> Profile {
+pub(crate) fn map_t_of_two_rules() -> TrafficProfile {
     let second = MapRule::new(parsed("2001:db8:cf::/51"), parsed("203.0.113.0/24"), 13, 6).expect("a rule");
     let second = group(seen(second.ipv6(), None), seen(second.ipv4(), None), second.ports());
     let mut profile = map_t(map::Domain::of_the_papers(0));
     let subscribers = profile.subscribers.as_mut().expect("subscribers");
     subscribers.order = Order::Increasing;
     subscribers.groups[0].count = 250;
-    subscribers.groups.push(Group { count: 750, ..second });
+    subscribers.groups.push(SubscriberGroup { count: 750, ..second });
     profile
 }
 
 /// A BR of MAP-E.
-pub(crate) fn map_e(domain: map::Domain) -> Profile {
+pub(crate) fn map_e(domain: map::Domain) -> TrafficProfile {
     let rule = map_rule(domain);
     let right = plain("192.0.2.0", SERVER);
     let left = around(right, domain.ce(0, 0), map::BR, map::BR_HOPS);
@@ -94,7 +99,7 @@ fn b4s() -> B4Addresses {
 }
 
 /// A lightweight AFTR: 64 B4s share an address.
-pub(crate) fn lw4o6() -> Profile {
+pub(crate) fn lw4o6() -> TrafficProfile {
     let rule = Softwires::new(b4s(), parsed("192.0.2.0/24"), 6, 0).expect("a binding table");
     let right = plain("192.0.2.0", SERVER);
     let left = around(right, softwires::b4(0), softwires::AFTR, softwires::AFTR_HOPS);
@@ -106,23 +111,23 @@ fn range(first: u16, last: u16) -> Range {
 }
 
 /// `ports` are those the Initiator's sources may become, with the last 16 bits of the address.
-fn gateway(part: u16, ports: (u16, u16)) -> Option<Gateway> {
+fn gateway(part: u16, ports: (u16, u16)) -> Option<StatefulGateway> {
     let settings = Stateful::new(CONNECTIONS, FrameRate(5_000), 200_000_000);
-    Some(Gateway { opens: Direction::Forward, settings, pool: Pool { parts: vec![(part, part)], ports } })
+    Some(StatefulGateway { opens: Direction::Forward, settings, pool: TranslationPool { parts: vec![(part, part)], ports } })
 }
 
 /// Four servers whose addresses differ in their last 16 bits.
-fn four_servers() -> Variation {
-    Variation::Part(AddressPart { range: range(0x6402, 0x6405), ipv4_offset: 2, ipv6_offset: 14 })
+fn four_servers() -> AddressVariation {
+    AddressVariation::Part(AddressPart { range: range(0x6402, 0x6405), ipv4_offset: 2, ipv6_offset: 14 })
 }
 
 /// A CE of MAP-T: one host, 30 ports of its own, 5 ports of 4 servers.
-pub(crate) fn map_t_ce() -> Profile {
+pub(crate) fn map_t_ce() -> TrafficProfile {
     let (domain, psid) = (map::Domain::of_the_papers(0), map::MapTCe::PSID);
     let mut right = plain("::", SERVER_BEHIND_DMR);
     right.ends.source = domain.ce(map::MapTCe::LAST, psid).into();
     let ports = Ports { source: range(5000, 5029), destination: range(80, 84) };
-    Profile {
+    TrafficProfile {
         forward_ports: ports,
         reverse_ports: ports,
         right_variation: four_servers(),
@@ -132,14 +137,14 @@ pub(crate) fn map_t_ce() -> Profile {
 }
 
 /// The AFTR of DS-Lite: 10 B4s, behind each the host 192.0.0.2 with 3 ports, 5 ports of 4 servers.
-pub(crate) fn ds_lite() -> Profile {
+pub(crate) fn ds_lite() -> TrafficProfile {
     let rule = DsLite::alike(b4s(), DsLite::B4);
     let left = around(plain("192.0.0.2", SERVER), softwires::b4(0), softwires::AFTR, softwires::AFTR_HOPS);
     let mut right = plain("0.0.0.0", SERVER);
     right.ends.source = softwires::PUBLIC.into();
     let ports = Ports { source: range(5000, 5002), destination: range(80, 84) };
-    let subscribers = Group { count: 10, ..group(seen(None, rule.ipv6()), Appearance::default(), PortRule::ANY) };
-    Profile {
+    let subscribers = SubscriberGroup { count: 10, ..group(seen(None, rule.ipv6()), Appearance::default(), PortRule::ANY) };
+    TrafficProfile {
         forward_ports: ports,
         reverse_ports: ports,
         right_variation: four_servers(),
@@ -148,7 +153,7 @@ pub(crate) fn ds_lite() -> Profile {
     }
 }
 
-fn six_in_four(rule: SixRd, relay: &six_in_four::Relay) -> Profile {
+fn six_in_four(rule: SixRd, relay: &six_in_four::Relay) -> TrafficProfile {
     let mut right = plain("::", "2001:2:0:8000::2");
     right.ends.source = rule.ipv6().address(0);
     let left = around(right, rule.ipv4().address(0), relay.own, relay.hops);
@@ -157,22 +162,22 @@ fn six_in_four(rule: SixRd, relay: &six_in_four::Relay) -> Profile {
 }
 
 /// The relay of 6to4: 1000 sites from 198.18.0.1 on.
-pub(crate) fn six_to_four() -> Profile {
+pub(crate) fn six_to_four() -> TrafficProfile {
     let rule = SixRd::sixtofour(parsed("198.18.0.0/16")).numbered(1, None).expect("sites");
     six_in_four(rule, &six_in_four::Relay::six_to_four())
 }
 
 /// The border relay of 6rd: 1000 CEs from 10.1.0.1 on.
-pub(crate) fn six_rd() -> Profile {
+pub(crate) fn six_rd() -> TrafficProfile {
     let rule = SixRd::new(parsed("2001:db8::/32"), 8, parsed("10.1.0.0/16")).expect("a domain");
     six_in_four(rule.numbered(1, None).expect("CEs"), &six_in_four::Relay::six_rd())
 }
 
 /// A CLAT with 1000 clients from 192.168.1.0 on.
-pub(crate) fn clat() -> Profile {
+pub(crate) fn clat() -> TrafficProfile {
     let part = AddressPart { range: range(0x0100, 0x0100 + SUBSCRIBERS as u16 - 1), ipv4_offset: 2, ipv6_offset: 14 };
     let profile = between(plain("192.168.1.0", SERVER), plain("2001:db8:aaaa::c0a8:100", SERVER_BEHIND_DMR));
-    Profile { left_variation: Variation::Part(part), ..profile }
+    TrafficProfile { left_variation: AddressVariation::Part(part), ..profile }
 }
 
 /// How many subscribers are drawn at least once, within six standard deviations (10) of 1000 (1 - 1/e).

@@ -74,7 +74,7 @@ pub(crate) fn is_running(fd: &OwnedFd, name: &str) -> io::Result<bool> {
 
 /// `struct ethtool_value` of linux/ethtool.h.
 #[repr(C)]
-struct Answer {
+struct EthtoolValue {
     command: u32,
     data: u32,
 }
@@ -83,7 +83,7 @@ const ETHTOOL_GLINK: u32 = 10;
 
 /// Returns whether the interface has a carrier now; true for an interface that cannot tell.
 pub(crate) fn has_carrier(fd: &OwnedFd, name: &str) -> io::Result<bool> {
-    let mut answer = Answer { command: ETHTOOL_GLINK, data: 0 };
+    let mut answer = EthtoolValue { command: ETHTOOL_GLINK, data: 0 };
     let mut request = request(name);
     request.ifr_ifru.ifru_data = (&raw mut answer).cast();
     // SAFETY: ifru_data points to a struct of the size the command fills, alive during the call.

@@ -6,17 +6,17 @@ use std::os::fd::AsRawFd;
 use std::ptr::NonNull;
 
 /// A mapping of memory the kernel may write at any time.
-pub(crate) struct Mapping {
+pub(crate) struct MemoryMapping {
     start: NonNull<u8>,
     length: usize,
 }
 
 // SAFETY: a mapping is plain memory; who may touch which part of it when is the business of the rings built on it.
-unsafe impl Send for Mapping {}
-// SAFETY: as above; `Mapping` itself only hands out the raw address.
-unsafe impl Sync for Mapping {}
+unsafe impl Send for MemoryMapping {}
+// SAFETY: as above; `MemoryMapping` itself only hands out the raw address.
+unsafe impl Sync for MemoryMapping {}
 
-impl Mapping {
+impl MemoryMapping {
     /// Maps `length` octets of `fd` from `offset`, shared, populated at once so that no page fault falls into a trial.
     pub(crate) fn shared(fd: &impl AsRawFd, length: usize, offset: i64) -> io::Result<Self> {
         Self::map(length, libc::MAP_SHARED | libc::MAP_POPULATE, fd.as_raw_fd(), offset)
@@ -52,7 +52,7 @@ impl Mapping {
     }
 }
 
-impl Drop for Mapping {
+impl Drop for MemoryMapping {
     fn drop(&mut self) {
         // SAFETY: this is the mapping made in `map`, and nothing borrows from it once its owner is dropped.
         let _ = check(unsafe { libc::munmap(self.start.as_ptr().cast(), self.length) });

@@ -1,6 +1,6 @@
 //! Many datagrams taken in one call.
 
-use super::{UdpSocket, cooked};
+use super::{UdpSocket, from_storage};
 use crate::sys::{check, is_full};
 use std::io;
 use std::mem::{size_of, zeroed};
@@ -11,16 +11,16 @@ use std::os::fd::AsRawFd;
 /// messages do not compete for the same lines of the cache.
 const SLOT: usize = 65_536 + 576;
 
-/// Control data of one message: the length of the datagrams it is put together of.
+/// Ancillary data of one message: the length of the datagrams it is put together of.
 #[repr(C, align(8))]
 #[derive(Clone, Copy)]
-struct Control([u8; 64]);
+struct ReceiveControl([u8; 64]);
 
 /// Buffers for messages; filled by [`Inbox::receive`], read by [`Inbox::each`].
 pub struct Inbox {
     octets: Box<[u8]>,
     from: Box<[libc::sockaddr_storage]>,
-    control: Box<[Control]>,
+    control: Box<[ReceiveControl]>,
     /// Pointers into the boxes above, written by every call that uses them.
     parts: Box<[libc::iovec]>,
     headers: Box<[libc::mmsghdr]>,
@@ -32,15 +32,15 @@ unsafe impl Send for Inbox {}
 
 /// The address a datagram came from, in the kernel's form, which makes it cheap to answer to.
 #[derive(Clone, Copy)]
-pub struct Source<'a> {
+pub struct PeerAddress<'a> {
     pub(super) address: &'a libc::sockaddr_storage,
     pub(super) length: libc::socklen_t,
 }
 
-impl Source<'_> {
+impl PeerAddress<'_> {
     /// Returns the address as a type of the standard library.
     pub fn address(&self) -> Option<SocketAddr> {
-        cooked(self.address)
+        from_storage(self.address)
     }
 }
 
@@ -53,7 +53,7 @@ impl Inbox {
         Self {
             octets: vec![0; messages * SLOT].into(),
             from: vec![address; messages].into(),
-            control: vec![Control([0; 64]); messages].into(),
+            control: vec![ReceiveControl([0; 64]); messages].into(),
             parts: vec![part; messages].into(),
             headers: vec![header; messages].into(),
             filled: 0,
@@ -77,7 +77,7 @@ impl Inbox {
             header.msg_hdr.msg_iov = part;
             header.msg_hdr.msg_iovlen = 1;
             header.msg_hdr.msg_control = control.0.as_mut_ptr().cast();
-            header.msg_hdr.msg_controllen = size_of::<Control>() as _;
+            header.msg_hdr.msg_controllen = size_of::<ReceiveControl>() as _;
         }
         let (headers, count) = (self.headers.as_mut_ptr(), self.headers.len() as libc::c_uint);
         // SAFETY: there are `count` headers, whose pointers are to buffers of the lengths they say, all owned by `self`.
@@ -93,10 +93,10 @@ impl Inbox {
 
     /// Shows every datagram taken last, in the order of their arrival.
     #[inline]
-    pub fn each(&self, mut take: impl FnMut(Source<'_>, &[u8])) {
+    pub fn each(&self, mut take: impl FnMut(PeerAddress<'_>, &[u8])) {
         for index in 0..self.filled {
             let header = &self.headers[index];
-            let source = Source { address: &self.from[index], length: header.msg_hdr.msg_namelen };
+            let source = PeerAddress { address: &self.from[index], length: header.msg_hdr.msg_namelen };
             let message = &self.octets[index * SLOT..][..(header.msg_len as usize).min(SLOT)];
             match segment_length(&header.msg_hdr) {
                 0 => take(source, message),

@@ -4,7 +4,7 @@
 mod inbox;
 mod outbox;
 
-pub use inbox::{Inbox, Source};
+pub use inbox::{Inbox, PeerAddress};
 pub use outbox::Outbox;
 
 use crate::sys::{check, get_option, is_full, set_option, socket};
@@ -41,7 +41,7 @@ impl UdpSocket {
         let (address, length) = raw(peer);
         // SAFETY: `address` is a socket address of `length` octets and outlives the call.
         check(unsafe { libc::connect(socket.as_raw_fd(), (&raw const address).cast(), length) })?;
-        socket.settled()
+        socket.with_local_addr()
     }
 
     /// A server's socket at `local`; several may share it, and each gets part of the clients.
@@ -49,7 +49,7 @@ impl UdpSocket {
     /// # Errors
     /// The kernel's: the address is not set here, the port taken, or below 1024 without the privilege.
     pub fn listening(local: SocketAddr) -> io::Result<Self> {
-        Self::open(local, true)?.settled()
+        Self::open(local, true)?.with_local_addr()
     }
 
     fn open(local: SocketAddr, is_shared: bool) -> io::Result<Self> {
@@ -75,13 +75,13 @@ impl UdpSocket {
     }
 
     /// Returns the socket with the address the kernel has chosen.
-    fn settled(mut self) -> io::Result<Self> {
+    fn with_local_addr(mut self) -> io::Result<Self> {
         // SAFETY: sockaddr_storage is a C struct of integers, for which all zeroes is a value.
         let mut address: libc::sockaddr_storage = unsafe { std::mem::zeroed() };
         let mut length = size_of::<libc::sockaddr_storage>() as libc::socklen_t;
         // SAFETY: the kernel writes at most `length` octets, the size of `address`.
         check(unsafe { libc::getsockname(self.as_raw_fd(), (&raw mut address).cast(), &raw mut length) })?;
-        self.local = cooked(&address).unwrap_or(self.local);
+        self.local = from_storage(&address).unwrap_or(self.local);
         Ok(self)
     }
 
@@ -168,7 +168,7 @@ fn raw(address: SocketAddr) -> (libc::sockaddr_storage, libc::socklen_t) {
 }
 
 /// Returns the address as a type of the standard library; `None` for another family.
-fn cooked(storage: &libc::sockaddr_storage) -> Option<SocketAddr> {
+fn from_storage(storage: &libc::sockaddr_storage) -> Option<SocketAddr> {
     match i32::from(storage.ss_family) {
         libc::AF_INET => {
             // SAFETY: the family says that it is a sockaddr_in, and the storage is large enough and aligned for every address.

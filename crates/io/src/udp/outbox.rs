@@ -1,6 +1,6 @@
 //! Many datagrams sent in one call, to many destinations: neighbours of equal length and destination as one message.
 
-use super::Source;
+use super::PeerAddress;
 use super::{MOST_OCTETS, MOST_SEGMENTS, UdpSocket, lacks_offload};
 use crate::sys::check;
 use std::io;
@@ -13,12 +13,12 @@ const ROOM: usize = 256 * 1024;
 /// Control data that carries one u16: `CMSG_SPACE(2)`.
 #[repr(C, align(8))]
 #[derive(Clone, Copy)]
-struct Control([u8; CONTROL]);
+struct SendControl([u8; CONTROL]);
 
 // SAFETY: computes a length.
 const CONTROL: usize = unsafe { libc::CMSG_SPACE(size_of::<u16>() as u32) } as usize;
 
-impl Control {
+impl SendControl {
     /// The length of the datagrams the kernel is to cut a message into.
     fn segment(length: u16) -> Self {
         let mut control = Self([0; CONTROL]);
@@ -36,7 +36,7 @@ impl Control {
 
 /// One message: where in the room, how long its datagrams are, where to.
 #[derive(Clone, Copy)]
-struct Message {
+struct OutgoingMessage {
     at: usize,
     octets: usize,
     length: usize,
@@ -48,12 +48,12 @@ struct Message {
 pub struct Outbox {
     octets: Box<[u8]>,
     used: usize,
-    messages: Vec<Message>,
+    messages: Vec<OutgoingMessage>,
     most: usize,
     has_offload: bool,
     unsent: u64,
     // Control messages of `flush`, kept so that it does not allocate.
-    control: Vec<Control>,
+    control: Vec<SendControl>,
     parts: Vec<libc::iovec>,
     headers: Vec<libc::mmsghdr>,
 }
@@ -84,13 +84,13 @@ impl Outbox {
 
     /// Returns the room for a datagram of `length` octets; `None` if it is empty, or if all must be sent first.
     #[inline]
-    fn room(&mut self, to: Source<'_>, length: usize) -> Option<&mut [u8]> {
+    fn room(&mut self, to: PeerAddress<'_>, length: usize) -> Option<&mut [u8]> {
         let at = self.used;
         if length == 0 || at + length > self.octets.len() {
             return None;
         }
         let (has_offload, is_full) = (self.has_offload, self.messages.len() == self.most);
-        let joins = |last: &&mut Message| {
+        let joins = |last: &&mut OutgoingMessage| {
             has_offload
                 && last.length == length
                 && last.octets + length <= MOST_OCTETS
@@ -102,7 +102,7 @@ impl Outbox {
             None if is_full => return None,
             None => {
                 let (to, to_length) = (*to.address, to.length);
-                self.messages.push(Message { at, octets: length, length, to, to_length });
+                self.messages.push(OutgoingMessage { at, octets: length, length, to, to_length });
             }
         }
         self.used += length;
@@ -111,7 +111,7 @@ impl Outbox {
 
     /// Adds a datagram for the sender of that one; returns whether there was room.
     #[inline]
-    pub fn put(&mut self, to: Source<'_>, datagram: &[u8]) -> bool {
+    pub fn put(&mut self, to: PeerAddress<'_>, datagram: &[u8]) -> bool {
         let room = self.room(to, datagram.len());
         room.map(|room| room.copy_from_slice(datagram)).is_some()
     }
@@ -149,10 +149,10 @@ impl Outbox {
     fn send_from(&mut self, socket: &UdpSocket, first: usize) -> io::Result<usize> {
         let messages = &self.messages[first..];
         self.control.clear();
-        self.control.extend(messages.iter().map(|message| Control::segment(message.length as u16)));
+        self.control.extend(messages.iter().map(|message| SendControl::segment(message.length as u16)));
         self.parts.clear();
         let base = self.octets.as_mut_ptr();
-        let part = |message: &Message| {
+        let part = |message: &OutgoingMessage| {
             // SAFETY: every message lies within the room.
             let start = unsafe { base.add(message.at) };
             libc::iovec { iov_base: start.cast(), iov_len: message.octets }
@@ -200,7 +200,7 @@ pub(super) fn send_message(
     segment: u16,
 ) -> io::Result<()> {
     let mut part = libc::iovec { iov_base: octets.as_ptr().cast_mut().cast(), iov_len: octets.len() };
-    let mut control = Control::segment(segment);
+    let mut control = SendControl::segment(segment);
     // SAFETY: msghdr is a C struct of integers and pointers, for which all zeroes is a value.
     let mut header: libc::msghdr = unsafe { zeroed() };
     header.msg_iov = &raw mut part;

@@ -6,7 +6,7 @@ use super::socket::{self, RingMemory};
 use super::umem::{RECEIVE_CHUNKS, SEND_CHUNKS, Umem, chunk_for};
 use crate::packet::open_sender;
 use crate::sys::interface::check_carrier;
-use crate::sys::mapping::Mapping;
+use crate::sys::mapping::MemoryMapping;
 use crate::sys::send_or_lose;
 use crate::{BATCH, Fill, Halves, Interface, Port, PortError, Receive, Sent, Transmit};
 use std::io;
@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 /// The way in which the socket and its program work together with the driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mode {
+pub enum XdpMode {
     /// The NIC reads and writes our memory itself.
     ZeroCopy,
     /// The driver runs the program; the kernel copies.
@@ -24,7 +24,7 @@ pub enum Mode {
     Generic,
 }
 
-impl std::fmt::Display for Mode {
+impl std::fmt::Display for XdpMode {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Self::ZeroCopy => "zero-copy",
@@ -35,7 +35,7 @@ impl std::fmt::Display for Mode {
 }
 
 /// The modes in the order in which they are tried, best first.
-const MODES: [Mode; 3] = [Mode::ZeroCopy, Mode::Copy, Mode::Generic];
+const MODES: [XdpMode; 3] = [XdpMode::ZeroCopy, XdpMode::Copy, XdpMode::Generic];
 
 /// Calls that send a whole batch, and one in reserve.
 const KICKS: usize = BATCH / 32 + 1;
@@ -46,14 +46,14 @@ struct Shared {
     umem: Umem,
     /// A packet socket beside it: sends answers, and may be asked what an AF_XDP socket may not.
     plain: OwnedFd,
-    _rings: [Mapping; 4],
+    _rings: [MemoryMapping; 4],
     _program: Program,
 }
 
 /// A port on queue 0 of an interface of the calling thread's network namespace.
 pub struct XdpPort {
     interface: Interface,
-    mode: Mode,
+    mode: XdpMode,
     transmit: XdpTransmit,
     receive: XdpReceive,
 }
@@ -77,19 +77,19 @@ impl XdpPort {
     }
 
     /// The mode the driver accepted.
-    pub fn mode(&self) -> Mode {
+    pub fn mode(&self) -> XdpMode {
         self.mode
     }
 
-    fn open_in(interface: &Interface, mode: Mode, chunk: usize) -> io::Result<Self> {
+    fn open_in(interface: &Interface, mode: XdpMode, chunk: usize) -> io::Result<Self> {
         let umem = Umem::new(chunk)?;
         let (fd, offsets) = socket::open(&umem)?;
         let fill = socket::map(&fd, &offsets.fill, RECEIVE_CHUNKS, libc::XDP_UMEM_PGOFF_FILL_RING as i64)?;
         let completion = socket::map(&fd, &offsets.completion, SEND_CHUNKS, libc::XDP_UMEM_PGOFF_COMPLETION_RING as i64)?;
         let rx = socket::map(&fd, &offsets.rx, RECEIVE_CHUNKS, libc::XDP_PGOFF_RX_RING)?;
         let tx = socket::map(&fd, &offsets.tx, SEND_CHUNKS, libc::XDP_PGOFF_TX_RING)?;
-        socket::bind_to(&fd, interface.index, mode == Mode::ZeroCopy)?;
-        let attach = if mode == Mode::Generic { Attach::Generic } else { Attach::Driver };
+        socket::bind_to(&fd, interface.index, mode == XdpMode::ZeroCopy)?;
+        let attach = if mode == XdpMode::Generic { Attach::Generic } else { Attach::Driver };
         let program = Program::attach(interface.index, attach)?;
         program.steer(0, &fd)?;
         let plain = open_sender(interface).map_err(io::Error::other)?;

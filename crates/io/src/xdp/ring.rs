@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 /// The places of a ring's parts. The memory must outlive the ring.
 #[derive(Clone, Copy)]
-pub(super) struct Parts<T> {
+pub(super) struct RingParts<T> {
     pub(super) producer: *const AtomicU32,
     pub(super) consumer: *const AtomicU32,
     pub(super) flags: *const AtomicU32,
@@ -17,13 +17,13 @@ const NEED_WAKEUP: u32 = 1;
 
 /// The end that puts entries in.
 pub(super) struct Producer<T> {
-    parts: Parts<T>,
+    parts: RingParts<T>,
     head: u32,
 }
 
 /// The end that takes entries out.
 pub(super) struct Consumer<T> {
-    parts: Parts<T>,
+    parts: RingParts<T>,
     tail: u32,
 }
 
@@ -36,7 +36,7 @@ unsafe impl<T: Send> Send for Consumer<T> {}
 impl<T: Copy> Producer<T> {
     /// # Safety
     /// The parts must describe a live ring of a power-of-two size whose only producer this is, for as long as it lives.
-    pub(super) unsafe fn new(parts: Parts<T>) -> Self {
+    pub(super) unsafe fn new(parts: RingParts<T>) -> Self {
         // SAFETY: by contract the pointers are live.
         let head = unsafe { (*parts.producer).load(Ordering::Relaxed) };
         Self { parts, head }
@@ -78,7 +78,7 @@ impl<T: Copy> Producer<T> {
 impl<T: Copy> Consumer<T> {
     /// # Safety
     /// The parts must describe a live ring of a power-of-two size whose only consumer this is, for as long as it lives.
-    pub(super) unsafe fn new(parts: Parts<T>) -> Self {
+    pub(super) unsafe fn new(parts: RingParts<T>) -> Self {
         // SAFETY: by contract the pointers are live.
         let tail = unsafe { (*parts.consumer).load(Ordering::Relaxed) };
         Self { parts, tail }
@@ -123,7 +123,7 @@ mod tests {
         }
 
         fn ends(&mut self) -> (Producer<u64>, Consumer<u64>) {
-            let parts = Parts {
+            let parts = RingParts {
                 producer: &raw const *self.producer,
                 consumer: &raw const *self.consumer,
                 flags: &raw const *self.flags,

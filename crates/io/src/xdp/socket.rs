@@ -1,8 +1,8 @@
 //! The calls that make an AF_XDP socket and its rings.
 
-use super::ring::Parts;
+use super::ring::RingParts;
 use super::umem::{RECEIVE_CHUNKS, SEND_CHUNKS, Umem};
-use crate::sys::mapping::Mapping;
+use crate::sys::mapping::MemoryMapping;
 use crate::sys::{bind, get_option, set_option, socket};
 use std::io;
 use std::os::fd::OwnedFd;
@@ -44,8 +44,8 @@ struct Registration {
 
 /// One ring's mapping and parts.
 pub(super) struct RingMemory<T> {
-    pub(super) mapping: Mapping,
-    pub(super) parts: Parts<T>,
+    pub(super) mapping: MemoryMapping,
+    pub(super) parts: RingParts<T>,
 }
 
 /// A socket with its memory registered and its four rings made.
@@ -66,8 +66,8 @@ pub(super) fn open(umem: &Umem) -> io::Result<(OwnedFd, AllOffsets)> {
 /// Maps one ring.
 pub(super) fn map<T>(fd: &OwnedFd, at: &Offsets, size: u32, page: i64) -> io::Result<RingMemory<T>> {
     let length = at.descriptors as usize + size as usize * size_of::<T>();
-    let mapping = Mapping::shared(fd, length, page)?;
-    let parts = Parts {
+    let mapping = MemoryMapping::shared(fd, length, page)?;
+    let parts = RingParts {
         producer: mapping.at(at.producer as usize).cast(),
         consumer: mapping.at(at.consumer as usize).cast(),
         flags: mapping.at(at.flags as usize).cast(),

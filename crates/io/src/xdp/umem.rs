@@ -1,7 +1,7 @@
 //! The memory frames live in, cut into chunks of equal size. The lower chunks are for receiving, the upper ones for sending, so
 //! that the two halves of a port never meet in a chunk.
 
-use crate::sys::mapping::Mapping;
+use crate::sys::mapping::MemoryMapping;
 use std::io;
 
 /// Chunks the receiving half owns; also the size of its rings.
@@ -21,7 +21,7 @@ pub(super) fn chunk_for(octets: u32) -> Option<usize> {
 
 /// The memory of one port.
 pub(super) struct Umem {
-    memory: Mapping,
+    memory: MemoryMapping,
     chunk: usize,
 }
 
@@ -29,7 +29,7 @@ impl Umem {
     /// Chunks of `chunk` octets, one of those [`chunk_for`] gives.
     pub(super) fn new(chunk: usize) -> io::Result<Self> {
         let chunks = (RECEIVE_CHUNKS + SEND_CHUNKS) as usize;
-        Ok(Self { memory: Mapping::anonymous(chunks * chunk)?, chunk })
+        Ok(Self { memory: MemoryMapping::anonymous(chunks * chunk)?, chunk })
     }
 
     /// Octets of a chunk.

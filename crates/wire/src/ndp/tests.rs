@@ -25,15 +25,15 @@ fn address(text: &str) -> Ipv6Addr {
 }
 
 fn solicitation(digits: &str) -> Solicitation {
-    match Message::parse(&hex(digits)) {
-        Ok(Message::Solicitation(solicitation)) => solicitation,
+    match NdpMessage::parse(&hex(digits)) {
+        Ok(NdpMessage::Solicitation(solicitation)) => solicitation,
         other => panic!("{other:?}"),
     }
 }
 
 fn advertisement(digits: &str) -> Advertisement {
-    match Message::parse(&hex(digits)) {
-        Ok(Message::Advertisement(advertisement)) => advertisement,
+    match NdpMessage::parse(&hex(digits)) {
+        Ok(NdpMessage::Advertisement(advertisement)) => advertisement,
         other => panic!("{other:?}"),
     }
 }
@@ -50,7 +50,7 @@ fn changed(digits: &str, at: usize, octet: u8) -> Vec<u8> {
 }
 
 fn refusal(frame: &[u8]) -> String {
-    let error = Message::parse(frame).unwrap_err().to_string();
+    let error = NdpMessage::parse(frame).unwrap_err().to_string();
     error.trim_start_matches("neighbour discovery message: ").to_owned()
 }
 
@@ -79,7 +79,7 @@ fn a_question_is_answered_as_linux_answered_it() {
 fn an_answer_without_option_falls_back_to_the_frames_source() {
     let answer = advertisement(BRIEF_ANSWER);
     assert_eq!(answer.target_mac, None);
-    assert_eq!(Message::Advertisement(answer).to_string(), "nd 2001:2::2 is at 02:00:00:00:00:02");
+    assert_eq!(NdpMessage::Advertisement(answer).to_string(), "nd 2001:2::2 is at 02:00:00:00:00:02");
     assert_eq!(answer.to_frame(), hex(BRIEF_ANSWER));
 }
 
@@ -90,7 +90,7 @@ fn duplicate_detection_is_answered_to_all_nodes() {
     let answer = question.advertise(MAC_1);
     assert_eq!((answer.dst, answer.is_solicited), (ALL_NODES, false));
     assert_eq!(answer.dst_mac.to_string(), "33:33:00:00:00:01");
-    assert_eq!(Message::parse(&answer.to_frame()), Ok(Message::Advertisement(answer)));
+    assert_eq!(NdpMessage::parse(&answer.to_frame()), Ok(NdpMessage::Advertisement(answer)));
 }
 
 #[test]
@@ -121,7 +121,7 @@ fn what_rfc_4861_says_to_discard_is_refused() {
 fn padding_after_the_message_is_tolerated() {
     let mut frame = hex(BRIEF_ANSWER);
     frame.extend([0xaa; 4]);
-    assert_eq!(Message::parse(&frame), Message::parse(&hex(BRIEF_ANSWER)));
+    assert_eq!(NdpMessage::parse(&frame), NdpMessage::parse(&hex(BRIEF_ANSWER)));
 }
 
 proptest! {
@@ -133,26 +133,26 @@ proptest! {
                 frame[at] = octet;
             }
         }
-        let _ = Message::parse(&frame).map(|message| message.to_string());
-        let _ = Message::parse(&frame[..cut.min(frame.len())]);
+        let _ = NdpMessage::parse(&frame).map(|message| message.to_string());
+        let _ = NdpMessage::parse(&frame[..cut.min(frame.len())]);
     }
 
     #[test]
     fn arbitrary_octets_never_panic(octets in prop::collection::vec(any::<u8>(), 0..120)) {
-        prop_assert!(Message::parse(&octets).is_err());
+        prop_assert!(NdpMessage::parse(&octets).is_err());
     }
 
     #[test]
     fn arbitrary_options_with_a_right_checksum_never_panic(options in prop::collection::vec(any::<u8>(), 8..=8)) {
         let mut frame = hex(ANSWER);
         frame[78..86].copy_from_slice(&options);
-        let _ = Message::parse(&changed_frame(frame));
+        let _ = NdpMessage::parse(&changed_frame(frame));
     }
 
     #[test]
     fn what_is_built_is_read_back(source: u128, asked in 0u128..(0xff << 120), mac: [u8; 6]) {
         let question = Solicitation::multicast(MacAddress(mac), (source | 1).into(), asked.into());
-        prop_assert_eq!(Message::parse(&question.to_frame()), Ok(Message::Solicitation(question)));
+        prop_assert_eq!(NdpMessage::parse(&question.to_frame()), Ok(NdpMessage::Solicitation(question)));
     }
 }
 

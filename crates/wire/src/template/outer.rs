@@ -3,14 +3,14 @@
 
 use std::net::IpAddr;
 
-use super::{End, put};
+use super::{DatagramEnd, put};
 use crate::ethernet::{self, EtherType, EthernetHeader};
 use crate::{IpVersion, Ipv4Header, Ipv4View, Ipv6Header, MacAddress, WireError};
 use crate::{checksum, ipv4, ipv6, protocol};
 
 /// The outer header of an encapsulated stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Outer {
+pub struct OuterHeader {
     /// The end of the tunnel that sends.
     pub src: IpAddr,
     /// The end of the tunnel that receives, of the same IP version.
@@ -19,7 +19,7 @@ pub struct Outer {
     pub hop_limit: u8,
 }
 
-impl Outer {
+impl OuterHeader {
     /// The IP version of the outer header.
     pub fn version(&self) -> IpVersion {
         IpVersion::of(self.src)
@@ -46,7 +46,7 @@ pub(super) struct OuterPatch {
 impl OuterPatch {
     /// Puts the outer header in front of the datagram that `frame` carries.
     pub(super) fn wrap(
-        outer: &Outer,
+        outer: &OuterHeader,
         macs: (MacAddress, MacAddress),
         inner: IpVersion,
         frame: &[u8],
@@ -74,7 +74,7 @@ impl OuterPatch {
 
     /// Writes the outer addresses; `at` is the end that is not as described.
     #[inline]
-    pub(super) fn patch(&self, frame: &mut [u8], at: Option<(End, u128)>) {
+    pub(super) fn patch(&self, frame: &mut [u8], at: Option<(DatagramEnd, u128)>) {
         let (source, destination) = self.addresses(at);
         let start = ethernet::HEADER_LEN;
         match self.version {
@@ -93,16 +93,16 @@ impl OuterPatch {
 
     /// Source and destination.
     #[inline]
-    pub(super) fn addresses(&self, at: Option<(End, u128)>) -> (u128, u128) {
+    pub(super) fn addresses(&self, at: Option<(DatagramEnd, u128)>) -> (u128, u128) {
         match at {
             None => self.own,
-            Some((End::Source, bits)) => (bits, self.own.1),
-            Some((End::Destination, bits)) => (self.own.0, bits),
+            Some((DatagramEnd::Source, bits)) => (bits, self.own.1),
+            Some((DatagramEnd::Destination, bits)) => (self.own.0, bits),
         }
     }
 }
 
-fn emit(outer: &Outer, inner: IpVersion, payload: usize, header: &mut [u8]) -> Result<(), WireError> {
+fn emit(outer: &OuterHeader, inner: IpVersion, payload: usize, header: &mut [u8]) -> Result<(), WireError> {
     let most = usize::from(u16::MAX) - if outer.src.is_ipv4() { ipv4::HEADER_LEN } else { 0 };
     if payload > most {
         let octets = ethernet::HEADER_LEN + outer.octets() + payload;

@@ -3,9 +3,9 @@
 
 use super::{Figure, wire};
 use crate::exit::Failed;
-use sixbench_engine::profile::{Profile, Variation};
+use sixbench_engine::profile::{AddressVariation, TrafficProfile};
 use sixbench_engine::selftest;
-use sixbench_engine::stateful::{Gateway, Pool};
+use sixbench_engine::stateful::{StatefulGateway, TranslationPool};
 use sixbench_io::clock::Clock;
 use sixbench_method::plan::{AddressPart, Order, Ports, Range, Stateful};
 use sixbench_method::terms::{Direction, FrameRate, FrameSize};
@@ -45,15 +45,15 @@ fn figure(what: String, rate: FrameRate, unit: &'static str) -> Figure {
     Figure { what, per_second: rate.0, unit, offered_load_error: None }
 }
 
-fn profile([source, destination, from, to]: Ranges) -> Profile {
+fn profile([source, destination, from, to]: Ranges) -> TrafficProfile {
     let range = |(first, last)| Range { first, last, order: Order::Pseudorandom };
-    let part = |ends| Variation::Part(AddressPart { range: range(ends), ipv4_offset: 2, ipv6_offset: 14 });
-    let gateway = Gateway {
+    let part = |ends| AddressVariation::Part(AddressPart { range: range(ends), ipv4_offset: 2, ipv6_offset: 14 });
+    let gateway = StatefulGateway {
         opens: Direction::Forward,
         settings: Stateful::new(CONNECTIONS, FrameRate(1), 0),
-        pool: Pool { parts: vec![(1, 1)], ports: (1, 65_535) },
+        pool: TranslationPool { parts: vec![(1, 1)], ports: (1, 65_535) },
     };
-    Profile {
+    TrafficProfile {
         forward_ports: Ports { source: range(source), destination: range(destination) },
         left_variation: part(from),
         right_variation: part(to),

@@ -5,8 +5,8 @@ use crate::exit::Failed;
 use crate::profile::admit;
 use crate::run::stop;
 use sixbench_engine::Layout;
-use sixbench_engine::dns::names::{Domain, Population};
-use sixbench_engine::dns::{AuthorityEnd, DnsEnds, DnsSettings, DnsTester, Expectation};
+use sixbench_engine::dns::names::{Domain, NamePopulation};
+use sixbench_engine::dns::{AuthorityEnd, DnsEnds, DnsSettings, DnsTester, ExpectedAnswers};
 use sixbench_io::thread::allowed_cores;
 use sixbench_method::isolation::Isolation;
 use sixbench_method::plan::{DOMAIN, Dns, DnsRole, Names};
@@ -38,7 +38,7 @@ fn figure(name: &str, cores: &[u32]) -> Result<Figure, Failed> {
         client: None,
         server: listen,
         authority: Some(AuthorityEnd { namespace: None, listen, looped }),
-        stand_in: None,
+        external: None,
     };
     let layout = Layout { cores: cores.to_vec() };
     let mut tester = DnsTester::new(admit(Isolation::Unknown, ends)?, settings()?, layout, stop::install()?);
@@ -51,9 +51,9 @@ fn figure(name: &str, cores: &[u32]) -> Result<Figure, Failed> {
 
 fn settings() -> Result<DnsSettings, Failed> {
     let Dns { timeout_ns, ttl_s, ports, cached_names, .. } = Dns::required(DnsRole::Authority);
-    let population = Population { with_aaaa: 100 };
+    let population = NamePopulation { with_aaaa: 100 };
     Ok(DnsSettings {
-        expectation: Expectation { role: DnsRole::Authority, prefix: None, population, most_ttl: ttl_s },
+        expectation: ExpectedAnswers { role: DnsRole::Authority, prefix: None, population, most_ttl: ttl_s },
         domain: Domain::new(DOMAIN).map_err(Failed::usage)?,
         names: Names::ALL,
         cached: 0,

@@ -2,7 +2,9 @@
 
 use super::{FRAMES, Figure, wire};
 use crate::exit::Failed;
-use sixbench_engine::profile::{Appearance, Ends, Face, Group, Profile, Subscribers, Tunnel};
+use sixbench_engine::profile::{
+    AddressPair, Appearance, Encapsulation, SubscriberGroup, SubscriberGroups, TrafficProfile, Tunnel,
+};
 use sixbench_engine::selftest;
 use sixbench_io::clock::Clock;
 use sixbench_method::plan::Order;
@@ -38,28 +40,32 @@ fn parsed<T: FromStr<Err: Debug>>(text: &str) -> T {
 const IS_GOOD: &str = "a constant rule";
 
 /// Returns the profile of a BR with 32 CEs to an address, at most 131,072 CEs.
-fn map_t(count: u32) -> Profile {
+fn map_t(count: u32) -> TrafficProfile {
     let rule = MapRule::new(parsed("2001:db8:ce::/47"), parsed("198.18.0.0/20"), 17, 6).expect(IS_GOOD);
     let (left, right) = (seen(rule.ipv6(), None), seen(rule.ipv4(), None));
     let base = between([rule.ipv6(), rule.ipv4()], ["2001:db8:64::c613:2", "198.19.0.2"]);
-    with(base, Group { count, left, right, ports: rule.ports() })
+    with(base, SubscriberGroup { count, left, right, ports: rule.ports() })
 }
 
 /// Returns the profile of a lightweight AFTR with 64 B4s to an address.
-fn lw4o6() -> Profile {
+fn lw4o6() -> TrafficProfile {
     let b4s = B4Addresses::new(parsed("2001:db8:b4::/48"), B4Layout::PerSubnet { interface: 1 }).expect(IS_GOOD);
     let rule = Softwires::new(b4s, parsed("198.18.0.0/24"), 6, 0).expect(IS_GOOD);
     let base = between([rule.ipv4(), rule.ipv4()], ["198.19.0.2", "198.19.0.2"]);
-    let group =
-        Group { count: 1_000, left: seen(rule.ipv4(), Some(rule.ipv6())), right: seen(rule.ipv4(), None), ports: rule.ports() };
+    let group = SubscriberGroup {
+        count: 1_000,
+        left: seen(rule.ipv4(), Some(rule.ipv6())),
+        right: seen(rule.ipv4(), None),
+        ports: rule.ports(),
+    };
     with(around(base, rule.ipv6(), "2001:db8:af::1"), group)
 }
 
 /// Returns the profile of a 6to4 relay.
-fn six_to_four() -> Profile {
+fn six_to_four() -> TrafficProfile {
     let rule = SixRd::sixtofour(parsed("198.18.0.0/16")).numbered(1, None).expect(IS_GOOD);
     let base = between([rule.ipv6(), rule.ipv6()], ["2001:2:0:8000::2", "2001:2:0:8000::2"]);
-    let group = Group {
+    let group = SubscriberGroup {
         count: 1_000,
         left: seen(rule.ipv6(), Some(rule.ipv4())),
         right: seen(rule.ipv6(), None),
@@ -74,27 +80,29 @@ fn seen(inner: AddressRule, outer: Option<AddressRule>) -> Appearance {
 
 /// Returns a profile of datagrams between the first subscriber, by its rules on the left and on the right, and a host as it is
 /// seen on either side.
-fn between([left, right]: [AddressRule; 2], hosts: [&str; 2]) -> Profile {
-    let face = |rule: AddressRule, host: &str| Face::plain(Ends { source: rule.address(0), destination: parsed(host) });
+fn between([left, right]: [AddressRule; 2], hosts: [&str; 2]) -> TrafficProfile {
+    let datagram = |rule: AddressRule, host: &str| {
+        Encapsulation::plain(AddressPair { source: rule.address(0), destination: parsed(host) })
+    };
     let mut profile = wire(hosts[0], hosts[0], FrameSize(84));
-    profile.forward.foreground.sent = face(left, hosts[0]);
-    profile.reverse.foreground.sent = swapped(face(right, hosts[1]));
+    profile.forward.foreground.sent = datagram(left, hosts[0]);
+    profile.reverse.foreground.sent = swapped(datagram(right, hosts[1]));
     profile
 }
 
-fn swapped(face: Face) -> Face {
-    Face::plain(Ends { source: face.ends.destination, destination: face.ends.source })
+fn swapped(datagram: Encapsulation) -> Encapsulation {
+    Encapsulation::plain(AddressPair { source: datagram.ends.destination, destination: datagram.ends.source })
 }
 
 /// Puts the forward datagrams into a tunnel to `device`.
-fn around(mut profile: Profile, rule: AddressRule, device: &str) -> Profile {
-    let ends = Ends { source: rule.address(0), destination: parsed::<IpAddr>(device) };
+fn around(mut profile: TrafficProfile, rule: AddressRule, device: &str) -> TrafficProfile {
+    let ends = AddressPair { source: rule.address(0), destination: parsed::<IpAddr>(device) };
     profile.forward.foreground.sent.tunnel = Some(Tunnel { ends, hop_limit: 64 });
     profile
 }
 
-fn with(profile: Profile, group: Group) -> Profile {
-    Profile { subscribers: Some(Subscribers { order: Order::Pseudorandom, groups: vec![group] }), ..profile }
+fn with(profile: TrafficProfile, group: SubscriberGroup) -> TrafficProfile {
+    TrafficProfile { subscribers: Some(SubscriberGroups { order: Order::Pseudorandom, groups: vec![group] }), ..profile }
 }
 
 #[cfg(test)]

@@ -5,8 +5,8 @@
 //! goes the general way, by the library.
 
 use super::message;
-use super::zone::{Records, Zone};
-use crate::dns::names::{LABEL, Population, read_label, write_label};
+use super::zone::{AddressZone, ZoneRecords};
+use crate::dns::names::{LABEL, NamePopulation, read_label, write_label};
 use std::net::IpAddr;
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ const OPT: [[u8; 11]; 2] = [opt(0), opt(0x80)];
 
 /// The kind of a query, for counting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum QueryKind {
     /// A query for the AAAA record of an address's name.
     Aaaa(u32),
     /// A query for the A record of an address's name.
@@ -47,13 +47,13 @@ pub struct Answer {
     /// Octets of the answer; 0 where there must be none.
     pub octets: usize,
     /// The kind of the query.
-    pub kind: Kind,
+    pub kind: QueryKind,
 }
 
 /// Answers queries.
 #[derive(Debug)]
 pub struct Answerer {
-    records: Records,
+    records: ZoneRecords,
     /// Octets of the question for a name of the namespace.
     question: usize,
     a: Tail,
@@ -71,14 +71,16 @@ struct Tail {
 
 impl Answerer {
     /// Creates an answerer for a server with these addresses (those of the record of its name).
-    pub fn new(zone: Arc<Zone>, own: &[IpAddr]) -> Self {
-        let of = |with_aaaa, rtype| Tail::cut(Zone { population: Population { with_aaaa }, ..Zone::clone(&zone) }, rtype);
+    pub fn new(zone: Arc<AddressZone>, own: &[IpAddr]) -> Self {
+        let of = |with_aaaa, rtype| {
+            Tail::cut(AddressZone { population: NamePopulation { with_aaaa }, ..AddressZone::clone(&zone) }, rtype)
+        };
         Self {
             question: 1 + LABEL + zone.domain.wire().len() + TYPE_AND_CLASS,
             a: of(0, 1),
             aaaa: of(100, 28),
             nothing: of(0, 28),
-            records: Records::new(zone, own),
+            records: ZoneRecords::new(zone, own),
         }
     }
 
@@ -102,9 +104,9 @@ impl Answerer {
         let opt = opt_for(header[11], &query[end..])?;
         let address = self.address(question)?;
         let (tail, kind) = match question[question.len() - TYPE_AND_CLASS..] {
-            [0, 1, 0, 1] => (&self.a, Kind::A(address)),
-            [0, 28, 0, 1] if self.records.zone.population.has_aaaa(address) => (&self.aaaa, Kind::Aaaa(address)),
-            [0, 28, 0, 1] => (&self.nothing, Kind::Aaaa(address)),
+            [0, 1, 0, 1] => (&self.a, QueryKind::A(address)),
+            [0, 28, 0, 1] if self.records.zone.population.has_aaaa(address) => (&self.aaaa, QueryKind::Aaaa(address)),
+            [0, 28, 0, 1] => (&self.nothing, QueryKind::Aaaa(address)),
             _ => return None,
         };
         out[..2].copy_from_slice(&header[..2]);
@@ -137,7 +139,7 @@ impl Answerer {
 
 impl Tail {
     /// Cuts the tail out of the answer to a question for a record of 0.0.0.0's name.
-    fn cut(zone: Zone, rtype: u8) -> Self {
+    fn cut(zone: AddressZone, rtype: u8) -> Self {
         let mut label = [0; LABEL];
         write_label(0, &mut label);
         let mut query = vec![0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, LABEL as u8];
@@ -145,7 +147,7 @@ impl Tail {
         query.extend_from_slice(zone.domain.wire());
         query.extend_from_slice(&[0, rtype, 0, 1]);
         let mut out = [0; MOST_OCTETS];
-        let answer = message::answer(&Records::new(Arc::new(zone), &[]), &query, &mut out);
+        let answer = message::answer(&ZoneRecords::new(Arc::new(zone), &[]), &query, &mut out);
         let counts = [out[6], out[7], out[8], out[9]];
         Self { counts, octets: out[query.len()..answer.octets].into() }
     }

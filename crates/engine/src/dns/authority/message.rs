@@ -1,7 +1,7 @@
 //! The general way from query to answer, by the library.
 
-use super::answer::{Answer, HEADER, Kind, MOST_OCTETS, UDP_SIZE};
-use super::zone::{Data, Place, Records};
+use super::answer::{Answer, HEADER, MOST_OCTETS, QueryKind, UDP_SIZE};
+use super::zone::{Data, NameLocation, ZoneRecords};
 use domain::base::iana::{Class, Opcode, OptRcode, Rtype};
 use domain::base::message_builder::{MessageBuilder, PushError, TreeCompressor};
 use domain::base::name::ParsedName;
@@ -11,14 +11,14 @@ use domain::dep::octseq::Array;
 use domain::rdata::ZoneRecordData;
 
 /// No answer, to a message that was no query.
-const SILENCE: Answer = Answer { octets: 0, kind: Kind::Malformed };
+const SILENCE: Answer = Answer { octets: 0, kind: QueryKind::Malformed };
 /// Octet 2 of a header.
 const TRUNCATED: u8 = 2;
 
 type Octets = Array<MOST_OCTETS>;
 
 /// A query that could be read.
-struct Asked<'a> {
+struct ParsedQuery<'a> {
     message: &'a Message<[u8]>,
     question: Question<ParsedName<&'a [u8]>>,
     edns: Option<Edns>,
@@ -32,30 +32,30 @@ struct Edns {
 }
 
 /// The content of an answer.
-struct Finding {
+struct AnswerContent {
     rcode: OptRcode,
     /// True if the name is in our zone.
     is_ours: bool,
     record: Option<Data>,
 }
 
-impl Finding {
+impl AnswerContent {
     fn error(rcode: OptRcode) -> Self {
         Self { rcode, is_ours: false, record: None }
     }
 }
 
 /// Answers any message.
-pub(super) fn answer(records: &Records, query: &[u8], out: &mut [u8; MOST_OCTETS]) -> Answer {
+pub(super) fn answer(records: &ZoneRecords, query: &[u8], out: &mut [u8; MOST_OCTETS]) -> Answer {
     let Ok(message) = Message::from_slice(query) else { return SILENCE };
     if message.header().qr() {
         // Two servers that answer each other's answers never stop.
         return SILENCE;
     }
     if message.header().opcode() != Opcode::QUERY {
-        return bare(query, OptRcode::NOTIMP, 0, Kind::Other, out);
+        return bare(query, OptRcode::NOTIMP, 0, QueryKind::Other, out);
     }
-    let Some(asked) = Asked::read(message) else { return bare(query, OptRcode::FORMERR, 0, Kind::Malformed, out) };
+    let Some(asked) = ParsedQuery::read(message) else { return bare(query, OptRcode::FORMERR, 0, QueryKind::Malformed, out) };
     let (finding, kind) = asked.look_up(records);
     match asked.compose(records, finding) {
         Ok(octets) => {
@@ -68,7 +68,7 @@ pub(super) fn answer(records: &Records, query: &[u8], out: &mut [u8; MOST_OCTETS
 }
 
 /// A header alone.
-fn bare(query: &[u8], rcode: OptRcode, flags: u8, kind: Kind, out: &mut [u8; MOST_OCTETS]) -> Answer {
+fn bare(query: &[u8], rcode: OptRcode, flags: u8, kind: QueryKind, out: &mut [u8; MOST_OCTETS]) -> Answer {
     const KEPT: u8 = 0b0111_1001; // operation and RD
     out[..HEADER].fill(0);
     out[..2].copy_from_slice(&query[..2]);
@@ -77,7 +77,7 @@ fn bare(query: &[u8], rcode: OptRcode, flags: u8, kind: Kind, out: &mut [u8; MOS
     Answer { octets: HEADER, kind }
 }
 
-impl<'a> Asked<'a> {
+impl<'a> ParsedQuery<'a> {
     /// `None` where it is malformed: other than one question (RFC 9619), answers, two OPT records, or octets that are too few or too many.
     fn read(message: &'a Message<[u8]>) -> Option<Self> {
         let counts = message.header_counts();
@@ -101,27 +101,27 @@ impl<'a> Asked<'a> {
         (additional.pos() == message.as_slice().len()).then_some(Self { message, question, edns })
     }
 
-    fn look_up(&self, records: &Records) -> (Finding, Kind) {
+    fn look_up(&self, records: &ZoneRecords) -> (AnswerContent, QueryKind) {
         let (name, rtype) = (self.question.qname(), self.question.qtype());
         if self.edns.is_some_and(|edns| edns.version > 0) {
-            return (Finding::error(OptRcode::BADVERS), Kind::Other);
+            return (AnswerContent::error(OptRcode::BADVERS), QueryKind::Other);
         }
         let place = records.place(name);
         let is_transfer = rtype == Rtype::AXFR || rtype == Rtype::IXFR;
-        if place == Place::Outside || is_transfer || self.question.qclass() != Class::IN {
-            return (Finding::error(OptRcode::REFUSED), Kind::Other);
+        if place == NameLocation::Outside || is_transfer || self.question.qclass() != Class::IN {
+            return (AnswerContent::error(OptRcode::REFUSED), QueryKind::Other);
         }
-        let rcode = if place == Place::Nowhere { OptRcode::NXDOMAIN } else { OptRcode::NOERROR };
-        let finding = Finding { rcode, is_ours: true, record: records.record(place, rtype) };
+        let rcode = if place == NameLocation::Nowhere { OptRcode::NXDOMAIN } else { OptRcode::NOERROR };
+        let finding = AnswerContent { rcode, is_ours: true, record: records.record(place, rtype) };
         match (place, rtype) {
-            (Place::Address(address), Rtype::A) => (finding, Kind::A(address)),
-            (Place::Address(address), Rtype::AAAA) => (finding, Kind::Aaaa(address)),
-            _ => (finding, Kind::Other),
+            (NameLocation::Address(address), Rtype::A) => (finding, QueryKind::A(address)),
+            (NameLocation::Address(address), Rtype::AAAA) => (finding, QueryKind::Aaaa(address)),
+            _ => (finding, QueryKind::Other),
         }
     }
 
-    fn compose(&self, records: &Records, finding: Finding) -> Result<Octets, PushError> {
-        let Finding { rcode, is_ours, record } = finding;
+    fn compose(&self, records: &ZoneRecords, finding: AnswerContent) -> Result<Octets, PushError> {
+        let AnswerContent { rcode, is_ours, record } = finding;
         let ttl = Ttl::from_secs(records.zone.ttl_s);
         let builder = MessageBuilder::from_target(TreeCompressor::new(Octets::default()))?;
         let mut answer = builder.start_answer(self.message, rcode.rcode())?;

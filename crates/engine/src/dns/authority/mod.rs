@@ -10,10 +10,10 @@ mod tests;
 mod watch;
 mod zone;
 
-pub use answer::{Answer, Answerer, Kind, MOST_OCTETS};
+pub use answer::{Answer, Answerer, MOST_OCTETS, QueryKind};
 pub use service::Service;
-pub use watch::Watch;
-pub use zone::Zone;
+pub use watch::AskedNames;
+pub use zone::AddressZone;
 pub(crate) use zone::{ANYBODY, MAILBOX, SECONDARIES, SERIAL, SERVER};
 
 use sixbench_io::udp::{Inbox, Outbox, UdpSocket};
@@ -75,7 +75,7 @@ impl Authority {
     ///
     /// # Errors
     /// The address cannot be listened on; says why, and what next.
-    pub fn bind(listen: SocketAddr, zone: Arc<Zone>) -> Result<Self, AuthorityError> {
+    pub fn bind(listen: SocketAddr, zone: Arc<AddressZone>) -> Result<Self, AuthorityError> {
         Self::with(listen, Arc::new(Answerer::new(zone, &[listen.ip()])))
     }
 
@@ -83,7 +83,7 @@ impl Authority {
     ///
     /// # Errors
     /// As [`Authority::bind`]; also where another server listens, even one that would share its port.
-    pub fn bind_together(listen: SocketAddr, zone: &Arc<Zone>, count: usize) -> Result<Vec<Self>, AuthorityError> {
+    pub fn bind_together(listen: SocketAddr, zone: &Arc<AddressZone>, count: usize) -> Result<Vec<Self>, AuthorityError> {
         alone(listen).map_err(|cause| AuthorityError { address: listen, cause })?;
         (0..count).map(|_| Self::bind(listen, zone.clone())).collect()
     }
@@ -102,7 +102,7 @@ impl Authority {
 
     /// Takes one batch of what has arrived and answers it; never waits. Returns the messages taken.
     #[inline]
-    pub fn turn(&mut self, watch: Option<&Watch>) -> usize {
+    pub fn turn(&mut self, asked: Option<&AskedNames>) -> usize {
         // An error is the network's about an answer sent before, whose client has gone.
         if self.inbox.receive(&self.socket).unwrap_or(0) == 0 {
             return 0;
@@ -112,7 +112,7 @@ impl Authority {
         inbox.each(|from, query| {
             taken += 1;
             let answer = answerer.answer(query, &mut room);
-            note(answer.kind, counts, watch);
+            note(answer.kind, counts, asked);
             let octets = &room[..answer.octets];
             if answer.octets > 0 && !outbox.put(from, octets) {
                 outbox.flush(socket);
@@ -123,7 +123,7 @@ impl Authority {
         taken
     }
 
-    /// What has come since the last reset. `names` is 0: the [`Watch`] knows.
+    /// What has come since the last reset. `names` is 0: the [`AskedNames`] knows.
     pub fn counts(&self) -> AuthorityCounts {
         AuthorityCounts { overruns: self.lost().saturating_sub(self.lost_before), ..self.counts }
     }
@@ -148,20 +148,20 @@ impl AsRawFd for Authority {
 
 /// Counts a query and marks the name it was for.
 #[inline]
-fn note(kind: Kind, counts: &mut AuthorityCounts, watch: Option<&Watch>) {
+fn note(kind: QueryKind, counts: &mut AuthorityCounts, asked: Option<&AskedNames>) {
     let address = match kind {
-        Kind::Aaaa(address) => {
+        QueryKind::Aaaa(address) => {
             counts.aaaa += 1;
             address
         }
-        Kind::A(address) => {
+        QueryKind::A(address) => {
             counts.a += 1;
             address
         }
-        Kind::Other => return counts.other += 1,
-        Kind::Malformed => return counts.malformed += 1,
+        QueryKind::Other => return counts.other += 1,
+        QueryKind::Malformed => return counts.malformed += 1,
     };
-    if let Some(watch) = watch {
-        watch.note(address);
+    if let Some(asked) = asked {
+        asked.note(address);
     }
 }

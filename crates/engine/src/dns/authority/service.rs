@@ -2,7 +2,7 @@
 
 use super::answer::Answerer;
 use super::tcp::OverTcp;
-use super::{Authority, AuthorityError, Zone};
+use super::{AddressZone, Authority, AuthorityError};
 use mio::unix::SourceFd;
 use mio::{Events, Interest, Poll, Token};
 use sixbench_method::isolation::Admitted;
@@ -35,7 +35,7 @@ impl Service {
     ///
     /// # Errors
     /// One of the addresses cannot be listened on; says why, and what next.
-    pub fn bind(listen: &Admitted<Vec<SocketAddr>>, zone: &Arc<Zone>, threads: usize) -> Result<Self, AuthorityError> {
+    pub fn bind(listen: &Admitted<Vec<SocketAddr>>, zone: &Arc<AddressZone>, threads: usize) -> Result<Self, AuthorityError> {
         let own: Vec<IpAddr> = listen.iter().map(SocketAddr::ip).collect();
         let answerer = Arc::new(Answerer::new(zone.clone(), &own));
         let mut service = Self { over_udp: Vec::new(), over_tcp: Vec::new(), local: Vec::new() };

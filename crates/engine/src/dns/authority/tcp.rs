@@ -1,7 +1,7 @@
 //! The authority over TCP (RFC 7766), for completeness: several queries on a connection, each behind its length, and no more connections
 //! at once than a bound. Only a server that stands alone has it; a trial's queries are UDP.
 
-use super::answer::{Answerer, Kind, MOST_OCTETS};
+use super::answer::{Answerer, MOST_OCTETS, QueryKind};
 use super::{AuthorityError, note};
 use mio::net::{TcpListener, TcpStream};
 use mio::{Events, Interest, Poll, Registry, Token};
@@ -29,11 +29,11 @@ pub(super) struct OverTcp {
     listener: TcpListener,
     poll: Poll,
     answerer: Arc<Answerer>,
-    connections: Slab<Connection>,
+    connections: Slab<QueryStream>,
     counts: AuthorityCounts,
 }
 
-struct Connection {
+struct QueryStream {
     stream: TcpStream,
     /// Octets of queries that have not been answered.
     queries: Vec<u8>,
@@ -91,7 +91,7 @@ impl OverTcp {
         let interest = Interest::READABLE | Interest::WRITABLE;
         let registry: &Registry = self.poll.registry();
         if registry.register(&mut stream, Token(entry.key()), interest).is_ok() {
-            entry.insert(Connection { stream, queries: Vec::new(), answers: Vec::new(), alive: now, has_ended: false });
+            entry.insert(QueryStream { stream, queries: Vec::new(), answers: Vec::new(), alive: now, has_ended: false });
         }
     }
 
@@ -104,7 +104,7 @@ impl OverTcp {
     }
 }
 
-impl Connection {
+impl QueryStream {
     /// Reads, answers and writes until it would have to wait.
     fn turn(&mut self, answerer: &Answerer, counts: &mut AuthorityCounts) -> io::Result<()> {
         let mut room = [0; 4096];
@@ -131,7 +131,7 @@ impl Connection {
         let (mut at, mut room) = (0, [0; MOST_OCTETS]);
         while let Some((query, end)) = framed(&self.queries[at..]) {
             let answer = answerer.answer(query, &mut room);
-            counts.over_tcp += u64::from(answer.kind != Kind::Malformed);
+            counts.over_tcp += u64::from(answer.kind != QueryKind::Malformed);
             note(answer.kind, counts, None);
             if answer.octets > 0 {
                 self.answers.extend_from_slice(&(answer.octets as u16).to_be_bytes());

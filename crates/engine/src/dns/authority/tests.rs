@@ -1,7 +1,7 @@
 //! Answers as octets, as the library reads them, and over real sockets.
 
 use super::*;
-use crate::dns::names::{Domain, Population};
+use crate::dns::names::{Domain, NamePopulation};
 use domain::base::iana::{Class, Rcode, Rtype};
 use domain::base::message_builder::MessageBuilder;
 use domain::base::name::ParsedName;
@@ -16,16 +16,16 @@ use std::time::{Duration, Instant};
 
 type Data<'a> = AllRecordData<&'a [u8], ParsedName<&'a [u8]>>;
 
-fn zone(with_aaaa: u8) -> Arc<Zone> {
+fn zone(with_aaaa: u8) -> Arc<AddressZone> {
     let domain = Domain::new("dns64perf.test").expect("a domain");
-    Arc::new(Zone { domain, population: Population { with_aaaa }, ttl_s: 3600 })
+    Arc::new(AddressZone { domain, population: NamePopulation { with_aaaa }, ttl_s: 3600 })
 }
 
 fn answerer(with_aaaa: u8) -> Answerer {
     Answerer::new(zone(with_aaaa), &[IpAddr::from([192, 0, 2, 53])])
 }
 
-fn answer(answerer: &Answerer, query: &[u8]) -> (Vec<u8>, Kind) {
+fn answer(answerer: &Answerer, query: &[u8]) -> (Vec<u8>, QueryKind) {
     let mut out = [0xaa; MOST_OCTETS];
     let answer = answerer.answer(query, &mut out);
     (out[..answer.octets].to_vec(), answer.kind)
@@ -86,7 +86,7 @@ const SOA: &str = "dns64perf.test. 3600 IN SOA ns.dns64perf.test. hostmaster.dns
 fn the_a_record_of_a_name_is_its_address_to_the_octet() {
     let query = query(NAME, Rtype::A, Class::IN);
     let (octets, kind) = answer(&answerer(0), &query);
-    assert_eq!(kind, Kind::A(0x0a00_ff01));
+    assert_eq!(kind, QueryKind::A(0x0a00_ff01));
     let mut expected = b"\x12\x34\x85\x00\x00\x01\x00\x01\x00\x00\x00\x00".to_vec();
     expected.extend_from_slice(b"\x0f010-000-255-001\x09dns64perf\x04test\x00\x00\x01\x00\x01");
     expected.extend_from_slice(b"\xc0\x0c\x00\x01\x00\x01\x00\x00\x0e\x10\x00\x04\x0a\x00\xff\x01");
@@ -132,14 +132,14 @@ fn what_else_is_asked_of_the_zone_is_answered_as_dns_servers_do() {
         assert_eq!(ask(0, name, rtype), Read { rcode, is_authoritative, answers, authority }, "{name} {rtype}");
     }
     let chaos = answer(&answerer(0), &query(NAME, Rtype::A, Class::CH));
-    assert_eq!((read(&chaos.0).rcode, chaos.1), (Rcode::REFUSED, Kind::Other));
+    assert_eq!((read(&chaos.0).rcode, chaos.1), (Rcode::REFUSED, QueryKind::Other));
 }
 
 #[test]
 fn letters_keep_their_case_and_do_not_matter() {
     let query = query("010-000-255-001.dNs64pErF.tEST", Rtype::A, Class::IN);
     let (octets, kind) = answer(&answerer(0), &query);
-    assert_eq!(kind, Kind::A(0x0a00_ff01));
+    assert_eq!(kind, QueryKind::A(0x0a00_ff01));
     assert_eq!(octets[12..query.len()], query[12..]);
 }
 
@@ -173,7 +173,7 @@ fn malformed_queries_have_formerr_and_answers_have_silence() {
         let (octets, kind) = answer(&answerer(0), &query);
         (octets.get(3).map(|octet| octet & 15), kind)
     };
-    let formerr = (Some(1), Kind::Malformed);
+    let formerr = (Some(1), QueryKind::Malformed);
     assert_eq!(edited(&|q| q[5] = 0), formerr, "no question");
     assert_eq!(edited(&|q| q[5] = 2), formerr, "two questions");
     assert_eq!(edited(&|q| q[7] = 1), formerr, "an answer that is not there");
@@ -183,16 +183,16 @@ fn malformed_queries_have_formerr_and_answers_have_silence() {
     assert_eq!(edited(&|q| q.splice(12..12 + 32, [0xc0, 12]).for_each(drop)), formerr, "a name that is a loop");
     assert_eq!(edited(&|q| *q = with_edns(&with_edns(q, 0, false, b""), 0, false, b"")), formerr, "two OPT records");
     assert_eq!(edited(&|q| *q = with_edns(q, 0, false, b"\x00\x0a\x00\x08abc")), formerr, "half an option");
-    assert_eq!(edited(&|q| q[2] |= 0x28), (Some(4), Kind::Other), "an update");
-    assert_eq!(edited(&|q| q[2] |= 0x80), (None, Kind::Malformed), "a response");
-    assert_eq!(edited(&|q| q.truncate(11)), (None, Kind::Malformed), "no header");
+    assert_eq!(edited(&|q| q[2] |= 0x28), (Some(4), QueryKind::Other), "an update");
+    assert_eq!(edited(&|q| q[2] |= 0x80), (None, QueryKind::Malformed), "a response");
+    assert_eq!(edited(&|q| q.truncate(11)), (None, QueryKind::Malformed), "no header");
 }
 
 #[test]
 fn the_longest_domain_has_answers_that_fit() {
     let domain = Domain::new(&"a.".repeat(119)).expect("239 octets and a label are 255");
     let text = domain.to_string();
-    let zone = Arc::new(Zone { domain, population: Population::default(), ttl_s: 1 });
+    let zone = Arc::new(AddressZone { domain, population: NamePopulation::default(), ttl_s: 1 });
     let answerer = Answerer::new(zone, &[]);
     for name in [format!("010-000-000-001.{text}"), format!("1234567890abcde.{text}"), text] {
         let (octets, _) = answer(&answerer, &with_edns(&query(&name, Rtype::AAAA, Class::IN), 0, true, b""));
@@ -206,11 +206,11 @@ fn check(query: &[u8]) {
     let is_query = query.len() >= 12 && query[2] & 0x80 == 0;
     assert_eq!(!octets.is_empty(), is_query);
     if !is_query {
-        return assert_eq!(kind, Kind::Malformed);
+        return assert_eq!(kind, QueryKind::Malformed);
     }
     assert_eq!(octets[..2], query[..2]);
     let answer = read(&octets);
-    let (is_formerr, is_malformed) = (answer.rcode == Rcode::FORMERR, kind == Kind::Malformed);
+    let (is_formerr, is_malformed) = (answer.rcode == Rcode::FORMERR, kind == QueryKind::Malformed);
     assert_eq!(is_formerr, is_malformed);
     assert!(is_malformed || octets.len() == 12 || octets[12..].starts_with(question_of(query)));
 }
@@ -273,7 +273,7 @@ proptest! {
     fn the_fast_way_says_what_the_library_does(query in valid_query(), with_aaaa in 0u8..=100) {
         let (octets, kind) = answer(&answerer(with_aaaa), &query);
         let mut out = [0; MOST_OCTETS];
-        let records = zone::Records::new(zone(with_aaaa), &[IpAddr::from([192, 0, 2, 53])]);
+        let records = zone::ZoneRecords::new(zone(with_aaaa), &[IpAddr::from([192, 0, 2, 53])]);
         let general = message::answer(&records, &query, &mut out);
         prop_assert_eq!(&octets[..], &out[..general.octets]);
         prop_assert_eq!(kind, general.kind);
@@ -294,11 +294,11 @@ fn received(client: &Client) -> Read {
 }
 
 /// Turns until so many messages have been taken, or five seconds are over.
-fn take(authorities: &mut [Authority], wanted: usize, watch: &Watch) -> Vec<usize> {
+fn take(authorities: &mut [Authority], wanted: usize, asked: &AskedNames) -> Vec<usize> {
     let end = Instant::now() + Duration::from_secs(5);
     let mut taken = vec![0; authorities.len()];
     while taken.iter().sum::<usize>() < wanted && Instant::now() < end {
-        taken.iter_mut().zip(&mut *authorities).for_each(|(taken, authority)| *taken += authority.turn(Some(watch)));
+        taken.iter_mut().zip(&mut *authorities).for_each(|(taken, authority)| *taken += authority.turn(Some(asked)));
     }
     taken
 }
@@ -307,16 +307,16 @@ fn take(authorities: &mut [Authority], wanted: usize, watch: &Watch) -> Vec<usiz
 fn queries_over_udp_are_answered_counted_and_watched() {
     for listen in ["127.0.0.1:0", "[::1]:0"] {
         let mut authority = Authority::bind(listen.parse().expect("an address"), zone(0)).expect("a server");
-        let (client, watch) = (client(authority.local()), Watch::new(&[(0x0a00_0000, 1 << 16)]));
+        let (client, asked) = (client(authority.local()), AskedNames::new(&[(0x0a00_0000, 1 << 16)]));
         let queries = [(NAME, Rtype::AAAA), (NAME, Rtype::A), ("dns64perf.test", Rtype::SOA)];
         queries.iter().for_each(|(name, rtype)| drop(client.send(&query(name, *rtype, Class::IN))));
         client.send(b"hello").expect("sent");
-        assert_eq!(take(std::slice::from_mut(&mut authority), 4, &watch), [4]);
+        assert_eq!(take(std::slice::from_mut(&mut authority), 4, &asked), [4]);
         let answered = || received(&client).answers.len();
         assert_eq!([answered(), answered(), answered()], [0, 1, 1]);
         let expected = AuthorityCounts { aaaa: 1, a: 1, other: 1, malformed: 1, ..AuthorityCounts::default() };
         assert_eq!(authority.counts(), expected);
-        assert_eq!((watch.names(), watch.saw(0x0a00_ff01)), (1, true));
+        assert_eq!((asked.names(), asked.saw(0x0a00_ff01)), (1, true));
         authority.reset_counts();
         assert_eq!(authority.counts(), AuthorityCounts::default());
     }
@@ -329,7 +329,7 @@ fn two_share_a_port_and_its_clients() {
     let server = first.local();
     let clients: Vec<Client> = (0..64).map(|_| client(server)).collect();
     clients.iter().for_each(|client| drop(client.send(&query(NAME, Rtype::A, Class::IN))));
-    let taken = take(&mut [first, second], 64, &Watch::new(&[]));
+    let taken = take(&mut [first, second], 64, &AskedNames::new(&[]));
     assert_eq!(taken.iter().sum::<usize>(), 64);
     assert!(taken.iter().all(|taken| *taken > 0), "{taken:?}");
 }

@@ -4,29 +4,29 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// One or more ranges of names, and which of them were asked for. Several threads may note at once.
 #[derive(Debug)]
-pub struct Watch {
-    ranges: Box<[Watched]>,
+pub struct AskedNames {
+    ranges: Box<[AskedRange]>,
     /// Those asked for again and again: a second bit for each name, which is taken.
-    repeated: Box<[Watched]>,
+    repeated: Box<[AskedRange]>,
 }
 
 #[derive(Debug)]
-struct Watched {
+struct AskedRange {
     first: u32,
     count: u64,
     words: Box<[AtomicU64]>,
 }
 
-impl Watch {
-    /// Creates a watch on ranges of addresses, each given by its first address and its size.
+impl AskedNames {
+    /// Creates it with no name asked for, from ranges of addresses, each given by its first address and its size.
     pub fn new(ranges: &[(u32, u64)]) -> Self {
-        Self { ranges: ranges.iter().map(Watched::new).collect(), repeated: Box::default() }
+        Self { ranges: ranges.iter().map(AskedRange::new).collect(), repeated: Box::default() }
     }
 
     /// Watches these ranges as well, and knows of each of their names whether it was asked for since the last [`Self::take`].
     pub fn with_repeated(mut self, ranges: &[(u32, u64)]) -> Self {
-        self.ranges = self.ranges.into_iter().chain(ranges.iter().map(Watched::new)).collect();
-        self.repeated = ranges.iter().map(Watched::new).collect();
+        self.ranges = self.ranges.into_iter().chain(ranges.iter().map(AskedRange::new)).collect();
+        self.repeated = ranges.iter().map(AskedRange::new).collect();
         self
     }
 
@@ -72,7 +72,7 @@ impl Watch {
     }
 }
 
-impl Watched {
+impl AskedRange {
     fn new(&(first, count): &(u32, u64)) -> Self {
         let words = (0..count.div_ceil(64)).map(|_| AtomicU64::new(0)).collect();
         Self { first, count, words }
@@ -91,30 +91,30 @@ mod tests {
 
     #[test]
     fn a_name_is_counted_once_however_often_it_is_asked_for() {
-        let watch = Watch::new(&[(1000, 200), (u32::MAX, 1)]);
-        [1000, 1000, 1063, 1064, 1199, u32::MAX].into_iter().for_each(|address| watch.note(address));
-        assert_eq!(watch.names(), 5);
-        assert!(watch.saw(1199) && watch.saw(u32::MAX) && !watch.saw(1001));
-        watch.clear();
-        assert_eq!(watch.names(), 0);
+        let asked = AskedNames::new(&[(1000, 200), (u32::MAX, 1)]);
+        [1000, 1000, 1063, 1064, 1199, u32::MAX].into_iter().for_each(|address| asked.note(address));
+        assert_eq!(asked.names(), 5);
+        assert!(asked.saw(1199) && asked.saw(u32::MAX) && !asked.saw(1001));
+        asked.clear();
+        assert_eq!(asked.names(), 0);
     }
 
     #[test]
     fn names_outside_of_the_ranges_are_not_watched() {
-        let watch = Watch::new(&[(1000, 200)]);
-        [0, 999, 1200, u32::MAX].into_iter().for_each(|address| watch.note(address));
-        assert_eq!((watch.names(), watch.saw(1200)), (0, false));
+        let asked = AskedNames::new(&[(1000, 200)]);
+        [0, 999, 1200, u32::MAX].into_iter().for_each(|address| asked.note(address));
+        assert_eq!((asked.names(), asked.saw(1200)), (0, false));
     }
 
     #[test]
     fn a_repeated_name_is_taken_as_often_as_it_is_asked_for() {
-        let watch = Watch::new(&[(1000, 200)]).with_repeated(&[(5000, 10)]);
+        let asked = AskedNames::new(&[(1000, 200)]).with_repeated(&[(5000, 10)]);
         for _ in 0..3 {
-            watch.note(5003);
-            assert!(watch.take(5003) && !watch.take(5003));
+            asked.note(5003);
+            assert!(asked.take(5003) && !asked.take(5003));
         }
-        watch.note(1000);
-        assert!(!watch.take(1000), "none of those that are repeated");
-        assert_eq!((watch.names(), watch.saw(5003)), (2, true));
+        asked.note(1000);
+        assert!(!asked.take(1000), "none of those that are repeated");
+        assert_eq!((asked.names(), asked.saw(5003)), (2, true));
     }
 }

@@ -1,6 +1,6 @@
 //! What the authority knows: a zone that is computed, not stored.
 
-use crate::dns::names::{Domain, LABEL, Population, read_label};
+use crate::dns::names::{Domain, LABEL, NamePopulation, read_label};
 use domain::base::iana::Rtype;
 use domain::base::name::{Name, ToLabelIter};
 use domain::base::{Serial, ToName, Ttl};
@@ -10,11 +10,11 @@ use std::sync::Arc;
 
 /// A zone with a name for every IPv4 address. Each has that address as its A record, some have an AAAA record of their own.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Zone {
+pub struct AddressZone {
     /// The domain in which all names end.
     pub domain: Domain,
     /// The names that have an AAAA record.
-    pub population: Population,
+    pub population: NamePopulation,
     /// Seconds for which anything may be kept, including that a record does not exist: the TTL of all records and the SOA's
     /// minimum (RFC 2308).
     pub ttl_s: u32,
@@ -34,15 +34,15 @@ pub(super) type Data = ZoneRecordData<Vec<u8>, Owned>;
 
 /// The zone as `domain` has it, with the addresses of this server.
 #[derive(Clone, Debug)]
-pub(super) struct Records {
-    pub(super) zone: Arc<Zone>,
+pub(super) struct ZoneRecords {
+    pub(super) zone: Arc<AddressZone>,
     pub(super) apex: Owned,
     own: Vec<IpAddr>,
 }
 
 /// The place of a name in the zone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum NameLocation {
     /// In another zone.
     Outside,
     /// The domain itself.
@@ -55,42 +55,42 @@ pub(super) enum Place {
     Nowhere,
 }
 
-impl Records {
+impl ZoneRecords {
     /// Creates the records of a server that listens at `own`; unspecified addresses are left out.
-    pub(super) fn new(zone: Arc<Zone>, own: &[IpAddr]) -> Self {
+    pub(super) fn new(zone: Arc<AddressZone>, own: &[IpAddr]) -> Self {
         let apex = Name::from_octets(zone.domain.wire().to_vec()).expect("a Domain has checked its labels");
         let own = own.iter().copied().filter(|address| !address.is_unspecified()).collect();
         Self { zone, apex, own }
     }
 
     /// Returns the place of a name in the zone.
-    pub(super) fn place(&self, name: &impl ToName) -> Place {
+    pub(super) fn place(&self, name: &impl ToName) -> NameLocation {
         if !name.ends_with(&self.apex) {
-            return Place::Outside;
+            return NameLocation::Outside;
         }
         let below = name.iter_labels().count() - self.apex.iter_labels().count();
         match (below, name.iter_labels().next().map(|label| label.as_slice())) {
-            (0, _) => Place::Apex,
-            (1, Some(label)) if label.eq_ignore_ascii_case(SERVER.as_bytes()) => Place::Server,
+            (0, _) => NameLocation::Apex,
+            (1, Some(label)) if label.eq_ignore_ascii_case(SERVER.as_bytes()) => NameLocation::Server,
             (1, Some(label)) => {
-                <&[u8; LABEL]>::try_from(label).ok().and_then(read_label).map_or(Place::Nowhere, Place::Address)
+                <&[u8; LABEL]>::try_from(label).ok().and_then(read_label).map_or(NameLocation::Nowhere, NameLocation::Address)
             }
-            _ => Place::Nowhere,
+            _ => NameLocation::Nowhere,
         }
     }
 
     /// The record of a type at a place, if there is one. Of `ANY` it is one of those there are (RFC 8482 section 4.1).
-    pub(super) fn record(&self, place: Place, rtype: Rtype) -> Option<Data> {
+    pub(super) fn record(&self, place: NameLocation, rtype: Rtype) -> Option<Data> {
         let is_any = rtype == Rtype::ANY;
         let (wants_a, wants_aaaa) = (is_any || rtype == Rtype::A, is_any || rtype == Rtype::AAAA);
         match place {
-            Place::Apex if is_any || rtype == Rtype::SOA => Some(self.soa().into()),
-            Place::Apex if rtype == Rtype::NS => Some(Ns::new(self.below(SERVER)).into()),
-            Place::Address(address) if wants_a => Some(A::new(Ipv4Addr::from(address)).into()),
-            Place::Address(address) if wants_aaaa && self.zone.population.has_aaaa(address) => {
-                Some(Aaaa::new(Population::own_aaaa(address)).into())
+            NameLocation::Apex if is_any || rtype == Rtype::SOA => Some(self.soa().into()),
+            NameLocation::Apex if rtype == Rtype::NS => Some(Ns::new(self.below(SERVER)).into()),
+            NameLocation::Address(address) if wants_a => Some(A::new(Ipv4Addr::from(address)).into()),
+            NameLocation::Address(address) if wants_aaaa && self.zone.population.has_aaaa(address) => {
+                Some(Aaaa::new(NamePopulation::own_aaaa(address)).into())
             }
-            Place::Server => self.own.iter().find_map(|own| match own {
+            NameLocation::Server => self.own.iter().find_map(|own| match own {
                 IpAddr::V4(own) if wants_a => Some(A::new(*own).into()),
                 IpAddr::V6(own) if wants_aaaa => Some(Aaaa::new(*own).into()),
                 _ => None,

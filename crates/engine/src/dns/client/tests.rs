@@ -1,8 +1,8 @@
 //! One client thread without a server: time is what the test says it is.
 
 use super::*;
-use crate::dns::names::Population;
-use crate::dns::questions::Stretch;
+use crate::dns::names::NamePopulation;
+use crate::dns::questions::NameRange;
 use proptest::prelude::*;
 use sixbench_method::plan::DnsRole;
 use std::net::UdpSocket;
@@ -10,18 +10,18 @@ use std::net::UdpSocket;
 const MS: u64 = 1_000_000;
 
 /// A client of a hundred queries at a thousand a second, whose server never answers, in the hands of `work`.
-fn with_client<T>(part: (u64, u64), queries: u64, window_ns: u64, work: impl FnOnce(Client<'_>) -> T) -> T {
+fn with_client<T>(part: (u64, u64), queries: u64, window_ns: u64, work: impl FnOnce(QueryClient<'_>) -> T) -> T {
     let server = UdpSocket::bind("[::1]:0").expect("a socket");
     let (clock, domain) = (Clock::new(), Domain::new("dns64perf.test").expect("a domain"));
-    let questions = Questions::new("10.0.0.0/8".parse().expect("names"), 0, 0, Stretch { first: 0, count: 1 });
+    let questions = Questions::new("10.0.0.0/8".parse().expect("names"), 0, 0, NameRange { first: 0, count: 1 });
     let prefix = Some("64:ff9b::/96".parse().expect("a prefix"));
-    let expectation = Expectation { role: DnsRole::Dns64, prefix, population: Population::default(), most_ttl: 60 };
+    let expectation = ExpectedAnswers { role: DnsRole::Dns64, prefix, population: NamePopulation::default(), most_ttl: 60 };
     let asking = Asking {
         clock: &clock,
         domain: &domain,
         questions: &questions,
         expectation: &expectation,
-        watch: None,
+        asked: None,
         rate: FrameRate(1000),
         queries,
         timeout_ns: window_ns,
@@ -29,8 +29,8 @@ fn with_client<T>(part: (u64, u64), queries: u64, window_ns: u64, work: impl FnO
         stall_ns: 10 * MS,
     };
     let address = server.local_addr().expect("an address");
-    let lines = Lines::open(None, address, 2, Query::new(&domain), 0).expect("sockets");
-    let mut client = Client::new(&asking, part, lines, None);
+    let sockets = QuerySockets::open(None, address, 2, Query::new(&domain), 0).expect("sockets");
+    let mut client = QueryClient::new(&asking, part, sockets, None);
     client.begin(0);
     work(client)
 }
@@ -55,7 +55,7 @@ fn a_client_half_a_second_behind_gives_up_and_what_it_sent_has_a_fate() {
 fn threads_take_every_query_of_the_trial_once() {
     let asked_for = |index, of| {
         with_client((index, of), 100, 1000 * MS, |client| {
-            let pace = client.desk.pace;
+            let pace = client.state.pace;
             (0..pace.queries).map(|own| (pace.number(own), pace.due_ns(own))).collect::<Vec<_>>()
         })
     };
@@ -68,7 +68,7 @@ fn threads_take_every_query_of_the_trial_once() {
 fn a_window_of_nothing_ends_queries_at_once_and_keeps_none() {
     with_client((0, 1), 100, 0, |mut client| {
         (0..100).for_each(|ms| client.turn(ms * MS));
-        assert!(client.desk.flight.sent() == 100 && client.is_over(102 * MS));
+        assert!(client.state.flight.sent() == 100 && client.is_over(102 * MS));
         let answers = client.finish().tally.answers;
         assert_eq!((answers.sent, answers.unanswered), (100, 100));
     });
@@ -77,9 +77,9 @@ fn a_window_of_nothing_ends_queries_at_once_and_keeps_none() {
 #[test]
 fn a_full_ring_holds_queries_back_until_others_are_over() {
     with_client((0, 1), 100, 100 * MS, |mut client| {
-        client.desk.flight = Flight::new(64);
+        client.state.flight = Flight::new(64);
         (0..100).for_each(|ms| client.turn(ms * MS));
-        assert_eq!(client.desk.flight.sent(), 64);
+        assert_eq!(client.state.flight.sent(), 64);
         (100..300).for_each(|ms| client.turn(ms * MS));
         let counted = client.finish();
         assert_eq!((counted.tally.answers.sent, counted.tally.answers.unanswered), (100, 100));
@@ -145,7 +145,7 @@ impl Arrival {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(500))]
 
-    /// Fuzzing: whatever arrives nothing panics, every query has one fate, and every message is counted once.
+    /// Fuzzing: whatever arrives nothing panics, every query has one class, and every message is counted once.
     #[test]
     fn no_messages_make_a_client_panic_or_lose_count(arrivals in prop::collection::vec(arrival(), 0..120)) {
         let answers = with_client((0, 1), 32, 1000 * MS, |mut client| {
@@ -153,7 +153,7 @@ proptest! {
             for arrival in &arrivals {
                 let octets = arrival.octets();
                 let sequence = judge::identifier(&octets).map(|_| arrival.to);
-                client.desk.take(&Reply { sequence, octets: &octets, now_ns: 101 * MS });
+                client.state.take(&Reply { sequence, octets: &octets, now_ns: 101 * MS });
             }
             client.finish().tally.answers
         });
