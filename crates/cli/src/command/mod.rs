@@ -99,13 +99,7 @@ fn unreadable(path: &Path, error: &std::io::Error) -> Failed {
 
 /// Does the same as [`read_plan`] for a text that was read already.
 pub(crate) fn parse_plan(name: &str, source: &str, library: &Library) -> Result<Loaded, Failed> {
-    let mut loaded = config::parse(source, &library.names()).map_err(|mistakes| refused(name, source, &mistakes))?;
-    for test in &mut loaded.plan.tests {
-        let traffic = library.get(&test.dut).map(|recipe| &recipe.foreground);
-        let is_ipv4 = traffic.is_some_and(|t| t.left.source.is_ipv4() && t.right.source.is_ipv4());
-        test.ipv4_only = is_ipv4 && test.foreground.background_percent() == 0.0;
-    }
-    Ok(loaded)
+    config::load(source, library).map_err(|mistakes| refused(name, source, &mistakes))
 }
 
 /// Returns the recipe with the name given on the command line.

@@ -81,13 +81,15 @@ pub(crate) fn apply_profile(plan: &mut Plan, profile: Profile) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::command::{library, parse_plan};
+    use crate::config::load;
+    use sixbench_testbed::Library;
+    use std::path::Path;
 
     #[test]
     fn repetitions_of_rfc_begin_cold_and_those_of_shorter_profiles_dithered() {
         let text = "name = \"p\"\nprofile = \"PROFILE\"\n[[test]]\nname = \"t\"\ndut = \"linux-ipv4\"\n";
-        let library = library(&[]).expect("recipes");
-        let plan = |profile| parse_plan("p.toml", &text.replace("PROFILE", profile), &library).expect("a plan").plan;
+        let library = Library::load::<&Path>(&[]).expect("recipes");
+        let plan = |profile| load(&text.replace("PROFILE", profile), &library).expect("a plan").plan;
         let starts = [
             ("rfc", Profile::Rfc, RepetitionStart::Cold),
             ("draft", Profile::Draft, RepetitionStart::Dithered),

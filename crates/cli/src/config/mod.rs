@@ -19,7 +19,9 @@ mod types_tests;
 
 pub(crate) use defaults::{apply_profile, standard_search, standard_trial};
 pub(crate) use diagnostic::{Diagnostic, render};
-pub(crate) use plan_file::{Backend, Links, Loaded, SHORTEST_TRIAL_NS, links_of, parse, recipe_directories};
+#[cfg(test)]
+pub(crate) use plan_file::parse;
+pub(crate) use plan_file::{Backend, Links, Loaded, SHORTEST_TRIAL_NS, links_of, load, recipe_directories};
 pub(crate) use reader::nearest;
 pub(crate) use stateful_section::{MOST_COMBINATIONS, connections};
 pub(crate) use traffic_section::payload;

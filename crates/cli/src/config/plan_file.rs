@@ -9,7 +9,7 @@ use super::units;
 use super::words::{Host, backend, core, count, host, identifier, interface, method, profile, start};
 use sixbench_method::plan::{Plan, Profile, SearchMethod, SearchSettings, TrialSettings};
 use sixbench_method::record::SkippedTest;
-use sixbench_testbed::Machine;
+use sixbench_testbed::{Library, Machine};
 use std::path::Path;
 use toml::de::DeTable;
 
@@ -67,6 +67,21 @@ pub(crate) fn parse(source: &str, duts: &[&str]) -> Result<Loaded, Vec<Diagnosti
         Some(loaded) if found.is_empty() => Ok(loaded),
         _ => Err(found),
     }
+}
+
+/// Reads a plan file, or a resolved plan, of devices in `library`. Does the same as [`parse`], and notes which tests have no frame of
+/// IPv6, which the recipes of their devices say.
+///
+/// # Errors
+/// All mistakes of the file, each with its place.
+pub(crate) fn load(source: &str, library: &Library) -> Result<Loaded, Vec<Diagnostic>> {
+    let mut loaded = parse(source, &library.names())?;
+    for test in &mut loaded.plan.tests {
+        let traffic = library.get(&test.dut).map(|recipe| &recipe.foreground);
+        let is_ipv4 = traffic.is_some_and(|t| t.left.source.is_ipv4() && t.right.source.is_ipv4());
+        test.ipv4_only = is_ipv4 && test.foreground.background_percent() == 0.0;
+    }
+    Ok(loaded)
 }
 
 /// Returns the directories of further recipes that a plan names, as written; mistakes are left for [`parse`] to report.

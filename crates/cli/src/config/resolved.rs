@@ -104,15 +104,13 @@ fn check(file: &Section<'_>, plan: &Plan, duts: &[&str]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::command::{library, parse_plan};
-    use crate::config::{parse, render};
+    use crate::config::{load, parse, render};
     use crate::plans;
     use sixbench_testbed::Library;
+    use std::path::Path;
 
     fn all_recipes() -> Library {
-        library(&[])
-            .and_then(|library| Ok(library.with_texts(plans::devices()).map_err(anyhow::Error::from)?))
-            .expect("recipes")
+        Library::load::<&Path>(&[]).and_then(|library| library.with_texts(plans::devices())).expect("recipes")
     }
 
     const SMALL: &str = "name = \"p\"\n[[test]]\nname = \"t\"\ndut = \"linux-ipv4\"\n";
@@ -126,9 +124,9 @@ mod tests {
     fn every_ready_plan_is_the_same_when_its_resolved_text_is_read() {
         let library = all_recipes();
         for ready in plans::ready() {
-            let loaded = parse_plan(ready.name, ready.text, &library).expect("a plan");
+            let loaded = load(ready.text, &library).expect("a plan");
             let resolved = write(&loaded.plan, ready.text, "recipes").expect("text");
-            let again = parse_plan(ready.name, &resolved, &library);
+            let again = load(&resolved, &library);
             assert_eq!(again.ok().as_ref(), Some(&loaded), "{}: {resolved}", ready.name);
         }
     }
