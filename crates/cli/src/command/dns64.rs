@@ -4,8 +4,6 @@ mod search;
 
 use super::isolation;
 use crate::args;
-use crate::config::standard_trial;
-use crate::config::units::{show_ns, show_rate};
 use crate::exit::{Exit, Failed};
 use crate::output::{self, tell};
 use crate::profile::admit;
@@ -20,6 +18,8 @@ use sixbench_method::record::Watch;
 use sixbench_method::terms::LossRatio;
 use sixbench_method::trial::dns::{AuthorityCounts, DnsResult};
 use sixbench_method::trial::{Measurer, Shape, TrialResult, TrialSpec, Verdict};
+use sixbench_plan::standard_trial;
+use sixbench_plan::units::{show_ns, show_rate};
 use sixbench_testbed::Cores;
 use sixbench_testbed::monitor::{self, Monitor};
 use std::fmt::Write;

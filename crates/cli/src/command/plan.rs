@@ -2,8 +2,6 @@
 
 use super::{PlanFile, check_traffic, read_plan};
 use crate::args;
-use crate::config::units::{show_ns, show_rate, show_seconds};
-use crate::config::{Loaded, apply_profile};
 use crate::exit::{Exit, Failed};
 use crate::output;
 use crate::profile;
@@ -12,6 +10,8 @@ use sixbench_method::conformance::{self, Clause, Standing};
 use sixbench_method::isolation::Isolation;
 use sixbench_method::plan::{Plan, Profile, SearchMethod, Test};
 use sixbench_method::repeat::Repetition;
+use sixbench_plan::units::{show_ns, show_rate, show_seconds};
+use sixbench_plan::{Loaded, apply_profile};
 use sixbench_testbed::recipe::Host;
 use sixbench_testbed::{Cores, Devices, Library, Shell, Topology, Wishes};
 use std::collections::BTreeSet;

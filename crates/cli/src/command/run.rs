@@ -2,17 +2,17 @@
 
 use super::{PlanFile, check_feasible, isolation, leave_out_missing, library, parse_plan, read_plan, stdout_color};
 use crate::args;
-use crate::config::units::{show_ns, show_seconds};
-use crate::config::{Links, Loaded, apply_profile, links_of};
 use crate::exit::{Exit, Failed, in_words};
 use crate::output::{self, tell};
-use crate::plans;
 use crate::run::store::{RECIPES, Store, Stored, load, source_of};
 use crate::run::{Ended, Order, Site, perform, stop};
 use crate::view::{self, Choice, View as _};
 use sixbench_method::budget;
 use sixbench_method::isolation::Isolation;
 use sixbench_method::plan::{Plan, Profile, Test};
+use sixbench_plan::plans;
+use sixbench_plan::units::{show_ns, show_seconds};
+use sixbench_plan::{Links, Loaded, apply_profile, links_of};
 use sixbench_testbed::{Library, Shell, doctor, existing, interfaces, namespace};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

@@ -5,8 +5,6 @@ mod dns;
 mod subscribers;
 
 use crate::args;
-use crate::config::units::show_rate;
-use crate::config::{standard_search, standard_trial};
 use crate::exit::{Exit, Failed};
 use crate::output;
 use crate::profile::admit;
@@ -21,6 +19,8 @@ use sixbench_method::plan::{self, AddressPart, Order, Ports, Range, SearchSettin
 use sixbench_method::search::{self, Start};
 use sixbench_method::terms::{Direction, Directions, FrameRate, FrameSize, LossRatio};
 use sixbench_method::trial::{Measurer, TrialResult, TrialSpec, Verdict};
+use sixbench_plan::units::show_rate;
+use sixbench_plan::{standard_search, standard_trial};
 use sixbench_testbed::namespace::{Namespace, name, sweep};
 use sixbench_testbed::{Shell, TestbedError, doctor};
 

@@ -4,8 +4,6 @@ mod connections;
 
 use super::{check_feasible, find_recipe, isolation, library};
 use crate::args;
-use crate::config::units::{show_ns, show_rate};
-use crate::config::{Links, Loaded, standard_search, standard_trial};
 use crate::exit::{Exit, Failed};
 use crate::output::{self, tell};
 use crate::profile;
@@ -15,6 +13,8 @@ use crate::view::verdict_word;
 use sixbench_method::plan::{Measure, Plan, Profile, ResponseTime, Stateful, Test, Traffic};
 use sixbench_method::terms::{FrameRate, LossRatio};
 use sixbench_method::trial::{Delay, DirectionResult, Exchange, Shape, TrialResult, TrialSpec, Verdict};
+use sixbench_plan::units::{show_ns, show_rate};
+use sixbench_plan::{Links, Loaded, standard_search, standard_trial};
 use sixbench_testbed::{Recipe, Shell, namespace};
 use std::num::NonZeroU32;
 

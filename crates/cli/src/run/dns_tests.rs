@@ -3,7 +3,6 @@
 
 use super::rigged_tests::{ONE_AT_A_TIME, recipe};
 use super::session::{Session, Site, Wanted};
-use crate::config::{Links, standard_trial};
 use crate::exit::Exit;
 use crate::profile;
 use sixbench_method::isolation::Isolation;
@@ -12,6 +11,7 @@ use sixbench_method::record::Watch;
 use sixbench_method::terms::{FrameRate, FrameSize, LossRatio};
 use sixbench_method::trial::dns::DnsResult;
 use sixbench_method::trial::{Fault, Shape, TrialResult, TrialSpec, Verdict};
+use sixbench_plan::{Links, standard_trial};
 use sixbench_testbed::{Recipe, Shell};
 use std::sync::Arc;
 

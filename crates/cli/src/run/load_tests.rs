@@ -3,12 +3,12 @@
 use super::rigged_tests::ONE_AT_A_TIME;
 use super::store::{Store, load};
 use super::{Order, Site, perform};
-use crate::config::Links;
 use crate::view::View;
 use sixbench_method::event::Event;
 use sixbench_method::isolation::Isolation;
 use sixbench_method::plan::{Plan, Profile, RepetitionStart, SearchMethod, SearchSettings, Test, TrialSettings};
 use sixbench_method::terms::{FrameRate, LossRatio};
+use sixbench_plan::Links;
 use sixbench_testbed::{Library, Shell};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

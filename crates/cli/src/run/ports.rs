@@ -1,9 +1,9 @@
 //! Opens the tester's ports.
 
-use crate::config::Backend;
 use sixbench_io::packet::PacketPort;
 use sixbench_io::xdp::XdpPort;
 use sixbench_io::{Interface, Port, PortError, thread};
+use sixbench_plan::Backend;
 
 /// An open port, and a description of how it sends and receives.
 pub(crate) struct Opened {

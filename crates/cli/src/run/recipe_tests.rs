@@ -6,13 +6,13 @@ mod common;
 
 use super::rigged_tests::ONE_AT_A_TIME;
 use super::session::{Session, Site, Wanted};
-use crate::config::{Links, standard_trial};
 use crate::profile;
 use common::{is_for_hosts, is_for_the_tester, library, tried_here};
 use sixbench_method::isolation::Isolation;
 use sixbench_method::plan::{Profile, Stateful, Test, TrialSettings};
 use sixbench_method::terms::{FrameRate, FrameSize};
 use sixbench_method::trial::{TrialResult, TrialSpec};
+use sixbench_plan::{Links, standard_trial};
 use sixbench_testbed::{Recipe, Shell};
 use std::sync::Arc;
 

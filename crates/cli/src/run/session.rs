@@ -2,7 +2,6 @@
 
 use super::state::State;
 use super::tester::{Tester, TrialError};
-use crate::config::Links;
 use crate::exit::{Exit, Failed};
 use crate::profile::{self, Job};
 use sixbench_engine::Layout;
@@ -13,6 +12,7 @@ use sixbench_method::record::{DutFacts, Watch};
 use sixbench_method::terms::{FrameRate, FrameSize};
 use sixbench_method::trial::dns::Certificate;
 use sixbench_method::trial::{Fault, Shape, TrialResult, TrialSpec};
+use sixbench_plan::Links;
 use sixbench_testbed::Machine;
 use sixbench_testbed::monitor::Monitor;
 use sixbench_testbed::topology::LINKS;

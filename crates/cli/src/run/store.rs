@@ -1,11 +1,11 @@
 //! The results directory. `trials.jsonl` is the truth: each line is on disk before the next trial starts.
 
 use super::owner;
-use crate::config::resolved;
 use crate::exit::Failed;
 use anyhow::{Context, Result, bail};
 use sixbench_method::plan::{Plan, Point};
 use sixbench_method::record::{FORMAT, Facts, TrialRecord};
+use sixbench_plan::resolved;
 use sixbench_testbed::Recipe;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};

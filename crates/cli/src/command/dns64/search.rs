@@ -2,8 +2,6 @@
 
 use super::{WatchedTester, asked, trial_settings};
 use crate::args;
-use crate::config::standard_search;
-use crate::config::units::show_ns;
 use crate::exit::{Exit, Failed};
 use crate::output::{self, tell};
 use crate::run::stop;
@@ -15,6 +13,8 @@ use sixbench_method::replay;
 use sixbench_method::search::{Bracket, Limit};
 use sixbench_method::terms::FrameRate;
 use sixbench_method::trial::{TrialResult, TrialSpec, Verdict};
+use sixbench_plan::standard_search;
+use sixbench_plan::units::show_ns;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 

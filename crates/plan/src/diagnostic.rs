@@ -5,23 +5,25 @@ use std::ops::Range;
 
 /// One mistake: the error, its place, and advice on what to do next.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Diagnostic {
+pub struct Diagnostic {
     /// The mistake in one line.
-    pub(crate) title: String,
+    pub title: String,
     /// The octets of the source that the mistake is about.
-    pub(crate) span: Range<usize>,
+    pub span: Range<usize>,
     /// A description of the text at the span, in a few words.
-    pub(crate) label: String,
+    pub label: String,
     /// The advice on what to do next.
-    pub(crate) help: Option<String>,
+    pub help: Option<String>,
 }
 
 impl Diagnostic {
-    pub(crate) fn new(span: Range<usize>, title: impl Into<String>) -> Self {
+    /// Returns a mistake without label and advice. `span` are the octets of the source that it is about.
+    pub fn new(span: Range<usize>, title: impl Into<String>) -> Self {
         Self { title: title.into(), span, label: String::new(), help: None }
     }
 
-    pub(crate) fn help(self, help: impl Into<String>) -> Self {
+    /// Adds advice on what to do next.
+    pub fn help(self, help: impl Into<String>) -> Self {
         Self { help: Some(help.into()), ..self }
     }
 }
@@ -30,7 +32,7 @@ impl Diagnostic {
 const SHOWN: usize = 100;
 
 /// Returns the first mistakes as text, in the order of the file, and the number of those not shown.
-pub(crate) fn render(path: &str, source: &str, diagnostics: &[Diagnostic], color: bool) -> String {
+pub fn render(path: &str, source: &str, diagnostics: &[Diagnostic], color: bool) -> String {
     let renderer = if color { Renderer::styled() } else { Renderer::plain() };
     let mut ordered: Vec<_> = diagnostics.iter().collect();
     ordered.sort_by_key(|d| d.span.start);
@@ -75,7 +77,7 @@ fn lines_of(source: &str, span: &Range<usize>) -> Range<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::parse;
+    use crate::parse;
 
     #[test]
     fn of_fifty_thousand_mistakes_the_first_hundred_are_shown_and_the_others_counted() {

@@ -67,7 +67,11 @@ pub(crate) fn word<T: Copy>(text: &str, what: &str, words: &[(&str, T)]) -> Resu
     })
 }
 
-pub(crate) fn profile(text: &str) -> Result<Profile, String> {
+/// Reads the name of a profile: `smoke`, `draft` or `rfc`.
+///
+/// # Errors
+/// The text is none of the words; the error lists them.
+pub fn profile(text: &str) -> Result<Profile, String> {
     word(text, "a profile", &[("smoke", Profile::Smoke), ("draft", Profile::Draft), ("rfc", Profile::Rfc)])
 }
 
@@ -80,11 +84,19 @@ pub(super) fn start(text: &str) -> Result<RepetitionStart, String> {
     word(text, "how a repetition starts", &words)
 }
 
-pub(crate) fn backend(text: &str) -> Result<Backend, String> {
+/// Reads the name of a backend: `auto`, `packet` or `xdp`.
+///
+/// # Errors
+/// The text is none of the words; the error lists them.
+pub fn backend(text: &str) -> Result<Backend, String> {
     word(text, "a backend", &[("auto", Backend::Auto), ("packet", Backend::Packet), ("xdp", Backend::Xdp)])
 }
 
-pub(crate) fn directions(text: &str) -> Result<Directions, String> {
+/// Reads directions: `both`, `forward` or `reverse`.
+///
+/// # Errors
+/// The text is none of the words; the error lists them.
+pub fn directions(text: &str) -> Result<Directions, String> {
     let words = [("both", Directions::Both), ("forward", Directions::Forward), ("reverse", Directions::Reverse)];
     word(text, "directions", &words)
 }

@@ -1,4 +1,5 @@
-//! Numbers as people write them: `500k`, `1.2M`, `10s`, `84B`, `0.01%`, `9 of 10`.
+//! Numbers as people write them: `500k`, `1.2M`, `10s`, `84B`, `0.01%`, `9 of 10`. The error of a function that reads one says what was expected and
+//! what stands there instead, in words for people.
 
 use sixbench_method::terms::{FrameRate, FrameSize, LossRatio, Share};
 
@@ -11,7 +12,7 @@ fn split(text: &str) -> Option<(f64, &str)> {
 }
 
 /// Reads a rate in frames per second: `500k`, `1.2M`, `1000`.
-pub(crate) fn rate(text: &str) -> Result<FrameRate, String> {
+pub fn rate(text: &str) -> Result<FrameRate, String> {
     let wrong = || format!("expected frames per second such as 1000, 500k or 1.2M, not `{text}`");
     let (number, suffix) = split(text).ok_or_else(wrong)?;
     let factor = match suffix {
@@ -41,7 +42,7 @@ pub(crate) fn bit_rate(text: &str) -> Result<u64, String> {
 }
 
 /// Reads a time and returns it in nanoseconds: `10s`, `200ms`, `1m`, `0s`.
-pub(crate) fn duration_ns(text: &str) -> Result<u64, String> {
+pub fn duration_ns(text: &str) -> Result<u64, String> {
     let wrong = || format!("expected a time such as 60s, 200ms or 2m, not `{text}`");
     let (number, suffix) = split(text).ok_or_else(wrong)?;
     let factor = match suffix {
@@ -103,7 +104,7 @@ pub(crate) fn octets(text: &str) -> Result<f64, String> {
 }
 
 /// Reads a share and returns it as a ratio: `0.01%` or `0.0001`.
-pub(crate) fn ratio(text: &str) -> Result<f64, String> {
+pub fn ratio(text: &str) -> Result<f64, String> {
     let wrong = || format!("expected a share such as 1% or 0.01, not `{text}`");
     let (number, suffix) = split(text).ok_or_else(wrong)?;
     let ratio = match suffix {
@@ -121,7 +122,7 @@ pub(crate) fn loss(text: &str) -> Result<LossRatio, String> {
 }
 
 /// Reads a frame size: `84` or `84B`.
-pub(crate) fn frame_size(text: &str) -> Result<FrameSize, String> {
+pub fn frame_size(text: &str) -> Result<FrameSize, String> {
     let (number, suffix) = split(text)
         .filter(|(_, s)| matches!(*s, "" | "B"))
         .ok_or_else(|| format!("expected a frame size such as 84 or 512B, not `{text}`"))?;
@@ -136,7 +137,7 @@ pub(crate) fn frame_size(text: &str) -> Result<FrameSize, String> {
 }
 
 /// Reads background traffic as `10%`, or foreground frames as `9 of 10`.
-pub(crate) fn background(text: &str) -> Result<Share, String> {
+pub fn background(text: &str) -> Result<Share, String> {
     let percent = (ratio(text)? * 100.0 * 100.0).round() as u32;
     let divisor = gcd(10_000 - percent, 10_000);
     Ok(Share { foreground: (10_000 - percent) / divisor, of: 10_000 / divisor })
@@ -147,13 +148,13 @@ fn gcd(a: u32, b: u32) -> u32 {
 }
 
 /// Reads a whole number of per cent, 0 to 100.
-pub(crate) fn per_cent(text: &str) -> Result<u8, String> {
+pub fn per_cent(text: &str) -> Result<u8, String> {
     let number = text.trim().trim_end_matches('%').trim_end().parse().ok().filter(|number| *number <= 100);
     number.ok_or_else(|| format!("expected whole per cent such as 20%, not `{text}`"))
 }
 
 /// Reads a time to live: whole seconds, at most as many as a record has room for (RFC 2181 section 8).
-pub(crate) fn ttl_s(text: &str) -> Result<u32, String> {
+pub fn ttl_s(text: &str) -> Result<u32, String> {
     let wrong = || format!("expected a time to live of whole seconds such as 1h, 30m or 60s, not `{text}`");
     let (number, unit) = text.trim().split_at(text.trim().trim_end_matches(char::is_alphabetic).len());
     let factor = match unit {
@@ -168,7 +169,7 @@ pub(crate) fn ttl_s(text: &str) -> Result<u32, String> {
 }
 
 /// Reads the timeout of a DNS query. RFC 8219 section 9.2: "no higher timeout time than 1 second SHOULD be used".
-pub(crate) fn dns_timeout(text: &str) -> Result<u64, String> {
+pub fn dns_timeout(text: &str) -> Result<u64, String> {
     let timeout_ns = duration_ns(text)?;
     if timeout_ns == 0 || timeout_ns > 1_000_000_000 {
         return Err(format!("expected a timeout of up to 1s (RFC 8219 section 9.2), not `{text}`"));
@@ -177,7 +178,7 @@ pub(crate) fn dns_timeout(text: &str) -> Result<u64, String> {
 }
 
 /// Returns nanoseconds in the largest unit that divides them, down to microseconds: `2s`, `300ms`, `50us`.
-pub(crate) fn show_ns(ns: u64) -> String {
+pub fn show_ns(ns: u64) -> String {
     match ns {
         0 => "0s".to_owned(),
         n if n.is_multiple_of(1_000_000_000) => format!("{}s", n / 1_000_000_000),
@@ -187,7 +188,7 @@ pub(crate) fn show_ns(ns: u64) -> String {
 }
 
 /// Returns frames per second to be read by people: `412.3k`.
-pub(crate) fn show_rate(rate: FrameRate) -> String {
+pub fn show_rate(rate: FrameRate) -> String {
     match rate.0 {
         r if r >= 1_000_000 => format!("{:.3}M", r as f64 / 1e6),
         r if r >= 1000 => format!("{:.1}k", r as f64 / 1e3),
@@ -196,7 +197,7 @@ pub(crate) fn show_rate(rate: FrameRate) -> String {
 }
 
 /// Returns seconds as people plan: `4 min`, `5.4 h`.
-pub(crate) fn show_seconds(seconds: u64) -> String {
+pub fn show_seconds(seconds: u64) -> String {
     match seconds {
         s if s < 120 => format!("{s} s"),
         s if s < 7200 => format!("{} min", s.div_ceil(60)),

@@ -26,7 +26,7 @@ const INTRODUCTION: &str = "\
 ///
 /// # Errors
 /// A number that TOML has no room for.
-pub(crate) fn write(plan: &Plan, source: &str, recipes: &str) -> Result<String, toml::ser::Error> {
+pub fn write(plan: &Plan, source: &str, recipes: &str) -> Result<String, toml::ser::Error> {
     let mut own = toml::Table::new();
     own.insert(RECIPES.to_owned(), vec![recipes].into());
     own.insert(DIGEST.to_owned(), digest(source).into());
@@ -36,13 +36,13 @@ pub(crate) fn write(plan: &Plan, source: &str, recipes: &str) -> Result<String, 
 }
 
 /// Returns the digest of the plan file that a resolved plan was made of; those of earlier versions have none.
-pub(crate) fn digest_in(resolved: &str) -> Option<String> {
+pub fn digest_in(resolved: &str) -> Option<String> {
     let table: toml::Table = toml::from_str(resolved).ok()?;
     table.get(DIGEST)?.as_str().map(str::to_owned)
 }
 
 /// Returns the FNV-1a digest of 64 bits, which tells a changed plan from an unchanged one. It does not protect against forgery.
-pub(crate) fn digest(source: &str) -> String {
+pub fn digest(source: &str) -> String {
     let step = |hash: u64, octet: u8| (hash ^ u64::from(octet)).wrapping_mul(0x0000_0100_0000_01b3);
     format!("{:016x}", source.bytes().fold(0xcbf2_9ce4_8422_2325, step))
 }
@@ -66,7 +66,10 @@ pub(super) fn parse(source: &str, duts: &[&str]) -> Result<Loaded, Vec<Diagnosti
 }
 
 /// Reads the plan of a resolved plan file, without the keys that belong to the file only.
-pub(crate) fn plan_of(source: &str) -> Result<Plan, Diagnostic> {
+///
+/// # Errors
+/// The first mistake that keeps the text from being a resolved plan of this version.
+pub fn plan_of(source: &str) -> Result<Plan, Diagnostic> {
     let mistake = |error: &toml::de::Error| Diagnostic::new(error.span().unwrap_or(0..0), error.message());
     let mut table = DeTable::parse(source).map_err(|error| mistake(&error))?;
     for key in [TESTBED, RECIPES, DIGEST] {
@@ -104,8 +107,8 @@ fn check(file: &Section<'_>, plan: &Plan, duts: &[&str]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::{load, parse, render};
     use crate::plans;
+    use crate::{load, parse, render};
     use sixbench_testbed::Library;
     use std::path::Path;
 

@@ -250,7 +250,7 @@ fn digits(number: &DeInteger<'_>) -> String {
 }
 
 /// Returns the candidate that begins with the word, or differs in at most a third of its letters.
-pub(crate) fn nearest<'c>(word: &str, candidates: &[&'c str]) -> Option<&'c str> {
+pub fn nearest<'c>(word: &str, candidates: &[&'c str]) -> Option<&'c str> {
     let begins = candidates.iter().find(|c| word.len() > 2 && c.starts_with(word));
     if let Some(candidate) = begins {
         return Some(candidate);

@@ -162,7 +162,7 @@ impl Expected<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::{parse, render};
+    use crate::{parse, render};
     use sixbench_method::terms::FrameRate;
 
     const DUTS: [&str; 1] = ["d"];

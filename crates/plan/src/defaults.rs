@@ -7,7 +7,7 @@ use sixbench_method::terms::{FrameRate, LossRatio};
 const SECOND: u64 = 1_000_000_000;
 
 /// Returns the trial settings of a profile.
-pub(crate) fn standard_trial(profile: Profile) -> TrialSettings {
+pub fn standard_trial(profile: Profile) -> TrialSettings {
     let of = |duration_ns, residual_ns, rest_ns| TrialSettings {
         duration_ns,
         residual_ns,
@@ -33,7 +33,7 @@ pub(crate) fn standard_repetitions(profile: Profile) -> u32 {
 }
 
 /// Returns the search settings of a profile.
-pub(crate) fn standard_search(profile: Profile) -> SearchSettings {
+pub fn standard_search(profile: Profile) -> SearchSettings {
     let (method, width) = match profile {
         Profile::Smoke => (SearchMethod::Mlrsearch, 0.02),
         Profile::Draft => (SearchMethod::Mlrsearch, 0.005),
@@ -59,7 +59,7 @@ fn standard_start(profile: Profile) -> RepetitionStart {
 }
 
 /// Turns a resolved plan into one of another profile: durations, repetitions and width follow the profile.
-pub(crate) fn apply_profile(plan: &mut Plan, profile: Profile) {
+pub fn apply_profile(plan: &mut Plan, profile: Profile) {
     let search = standard_search(profile);
     plan.profile = profile;
     plan.trial = TrialSettings { frame_timeout_ns: plan.trial.frame_timeout_ns, ..standard_trial(profile) };
@@ -81,7 +81,7 @@ pub(crate) fn apply_profile(plan: &mut Plan, profile: Profile) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::load;
+    use crate::load;
     use sixbench_testbed::Library;
     use std::path::Path;
 

@@ -15,31 +15,33 @@ use toml::de::DeTable;
 
 /// A plan, and the links and interfaces on which it runs.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Loaded {
-    pub(crate) plan: Plan,
-    pub(crate) links: Links,
+pub struct Loaded {
+    /// The plan, with every default filled in.
+    pub plan: Plan,
+    /// The links on which it runs.
+    pub links: Links,
     /// Optional tests that are no longer in the plan, since their devices are not available here.
-    pub(crate) left_out: Vec<SkippedTest>,
+    pub left_out: Vec<SkippedTest>,
 }
 
 /// The links on which frames leave and come back.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Links {
+pub struct Links {
     /// Two interfaces of this machine, cabled to the DUT. `None` means namespaces and veth, built for the run.
-    pub(crate) interfaces: Option<(String, String)>,
+    pub interfaces: Option<(String, String)>,
     /// The machine at the other ends of the cables, where the testbed sets it up; `None` where the user does.
-    pub(crate) machine: Option<Machine>,
+    pub machine: Option<Machine>,
     /// The backend that sends and receives.
-    pub(crate) io: Backend,
+    pub io: Backend,
     /// Cores of the tester's threads; if empty, they are chosen automatically.
-    pub(crate) tester_cores: Vec<u32>,
+    pub tester_cores: Vec<u32>,
     /// Cores of a DUT in a namespace; if empty, they are chosen automatically.
-    pub(crate) dut_cores: Vec<u32>,
+    pub dut_cores: Vec<u32>,
 }
 
 /// The way frames are sent and received.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Backend {
+pub enum Backend {
     /// AF_XDP if it works, else AF_PACKET.
     #[default]
     Auto,
@@ -50,7 +52,10 @@ pub(crate) enum Backend {
 }
 
 /// Reads a plan file, or a resolved plan. `duts` are the names of the known recipes.
-pub(crate) fn parse(source: &str, duts: &[&str]) -> Result<Loaded, Vec<Diagnostic>> {
+///
+/// # Errors
+/// All mistakes of the file, each with its place.
+pub fn parse(source: &str, duts: &[&str]) -> Result<Loaded, Vec<Diagnostic>> {
     let (table, syntax) = DeTable::parse_recoverable(source);
     if !syntax.is_empty() {
         let diagnostic = |e: &toml::de::Error| Diagnostic::new(e.span().unwrap_or(0..0), e.message());
@@ -74,7 +79,7 @@ pub(crate) fn parse(source: &str, duts: &[&str]) -> Result<Loaded, Vec<Diagnosti
 ///
 /// # Errors
 /// All mistakes of the file, each with its place.
-pub(crate) fn load(source: &str, library: &Library) -> Result<Loaded, Vec<Diagnostic>> {
+pub fn load(source: &str, library: &Library) -> Result<Loaded, Vec<Diagnostic>> {
     let mut loaded = parse(source, &library.names())?;
     for test in &mut loaded.plan.tests {
         let traffic = library.get(&test.dut).map(|recipe| &recipe.foreground);
@@ -85,14 +90,14 @@ pub(crate) fn load(source: &str, library: &Library) -> Result<Loaded, Vec<Diagno
 }
 
 /// Returns the directories of further recipes that a plan names, as written; mistakes are left for [`parse`] to report.
-pub(crate) fn recipe_directories(source: &str) -> Vec<String> {
+pub fn recipe_directories(source: &str) -> Vec<String> {
     let (table, _) = DeTable::parse_recoverable(source);
     let directories = table.get_ref().get("recipes").and_then(|value| value.get_ref().as_array());
     directories.into_iter().flatten().filter_map(|item| Some(item.get_ref().as_str()?.to_owned())).collect()
 }
 
 /// Returns the links of a plan that was read before; its tests do not matter, nor do mistakes.
-pub(crate) fn links_of(source: &str) -> Links {
+pub fn links_of(source: &str) -> Links {
     let (table, _) = DeTable::parse_recoverable(source);
     let mistakes = Mistakes::default();
     let file = Section::new(table.get_ref(), 0..0, "the plan", &mistakes);
@@ -133,7 +138,7 @@ fn read_trial(section: Section<'_>, profile: Profile) -> TrialSettings {
 }
 
 /// The shortest `duration` that a plan may ask for.
-pub(crate) const SHORTEST_TRIAL_NS: u64 = 10_000_000;
+pub const SHORTEST_TRIAL_NS: u64 = 10_000_000;
 
 pub(super) fn check_trial(section: &Section<'_>, trial: &TrialSettings) {
     if trial.duration_ns < SHORTEST_TRIAL_NS {
@@ -229,7 +234,7 @@ fn read_machine(section: &Section<'_>, has_interfaces: bool) -> Option<Machine> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::render;
+    use crate::render;
     use sixbench_method::plan::{Measure, Traffic};
     use sixbench_method::repeat::Repetition;
     use sixbench_method::terms::Directions;

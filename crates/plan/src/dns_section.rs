@@ -4,8 +4,7 @@ use super::reader::Section;
 use super::test_section::Surroundings;
 use super::units;
 use super::words::known_dut;
-use sixbench_engine::dns::names::Domain;
-use sixbench_method::plan::{DOMAIN, Dns, DnsRole, Measure, Names};
+use sixbench_method::plan::{DOMAIN, Dns, DnsRole, Measure, Names, checked_domain};
 
 /// The default time to live of names in a zone file behind a DNS64 server, seconds.
 const SOON_S: u32 = 10;
@@ -30,7 +29,7 @@ impl Read {
 pub(super) fn read_dns(section: &Section<'_>, around: &Surroundings<'_>, role: DnsRole) -> Dns {
     let standard = Dns::required(role);
     let dns = Dns {
-        domain: section.text("domain", domain).unwrap_or_else(|| DOMAIN.to_owned()),
+        domain: section.text("domain", checked_domain).unwrap_or_else(|| DOMAIN.to_owned()),
         timeout_ns: section.value("timeout", units::dns_timeout).unwrap_or(standard.timeout_ns),
         ports: section.number("source-ports", port_count).unwrap_or(standard.ports),
         ..standard
@@ -127,10 +126,6 @@ fn check_zone_file(section: &Section<'_>, dns: &Dns) {
     }
 }
 
-fn domain(text: &str) -> Result<String, String> {
-    Domain::new(text).map(|domain| domain.to_string())
-}
-
 fn number(text: &str) -> Result<u32, String> {
     let number = units::rate(text).ok().and_then(|rate| u32::try_from(rate.0).ok()).filter(|number| *number > 0);
     number.ok_or_else(|| format!("expected a number of names such as 100k, not `{text}`"))
@@ -144,7 +139,7 @@ fn port_count(text: &str) -> Result<u16, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::{parse, render};
+    use crate::{parse, render};
     use sixbench_method::plan::{SeriesBy, Test};
 
     const DUTS: [&str; 2] = ["unbound-dns64", "nsd-authority"];

@@ -1,13 +1,14 @@
-//! The plans that come with sixbench, as they are in `plans/`: the binary needs no clone of the repository.
+//! The plans that come with sixbench, as they are in `plans/`: no clone of the repository is needed.
 
 use std::path::Path;
 
 /// A plan that comes with sixbench.
 #[derive(Clone, Copy)]
-pub(crate) struct Ready {
+pub struct Ready {
     /// Its name, which is that of its file without the extension.
-    pub(crate) name: &'static str,
-    pub(crate) text: &'static str,
+    pub name: &'static str,
+    /// The text of its file.
+    pub text: &'static str,
 }
 
 /// The names and texts of the ready plans, as the build script lists them, by name.
@@ -15,31 +16,31 @@ const PLANS: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/plans.rs"));
 const DEVICES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/devices.rs"));
 
 /// Returns all ready plans: the one to begin with, then the others by name.
-pub(crate) fn ready() -> impl Iterator<Item = Ready> {
+pub fn ready() -> impl Iterator<Item = Ready> {
     let all = || PLANS.iter().map(|&(name, text)| Ready { name, text });
     let is_first = |plan: &Ready| plan.name == "quickstart";
     all().filter(is_first).chain(all().filter(move |plan| !is_first(plan)))
 }
 
 /// Returns the paths and texts of the recipes in `plans/devices`, which some of the plans name.
-pub(crate) fn devices() -> Vec<(String, String)> {
+pub fn devices() -> Vec<(String, String)> {
     DEVICES.iter().map(|(name, text)| (format!("plans/devices/{name}.toml"), (*text).to_owned())).collect()
 }
 
 impl Ready {
     /// Returns its path in the repository, by which lists name it.
-    pub(crate) fn path(&self) -> String {
+    pub fn path(&self) -> String {
         format!("plans/{}.toml", self.name)
     }
 
     /// Returns its first line without the comment's sign: what it is for.
-    pub(crate) fn summary(&self) -> &'static str {
+    pub fn summary(&self) -> &'static str {
         self.text.lines().next().unwrap_or_default().trim_start_matches('#').trim()
     }
 }
 
 /// Returns the plan that a path outside of the repository means: `quickstart`, `quickstart.toml`, `plans/quickstart.toml`.
-pub(crate) fn find(path: &Path) -> Option<Ready> {
+pub fn find(path: &Path) -> Option<Ready> {
     let path = path.strip_prefix(".").unwrap_or(path);
     let path = path.strip_prefix("plans").unwrap_or(path).to_str()?;
     let name = path.strip_suffix(".toml").unwrap_or(path);

@@ -109,7 +109,7 @@ fn check(section: &Section<'_>, stateful: &Stateful, most: u64) {
 }
 
 /// The number of combinations from which on they cannot be numbered.
-pub(crate) const MOST_COMBINATIONS: u64 = 1 << 63;
+pub const MOST_COMBINATIONS: u64 = 1 << 63;
 
 /// Reports ranges that have too few combinations for the connections, or more than can be numbered.
 pub(super) fn check_combinations(section: &Section<'_>, read: &Read, traffic: &Traffic, measure: &Measure) {
@@ -149,14 +149,17 @@ fn enumeration(text: &str) -> Result<Order, String> {
 }
 
 /// Reads a number of connections: `100k`, `1M`, `65536`.
-pub(crate) fn connections(text: &str) -> Result<u64, String> {
+///
+/// # Errors
+/// No such number, or one above 1000M.
+pub fn connections(text: &str) -> Result<u64, String> {
     let number = units::rate(text).map(|rate| rate.0).ok().filter(|_| !text.contains("fps"));
     number.ok_or_else(|| format!("expected a number of connections from 1 to 1000M such as 1000, 100k or 4M, not `{text}`"))
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::config::{parse, render};
+    use crate::{parse, render};
 
     const DUTS: [&str; 1] = ["nft-nat44"];
 

@@ -56,7 +56,10 @@ fn read_addresses(section: Section<'_>) -> AddressPart {
 }
 
 /// Reads a payload: `udp` or `echo`.
-pub(crate) fn payload(text: &str) -> Result<Payload, String> {
+///
+/// # Errors
+/// The text is none of the words; the error lists them.
+pub fn payload(text: &str) -> Result<Payload, String> {
     match text {
         "udp" => Ok(Payload::Udp),
         "echo" => Ok(Payload::Echo),

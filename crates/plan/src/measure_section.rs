@@ -266,7 +266,7 @@ fn read_response_time(section: &Section<'_>, trial_ns: u64) -> ResponseTime {
 
 #[cfg(test)]
 mod tests {
-    use crate::config::{parse, render};
+    use crate::{parse, render};
     use sixbench_method::plan::{Measure, Payload, Plan, ResponseTime, SeriesBy};
     use sixbench_method::terms::FrameRate;
 
