@@ -6,7 +6,6 @@ use super::isolation;
 use crate::args;
 use crate::exit::{Exit, Failed};
 use crate::output::{self, tell};
-use crate::profile::admit;
 use crate::run::{add_faults_of_the_machine, owner, stop};
 use crate::view::{certified, verdict_word};
 use sixbench_engine::Layout;
@@ -34,7 +33,7 @@ const LATE_NS: u64 = 1_000_000_000;
 /// Performs the trial, or the search.
 pub(crate) fn dns64(arguments: args::Dns64) -> Result<Exit, Failed> {
     check(&arguments)?;
-    let ends = admit(isolation(arguments.force), ends(&arguments))?;
+    let ends = isolation(arguments.force).admit(ends(&arguments))?;
     tell!("{}", statement(arguments.server));
     let stop = stop::install()?;
     let layout = Layout { cores: cores(&arguments)? };

@@ -161,7 +161,7 @@ pub(crate) fn refused(name: &str, source: &str, mistakes: &[Diagnostic]) -> Fail
 /// Refuses what no machine could run: traffic that its device does not understand, or that is none of a test's.
 pub(crate) fn check_traffic(plan: &Plan, library: &Library, isolation: Isolation) -> Result<(), Failed> {
     // All of them at once, and what is wrong at every frame size once.
-    let (mut mistakes, mut forbidden) = (Vec::<String>::new(), None::<Failed>);
+    let (mut mistakes, mut forbidden) = (Vec::new(), None::<Failed>);
     for test in &plan.tests {
         let recipe =
             library.get(&test.dut).ok_or_else(|| Failed::usage(format!("test {}: {}", test.name, unknown(&test.dut))))?;
@@ -171,10 +171,10 @@ pub(crate) fn check_traffic(plan: &Plan, library: &Library, isolation: Isolation
         let job = |size: &FrameSize| crate::profile::job(recipe, test, *size, plan.seed, plan.trial);
         match test.frame_sizes.iter().map(job).collect::<Result<Vec<_>, _>>() {
             // The addresses are the same at every size.
-            Ok(jobs) => forbidden = forbidden.or_else(|| jobs.into_iter().next()?.admit(isolation).err()),
-            Err(mistake) => mistakes.push(mistake),
+            Ok(jobs) => forbidden = forbidden.or_else(|| jobs.into_iter().next()?.admit(isolation).err().map(Failed::from)),
+            Err(mistake) => mistakes.push(mistake.to_string()),
         }
-        mistakes.extend(crate::profile::dns::authority(library, test).err());
+        mistakes.extend(crate::profile::dns::authority(library, test).err().map(|mistake| mistake.to_string()));
     }
     if !mistakes.is_empty() {
         return Err(Failed::usage(mistakes.join("\n")));
@@ -253,7 +253,7 @@ fn check_devices(loaded: &Loaded, library: &Library) -> Result<(), Failed> {
                 test.name
             )));
         }
-        let authority = crate::profile::dns::authority(library, test).map_err(Failed::usage)?;
+        let authority = crate::profile::dns::authority(library, test)?;
         let mut missing = [Some(recipe), authority].into_iter().flatten().flat_map(Recipe::missing);
         if let Some(need) = missing.next() {
             let message = format!("test {}: {} is not installed: {}", test.name, need.program, need.cure());

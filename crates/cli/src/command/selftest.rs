@@ -7,7 +7,6 @@ mod subscribers;
 use crate::args;
 use crate::exit::{Exit, Failed};
 use crate::output;
-use crate::profile::admit;
 use crate::run::{open_port, stop};
 use serde::Serialize;
 use sixbench_engine::profile::{Profile, Variation};
@@ -104,7 +103,7 @@ fn over_veth(arguments: &args::Selftest) -> Result<Vec<Figure>, Failed> {
     let pair = veth(&shell)?;
     let mut figures = Vec::new();
     for (name, directions) in [("one direction", Directions::Forward), ("both directions", Directions::Both)] {
-        let open = |end: &str| open_port(Some(pair.name()), end, arguments.io).map_err(|e| Failed::new(Exit::Testbed, e));
+        let open = |end: &str| open_port(Some(pair.name()), end, arguments.io);
         let (left, right) = (open("left")?, open("right")?);
         let how = left.how.clone();
         let profile = Profile { directions, ..wire("198.18.0.2", "198.19.0.2", arguments.size) };
@@ -112,7 +111,7 @@ fn over_veth(arguments: &args::Selftest) -> Result<Vec<Figure>, Failed> {
         let layout = Layout { cores: allowed_cores()?.into_iter().take(4).collect() };
         let tester = FrameTester::new(
             (left.port, right.port),
-            admit(Isolation::Unknown, profile)?,
+            Isolation::Unknown.admit(profile)?,
             trial_settings(),
             layout,
             stop.clone(),

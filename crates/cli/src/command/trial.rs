@@ -43,7 +43,7 @@ pub(crate) fn trial(arguments: &args::Trial) -> Result<Exit, Failed> {
         make_directory(directory).map_err(unusable)?;
     }
     let site = Site { shell: shell.clone(), links: &loaded.links, stop, isolation, pcap };
-    let job = profile::job(recipe, &plan.tests[0], arguments.size, plan.seed, plan.trial).map_err(Failed::usage)?;
+    let job = profile::job(recipe, &plan.tests[0], arguments.size, plan.seed, plan.trial)?;
     let mut session = Session::open(&site, &Wanted::alone(recipe, arguments.size), job)?;
     session.warnings().iter().for_each(|warning| tell!("warning: {warning}"));
     session.check_state(&plan.tests[0], plan)?;

@@ -47,7 +47,7 @@ fn settle(recipe: &Recipe) -> TrialResult {
     let patient = TrialSettings { residual_ns: RESIDUAL_NS, ..standard_trial(Profile::Smoke) };
     let job = profile::job(recipe, &test, size, 42, patient).expect("a job");
     let session = Session::open(&site, &Wanted::alone(recipe, size), job);
-    let mut session = session.unwrap_or_else(|failed| panic!("{}: {}", recipe.name, failed.error));
+    let mut session = session.unwrap_or_else(|failed| panic!("{}: {failed}", recipe.name));
     let mut attempt = || session.measure(&spec).unwrap_or_else(|error| panic!("{}: {error:?}", recipe.name)).0;
     let mut result = attempt();
     for _ in 1..ATTEMPTS {

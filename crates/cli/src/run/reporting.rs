@@ -1,7 +1,7 @@
 //! Writes what is derived from the records: report, tables, figures.
 
-use super::store::{self, Stored, load};
-use anyhow::{Context, Result, bail};
+use super::RunError;
+use super::store::{self, StoreError, Stored, load};
 use sixbench_method::budget;
 use sixbench_method::measures::Outcome;
 use sixbench_method::plan::{Plan, Profile};
@@ -20,7 +20,10 @@ pub(crate) struct Findings<'a> {
 }
 
 /// Writes all derived files; returns the path of report.html.
-pub(crate) fn write(directory: &Path, findings: &Findings<'_>) -> Result<PathBuf> {
+///
+/// # Errors
+/// A file that cannot be written, or records of a newer version.
+pub(crate) fn write(directory: &Path, findings: &Findings<'_>) -> Result<PathBuf, RunError> {
     let outcomes = replay::outcomes(findings.plan, findings.records);
     let generated = now();
     let input = input(findings, &outcomes, &generated);
@@ -41,32 +44,33 @@ pub(crate) fn write(directory: &Path, findings: &Findings<'_>) -> Result<PathBuf
     Ok(directory.join("report.html"))
 }
 
-/// Returns the summary for the terminal.
-pub(crate) fn terminal(findings: &Findings<'_>, color: bool) -> String {
+/// Returns the summary for a terminal of `width` columns.
+pub(crate) fn terminal(findings: &Findings<'_>, width: usize, color: bool) -> String {
     let outcomes = replay::outcomes(findings.plan, findings.records);
     let generated = now();
-    let width = std::env::var("COLUMNS").ok().and_then(|c| c.parse().ok()).unwrap_or(100);
     report::terminal(&input(findings, &outcomes, &generated), width, color)
 }
 
-/// Writes the derived files of a stored run again; returns the path of report.html and the terminal's summary.
-pub(crate) fn again(directory: &Path, color: bool) -> Result<(PathBuf, String)> {
+/// Writes the derived files of a stored run again; returns the path of report.html, and the summary for a terminal of `width` columns.
+///
+/// # Errors
+/// No results directory, one without anything to report, or one that cannot be written.
+pub(crate) fn again(directory: &Path, width: usize, color: bool) -> Result<(PathBuf, String), RunError> {
     let Stored { plan, records, facts, commands, .. } = load(directory)?;
     // A run whose set-up failed has something to report: the status of every point.
     if records.is_empty() && facts.runs.is_empty() {
-        let name = directory.display();
-        bail!("{name} holds no trial yet, so there is nothing to report; go on with: sixbench run --resume {name}");
+        return Err(StoreError::NoTrial(directory.to_owned()).into());
     }
     let replayed = replay::replay(&plan, &records);
     // Single points that an earlier version judged otherwise have a status that says so.
     if let Some(mismatch) =
         replayed.mismatches.first().filter(|_| replayed.finished.is_empty() && replayed.unfinished.is_empty())
     {
-        return Err(anyhow::Error::new(mismatch.clone())).context(directory.display().to_string());
+        return Err(StoreError::Mismatch { directory: directory.to_owned(), source: mismatch.clone() }.into());
     }
     let interrupted = !replay::is_complete(&plan, &replayed.finished);
     let findings = Findings { plan: &plan, records: &records, facts: &facts, commands: &commands, interrupted };
-    Ok((write(directory, &findings)?, terminal(&findings, color)))
+    Ok((write(directory, &findings)?, terminal(&findings, width, color)))
 }
 
 fn input<'a>(findings: &Findings<'a>, outcomes: &'a [Outcome], generated: &'a str) -> report::Input<'a> {

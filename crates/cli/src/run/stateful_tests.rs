@@ -167,7 +167,7 @@ fn refusal(recipe: &Recipe, test: &Test) -> String {
     };
     let job = profile::job(recipe, test, FrameSize(84), 1, plan.trial).expect("a job");
     let session = Session::open(&site, &Wanted::alone(recipe, FrameSize(84)), job).expect("a session");
-    session.check_state(test, &plan).expect_err("refused").error.to_string()
+    session.check_state(test, &plan).expect_err("refused").to_string()
 }
 
 #[test]

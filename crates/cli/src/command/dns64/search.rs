@@ -29,7 +29,7 @@ pub(super) fn search(arguments: &args::Dns64, tester: &mut WatchedTester, stop: 
     let plan = plan(arguments);
     let after = |result: &TrialResult, verdict| {
         tell!("{}", trial_line(result, verdict));
-        stop::rest(stop, if verdict == Verdict::Passed { REST } else { LONG_REST })
+        Ok(stop::rest(stop, if verdict == Verdict::Passed { REST } else { LONG_REST })?)
     };
     let found = perform(&plan, |spec| tester.measure(spec), after)?;
     let conclusion = found.conclusion(plan.search.minimum, arguments.timeout_ns);

@@ -1,7 +1,7 @@
 //! What a run came to, beside what its plan expects: lines for the terminal, the exit code, and the reason for it.
 
+use super::amount;
 use crate::exit::Exit;
-use crate::view::amount;
 use sixbench_method::expectation::{self, Judged};
 use sixbench_method::gate::Verdict;
 use sixbench_method::plan::Plan;
@@ -15,9 +15,9 @@ const MOST_NAMED: usize = 5;
 pub(crate) struct Judgement {
     /// One line for each expectation that is not met.
     pub(crate) lines: String,
-    /// The verdict of the whole run.
+    /// The exit code of the whole run.
     pub(crate) exit: Exit,
-    /// The reason for the verdict; `None` if there was nothing to judge.
+    /// The exit code in words with the reason for it; `None` if there was nothing to judge.
     pub(crate) reason: Option<String>,
 }
 
@@ -32,7 +32,9 @@ pub(crate) fn judge(plan: &Plan, records: &[TrialRecord]) -> Judgement {
     let of_points = if unfit.is_empty() { Verdict::Passed } else { Verdict::TesterUnfit };
     let verdict = judged.iter().map(|one| one.verdict).max().unwrap_or_default().max(of_points);
     let lines = judged.iter().filter_map(line).collect();
-    Judgement { lines, exit: verdict.into(), reason: reason(verdict, &judged, &unfit) }
+    let exit = Exit::from(verdict);
+    let reason = reason(verdict, &judged, &unfit).map(|reason| exit.because(reason));
+    Judgement { lines, exit, reason }
 }
 
 /// Returns the expectations that a run missed although it was cut short; nothing can be said of the others.
