@@ -1,11 +1,11 @@
 //! The command line.
 
-use crate::config::units;
 use crate::exit;
 use clap::{Args, Parser, Subcommand};
 use sixbench_engine::dns::names::Domain;
 use sixbench_method::plan::{Names, Payload, Profile};
 use sixbench_method::terms::{Directions, FrameRate, FrameSize, Share};
+use sixbench_plan::units;
 use sixbench_wire::Prefix6052;
 use std::net::{IpAddr, SocketAddr};
 use std::num::{NonZeroU32, NonZeroUsize};
@@ -151,7 +151,7 @@ pub(crate) struct Run {
     #[arg(long, value_name = "GLOB")]
     pub(crate) only: Option<String>,
     /// Durations and repetitions of this profile instead of the plan's own: smoke, draft or rfc
-    #[arg(long, value_parser = crate::config::profile)]
+    #[arg(long, value_parser = sixbench_plan::profile)]
     pub(crate) profile: Option<Profile>,
     /// Go on with an interrupted run: its directory
     #[arg(long, value_name = "DIR", conflicts_with_all = ["output", "only", "profile", "plan"])]
@@ -169,7 +169,7 @@ pub(crate) struct Plan {
     /// The plan file, or the name of a plan that comes with sixbench
     pub(crate) plan: PathBuf,
     /// As if run with this profile
-    #[arg(long, value_parser = crate::config::profile)]
+    #[arg(long, value_parser = sixbench_plan::profile)]
     pub(crate) profile: Option<Profile>,
     /// Also the clauses that are met, not only those bent or broken
     #[arg(long)]
@@ -201,7 +201,7 @@ pub(crate) struct Compare {
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) repetitions: Option<u32>,
     /// Durations of this profile: smoke, draft or rfc
-    #[arg(long, value_parser = crate::config::profile)]
+    #[arg(long, value_parser = sixbench_plan::profile)]
     pub(crate) profile: Option<Profile>,
     /// Differences up to this share do not count
     #[arg(long, default_value = "0%", value_parser = units::ratio)]
@@ -325,8 +325,8 @@ pub(crate) struct Selftest {
     #[arg(long, conflicts_with = "generate")]
     pub(crate) accuracy: bool,
     /// Backend: auto, packet or xdp
-    #[arg(long, default_value = "auto", value_parser = crate::config::backend)]
-    pub(crate) io: crate::config::Backend,
+    #[arg(long, default_value = "auto", value_parser = sixbench_plan::backend)]
+    pub(crate) io: sixbench_plan::Backend,
     /// Frame size, octets of the IPv6 frame with FCS
     #[arg(long, default_value = "84", value_parser = units::frame_size)]
     pub(crate) size: FrameSize,
@@ -349,13 +349,13 @@ pub(crate) struct Trial {
     #[arg(long = "for", value_name = "TIME", default_value = "1s", value_parser = units::duration_ns)]
     pub(crate) duration_ns: u64,
     /// both, forward (left to right) or reverse
-    #[arg(long, default_value = "both", value_parser = crate::config::directions)]
+    #[arg(long, default_value = "both", value_parser = sixbench_plan::directions)]
     pub(crate) directions: Directions,
     /// Native IPv6 background traffic, per cent of all frames
     #[arg(long, default_value = "0%", value_parser = units::background)]
     pub(crate) background: Share,
     /// What the datagrams are: udp or echo (ICMPv6)
-    #[arg(long, default_value = "udp", value_parser = crate::config::payload)]
+    #[arg(long, default_value = "udp", value_parser = sixbench_plan::payload)]
     pub(crate) payload: Payload,
     /// Of a device with [subscribers]: how many send [default: as many as its recipe says, with --response one]
     #[arg(long, value_name = "N")]
@@ -364,7 +364,7 @@ pub(crate) struct Trial {
     #[arg(long, conflicts_with_all = ["directions", "connections"])]
     pub(crate) response: bool,
     /// Of a stateful device: connections that phase 1 opens, each by one frame (RFC 9693): 1000, 100k, 4M
-    #[arg(long, value_name = "N", value_parser = crate::config::connections)]
+    #[arg(long, value_name = "N", value_parser = sixbench_plan::connections)]
     pub(crate) connections: Option<u64>,
     /// Connections opened per second
     #[arg(long, value_name = "R", default_value = "20k", value_parser = units::rate, requires = "connections")]
@@ -373,8 +373,8 @@ pub(crate) struct Trial {
     #[arg(long, requires = "connections", conflicts_with_all = ["phase_1_rate", "duration_ns", "directions"])]
     pub(crate) establish: bool,
     /// Backend: auto, packet or xdp
-    #[arg(long, default_value = "auto", value_parser = crate::config::backend)]
-    pub(crate) io: crate::config::Backend,
+    #[arg(long, default_value = "auto", value_parser = sixbench_plan::backend)]
+    pub(crate) io: sixbench_plan::Backend,
     /// The tester's interfaces, if not namespaces: LEFT,RIGHT
     #[arg(long, value_name = "LEFT,RIGHT")]
     pub(crate) interfaces: Option<String>,

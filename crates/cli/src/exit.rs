@@ -1,8 +1,12 @@
 //! Exit codes: one list, also printed by `sixbench --help`.
 
+use crate::profile::PlanError;
+use crate::run::store::StoreError;
+use crate::run::{OpenError, RunError};
 use sixbench_engine::MeasureError;
 use sixbench_engine::dns::DnsError;
 use sixbench_method::gate::Verdict;
+use sixbench_method::isolation::Forbidden;
 use sixbench_testbed::TestbedError;
 
 /// The exit code of a command.
@@ -101,6 +105,93 @@ impl From<DnsError> for Failed {
     fn from(error: DnsError) -> Self {
         let exit = if matches!(error, DnsError::Interrupted) { Exit::Interrupted } else { Exit::Testbed };
         Self::new(exit, error)
+    }
+}
+
+/// Errors of a run, with the commands and options that help against them.
+impl From<RunError> for Failed {
+    fn from(error: RunError) -> Self {
+        let text = crate::run::in_words(&error) + &advice(&error);
+        Self::new(of_run(&error), anyhow::anyhow!(text))
+    }
+}
+
+impl From<StoreError> for Failed {
+    fn from(error: StoreError) -> Self {
+        RunError::from(error).into()
+    }
+}
+
+impl From<PlanError> for Failed {
+    fn from(error: PlanError) -> Self {
+        RunError::from(error).into()
+    }
+}
+
+impl From<Forbidden> for Failed {
+    fn from(error: Forbidden) -> Self {
+        RunError::from(error).into()
+    }
+}
+
+impl From<OpenError> for Failed {
+    fn from(error: OpenError) -> Self {
+        RunError::from(error).into()
+    }
+}
+
+/// Returns the exit code of a run that ended with `error`.
+pub(crate) fn of_run(error: &RunError) -> Exit {
+    match error.root() {
+        RunError::Interrupted => Exit::Interrupted,
+        RunError::Plan(_)
+        | RunError::Forbidden(_)
+        | RunError::Mismatch(_)
+        | RunError::ForeignCore { .. }
+        | RunError::Capture { .. } => Exit::Usage,
+        RunError::Store(error) => of_store(error),
+        RunError::FewCores { .. }
+        | RunError::Port(_)
+        | RunError::Namespace(_)
+        | RunError::NoAnswer { .. }
+        | RunError::Testbed(_)
+        | RunError::Trial(_) => Exit::Testbed,
+        RunError::Report(_) | RunError::System(_) | RunError::OfTest { .. } => Exit::Failure,
+    }
+}
+
+fn of_store(error: &StoreError) -> Exit {
+    match error {
+        StoreError::HoldsResults(_)
+        | StoreError::NotCreated { .. }
+        | StoreError::InUse(_)
+        | StoreError::NoRun { .. }
+        | StoreError::PlanGone { .. }
+        | StoreError::PlanChanged(_)
+        | StoreError::NoTrial(_)
+        | StoreError::Mismatch { .. } => Exit::Usage,
+        StoreError::NotWritten { .. }
+        | StoreError::NotResolved(_)
+        | StoreError::Recipe { .. }
+        | StoreError::Json(_)
+        | StoreError::NotRead { .. }
+        | StoreError::NoPlan { .. }
+        | StoreError::NoRecords { .. } => Exit::Failure,
+    }
+}
+
+/// Returns what a user can call against an error, to follow its words; empty where nothing more can be said.
+fn advice(error: &RunError) -> String {
+    match error.root() {
+        RunError::Forbidden(_) => "; use --force if it cannot".to_owned(),
+        RunError::Store(StoreError::HoldsResults(directory)) => {
+            format!("; choose another directory, or go on with --resume {}", directory.display())
+        }
+        RunError::Store(StoreError::NotCreated { .. }) => "; choose another with -o".to_owned(),
+        RunError::Store(StoreError::NoTrial(directory)) => {
+            format!("; go on with: sixbench run --resume {}", directory.display())
+        }
+        _ => String::new(),
     }
 }
 

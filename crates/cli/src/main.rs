@@ -4,11 +4,9 @@
 
 mod args;
 mod command;
-mod config;
 mod exit;
 mod import;
 mod output;
-mod plans;
 mod profile;
 mod run;
 mod view;

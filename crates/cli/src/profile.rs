@@ -6,7 +6,7 @@ mod job;
 pub(crate) mod subscribers;
 pub(crate) mod variation;
 
-pub(crate) use job::{Job, admit, of as job};
+pub(crate) use job::{Job, of as job};
 
 use sixbench_engine::profile::{AddressPair, AddressVariation, Encapsulation, Neighbours, Path, Paths, TrafficProfile, Tunnel};
 use sixbench_method::measures::{Demand, Quantity};
@@ -15,6 +15,11 @@ use sixbench_method::terms::FrameSize;
 use sixbench_testbed::recipe::{self, KnownDefect, Link, Recipe, Traffic, Translation};
 use sixbench_wire::{Eam, EamTable, Prefix6052, WireError};
 use std::net::IpAddr;
+
+/// What is wrong with a test and the recipes it names, in words.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct PlanError(pub(crate) String);
 
 /// Returns the engine's profile of one point of a test.
 pub(crate) fn of(recipe: &Recipe, test: &Test, frame_size: FrameSize, seed: u64) -> Result<TrafficProfile, String> {

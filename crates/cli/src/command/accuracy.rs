@@ -3,7 +3,6 @@
 use super::selftest::{add_veth, trial_settings, wire};
 use crate::args;
 use crate::exit::{Exit, Failed};
-use crate::profile::admit;
 use crate::run::{open_port, stop};
 use serde::Serialize;
 use sixbench_engine::delay_line::DelayLine;
@@ -63,9 +62,7 @@ pub(super) fn measure(arguments: &args::Selftest) -> Result<Vec<Row>, Failed> {
 }
 
 fn of_delay(arguments: &args::Selftest, namespace: &Namespace, delay_ns: u64, stop: &Arc<AtomicBool>) -> Result<Row, Failed> {
-    let open = |end: &str| {
-        open_port(Some(namespace.name()), end, arguments.io).map(|o| o.port).map_err(|e| Failed::new(Exit::Testbed, e))
-    };
+    let open = |end: &str| open_port(Some(namespace.name()), end, arguments.io).map(|opened| opened.port);
     let cores = allowed_cores()?;
     let (clock, over) = (Clock::new(), AtomicBool::new(false));
     let line = DelayLine::new(open("line-left")?, open("line-right")?, delay_ns, clock);
@@ -73,7 +70,7 @@ fn of_delay(arguments: &args::Selftest, namespace: &Namespace, delay_ns: u64, st
     let layout = Layout { cores: cores[..1].to_vec() };
     let settings = TrialSettings { residual_ns: 1_000_000_000, ..trial_settings() };
     let mut tester =
-        FrameTester::new((open("left")?, open("right")?), admit(Isolation::Unknown, profile)?, settings, layout, stop.clone());
+        FrameTester::new((open("left")?, open("right")?), Isolation::Unknown.admit(profile)?, settings, layout, stop.clone());
     let last = cores.last().copied();
     std::thread::scope(|scope| {
         let device = scope.spawn(|| {

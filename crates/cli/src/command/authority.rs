@@ -4,7 +4,6 @@ use super::isolation;
 use crate::args;
 use crate::exit::{Exit, Failed};
 use crate::output::{self, tell};
-use crate::profile::admit;
 use crate::run::stop;
 use sixbench_engine::dns::authority::{AddressZone, Service};
 use sixbench_engine::dns::names::NamePopulation;
@@ -25,7 +24,7 @@ pub(crate) fn authority(arguments: args::Authority) -> Result<Exit, Failed> {
     let threads = arguments.threads.or_else(|| available_parallelism().ok()).map_or(1, NonZeroUsize::get);
     let stop = stop::install()?;
     let zone = Arc::new(zone);
-    let listen = admit(isolation(arguments.force), arguments.listen)?;
+    let listen = isolation(arguments.force).admit(arguments.listen)?;
     let service = Service::bind(&listen, &zone, threads).map_err(|error| Failed::new(Exit::Testbed, error))?;
     tell!("{}", introduction(&service, &zone));
     let counts = service.run(&stop)?;

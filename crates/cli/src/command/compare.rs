@@ -7,7 +7,6 @@ mod words;
 
 use super::{check_feasible, isolation, library, parse_plan, run};
 use crate::args;
-use crate::config::{Loaded, apply_profile};
 use crate::exit::{Exit, Failed};
 use crate::output::{self, tell};
 use crate::run::store::{Stored, load};
@@ -15,6 +14,7 @@ use sixbench_method::comparison::{self, Comparison, Order, Side, Which};
 use sixbench_method::measures::Outcome;
 use sixbench_method::plan::{Plan, Test};
 use sixbench_method::replay;
+use sixbench_plan::{Loaded, apply_profile};
 use sixbench_testbed::Library;
 use std::path::Path;
 

@@ -4,11 +4,8 @@ mod search;
 
 use super::isolation;
 use crate::args;
-use crate::config::standard_trial;
-use crate::config::units::{show_ns, show_rate};
 use crate::exit::{Exit, Failed};
 use crate::output::{self, tell};
-use crate::profile::admit;
 use crate::run::{add_faults_of_the_machine, owner, stop};
 use crate::view::{certified, verdict_word};
 use sixbench_engine::Layout;
@@ -20,6 +17,8 @@ use sixbench_method::record::Watch;
 use sixbench_method::terms::LossRatio;
 use sixbench_method::trial::dns::{AuthorityCounts, DnsResult};
 use sixbench_method::trial::{Measurer, Shape, TrialResult, TrialSpec, Verdict};
+use sixbench_plan::standard_trial;
+use sixbench_plan::units::{show_ns, show_rate};
 use sixbench_testbed::Cores;
 use sixbench_testbed::monitor::{self, Monitor};
 use std::fmt::Write;
@@ -34,7 +33,7 @@ const LATE_NS: u64 = 1_000_000_000;
 /// Performs the trial, or the search.
 pub(crate) fn dns64(arguments: args::Dns64) -> Result<Exit, Failed> {
     check(&arguments)?;
-    let ends = admit(isolation(arguments.force), ends(&arguments))?;
+    let ends = isolation(arguments.force).admit(ends(&arguments))?;
     tell!("{}", statement(arguments.server));
     let stop = stop::install()?;
     let layout = Layout { cores: cores(&arguments)? };

@@ -4,11 +4,11 @@ mod headings;
 mod technologies;
 pub(crate) mod terms;
 
-use crate::config::nearest;
 use crate::exit::{Exit, Failed};
 use crate::output;
 use headings::HEADINGS;
 use sixbench_method::measures::{Measure, Term};
+use sixbench_plan::nearest;
 use technologies::TECHNOLOGIES;
 use terms::TERMS;
 

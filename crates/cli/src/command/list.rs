@@ -4,8 +4,8 @@ use super::library;
 use crate::args::Listed;
 use crate::exit::{Exit, Failed};
 use crate::output;
-use crate::plans;
 use sixbench_method::measures::Measure;
+use sixbench_plan::plans;
 use sixbench_testbed::Recipe;
 use sixbench_testbed::recipe::Host;
 

@@ -1,7 +1,5 @@
 //! Does this machine have the memory that the largest trial of a plan takes? Asked before anything is set up.
 
-use crate::config::SHORTEST_TRIAL_NS;
-use crate::config::units::{show_ns, show_rate};
 use crate::exit::Failed;
 use crate::profile::{self, Job};
 use crate::run::MOST_CERTIFIED;
@@ -9,6 +7,8 @@ use sixbench_engine::memory::{TrafficKind, neediest, octets_needed};
 use sixbench_method::plan::{Plan, Test};
 use sixbench_method::terms::FrameRate;
 use sixbench_method::trial::TrialSpec;
+use sixbench_plan::SHORTEST_TRIAL_NS;
+use sixbench_plan::units::{show_ns, show_rate};
 use sixbench_testbed::{Library, facts};
 
 /// Refuses a plan one of whose tests may come to a trial that does not fit into memory.

@@ -16,16 +16,16 @@ pub(crate) mod run;
 pub(crate) mod selftest;
 pub(crate) mod trial;
 
-use crate::config::{self, Diagnostic, Loaded};
 use crate::exit::{Exit, Failed};
 use crate::output::tell;
-use crate::plans;
 use crate::run::check_cores;
 use crate::view::has_color;
 use sixbench_method::isolation::Isolation;
 use sixbench_method::plan::Plan;
 use sixbench_method::record::{SkipReason, SkippedTest};
 use sixbench_method::terms::FrameSize;
+use sixbench_plan::plans;
+use sixbench_plan::{Diagnostic, Loaded};
 use sixbench_testbed::recipe::{Host, check_reference};
 use sixbench_testbed::{Library, Recipe, Shell, doctor as examination, existing, interfaces};
 use std::io::{ErrorKind, IsTerminal};
@@ -61,7 +61,8 @@ pub(crate) fn read_plan(path: &Path, recipes: &[PathBuf]) -> Result<PlanFile, Fa
         },
     };
     let folder = path.parent().unwrap_or(Path::new("."));
-    let mut directories: Vec<PathBuf> = config::recipe_directories(&source).iter().map(|name| folder.join(name)).collect();
+    let mut directories: Vec<PathBuf> =
+        sixbench_plan::recipe_directories(&source).iter().map(|name| folder.join(name)).collect();
     directories.extend_from_slice(recipes);
     let library = library(&directories)?;
     let name = path.display().to_string();
@@ -74,7 +75,7 @@ fn read_ready(ready: &plans::Ready, path: &Path, recipes: &[PathBuf]) -> Result<
     tell!("note: there is no file {}: this is {} as it comes with sixbench", path.display(), ready.path());
     let broken = |error| Failed::new(Exit::Usage, error);
     let mut library = library(&[])?;
-    if !config::recipe_directories(ready.text).is_empty() {
+    if !sixbench_plan::recipe_directories(ready.text).is_empty() {
         library = library.with_texts(plans::devices()).map_err(broken)?;
     }
     for directory in recipes {
@@ -92,20 +93,15 @@ fn unreadable(path: &Path, error: &std::io::Error) -> Failed {
     } else {
         let word = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
         let names: Vec<&str> = plans::ready().map(|plan| plan.name).collect();
-        config::nearest(word, &names).map_or(String::new(), |near| format!("; did you mean `{near}`? (sixbench list plans)"))
+        sixbench_plan::nearest(word, &names)
+            .map_or(String::new(), |near| format!("; did you mean `{near}`? (sixbench list plans)"))
     };
     Failed::usage(format!("cannot read the plan {name}: {error}{hint}"))
 }
 
 /// Does the same as [`read_plan`] for a text that was read already.
 pub(crate) fn parse_plan(name: &str, source: &str, library: &Library) -> Result<Loaded, Failed> {
-    let mut loaded = config::parse(source, &library.names()).map_err(|mistakes| refused(name, source, &mistakes))?;
-    for test in &mut loaded.plan.tests {
-        let traffic = library.get(&test.dut).map(|recipe| &recipe.foreground);
-        let is_ipv4 = traffic.is_some_and(|t| t.left.source.is_ipv4() && t.right.source.is_ipv4());
-        test.ipv4_only = is_ipv4 && test.foreground.background_percent() == 0.0;
-    }
-    Ok(loaded)
+    sixbench_plan::load(source, library).map_err(|mistakes| refused(name, source, &mistakes))
 }
 
 /// Returns the recipe with the name given on the command line.
@@ -113,7 +109,7 @@ pub(crate) fn find_recipe<'l>(library: &'l Library, name: &str) -> Result<&'l Re
     check_reference(name).map_err(Failed::usage)?;
     library.get(name).ok_or_else(|| {
         let names = library.names();
-        let hint = config::nearest(name, &names)
+        let hint = sixbench_plan::nearest(name, &names)
             .map_or("`sixbench list duts` names all".to_owned(), |near| format!("did you mean `{near}`?"));
         Failed::usage(format!("{}; {hint}", unknown(name)))
     })
@@ -157,7 +153,7 @@ pub(crate) fn leave_out_missing(loaded: &mut Loaded, library: &Library) -> Vec<S
 /// Shows the mistakes of a file, each at its line.
 pub(crate) fn refused(name: &str, source: &str, mistakes: &[Diagnostic]) -> Failed {
     let color = has_color() && std::io::stderr().is_terminal();
-    tell!("{}\n", config::render(name, source, mistakes, color));
+    tell!("{}\n", sixbench_plan::render(name, source, mistakes, color));
     let count = if mistakes.len() == 1 { "a mistake".to_owned() } else { format!("{} mistakes", mistakes.len()) };
     Failed::usage(format!("{name} has {count}; nothing was touched"))
 }
@@ -165,7 +161,7 @@ pub(crate) fn refused(name: &str, source: &str, mistakes: &[Diagnostic]) -> Fail
 /// Refuses what no machine could run: traffic that its device does not understand, or that is none of a test's.
 pub(crate) fn check_traffic(plan: &Plan, library: &Library, isolation: Isolation) -> Result<(), Failed> {
     // All of them at once, and what is wrong at every frame size once.
-    let (mut mistakes, mut forbidden) = (Vec::<String>::new(), None::<Failed>);
+    let (mut mistakes, mut forbidden) = (Vec::new(), None::<Failed>);
     for test in &plan.tests {
         let recipe =
             library.get(&test.dut).ok_or_else(|| Failed::usage(format!("test {}: {}", test.name, unknown(&test.dut))))?;
@@ -175,10 +171,10 @@ pub(crate) fn check_traffic(plan: &Plan, library: &Library, isolation: Isolation
         let job = |size: &FrameSize| crate::profile::job(recipe, test, *size, plan.seed, plan.trial);
         match test.frame_sizes.iter().map(job).collect::<Result<Vec<_>, _>>() {
             // The addresses are the same at every size.
-            Ok(jobs) => forbidden = forbidden.or_else(|| jobs.into_iter().next()?.admit(isolation).err()),
-            Err(mistake) => mistakes.push(mistake),
+            Ok(jobs) => forbidden = forbidden.or_else(|| jobs.into_iter().next()?.admit(isolation).err().map(Failed::from)),
+            Err(mistake) => mistakes.push(mistake.to_string()),
         }
-        mistakes.extend(crate::profile::dns::authority(library, test).err());
+        mistakes.extend(crate::profile::dns::authority(library, test).err().map(|mistake| mistake.to_string()));
     }
     if !mistakes.is_empty() {
         return Err(Failed::usage(mistakes.join("\n")));
@@ -257,7 +253,7 @@ fn check_devices(loaded: &Loaded, library: &Library) -> Result<(), Failed> {
                 test.name
             )));
         }
-        let authority = crate::profile::dns::authority(library, test).map_err(Failed::usage)?;
+        let authority = crate::profile::dns::authority(library, test)?;
         let mut missing = [Some(recipe), authority].into_iter().flatten().flat_map(Recipe::missing);
         if let Some(need) = missing.next() {
             let message = format!("test {}: {} is not installed: {}", test.name, need.program, need.cure());

@@ -2,8 +2,6 @@
 
 use super::{PlanFile, check_traffic, read_plan};
 use crate::args;
-use crate::config::units::{show_ns, show_rate, show_seconds};
-use crate::config::{Loaded, apply_profile};
 use crate::exit::{Exit, Failed};
 use crate::output;
 use crate::profile;
@@ -12,6 +10,8 @@ use sixbench_method::conformance::{self, Clause, Standing};
 use sixbench_method::isolation::Isolation;
 use sixbench_method::plan::{Plan, Profile, SearchMethod, Test};
 use sixbench_method::repeat::Repetition;
+use sixbench_plan::units::{show_ns, show_rate, show_seconds};
+use sixbench_plan::{Loaded, apply_profile};
 use sixbench_testbed::recipe::Host;
 use sixbench_testbed::{Cores, Devices, Library, Shell, Topology, Wishes};
 use std::collections::BTreeSet;
@@ -162,15 +162,14 @@ fn shell(loaded: &Loaded, library: &Library) -> Result<Exit, Failed> {
             continue;
         }
         let broken = |e| Failed::new(Exit::Testbed, e);
-        let subscribers =
-            profile::subscribers::words(recipe, profile::subscribers::most(recipe, &plan.tests)).map_err(Failed::usage)?;
+        let subscribers = profile::subscribers::words(recipe, profile::subscribers::most(recipe, &plan.tests))?;
         if let Some(machine) = &loaded.links.machine {
             let wishes = Wishes { cores: test.cores, subscribers, ..Wishes::default() };
             drop(Devices::bring_up_on(machine, recipe, "", &rehearsal, &wishes).map_err(broken)?);
             continue;
         }
         let topology = Topology::build_chain(&rehearsal, "", cores.clone(), 1500, recipe.parts.len()).map_err(broken)?;
-        let zone = test.measure.dns().map(|dns| profile::dns::zone(dns, true)).transpose().map_err(Failed::usage)?;
+        let zone = test.measure.dns().map(|dns| profile::dns::zone(dns, true)).transpose()?;
         let dut = Devices::bring_up(recipe, &topology, &Wishes { zone, subscribers, ..Wishes::default() }).map_err(broken)?;
         drop((dut, topology));
     }

@@ -4,12 +4,14 @@ use super::stdout_color;
 use crate::exit::{Exit, Failed};
 use crate::output;
 use crate::run::reporting;
+use crate::view::columns;
 use std::path::PathBuf;
 
 /// Writes the reports of these results directories again.
 pub(crate) fn report(directories: &[PathBuf]) -> Result<Exit, Failed> {
     for directory in directories {
-        let (report, summary) = reporting::again(directory, stdout_color()).map_err(|e| Failed::new(Exit::Usage, e))?;
+        let (report, summary) = reporting::again(directory, columns(), stdout_color())
+            .map_err(|error| Failed { exit: Exit::Usage, ..error.into() })?;
         output::line(format_args!("{}\nreport: {}", summary.trim_end(), report.display()))?;
     }
     Ok(Exit::Done)

@@ -2,17 +2,19 @@
 
 use super::{PlanFile, check_feasible, isolation, leave_out_missing, library, parse_plan, read_plan, stdout_color};
 use crate::args;
-use crate::config::units::{show_ns, show_seconds};
-use crate::config::{Links, Loaded, apply_profile, links_of};
-use crate::exit::{Exit, Failed, in_words};
+use crate::exit::{Exit, Failed, in_words, of_run};
 use crate::output::{self, tell};
-use crate::plans;
+use crate::run::reporting::{self, Findings};
 use crate::run::store::{RECIPES, Store, Stored, load, source_of};
 use crate::run::{Ended, Order, Site, perform, stop};
+use crate::view::expectations::{self, Judgement};
 use crate::view::{self, Choice, View as _};
 use sixbench_method::budget;
 use sixbench_method::isolation::Isolation;
 use sixbench_method::plan::{Plan, Profile, Test};
+use sixbench_plan::plans;
+use sixbench_plan::units::{show_ns, show_seconds};
+use sixbench_plan::{Links, Loaded, apply_profile, links_of};
 use sixbench_testbed::{Library, Shell, doctor, existing, interfaces, namespace};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -190,21 +192,24 @@ fn go<'a>(
         let text = format!("removed namespace {name}, left by a killed run");
         view.show(&sixbench_method::event::Event::Warning { text });
     }
-    let ended = perform(order(site), store, &mut view, stdout_color())?;
+    let ended = perform(order(site), store, &mut |event| view.show(event))?;
     let mut told = view.close();
     drop(view);
+    let judged = judged(plan, &ended);
     // Of nothing there is no summary: then the error is all there is to say.
-    if !json && ended.trials > 0 {
+    if !json && !ended.records.is_empty() {
         let report = ended.report.as_ref().map_or(String::new(), |report| format!("report: {}\n", report.display()));
         let conformance = not_conformant(plan, store.directory());
-        told = told.and(output::print(format_args!("{}\n{conformance}{report}", ended.summary.trim_end())));
+        let summary = summary(plan, &ended) + &judged.lines;
+        told = told.and(output::print(format_args!("{}\n{conformance}{report}", summary.trim_end())));
     }
-    if let Some(error) = &ended.error {
-        tell!("{}: {}", if ended.exit == Exit::Interrupted { "stopped" } else { "error" }, in_words(error));
-        tell!("{}", what_is_left(&ended, store.directory()));
+    let exit = judged.exit;
+    if let Some(error) = ended.error.map(|error| Failed::from(error).error) {
+        tell!("{}: {}", if exit == Exit::Interrupted { "stopped" } else { "error" }, in_words(&error));
+        tell!("{}", what_is_left(ended.records.len(), ended.report.as_deref(), store.directory()));
     }
-    let results = Results { directory: store.directory().to_owned(), exit: ended.exit, reason: ended.reason.clone() };
-    match (told, ended.exit) {
+    let results = Results { directory: store.directory().to_owned(), exit, reason: judged.reason };
+    match (told, exit) {
         (Err(error), Exit::Done) => Err(error.into()),
         (Err(error), _) => {
             tell!("error: {error}");
@@ -214,16 +219,35 @@ fn go<'a>(
     }
 }
 
+/// Returns what the expectations of the plan come to, with the exit code of the run and the reason for it.
+fn judged(plan: &Plan, ended: &Ended) -> Judgement {
+    match &ended.error {
+        None => expectations::judge(plan, &ended.records),
+        Some(error) => {
+            let exit = of_run(error);
+            let lines = expectations::missed(plan, &ended.records);
+            Judgement { lines, exit, reason: Some(exit.in_words()) }
+        }
+    }
+}
+
+/// Returns the tables of the run for the terminal.
+fn summary(plan: &Plan, ended: &Ended) -> String {
+    let Ended { records, facts, commands, error, .. } = ended;
+    let findings = Findings { plan, records, facts, commands, interrupted: error.is_some() };
+    reporting::terminal(&findings, view::columns(), stdout_color()).unwrap_or_else(|error| format!("no summary: {error}\n"))
+}
+
 /// Returns a description of what a run that ended early has left behind, and of how to go on with it.
-fn what_is_left(ended: &Ended, directory: &Path) -> String {
+fn what_is_left(trials: usize, report: Option<&Path>, directory: &Path) -> String {
     let directory = directory.display();
-    let kept = match ended.trials {
+    let kept = match trials {
         0 => format!("nothing was measured; the plan and the commands that were run are in {directory}"),
         1 => format!("one trial is kept in {directory}/trials.jsonl"),
         trials => format!("{trials} trials are kept in {directory}/trials.jsonl"),
     };
-    let report = match ended.report {
-        None if ended.trials > 0 => format!("\nthe report could not be written; write it with: sixbench report {directory}"),
+    let report = match report {
+        None if trials > 0 => format!("\nthe report could not be written; write it with: sixbench report {directory}"),
         _ => String::new(),
     };
     format!("{kept}{report}\ngo on with: sixbench run --resume {directory}")

@@ -5,11 +5,8 @@ mod dns;
 mod subscribers;
 
 use crate::args;
-use crate::config::units::show_rate;
-use crate::config::{standard_search, standard_trial};
 use crate::exit::{Exit, Failed};
 use crate::output;
-use crate::profile::admit;
 use crate::run::{open_port, stop};
 use serde::Serialize;
 use sixbench_engine::profile::{AddressVariation, TrafficProfile};
@@ -21,6 +18,8 @@ use sixbench_method::plan::{self, AddressPart, Order, Ports, Range, SearchSettin
 use sixbench_method::search::{self, Start};
 use sixbench_method::terms::{Direction, Directions, FrameRate, FrameSize, LossRatio};
 use sixbench_method::trial::{Measurer, TrialResult, TrialSpec, Verdict};
+use sixbench_plan::units::show_rate;
+use sixbench_plan::{standard_search, standard_trial};
 use sixbench_testbed::namespace::{Namespace, name, sweep};
 use sixbench_testbed::{Shell, TestbedError, doctor};
 
@@ -104,7 +103,7 @@ fn over_veth(arguments: &args::Selftest) -> Result<Vec<Figure>, Failed> {
     let pair = veth(&shell)?;
     let mut figures = Vec::new();
     for (name, directions) in [("one direction", Directions::Forward), ("both directions", Directions::Both)] {
-        let open = |end: &str| open_port(Some(pair.name()), end, arguments.io).map_err(|e| Failed::new(Exit::Testbed, e));
+        let open = |end: &str| open_port(Some(pair.name()), end, arguments.io);
         let (left, right) = (open("left")?, open("right")?);
         let how = left.how.clone();
         let profile = TrafficProfile { directions, ..wire("198.18.0.2", "198.19.0.2", arguments.size) };
@@ -112,7 +111,7 @@ fn over_veth(arguments: &args::Selftest) -> Result<Vec<Figure>, Failed> {
         let layout = Layout { cores: allowed_cores()?.into_iter().take(4).collect() };
         let tester = FrameTester::new(
             (left.port, right.port),
-            admit(Isolation::Unknown, profile)?,
+            Isolation::Unknown.admit(profile)?,
             trial_settings(),
             layout,
             stop.clone(),

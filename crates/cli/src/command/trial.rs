@@ -4,8 +4,6 @@ mod connections;
 
 use super::{check_feasible, find_recipe, isolation, library};
 use crate::args;
-use crate::config::units::{show_ns, show_rate};
-use crate::config::{Links, Loaded, standard_search, standard_trial};
 use crate::exit::{Exit, Failed};
 use crate::output::{self, tell};
 use crate::profile;
@@ -15,6 +13,8 @@ use crate::view::verdict_word;
 use sixbench_method::plan::{Measure, Plan, Profile, ResponseTime, Stateful, Test, Traffic};
 use sixbench_method::terms::{FrameRate, LossRatio};
 use sixbench_method::trial::{Delay, DirectionResult, Exchange, Shape, TrialResult, TrialSpec, Verdict};
+use sixbench_plan::units::{show_ns, show_rate};
+use sixbench_plan::{Links, Loaded, standard_search, standard_trial};
 use sixbench_testbed::{Recipe, Shell, namespace};
 use std::num::NonZeroU32;
 
@@ -43,7 +43,7 @@ pub(crate) fn trial(arguments: &args::Trial) -> Result<Exit, Failed> {
         make_directory(directory).map_err(unusable)?;
     }
     let site = Site { shell: shell.clone(), links: &loaded.links, stop, isolation, pcap };
-    let job = profile::job(recipe, &plan.tests[0], arguments.size, plan.seed, plan.trial).map_err(Failed::usage)?;
+    let job = profile::job(recipe, &plan.tests[0], arguments.size, plan.seed, plan.trial)?;
     let mut session = Session::open(&site, &Wanted::alone(recipe, arguments.size), job)?;
     session.warnings().iter().for_each(|warning| tell!("warning: {warning}"));
     session.check_state(&plan.tests[0], plan)?;

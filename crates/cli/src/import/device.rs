@@ -5,7 +5,7 @@ use super::endpoints::{Endpoint, Endpoints, conventional, first_network, in_netw
 use super::options::Options;
 use super::setting::Setting;
 use super::siitperf::{Config, Side, specified};
-use crate::config::Diagnostic;
+use sixbench_plan::Diagnostic;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// A device that the user has set up.

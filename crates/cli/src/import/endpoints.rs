@@ -8,7 +8,7 @@ use super::Findings;
 use super::device::prefix_length;
 use super::setting::Setting;
 use super::siitperf::{Config, Side, specified};
-use crate::config::Diagnostic;
+use sixbench_plan::Diagnostic;
 use std::net::{IpAddr, Ipv4Addr};
 
 /// One end of the foreground traffic.

@@ -18,10 +18,10 @@ mod tests;
 
 pub(crate) use options::Options;
 
-use crate::config::Diagnostic;
 use device::Device;
 use setting::Reader;
 use siitperf::Config;
+use sixbench_plan::Diagnostic;
 
 /// The plan and recipe made of a configuration.
 #[derive(Clone, Debug)]

@@ -1,7 +1,7 @@
 //! What siitperf takes on its command line and in its scripts instead of its configuration file.
 
-use crate::config::units;
 use sixbench_method::terms::{FrameSize, Share};
+use sixbench_plan::units;
 
 /// What siitperf takes on its command line.
 #[derive(Clone, Debug, Default, clap::Args)]

@@ -5,7 +5,7 @@ use super::options::Options;
 use super::phases::Phases;
 use super::setting::Setting;
 use super::siitperf::{AddressPart, Config, Direction, Ports, Side, order};
-use crate::config::units::show_ns;
+use sixbench_plan::units::show_ns;
 
 /// siitperf's fixed ports: those of the test frame of RFC 2544 appendix C.2.6.4, whatever the ranges are.
 const FIXED_SOURCE: u32 = 0xc020;

@@ -2,7 +2,7 @@
 
 use super::Findings;
 use super::syntax::Entry;
-use crate::config::Diagnostic;
+use sixbench_plan::Diagnostic;
 use std::fmt;
 use std::net::IpAddr;
 use std::ops::{Range, RangeInclusive};

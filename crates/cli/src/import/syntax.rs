@@ -1,7 +1,7 @@
 //! The lines of a siitperf configuration: a key, a value, perhaps a comment after `#`.
 
 use super::Findings;
-use crate::config::{Diagnostic, nearest};
+use sixbench_plan::{Diagnostic, nearest};
 use std::ops::Range;
 
 /// One line with a key and a value.

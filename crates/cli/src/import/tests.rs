@@ -1,7 +1,7 @@
 use super::options::Phase1;
 use super::*;
-use crate::config::{render, units};
 use sixbench_method::terms::{FrameSize, Share};
+use sixbench_plan::{render, units};
 use sixbench_testbed::recipe::Side;
 use sixbench_testbed::{Library, Recipe};
 use sixbench_wire::{Eam, EamTable};
@@ -215,7 +215,7 @@ fn with_phase_1(phase_1: Phase1) -> Options {
 
 /// The plan's tests as a run would have them.
 fn tests_of(imported: &Imported) -> Vec<sixbench_method::plan::Test> {
-    let parsed = crate::config::parse(&imported.plan, &["siitperf"]);
+    let parsed = sixbench_plan::parse(&imported.plan, &["siitperf"]);
     parsed.unwrap_or_else(|mistakes| panic!("{}", render("plan.toml", &imported.plan, &mistakes, false))).plan.tests
 }
 

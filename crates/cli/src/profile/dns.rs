@@ -1,5 +1,6 @@
 //! From a recipe and a test of a DNS server to what the DNS tester asks, and to what the server must be set up for.
 
+use super::PlanError;
 use sixbench_engine::dns::names::{Domain, NamePopulation};
 use sixbench_engine::dns::zone_file;
 use sixbench_engine::dns::{AuthorityEnd, DnsEnds, DnsSettings, ExpectedAnswers};
@@ -72,23 +73,31 @@ fn check(recipe: &Recipe, test: &Test, dns: &Dns, settings: TrialSettings) -> Re
 }
 
 /// Returns the recipe of the real authority that stands behind the server of a test; `None` if the test has none.
-pub(crate) fn authority<'l>(library: &'l Library, test: &Test) -> Result<Option<&'l Recipe>, String> {
+///
+/// # Errors
+/// There is no such recipe, or it is none of an authoritative server.
+pub(crate) fn authority<'l>(library: &'l Library, test: &Test) -> Result<Option<&'l Recipe>, PlanError> {
     let Some(name) = test.measure.dns().and_then(|dns| dns.authority.as_ref()) else { return Ok(None) };
-    let unknown = || format!("test {}: no recipe is named {name}", test.name);
+    let unknown = || PlanError(format!("test {}: no recipe is named {name}", test.name));
     let recipe = library.get(name).ok_or_else(unknown)?;
     match recipe.technology {
         Technology::DnsAuthority => Ok(Some(recipe)),
-        other => {
-            Err(format!("test {}: authority = \"{name}\": that is no authoritative server, but {}", test.name, other.title()))
-        }
+        other => Err(PlanError(format!(
+            "test {}: authority = \"{name}\": that is no authoritative server, but {}",
+            test.name,
+            other.title()
+        ))),
     }
 }
 
 /// Returns the zone a server is set up for: its domain and, for an authority, its zone file. A rehearsal leaves the zone file
 /// out.
-pub(crate) fn zone(dns: &Dns, is_rehearsal: bool) -> Result<Zone, String> {
+///
+/// # Errors
+/// The zone cannot be written.
+pub(crate) fn zone(dns: &Dns, is_rehearsal: bool) -> Result<Zone, PlanError> {
     let is_in_a_file = dns.role == DnsRole::Authority || dns.authority.is_some();
-    let text = if is_in_a_file && !is_rehearsal { Some(zone_text(dns)?.into()) } else { None };
+    let text = if is_in_a_file && !is_rehearsal { Some(zone_text(dns).map_err(PlanError)?.into()) } else { None };
     Ok(Zone { domain: dns.domain.clone(), text, authority_port: AUTHORITY_PORT })
 }
 

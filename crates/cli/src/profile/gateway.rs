@@ -1,10 +1,10 @@
 //! From a stateful recipe and a test to what the engine must know of both (RFC 9693).
 
-use crate::config::MOST_COMBINATIONS;
 use sixbench_engine::stateful::{self, StatefulGateway};
 use sixbench_method::measures::Demand;
 use sixbench_method::plan::Test;
 use sixbench_method::terms::Direction;
+use sixbench_plan::MOST_COMBINATIONS;
 use sixbench_testbed::recipe::{Pool, Recipe, Side, State};
 use std::net::IpAddr;
 

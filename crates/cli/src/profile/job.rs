@@ -1,10 +1,10 @@
 //! What a test sends at one point: frames, TCP connections, or DNS queries.
 
-use crate::exit::Failed;
+use super::PlanError;
 use sixbench_engine::dns::{DnsEnds, DnsSettings};
 use sixbench_engine::profile::TrafficProfile;
 use sixbench_engine::tcp::{TcpEnds, TcpSettings};
-use sixbench_method::isolation::{Addressed, Admitted, Isolation};
+use sixbench_method::isolation::{Forbidden, Isolation};
 use sixbench_method::plan::{AddressPart, Range, Tcp, Test, TrialSettings};
 use sixbench_method::terms::{Direction, FrameSize};
 use sixbench_testbed::recipe::{Recipe, Side};
@@ -25,28 +25,30 @@ pub(crate) enum Job {
 
 impl Job {
     /// Asks the guard to admit everything that is to be sent; fails if any of it is refused.
-    pub(crate) fn admit(self, isolation: Isolation) -> Result<(), Failed> {
+    pub(crate) fn admit(self, isolation: Isolation) -> Result<(), Forbidden> {
         match self {
-            Self::Frames(profile, _) => admit(isolation, *profile).map(drop),
-            Self::Dns(dns) => admit(isolation, dns.0).map(drop),
-            Self::Tcp(ends, _) => admit(isolation, ends).map(drop),
+            Self::Frames(profile, _) => isolation.admit(*profile).map(drop),
+            Self::Dns(dns) => isolation.admit(dns.0).map(drop),
+            Self::Tcp(ends, _) => isolation.admit(ends).map(drop),
         }
     }
 }
 
-/// Returns the destination once it is admitted, or refuses it and names the option that declares the environment isolated.
-pub(crate) fn admit<T: Addressed>(isolation: Isolation, destination: T) -> Result<Admitted<T>, Failed> {
-    isolation.admit(destination).map_err(|forbidden| Failed::usage(format!("{forbidden}; use --force if it cannot")))
-}
-
 /// Returns the job of one point of a test.
+///
+/// # Errors
+/// The device of the recipe cannot be tested so.
 pub(crate) fn of(
     recipe: &Recipe,
     test: &Test,
     frame_size: FrameSize,
     seed: u64,
     settings: TrialSettings,
-) -> Result<Job, String> {
+) -> Result<Job, PlanError> {
+    job(recipe, test, frame_size, seed, settings).map_err(PlanError)
+}
+
+fn job(recipe: &Recipe, test: &Test, frame_size: FrameSize, seed: u64, settings: TrialSettings) -> Result<Job, String> {
     if let Some(dns) = test.measure.dns() {
         return super::dns::job(recipe, test, dns, settings).map(|job| Job::Dns(Box::new(job)));
     }

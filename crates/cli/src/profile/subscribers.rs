@@ -1,5 +1,6 @@
 //! From the rule of a recipe to the addresses and ports of each subscriber, for the engine's frames and for the device's configuration.
 
+use super::PlanError;
 use sixbench_engine::profile::{Appearance, SubscriberGroup, SubscriberGroups};
 use sixbench_method::plan::{Order, Payload, Test};
 use sixbench_testbed::Subscriber;
@@ -293,13 +294,16 @@ fn check_ranges(recipe: &Recipe, rules: &RuleSet) -> Result<(), String> {
 
 /// Returns, by recipe name, what the configuration files of a device say of each of its first `count` subscribers. Each of
 /// several devices in a row has as many subscribers as its own recipe says.
-pub(crate) fn words(recipe: &Recipe, count: u32) -> Result<BTreeMap<String, Arc<[Subscriber]>>, String> {
+///
+/// # Errors
+/// A rule of a recipe that cannot be, or one that its files cannot say.
+pub(crate) fn words(recipe: &Recipe, count: u32) -> Result<BTreeMap<String, Arc<[Subscriber]>>, PlanError> {
     let own = recipe.subscribers.as_ref().map(|_| (recipe, count));
     let of_parts = recipe.parts.iter().filter_map(|part| Some((part, part.subscribers.as_ref()?.count)));
     let mut words = BTreeMap::new();
     for (recipe, count) in own.into_iter().chain(of_parts) {
-        let Some(rules) = RuleSet::of(recipe)? else { continue };
-        check_ranges(recipe, &rules)?;
+        let Some(rules) = RuleSet::of(recipe).map_err(PlanError)? else { continue };
+        check_ranges(recipe, &rules).map_err(PlanError)?;
         words.insert(recipe.name.clone(), rules.words(count).into());
     }
     Ok(words)

@@ -1,9 +1,8 @@
 //! The DNS tester at a device's links: a client on the left, an authority on the right, and a direct link between them for the self-test.
 
+use super::RunError;
 use super::session::{Site, TesterLinks, Wanted};
-use super::tester::{Tester, settle};
-use crate::exit::{Exit, Failed};
-use crate::profile::admit;
+use super::tester::{Tester, TrialError, settle};
 use sixbench_engine::Layout;
 use sixbench_engine::dns::{AuthorityEnd, DnsEnds, DnsSettings, DnsTester, ExternalAuthority};
 use sixbench_testbed::{Hosts, RealAuthority, TestbedError};
@@ -33,11 +32,11 @@ pub(super) fn place(
     links: &TesterLinks,
     (ends, settings): (DnsEnds, DnsSettings),
     threads: Layout,
-) -> Result<(Tester, String), Failed> {
+) -> Result<(Tester, String), RunError> {
     let (places, how) = set_up(site, wanted, links, (&ends, threads.cores.len()))?;
-    let ends = admit(site.isolation, places.within(ends))?;
+    let ends = site.isolation.admit(places.within(ends))?;
     let mut tester = DnsTester::new(ends, settings, threads, site.stop.clone());
-    tester.listen().map_err(|error| Failed::new(Exit::Testbed, error))?;
+    tester.listen().map_err(|error| RunError::Trial(TrialError::Dns(error)))?;
     Ok((Tester::Dns(Box::new((tester, places))), how))
 }
 
@@ -46,7 +45,7 @@ fn set_up(
     wanted: &Wanted<'_>,
     links: &TesterLinks,
     (ends, cores): (&DnsEnds, usize),
-) -> Result<(DnsPlaces, String), Failed> {
+) -> Result<(DnsPlaces, String), RunError> {
     let right = wanted.recipe.foreground.right.destination;
     let client: Vec<IpAddr> = ends.client.into_iter().collect();
     let hosts = settle(site, wanted, links, (&client, &[right]))?;

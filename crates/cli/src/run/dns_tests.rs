@@ -1,10 +1,9 @@
 //! Real DNS servers in namespaces, asked slowly: every answer must be the right one, and what reached the authority must be what the client
 //! asked for. Needs root; without it these tests fail, they do not skip.
 
+use super::RunError;
 use super::rigged_tests::{ONE_AT_A_TIME, recipe};
 use super::session::{Session, Site, Wanted};
-use crate::config::{Links, standard_trial};
-use crate::exit::Exit;
 use crate::profile;
 use sixbench_method::isolation::Isolation;
 use sixbench_method::plan::{Dns, DnsRole, Measure, Profile, Test, TrialSettings};
@@ -12,6 +11,7 @@ use sixbench_method::record::Watch;
 use sixbench_method::terms::{FrameRate, FrameSize, LossRatio};
 use sixbench_method::trial::dns::DnsResult;
 use sixbench_method::trial::{Fault, Shape, TrialResult, TrialSpec, Verdict};
+use sixbench_plan::{Links, standard_trial};
 use sixbench_testbed::{Recipe, Shell};
 use std::sync::Arc;
 
@@ -262,9 +262,8 @@ fn a_server_that_makes_no_addresses_is_told_with_what_is_missing() {
     let mut plain = recipe("unbound-dns64", &[]);
     plain.files.iter_mut().for_each(|file| file.content = file.content.replace("\"dns64 iterator\"", "\"iterator\""));
     let mut session = bring_up(&plain, &dns64(), None);
-    let failed = session.measure(&spec()).map(|_| ()).expect_err("no trial");
-    let error = failed.error.to_string();
-    assert!(failed.exit == Exit::Testbed && error.contains("is DNS64 enabled"), "{error}");
+    let error = session.measure(&spec()).map(|_| ()).expect_err("no trial");
+    assert!(matches!(error, RunError::Trial(_)) && error.to_string().contains("is DNS64 enabled"), "{error}");
 }
 
 #[test]
@@ -276,7 +275,7 @@ fn an_authority_that_dies_ends_the_trial_by_name_and_is_no_loss_of_the_server() 
     daemon.run = format!("timeout 4 {}", daemon.run);
     let mut session = open("unbound-dns64", &settings, Some(&mortal));
     let long = TrialSpec { duration_ns: 6_000_000_000, rate: FrameRate(50), ..spec() };
-    let failed = session.measure(&long).map(|_| ()).expect_err("no trial");
-    let error = failed.error.to_string();
-    assert!(failed.exit == Exit::Testbed && error.contains("NSD, authoritative server ended by itself"), "{error}");
+    let error = session.measure(&long).map(|_| ()).expect_err("no trial");
+    let text = error.to_string();
+    assert!(matches!(error, RunError::Testbed(_)) && text.contains("NSD, authoritative server ended by itself"), "{text}");
 }

@@ -3,12 +3,11 @@
 use super::rigged_tests::ONE_AT_A_TIME;
 use super::store::{Store, load};
 use super::{Order, Site, perform};
-use crate::config::Links;
-use crate::view::View;
 use sixbench_method::event::Event;
 use sixbench_method::isolation::Isolation;
 use sixbench_method::plan::{Plan, Profile, RepetitionStart, SearchMethod, SearchSettings, Test, TrialSettings};
 use sixbench_method::terms::{FrameRate, LossRatio};
+use sixbench_plan::Links;
 use sixbench_testbed::{Library, Shell};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -45,12 +44,6 @@ fn quiet(_: &[u32]) -> Option<String> {
     None
 }
 
-impl View for Vec<Event> {
-    fn show(&mut self, event: &Event) {
-        self.push(event.clone());
-    }
-}
-
 /// A results directory that is removed when dropped.
 struct Results(PathBuf);
 
@@ -62,7 +55,7 @@ impl Drop for Results {
 
 /// Runs the plan on a machine whose load is what `look_at_load` says; returns the events, and the warnings of `facts.json`.
 fn run(look_at_load: fn(&[u32]) -> Option<String>) -> (Vec<Event>, Vec<String>) {
-    let (plan, links, mut events) = (plan(), Links::default(), Vec::new());
+    let (plan, links, mut events) = (plan(), Links::default(), Vec::<Event>::new());
     let library = Library::load::<&Path>(&[]).expect("recipes");
     let directory = Results(std::env::temp_dir().join(format!("sixbench-test-load-{}", std::process::id())));
     let mut store = Store::create(&directory.0, &plan, "").expect("a results directory");
@@ -78,7 +71,7 @@ fn run(look_at_load: fn(&[u32]) -> Option<String>) -> (Vec<Event>, Vec<String>) 
         records: Vec::new(),
         earlier: None,
     };
-    let ended = perform(order, &mut store, &mut events, false).expect("a run (these tests need root)");
+    let ended = perform(order, &mut store, &mut |event| events.push(event.clone())).expect("a run (these tests need root)");
     assert!(ended.error.is_none(), "{:?}", ended.error);
     drop(store);
     (events, load(&directory.0).expect("results").facts.warnings)

@@ -1,15 +1,13 @@
 //! Takes a plan through its devices, repetitions, points and trials.
 
-use super::expectations::{self, Judgement};
+use super::RunError;
 use super::origin;
 use super::owner;
-use super::reporting::{self, Derived, Findings};
+use super::reporting::{self, Findings};
 use super::session::{Session, Site, Wanted};
 use super::stop;
 use super::store::Store;
-use crate::exit::{Exit, Failed};
-use crate::profile;
-use crate::view::View;
+use crate::profile::{self, PlanError};
 use sixbench_io::thread::allowed_cores;
 use sixbench_method::budget;
 use sixbench_method::disturbance::is_disturbed;
@@ -52,39 +50,42 @@ pub(crate) struct Order<'a> {
 
 /// The end of a run whose results are on disk.
 pub(crate) struct Ended {
-    pub(crate) exit: Exit,
     /// The path of the report; `None` if it could not be written.
     pub(crate) report: Option<PathBuf>,
-    pub(crate) summary: String,
-    /// The exit code in words, where there is something to say.
-    pub(crate) reason: Option<String>,
-    /// The number of trials on disk, including those of earlier parts of the run.
-    pub(crate) trials: usize,
+    /// The trials on disk, including those of earlier parts of the run.
+    pub(crate) records: Vec<TrialRecord>,
+    /// The facts on disk.
+    pub(crate) facts: Facts,
+    /// Every command that the testbed ran.
+    pub(crate) commands: String,
     /// The error that cut the run short, if there was one.
-    pub(crate) error: Option<anyhow::Error>,
+    pub(crate) error: Option<RunError>,
 }
 
 /// A run under way.
 struct Manager<'a> {
     order: Order<'a>,
     store: &'a mut Store,
-    view: &'a mut dyn View,
+    listener: &'a mut dyn FnMut(&Event),
     facts: Facts,
     /// The forecast of how long the rest of the run takes.
     forecast: Forecast,
     start: Instant,
 }
 
-/// Performs the order. An error after the first trial still leaves a report of what was measured.
-pub(crate) fn perform(order: Order<'_>, store: &mut Store, view: &mut dyn View, color: bool) -> Result<Ended, Failed> {
+/// Performs the order; `listener` hears each event. An error after the first trial still leaves a report of what was measured.
+///
+/// # Errors
+/// The facts cannot be written before anything else is done. Any other error is part of what is returned.
+pub(crate) fn perform(order: Order<'_>, store: &mut Store, listener: &mut dyn FnMut(&Event)) -> Result<Ended, RunError> {
     let facts = origin::begin(&order);
     store.write_facts(&facts)?;
     let mut forecast = Forecast::new(order.plan);
     replay::outcomes(order.plan, &order.records).iter().for_each(|outcome| forecast.finish(outcome));
-    let mut manager = Manager { order, store, view, facts, forecast, start: Instant::now() };
+    let mut manager = Manager { order, store, listener, facts, forecast, start: Instant::now() };
     manager.begin();
     let outcome = manager.all_devices();
-    Ok(manager.end(outcome, color))
+    Ok(manager.end(outcome))
 }
 
 impl Manager<'_> {
@@ -102,51 +103,39 @@ impl Manager<'_> {
     fn show(&mut self, event: &Event) {
         let now_ns = self.start.elapsed().as_nanos() as u64;
         self.forecast.note(now_ns, event);
-        self.view.show(event);
+        (self.listener)(event);
         if matches!(event, Event::TrialEnded { .. }) {
             let remaining_s = seconds(self.forecast.remaining_ns());
-            self.view.show(&Event::Progress { elapsed_s: now_ns / 1_000_000_000, remaining_s });
+            (self.listener)(&Event::Progress { elapsed_s: now_ns / 1_000_000_000, remaining_s });
         }
     }
 
-    fn end(mut self, outcome: Result<(), Failed>, color: bool) -> Ended {
-        let error = outcome.as_ref().err();
-        origin::end(&mut self.facts, error.map_or(Exit::Done, |failed| failed.exit), error.map(|failed| &failed.error));
-        let (written, summary) = self.write(outcome.is_err(), color);
-        let (report, outcome) = match (written, outcome) {
-            (Ok(report), outcome) => (Some(report), outcome),
-            (Err(failed), Ok(())) => (None, Err(failed)),
+    fn end(mut self, outcome: Result<(), RunError>) -> Ended {
+        origin::end(&mut self.facts, outcome.as_ref().err());
+        let (report, error) = match (self.write(outcome.is_err()), outcome) {
+            (Ok(report), outcome) => (Some(report), outcome.err()),
+            (Err(error), Ok(())) => (None, Some(error)),
             // The error that ended the run is reported rather than that its report could not be written: it is the cause.
-            (Err(_), Err(failed)) => (None, Err(failed)),
-        };
-        let (exit, error) = match outcome {
-            Ok(()) => (Exit::Done, None),
-            Err(failed) => (failed.exit, Some(failed.error)),
+            (Err(_), Err(error)) => (None, Some(error)),
         };
         let results = self.store.directory().display().to_string();
         self.show(&Event::RunEnded { results, interrupted: error.is_some() });
-        let (plan, records) = (self.order.plan, &self.order.records);
-        let trials = records.len();
-        if exit != Exit::Done {
-            let summary = summary + &expectations::missed(plan, records);
-            return Ended { exit, report, summary, reason: Some(exit.in_words()), trials, error };
-        }
-        let Judgement { lines, exit, reason } = expectations::judge(plan, records);
-        Ended { exit, report, summary: summary + &lines, reason: reason.map(|reason| exit.because(reason)), trials, error }
+        let commands = self.commands();
+        Ended { report, records: self.order.records, facts: self.facts, commands, error }
     }
 
     /// Measures group by group, in the order of the plan.
-    fn all_devices(&mut self) -> Result<(), Failed> {
+    fn all_devices(&mut self) -> Result<(), RunError> {
         for tests in groups(self.order.plan) {
             self.group(&tests)?;
-            self.write(true, false).0?;
+            self.write(true)?;
         }
         Ok(())
     }
 
     /// Makes all measurements of one group. Those at the throughput are made after all searches for the throughput have ended,
     /// since they are made at their median.
-    fn group(&mut self, tests: &[&Test]) -> Result<(), Failed> {
+    fn group(&mut self, tests: &[&Test]) -> Result<(), RunError> {
         let mut sessions = Sessions::new();
         let (at_throughput, others): (Vec<&Test>, Vec<&Test>) = tests.iter().partition(|test| test.measure.is_at_throughput());
         self.rounds(&mut sessions, &others)?;
@@ -155,7 +144,7 @@ impl Manager<'_> {
 
     /// Measures the points of these tests in rounds, one repetition each, so that a drift of the machine spreads over all of
     /// them. Every second round goes backwards, so that no point always comes first.
-    fn rounds(&mut self, sessions: &mut Sessions, tests: &[&Test]) -> Result<(), Failed> {
+    fn rounds(&mut self, sessions: &mut Sessions, tests: &[&Test]) -> Result<(), RunError> {
         let most = tests.iter().map(|test| test.repetitions.most()).max().unwrap_or(0);
         let mut round: Vec<(&Test, Point)> =
             tests.iter().flat_map(|test| test.points().map(move |point| (*test, point))).collect();
@@ -178,10 +167,9 @@ impl Manager<'_> {
     }
 
     /// Makes one repetition of one point, except for trials that an earlier part of the run has made.
-    fn measurement(&mut self, sessions: &mut Sessions, test: &Test, point: &Point, repetition: u32) -> Result<(), Failed> {
+    fn measurement(&mut self, sessions: &mut Sessions, test: &Test, point: &Point, repetition: u32) -> Result<(), RunError> {
         let plan = self.order.plan;
-        let mut resumed = replay::resume(plan, point, repetition, &self.order.records)
-            .map_err(|mismatch| Failed::new(Exit::Usage, *mismatch))?;
+        let mut resumed = replay::resume(plan, point, repetition, &self.order.records)?;
         self.show(&Event::MeasurementStarted { point: point.clone(), repetition, of: test.repetitions.most() });
         if resumed.procedure.next_trial().is_some() {
             let session = self.ready(sessions, test, point)?;
@@ -197,11 +185,11 @@ impl Manager<'_> {
     }
 
     /// Returns the device of a test with the traffic of a point, and brings it up when it is first needed.
-    fn ready<'s>(&mut self, sessions: &'s mut Sessions, test: &Test, point: &Point) -> Result<&'s mut Session, Failed> {
+    fn ready<'s>(&mut self, sessions: &'s mut Sessions, test: &Test, point: &Point) -> Result<&'s mut Session, RunError> {
         let plan = self.order.plan;
         let library = self.order.library;
-        let recipe = library.get(&test.dut).ok_or_else(|| Failed::usage(format!("no recipe is named {}", test.dut)))?;
-        let job = profile::job(recipe, test, point.frame_size, plan.seed, test.trial_settings(plan)).map_err(Failed::usage)?;
+        let recipe = library.get(&test.dut).ok_or_else(|| PlanError(format!("no recipe is named {}", test.dut)))?;
+        let job = profile::job(recipe, test, point.frame_size, plan.seed, test.trial_settings(plan))?;
         let key = device_of(test);
         if !sessions.contains_key(&key) {
             self.check_stop()?;
@@ -221,7 +209,7 @@ impl Manager<'_> {
             let wanted = Wanted { recipe, name, cores, table_size, dns, subscribers, largest };
             let opened = match Session::open(&self.order.site, &wanted, job.clone()) {
                 Ok(opened) => opened,
-                Err(failed) => return Err(self.set_up_failed(&key, failed)),
+                Err(error) => return Err(self.set_up_failed(&key, error)),
             };
             self.note(&opened, recipe)?;
             // All that the device will have to hold, before hours of what it can.
@@ -236,7 +224,7 @@ impl Manager<'_> {
     }
 
     /// Warns of other work on this machine while no device is up; a device's processes would be mistaken for such work.
-    fn look_at_load(&mut self, next: &str) -> Result<(), Failed> {
+    fn look_at_load(&mut self, next: &str) -> Result<(), RunError> {
         match (self.order.look_at_load)(&allowed_cores()?) {
             Some(found) => self.warn_first(format!("before {next} was set up: {found}")),
             None => Ok(()),
@@ -244,7 +232,7 @@ impl Manager<'_> {
     }
 
     /// Warns when other work has had the processors of a device in a trial, once for each device.
-    fn look_for_disturbance(&mut self, record: &TrialRecord) -> Result<(), Failed> {
+    fn look_for_disturbance(&mut self, record: &TrialRecord) -> Result<(), RunError> {
         let dut = self.order.plan.test(&record.point.test).map_or("", |test| &test.dut);
         let text = format!(
             "other work has had the processors of {dut} in trials: where such a trial decides, its rate is a lower bound; end the other \
@@ -254,32 +242,32 @@ impl Manager<'_> {
     }
 
     /// Shows a warning and puts it before all others, because it casts doubt on the numbers themselves.
-    fn warn_first(&mut self, text: String) -> Result<(), Failed> {
+    fn warn_first(&mut self, text: String) -> Result<(), RunError> {
         self.show(&Event::Warning { text: text.clone() });
         self.facts.warnings.insert(0, text);
         Ok(self.store.write_facts(&self.facts)?)
     }
 
     /// Notes why the tests of a device are not run.
-    fn set_up_failed(&mut self, device: &Device, failed: Failed) -> Failed {
-        if failed.exit != Exit::Interrupted {
+    fn set_up_failed(&mut self, device: &Device, error: RunError) -> RunError {
+        if !matches!(error.root(), RunError::Interrupted) {
             let of_device = self.order.plan.tests.iter().filter(|test| device_of(test) == *device);
-            origin::set_up_failed(&mut self.facts, of_device, &failed.error);
+            origin::set_up_failed(&mut self.facts, of_device, &error);
         }
-        failed
+        error
     }
 
     /// Returns what a DNS server is set up for: its zone, and the recipe of the real authority if there is one. `None` for a
     /// test of anything else.
-    fn server(&self, test: &Test) -> Result<Option<(Zone, Option<&Recipe>)>, Failed> {
+    fn server(&self, test: &Test) -> Result<Option<(Zone, Option<&Recipe>)>, RunError> {
         let Some(dns) = test.measure.dns() else { return Ok(None) };
-        let authority = profile::dns::authority(self.order.library, test).map_err(Failed::usage)?;
-        let zone = profile::dns::zone(dns, false).map_err(Failed::usage)?;
+        let authority = profile::dns::authority(self.order.library, test)?;
+        let zone = profile::dns::zone(dns, false)?;
         Ok(Some((zone, authority)))
     }
 
     /// Makes the tester's self-test for a DNS server before anything is measured; its certificate becomes a fact of the run.
-    fn certify(&mut self, session: &mut Session, test: &Test) -> Result<(), Failed> {
+    fn certify(&mut self, session: &mut Session, test: &Test) -> Result<(), RunError> {
         let plan = self.order.plan;
         let most = plan.search.maximum.min(MOST_CERTIFIED);
         let duration_ns = plan.trial.duration_ns.min(LONGEST_SELF_TEST_NS);
@@ -291,7 +279,7 @@ impl Manager<'_> {
     }
 
     /// Puts the facts of a device on disk before its first trial.
-    fn note(&mut self, session: &Session, recipe: &Recipe) -> Result<(), Failed> {
+    fn note(&mut self, session: &Session, recipe: &Recipe) -> Result<(), RunError> {
         let mut dut = session.dut_facts(recipe);
         // Self-tests of before hold for the trials of before.
         dut.certificates = self.facts.duts.get(&recipe.name).map(|before| before.certificates.clone()).unwrap_or_default();
@@ -315,7 +303,7 @@ impl Manager<'_> {
         point: &Point,
         repetition: u32,
         spec: &TrialSpec,
-    ) -> Result<(), Failed> {
+    ) -> Result<(), RunError> {
         self.check_stop()?;
         self.show(&Event::TrialStarted { point: point.clone(), spec: *spec });
         let started = jiff::Timestamp::now().to_string();
@@ -337,11 +325,11 @@ impl Manager<'_> {
     }
 
     /// Waits until the device has come to rest (RFC 2544 section 23). Ends early when the user asks to stop.
-    fn rest(&self) -> Result<(), Failed> {
+    fn rest(&self) -> Result<(), RunError> {
         stop::rest(&self.order.site.stop, Duration::from_nanos(self.order.plan.trial.rest_ns))
     }
 
-    fn check_stop(&self) -> Result<(), Failed> {
+    fn check_stop(&self) -> Result<(), RunError> {
         stop::rest(&self.order.site.stop, Duration::ZERO)
     }
 
@@ -354,14 +342,11 @@ impl Manager<'_> {
         Findings { plan: self.order.plan, records: &self.order.records, facts: &self.facts, commands, interrupted }
     }
 
-    /// Writes what is derived from the run; returns the path of the page, and the summary, which needs no file.
-    fn write(&mut self, interrupted: bool, color: bool) -> (Result<PathBuf, Failed>, String) {
+    fn write(&mut self, interrupted: bool) -> Result<PathBuf, RunError> {
         let commands = self.commands();
-        let kept = self.store.write("commands.sh", &commands).and_then(|()| self.store.write_facts(&self.facts));
-        match reporting::write(self.store.directory(), &self.findings(&commands, interrupted), color) {
-            Ok(Derived { report, summary }) => (kept.and(report).map_err(Failed::from), summary),
-            Err(error) => (Err(error.into()), String::new()),
-        }
+        self.store.write("commands.sh", &commands)?;
+        self.store.write_facts(&self.facts)?;
+        reporting::write(self.store.directory(), &self.findings(&commands, interrupted))
     }
 
     /// Returns every command so far, those of an earlier part of the run first.

@@ -2,7 +2,7 @@
 //! the next one starts, and the report is written again after every device.
 
 mod dns;
-mod expectations;
+mod error;
 mod manager;
 mod neighbours;
 mod origin;
@@ -30,7 +30,8 @@ mod rigged_tests;
 #[cfg(test)]
 mod stateful_tests;
 
+pub(crate) use error::{RunError, in_words};
 pub(crate) use manager::{Ended, MOST_CERTIFIED, Order, perform};
 pub(crate) use origin::label;
-pub(crate) use ports::open as open_port;
+pub(crate) use ports::{OpenError, open as open_port};
 pub(crate) use session::{Session, Site, Wanted, add_faults_of_the_machine, check_cores};

@@ -5,7 +5,6 @@
 
 use super::rigged_tests::{ONE_AT_A_TIME, recipe};
 use super::session::{Session, Site, Wanted, cores};
-use crate::config::{Links, standard_trial};
 use crate::profile;
 use sixbench_io::thread::keep_to;
 use sixbench_method::bottleneck::{Cause, explain};
@@ -16,6 +15,7 @@ use sixbench_method::record::{CpuSample, FORMAT, TrialRecord};
 use sixbench_method::search::{Bracket, Limit};
 use sixbench_method::terms::{FrameRate, FrameSize, LossRatio};
 use sixbench_method::trial::{Fault, TrialResult, TrialSpec, Verdict};
+use sixbench_plan::{Links, standard_trial};
 use sixbench_testbed::Shell;
 use sixbench_testbed::namespace::name;
 use sixbench_testbed::recipe::Step;

@@ -2,9 +2,8 @@
 //! resolves neighbours by itself and drops what it cannot resolve in time. That must not count as the device's loss: its links have just
 //! come up, and it may still be detecting duplicate addresses.
 
+use super::RunError;
 use super::session::Site;
-use super::tester::TrialError;
-use crate::exit::{Exit, Failed};
 use sixbench_io::thread::in_namespace;
 use sixbench_testbed::Hosts;
 use sixbench_testbed::recipe::{Link, Recipe, Technology};
@@ -24,7 +23,7 @@ const DISCARD: u16 = 9;
 ///
 /// # Errors
 /// An address that is not resolved in time, by its link; a requested stop.
-pub(super) fn wait_for(recipe: &Recipe, hosts: &Hosts, site: &Site<'_>) -> Result<(), Failed> {
+pub(super) fn wait_for(recipe: &Recipe, hosts: &Hosts, site: &Site<'_>) -> Result<(), RunError> {
     let (left, right) = hosts.namespaces();
     let both = [("left", left, &recipe.left), ("right", right, &recipe.right)];
     let links = if recipe.technology == Technology::DnsAuthority { 1 } else { 2 };
@@ -39,24 +38,20 @@ fn gateways(link: &Link) -> impl Iterator<Item = IpAddr> + '_ {
     link.dut.iter().filter(|prefix| link.tester.iter().any(|tester| prefix.contains(tester))).map(|prefix| prefix.addr())
 }
 
-fn wait_for_one(site: &Site<'_>, (side, namespace): (&str, &str), address: IpAddr, end: Instant) -> Result<(), Failed> {
+fn wait_for_one(site: &Site<'_>, (side, namespace): (&str, &str), address: IpAddr, end: Instant) -> Result<(), RunError> {
     let inside = site.shell.within(namespace);
-    let broken = |error: anyhow::Error| Failed::new(Exit::Testbed, error);
     loop {
-        in_namespace(namespace, || start_resolution(address)).map_err(|error| broken(error.into()))?;
+        in_namespace(namespace, || start_resolution(address)).map_err(RunError::Namespace)?;
         std::thread::sleep(PAUSE);
         let known = inside.look(&["ip", "neigh", "show", "to", &address.to_string()])?;
         if is_resolved(&known) {
             return Ok(());
         }
         if site.stop.load(Ordering::Relaxed) {
-            return Err(Failed::new(Exit::Interrupted, TrialError::Interrupted));
+            return Err(RunError::Interrupted);
         }
         if Instant::now() > end {
-            let waited = TIMEOUT.as_secs();
-            return Err(broken(anyhow::anyhow!(
-                "{side}: no answer from {address} within {waited} s; is the DUT up, and is that its address on this link?"
-            )));
+            return Err(RunError::NoAnswer { side: side.to_owned(), address, within_s: TIMEOUT.as_secs() });
         }
     }
 }

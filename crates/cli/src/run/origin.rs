@@ -1,7 +1,7 @@
 //! What the facts say of a run as a whole: when, where and by which command, its labels, how it ended, what was not run.
 
+use super::error::{RunError, in_words};
 use super::manager::Order;
-use crate::exit::{Exit, in_words};
 use sixbench_method::plan::Test;
 use sixbench_method::record::{Ending, Facts, RunPart, SkipReason, SkippedTest};
 use sixbench_testbed::{facts, shell};
@@ -36,18 +36,18 @@ pub(super) fn begin(order: &Order) -> Facts {
 }
 
 /// Notes how the run ended.
-pub(super) fn end(facts: &mut Facts, exit: Exit, error: Option<&anyhow::Error>) {
+pub(super) fn end(facts: &mut Facts, error: Option<&RunError>) {
     let Some(part) = facts.runs.last_mut() else { return };
     part.ended = Some(now());
-    part.ending = Some(match (exit, error) {
-        (Exit::Interrupted, _) => Ending::Interrupted,
-        (_, Some(error)) => Ending::Failed { error: in_words(error) },
-        (_, None) => Ending::Complete,
+    part.ending = Some(match error {
+        Some(error) if matches!(error.root(), RunError::Interrupted) => Ending::Interrupted,
+        Some(error) => Ending::Failed { error: in_words(error) },
+        None => Ending::Complete,
     });
 }
 
 /// Notes that a device could not be set up, for each of its tests.
-pub(super) fn set_up_failed<'t>(facts: &mut Facts, tests: impl Iterator<Item = &'t Test>, error: &anyhow::Error) {
+pub(super) fn set_up_failed<'t>(facts: &mut Facts, tests: impl Iterator<Item = &'t Test>, error: &RunError) {
     facts.not_run.extend(tests.map(|test| {
         let reason = SkipReason::SetUpFailed { dut: test.dut.clone(), error: in_words(error) };
         SkippedTest { test: test.name.clone(), reason }
@@ -75,14 +75,14 @@ mod tests {
 
     #[test]
     fn the_facts_say_how_a_run_ended() {
-        let ended = |exit, error: Option<anyhow::Error>| {
+        let ended = |error: Option<RunError>| {
             let mut facts = Facts { runs: vec![RunPart::default()], ..Facts::default() };
-            end(&mut facts, exit, error.as_ref());
+            end(&mut facts, error.as_ref());
             facts.runs[0].ending.clone().expect("an ending")
         };
-        let error = || Some(anyhow::anyhow!("the disk is full"));
-        assert_eq!(ended(Exit::Done, None), Ending::Complete);
-        assert_eq!(ended(Exit::Interrupted, error()), Ending::Interrupted);
-        assert_eq!(ended(Exit::Failure, error()), Ending::Failed { error: "the disk is full".to_owned() });
+        let full = std::io::Error::other("the disk is full");
+        assert_eq!(ended(None), Ending::Complete);
+        assert_eq!(ended(Some(RunError::Interrupted)), Ending::Interrupted);
+        assert_eq!(ended(Some(RunError::System(full))), Ending::Failed { error: "the disk is full".to_owned() });
     }
 }

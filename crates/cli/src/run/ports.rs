@@ -1,9 +1,10 @@
 //! Opens the tester's ports.
 
-use crate::config::Backend;
 use sixbench_io::packet::PacketPort;
 use sixbench_io::xdp::XdpPort;
 use sixbench_io::{Interface, Port, PortError, thread};
+use sixbench_plan::Backend;
+use std::io;
 
 /// An open port, and a description of how it sends and receives.
 pub(crate) struct Opened {
@@ -11,11 +12,30 @@ pub(crate) struct Opened {
     pub(crate) how: String,
 }
 
+/// The reason why a port could not be opened.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum OpenError {
+    /// Its network namespace cannot be entered.
+    #[error("cannot enter namespace {namespace}: {error}; was it removed meanwhile?")]
+    Namespace {
+        /// The name of the namespace.
+        namespace: String,
+        /// The system's answer.
+        error: io::Error,
+    },
+    /// The interface cannot be used.
+    #[error(transparent)]
+    Port(#[from] PortError),
+}
+
 /// Opens `interface`, in `namespace` if one is given.
-pub(crate) fn open(namespace: Option<&str>, interface: &str, backend: Backend) -> anyhow::Result<Opened> {
+///
+/// # Errors
+/// No such namespace or interface, or none that the backend can use.
+pub(crate) fn open(namespace: Option<&str>, interface: &str, backend: Backend) -> Result<Opened, OpenError> {
     let opened = match namespace {
         Some(namespace) => thread::in_namespace(namespace, || open_here(interface, backend))
-            .map_err(|error| anyhow::anyhow!("cannot enter namespace {namespace}: {error}; was it removed meanwhile?"))?,
+            .map_err(|error| OpenError::Namespace { namespace: namespace.to_owned(), error })?,
         None => open_here(interface, backend),
     };
     Ok(opened?)

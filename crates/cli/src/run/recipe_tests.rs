@@ -6,13 +6,13 @@ mod common;
 
 use super::rigged_tests::ONE_AT_A_TIME;
 use super::session::{Session, Site, Wanted};
-use crate::config::{Links, standard_trial};
 use crate::profile;
 use common::{is_for_hosts, is_for_the_tester, library, tried_here};
 use sixbench_method::isolation::Isolation;
 use sixbench_method::plan::{Profile, Stateful, Test, TrialSettings};
 use sixbench_method::terms::{FrameRate, FrameSize};
 use sixbench_method::trial::{TrialResult, TrialSpec};
+use sixbench_plan::{Links, standard_trial};
 use sixbench_testbed::{Recipe, Shell};
 use std::sync::Arc;
 
@@ -47,7 +47,7 @@ fn settle(recipe: &Recipe) -> TrialResult {
     let patient = TrialSettings { residual_ns: RESIDUAL_NS, ..standard_trial(Profile::Smoke) };
     let job = profile::job(recipe, &test, size, 42, patient).expect("a job");
     let session = Session::open(&site, &Wanted::alone(recipe, size), job);
-    let mut session = session.unwrap_or_else(|failed| panic!("{}: {}", recipe.name, failed.error));
+    let mut session = session.unwrap_or_else(|failed| panic!("{}: {failed}", recipe.name));
     let mut attempt = || session.measure(&spec).unwrap_or_else(|error| panic!("{}: {error:?}", recipe.name)).0;
     let mut result = attempt();
     for _ in 1..ATTEMPTS {

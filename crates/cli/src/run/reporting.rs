@@ -1,7 +1,7 @@
 //! Writes what is derived from the records: report, tables, figures.
 
-use super::store::{self, Stored, load};
-use anyhow::{Context, Result, bail};
+use super::RunError;
+use super::store::{self, StoreError, Stored, load};
 use sixbench_method::budget;
 use sixbench_method::measures::Outcome;
 use sixbench_method::plan::{Plan, Profile};
@@ -19,51 +19,59 @@ pub(crate) struct Findings<'a> {
     pub(crate) interrupted: bool,
 }
 
-/// What is derived from a run: the path of report.html, or why the files could not be written, and the summary for the terminal.
-pub(crate) struct Derived {
-    pub(crate) report: Result<PathBuf>,
-    pub(crate) summary: String,
-}
-
-/// Writes all derived files.
+/// Writes all derived files; returns the path of report.html.
 ///
 /// # Errors
-/// When a record is of a newer format than this version knows.
-pub(crate) fn write(directory: &Path, findings: &Findings<'_>, color: bool) -> Result<Derived> {
+/// A file that cannot be written, or records of a newer version.
+pub(crate) fn write(directory: &Path, findings: &Findings<'_>) -> Result<PathBuf, RunError> {
     let outcomes = replay::outcomes(findings.plan, findings.records);
     let generated = now();
     let input = input(findings, &outcomes, &generated);
-    let document = report::Document::new(&input)?;
-    let width = std::env::var("COLUMNS").ok().and_then(|c| c.parse().ok()).unwrap_or(100);
-    Ok(Derived { report: write_files(directory, &document), summary: document.terminal(width, color) })
+    write_files(directory, &report::Document::new(&input)?)
 }
 
-fn write_files(directory: &Path, document: &report::Document<'_>) -> Result<PathBuf> {
+fn write_files(directory: &Path, document: &report::Document<'_>) -> Result<PathBuf, RunError> {
     for (name, text) in document.files()? {
         store::write(directory, &name, &text)?;
     }
     Ok(directory.join("report.html"))
 }
 
-/// Writes the derived files of a stored run again; returns the path of report.html and the terminal's summary.
-pub(crate) fn again(directory: &Path, color: bool) -> Result<(PathBuf, String)> {
+/// Returns the summary for a terminal of `width` columns.
+///
+/// # Errors
+/// Records of a newer version.
+pub(crate) fn terminal(findings: &Findings<'_>, width: usize, color: bool) -> Result<String, RunError> {
+    let outcomes = replay::outcomes(findings.plan, findings.records);
+    let generated = now();
+    let input = input(findings, &outcomes, &generated);
+    Ok(report::Document::new(&input)?.terminal(width, color))
+}
+
+/// Writes the derived files of a stored run again; returns the path of report.html, and the summary for a terminal of `width` columns.
+///
+/// # Errors
+/// No results directory, one without anything to report, or one that cannot be written.
+pub(crate) fn again(directory: &Path, width: usize, color: bool) -> Result<(PathBuf, String), RunError> {
     let Stored { plan, records, facts, commands, .. } = load(directory)?;
     // A run whose set-up failed has something to report: the status of every point.
     if records.is_empty() && facts.runs.is_empty() {
-        let name = directory.display();
-        bail!("{name} holds no trial yet, so there is nothing to report; go on with: sixbench run --resume {name}");
+        return Err(StoreError::NoTrial(directory.to_owned()).into());
     }
     let replayed = replay::replay(&plan, &records);
     // Single points that an earlier version judged otherwise have a status that says so.
     if let Some(mismatch) =
         replayed.mismatches.first().filter(|_| replayed.finished.is_empty() && replayed.unfinished.is_empty())
     {
-        return Err(anyhow::Error::new(mismatch.clone())).context(directory.display().to_string());
+        return Err(StoreError::Mismatch { directory: directory.to_owned(), source: mismatch.clone() }.into());
     }
     let interrupted = !replay::is_complete(&plan, &replayed.finished);
     let findings = Findings { plan: &plan, records: &records, facts: &facts, commands: &commands, interrupted };
-    let Derived { report, summary } = write(directory, &findings, color)?;
-    Ok((report?, summary))
+    let outcomes = replay::outcomes(&plan, &records);
+    let generated = now();
+    let input = input(&findings, &outcomes, &generated);
+    let document = report::Document::new(&input)?;
+    Ok((write_files(directory, &document)?, document.terminal(width, color)))
 }
 
 fn input<'a>(findings: &Findings<'a>, outcomes: &'a [Outcome], generated: &'a str) -> report::Input<'a> {

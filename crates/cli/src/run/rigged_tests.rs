@@ -2,13 +2,13 @@
 //! Needs root; without it these tests fail, they do not skip.
 
 use super::session::{Session, Site, Wanted};
-use crate::config::{Links, standard_trial};
 use crate::profile;
 use sixbench_method::isolation::Isolation;
 use sixbench_method::plan::{AddressPart, Order, Profile, Range, Test};
 use sixbench_method::record::Watch;
 use sixbench_method::terms::{Directions, FrameRate, FrameSize, Share};
 use sixbench_method::trial::{TrialResult, TrialSpec};
+use sixbench_plan::{Links, standard_trial};
 use sixbench_testbed::{Library, Recipe, Shell};
 use std::path::Path;
 use std::sync::Arc;

@@ -1,9 +1,8 @@
 //! One device with the tester at its two links, ready for trials.
 
+use super::RunError;
 use super::state::State;
 use super::tester::{Tester, TrialError};
-use crate::config::Links;
-use crate::exit::{Exit, Failed};
 use crate::profile::{self, Job};
 use sixbench_engine::Layout;
 use sixbench_io::thread::{allowed_cores, keep_to};
@@ -13,6 +12,7 @@ use sixbench_method::record::{DutFacts, Watch};
 use sixbench_method::terms::{FrameRate, FrameSize};
 use sixbench_method::trial::dns::Certificate;
 use sixbench_method::trial::{Fault, Shape, TrialResult, TrialSpec};
+use sixbench_plan::Links;
 use sixbench_testbed::Machine;
 use sixbench_testbed::monitor::Monitor;
 use sixbench_testbed::topology::LINKS;
@@ -62,20 +62,20 @@ impl<'a> Wanted<'a> {
 }
 
 /// Refuses numbers of cores that this machine has not got, before anything is touched. Another machine is asked for its own.
-pub(crate) fn check_cores(links: &Links, plan: &Plan, library: &Library) -> Result<(), Failed> {
+pub(crate) fn check_cores(links: &Links, plan: &Plan, library: &Library) -> Result<(), RunError> {
     if links.machine.is_some() {
         return cores(links).map(drop);
     }
     let cores = cores(links)?;
     plan.tests.iter().try_for_each(|test| {
-        let of_test = |failed: Failed| Failed::new(failed.exit, failed.error.context(format!("test {}", test.name)));
+        let of_test = |error: RunError| error.of_test(&test.name);
         fewer(cores.clone(), test.cores, library.get(&test.dut)).map(drop).map_err(of_test)
     })
 }
 
 /// Limits the device to the wanted number of its cores; each of several devices in a row gets that many. Virtual machines may
 /// have to share cores: each has at least one virtual core of its own, and the watch shows the sharing.
-fn fewer(cores: Cores, wanted: Option<u32>, recipe: Option<&Recipe>) -> Result<Cores, Failed> {
+fn fewer(cores: Cores, wanted: Option<u32>, recipe: Option<&Recipe>) -> Result<Cores, RunError> {
     let Some(wanted) = wanted.map(|cores| cores as usize) else { return Ok(cores) };
     let devices = recipe.map_or(1, |recipe| recipe.parts.len().max(1));
     let wanted = match recipe.is_some_and(Recipe::is_in_lab) {
@@ -83,13 +83,7 @@ fn fewer(cores: Cores, wanted: Option<u32>, recipe: Option<&Recipe>) -> Result<C
         false => wanted * devices,
     };
     if wanted > cores.dut.len() {
-        let text = match &cores.dut[..] {
-            [] => {
-                format!("the plan wants {wanted} cores for the DUT, but it has a machine of its own: its cores are set there")
-            }
-            own => format!("the plan wants {wanted} cores for the DUT, and there are {} ({own:?})", own.len()),
-        };
-        return Err(Failed::new(Exit::Testbed, anyhow::anyhow!(text)));
+        return Err(RunError::FewCores { wanted, own: cores.dut });
     }
     Ok(Cores { dut: cores.dut[..wanted].to_vec(), ..cores })
 }
@@ -132,14 +126,14 @@ pub(crate) struct Session {
 
 impl Session {
     /// Builds the testbed for a device, brings it up and places the tester at its links, ready for `job`.
-    pub(crate) fn open(site: &Site<'_>, wanted: &Wanted<'_>, job: Job) -> Result<Self, Failed> {
+    pub(crate) fn open(site: &Site<'_>, wanted: &Wanted<'_>, job: Job) -> Result<Self, RunError> {
         let recipe = wanted.recipe;
         let of_namespace = wanted.cores.filter(|_| site.links.machine.is_none());
         let cores = fewer(cores(site.links)?, of_namespace, Some(recipe))?;
         // Ethernet's header and FCS are no part of it.
         let largest = u32::from(wanted.largest.0 + recipe.overhead()).saturating_sub(18);
         let zone = wanted.dns.as_ref().map(|(zone, _)| zone.clone());
-        let subscribers = profile::subscribers::words(recipe, wanted.subscribers).map_err(Failed::usage)?;
+        let subscribers = profile::subscribers::words(recipe, wanted.subscribers)?;
         let wishes = Wishes { table_size: wanted.table_size, zone, subscribers, cores: wanted.cores };
         let (links, dut) = match &site.links.interfaces {
             Some((left, right)) => {
@@ -187,21 +181,18 @@ impl Session {
     ///
     /// # Errors
     /// Traffic that must not leave an isolated environment.
-    pub(crate) fn set_job(&mut self, job: Job) -> Result<(), Failed> {
+    pub(crate) fn set_job(&mut self, job: Job) -> Result<(), RunError> {
         self.tester.set_job(self.isolation, job)
     }
 
     /// Makes the self-test of RFC 8219 section 9.2.1 for rates up to `most`. `None` if the tester is not one of DNS, or has
     /// already passed it with its present settings.
-    pub(crate) fn certify(&mut self, most: FrameRate, duration_ns: u64) -> Result<Option<Certificate>, Failed> {
-        self.tester.certify(most, duration_ns).map_err(|error| match error {
-            TrialError::Interrupted => Failed::new(Exit::Interrupted, TrialError::Interrupted),
-            error => Failed::new(Exit::Testbed, error),
-        })
+    pub(crate) fn certify(&mut self, most: FrameRate, duration_ns: u64) -> Result<Option<Certificate>, RunError> {
+        Ok(self.tester.certify(most, duration_ns)?)
     }
 
     /// Refuses a test that the device's connection tracking table cannot hold, or not for long enough.
-    pub(crate) fn check_state(&self, test: &Test, plan: &Plan) -> Result<(), Failed> {
+    pub(crate) fn check_state(&self, test: &Test, plan: &Plan) -> Result<(), RunError> {
         self.state.as_ref().map_or(Ok(()), |state| state.check(test, plan))
     }
 
@@ -211,7 +202,7 @@ impl Session {
     }
 
     /// Makes one trial, with the processors watched.
-    pub(crate) fn measure(&mut self, spec: &TrialSpec) -> Result<(TrialResult, Watch), Failed> {
+    pub(crate) fn measure(&mut self, spec: &TrialSpec) -> Result<(TrialResult, Watch), RunError> {
         let before = self.begin_empty(spec)?;
         let start = Instant::now();
         let (mut result, watch) = self.watched(spec)?;
@@ -224,7 +215,7 @@ impl Session {
 
     /// Brings the device into its state without connections, or restarts it, so that no trial depends on the one before: a DNS server may
     /// otherwise have cached its names, or treat the authority as unreachable. Returns the number of connections the device then counts.
-    fn begin_empty(&mut self, spec: &TrialSpec) -> Result<Option<u64>, Failed> {
+    fn begin_empty(&mut self, spec: &TrialSpec) -> Result<Option<u64>, RunError> {
         // The device's process ends with the thread that started it, so the device is restarted from this thread.
         let restarted = match &mut self.dut {
             Some(dut) if self.tester.wants_new_server(spec) => dut.restart().map(|()| self.tester.has_new_server()),
@@ -247,7 +238,7 @@ impl Session {
         done
     }
 
-    fn watched(&mut self, spec: &TrialSpec) -> Result<(TrialResult, Watch), Failed> {
+    fn watched(&mut self, spec: &TrialSpec) -> Result<(TrialResult, Watch), RunError> {
         let watched = self.dut.as_ref().map(Devices::watched).unwrap_or_default();
         let monitor = Monitor::start(&self.cores, watched);
         let (result, reset) = self.send(spec);
@@ -258,9 +249,9 @@ impl Session {
                 add_faults_of_the_machine(&mut result, &watch, self.cores.dut.len());
                 self.check_alive().map(|()| (result, watch))
             }
-            Err(TrialError::Interrupted) => Err(Failed::new(Exit::Interrupted, TrialError::Interrupted)),
+            Err(TrialError::Interrupted) => Err(RunError::Interrupted),
             // A device that does not answer may have ended: that error names the cause.
-            Err(error) => self.check_alive().and(Err(Failed::new(Exit::Testbed, error))),
+            Err(error) => self.check_alive().and(Err(error.into())),
         }
     }
 
@@ -287,7 +278,7 @@ impl Session {
         })
     }
 
-    fn check_alive(&mut self) -> Result<(), Failed> {
+    fn check_alive(&mut self) -> Result<(), RunError> {
         let dut = self.dut.as_mut().map_or(Ok(()), Devices::check_alive);
         Ok(dut.and_then(|()| self.tester.check_alive())?)
     }
@@ -356,11 +347,11 @@ fn taken_where_lost(watch: &Watch, result: &TrialResult) -> Option<Fault> {
 }
 
 /// Returns the cores of the tester and of the DUT: as the plan says, else divided.
-pub(crate) fn cores(links: &Links) -> Result<Cores, Failed> {
+pub(crate) fn cores(links: &Links) -> Result<Cores, RunError> {
     let allowed = allowed_cores()?;
     let mut wanted = links.tester_cores.iter().chain(&links.dut_cores);
     if let Some(core) = wanted.find(|core| !allowed.contains(core)) {
-        return Err(Failed::usage(format!("core {core} is not among the cores this process may use ({allowed:?})")));
+        return Err(RunError::ForeignCore { core: *core, allowed });
     }
     let divided = Cores::divide(&allowed);
     let or = |wanted: &[u32], otherwise: Vec<u32>| if wanted.is_empty() { otherwise } else { wanted.to_vec() };

@@ -1,7 +1,8 @@
 //! The connections of a stateful device around a trial (RFC 9693): none before it, counted in it, deleted after it where that is measured.
 
+use super::RunError;
 use super::session::Wanted;
-use crate::exit::Failed;
+use crate::profile::PlanError;
 use sixbench_engine::ConnectionCounter;
 use sixbench_method::plan::{Plan, Test};
 use sixbench_method::trial::{Fault, Shape, TrialResult};
@@ -19,7 +20,7 @@ pub(super) struct State {
 
 impl State {
     /// Returns `None` for a stateless device.
-    pub(super) fn of(wanted: &Wanted<'_>, dut: Option<&Devices>, here: &Shell) -> Result<Option<Self>, Failed> {
+    pub(super) fn of(wanted: &Wanted<'_>, dut: Option<&Devices>, here: &Shell) -> Result<Option<Self>, RunError> {
         let Some(state) = wanted.recipe.state.as_ref() else { return Ok(None) };
         let of_dut = dut.and_then(Devices::connections);
         let table =
@@ -35,13 +36,13 @@ impl State {
     }
 
     /// Deletes whatever the trial before left; returns the connections counted then.
-    pub(super) fn empty(&self) -> Result<Option<u64>, Failed> {
+    pub(super) fn empty(&self) -> Result<Option<u64>, RunError> {
         Ok(self.table.empty()?)
     }
 
     /// Completes a trial: tears connections down, if that is measured, and adds faults if it took longer than the timeout or
     /// the DUT did not count what the tester did.
-    pub(super) fn settle(&self, result: &mut TrialResult, before: Option<u64>, took: Duration) -> Result<(), Failed> {
+    pub(super) fn settle(&self, result: &mut TrialResult, before: Option<u64>, took: Duration) -> Result<(), RunError> {
         if let Some(timeout) = self.timeout.filter(|timeout| took > *timeout && result.phase_1().is_some()) {
             let [took_ms, timeout_ms] = [took, timeout].map(|time| time.as_millis() as u64);
             result.faults.push(Fault::LongerThanTimeout { took_ms, timeout_ms });
@@ -61,29 +62,29 @@ impl State {
     }
 
     /// Checks that table and timeout suffice for what the test asks, as far as they are known.
-    pub(super) fn check(&self, test: &Test, plan: &Plan) -> Result<(), Failed> {
+    pub(super) fn check(&self, test: &Test, plan: &Plan) -> Result<(), RunError> {
         let Some(stateful) = test.stateful else { return Ok(()) };
         let limit = self.table.limit()?;
         if let Some(limit) = limit.filter(|limit| *limit < stateful.connections) {
-            return Err(Failed::usage(format!(
+            return Err(RunError::Plan(PlanError(format!(
                 "test {}: the table of {} holds {limit} connections, and the test opens {}; raise `table-size` or lower `{}`",
                 test.name,
                 self.recipe,
                 stateful.connections,
                 if test.measure.is_capacity() { "start" } else { "connections" }
-            )));
+            ))));
         }
         // A search for rates comes by slow ones: there each trial is judged.
         let needed_ns = if test.measure.is_of_connections() { 0 } else { needed_ns(test, plan) };
         match self.timeout.filter(|timeout| timeout.as_nanos() < u128::from(needed_ns)) {
-            Some(timeout) => Err(Failed::usage(format!(
+            Some(timeout) => Err(RunError::Plan(PlanError(format!(
                 "test {}: {} keeps an idle connection for {} s, but phase 1, the delay and phase 2 take up to {:.1} s together: \
                  connections would be opened anew in phase 2; raise its timeout (in the setup of its recipe), or shorten the trial",
                 test.name,
                 self.recipe,
                 timeout.as_secs(),
                 needed_ns as f64 / 1e9
-            ))),
+            )))),
             None => Ok(()),
         }
     }

@@ -3,13 +3,13 @@
 
 use super::rigged_tests::{ONE_AT_A_TIME, perform, recipe};
 use super::session::{Session, Site, Wanted};
-use crate::config::{Links, standard_search, standard_trial};
 use crate::profile;
 use sixbench_method::isolation::Isolation;
 use sixbench_method::plan::{Measure, Plan, Profile, Stateful, Tcp, Test};
 use sixbench_method::record::Watch;
 use sixbench_method::terms::{Direction, FrameRate, FrameSize, LossRatio};
 use sixbench_method::trial::{Connections, Opening, TrialResult, TrialSpec, Verdict};
+use sixbench_plan::{Links, standard_search, standard_trial};
 use sixbench_testbed::{Recipe, Shell};
 use std::sync::Arc;
 
@@ -167,7 +167,7 @@ fn refusal(recipe: &Recipe, test: &Test) -> String {
     };
     let job = profile::job(recipe, test, FrameSize(84), 1, plan.trial).expect("a job");
     let session = Session::open(&site, &Wanted::alone(recipe, FrameSize(84)), job).expect("a session");
-    session.check_state(test, &plan).expect_err("refused").error.to_string()
+    session.check_state(test, &plan).expect_err("refused").to_string()
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Ctrl-C, SIGTERM and SIGHUP ask for an orderly end: the trial under way is given up, the testbed undone, results stay. Asking again
 //! changes nothing, since the undoing takes a moment and must not be cut short.
 
-use crate::exit::{Exit, Failed};
+use super::RunError;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::io;
 use std::sync::Arc;
@@ -12,11 +12,11 @@ use std::time::{Duration, Instant};
 ///
 /// # Errors
 /// A stop was requested.
-pub(crate) fn rest(stop: &AtomicBool, time: Duration) -> Result<(), Failed> {
+pub(crate) fn rest(stop: &AtomicBool, time: Duration) -> Result<(), RunError> {
     let end = Instant::now() + time;
     loop {
         if stop.load(Ordering::Relaxed) {
-            return Err(Failed::new(Exit::Interrupted, anyhow::anyhow!("interrupted")));
+            return Err(RunError::Interrupted);
         }
         let left = end.saturating_duration_since(Instant::now());
         if left.is_zero() {
@@ -27,6 +27,9 @@ pub(crate) fn rest(stop: &AtomicBool, time: Duration) -> Result<(), Failed> {
 }
 
 /// Installs the handlers and returns the flag they set.
+///
+/// # Errors
+/// The system refuses a handler.
 pub(crate) fn install() -> io::Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM, SIGHUP] {

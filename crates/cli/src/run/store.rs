@@ -1,11 +1,10 @@
 //! The results directory. `trials.jsonl` is the truth: each line is on disk before the next trial starts.
 
 use super::owner;
-use crate::config::resolved;
-use crate::exit::Failed;
-use anyhow::{Context, Result, bail};
 use sixbench_method::plan::{Plan, Point};
 use sixbench_method::record::{FORMAT, Facts, TrialRecord};
+use sixbench_method::replay::ReplayMismatch;
+use sixbench_plan::resolved;
 use sixbench_testbed::Recipe;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -16,6 +15,137 @@ pub(crate) const RECIPES: &str = "recipes";
 
 /// The subdirectory of a results directory with the records of DNS queries.
 const QUERIES: &str = "queries";
+
+/// The reason why a results directory cannot be written or read.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum StoreError {
+    /// A new run would mix its results with those that are there.
+    #[error("{} already holds results", .0.display())]
+    HoldsResults(PathBuf),
+    /// The directory cannot be made.
+    #[error("cannot create the results directory {}: {error}", directory.display())]
+    NotCreated {
+        /// The directory.
+        directory: PathBuf,
+        /// The system's answer.
+        error: io::Error,
+    },
+    /// Another process writes to it.
+    #[error("another sixbench is writing to {}; wait for it, or end it", .0.display())]
+    InUse(PathBuf),
+    /// A file cannot be written.
+    #[error("cannot write {}: {error}{}", path.display(), room(error))]
+    NotWritten {
+        /// The file.
+        path: PathBuf,
+        /// The system's answer.
+        error: io::Error,
+    },
+    /// The resolved plan cannot be said in TOML.
+    #[error("cannot write the resolved plan")]
+    NotResolved(#[source] toml::ser::Error),
+    /// A recipe cannot be said in TOML.
+    #[error("cannot write the recipe {recipe}")]
+    Recipe {
+        /// The name of the recipe.
+        recipe: String,
+        /// The reason.
+        source: toml::ser::Error,
+    },
+    /// A record or the facts cannot be said in JSON.
+    #[error(transparent)]
+    Json(#[from] serde_json::Error),
+    /// A file cannot be read.
+    #[error("cannot read {}; is this a results directory?", path.display())]
+    NotRead {
+        /// The file.
+        path: PathBuf,
+        /// The system's answer.
+        source: io::Error,
+    },
+    /// The resolved plan is none of this version.
+    #[error("{} is not a plan of this version of sixbench: line {line}: {title}", path.display())]
+    NoPlan {
+        /// The file.
+        path: PathBuf,
+        /// The line of the first mistake, from 1.
+        line: usize,
+        /// The mistake.
+        title: String,
+    },
+    /// The records cannot be read.
+    #[error("{}", path.display())]
+    NoRecords {
+        /// The file.
+        path: PathBuf,
+        /// The line that cannot be read, and why.
+        source: RecordError,
+    },
+    /// There is no run to go on with.
+    #[error("{} is not the directory of an interrupted run: cannot read resolved.toml there: {error}", directory.display())]
+    NoRun {
+        /// The directory.
+        directory: PathBuf,
+        /// The system's answer.
+        error: io::Error,
+    },
+    /// The plan file of the run is gone.
+    #[error("cannot read {}/plan.toml, which says where the run took place: {error}; {}", directory.display(), new_run(directory))]
+    PlanGone {
+        /// The directory.
+        directory: PathBuf,
+        /// The system's answer.
+        error: io::Error,
+    },
+    /// The plan file of the run was changed.
+    #[error("{}/plan.toml is not what it was when the run began: {}", .0.display(), new_run(.0))]
+    PlanChanged(PathBuf),
+    /// There is neither a trial nor a set-up that failed.
+    #[error("{} holds no trial yet, so there is nothing to report", .0.display())]
+    NoTrial(PathBuf),
+    /// No record is one that the plan asks for.
+    #[error("{}", directory.display())]
+    Mismatch {
+        /// The directory.
+        directory: PathBuf,
+        /// The first record that does not fit.
+        source: ReplayMismatch,
+    },
+}
+
+/// The reason why a line of `trials.jsonl` is no record.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum RecordError {
+    /// It is no record at all.
+    #[error("line {line} is no trial")]
+    NoTrial {
+        /// The line, from 1.
+        line: usize,
+        /// The mistake.
+        source: serde_json::Error,
+    },
+    /// It was written by a newer sixbench.
+    #[error("line {line} has format {format}; this sixbench reads up to {FORMAT}: use a newer one")]
+    Newer {
+        /// The line, from 1.
+        line: usize,
+        /// The format of the record.
+        format: u32,
+    },
+}
+
+fn room(error: &io::Error) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::StorageFull => "; make room on that disk: trials that are whole stay, and the run can go on",
+        _ => "",
+    }
+}
+
+fn new_run(directory: &Path) -> String {
+    format!("put it back as it was, or start a new run with {}/resolved.toml", directory.display())
+}
+
+type Result<T> = std::result::Result<T, StoreError>;
 
 /// An open results directory.
 pub(crate) struct Store {
@@ -35,16 +165,17 @@ pub(crate) struct Stored {
 
 impl Store {
     /// Makes a new directory for the results of `plan`; `source` is the plan file's text.
-    pub(crate) fn create(directory: &Path, plan: &Plan, source: &str) -> Result<Self, Failed> {
-        let name = directory.display();
+    ///
+    /// # Errors
+    /// A directory that holds results, or that cannot be made or written.
+    pub(crate) fn create(directory: &Path, plan: &Plan, source: &str) -> Result<Self> {
         if directory.join("trials.jsonl").exists() {
-            let text = format!("{name} already holds results; choose another directory, or go on with --resume {name}");
-            return Err(Failed::usage(text));
+            return Err(StoreError::HoldsResults(directory.to_owned()));
         }
-        let resolved = resolved::write(plan, source, RECIPES).context("cannot write the resolved plan")?;
+        let resolved = resolved::write(plan, source, RECIPES).map_err(StoreError::NotResolved)?;
         make_directory(directory).map_err(|error| match error.kind() {
-            io::ErrorKind::StorageFull => Failed::from(cannot_write(directory, error)),
-            _ => Failed::usage(format!("cannot create the results directory {name}: {error}; choose another with -o")),
+            io::ErrorKind::StorageFull => cannot_write(directory, error),
+            _ => StoreError::NotCreated { directory: directory.to_owned(), error },
         })?;
         write(directory, "plan.toml", source)?;
         write(directory, "resolved.toml", &resolved)?;
@@ -52,27 +183,29 @@ impl Store {
     }
 
     /// Opens an existing directory to go on; a torn last line is cut off.
-    pub(crate) fn reopen(directory: &Path) -> Result<(Self, Stored), Failed> {
+    ///
+    /// # Errors
+    /// No results directory, one that another process writes to, or one that cannot be read or written.
+    pub(crate) fn reopen(directory: &Path) -> Result<(Self, Stored)> {
         // No other process may be writing when the torn line is removed.
         let store = Self::open(directory)?;
         let stored = load(directory)?;
         if stored.is_torn {
-            let lines: Vec<String> = stored.records.iter().map(line).collect::<Result<_>>()?;
+            let lines = stored.records.iter().map(line).collect::<Result<Vec<String>>>()?;
             let whole: usize = lines.iter().map(String::len).sum();
             store.trials.set_len(whole as u64).map_err(|error| cannot_write(&directory.join("trials.jsonl"), error))?;
         }
         Ok((store, stored))
     }
 
-    fn open(directory: &Path) -> Result<Self, Failed> {
+    fn open(directory: &Path) -> Result<Self> {
         let path = directory.join("trials.jsonl");
         let trials = OpenOptions::new().create(true).append(true).open(&path);
         let trials = trials.map_err(|error| cannot_write(&path, error))?;
         owner::give(&path).map_err(|error| cannot_write(&path, error))?;
         // Two writers would number the same trials; the lock goes with the file.
         if let Err(fs::TryLockError::WouldBlock) = trials.try_lock() {
-            let text = format!("another sixbench is writing to {}; wait for it, or end it", directory.display());
-            return Err(Failed::usage(text));
+            return Err(StoreError::InUse(directory.to_owned()));
         }
         Ok(Self { directory: directory.to_owned(), trials })
     }
@@ -83,17 +216,23 @@ impl Store {
     }
 
     /// Keeps the recipes of the run beside its results: what a resumed run goes on with.
+    ///
+    /// # Errors
+    /// A file that cannot be written.
     pub(crate) fn keep_recipes<'r>(&self, recipes: impl Iterator<Item = &'r Recipe>) -> Result<()> {
         let directory = self.directory.join(RECIPES);
         make_directory(&directory).map_err(|error| cannot_write(&directory, error))?;
         for recipe in recipes {
-            let files = recipe.to_files().with_context(|| format!("cannot write the recipe {}", recipe.name))?;
+            let files = recipe.to_files().map_err(|source| StoreError::Recipe { recipe: recipe.name.clone(), source })?;
             files.iter().try_for_each(|(name, text)| write(&directory, name, text))?;
         }
         Ok(())
     }
 
     /// Puts a trial on disk, for good.
+    ///
+    /// # Errors
+    /// The disk does not take it.
     pub(crate) fn append(&mut self, record: &TrialRecord) -> Result<()> {
         let text = line(record)?;
         let written = self.trials.write_all(text.as_bytes()).and_then(|()| self.trials.sync_data());
@@ -135,12 +274,8 @@ pub(crate) fn write(directory: &Path, name: &str, text: &str) -> Result<()> {
     })
 }
 
-fn cannot_write(path: &Path, error: io::Error) -> anyhow::Error {
-    let next = match error.kind() {
-        io::ErrorKind::StorageFull => "; make room on that disk: trials that are whole stay, and the run can go on",
-        _ => "",
-    };
-    anyhow::anyhow!("cannot write {}: {error}{next}", path.display())
+fn cannot_write(path: &Path, error: io::Error) -> StoreError {
+    StoreError::NotWritten { path: path.to_owned(), error }
 }
 
 /// Makes a directory and those above it, as those of the user who called sudo.
@@ -153,13 +288,15 @@ pub(crate) fn make_directory(directory: &Path) -> io::Result<()> {
 /// Reads the resolved plan of a results directory.
 fn plan_in(directory: &Path) -> Result<Plan> {
     let path = directory.join("resolved.toml");
-    let text =
-        fs::read_to_string(&path).with_context(|| format!("cannot read {}; is this a results directory?", path.display()))?;
+    let text = read(&path)?;
     resolved::plan_of(&text).map_err(|mistake| {
         let line = text[..mistake.span.start.min(text.len())].lines().count().max(1);
-        let (path, title) = (path.display(), mistake.title);
-        anyhow::anyhow!("{path} is not a plan of this version of sixbench: line {line}: {title}")
+        StoreError::NoPlan { path, line, title: mistake.title }
     })
+}
+
+fn read(path: &Path) -> Result<String> {
+    fs::read_to_string(path).map_err(|source| StoreError::NotRead { path: path.to_owned(), source })
 }
 
 /// Reads the plan file of an interrupted run. Only it says on which interfaces the run took place, so one that is gone, empty or changed is
@@ -167,54 +304,51 @@ fn plan_in(directory: &Path) -> Result<Plan> {
 ///
 /// # Errors
 /// No results directory, or a plan file that is not the one the run began with.
-pub(crate) fn source_of(directory: &Path) -> Result<String, Failed> {
-    let name = directory.display();
-    let resolved = fs::read_to_string(directory.join("resolved.toml")).map_err(|error| {
-        Failed::usage(format!("{name} is not the directory of an interrupted run: cannot read resolved.toml there: {error}"))
-    })?;
-    let new_run = format!("put it back as it was, or start a new run with {name}/resolved.toml");
-    let source = fs::read_to_string(directory.join("plan.toml")).map_err(|error| {
-        Failed::usage(format!("cannot read {name}/plan.toml, which says where the run took place: {error}; {new_run}"))
-    })?;
+pub(crate) fn source_of(directory: &Path) -> Result<String> {
+    let owned = || directory.to_owned();
+    let resolved =
+        fs::read_to_string(directory.join("resolved.toml")).map_err(|error| StoreError::NoRun { directory: owned(), error })?;
+    let source =
+        fs::read_to_string(directory.join("plan.toml")).map_err(|error| StoreError::PlanGone { directory: owned(), error })?;
     let is_same = match resolved::digest_in(&resolved) {
         Some(digest) => digest == resolved::digest(&source),
         // Of an earlier version, which kept none.
         None => !source.trim().is_empty(),
     };
     if !is_same {
-        return Err(Failed::usage(format!("{name}/plan.toml is not what it was when the run began: {new_run}")));
+        return Err(StoreError::PlanChanged(owned()));
     }
     Ok(source)
 }
 
 /// Reads a results directory.
+///
+/// # Errors
+/// No results directory, a plan of another version, or a line of `trials.jsonl` other than the last one that is no record.
 pub(crate) fn load(directory: &Path) -> Result<Stored> {
-    let read = |name: &str| {
-        let path = directory.join(name);
-        fs::read_to_string(&path).with_context(|| format!("cannot read {}; is this a results directory?", path.display()))
-    };
     let plan = plan_in(directory)?;
     let trials = directory.join("trials.jsonl");
     // A run that was killed before its first trial has none.
-    let text = if trials.exists() { read("trials.jsonl")? } else { String::new() };
-    let (records, is_torn) = records(&text).with_context(|| directory.join("trials.jsonl").display().to_string())?;
+    let text = if trials.exists() { read(&trials)? } else { String::new() };
+    let (records, is_torn) = records(&text).map_err(|source| StoreError::NoRecords { path: trials, source })?;
     // Facts and commands come late in a run that was killed early.
-    let facts = read("facts.json").ok().and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
-    let commands = read("commands.sh").unwrap_or_default();
+    let facts = read(&directory.join("facts.json")).ok().and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
+    let commands = read(&directory.join("commands.sh")).unwrap_or_default();
     Ok(Stored { plan, records, facts, commands, is_torn })
 }
 
 /// Returns the records of a file's lines, and whether the last line is torn. Only the last line may be torn, and only if its
 /// end is missing.
-fn records(text: &str) -> Result<(Vec<TrialRecord>, bool)> {
+fn records(text: &str) -> std::result::Result<(Vec<TrialRecord>, bool), RecordError> {
     let mut records = Vec::new();
-    for (number, line) in text.split_inclusive('\n').enumerate() {
+    for (index, line) in text.split_inclusive('\n').enumerate() {
         if !line.ends_with('\n') {
             return Ok((records, true));
         }
-        let record: TrialRecord = serde_json::from_str(line).with_context(|| format!("line {} is no trial", number + 1))?;
+        let number = index + 1;
+        let record: TrialRecord = serde_json::from_str(line).map_err(|source| RecordError::NoTrial { line: number, source })?;
         if record.format > FORMAT {
-            bail!("line {} has format {}; this sixbench reads up to {FORMAT}: use a newer one", number + 1, record.format);
+            return Err(RecordError::Newer { line: number, format: record.format });
         }
         records.push(record);
     }

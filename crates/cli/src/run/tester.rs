@@ -1,11 +1,11 @@
 //! The tester at a device's links: of frames, of TCP connections, or of DNS queries.
 
+use super::RunError;
 use super::dns::DnsPlaces;
 use super::neighbours;
 use super::ports;
 use super::session::{Site, TesterLinks, Wanted};
-use crate::exit::{Exit, Failed};
-use crate::profile::{Job, admit};
+use crate::profile::Job;
 use sixbench_engine::dns::{DnsError, DnsTester};
 use sixbench_engine::tcp::{TcpEnds, TcpError, TcpTester};
 use sixbench_engine::{ConnectionCounter, FrameTester, Layout, MeasureError};
@@ -49,11 +49,11 @@ impl Tester {
         links: &TesterLinks,
         job: Job,
         threads: Layout,
-    ) -> Result<(Self, String), Failed> {
+    ) -> Result<(Self, String), RunError> {
         match job {
             Job::Frames(profile, settings) => {
                 let (ports, how) = open_ports(site, links)?;
-                let profile = admit(site.isolation, *profile)?;
+                let profile = site.isolation.admit(*profile)?;
                 let tester = FrameTester::new(ports, profile, settings, threads, site.stop.clone());
                 Ok((Self::Frames(Box::new(tester)), format!("frames are sent and received by {how}")))
             }
@@ -61,7 +61,7 @@ impl Tester {
             Job::Tcp(ends, settings) => {
                 let addresses = hosts_of(&ends);
                 let hosts = settle(site, wanted, links, (&addresses.0, &addresses.1))?;
-                let ends = admit(site.isolation, within(ends, &hosts))?;
+                let ends = site.isolation.admit(within(ends, &hosts))?;
                 let tester = TcpTester::new(ends, settings, threads, site.stop.clone());
                 let how = "TCP connections are made by the kernel's own sockets in a namespace at each end".to_owned();
                 Ok((Self::Tcp(Box::new((tester, hosts))), how))
@@ -75,16 +75,16 @@ impl Tester {
         }
     }
 
-    pub(super) fn set_job(&mut self, isolation: Isolation, job: Job) -> Result<(), Failed> {
+    pub(super) fn set_job(&mut self, isolation: Isolation, job: Job) -> Result<(), RunError> {
         match (self, job) {
-            (Self::Frames(tester), Job::Frames(profile, settings)) => tester.set_profile(admit(isolation, *profile)?, settings),
+            (Self::Frames(tester), Job::Frames(profile, settings)) => tester.set_profile(isolation.admit(*profile)?, settings),
             (Self::Tcp(tcp), Job::Tcp(ends, settings)) => {
                 let (tester, hosts) = &mut **tcp;
-                tester.set(admit(isolation, within(ends, hosts))?, settings)
+                tester.set(isolation.admit(within(ends, hosts))?, settings)
             }
             (Self::Dns(dns), Job::Dns(job)) => {
                 let (tester, places) = &mut **dns;
-                tester.set(admit(isolation, places.within(job.0))?, job.1);
+                tester.set(isolation.admit(places.within(job.0))?, job.1);
             }
             _ => unreachable!("sessions are told apart by the kind of their job"),
         }
@@ -156,7 +156,7 @@ pub(super) fn settle(
     wanted: &Wanted<'_>,
     links: &TesterLinks,
     others: (&[IpAddr], &[IpAddr]),
-) -> Result<Hosts, Failed> {
+) -> Result<Hosts, RunError> {
     match links {
         TesterLinks::Built(topology) => Ok(Hosts::settle(topology, wanted.recipe, &wanted.name, others, &site.shell)?),
         TesterLinks::Taken(interfaces) => {
@@ -188,10 +188,8 @@ fn within(ends: TcpEnds, hosts: &Hosts) -> TcpEnds {
 
 type Ports = (Box<dyn sixbench_io::Port>, Box<dyn sixbench_io::Port>);
 
-fn open_ports(site: &Site<'_>, links: &TesterLinks) -> Result<(Ports, String), Failed> {
-    let open = |(namespace, interface)| {
-        ports::open(Some(namespace), interface, site.links.io).map_err(|error| Failed::new(Exit::Testbed, error))
-    };
+fn open_ports(site: &Site<'_>, links: &TesterLinks) -> Result<(Ports, String), RunError> {
+    let open = |(namespace, interface)| ports::open(Some(namespace), interface, site.links.io);
     let [left, right] = links.ends();
     let (left, right) = (open(left)?, open(right)?);
     let how = if left.how == right.how { left.how.clone() } else { format!("{} and {}", left.how, right.how) };
@@ -201,10 +199,10 @@ fn open_ports(site: &Site<'_>, links: &TesterLinks) -> Result<(Ports, String), F
 /// The number of frames that are kept of each port.
 const TEE_FRAMES: usize = 10_000;
 
-fn tee(site: &Site<'_>, port: Box<dyn sixbench_io::Port>, name: &str) -> Result<Box<dyn sixbench_io::Port>, Failed> {
+fn tee(site: &Site<'_>, port: Box<dyn sixbench_io::Port>, name: &str) -> Result<Box<dyn sixbench_io::Port>, RunError> {
     let Some(directory) = site.pcap else { return Ok(port) };
     let path = directory.join(format!("{name}.pcap"));
     let tee = sixbench_io::pcap::Tee::new(port, &path, TEE_FRAMES);
-    let tee = tee.map_err(|e| Failed::usage(format!("cannot write {}: {e}", path.display())))?;
+    let tee = tee.map_err(|error| RunError::Capture { path, error })?;
     Ok(Box::new(tee))
 }

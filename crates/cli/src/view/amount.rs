@@ -1,9 +1,9 @@
 //! Values of measurements as people read them, with their unit.
 
-use crate::config::units::show_rate;
 use sixbench_method::comparison::Subject;
 use sixbench_method::measures::Unit;
 use sixbench_method::terms::FrameRate;
+use sixbench_plan::units::show_rate;
 
 /// Returns a value with its unit, to about four figures.
 pub(crate) fn show(subject: &Subject, value: f64) -> String {

@@ -1,6 +1,7 @@
 //! Views of the event stream. stdout is for results; what happens meanwhile goes to stderr, except with `--json`.
 
 pub(crate) mod amount;
+pub(crate) mod expectations;
 mod json;
 mod plain;
 mod progress;
@@ -63,6 +64,11 @@ impl View for SharedView {
     fn close(&mut self) -> io::Result<()> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).close()
     }
+}
+
+/// Returns the columns of the terminal, as far as the environment says.
+pub(crate) fn columns() -> usize {
+    std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok()).unwrap_or(100)
 }
 
 /// Returns whether colours and bars are welcome (no-color.org).

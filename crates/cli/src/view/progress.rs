@@ -1,9 +1,9 @@
 //! A progress display on a terminal: one line that moves for the trial under way, one line that stays for each measurement.
 
 use super::{View, words};
-use crate::config::units::show_seconds;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use sixbench_method::event::Event;
+use sixbench_plan::units::show_seconds;
 use std::time::Duration;
 
 /// The view with a progress display on a terminal.

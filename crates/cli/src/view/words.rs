@@ -1,12 +1,12 @@
 //! Events in words, for both views for people.
 
-use crate::config::units::{show_ns, show_rate, show_seconds};
 use sixbench_method::event::Event;
 use sixbench_method::measures::{Measure, Noun, Outcome, Quantity, Unit, Value};
 use sixbench_method::search::{Bracket, Limit};
 use sixbench_method::terms::FrameRate;
 use sixbench_method::trial::dns::{Answers, Certificate};
 use sixbench_method::trial::{Connections, DirectionResult, Shape, TrialResult, TrialSpec, Verdict};
+use sixbench_plan::units::{show_ns, show_rate, show_seconds};
 
 /// Returns one line about a trial that answers the questions of a doubting expert: did the tester keep up, in both directions,
 /// and what was lost?

@@ -1,14 +1,12 @@
 //! The namespace of dns64perf++: one name for each IPv4 address, `010-000-000-001.dns64perf.test` for 10.0.0.1. All names of a domain are of
 //! one length, so all queries are.
 
+use sixbench_method::plan::{NAME_LABEL, checked_domain};
 use std::fmt;
 use std::net::{Ipv4Addr, Ipv6Addr};
 
-/// Octets of a name's own label: four numbers of three digits, with hyphens between.
-pub(crate) const LABEL: usize = 15;
-
-/// Octets a name may have in a message (RFC 1035 section 2.3.4).
-const LONGEST_NAME: usize = 255;
+/// Octets of a name's own label.
+pub(crate) const LABEL: usize = NAME_LABEL;
 
 /// The domain that names are in, in lower case.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,20 +22,13 @@ impl Domain {
     /// # Errors
     /// What is wrong with it, in words.
     pub fn new(text: &str) -> Result<Self, String> {
-        let text = text.trim().trim_end_matches('.').to_ascii_lowercase();
+        let text = checked_domain(text)?;
         let mut wire = Vec::new();
         for label in text.split('.') {
-            let is_plain = label.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_');
-            if label.is_empty() || label.len() > 63 || !is_plain {
-                return Err(format!("expected a domain such as dns64perf.test, not `{text}`: `{label}` is no label"));
-            }
             wire.push(label.len() as u8);
             wire.extend_from_slice(label.as_bytes());
         }
         wire.push(0);
-        if wire.len() + 1 + LABEL > LONGEST_NAME {
-            return Err(format!("the domain `{text}` is too long: its names have more than 255 octets"));
-        }
         Ok(Self { text, wire: wire.into() })
     }
 

@@ -79,6 +79,32 @@ impl Dns {
 /// The domain of dns64perf++'s names.
 pub const DOMAIN: &str = "dns64perf.test";
 
+/// Octets of a name's own label: four numbers of three digits, with hyphens between.
+pub const NAME_LABEL: usize = 15;
+
+/// Octets a name may have in a message (RFC 1035 section 2.3.4).
+const LONGEST_NAME: usize = 255;
+
+/// Returns a domain for names in lower case, without the final dot.
+///
+/// # Errors
+/// What is wrong with it, in words: labels consist of letters, digits, hyphens and underscores, and a name has room for 255 octets.
+pub fn checked_domain(text: &str) -> Result<String, String> {
+    let text = text.trim().trim_end_matches('.').to_ascii_lowercase();
+    for label in text.split('.') {
+        let is_plain = label.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_');
+        if label.is_empty() || label.len() > 63 || !is_plain {
+            return Err(format!("expected a domain such as dns64perf.test, not `{text}`: `{label}` is no label"));
+        }
+    }
+    // In a message each label has its length before it, and the root is one octet.
+    let octets = text.len() + 2;
+    if octets + 1 + NAME_LABEL > LONGEST_NAME {
+        return Err(format!("the domain `{text}` is too long: its names have more than 255 octets"));
+    }
+    Ok(text)
+}
+
 /// A part of the namespace of dns64perf++: one name for each IPv4 address of a network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]

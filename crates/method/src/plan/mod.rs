@@ -10,7 +10,7 @@ pub use crate::measures::{
     BackToBack, Capacity, IpdvStream, Latency, Load, LossScan, Measure, PdvStream, Recovery, Reset, ResponseTime, Tcp,
     TcpCapacity,
 };
-pub use dns::{DOMAIN, Dns, DnsRole, Names};
+pub use dns::{DOMAIN, Dns, DnsRole, NAME_LABEL, Names, checked_domain};
 pub use expectation::Expectation;
 pub use stateful::Stateful;
 pub use traffic::{AddressPart, Flows, Order, Payload, Ports, Range, Traffic};

@@ -2,8 +2,6 @@
 
 use super::{WatchedTester, asked, trial_settings};
 use crate::args;
-use crate::config::standard_search;
-use crate::config::units::show_ns;
 use crate::exit::{Exit, Failed};
 use crate::output::{self, tell};
 use crate::run::stop;
@@ -15,6 +13,8 @@ use sixbench_method::replay;
 use sixbench_method::search::{Bracket, Limit};
 use sixbench_method::terms::FrameRate;
 use sixbench_method::trial::{TrialResult, TrialSpec, Verdict};
+use sixbench_plan::standard_search;
+use sixbench_plan::units::show_ns;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -29,7 +29,7 @@ pub(super) fn search(arguments: &args::Dns64, tester: &mut WatchedTester, stop: 
     let plan = plan(arguments);
     let after = |result: &TrialResult, verdict| {
         tell!("{}", trial_line(result, verdict));
-        stop::rest(stop, if verdict == Verdict::Passed { REST } else { LONG_REST })
+        Ok(stop::rest(stop, if verdict == Verdict::Passed { REST } else { LONG_REST })?)
     };
     let found = perform(&plan, |spec| tester.measure(spec), after)?;
     let conclusion = found.conclusion(plan.search.minimum, arguments.timeout_ns);

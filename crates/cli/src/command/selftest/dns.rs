@@ -2,7 +2,6 @@
 
 use super::Figure;
 use crate::exit::Failed;
-use crate::profile::admit;
 use crate::run::stop;
 use sixbench_engine::Layout;
 use sixbench_engine::dns::names::{Domain, NamePopulation};
@@ -41,7 +40,7 @@ fn figure(name: &str, cores: &[u32]) -> Result<Figure, Failed> {
         external: None,
     };
     let layout = Layout { cores: cores.to_vec() };
-    let mut tester = DnsTester::new(admit(Isolation::Unknown, ends)?, settings()?, layout, stop::install()?);
+    let mut tester = DnsTester::new(Isolation::Unknown.admit(ends)?, settings()?, layout, stop::install()?);
     let certificate = tester.certify(MOST, DURATION_NS)?;
     let rate = certificate.map_or(0, |certificate| certificate.rate);
     let what = format!("DNS over loopback, client and authority, {name}");

@@ -1,0 +1,149 @@
+//! Why a run, or a part of it, was not possible: told apart by what a caller can do about it. No message names a command of a program;
+//! whoever shows an error knows what its user can call.
+
+use super::ports::OpenError;
+use super::store::StoreError;
+use super::tester::TrialError;
+use crate::profile::PlanError;
+use sixbench_method::isolation::Forbidden;
+use sixbench_method::replay::ReplayMismatch;
+use sixbench_report::ReportError;
+use sixbench_testbed::TestbedError;
+use std::error::Error;
+use std::io;
+use std::net::IpAddr;
+use std::path::PathBuf;
+
+/// The reason why a run, or a part of it, was not possible.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum RunError {
+    /// A stop was requested.
+    #[error("interrupted")]
+    Interrupted,
+    /// The plan asks for what its devices cannot do, or cannot hold.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    /// Test traffic would go where it must not go, unless the environment is declared isolated.
+    #[error(transparent)]
+    Forbidden(#[from] Forbidden),
+    /// The records of an earlier part of the run are not those of this plan.
+    #[error(transparent)]
+    Mismatch(#[from] Box<ReplayMismatch>),
+    /// A core of the plan that this process may not use.
+    #[error("core {core} is not among the cores this process may use ({allowed:?})")]
+    ForeignCore {
+        /// The core.
+        core: u32,
+        /// The cores this process may use.
+        allowed: Vec<u32>,
+    },
+    /// The device has fewer cores than the plan wants for it.
+    #[error("the plan wants {wanted} cores for the DUT, {}", of_the_dut(.own))]
+    FewCores {
+        /// The number of cores that the plan wants.
+        wanted: usize,
+        /// The device's cores on this machine; none if it has a machine of its own.
+        own: Vec<u32>,
+    },
+    /// A file for the first frames of a port cannot be made.
+    #[error("cannot write {}: {error}", path.display())]
+    Capture {
+        /// The file.
+        path: PathBuf,
+        /// The system's answer.
+        error: io::Error,
+    },
+    /// A port of the tester cannot be opened.
+    #[error(transparent)]
+    Port(#[from] OpenError),
+    /// A network namespace of the tester cannot be entered.
+    #[error(transparent)]
+    Namespace(io::Error),
+    /// A device on interfaces of the plan does not answer.
+    #[error("{side}: no answer from {address} within {within_s} s; is the DUT up, and is that its address on this link?")]
+    NoAnswer {
+        /// The link: left or right.
+        side: String,
+        /// The address that was asked for.
+        address: IpAddr,
+        /// The time it was waited for, seconds.
+        within_s: u64,
+    },
+    /// The testbed could not be built, or broke.
+    #[error(transparent)]
+    Testbed(TestbedError),
+    /// A trial could not be made.
+    #[error(transparent)]
+    Trial(TrialError),
+    /// The results directory cannot be used.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The report cannot be made.
+    #[error(transparent)]
+    Report(#[from] ReportError),
+    /// The system refused something else.
+    #[error(transparent)]
+    System(#[from] io::Error),
+    /// An error of one test of the plan.
+    #[error("test {test}")]
+    OfTest {
+        /// The name of the test.
+        test: String,
+        /// The error.
+        source: Box<RunError>,
+    },
+}
+
+impl RunError {
+    /// Adds the name of the test that the error is of.
+    pub(crate) fn of_test(self, test: &str) -> Self {
+        Self::OfTest { test: test.to_owned(), source: Box::new(self) }
+    }
+
+    /// Returns the error itself, without the name of its test.
+    pub(crate) fn root(&self) -> &Self {
+        match self {
+            Self::OfTest { source, .. } => source.root(),
+            error => error,
+        }
+    }
+}
+
+impl From<TestbedError> for RunError {
+    fn from(error: TestbedError) -> Self {
+        match error {
+            TestbedError::Interrupted => Self::Interrupted,
+            error => Self::Testbed(error),
+        }
+    }
+}
+
+impl From<TrialError> for RunError {
+    fn from(error: TrialError) -> Self {
+        match error {
+            TrialError::Interrupted => Self::Interrupted,
+            error => Self::Trial(error),
+        }
+    }
+}
+
+fn of_the_dut(own: &[u32]) -> String {
+    match own {
+        [] => "but it has a machine of its own: its cores are set there".to_owned(),
+        own => format!("and there are {} ({own:?})", own.len()),
+    }
+}
+
+/// Returns an error with its causes, each only once: some errors already name their cause.
+pub(crate) fn in_words(error: &(dyn Error + 'static)) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let words = error.to_string();
+        if !text.contains(&words) {
+            text += &format!(": {words}");
+        }
+        cause = error.source();
+    }
+    text
+}

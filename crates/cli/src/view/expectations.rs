@@ -1,0 +1,106 @@
+//! What a run came to, beside what its plan expects: lines for the terminal, the exit code, and the reason for it.
+
+use super::amount;
+use crate::exit::Exit;
+use sixbench_method::expectation::{self, Judged};
+use sixbench_method::gate::Verdict;
+use sixbench_method::plan::Plan;
+use sixbench_method::record::TrialRecord;
+use sixbench_method::replay;
+
+/// The most points that a reason names.
+const MOST_NAMED: usize = 5;
+
+/// The judgement of a run that has ended.
+pub(crate) struct Judgement {
+    /// One line for each expectation that is not met.
+    pub(crate) lines: String,
+    /// The exit code of the whole run.
+    pub(crate) exit: Exit,
+    /// The exit code in words with the reason for it; `None` if there was nothing to judge.
+    pub(crate) reason: Option<String>,
+}
+
+/// Judges a run that came to its end.
+pub(crate) fn judge(plan: &Plan, records: &[TrialRecord]) -> Judgement {
+    let outcomes = replay::outcomes(plan, records);
+    let judged = expectation::judge(plan, &outcomes);
+    let unfit: Vec<String> = expectation::unfit(plan, &outcomes)
+        .into_iter()
+        .map(|(test, size, unfit, made)| format!("{} ({unfit} of {made} repetitions)", test.label(size)))
+        .collect();
+    let of_points = if unfit.is_empty() { Verdict::Passed } else { Verdict::TesterUnfit };
+    let verdict = judged.iter().map(|one| one.verdict).max().unwrap_or_default().max(of_points);
+    let lines = judged.iter().filter_map(line).collect();
+    let exit = Exit::from(verdict);
+    let reason = reason(verdict, &judged, &unfit).map(|reason| exit.because(reason));
+    Judgement { lines, exit, reason }
+}
+
+/// Returns the expectations that a run missed although it was cut short; nothing can be said of the others.
+pub(crate) fn missed(plan: &Plan, records: &[TrialRecord]) -> String {
+    let outcomes = replay::outcomes(plan, records);
+    expectation::judge(plan, &outcomes).iter().filter(|judged| judged.verdict == Verdict::Worse).filter_map(line).collect()
+}
+
+fn line(judged: &Judged<'_>) -> Option<String> {
+    let what = match judged.verdict {
+        Verdict::Passed | Verdict::Inconclusive => return None,
+        Verdict::Worse => "missed",
+        Verdict::TesterUnfit => "not known",
+        Verdict::Missing => "missing",
+    };
+    let (label, subject) = (judged.test.label(judged.frame_size), judged.subject);
+    Some(format!("{what}: {label}: {subject}: {}, expected {}\n", found(judged), bounds(judged)))
+}
+
+fn found(judged: &Judged<'_>) -> String {
+    let Some(median) = judged.found else { return "no result".to_owned() };
+    if median.low == f64::NEG_INFINITY {
+        return "most repetitions say nothing of the device: the tester had no valid trial, or other work disturbed them"
+            .to_owned();
+    }
+    let value = amount::exact(&judged.subject, median.low);
+    match median.is_at_least() {
+        true => format!("a median of {value} or more, where the tester, the plan's maximum or other work ended the search"),
+        false => format!("a median of {value}"),
+    }
+}
+
+fn bounds(judged: &Judged<'_>) -> String {
+    let bound = |word: &str, bound: Option<f64>| bound.map(|value| format!("{word} {}", amount::exact(&judged.subject, value)));
+    let bounds = [bound("at least", judged.expectation.at_least), bound("at most", judged.expectation.at_most)];
+    bounds.into_iter().flatten().collect::<Vec<_>>().join(" and ")
+}
+
+fn reason(verdict: Verdict, judged: &[Judged<'_>], unfit: &[String]) -> Option<String> {
+    let all = judged.len();
+    let count = judged.iter().filter(|judged| judged.verdict == verdict).count();
+    let expectations = if all == 1 { "expectation" } else { "expectations" };
+    let of_points = || {
+        let named = unfit.iter().take(MOST_NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
+        let more = unfit.len().saturating_sub(MOST_NAMED);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        format!(
+            "the tester was not fit: it had no valid trial, or only disturbed ones, at {named}{more}; sixbench doctor tells what disturbs it"
+        )
+    };
+    match verdict {
+        Verdict::Passed if all == 0 => None,
+        Verdict::Passed => Some(format!("the plan's {expectations} met at {}", counted(all, "point"))),
+        Verdict::Worse => Some(format!("{count} of {all} {expectations} missed")),
+        Verdict::Missing => Some(format!("{count} of {all} {expectations} without a result")),
+        Verdict::TesterUnfit if count == 0 => Some(of_points()),
+        Verdict::TesterUnfit => {
+            let besides = if unfit.is_empty() { String::new() } else { format!("; besides, {}", of_points()) };
+            Some(format!(
+                "the tester, the plan's maximum or other work ended the search before {count} of {all} {expectations} could be told{besides}"
+            ))
+        }
+        Verdict::Inconclusive => None,
+    }
+}
+
+fn counted(count: usize, noun: &str) -> String {
+    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
+}

@@ -1,0 +1,100 @@
+//! Mistakes in a plan file, shown at their line.
+
+use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+use std::ops::Range;
+
+/// One mistake: the error, its place, and advice on what to do next.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// The mistake in one line.
+    pub title: String,
+    /// The octets of the source that the mistake is about.
+    pub span: Range<usize>,
+    /// A description of the text at the span, in a few words.
+    pub label: String,
+    /// The advice on what to do next.
+    pub help: Option<String>,
+}
+
+impl Diagnostic {
+    /// Returns a mistake without label and advice. `span` are the octets of the source that it is about.
+    pub fn new(span: Range<usize>, title: impl Into<String>) -> Self {
+        Self { title: title.into(), span, label: String::new(), help: None }
+    }
+
+    /// Adds advice on what to do next.
+    pub fn help(self, help: impl Into<String>) -> Self {
+        Self { help: Some(help.into()), ..self }
+    }
+}
+
+/// The number of mistakes that are shown. Those after them are only counted: a user does not correct more of them in one go.
+const SHOWN: usize = 100;
+
+/// Returns the first mistakes as text, in the order of the file, and the number of those not shown.
+pub fn render(path: &str, source: &str, diagnostics: &[Diagnostic], color: bool) -> String {
+    let renderer = if color { Renderer::styled() } else { Renderer::plain() };
+    let mut ordered: Vec<_> = diagnostics.iter().collect();
+    ordered.sort_by_key(|d| d.span.start);
+    let mut rendered = Vec::new();
+    let (mut line, mut counted) = (1, 0);
+    for diagnostic in ordered.iter().take(SHOWN) {
+        let excerpt = lines_of(source, &diagnostic.span);
+        // The whole source for each mistake would take a time that grows with the square of its length.
+        line += source[counted..excerpt.start].matches('\n').count();
+        counted = excerpt.start;
+        rendered.push(renderer.render(&[show(path, source, diagnostic, &excerpt, line)]).to_string());
+    }
+    let more = diagnostics.len() - rendered.len();
+    if more > 0 {
+        rendered.push(format!("and {more} more"));
+    }
+    rendered.join("\n\n")
+}
+
+/// Returns one mistake shown above the lines it is about, the first of which is number `line`.
+fn show<'a>(path: &'a str, source: &'a str, diagnostic: &'a Diagnostic, excerpt: &Range<usize>, line: usize) -> Group<'a> {
+    let span = &diagnostic.span;
+    let span = span.start.clamp(excerpt.start, excerpt.end) - excerpt.start
+        ..span.end.clamp(excerpt.start, excerpt.end) - excerpt.start;
+    let annotation = AnnotationKind::Primary.span(span).label(diagnostic.label.as_str());
+    let snippet = Snippet::source(&source[excerpt.clone()]).path(path).line_start(line).annotation(annotation);
+    let group = Level::ERROR.primary_title(diagnostic.title.as_str()).element(snippet);
+    match &diagnostic.help {
+        Some(help) => group.element(Level::HELP.message(help.as_str())),
+        None => group,
+    }
+}
+
+/// Returns the whole lines that a span touches.
+fn lines_of(source: &str, span: &Range<usize>) -> Range<usize> {
+    let (first, last) = (span.start.min(source.len()), span.end.min(source.len()));
+    let start = source[..first].rfind('\n').map_or(0, |at| at + 1);
+    let end = source[last..].find('\n').map_or(source.len(), |at| last + at);
+    start..end.max(start)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parse;
+
+    #[test]
+    fn of_fifty_thousand_mistakes_the_first_hundred_are_shown_and_the_others_counted() {
+        let keys: String = (1..=50_000).map(|number| format!("unknown-{number} = 1\n")).collect();
+        let source = format!("name = \"p\"\n{keys}[[test]]\nname = \"t\"\ndut = \"d\"\n");
+        let mistakes = parse(&source, &["d"]).expect_err("mistakes");
+        let text = render("plan.toml", &source, &mistakes, false);
+        assert_eq!(text.matches("unknown key").count(), 100);
+        assert!(text.contains("plan.toml:101:1") && text.contains("unknown-100 = 1"), "{text}");
+        assert!(text.ends_with("\n\nand 49900 more"), "{text}");
+    }
+
+    #[test]
+    fn a_mistake_at_the_end_of_a_file_without_a_last_line_end_is_shown() {
+        for source in ["name = ", "name = \"p\"\n[[test]", "\u{e9} = 1", ""] {
+            let mistakes = parse(source, &[]).expect_err("mistakes");
+            assert!(render("plan.toml", source, &mistakes, false).contains("error: "), "{source}");
+        }
+    }
+}

@@ -1,0 +1,256 @@
+//! What a `[[test]]` of a DNS server sets beside its measure (RFC 8219 section 9).
+
+use super::reader::Section;
+use super::test_section::Surroundings;
+use super::units;
+use super::words::known_dut;
+use sixbench_method::plan::{DOMAIN, Dns, DnsRole, Measure, Names, checked_domain};
+
+/// The default time to live of names in a zone file behind a DNS64 server, seconds.
+const SOON_S: u32 = 10;
+
+/// The settings of a DNS test that may be lists.
+pub(super) struct Read {
+    /// Shares of queries for names resolved before, per cent.
+    pub(super) cached: Vec<u8>,
+    /// Shares of names that have an AAAA record of their own, per cent.
+    pub(super) with_aaaa: Vec<u8>,
+}
+
+impl Read {
+    /// Returns the key with the longer list, and the length of that list.
+    pub(super) fn longest(&self) -> (&'static str, usize) {
+        let (cached, with_aaaa) = (self.cached.len(), self.with_aaaa.len());
+        if with_aaaa > cached { ("with-aaaa", with_aaaa) } else { ("cached", cached) }
+    }
+}
+
+/// Reads the keys of a DNS test; those of other tests stay unknown.
+pub(super) fn read_dns(section: &Section<'_>, around: &Surroundings<'_>, role: DnsRole) -> Dns {
+    let standard = Dns::required(role);
+    let dns = Dns {
+        domain: section.text("domain", checked_domain).unwrap_or_else(|| DOMAIN.to_owned()),
+        timeout_ns: section.value("timeout", units::dns_timeout).unwrap_or(standard.timeout_ns),
+        ports: section.number("source-ports", port_count).unwrap_or(standard.ports),
+        ..standard
+    };
+    let dns = match role {
+        DnsRole::Dns64 => Dns {
+            cached_names: section.value("cached-names", number).unwrap_or(dns.cached_names),
+            authority: section.text("authority", |text| known_dut(text, around.duts)),
+            ..dns
+        },
+        // A server of its own zone has no cache and sends no queries itself.
+        DnsRole::Authority | DnsRole::Through => dns,
+    };
+    // Of a zone file each name is a line or two; the tester's own authority computes its answers. With another one the
+    // content of the cache cannot be observed, so there are few names, and their time to live is short.
+    let (names, ttl_s) = match (role, &dns.authority) {
+        (DnsRole::Authority, _) => (network("10.0.0.0/16"), dns.ttl_s),
+        (DnsRole::Through, _) => (dns.names, dns.ttl_s),
+        (DnsRole::Dns64, Some(_)) => (network("10.0.0.0/14"), SOON_S),
+        (DnsRole::Dns64, None) => (dns.names, dns.ttl_s),
+    };
+    let dns = Dns {
+        names: section.text("names", |text| text.parse::<Names>()).unwrap_or(names),
+        ttl_s: section.value("ttl", units::ttl_s).unwrap_or(ttl_s),
+        ..dns
+    };
+    check_zone_file(section, &dns);
+    dns
+}
+
+/// Reads what may be lists.
+pub(super) fn read_steps(section: &Section<'_>, measure: &Measure) -> Read {
+    let Some(dns) = measure.dns() else { return Read { cached: Vec::new(), with_aaaa: Vec::new() } };
+    check_strays(section);
+    let cached = match dns.role {
+        DnsRole::Dns64 => section.list("cached", units::per_cent).unwrap_or_default(),
+        DnsRole::Authority | DnsRole::Through => Vec::new(),
+    };
+    Read { cached, with_aaaa: section.list("with-aaaa", units::per_cent).unwrap_or_default() }
+}
+
+/// The keys that a DNS test does not have: those of forwarded traffic and of connections.
+const STRAYS: [&str; 24] = [
+    "background",
+    "connections",
+    "directions",
+    "enumerate",
+    "flow-step",
+    "flows",
+    "forward-ports",
+    "frame-sizes",
+    "frame-timeout",
+    "left-addresses",
+    "left-networks",
+    "phase-1-delay",
+    "phase-1-rate",
+    "phase-1-timeout",
+    "payload",
+    "ports",
+    "responder-order",
+    "reverse-ports",
+    "right-addresses",
+    "right-networks",
+    "state-table",
+    "subscribers",
+    "table-size",
+    "validation-rate",
+];
+
+/// Refuses keys that would be ignored, and empty lists of shares. A list of frame sizes would measure the same again and again.
+fn check_strays(section: &Section<'_>) {
+    for key in STRAYS.into_iter().filter(|key| section.is_given(key)) {
+        let help = "leave it out: queries have a form of their own, and names take the place of flows";
+        section.mistake_with_help(key, format!("`{key}` says nothing of a DNS server"), help);
+    }
+    for key in ["cached", "with-aaaa"].into_iter().filter(|key| section.is_empty_list(key)) {
+        section.mistake(key, "at least one share is needed");
+    }
+}
+
+fn network(text: &str) -> Names {
+    text.parse().expect("a network")
+}
+
+/// The most names in a zone file: one with more takes minutes to load.
+const MOST_IN_FILE: u64 = 1 << 22;
+
+fn check_zone_file(section: &Section<'_>, dns: &Dns) {
+    let is_in_a_file = dns.role == DnsRole::Authority || dns.authority.is_some();
+    if is_in_a_file && dns.names.count() > MOST_IN_FILE {
+        let title = format!("{} names are too many for a zone file", dns.names.count());
+        let key = if section.is_given("names") { "names" } else { "authority" };
+        section.mistake_with_help(key, title, "choose fewer, such as `names = \"10.0.0.0/14\"`: 262144");
+    }
+}
+
+fn number(text: &str) -> Result<u32, String> {
+    let number = units::rate(text).ok().and_then(|rate| u32::try_from(rate.0).ok()).filter(|number| *number > 0);
+    number.ok_or_else(|| format!("expected a number of names such as 100k, not `{text}`"))
+}
+
+fn port_count(text: &str) -> Result<u16, String> {
+    let ports = text.parse().ok().filter(|ports| (1..=4096).contains(ports));
+    ports.ok_or_else(|| format!("expected a number of ports from 1 to 4096, not `{text}`"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{parse, render};
+    use sixbench_method::plan::{SeriesBy, Test};
+
+    const DUTS: [&str; 2] = ["unbound-dns64", "nsd-authority"];
+
+    /// A test for each set of lines.
+    fn plan(tests: &[&str]) -> String {
+        let test = |(number, lines): (usize, &&str)| {
+            let dut = if lines.contains("dns-authority") { "nsd-authority" } else { "unbound-dns64" };
+            format!("[[test]]\nname = \"t{number}\"\ndut = \"{dut}\"\n{lines}\n")
+        };
+        "name = \"p\"\n".to_owned() + &tests.iter().enumerate().map(test).collect::<String>()
+    }
+
+    fn tests(tests: &[&str]) -> Vec<Test> {
+        parse(&plan(tests), &DUTS).expect("a plan").plan.tests
+    }
+
+    fn mistakes(tests: &[&str]) -> String {
+        let source = plan(tests);
+        render("plan.toml", &source, &parse(&source, &DUTS).expect_err("mistakes"), false)
+    }
+
+    fn dns(test: &Test) -> &Dns {
+        test.measure.dns().expect("a test of a DNS server")
+    }
+
+    #[test]
+    fn a_test_that_says_nothing_is_what_the_rfc_requires() {
+        let tests = tests(&["measure = \"dns64\"", "measure = \"dns-authority\""]);
+        let Dns { timeout_ns, cached, with_aaaa, .. } = dns(&tests[0]);
+        assert_eq!((*timeout_ns, *cached, *with_aaaa), (1_000_000_000, 0, 0));
+        assert_eq!(dns(&tests[0]), &Dns::required(DnsRole::Dns64));
+        assert_eq!(dns(&tests[1]), &Dns { names: network("10.0.0.0/16"), ..Dns::required(DnsRole::Authority) });
+        assert_eq!(tests[0].frame_sizes.len(), 1, "queries have the size they have");
+        assert!(tests[0].series.is_none());
+    }
+
+    #[test]
+    fn every_key_is_taken() {
+        let lines = "measure = \"dns64\"\ndomain = \"example.test\"\nnames = \"10.0.0.0/14\"\ntimeout = \"250ms\"\ncached = \"20%\"\n\
+                     with-aaaa = \"40%\"\ncached-names = \"10k\"\nttl = \"2h\"\nsource-ports = 64\nauthority = \"nsd-authority\"";
+        let expected = Dns {
+            role: DnsRole::Dns64,
+            domain: "example.test".to_owned(),
+            names: "10.0.0.0/14".parse().expect("names"),
+            timeout_ns: 250_000_000,
+            cached: 20,
+            with_aaaa: 40,
+            cached_names: 10_000,
+            ttl_s: 7200,
+            ports: 64,
+            authority: Some("nsd-authority".to_owned()),
+        };
+        assert_eq!(dns(&tests(&[lines])[0]), &expected);
+    }
+
+    #[test]
+    fn a_grid_has_a_curve_for_each_share_of_aaaa_records_and_everything_cached_once() {
+        let tests = tests(&["measure = \"dns64\"\ncached = [\"0%\", \"50%\", \"100%\"]\nwith-aaaa = [\"0%\", \"40%\"]"]);
+        let told: Vec<_> = tests.iter().map(|test| (test.name.as_str(), dns(test).with_aaaa, dns(test).cached)).collect();
+        assert_eq!(
+            told,
+            [
+                ("t0.aaaa0.cached0", 0, 0),
+                ("t0.aaaa0.cached50", 0, 50),
+                ("t0.aaaa0.cached100", 0, 100),
+                ("t0.aaaa40.cached0", 40, 0),
+                ("t0.aaaa40.cached50", 40, 50),
+            ]
+        );
+        let series = tests.iter().map(|test| test.series.clone().expect("a series"));
+        assert!(series.clone().all(|series| series.by == SeriesBy::Cached));
+        assert_eq!(series.map(|series| series.name).collect::<std::collections::BTreeSet<_>>().len(), 2);
+    }
+
+    #[test]
+    fn one_list_is_one_series() {
+        let both =
+            tests(&["measure = \"dns64\"\ncached = [0, 20]", "measure = \"dns-authority\"\nwith-aaaa = [\"0%\", \"100%\"]"]);
+        let told: Vec<_> = both.iter().map(|test| test.name.as_str()).collect();
+        assert_eq!(told, ["t0.cached0", "t0.cached20", "t1.aaaa0", "t1.aaaa100"]);
+    }
+
+    #[test]
+    fn mistakes_of_dns_tests_are_told_each_at_its_line() {
+        insta::assert_snapshot!(mistakes(&[
+            "measure = \"dns64\"\ntimeout = \"1001ms\"",
+            "measure = \"dns64\"\nauthority = \"nsd-authorit\"",
+            "measure = \"dns64\"\nauthority = \"nsd-authority\"\nnames = \"10.0.0.0/8\"",
+            "measure = \"dns-authority\"\nnames = \"10.0.0.0/8\"",
+            "measure = \"dns64\"\nnames = \"10.0.0.1/8\"\ndomain = \"a..b\"\nttl = \"soon\"",
+            "measure = \"dns64\"\ncached = \"101%\"\nwith-aaaa = [20, \"some\"]\ncached-names = 0\nsource-ports = 5000",
+            "measure = \"dns-authority\"\ncached = \"20%\"\ncached-names = 5\nauthority = \"nsd-authority\"",
+            "measure = \"dns64\"\ncached = []\nwith-aaaa = []",
+            "cached = \"20%\"\ntimeout = \"1s\"",
+        ]));
+    }
+
+    #[test]
+    fn a_second_list_and_what_says_nothing_of_a_server_are_told_each_at_its_line() {
+        insta::assert_snapshot!(mistakes(&[
+            "measure = \"dns64\"\ncached = [0, 20]\nwith-aaaa = [0, 20]\ncores = [1, 2]",
+            "measure = \"dns64\"\nwith-aaaa = [0, 20]\ncores = [1, 2]",
+            "measure = \"dns64\"\nframe-sizes = [84, 128]",
+            "measure = \"dns64\"\nbackground = [\"0%\", \"10%\"]",
+            "measure = \"dns64\"\nbackground = \"10%\"",
+            "measure = \"dns64\"\nflows = 100",
+            "measure = \"dns64\"\nports = \"fixed\"",
+            "measure = \"dns64\"\ndirections = \"forward\"",
+            "measure = \"dns64\"\nleft-networks = 16",
+            "measure = \"dns64\"\nconnections = \"1k\"",
+        ]));
+    }
+}

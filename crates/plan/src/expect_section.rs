@@ -1,0 +1,262 @@
+//! What a `[[test]]` is expected to come to: a single rate, or tables with a quantity and its bounds.
+
+use super::reader::{Section, nearest};
+use super::test_section::Surroundings;
+use super::units;
+use sixbench_method::expectation::has_rate;
+use sixbench_method::measures::{Quantity, Unit};
+use sixbench_method::plan::{Expectation, Measure};
+use sixbench_method::terms::FrameSize;
+
+/// The parts of a test, and of the rest of the file, that matter to its expectations.
+pub(super) struct Expected<'a> {
+    pub(super) around: &'a Surroundings<'a>,
+    pub(super) measure: &'a Measure,
+    pub(super) sizes: &'a [FrameSize],
+}
+
+/// The bounded value: the rate that is searched for, or a quantity.
+#[derive(Clone, Copy, PartialEq)]
+enum What {
+    Rate,
+    Quantity(Quantity),
+}
+
+/// Reads `expect`. What no run could meet or miss is a mistake.
+pub(super) fn read_expectations(section: &Section<'_>, of: &Expected<'_>) -> Vec<Expectation> {
+    let Some(tables) = section.tables("expect", "expect") else {
+        let rate = section.value("expect", |text| of.bound(of.only_rate()?, text));
+        rate.inspect(|&rate| of.check_range(section, "expect", What::Rate, rate));
+        return rate.map(Expectation::at_least).into_iter().collect();
+    };
+    if tables.is_empty() && section.is_empty_list("expect") {
+        section.mistake("expect", "at least one expectation is needed");
+    }
+    tables.into_iter().filter_map(|table| of.read(table)).collect()
+}
+
+impl Expected<'_> {
+    fn read(&self, table: Section<'_>) -> Option<Expectation> {
+        let what = match table.is_given("quantity") {
+            true => table.value("quantity", |text| self.quantity(text)),
+            false => self.only_rate().map_err(|title| table.mistake("quantity", title)).ok(),
+        };
+        let frame_size = table.value("size", |text| self.size(text));
+        let rate = table.value("rate", |text| self.load(what, text));
+        if what == Some(What::Quantity(Quantity::FrameLossRate)) && !table.is_given("rate") {
+            table.mistake("rate", "a frame loss rate is of a load: `rate` is needed, one of the test's `rates`");
+        }
+        // Bounds of a quantity that was not understood have no unit.
+        let bound = |key| what.map(|what| table.value(key, |text| self.bound(what, text)))?;
+        let (at_least, at_most) = (bound("at-least"), bound("at-most"));
+        if !table.is_given("at-least") && !table.is_given("at-most") {
+            table.mistake("at-least", "an expectation needs `at-least`, `at-most`, or both");
+        }
+        if at_least.zip(at_most).is_some_and(|(least, most)| least > most) {
+            table.mistake("at-most", "`at-most` is below `at-least`: nothing could be both");
+        }
+        for (key, bound) in [("at-least", at_least), ("at-most", at_most)] {
+            what.zip(bound).inspect(|&(what, bound)| self.check_range(&table, key, what, bound));
+        }
+        let keys = ["quantity", "size", "rate", "at-least", "at-most"];
+        table.finish_with(&keys);
+        let quantity = match what? {
+            What::Rate => None,
+            What::Quantity(quantity) => Some(quantity),
+        };
+        Some(Expectation { quantity, frame_size, rate, at_least, at_most })
+    }
+
+    /// Returns the rate that is searched for, which is bounded if no quantity is given. Fails if the measure searches for no
+    /// rate.
+    fn only_rate(&self) -> Result<What, String> {
+        if has_rate(self.measure) {
+            return Ok(What::Rate);
+        }
+        let (measure, names) = (self.measure.name(), self.names().join(", "));
+        Err(format!(
+            "{measure} searches for no rate: say what is expected, {{ quantity = ..., at-least = ... }} with one of {names}"
+        ))
+    }
+
+    /// Returns the name of the rate: that of the measure if it searches for that rate itself, else `throughput`. `None` if the
+    /// measure has no rate.
+    fn rate_name(&self) -> Option<&'static str> {
+        let name = if self.measure.is_searched_rate() { self.measure.name() } else { "throughput" };
+        has_rate(self.measure).then_some(name)
+    }
+
+    fn names(&self) -> Vec<&'static str> {
+        let quantities = self.measure.info().quantities.iter().map(|quantity| quantity.name());
+        self.rate_name().into_iter().chain(quantities).collect()
+    }
+
+    fn quantity(&self, text: &str) -> Result<What, String> {
+        if self.rate_name() == Some(text) {
+            return Ok(What::Rate);
+        }
+        let own = self.measure.info().quantities.iter().find(|quantity| quantity.name() == text);
+        own.map(|quantity| What::Quantity(*quantity)).ok_or_else(|| {
+            let (measure, names) = (self.measure.name(), self.names());
+            match nearest(text, &names) {
+                Some(near) => format!("{measure} has no quantity `{text}`; did you mean `{near}`?"),
+                None => format!("{measure} has no quantity `{text}`; it has {}", names.join(", ")),
+            }
+        })
+    }
+
+    fn size(&self, text: &str) -> Result<FrameSize, String> {
+        if self.measure.needs_hosts() {
+            return Err(format!("{} has no frame sizes: leave `size` out", self.measure.name()));
+        }
+        let size = units::frame_size(text)?;
+        let known: Vec<String> = self.sizes.iter().map(ToString::to_string).collect();
+        let is_known = self.sizes.contains(&size);
+        is_known.then_some(size).ok_or_else(|| format!("the test has no frames of {size}; it has {}", known.join(", ")))
+    }
+
+    fn load(&self, what: Option<What>, text: &str) -> Result<sixbench_method::terms::FrameRate, String> {
+        if !matches!(what, Some(What::Quantity(Quantity::FrameLossRate))) {
+            return Err("`rate` belongs to the quantity frame-loss-rate: leave it out".to_owned());
+        }
+        let rate = units::rate(text)?;
+        match self.measure.own_rates().contains(&rate) {
+            true => Ok(rate),
+            false => Err(format!("the test does not try `{text}`: add it to its `rates`")),
+        }
+    }
+
+    /// Returns the number in the unit that the quantity is stored in.
+    fn bound(&self, what: What, text: &str) -> Result<f64, String> {
+        match what {
+            What::Rate => units::amount(text, self.measure.info().noun.per_second()),
+            What::Quantity(quantity) => match quantity.unit() {
+                Unit::Nanoseconds => units::signed_ns(text),
+                Unit::Percent => units::percent(text),
+                Unit::Octets => units::octets(text),
+                unit => units::amount(text, unit.symbol()),
+            },
+        }
+    }
+
+    /// Returns the lowest and the highest value that the search can come to, and the keys that set them. `None` if the quantity
+    /// has no such range.
+    fn range(&self, what: What) -> Option<(f64, f64, &'static str)> {
+        let search = self.around.search;
+        match what {
+            What::Rate => Some((search.minimum.0 as f64, search.maximum.0 as f64, "`minimum` and `maximum` in [search]")),
+            What::Quantity(_) => self.measure.most().map(|(most, keys)| (0.0, most, keys)),
+        }
+    }
+
+    /// Reports a bound outside the range that is searched: it can never be missed, or never be met.
+    fn check_range(&self, section: &Section<'_>, key: &'static str, what: What, bound: f64) {
+        let Some((low, high, keys)) = self.range(what) else { return };
+        if !(low..=high).contains(&bound) {
+            let title = format!("{bound} cannot be told: the search goes from {low} to {high}");
+            section.mistake_with_help(key, title, format!("change the expectation, or {keys}"));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{parse, render};
+    use sixbench_method::terms::FrameRate;
+
+    const DUTS: [&str; 1] = ["d"];
+
+    fn source(tests: &[&str]) -> String {
+        let test = |(index, keys): (usize, &&str)| format!("[[test]]\nname = \"t{index}\"\ndut = \"d\"\n{keys}\n");
+        "name = \"p\"\n[search]\nmaximum = \"1M\"\n".to_owned() + &tests.iter().enumerate().map(test).collect::<String>()
+    }
+
+    fn expected(keys: &str) -> Vec<Expectation> {
+        let source = source(&[keys]);
+        match parse(&source, &DUTS) {
+            Ok(loaded) => loaded.plan.tests[0].expect.clone(),
+            Err(mistakes) => panic!("{}", render("plan.toml", &source, &mistakes, false)),
+        }
+    }
+
+    fn mistakes(tests: &[&str]) -> String {
+        let source = source(tests);
+        render("plan.toml", &source, &parse(&source, &DUTS).expect_err("mistakes"), false)
+    }
+
+    #[test]
+    fn a_single_rate_is_expected_at_least_at_every_size() {
+        assert_eq!(expected("expect = \"100k\""), [Expectation::at_least(100_000.0)]);
+        assert_eq!(expected("expect = 100000"), [Expectation::at_least(100_000.0)]);
+        assert_eq!(expected(""), []);
+        assert_eq!(expected("measure = \"latency\"\nexpect = \"100k\""), [Expectation::at_least(100_000.0)]);
+    }
+
+    #[test]
+    fn quantities_have_bounds_in_their_own_units_and_perhaps_a_size() {
+        let keys = "measure = \"latency\"\nexpect = [{ quantity = \"throughput\", size = 84, at-least = \"50k\", at-most = \"1M\" },\n\
+                    { quantity = \"typical-latency\", at-most = \"0.3ms\" }]";
+        let throughput = Expectation { frame_size: Some(FrameSize(84)), at_most: Some(1e6), ..Expectation::at_least(50_000.0) };
+        let latency = Expectation {
+            quantity: Some(Quantity::TypicalLatency),
+            at_least: None,
+            at_most: Some(300_000.0),
+            ..Expectation::at_least(0.0)
+        };
+        assert_eq!(expected(keys), [throughput, latency]);
+        let of = |keys: &str| {
+            let found = expected(keys);
+            (found[0].quantity, found[0].at_least.or(found[0].at_most), found[0].rate)
+        };
+        assert_eq!(
+            of("measure = \"ipdv\"\nexpect = { quantity = \"ipdv-minimum\", at-least = \"-50us\" }"),
+            (Some(Quantity::IpdvMinimum), Some(-50_000.0), None)
+        );
+        assert_eq!(
+            of(
+                "measure = \"frame-loss-rate\"\nrates = [\"50k\", \"90k\"]\nexpect = { quantity = \"frame-loss-rate\", rate = \"50k\", at-most = \"0.1%\" }"
+            ),
+            (Some(Quantity::FrameLossRate), Some(0.1), Some(FrameRate(50_000)))
+        );
+        assert_eq!(
+            of(
+                "measure = \"response-time\"\nrate-per-client = 1000\nexpect = { quantity = \"memory-growth\", at-most = \"2MB\" }"
+            ),
+            (Some(Quantity::MemoryGrowth), Some(2e6), None)
+        );
+        assert_eq!(
+            of("measure = \"dns64\"\nexpect = { quantity = \"dns64\", at-least = \"10k\" }"),
+            (None, Some(10_000.0), None)
+        );
+    }
+
+    #[test]
+    fn what_no_run_could_meet_or_miss_is_told_at_its_line() {
+        insta::assert_snapshot!(mistakes(&[
+            "expect = \"2M\"",
+            "expect = { at-least = 500, at-most = \"1001k\" }",
+            "measure = \"pdv\"\nrate = \"10k\"\nexpect = \"50k\"",
+            "measure = \"back-to-back\"\nburst-rate = \"100k\"\nlongest-burst = \"1s\"\n\
+             expect = { quantity = \"back-to-back-frames\", at-least = \"101k\" }",
+            "frame-sizes = [84, 512]\nexpect = { size = 128, at-least = \"50k\" }",
+            "measure = \"dns64\"\nexpect = { size = 84, at-least = \"50k\" }",
+            "measure = \"frame-loss-rate\"\nrates = [\"50k\"]\nexpect = [{ quantity = \"frame-loss-rate\", at-most = \"1%\" },\n\
+             { quantity = \"frame-loss-rate\", rate = \"60k\", at-most = \"1%\" }]",
+        ]));
+    }
+
+    #[test]
+    fn slips_in_an_expectation_are_told_at_their_line() {
+        insta::assert_snapshot!(mistakes(&[
+            "expect = { quantity = \"troughput\", at-least = \"50k\" }",
+            "expect = { quantity = \"typical-latency\", at-most = \"1ms\" }",
+            "measure = \"latency\"\nexpect = [{ quantity = \"typical-latency\", at-most = \"0.3\" }]",
+            "expect = { at-leas = \"50k\" }",
+            "expect = { at-least = \"60k\", at-most = \"50k\" }",
+            "expect = { rate = \"50k\", at-least = \"50k\" }",
+            "expect = []",
+            "expect = [\"50k\"]",
+        ]));
+    }
+}

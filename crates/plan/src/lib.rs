@@ -1,0 +1,29 @@
+//! From the text of a plan file to a [`Plan`](sixbench_method::plan::Plan): every default filled in, every mistake found at once and shown at
+//! its line. The plans that come with sixbench are here, too. Nothing here opens a file, reads a clock or touches the machine.
+#![forbid(unsafe_code)]
+
+mod defaults;
+mod diagnostic;
+mod dns_section;
+mod expect_section;
+mod measure_section;
+mod plan_file;
+pub mod plans;
+mod reader;
+pub mod resolved;
+mod stateful_section;
+mod test_section;
+mod traffic_section;
+pub mod units;
+mod words;
+
+#[cfg(test)]
+mod types_tests;
+
+pub use defaults::{apply_profile, standard_search, standard_trial};
+pub use diagnostic::{Diagnostic, render};
+pub use plan_file::{Backend, Links, Loaded, SHORTEST_TRIAL_NS, links_of, load, parse, recipe_directories};
+pub use reader::nearest;
+pub use stateful_section::{MOST_COMBINATIONS, connections};
+pub use traffic_section::payload;
+pub use words::{backend, directions, profile};

@@ -1,0 +1,330 @@
+//! The plan file: what its tables and keys mean.
+
+use super::defaults::{standard_search, standard_trial};
+use super::diagnostic::Diagnostic;
+use super::reader::{Mistakes, Section};
+use super::resolved;
+use super::test_section::{Surroundings, read_tests};
+use super::units;
+use super::words::{Host, backend, core, count, host, identifier, interface, method, profile, start};
+use sixbench_method::plan::{Plan, Profile, SearchMethod, SearchSettings, TrialSettings};
+use sixbench_method::record::SkippedTest;
+use sixbench_testbed::{Library, Machine};
+use std::path::Path;
+use toml::de::DeTable;
+
+/// A plan, and the links and interfaces on which it runs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Loaded {
+    /// The plan, with every default filled in.
+    pub plan: Plan,
+    /// The links on which it runs.
+    pub links: Links,
+    /// Optional tests that are no longer in the plan, since their devices are not available here.
+    pub left_out: Vec<SkippedTest>,
+}
+
+/// The links on which frames leave and come back.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Links {
+    /// Two interfaces of this machine, cabled to the DUT. `None` means namespaces and veth, built for the run.
+    pub interfaces: Option<(String, String)>,
+    /// The machine at the other ends of the cables, where the testbed sets it up; `None` where the user does.
+    pub machine: Option<Machine>,
+    /// The backend that sends and receives.
+    pub io: Backend,
+    /// Cores of the tester's threads; if empty, they are chosen automatically.
+    pub tester_cores: Vec<u32>,
+    /// Cores of a DUT in a namespace; if empty, they are chosen automatically.
+    pub dut_cores: Vec<u32>,
+}
+
+/// The way frames are sent and received.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Backend {
+    /// AF_XDP if it works, else AF_PACKET.
+    #[default]
+    Auto,
+    /// AF_PACKET.
+    Packet,
+    /// AF_XDP.
+    Xdp,
+}
+
+/// Reads a plan file, or a resolved plan. `duts` are the names of the known recipes.
+///
+/// # Errors
+/// All mistakes of the file, each with its place.
+pub fn parse(source: &str, duts: &[&str]) -> Result<Loaded, Vec<Diagnostic>> {
+    let (table, syntax) = DeTable::parse_recoverable(source);
+    if !syntax.is_empty() {
+        let diagnostic = |e: &toml::de::Error| Diagnostic::new(e.span().unwrap_or(0..0), e.message());
+        return Err(syntax.iter().map(diagnostic).collect());
+    }
+    if resolved::is_resolved(table.get_ref()) {
+        return resolved::parse(source, duts);
+    }
+    let mistakes = Mistakes::default();
+    let file = Section::new(table.get_ref(), 0..source.len().min(1), "the plan", &mistakes);
+    let loaded = read_file(file, duts);
+    let found = mistakes.into_inner();
+    match loaded {
+        Some(loaded) if found.is_empty() => Ok(loaded),
+        _ => Err(found),
+    }
+}
+
+/// Reads a plan file, or a resolved plan, of devices in `library`. Does the same as [`parse`], and notes which tests have no frame of
+/// IPv6, which the recipes of their devices say.
+///
+/// # Errors
+/// All mistakes of the file, each with its place.
+pub fn load(source: &str, library: &Library) -> Result<Loaded, Vec<Diagnostic>> {
+    let mut loaded = parse(source, &library.names())?;
+    for test in &mut loaded.plan.tests {
+        let traffic = library.get(&test.dut).map(|recipe| &recipe.foreground);
+        let is_ipv4 = traffic.is_some_and(|t| t.left.source.is_ipv4() && t.right.source.is_ipv4());
+        test.ipv4_only = is_ipv4 && test.foreground.background_percent() == 0.0;
+    }
+    Ok(loaded)
+}
+
+/// Returns the directories of further recipes that a plan names, as written; mistakes are left for [`parse`] to report.
+pub fn recipe_directories(source: &str) -> Vec<String> {
+    let (table, _) = DeTable::parse_recoverable(source);
+    let directories = table.get_ref().get("recipes").and_then(|value| value.get_ref().as_array());
+    directories.into_iter().flatten().filter_map(|item| Some(item.get_ref().as_str()?.to_owned())).collect()
+}
+
+/// Returns the links of a plan that was read before; its tests do not matter, nor do mistakes.
+pub fn links_of(source: &str) -> Links {
+    let (table, _) = DeTable::parse_recoverable(source);
+    let mistakes = Mistakes::default();
+    let file = Section::new(table.get_ref(), 0..0, "the plan", &mistakes);
+    file.section("testbed", "[testbed]").map(|section| read_links(section).0).unwrap_or_default()
+}
+
+fn read_file(file: Section<'_>, duts: &[&str]) -> Option<Loaded> {
+    let name = file.required_text("name", identifier);
+    let profile = file.text("profile", profile).unwrap_or(Profile::Smoke);
+    let seed = file.number("seed", |t| t.parse().map_err(|_| format!("expected a whole number, not `{t}`")));
+    let interleave = file.truth("interleave").unwrap_or(false);
+    // Read before, by `recipe_directories`.
+    let _ = file.texts("recipes", |text| Ok(text.to_owned()));
+    let trial = file.section("trial", "[trial]").map_or(standard_trial(profile), |s| read_trial(s, profile));
+    let search = file.section("search", "[search]").map_or(standard_search(profile), |s| read_search(s, profile));
+    let (links, link_rate) = file.section("testbed", "[testbed]").map(read_links).unwrap_or_default();
+    let tests = read_tests(&file, &Surroundings { profile, trial, search: &search, link_rate, duts });
+    file.finish();
+    // Durations of one's own make a plan neither of the named profiles.
+    let profile = if trial == standard_trial(profile) { profile } else { Profile::Custom };
+    let plan = Plan { name: name?, profile, seed: seed.unwrap_or(42), trial, search, link_rate, interleave, tests: tests? };
+    Some(Loaded { plan, links, left_out: Vec::new() })
+}
+
+fn read_trial(section: Section<'_>, profile: Profile) -> TrialSettings {
+    let standard = standard_trial(profile);
+    let time = |key, default| section.value(key, units::duration_ns).unwrap_or(default);
+    let trial = TrialSettings {
+        duration_ns: time("duration", standard.duration_ns),
+        residual_ns: time("residual", standard.residual_ns),
+        rest_ns: time("rest", standard.rest_ns),
+        frame_timeout_ns: time("frame-timeout", standard.frame_timeout_ns),
+        stall_ns: time("stall", standard.stall_ns),
+    };
+    check_trial(&section, &trial);
+    section.finish();
+    trial
+}
+
+/// The shortest `duration` that a plan may ask for.
+pub const SHORTEST_TRIAL_NS: u64 = 10_000_000;
+
+pub(super) fn check_trial(section: &Section<'_>, trial: &TrialSettings) {
+    if trial.duration_ns < SHORTEST_TRIAL_NS {
+        section.mistake("duration", "a trial lasts at least 10ms");
+    }
+    if trial.stall_ns == 0 {
+        section.mistake("stall", "the stall bound must be above zero");
+    }
+}
+
+fn read_search(section: Section<'_>, profile: Profile) -> SearchSettings {
+    let standard = standard_search(profile);
+    let goals = section.list("loss-goals", units::loss).unwrap_or(standard.goals);
+    let several = if goals.len() > 1 { SearchMethod::Mlrsearch } else { standard.method };
+    let search = SearchSettings {
+        method: section.text("method", method).unwrap_or(several),
+        minimum: section.value("minimum", units::rate).unwrap_or(standard.minimum),
+        maximum: section.value("maximum", units::rate).unwrap_or(standard.maximum),
+        width: section.value("width", units::ratio).unwrap_or(standard.width),
+        goals,
+        max_invalid: section.number("max-invalid", count).unwrap_or(standard.max_invalid),
+        start: section.text("start", start).unwrap_or(standard.start),
+    };
+    check_search(&section, &search);
+    section.finish();
+    search
+}
+
+pub(super) fn check_search(section: &Section<'_>, search: &SearchSettings) {
+    if search.minimum >= search.maximum {
+        section.mistake("minimum", "the minimum rate must be below the maximum");
+    }
+    if !(0.0001..=0.5).contains(&search.width) {
+        section.mistake("width", "the width must be between 0.01% and 50%");
+    }
+    if search.goals.is_empty() {
+        section.mistake("loss-goals", "at least one loss goal is needed");
+    }
+    if search.method == SearchMethod::Binary && search.goals.len() > 1 {
+        let help = "use method = \"mlrsearch\" for several goals in one search";
+        section.mistake_with_help("method", "a binary search has one loss goal", help);
+    }
+}
+
+pub(super) fn read_links(section: Section<'_>) -> (Links, Option<u64>) {
+    let left = section.text("left", interface);
+    let right = section.text("right", interface);
+    if left.is_some() != right.is_some() {
+        section.mistake("left", "real interfaces come in pairs: give both `left` and `right`");
+    }
+    if left.is_some() && left == right {
+        section.mistake("right", "left and right must be two interfaces");
+    }
+    let interfaces = left.zip(right);
+    let links = Links {
+        machine: read_machine(&section, interfaces.is_some()),
+        interfaces,
+        io: section.text("io", backend).unwrap_or_default(),
+        tester_cores: section.numbers("tester-cores", core).unwrap_or_default(),
+        dut_cores: section.numbers("dut-cores", core).unwrap_or_default(),
+    };
+    let link_rate = section.value("link-rate", units::bit_rate);
+    section.finish();
+    (links, link_rate)
+}
+
+/// Returns the machine of the DUT. The keys that belong to one are a mistake without one.
+fn read_machine(section: &Section<'_>, has_interfaces: bool) -> Option<Machine> {
+    let host = section.text("host", host);
+    let keys = ["dut-left", "dut-right"];
+    let [left, right] = keys.map(|key| section.text(key, interface));
+    let config = section.text("ssh-config", |text| Ok(text.to_owned()));
+    // Where the host was not understood, it is not known which of the other keys belong to it.
+    let host = if section.is_given("host") { host? } else { Host::default() };
+    let Host::Ssh(name) = host else {
+        for key in keys.into_iter().chain(["ssh-config"]).filter(|key| section.is_given(key)) {
+            section.mistake_with_help(key, format!("`{key}` is of a DUT over ssh"), "add host = \"ssh:NAME\", or leave it out");
+        }
+        return None;
+    };
+    if !has_interfaces {
+        section.mistake("host", "a DUT over ssh is cabled to interfaces of this machine: give `left` and `right`");
+    }
+    for key in keys.into_iter().filter(|key| !section.is_given(key)) {
+        section.mistake("host", format!("a DUT over ssh needs a `{key}`: the interface of it that is cabled to ours"));
+    }
+    if left.is_some() && left == right {
+        section.mistake("dut-right", "dut-left and dut-right must be two interfaces");
+    }
+    Some(Machine::new(&name, config.as_deref().map(Path::new), [left?, right?]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::render;
+    use sixbench_method::plan::{Measure, Traffic};
+    use sixbench_method::repeat::Repetition;
+    use sixbench_method::terms::Directions;
+
+    const DUTS: [&str; 2] = ["linux-ipv4", "tayga-siit"];
+
+    const SMALLEST: &str = "name = \"p\"\n[[test]]\nname = \"t\"\ndut = \"linux-ipv4\"\n";
+
+    #[test]
+    fn the_smallest_plan_gets_every_default() {
+        let plan = parse(SMALLEST, &DUTS).expect("a plan").plan;
+        assert_eq!(plan.profile, Profile::Smoke);
+        assert_eq!(plan.tests[0].frame_sizes.len(), 8);
+        assert_eq!(plan.tests[0].traffic, Traffic::RFC_4814);
+        assert_eq!(plan.tests[0].measure, Measure::Throughput);
+        assert_eq!(plan.tests[0].directions, Directions::Both);
+    }
+
+    #[test]
+    fn the_rfc_profile_has_the_durations_of_the_rfc() {
+        let plan = parse(&format!("profile = \"rfc\"\n{SMALLEST}"), &DUTS).expect("a plan").plan;
+        assert_eq!(plan.trial.duration_ns, 60_000_000_000);
+        assert_eq!(plan.trial.rest_ns, 5_000_000_000);
+        assert_eq!(plan.tests[0].repetitions, Repetition::Fixed(20));
+    }
+
+    #[test]
+    fn durations_of_ones_own_are_no_named_profile() {
+        let plan = parse(&format!("profile = \"rfc\"\n{SMALLEST}[trial]\nduration = \"5s\"\n"), &DUTS);
+        assert_eq!(plan.expect("a plan").plan.profile, Profile::Custom);
+    }
+
+    #[test]
+    fn all_mistakes_are_told_at_once_each_at_its_line() {
+        let source = "name = \"two words\"
+profil = \"rfc\"
+
+[search]
+minimum = \"2M\"
+maximum = \"1M\"
+width = \"1%\"
+
+[[test]]
+name = \"a\"
+dut = \"linux-ipv5\"
+frame-sizes = [64, 512, 10000]
+directions = \"sideways\"
+
+[[test]]
+name = \"a\"
+dut = \"tayga-siit\"
+background = \"110%\"
+";
+        let mistakes = parse(source, &DUTS).expect_err("mistakes");
+        insta::assert_snapshot!(render("plan.toml", source, &mistakes, false));
+    }
+
+    #[test]
+    fn broken_toml_is_shown_at_its_place() {
+        let source = "name = \"p\"\n[[test]\nname = 3\n";
+        let mistakes = parse(source, &DUTS).expect_err("mistakes");
+        assert_eq!(source[..mistakes[0].span.start].lines().count(), 2, "{mistakes:?}");
+    }
+
+    #[test]
+    fn a_dut_over_ssh_has_interfaces_on_both_machines() {
+        let testbed = "[testbed]\nleft = \"e0\"\nright = \"e1\"\nhost = \"ssh:dut\"\ndut-left = \"f0\"\ndut-right = \"f1\"\n";
+        let links = parse(&format!("{SMALLEST}{testbed}"), &DUTS).expect("a plan").links;
+        assert_eq!(links.machine, Some(Machine::new("dut", None, ["f0", "f1"].map(str::to_owned))));
+        let netns = parse(&format!("{SMALLEST}[testbed]\nhost = \"netns\"\n"), &DUTS).expect("a plan").links;
+        assert_eq!(netns, Links::default());
+    }
+
+    #[test]
+    fn mistakes_of_a_dut_over_ssh_are_told_each_at_its_line() {
+        for (name, testbed) in [
+            ("half", "host = \"ssh:dut\"\ndut-left = \"f0\"\n"),
+            ("no_host", "left = \"e0\"\nright = \"e1\"\ndut-left = \"f0\"\nssh-config = \"c\"\n"),
+            ("strange", "left = \"e0\"\nright = \"e1\"\ndut-left = \"f0\"\nhost = \"ssh:-oProxyCommand=x\"\n"),
+            ("twice", "left = \"e0\"\nright = \"e1\"\nhost = \"ssh:dut\"\ndut-left = \"f0\"\ndut-right = \"f0\"\n"),
+        ] {
+            let source = format!("{SMALLEST}[testbed]\n{testbed}");
+            let mistakes = parse(&source, &DUTS).expect_err("mistakes");
+            insta::assert_snapshot!(format!("ssh_{name}"), render("plan.toml", &source, &mistakes, false));
+        }
+    }
+
+    #[test]
+    fn a_plan_without_tests_is_a_mistake() {
+        let mistakes = parse("name = \"p\"\n", &DUTS).expect_err("mistakes");
+        assert_eq!(mistakes[0].title, "the plan holds no test");
+    }
+}

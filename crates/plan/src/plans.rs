@@ -1,0 +1,63 @@
+//! The plans that come with sixbench, as they are in `plans/`: no clone of the repository is needed.
+
+use std::path::Path;
+
+/// A plan that comes with sixbench.
+#[derive(Clone, Copy)]
+pub struct Ready {
+    /// Its name, which is that of its file without the extension.
+    pub name: &'static str,
+    /// The text of its file.
+    pub text: &'static str,
+}
+
+/// The names and texts of the ready plans, as the build script lists them, by name.
+const PLANS: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/plans.rs"));
+const DEVICES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/devices.rs"));
+
+/// Returns all ready plans: the one to begin with, then the others by name.
+pub fn ready() -> impl Iterator<Item = Ready> {
+    let all = || PLANS.iter().map(|&(name, text)| Ready { name, text });
+    let is_first = |plan: &Ready| plan.name == "quickstart";
+    all().filter(is_first).chain(all().filter(move |plan| !is_first(plan)))
+}
+
+/// Returns the paths and texts of the recipes in `plans/devices`, which some of the plans name.
+pub fn devices() -> Vec<(String, String)> {
+    DEVICES.iter().map(|(name, text)| (format!("plans/devices/{name}.toml"), (*text).to_owned())).collect()
+}
+
+impl Ready {
+    /// Returns its path in the repository, by which lists name it.
+    pub fn path(&self) -> String {
+        format!("plans/{}.toml", self.name)
+    }
+
+    /// Returns its first line without the comment's sign: what it is for.
+    pub fn summary(&self) -> &'static str {
+        self.text.lines().next().unwrap_or_default().trim_start_matches('#').trim()
+    }
+}
+
+/// Returns the plan that a path outside of the repository means: `quickstart`, `quickstart.toml`, `plans/quickstart.toml`.
+pub fn find(path: &Path) -> Option<Ready> {
+    let path = path.strip_prefix(".").unwrap_or(path);
+    let path = path.strip_prefix("plans").unwrap_or(path).to_str()?;
+    let name = path.strip_suffix(".toml").unwrap_or(path);
+    ready().find(|plan| plan.name == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_ready_plan_is_found_by_name_file_and_path() {
+        for path in ["quickstart", "quickstart.toml", "plans/quickstart.toml", "./plans/quickstart"] {
+            assert_eq!(find(Path::new(path)).map(|plan| plan.name), Some("quickstart"), "{path}");
+        }
+        for path in ["", "plans", "quick", "other/quickstart.toml", "/plans/quickstart.toml", "plans/plans/quickstart"] {
+            assert!(find(Path::new(path)).is_none(), "{path}");
+        }
+    }
+}

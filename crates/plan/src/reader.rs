@@ -1,0 +1,272 @@
+//! Reads a TOML table key by key, remembering what was not understood: so that all mistakes of a file are told at once.
+
+use super::diagnostic::Diagnostic;
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::ops::Range;
+use toml::Spanned;
+use toml::de::{DeInteger, DeTable, DeValue};
+
+/// The mistakes found so far.
+#[derive(Default)]
+pub(crate) struct Mistakes(RefCell<Vec<Diagnostic>>);
+
+impl Mistakes {
+    pub(crate) fn add(&self, mistake: Diagnostic) {
+        self.0.borrow_mut().push(mistake);
+    }
+
+    pub(crate) fn into_inner(self) -> Vec<Diagnostic> {
+        self.0.into_inner()
+    }
+}
+
+/// A table being read.
+pub(crate) struct Section<'a> {
+    table: &'a DeTable<'a>,
+    /// The place of the table, for mistakes about keys that are missing in it.
+    pub(crate) span: Range<usize>,
+    /// Its name in messages, such as `[trial]`.
+    name: &'static str,
+    known: RefCell<BTreeSet<&'static str>>,
+    mistakes: &'a Mistakes,
+}
+
+impl<'a> Section<'a> {
+    pub(crate) fn new(table: &'a DeTable<'a>, span: Range<usize>, name: &'static str, mistakes: &'a Mistakes) -> Self {
+        Self { table, span, name, known: RefCell::default(), mistakes }
+    }
+
+    fn get(&self, key: &'static str) -> Option<&'a Spanned<DeValue<'a>>> {
+        self.known.borrow_mut().insert(key);
+        self.table.get(key)
+    }
+
+    /// Returns the quantity `key`, as `read` understands its text: a string with a unit, or a number, which is read as its
+    /// digits. `None` if it is missing or a mistake.
+    pub(crate) fn value<T>(&self, key: &'static str, read: impl Fn(&str) -> Result<T, String>) -> Option<T> {
+        self.scalar(self.get(key)?, Kind::Quantity, &read)
+    }
+
+    /// Returns the string `key`; `None` if it is missing or a mistake.
+    pub(crate) fn text<T>(&self, key: &'static str, read: impl Fn(&str) -> Result<T, String>) -> Option<T> {
+        self.scalar(self.get(key)?, Kind::Text, &read)
+    }
+
+    /// Returns the whole number `key`; `None` if it is missing or a mistake.
+    pub(crate) fn number<T>(&self, key: &'static str, read: impl Fn(&str) -> Result<T, String>) -> Option<T> {
+        self.scalar(self.get(key)?, Kind::Number, &read)
+    }
+
+    /// Returns the boolean value of `key`; `None` if it is missing or not a boolean, which is a mistake.
+    pub(crate) fn truth(&self, key: &'static str) -> Option<bool> {
+        self.scalar(self.get(key)?, Kind::Truth, &|text| Ok(text == "true"))
+    }
+
+    /// Does the same as [`Section::value`], and reports a missing key.
+    pub(crate) fn required<T>(&self, key: &'static str, read: impl Fn(&str) -> Result<T, String>) -> Option<T> {
+        self.check_given(key);
+        self.value(key, read)
+    }
+
+    /// Does the same as [`Section::text`], and reports a missing key.
+    pub(crate) fn required_text<T>(&self, key: &'static str, read: impl Fn(&str) -> Result<T, String>) -> Option<T> {
+        self.check_given(key);
+        self.text(key, read)
+    }
+
+    fn check_given(&self, key: &'static str) {
+        if self.get(key).is_none() {
+            self.mistakes.add(Diagnostic::new(self.span.clone(), format!("{} needs a `{key}`", self.name)));
+        }
+    }
+
+    /// Returns a list of quantities; a single one may stand without brackets.
+    pub(crate) fn list<T>(&self, key: &'static str, read: impl Fn(&str) -> Result<T, String>) -> Option<Vec<T>> {
+        self.items(key, Kind::Quantity, read)
+    }
+
+    /// Returns a list of strings; a single one may stand without brackets.
+    pub(crate) fn texts<T>(&self, key: &'static str, read: impl Fn(&str) -> Result<T, String>) -> Option<Vec<T>> {
+        self.items(key, Kind::Text, read)
+    }
+
+    /// Returns a list of whole numbers; a single one may stand without brackets.
+    pub(crate) fn numbers<T>(&self, key: &'static str, read: impl Fn(&str) -> Result<T, String>) -> Option<Vec<T>> {
+        self.items(key, Kind::Number, read)
+    }
+
+    fn items<T>(&self, key: &'static str, kind: Kind, read: impl Fn(&str) -> Result<T, String>) -> Option<Vec<T>> {
+        let value = self.get(key)?;
+        match value.get_ref() {
+            DeValue::Array(items) => Some(items.iter().filter_map(|item| self.scalar(item, kind, &read)).collect()),
+            _ => self.scalar(value, kind, &read).map(|one| vec![one]),
+        }
+    }
+
+    /// Returns whether `key` is given at all.
+    pub(crate) fn is_given(&self, key: &str) -> bool {
+        self.table.contains_key(key)
+    }
+
+    /// Returns whether `key` is given at all; it counts as known.
+    pub(crate) fn mentions(&self, key: &'static str) -> bool {
+        self.get(key).is_some()
+    }
+
+    /// Returns whether `key` is a string.
+    pub(crate) fn is_text(&self, key: &str) -> bool {
+        self.table.get(key).is_some_and(|value| value.get_ref().is_str())
+    }
+
+    /// Returns whether `key` holds a list without a single item.
+    pub(crate) fn is_empty_list(&self, key: &str) -> bool {
+        self.table.get(key).is_some_and(|value| value.get_ref().as_array().is_some_and(|items| items.is_empty()))
+    }
+
+    /// Returns the table `key` below this one. Any other value is a mistake.
+    pub(crate) fn section(&self, key: &'static str, name: &'static str) -> Option<Section<'a>> {
+        let value = self.get(key)?;
+        match value.get_ref() {
+            DeValue::Table(table) => Some(Section::new(table, value.span(), name, self.mistakes)),
+            other => self.wrong_type(value.span(), &format!("a table [{key}]"), other.type_str()),
+        }
+    }
+
+    /// Returns the table `key` below this one; `None` for any other value, which is left to be read otherwise.
+    pub(crate) fn table(&self, key: &'static str, name: &'static str) -> Option<Section<'a>> {
+        let value = self.get(key)?;
+        match value.get_ref() {
+            DeValue::Table(table) => Some(Section::new(table, value.span(), name, self.mistakes)),
+            _ => None,
+        }
+    }
+
+    /// Returns the tables of the array of tables `key`.
+    pub(crate) fn sections(&self, key: &'static str, name: &'static str) -> Vec<Section<'a>> {
+        let Some(value) = self.get(key) else {
+            return Vec::new();
+        };
+        let DeValue::Array(items) = value.get_ref() else {
+            let _: Option<()> = self.wrong_type(value.span(), &format!("tables [[{key}]]"), value.get_ref().type_str());
+            return Vec::new();
+        };
+        let section = |item: &'a Spanned<DeValue<'a>>| match item.get_ref() {
+            DeValue::Table(table) => Some(Section::new(table, item.span(), name, self.mistakes)),
+            other => self.wrong_type(item.span(), &format!("a table [[{key}]]"), other.type_str()),
+        };
+        items.iter().filter_map(section).collect()
+    }
+
+    /// Returns one table or several, if the value of `key` is a table or a list; `None` for any other value, which is left to
+    /// be read otherwise.
+    pub(crate) fn tables(&self, key: &'static str, name: &'static str) -> Option<Vec<Section<'a>>> {
+        let value = self.get(key)?;
+        let section = |item: &'a Spanned<DeValue<'a>>| match item.get_ref() {
+            DeValue::Table(table) => Some(Section::new(table, item.span(), name, self.mistakes)),
+            other => self.wrong_type(item.span(), &format!("tables {{ ... }} in `{key}`"), other.type_str()),
+        };
+        match value.get_ref() {
+            DeValue::Table(_) => Some(section(value).into_iter().collect()),
+            DeValue::Array(items) => Some(items.iter().filter_map(section).collect()),
+            _ => None,
+        }
+    }
+
+    /// Returns the place of the value of `key`, or that of the table if the key is missing.
+    pub(crate) fn span_of(&self, key: &str) -> Range<usize> {
+        self.table.get(key).map_or_else(|| self.span.clone(), Spanned::span)
+    }
+
+    pub(crate) fn mistake(&self, key: &str, title: impl Into<String>) {
+        self.mistakes.add(Diagnostic::new(self.span_of(key), title));
+    }
+
+    pub(crate) fn mistake_with_help(&self, key: &str, title: impl Into<String>, help: impl Into<String>) {
+        self.mistakes.add(Diagnostic::new(self.span_of(key), title).help(help));
+    }
+
+    /// Does the same as [`Section::finish`], and counts `keys` as known, which were not read because of another mistake.
+    pub(crate) fn finish_with(self, keys: &[&'static str]) {
+        self.known.borrow_mut().extend(keys);
+        self.finish();
+    }
+
+    /// Reports the keys that no reader has asked for. Call it when everything else was read.
+    pub(crate) fn finish(self) {
+        let known = self.known.borrow();
+        for key in self.table.keys().filter(|key| !known.contains(key.get_ref().as_ref())) {
+            let title = format!("unknown key `{}` in {}", key.get_ref(), self.name);
+            let mistake = Diagnostic::new(key.span(), title);
+            let all: Vec<&str> = known.iter().copied().collect();
+            self.mistakes.add(match nearest(key.get_ref(), &all) {
+                Some(near) => mistake.help(format!("did you mean `{near}`?")),
+                None => mistake.help(format!("known keys: {}", all.join(", "))),
+            });
+        }
+    }
+
+    fn scalar<T>(&self, value: &Spanned<DeValue<'_>>, kind: Kind, read: &impl Fn(&str) -> Result<T, String>) -> Option<T> {
+        let text = match (value.get_ref(), kind) {
+            (DeValue::String(text), Kind::Text | Kind::Quantity) => text.to_string(),
+            (DeValue::Integer(number), Kind::Number | Kind::Quantity) => digits(number),
+            (DeValue::Float(number), Kind::Quantity) => number.as_str().to_owned(),
+            (DeValue::Boolean(truth), Kind::Truth) => truth.to_string(),
+            (other, kind) => return self.wrong_type(value.span(), kind.title(), other.type_str()),
+        };
+        read(&text).map_err(|title| self.mistakes.add(Diagnostic::new(value.span(), title))).ok()
+    }
+
+    fn wrong_type<T>(&self, span: Range<usize>, expected: &str, got: &str) -> Option<T> {
+        self.mistakes.add(Diagnostic::new(span, format!("expected {expected}, found a TOML {got}")));
+        None
+    }
+}
+
+/// The kind of TOML value that a key takes.
+#[derive(Clone, Copy)]
+enum Kind {
+    Text,
+    Number,
+    Truth,
+    Quantity,
+}
+
+impl Kind {
+    fn title(self) -> &'static str {
+        match self {
+            Self::Text => "a string in quotes",
+            Self::Number => "a whole number without quotes",
+            Self::Truth => "true or false without quotes",
+            Self::Quantity => "a number, or a string with a number and its unit",
+        }
+    }
+}
+
+/// Returns the number in decimal digits, however it is written: TOML has hexadecimal, octal and binary numbers, too.
+fn digits(number: &DeInteger<'_>) -> String {
+    let text = number.as_str();
+    i128::from_str_radix(text, number.radix()).map_or_else(|_| text.to_owned(), |number| number.to_string())
+}
+
+/// Returns the candidate that begins with the word, or differs in at most a third of its letters.
+pub fn nearest<'c>(word: &str, candidates: &[&'c str]) -> Option<&'c str> {
+    let begins = candidates.iter().find(|c| word.len() > 2 && c.starts_with(word));
+    if let Some(candidate) = begins {
+        return Some(candidate);
+    }
+    let best = candidates.iter().map(|c| (strsim::levenshtein(word, c), *c)).min()?;
+    (best.0 <= best.1.len().max(3) / 3).then_some(best.1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slip_of_the_finger_is_recognised() {
+        assert_eq!(nearest("frame-size", &["frame-sizes", "dut"]), Some("frame-sizes"));
+        assert_eq!(nearest("tayga", &["linux-ipv4", "tayga-siit"]), Some("tayga-siit"));
+        assert_eq!(nearest("colour", &["frame-sizes", "dut"]), None);
+    }
+}

@@ -1,0 +1,181 @@
+//! A resolved plan as text: what `resolved.toml` of a results directory holds. It is the plan with every default filled in, and with what
+//! belongs to the file rather than to the measurements: where the run took place, and where its recipes are. So it can be checked, shown and
+//! run as any plan file.
+
+use super::diagnostic::Diagnostic;
+use super::plan_file::{Loaded, check_search, check_trial, read_links};
+use super::reader::{Mistakes, Section};
+use super::units;
+use super::words::known_dut;
+use serde::Deserialize;
+use sixbench_method::plan::Plan;
+use std::collections::BTreeSet;
+use toml::de::DeTable;
+
+/// The keys of a resolved plan beside those of [`Plan`].
+const TESTBED: &str = "testbed";
+const RECIPES: &str = "recipes";
+const DIGEST: &str = "plan-digest";
+
+const INTRODUCTION: &str = "\
+# The plan with every default filled in, written by sixbench. Times are in nanoseconds, rates in frames/s per direction.
+# It is a plan itself: `sixbench run` with this file repeats the run.
+";
+
+/// Returns the text for a plan that was read from `source`; its recipes are in the directory `recipes` beside it.
+///
+/// # Errors
+/// A number that TOML has no room for.
+pub fn write(plan: &Plan, source: &str, recipes: &str) -> Result<String, toml::ser::Error> {
+    let mut own = toml::Table::new();
+    own.insert(RECIPES.to_owned(), vec![recipes].into());
+    own.insert(DIGEST.to_owned(), digest(source).into());
+    let written: toml::Table = toml::from_str(source).unwrap_or_default();
+    let testbed: toml::Table = written.into_iter().filter(|(key, _)| key == TESTBED).collect();
+    Ok(format!("{INTRODUCTION}{}{}\n{}", toml::to_string(&own)?, toml::to_string(plan)?, toml::to_string(&testbed)?))
+}
+
+/// Returns the digest of the plan file that a resolved plan was made of; those of earlier versions have none.
+pub fn digest_in(resolved: &str) -> Option<String> {
+    let table: toml::Table = toml::from_str(resolved).ok()?;
+    table.get(DIGEST)?.as_str().map(str::to_owned)
+}
+
+/// Returns the FNV-1a digest of 64 bits, which tells a changed plan from an unchanged one. It does not protect against forgery.
+pub fn digest(source: &str) -> String {
+    let step = |hash: u64, octet: u8| (hash ^ u64::from(octet)).wrapping_mul(0x0000_0100_0000_01b3);
+    format!("{:016x}", source.bytes().fold(0xcbf2_9ce4_8422_2325, step))
+}
+
+/// Returns whether the file is a resolved plan, which has `duration-ns`. Plan files have `duration`, with a unit.
+pub(super) fn is_resolved(file: &DeTable<'_>) -> bool {
+    let trial = file.get("trial").and_then(|value| value.get_ref().as_table());
+    trial.is_some_and(|trial| trial.contains_key("duration-ns"))
+}
+
+/// Reads a resolved plan. `duts` are the names of the known recipes.
+pub(super) fn parse(source: &str, duts: &[&str]) -> Result<Loaded, Vec<Diagnostic>> {
+    let plan = plan_of(source).map_err(|mistake| vec![mistake])?;
+    let (table, _) = DeTable::parse_recoverable(source);
+    let mistakes = Mistakes::default();
+    let file = Section::new(table.get_ref(), 0..source.len().min(1), "the plan", &mistakes);
+    check(&file, &plan, duts);
+    let links = file.section(TESTBED, "[testbed]").map(read_links).unwrap_or_default().0;
+    let found = mistakes.into_inner();
+    if found.is_empty() { Ok(Loaded { plan, links, left_out: Vec::new() }) } else { Err(found) }
+}
+
+/// Reads the plan of a resolved plan file, without the keys that belong to the file only.
+///
+/// # Errors
+/// The first mistake that keeps the text from being a resolved plan of this version.
+pub fn plan_of(source: &str) -> Result<Plan, Diagnostic> {
+    let mistake = |error: &toml::de::Error| Diagnostic::new(error.span().unwrap_or(0..0), error.message());
+    let mut table = DeTable::parse(source).map_err(|error| mistake(&error))?;
+    for key in [TESTBED, RECIPES, DIGEST] {
+        table.get_mut().remove(key);
+    }
+    Plan::deserialize(toml::Deserializer::from(table)).map_err(|error| mistake(&error))
+}
+
+/// Checks what a plan file must satisfy, in case the user has edited the resolved plan.
+fn check(file: &Section<'_>, plan: &Plan, duts: &[&str]) {
+    if let Some(section) = file.section("trial", "[trial]") {
+        check_trial(&section, &plan.trial);
+    }
+    if let Some(section) = file.section("search", "[search]") {
+        check_search(&section, &plan.search);
+    }
+    let tests = file.sections("test", "[[test]]");
+    if tests.is_empty() {
+        file.mistake_with_help("test", "the plan holds no test", "add at least one [[test]] table");
+    }
+    let mut names = BTreeSet::new();
+    for section in tests {
+        let name = section.text("name", |text| Ok(text.to_owned()));
+        if let Some(name) = name.filter(|name| !names.insert(name.clone())) {
+            section.mistake("name", format!("two tests are named `{name}`"));
+        }
+        let _ = section.text("dut", |text| known_dut(text, duts));
+        let _ = section.numbers("frame-sizes", units::frame_size);
+        if section.is_empty_list("frame-sizes") {
+            section.mistake("frame-sizes", "at least one frame size is needed");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plans;
+    use crate::{load, parse, render};
+    use sixbench_testbed::Library;
+    use std::path::Path;
+
+    fn all_recipes() -> Library {
+        Library::load::<&Path>(&[]).and_then(|library| library.with_texts(plans::devices())).expect("recipes")
+    }
+
+    const SMALL: &str = "name = \"p\"\n[[test]]\nname = \"t\"\ndut = \"linux-ipv4\"\n";
+
+    fn small() -> String {
+        let plan = parse(SMALL, &["linux-ipv4"]).expect("a plan").plan;
+        write(&plan, SMALL, "recipes").expect("text")
+    }
+
+    #[test]
+    fn every_ready_plan_is_the_same_when_its_resolved_text_is_read() {
+        let library = all_recipes();
+        for ready in plans::ready() {
+            let loaded = load(ready.text, &library).expect("a plan");
+            let resolved = write(&loaded.plan, ready.text, "recipes").expect("text");
+            let again = load(&resolved, &library);
+            assert_eq!(again.ok().as_ref(), Some(&loaded), "{}: {resolved}", ready.name);
+        }
+    }
+
+    #[test]
+    fn where_the_run_took_place_is_kept() {
+        let testbed = "[testbed]\nleft = \"e0\"\nright = \"e1\"\nio = \"packet\"\ntester-cores = [0, 2]\nlink-rate = \"10G\"\n";
+        let source = format!("{SMALL}{testbed}");
+        let loaded = parse(&source, &["linux-ipv4"]).expect("a plan");
+        let resolved = write(&loaded.plan, &source, "recipes").expect("text");
+        assert_eq!(parse(&resolved, &["linux-ipv4"]).expect("a plan"), loaded);
+    }
+
+    #[test]
+    fn a_resolved_plan_of_an_earlier_version_is_one_too() {
+        let plan = parse(SMALL, &["linux-ipv4"]).expect("a plan").plan;
+        let earlier = toml::to_string(&plan).expect("text");
+        assert_eq!(parse(&earlier, &["linux-ipv4"]).expect("a plan").plan, plan);
+        assert_eq!(digest_in(&earlier), None);
+        assert_eq!(digest_in(&small()), Some(digest(SMALL)));
+        assert_ne!(digest(SMALL), digest(""));
+    }
+
+    #[test]
+    fn mistakes_in_an_edited_resolved_plan_are_told_at_their_line() {
+        let mistakes = |from: &str, to: &str| {
+            let source = small().replace(from, to);
+            assert_ne!(source, small(), "{from}");
+            let mistakes = parse(&source, &["linux-ipv4"]).expect_err("mistakes");
+            render("resolved.toml", &source, &mistakes, false)
+        };
+        let key = mistakes("stall-ns", "stal-ns");
+        assert!(
+            key.contains("unknown field `stal-ns`") && key.contains(&format!("resolved.toml:{}:1", line("stall-ns"))),
+            "{key}"
+        );
+        let dut = mistakes("\"linux-ipv4\"", "\"linux-ipv5\"");
+        assert!(
+            dut.contains("did you mean `linux-ipv4`?") && dut.contains(&format!("resolved.toml:{}:7", line("dut"))),
+            "{dut}"
+        );
+        assert!(mistakes("[84", "[5, 84").contains("a frame size is"));
+        assert!(mistakes("minimum = 1000", "minimum = 3000000").contains("below the maximum"));
+    }
+
+    fn line(key: &str) -> usize {
+        small().lines().position(|line| line.starts_with(key)).expect("a line") + 1
+    }
+}

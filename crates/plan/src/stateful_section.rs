@@ -1,0 +1,246 @@
+//! What a `[[test]]` of a stateful gateway sets: the parameters of RFC 9693.
+
+use super::reader::Section;
+use super::test_section::Surroundings;
+use super::units;
+use super::words::order;
+use sixbench_method::plan::{Measure, Order, Stateful, Traffic};
+use sixbench_method::terms::{Direction, FrameRate};
+
+/// The default of R, connections per second: most software opens more.
+const RATE: FrameRate = FrameRate(20_000);
+
+/// The keys that only tests of connections have.
+const KEYS: [&str; 7] =
+    ["state-table", "phase-1-rate", "phase-1-timeout", "phase-1-delay", "enumerate", "responder-order", "validation-rate"];
+
+/// The settings of the two phases, and those that may be lists.
+pub(super) struct Read {
+    /// The settings of the first item of each list; `None` for a stateless test.
+    pub(super) stateful: Option<Stateful>,
+    pub(super) connections: Vec<u64>,
+    pub(super) table_sizes: Vec<u64>,
+    /// True if M was given, so that it does not follow N.
+    pub(super) has_own_state_table: bool,
+}
+
+/// Reads the keys; `connections` makes a test stateful.
+pub(super) fn read_stateful(section: &Section<'_>, around: &Surroundings<'_>, measure: &Measure) -> Read {
+    let connections = section.list("connections", connections).unwrap_or_default();
+    let table_sizes = section.list("table-size", self::connections).unwrap_or_default();
+    for key in ["connections", "table-size"].into_iter().filter(|key| section.is_empty_list(key)) {
+        section.mistake(key, format!("`{key}` needs at least one number"));
+    }
+    let first = match measure.table_capacity() {
+        Some(capacity) => {
+            if !connections.is_empty() {
+                let title = "a search for the capacity of a table begins with `start` connections and goes up to `most`";
+                section.mistake_with_help("connections", title, "leave `connections` out");
+            }
+            Some(capacity.start)
+        }
+        None => connections.first().copied(),
+    };
+    let Some(first) = first else {
+        missing_connections(section, measure);
+        return Read { stateful: None, connections, table_sizes, has_own_state_table: false };
+    };
+    let own_table = section.value("state-table", self::connections);
+    // The last step of a search for the capacity must be validated whole.
+    let most = measure.table_capacity().map_or(first, |capacity| capacity.most);
+    let rate = section.value("phase-1-rate", units::rate).unwrap_or(RATE);
+    let timeout_ns = section.value("phase-1-timeout", units::duration_ns).unwrap_or(around.trial.residual_ns);
+    let stateful = Stateful {
+        state_table: own_table.unwrap_or(most),
+        delay_ns: section.value("phase-1-delay", units::duration_ns),
+        enumeration: section.text("enumerate", enumeration).unwrap_or(Order::Pseudorandom),
+        responder: section.text("responder-order", order).unwrap_or(Order::Pseudorandom),
+        validation: section.value("validation-rate", units::ratio).unwrap_or(0.5),
+        table_size: table_sizes.first().copied(),
+        ..Stateful::new(first, rate, timeout_ns)
+    };
+    let has_loss = around.search.goals.iter().any(|goal| goal.0 > 0.0);
+    if has_loss && measure.searches_phase_1() {
+        let title = format!("{} has no loss goal but zero: every connection must be established", measure.name());
+        section.mistake_with_help(
+            "measure",
+            title,
+            "leave `loss-goals` of [search] to the tests of phase 2, in a plan of their own",
+        );
+    }
+    check(section, &stateful, connections.iter().copied().fold(most, u64::max));
+    Read { stateful: Some(stateful), connections, table_sizes, has_own_state_table: own_table.is_some() }
+}
+
+fn missing_connections(section: &Section<'_>, measure: &Measure) {
+    let table_size = section.is_given("table-size").then_some("table-size");
+    let given: Vec<_> = KEYS.into_iter().filter(|key| section.mentions(key)).chain(table_size).collect();
+    if section.is_given("connections") {
+        // What is wrong with it was told.
+        return;
+    }
+    let help = "`connections` is N of RFC 9693: how many connections phase 1 opens, such as \"100k\"";
+    if measure.is_of_connections() {
+        section.mistake_with_help("measure", format!("{} needs `connections`", measure.name()), help);
+    }
+    for key in given {
+        section.mistake_with_help(key, format!("`{key}` belongs to a stateful test, which has `connections`"), help);
+    }
+}
+
+fn check(section: &Section<'_>, stateful: &Stateful, most: u64) {
+    if stateful.state_table > most {
+        section.mistake(
+            "state-table",
+            format!("a state table of {} cannot be filled by {most} connections", stateful.state_table),
+        );
+    }
+    if stateful.validation <= 0.0 {
+        section.mistake("validation-rate", "the connections are validated at a share of the rate above 0%");
+    }
+    if let Some(delay_ns) = stateful.delay_ns {
+        let longest = Stateful { connections: most, delay_ns: None, ..*stateful };
+        let needed_ns = longest.delay_ns(longest.opening()) - stateful.timeout_ns;
+        if delay_ns < needed_ns {
+            let title = format!("phase 1 takes N / R + T = {} s, which is longer than this delay", needed_ns as f64 / 1e9);
+            section.mistake_with_help("phase-1-delay", title, "leave it out: it is N / R + 2 T then");
+        }
+    }
+}
+
+/// The number of combinations from which on they cannot be numbered.
+pub const MOST_COMBINATIONS: u64 = 1 << 63;
+
+/// Reports ranges that have too few combinations for the connections, or more than can be numbered.
+pub(super) fn check_combinations(section: &Section<'_>, read: &Read, traffic: &Traffic, measure: &Measure) {
+    if read.stateful.is_none() {
+        return;
+    }
+    let searched = measure.most_connections(None);
+    let most = read.connections.iter().copied().max().unwrap_or(0).max(searched);
+    // Which direction is the Initiator's is the recipe's business, and checked with it.
+    let tuples = traffic.tuples_of(Direction::Forward).max(traffic.tuples_of(Direction::Reverse));
+    let key = if searched > 0 { "most" } else { "connections" };
+    if most > tuples {
+        let title =
+            format!("{most} connections need as many combinations of ports and addresses, and the ranges have {tuples}");
+        section.mistake_with_help(key, title, "widen `ports`, `left-addresses` or `right-addresses`");
+    }
+    // So many in one direction may be those of the Responder's, which are not enumerated.
+    let fewest = traffic.tuples_of(Direction::Forward).min(traffic.tuples_of(Direction::Reverse));
+    if fewest >= MOST_COMBINATIONS {
+        let title = "ports and addresses have 2^63 combinations or more, which cannot be enumerated";
+        section.mistake_with_help("connections", title, "narrow the ranges: a connection tracking table holds far fewer");
+    }
+    for (key, networks) in [("left-networks", traffic.left_networks), ("right-networks", traffic.right_networks)] {
+        if networks > 1 {
+            section.mistake(key, "a stateful gateway is tested with addresses that vary, not with networks");
+        }
+    }
+}
+
+fn enumeration(text: &str) -> Result<Order, String> {
+    match order(text)? {
+        Order::Fixed => {
+            Err("expected an order that comes by every combination: increasing, decreasing, pseudorandom".to_owned())
+        }
+        order => Ok(order),
+    }
+}
+
+/// Reads a number of connections: `100k`, `1M`, `65536`.
+///
+/// # Errors
+/// No such number, or one above 1000M.
+pub fn connections(text: &str) -> Result<u64, String> {
+    let number = units::rate(text).map(|rate| rate.0).ok().filter(|_| !text.contains("fps"));
+    number.ok_or_else(|| format!("expected a number of connections from 1 to 1000M such as 1000, 100k or 4M, not `{text}`"))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{parse, render};
+
+    const DUTS: [&str; 1] = ["nft-nat44"];
+
+    /// A test of nft-nat44 for each set of lines.
+    fn plan(tests: &[&str]) -> String {
+        let test = |(number, lines): (usize, &&str)| format!("[[test]]\nname = \"t{number}\"\ndut = \"nft-nat44\"\n{lines}\n");
+        "name = \"p\"\n".to_owned() + &tests.iter().enumerate().map(test).collect::<String>()
+    }
+
+    fn mistakes(tests: &[&str]) -> String {
+        let source = plan(tests);
+        render("plan.toml", &source, &parse(&source, &DUTS).expect_err("mistakes"), false)
+    }
+
+    const FULL: &str = "{ source = \"0-65535\", destination = \"0-65535\" }";
+
+    #[test]
+    fn mistakes_of_the_phases_are_told_each_at_its_line() {
+        insta::assert_snapshot!(mistakes(&[
+            "connections = \"1M\"\nphase-1-delay = \"1s\"",
+            "connections = \"1k\"\nstate-table = 2000",
+            "connections = \"1k\"\nenumerate = \"fixed\"",
+            "connections = \"1k\"\nenumerate = \"sideways\"\nresponder-order = \"up\"",
+            "connections = \"many\"",
+            "connections = \"2000M\"",
+            "connections = []",
+            "connections = [\"1k\", \"100k\"]\nphase-1-delay = \"1s\"",
+            "connections = \"1k\"\nvalidation-rate = \"0%\"\nphase-1-rate = \"fast\"",
+        ]));
+    }
+
+    #[test]
+    fn mistakes_of_the_traffic_are_told_each_at_its_line() {
+        let full = format!(
+            "connections = \"1k\"\nforward-ports = {FULL}\nreverse-ports = {FULL}\nleft-addresses = {{ range = \"0-65535\" }}\n\
+             right-addresses = {{ range = \"0-65535\" }}"
+        );
+        insta::assert_snapshot!(mistakes(&[
+            "connections = [\"10k\", \"100k\"]\nforward-ports = { source = \"1-100\", destination = \"1-100\" }\nreverse-ports = { source = \"1-100\", destination = \"1-100\" }",
+            "connections = \"1k\"\nports = \"fixed\"",
+            &full,
+            "connections = \"1k\"\nright-networks = 16",
+            "connections = \"1k\"\nflows = 100",
+            "connections = [\"1k\", \"2k\"]\ntable-size = [\"4k\", \"8k\"]",
+            "connections = [\"1k\", \"2k\"]\ncores = [1, 2]",
+        ]));
+    }
+
+    #[test]
+    fn keys_of_stateful_tests_in_others_are_told_each_at_its_line() {
+        insta::assert_snapshot!(mistakes(&[
+            "phase-1-rate = \"50k\"\nstate-table = 1000",
+            "table-size = [\"1M\", \"2M\"]",
+            "measure = \"establishment-rate\"",
+            "measure = \"tear-down-rate\"\nvalidation-rate = \"50%\"",
+        ]));
+    }
+
+    #[test]
+    fn mistakes_of_a_search_for_the_capacity_are_told_each_at_its_line() {
+        insta::assert_snapshot!(mistakes(&[
+            "measure = \"table-capacity\"\nstart = \"1M\"\nmost = \"500k\"",
+            "measure = \"table-capacity\"\nstart = \"1k\"\nmost = \"2k\"\nforward-ports = { source = \"1-100\", destination = \"1-10\" }\nreverse-ports = { source = \"1\", destination = \"1-10\" }",
+            "measure = \"table-capacity\"\nbeta = \"0%\"\ngamma = \"100%\"",
+            "measure = \"table-capacity\"\nconnections = \"5M\"",
+            "measure = \"establishment-rate\"\nconnections = \"1k\"\nstart = \"1k\"",
+        ]));
+    }
+
+    #[test]
+    fn the_responders_ports_may_have_any_number_of_combinations() {
+        // As imported of figures 7 and 8: the Responder keeps the ports of RFC 4814.
+        let lines = "connections = \"1k\"\nforward-ports = { source = \"1-400\", destination = \"1-100\" }\n\
+                     left-addresses = { range = \"0-65535\" }\nright-addresses = { range = \"0-65535\" }";
+        assert_eq!(parse(&plan(&[lines]), &DUTS).map_err(|_| mistakes(&[lines])).map(|loaded| loaded.plan.tests.len()), Ok(1));
+    }
+
+    #[test]
+    fn a_series_of_connections_fills_the_state_table_at_every_step() {
+        let tests = parse(&plan(&["connections = [\"1k\", \"10k\"]"]), &DUTS).expect("a plan").plan.tests;
+        let tables: Vec<u64> = tests.iter().filter_map(|test| Some(test.stateful?.state_table)).collect();
+        assert_eq!((tests[1].name.as_str(), tables), ("t0.connections10000", vec![1000, 10_000]));
+    }
+}

@@ -1,0 +1,125 @@
+//! Words and names as plan files and the command line spell them.
+
+use super::plan_file::Backend;
+use super::reader::nearest;
+use sixbench_method::plan::{Order, Ports, Profile, RepetitionStart, SearchMethod};
+use sixbench_method::terms::Directions;
+use sixbench_testbed::recipe::check_reference;
+
+pub(super) fn identifier(text: &str) -> Result<String, String> {
+    let is_good = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    if text.is_empty() || text.len() > 64 || text.starts_with(['.', '-']) || !text.chars().all(is_good) {
+        return Err(format!(
+            "a name is made of letters, digits, `-`, `_` and `.`, and begins with none of `-` and `.`, not {text:?}"
+        ));
+    }
+    Ok(text.to_owned())
+}
+
+pub(super) fn interface(text: &str) -> Result<String, String> {
+    if text.is_empty() || text.len() > 15 || text.contains(['/', ' ']) {
+        return Err(format!("`{text}` cannot be the name of an interface"));
+    }
+    Ok(text.to_owned())
+}
+
+/// The place where the DUT runs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) enum Host {
+    /// In a namespace, or on interfaces of this machine, wherever the user has set it up.
+    #[default]
+    Netns,
+    /// On a machine, by the name that ssh knows it by.
+    Ssh(String),
+}
+
+pub(super) fn host(text: &str) -> Result<Host, String> {
+    let expected = || format!("expected `netns`, or `ssh:NAME` as ssh knows a machine, not `{text}`");
+    if text == "netns" {
+        return Ok(Host::Netns);
+    }
+    let name = text.strip_prefix("ssh:").ok_or_else(expected)?;
+    // ssh would take a dash for an option.
+    let is_good = !name.is_empty() && !name.starts_with('-') && !name.contains(|c: char| c.is_whitespace() || c.is_control());
+    is_good.then(|| Host::Ssh(name.to_owned())).ok_or_else(expected)
+}
+
+pub(super) fn known_dut(text: &str, duts: &[&str]) -> Result<String, String> {
+    check_reference(text)?;
+    // On another host than its recipe says.
+    let name = text.strip_suffix("@lab").or(text.strip_suffix("@netns")).unwrap_or(text);
+    if duts.contains(&name) {
+        return Ok(text.to_owned());
+    }
+    let hint = match nearest(text, duts) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("known: {} (sixbench list duts)", duts.join(", ")),
+    };
+    Err(format!("no recipe is named `{text}`; {hint}"))
+}
+
+/// Reads one of a few words.
+pub(crate) fn word<T: Copy>(text: &str, what: &str, words: &[(&str, T)]) -> Result<T, String> {
+    let found = words.iter().find(|(word, _)| *word == text).map(|(_, value)| *value);
+    found.ok_or_else(|| {
+        let known: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
+        format!("expected {what} ({}), not `{text}`", known.join(", "))
+    })
+}
+
+/// Reads the name of a profile: `smoke`, `draft` or `rfc`.
+///
+/// # Errors
+/// The text is none of the words; the error lists them.
+pub fn profile(text: &str) -> Result<Profile, String> {
+    word(text, "a profile", &[("smoke", Profile::Smoke), ("draft", Profile::Draft), ("rfc", Profile::Rfc)])
+}
+
+pub(super) fn method(text: &str) -> Result<SearchMethod, String> {
+    word(text, "a search method", &[("binary", SearchMethod::Binary), ("mlrsearch", SearchMethod::Mlrsearch)])
+}
+
+pub(super) fn start(text: &str) -> Result<RepetitionStart, String> {
+    let words = [("cold", RepetitionStart::Cold), ("dithered", RepetitionStart::Dithered)];
+    word(text, "how a repetition starts", &words)
+}
+
+/// Reads the name of a backend: `auto`, `packet` or `xdp`.
+///
+/// # Errors
+/// The text is none of the words; the error lists them.
+pub fn backend(text: &str) -> Result<Backend, String> {
+    word(text, "a backend", &[("auto", Backend::Auto), ("packet", Backend::Packet), ("xdp", Backend::Xdp)])
+}
+
+/// Reads directions: `both`, `forward` or `reverse`.
+///
+/// # Errors
+/// The text is none of the words; the error lists them.
+pub fn directions(text: &str) -> Result<Directions, String> {
+    let words = [("both", Directions::Both), ("forward", Directions::Forward), ("reverse", Directions::Reverse)];
+    word(text, "directions", &words)
+}
+
+pub(super) fn ports(text: &str) -> Result<Ports, String> {
+    word(text, "the ports", &[("rfc4814", Ports::RFC_4814), ("fixed", Ports::FIXED)])
+}
+
+pub(super) fn order(text: &str) -> Result<Order, String> {
+    let words = [
+        ("fixed", Order::Fixed),
+        ("increasing", Order::Increasing),
+        ("decreasing", Order::Decreasing),
+        ("pseudorandom", Order::Pseudorandom),
+    ];
+    word(text, "an order", &words)
+}
+
+pub(super) fn count(text: &str) -> Result<u32, String> {
+    let wrong = format!("expected a whole number from 1 to 1000, not `{text}`");
+    text.parse().ok().filter(|n| (1..=1000).contains(n)).ok_or(wrong)
+}
+
+pub(super) fn core(text: &str) -> Result<u32, String> {
+    text.parse().map_err(|_| format!("expected the number of a core, not `{text}`"))
+}
