@@ -3,10 +3,10 @@
 //! The tag names the frame; everything else about it is then known: addresses from the profile, ports from the seed, checksum from
 //! both. Nothing is allocated here until a wrong frame is put into words, after the trial.
 
+mod foreign;
 mod seen;
-mod stranger;
 
-pub(crate) use stranger::{ForeignFrame, foreign_frame};
+pub(crate) use foreign::{ForeignFrame, foreign_frame};
 
 use crate::stream::{FrameKind, Stream, StreamId};
 use seen::ParsedDatagram;

@@ -1,15 +1,15 @@
 //! DNS servers by RFC 8219 section 9: a client that asks at an exact rate and checks every answer, an authority that computes its answers,
 //! and the self-test that loops one to the other. Both use the kernel's sockets.
 
+mod allocator;
 pub mod authority;
+mod background;
 mod certify;
 mod client;
+mod diagnosis;
 mod drive;
 mod flight;
-mod fresh;
 mod judge;
-mod keeper;
-mod lines;
 pub mod names;
 mod query;
 mod questions;
@@ -17,7 +17,7 @@ mod records;
 mod resolve;
 mod result;
 mod settings;
-mod silence;
+mod sockets;
 mod tally;
 mod tester;
 pub mod zone_file;

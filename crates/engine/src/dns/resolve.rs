@@ -2,10 +2,10 @@
 //! than the server needs. What comes first is one name alone: is there a server, and does it do what it should?
 
 use super::judge::{self, AnswerClass, MessageClass};
-use super::lines::QuerySockets;
 use super::names::Domain;
 use super::query::{HEADER, Query};
 use super::questions::ExpectedAnswers;
+use super::sockets::QuerySockets;
 use sixbench_io::clock::Clock;
 use std::collections::{BTreeMap, VecDeque};
 use std::net::Ipv4Addr;

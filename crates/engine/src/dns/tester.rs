@@ -1,11 +1,11 @@
 //! The DNS tester: a client, an authority, and a trial whenever one is asked for.
 
+use super::allocator::NameAllocator;
 use super::authority::{AddressZone, AskedNames, Authority};
+use super::background::BackgroundAuthority;
 use super::client::{Asking, Counted, QueryClient};
+use super::diagnosis;
 use super::drive::{Division, ThreadContext, perform};
-use super::fresh::NameAllocator;
-use super::keeper::BackgroundAuthority;
-use super::lines::{IDENTIFIERS, QuerySockets};
 use super::names::NamePopulation;
 use super::query::Query;
 use super::questions::{ExpectedAnswers, NameRange, Questions, address};
@@ -13,7 +13,7 @@ use super::records::RecordWriter;
 use super::resolve::{NameResolver, ResolvedNames};
 use super::result::{QueryTrialData, add_counts, nothing_sent, trial_result};
 use super::settings::{DnsEnds, DnsError, DnsSettings};
-use super::silence;
+use super::sockets::{IDENTIFIERS, QuerySockets};
 use crate::memory::{self, TrafficKind};
 use crate::tester::Layout;
 use sixbench_io::clock::Clock;
@@ -154,7 +154,7 @@ impl DnsTester {
             self.check_stop()?;
             if Instant::now() > end {
                 let address = address(self.settings.names, name.first);
-                let what = silence::diagnose(&self.settings, &resolved, address);
+                let what = diagnosis::diagnose(&self.settings, &resolved, address);
                 return Err(DnsError::Unfit { server: self.ends.server, what });
             }
             // One that refuses does so at once: it is not to be flooded, nor the names used up.

@@ -3,8 +3,8 @@
 
 use super::TcpError;
 use super::connection::{ConnectionStep, Failure, TcpConnection, connect, socket};
+use super::connection_set::{ClientTask, ConnectionSet};
 use super::drive::{EventHandler, LoopContext};
-use super::lives::{ClientTask, ConnectionSet};
 use super::tally::ClientPhase;
 use crate::pacer::Pacer;
 use mio::event::Event;

@@ -2,17 +2,17 @@
 //! it never recurses, transfers or signs.
 
 mod answer;
+mod asked;
 mod message;
 mod service;
 mod tcp;
 #[cfg(test)]
 mod tests;
-mod watch;
 mod zone;
 
 pub use answer::{Answer, Answerer, MOST_OCTETS, QueryKind};
+pub use asked::AskedNames;
 pub use service::Service;
-pub use watch::AskedNames;
 pub use zone::AddressZone;
 pub(crate) use zone::{ANYBODY, MAILBOX, SECONDARIES, SERIAL, SERVER};
 
