@@ -237,11 +237,11 @@ mod tests {
         let test =
             |dut: &str, measure: &str| format!("[[test]]\nname = \"{measure}\"\ndut = \"{dut}\"\nmeasure = \"{measure}\"\n");
         let tests = [test("unbound-dns64", "throughput"), test("nsd-authority", "tcp-establishment-rate")].concat();
-        let loaded = crate::command::parse_plan("p", &format!("name = \"p\"\n{tests}"), &library).expect("a plan");
-        let refused = crate::command::check_traffic(&loaded.plan, &library, sixbench_method::isolation::Isolation::Declared)
+        let loaded = sixbench_plan::load(&format!("name = \"p\"\n{tests}"), &library).expect("a plan");
+        let refused = crate::run::check_traffic(&loaded.plan, &library, sixbench_method::isolation::Isolation::Declared)
             .expect_err("refused");
         assert_eq!(
-            format!("{:#}", refused.error),
+            refused.to_string(),
             "test throughput: recipe unbound-dns64 is a DNS64 server: it forwards no frames; measure = \"dns64\"\n\
              test tcp-establishment-rate: recipe nsd-authority is an authoritative DNS server: it forwards no frames; \
              measure = \"dns-authority\""

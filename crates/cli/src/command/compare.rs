@@ -5,7 +5,7 @@ mod order;
 mod warnings;
 mod words;
 
-use super::{check_feasible, isolation, library, parse_plan, run};
+use super::{isolation, library, parse_plan, run};
 use crate::args;
 use crate::exit::{Exit, Failed};
 use crate::output::{self, tell};
@@ -103,7 +103,7 @@ fn are_alike(a: &Plan, b: &Plan) -> Result<(), Failed> {
 fn of_a_run(arguments: &args::Compare) -> Result<Exit, Failed> {
     let (source, loaded, library) = plan_of(arguments)?;
     let isolation = isolation(arguments.force);
-    check_feasible(&loaded, &library, isolation)?;
+    crate::run::check(&loaded, &library, isolation)?;
     let results = run::measure(&loaded, &source, &library, &arguments.output, isolation)?;
     if !matches!(results.exit, Exit::Done | Exit::TesterUnfit | Exit::Missed | Exit::Missing) {
         let text =

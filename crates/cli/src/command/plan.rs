@@ -1,10 +1,11 @@
 //! `sixbench plan` and `sixbench check`: what would happen, before anything does.
 
-use super::{PlanFile, check_traffic, read_plan};
+use super::{PlanFile, read_plan};
 use crate::args;
 use crate::exit::{Exit, Failed};
 use crate::output;
 use crate::profile;
+use crate::run;
 use sixbench_method::budget::{self, Budget};
 use sixbench_method::conformance::{self, Clause, Standing};
 use sixbench_method::isolation::Isolation;
@@ -21,7 +22,7 @@ use std::path::{Path, PathBuf};
 pub(crate) fn check(path: &Path, recipes: &[PathBuf]) -> Result<Exit, Failed> {
     let PlanFile { name, loaded, library, .. } = read_plan(path, recipes)?;
     // Whether its traffic may go where it goes is the run's question: there it can be forced.
-    check_traffic(&loaded.plan, &library, Isolation::Declared)?;
+    run::check_traffic(&loaded.plan, &library, Isolation::Declared)?;
     let points: usize = loaded.plan.tests.iter().map(|test| test.frame_sizes.len()).sum();
     output::line(format_args!("{name}: good ({} tests, {points} points)", loaded.plan.tests.len()))?;
     Ok(Exit::Done)

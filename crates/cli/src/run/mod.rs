@@ -3,7 +3,9 @@
 
 mod dns;
 mod error;
+mod feasible;
 mod manager;
+mod memory;
 mod neighbours;
 mod origin;
 pub(crate) mod owner;
@@ -31,7 +33,9 @@ mod rigged_tests;
 mod stateful_tests;
 
 pub(crate) use error::{RunError, in_words};
-pub(crate) use manager::{Ended, MOST_CERTIFIED, Order, perform};
+pub(crate) use feasible::{check, check_traffic, leave_out_missing};
+pub(crate) use manager::{Ended, Order, perform};
+pub(crate) use memory::{NotEnoughMemory, check_trial};
 pub(crate) use origin::label;
 pub(crate) use ports::{OpenError, open as open_port};
-pub(crate) use session::{Session, Site, Wanted, add_faults_of_the_machine, check_cores};
+pub(crate) use session::{Session, Site, Wanted, add_faults_of_the_machine};
