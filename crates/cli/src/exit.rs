@@ -1,12 +1,12 @@
 //! Exit codes: one list, also printed by `sixbench --help`.
 
-use crate::profile::PlanError;
-use crate::run::store::StoreError;
-use crate::run::{OpenError, RunError};
 use sixbench_engine::MeasureError;
 use sixbench_engine::dns::DnsError;
 use sixbench_method::gate::Verdict;
 use sixbench_method::isolation::Forbidden;
+use sixbench_runner::profile::PlanError;
+use sixbench_runner::store::StoreError;
+use sixbench_runner::{OpenError, RunError};
 use sixbench_testbed::TestbedError;
 
 /// The exit code of a command.
@@ -111,7 +111,7 @@ impl From<DnsError> for Failed {
 /// Errors of a run, with the commands and options that help against them.
 impl From<RunError> for Failed {
     fn from(error: RunError) -> Self {
-        let text = crate::run::in_words(&error) + &advice(&error);
+        let text = sixbench_runner::in_words(&error) + &advice(&error);
         Self::new(of_run(&error), anyhow::anyhow!(text))
     }
 }

@@ -17,11 +17,11 @@ pub(crate) mod trial;
 
 use crate::exit::{Exit, Failed, advice};
 use crate::output::tell;
-use crate::run::RunError;
 use crate::view::has_color;
 use sixbench_method::isolation::Isolation;
 use sixbench_plan::plans;
 use sixbench_plan::{Diagnostic, Loaded};
+use sixbench_runner::RunError;
 use sixbench_testbed::recipe::check_reference;
 use sixbench_testbed::{Library, Recipe};
 use std::io::{ErrorKind, IsTerminal};

@@ -17,7 +17,7 @@ use std::path::PathBuf;
 
 /// The reason why a run, or a part of it, was not possible.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum RunError {
+pub enum RunError {
     /// A stop was requested.
     #[error("interrupted")]
     Interrupted,
@@ -143,7 +143,7 @@ impl RunError {
     }
 
     /// Returns the error itself, without the name of its test.
-    pub(crate) fn root(&self) -> &Self {
+    pub fn root(&self) -> &Self {
         match self {
             Self::OfTest { source, .. } => source.root(),
             error => error,
@@ -196,7 +196,7 @@ fn of_the_dut(own: &[u32]) -> String {
 }
 
 /// Returns an error with its causes, each only once: some errors already name their cause.
-pub(crate) fn in_words(error: &(dyn Error + 'static)) -> String {
+pub fn in_words(error: &(dyn Error + 'static)) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {

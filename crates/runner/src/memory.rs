@@ -85,7 +85,7 @@ fn plain_rate(rate: u64) -> String {
 ///
 /// # Errors
 /// The memory that the trial takes, and that there is less of it.
-pub(crate) fn check_trial(plan: &Plan, test: &Test, library: &Library, spec: &TrialSpec) -> Result<(), NotEnoughMemory> {
+pub fn check_trial(plan: &Plan, test: &Test, library: &Library, spec: &TrialSpec) -> Result<(), NotEnoughMemory> {
     check_trial_within((plan, test), library, spec, facts::available_memory())
 }
 
@@ -100,15 +100,15 @@ fn check_trial_within(
 
 /// A trial that does not fit into memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct NotEnoughMemory {
+pub struct NotEnoughMemory {
     /// The trial.
-    pub(crate) spec: TrialSpec,
+    pub spec: TrialSpec,
     /// The octets that it takes.
-    pub(crate) needed: u64,
+    pub needed: u64,
     /// The octets that are available.
-    pub(crate) available: u64,
+    pub available: u64,
     /// The settings of the plan to lower, and to what, in words.
-    pub(crate) advice: Option<String>,
+    pub advice: Option<String>,
 }
 
 impl Error for NotEnoughMemory {}
@@ -158,7 +158,7 @@ fn work(job: &Job) -> Work<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::run::in_words;
+    use crate::in_words;
     use std::path::Path;
 
     fn library() -> Library {

@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 
 /// Leaves out optional tests whose devices are not available, and notes them with the reason in the plan's `left_out`. Returns
 /// one sentence for each.
-pub(crate) fn leave_out_missing(loaded: &mut Loaded, library: &Library) -> Vec<String> {
+pub fn leave_out_missing(loaded: &mut Loaded, library: &Library) -> Vec<String> {
     let mut left_out = Vec::new();
     if loaded.links.interfaces.is_some() {
         return Vec::new();
@@ -37,7 +37,10 @@ pub(crate) fn leave_out_missing(loaded: &mut Loaded, library: &Library) -> Vec<S
 }
 
 /// Refuses what no machine could run: traffic that its device does not understand, or that is none of a test's.
-pub(crate) fn check_traffic(plan: &Plan, library: &Library, isolation: Isolation) -> Result<(), RunError> {
+///
+/// # Errors
+/// All tests that do not fit the recipes of their devices; else the first address that test traffic must not go to.
+pub fn check_traffic(plan: &Plan, library: &Library, isolation: Isolation) -> Result<(), RunError> {
     // All of them at once, and what is wrong at every frame size once.
     let (mut mistakes, mut forbidden) = (Vec::new(), None::<RunError>);
     for test in &plan.tests {
@@ -61,7 +64,10 @@ pub(crate) fn check_traffic(plan: &Plan, library: &Library, isolation: Isolation
 }
 
 /// Refuses, before anything is touched, what cannot work here: no root, a missing program or core, a forbidden destination.
-pub(crate) fn check(loaded: &Loaded, library: &Library, isolation: Isolation) -> Result<(), RunError> {
+///
+/// # Errors
+/// The first reason why the plan cannot be run here.
+pub fn check(loaded: &Loaded, library: &Library, isolation: Isolation) -> Result<(), RunError> {
     check_traffic(&loaded.plan, library, isolation)?;
     check_devices(loaded, library)?;
     check_cores(&loaded.links, &loaded.plan, library)?;
