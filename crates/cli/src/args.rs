@@ -121,7 +121,7 @@ pub(crate) struct Output {
     #[arg(long)]
     pub(crate) json: bool,
     /// A label of the run, shown in every report; may be given several times
-    #[arg(long = "label", value_name = "KEY=VALUE", value_parser = crate::run::label)]
+    #[arg(long = "label", value_name = "KEY=VALUE", value_parser = sixbench_runner::label)]
     pub(crate) labels: Vec<(String, String)>,
     /// Of DNS tests a file for each trial in queries/, with a line for each query: when it was due and sent, the delay, the verdict
     #[arg(long)]

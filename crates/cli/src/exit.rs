@@ -1,12 +1,12 @@
 //! Exit codes: one list, also printed by `sixbench --help`.
 
-use crate::profile::PlanError;
-use crate::run::store::StoreError;
-use crate::run::{OpenError, RunError};
 use sixbench_engine::MeasureError;
 use sixbench_engine::dns::DnsError;
 use sixbench_method::gate::Verdict;
 use sixbench_method::isolation::Forbidden;
+use sixbench_runner::profile::PlanError;
+use sixbench_runner::store::StoreError;
+use sixbench_runner::{OpenError, RunError};
 use sixbench_testbed::TestbedError;
 
 /// The exit code of a command.
@@ -111,7 +111,7 @@ impl From<DnsError> for Failed {
 /// Errors of a run, with the commands and options that help against them.
 impl From<RunError> for Failed {
     fn from(error: RunError) -> Self {
-        let text = crate::run::in_words(&error) + &advice(&error);
+        let text = sixbench_runner::in_words(&error) + &advice(&error);
         Self::new(of_run(&error), anyhow::anyhow!(text))
     }
 }
@@ -145,12 +145,20 @@ pub(crate) fn of_run(error: &RunError) -> Exit {
     match error.root() {
         RunError::Interrupted => Exit::Interrupted,
         RunError::Plan(_)
+        | RunError::UnknownRecipe(_)
+        | RunError::SetUpByHand(_)
+        | RunError::NeedsMachine { .. }
+        | RunError::Memory(_)
         | RunError::Forbidden(_)
+        | RunError::ForbiddenInRecipe(_)
         | RunError::Mismatch(_)
         | RunError::ForeignCore { .. }
         | RunError::Capture { .. } => Exit::Usage,
         RunError::Store(error) => of_store(error),
         RunError::FewCores { .. }
+        | RunError::OneCore { .. }
+        | RunError::NotInstalled { .. }
+        | RunError::NeedsRoot
         | RunError::Port(_)
         | RunError::Namespace(_)
         | RunError::NoAnswer { .. }
@@ -181,9 +189,12 @@ fn of_store(error: &StoreError) -> Exit {
 }
 
 /// Returns what a user can call against an error, to follow its words; empty where nothing more can be said.
-fn advice(error: &RunError) -> String {
+pub(crate) fn advice(error: &RunError) -> String {
     match error.root() {
-        RunError::Forbidden(_) => "; use --force if it cannot".to_owned(),
+        RunError::UnknownRecipe(name) if name.contains('@') => " (sixbench list duts)".to_owned(),
+        RunError::SetUpByHand(_) => " ([testbed] left and right, or --interfaces LEFT,RIGHT)".to_owned(),
+        RunError::NeedsRoot => " (sixbench doctor tells more)".to_owned(),
+        RunError::Forbidden(_) | RunError::ForbiddenInRecipe(_) => "; use --force if it cannot".to_owned(),
         RunError::Store(StoreError::HoldsResults(directory)) => {
             format!("; choose another directory, or go on with --resume {}", directory.display())
         }

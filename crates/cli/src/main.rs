@@ -7,8 +7,6 @@ mod command;
 mod exit;
 mod import;
 mod output;
-mod profile;
-mod run;
 mod view;
 
 use args::{Arguments, Command};

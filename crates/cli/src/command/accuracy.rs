@@ -3,7 +3,6 @@
 use super::selftest::{add_veth, trial_settings, wire};
 use crate::args;
 use crate::exit::{Exit, Failed};
-use crate::run::{open_port, stop};
 use serde::Serialize;
 use sixbench_engine::delay_line::DelayLine;
 use sixbench_engine::profile::TrafficProfile;
@@ -14,6 +13,7 @@ use sixbench_method::isolation::Isolation;
 use sixbench_method::plan::TrialSettings;
 use sixbench_method::terms::{Directions, FrameRate};
 use sixbench_method::trial::{Delay, Measurer, Tagging, TrialSpec, Verdict};
+use sixbench_runner::{open_port, stop};
 use sixbench_testbed::namespace::{Namespace, name, sweep};
 use sixbench_testbed::{Shell, doctor};
 use std::sync::Arc;

@@ -5,16 +5,16 @@ mod order;
 mod warnings;
 mod words;
 
-use super::{check_feasible, isolation, library, parse_plan, run};
+use super::{isolation, library, parse_plan, run};
 use crate::args;
 use crate::exit::{Exit, Failed};
 use crate::output::{self, tell};
-use crate::run::store::{Stored, load};
 use sixbench_method::comparison::{self, Comparison, Order, Side, Which};
 use sixbench_method::measures::Outcome;
 use sixbench_method::plan::{Plan, Test};
 use sixbench_method::replay;
 use sixbench_plan::{Loaded, apply_profile};
+use sixbench_runner::store::{Stored, load};
 use sixbench_testbed::Library;
 use std::path::Path;
 
@@ -103,7 +103,7 @@ fn are_alike(a: &Plan, b: &Plan) -> Result<(), Failed> {
 fn of_a_run(arguments: &args::Compare) -> Result<Exit, Failed> {
     let (source, loaded, library) = plan_of(arguments)?;
     let isolation = isolation(arguments.force);
-    check_feasible(&loaded, &library, isolation)?;
+    sixbench_runner::check(&loaded, &library, isolation)?;
     let results = run::measure(&loaded, &source, &library, &arguments.output, isolation)?;
     if !matches!(results.exit, Exit::Done | Exit::TesterUnfit | Exit::Missed | Exit::Missing) {
         let text =

@@ -1,14 +1,14 @@
 //! `sixbench import`: from the configuration of another tester to a plan.
 
 use crate::args;
-use crate::command::{check_traffic, parse_plan, refused};
+use crate::command::{parse_plan, refused};
 use crate::exit::{Exit, Failed};
 use crate::import::import as translate;
 use crate::output::{self, tell};
-use crate::run::owner;
-use crate::run::store::make_directory;
 use anyhow::Context;
 use sixbench_method::isolation::Isolation;
+use sixbench_runner::owner;
+use sixbench_runner::store::make_directory;
 use std::path::Path;
 
 /// Writes the equivalent plan and recipe, and tells what has no counterpart.
@@ -34,8 +34,8 @@ pub(crate) fn import(arguments: &args::Import) -> Result<Exit, Failed> {
             line => tell!("note: line {line}: {}", note.text),
         }
     }
-    if let Err(refused) = check_traffic(&loaded.plan, &library, Isolation::Unknown) {
-        tell!("note: a run of it would be refused as it stands: {:#}", refused.error);
+    if let Err(refused) = sixbench_runner::check_traffic(&loaded.plan, &library, Isolation::Unknown) {
+        tell!("note: a run of it would be refused as it stands: {:#}", Failed::from(refused).error);
     }
     output::line(plan.display())?;
     Ok(Exit::Done)

@@ -1,10 +1,9 @@
 //! `sixbench plan` and `sixbench check`: what would happen, before anything does.
 
-use super::{PlanFile, check_traffic, read_plan};
+use super::{PlanFile, read_plan};
 use crate::args;
 use crate::exit::{Exit, Failed};
 use crate::output;
-use crate::profile;
 use sixbench_method::budget::{self, Budget};
 use sixbench_method::conformance::{self, Clause, Standing};
 use sixbench_method::isolation::Isolation;
@@ -12,6 +11,7 @@ use sixbench_method::plan::{Plan, Profile, SearchMethod, Test};
 use sixbench_method::repeat::Repetition;
 use sixbench_plan::units::{show_ns, show_rate, show_seconds};
 use sixbench_plan::{Loaded, apply_profile};
+use sixbench_runner::profile;
 use sixbench_testbed::recipe::Host;
 use sixbench_testbed::{Cores, Devices, Library, Shell, Topology, Wishes};
 use std::collections::BTreeSet;
@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 pub(crate) fn check(path: &Path, recipes: &[PathBuf]) -> Result<Exit, Failed> {
     let PlanFile { name, loaded, library, .. } = read_plan(path, recipes)?;
     // Whether its traffic may go where it goes is the run's question: there it can be forced.
-    check_traffic(&loaded.plan, &library, Isolation::Declared)?;
+    sixbench_runner::check_traffic(&loaded.plan, &library, Isolation::Declared)?;
     let points: usize = loaded.plan.tests.iter().map(|test| test.frame_sizes.len()).sum();
     output::line(format_args!("{name}: good ({} tests, {points} points)", loaded.plan.tests.len()))?;
     Ok(Exit::Done)

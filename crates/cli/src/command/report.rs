@@ -3,8 +3,8 @@
 use super::stdout_color;
 use crate::exit::{Exit, Failed};
 use crate::output;
-use crate::run::reporting;
 use crate::view::columns;
+use sixbench_runner::reporting;
 use std::path::PathBuf;
 
 /// Writes the reports of these results directories again.

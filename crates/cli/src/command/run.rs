@@ -1,12 +1,9 @@
 //! `sixbench run` and `sixbench quickstart`.
 
-use super::{PlanFile, check_feasible, isolation, leave_out_missing, library, parse_plan, read_plan, stdout_color};
+use super::{PlanFile, isolation, library, parse_plan, read_plan, stdout_color};
 use crate::args;
 use crate::exit::{Exit, Failed, in_words, of_run};
 use crate::output::{self, tell};
-use crate::run::reporting::{self, Findings};
-use crate::run::store::{RECIPES, Store, Stored, load, source_of};
-use crate::run::{Ended, Order, Site, perform, stop};
 use crate::view::expectations::{self, Judgement};
 use crate::view::{self, Choice, View as _};
 use sixbench_method::budget;
@@ -15,6 +12,9 @@ use sixbench_method::plan::{Plan, Profile, Test};
 use sixbench_plan::plans;
 use sixbench_plan::units::{show_ns, show_seconds};
 use sixbench_plan::{Links, Loaded, apply_profile, links_of};
+use sixbench_runner::reporting::{self, Findings};
+use sixbench_runner::store::{RECIPES, Store, Stored, load, source_of};
+use sixbench_runner::{Ended, Order, Site, perform, stop};
 use sixbench_testbed::{Library, Shell, doctor, existing, interfaces, namespace};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -49,7 +49,7 @@ pub(crate) fn run(arguments: args::Run) -> Result<Exit, Failed> {
 }
 
 fn tell_left_out(loaded: &mut Loaded, library: &Library) {
-    for text in leave_out_missing(loaded, library) {
+    for text in sixbench_runner::leave_out_missing(loaded, library) {
         tell!("note: {text}");
     }
 }
@@ -92,7 +92,7 @@ fn start(
     output: &args::Output,
     isolation: Isolation,
 ) -> Result<Exit, Failed> {
-    check_feasible(loaded, library, isolation)?;
+    sixbench_runner::check(loaded, library, isolation)?;
     let results = measure(loaded, source, library, output, isolation)?;
     results.ended(output.json)
 }
@@ -155,7 +155,7 @@ fn resume(directory: &Path, library: &Library, output: &args::Output, isolation:
     let links = links_of(&source_of(directory)?);
     let library = &with_kept_recipes(directory, library)?;
     let plan = load(directory)?.plan;
-    check_feasible(&Loaded { plan, links: links.clone(), left_out: Vec::new() }, library, isolation)?;
+    sixbench_runner::check(&Loaded { plan, links: links.clone(), left_out: Vec::new() }, library, isolation)?;
     let (mut store, Stored { plan, records, is_torn, facts, commands }) = Store::reopen(directory)?;
     if !output.json {
         let torn = if is_torn { " (the last line was torn off and is measured again)" } else { "" };

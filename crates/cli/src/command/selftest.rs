@@ -7,7 +7,6 @@ mod subscribers;
 use crate::args;
 use crate::exit::{Exit, Failed};
 use crate::output;
-use crate::run::{open_port, stop};
 use serde::Serialize;
 use sixbench_engine::profile::{AddressVariation, TrafficProfile};
 use sixbench_engine::{FrameTester, Layout, MeasureError, selftest};
@@ -20,6 +19,7 @@ use sixbench_method::terms::{Direction, Directions, FrameRate, FrameSize, LossRa
 use sixbench_method::trial::{Measurer, TrialResult, TrialSpec, Verdict};
 use sixbench_plan::units::show_rate;
 use sixbench_plan::{standard_search, standard_trial};
+use sixbench_runner::{open_port, stop};
 use sixbench_testbed::namespace::{Namespace, name, sweep};
 use sixbench_testbed::{Shell, TestbedError, doctor};
 

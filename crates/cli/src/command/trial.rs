@@ -2,19 +2,19 @@
 
 mod connections;
 
-use super::{check_feasible, find_recipe, isolation, library};
+use super::{find_recipe, isolation, library};
 use crate::args;
 use crate::exit::{Exit, Failed};
 use crate::output::{self, tell};
-use crate::profile;
-use crate::run::store::make_directory;
-use crate::run::{Session, Site, Wanted, owner, stop};
 use crate::view::verdict_word;
 use sixbench_method::plan::{Measure, Plan, Profile, ResponseTime, Stateful, Test, Traffic};
 use sixbench_method::terms::{FrameRate, LossRatio};
 use sixbench_method::trial::{Delay, DirectionResult, Exchange, Shape, TrialResult, TrialSpec, Verdict};
 use sixbench_plan::units::{show_ns, show_rate};
 use sixbench_plan::{Links, Loaded, standard_search, standard_trial};
+use sixbench_runner::profile;
+use sixbench_runner::store::make_directory;
+use sixbench_runner::{NotEnoughMemory, Session, Site, Wanted, owner, stop};
 use sixbench_testbed::{Recipe, Shell, namespace};
 use std::num::NonZeroU32;
 
@@ -31,9 +31,9 @@ pub(crate) fn trial(arguments: &args::Trial) -> Result<Exit, Failed> {
     }
     let loaded = one_test(arguments)?;
     let spec = spec(arguments, loaded.plan.tests[0].stateful);
-    super::memory::check_trial(&loaded.plan, &loaded.plan.tests[0], &library, &spec)?;
+    sixbench_runner::check_trial(&loaded.plan, &loaded.plan.tests[0], &library, &spec).map_err(smaller)?;
     let isolation = isolation(arguments.force);
-    check_feasible(&loaded, &library, isolation)?;
+    sixbench_runner::check(&loaded, &library, isolation)?;
     let (plan, stop) = (&loaded.plan, stop::install()?);
     let shell = Shell::new().stopped_by(stop.clone()).told_to(|text| tell!("{text}"));
     namespace::sweep(&shell)?;
@@ -57,6 +57,12 @@ pub(crate) fn trial(arguments: &args::Trial) -> Result<Exit, Failed> {
     }
     let is_invalid = result.verdict(LossRatio::ZERO) == Verdict::Invalid;
     Ok(if is_invalid { Exit::TesterUnfit } else { Exit::Done })
+}
+
+/// Returns the error of a trial that takes too much memory, with the options that make it smaller.
+fn smaller(short: NotEnoughMemory) -> Failed {
+    let options = if short.spec.opens().is_some() { "--connections, --rate or --for" } else { "--rate or --for" };
+    Failed::usage(format!("{short}; lower {options}"))
 }
 
 /// Refuses a stateful device without connections, and connections for any other device.

@@ -1,7 +1,9 @@
 use super::options::Phase1;
 use super::*;
+use sixbench_method::plan::{Profile, Test};
 use sixbench_method::terms::{FrameSize, Share};
-use sixbench_plan::{render, units};
+use sixbench_plan::{render, standard_trial, units};
+use sixbench_runner::profile::{Job, PlanError};
 use sixbench_testbed::recipe::Side;
 use sixbench_testbed::{Library, Recipe};
 use sixbench_wire::{Eam, EamTable};
@@ -213,8 +215,13 @@ fn with_phase_1(phase_1: Phase1) -> Options {
     Options { phase_1: Some(phase_1), ..Options::default() }
 }
 
+/// What a run would send.
+fn job(recipe: &Recipe, test: &Test) -> Result<Job, PlanError> {
+    sixbench_runner::profile::job(recipe, test, FrameSize(84), 1, standard_trial(Profile::Rfc))
+}
+
 /// The plan's tests as a run would have them.
-fn tests_of(imported: &Imported) -> Vec<sixbench_method::plan::Test> {
+fn tests_of(imported: &Imported) -> Vec<Test> {
     let parsed = sixbench_plan::parse(&imported.plan, &["siitperf"]);
     parsed.unwrap_or_else(|mistakes| panic!("{}", render("plan.toml", &imported.plan, &mistakes, false))).plan.tests
 }
@@ -240,7 +247,7 @@ fn a_stateful_nat44_has_the_devices_own_address_for_its_pool_on_either_side() {
         let (forward, reverse) = (imported.plan.contains("forward-ports"), imported.plan.contains("reverse-ports"));
         assert_eq!((forward, reverse), (stateful == 1, stateful == 2), "the Responder's ports are those of its state table");
         let throughput = tests_of(&imported).remove(1);
-        crate::profile::of(&recipe, &throughput, FrameSize(84), 1).expect("a run would take it");
+        job(&recipe, &throughput).expect("a run would take it");
     }
 }
 
@@ -277,7 +284,7 @@ fn the_address_pairs_of_the_documentation_are_four_million_connections_that_a_ru
     let recipe = loaded("many", &imported.recipe);
     for test in tests_of(&imported) {
         assert_eq!((test.stateful.expect("stateful").connections, test.traffic.tuples()), (4_000_000, 4_000_000));
-        crate::profile::of(&recipe, &test, FrameSize(84), 1).expect("a run would take it");
+        job(&recipe, &test).expect("a run would take it");
     }
 }
 

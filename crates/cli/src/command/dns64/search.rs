@@ -4,7 +4,6 @@ use super::{WatchedTester, asked, trial_settings};
 use crate::args;
 use crate::exit::{Exit, Failed};
 use crate::output::{self, tell};
-use crate::run::stop;
 use crate::view::trial_line;
 use sixbench_method::measures::procedure;
 use sixbench_method::plan::{Measure, Plan, Point, Profile, SearchMethod, SearchSettings, Test};
@@ -15,6 +14,7 @@ use sixbench_method::terms::FrameRate;
 use sixbench_method::trial::{TrialResult, TrialSpec, Verdict};
 use sixbench_plan::standard_search;
 use sixbench_plan::units::show_ns;
+use sixbench_runner::stop;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 

@@ -2,7 +2,6 @@
 
 use super::Figure;
 use crate::exit::Failed;
-use crate::run::stop;
 use sixbench_engine::Layout;
 use sixbench_engine::dns::names::{Domain, NamePopulation};
 use sixbench_engine::dns::{AuthorityEnd, DnsEnds, DnsSettings, DnsTester, ExpectedAnswers};
@@ -11,6 +10,7 @@ use sixbench_method::isolation::Isolation;
 use sixbench_method::plan::{DOMAIN, Dns, DnsRole, Names};
 use sixbench_method::terms::FrameRate;
 use sixbench_method::trial::dns::Certificate;
+use sixbench_runner::stop;
 use std::net::{Ipv6Addr, SocketAddr, UdpSocket};
 
 /// The highest rate that the search tries: 2.2 times as many queries are looped.

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 /// The traffic to be sent.
 #[derive(Clone, Debug)]
-pub(crate) enum Job {
+pub enum Job {
     /// Frames.
     Frames(Box<TrafficProfile>, TrialSettings),
     /// DNS queries. The namespaces of the ends are filled in by the session.
@@ -25,7 +25,10 @@ pub(crate) enum Job {
 
 impl Job {
     /// Asks the guard to admit everything that is to be sent; fails if any of it is refused.
-    pub(crate) fn admit(self, isolation: Isolation) -> Result<(), Forbidden> {
+    ///
+    /// # Errors
+    /// An address that a host on the Internet could have.
+    pub fn admit(self, isolation: Isolation) -> Result<(), Forbidden> {
         match self {
             Self::Frames(profile, _) => isolation.admit(*profile).map(drop),
             Self::Dns(dns) => isolation.admit(dns.0).map(drop),
@@ -38,13 +41,7 @@ impl Job {
 ///
 /// # Errors
 /// The device of the recipe cannot be tested so.
-pub(crate) fn of(
-    recipe: &Recipe,
-    test: &Test,
-    frame_size: FrameSize,
-    seed: u64,
-    settings: TrialSettings,
-) -> Result<Job, PlanError> {
+pub fn of(recipe: &Recipe, test: &Test, frame_size: FrameSize, seed: u64, settings: TrialSettings) -> Result<Job, PlanError> {
     job(recipe, test, frame_size, seed, settings).map_err(PlanError)
 }
 

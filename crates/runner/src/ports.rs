@@ -7,14 +7,16 @@ use sixbench_plan::Backend;
 use std::io;
 
 /// An open port, and a description of how it sends and receives.
-pub(crate) struct Opened {
-    pub(crate) port: Box<dyn Port>,
-    pub(crate) how: String,
+pub struct Opened {
+    /// The port.
+    pub port: Box<dyn Port>,
+    /// The way in which it sends and receives, in words.
+    pub how: String,
 }
 
 /// The reason why a port could not be opened.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum OpenError {
+pub enum OpenError {
     /// Its network namespace cannot be entered.
     #[error("cannot enter namespace {namespace}: {error}; was it removed meanwhile?")]
     Namespace {
@@ -32,7 +34,7 @@ pub(crate) enum OpenError {
 ///
 /// # Errors
 /// No such namespace or interface, or none that the backend can use.
-pub(crate) fn open(namespace: Option<&str>, interface: &str, backend: Backend) -> Result<Opened, OpenError> {
+pub fn open(namespace: Option<&str>, interface: &str, backend: Backend) -> Result<Opened, OpenError> {
     let opened = match namespace {
         Some(namespace) => thread::in_namespace(namespace, || open_here(interface, backend))
             .map_err(|error| OpenError::Namespace { namespace: namespace.to_owned(), error })?,

@@ -1,12 +1,12 @@
 //! From a recipe and a test to the frames of the engine: what leaves, and what must come back.
 
-pub(crate) mod dns;
+pub mod dns;
 mod gateway;
 mod job;
-pub(crate) mod subscribers;
+pub mod subscribers;
 pub(crate) mod variation;
 
-pub(crate) use job::{Job, of as job};
+pub use job::{Job, of as job};
 
 use sixbench_engine::profile::{AddressPair, AddressVariation, Encapsulation, Neighbours, Path, Paths, TrafficProfile, Tunnel};
 use sixbench_method::measures::{Demand, Quantity};
@@ -19,7 +19,7 @@ use std::net::IpAddr;
 /// What is wrong with a test and the recipes it names, in words.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
-pub(crate) struct PlanError(pub(crate) String);
+pub struct PlanError(pub(crate) String);
 
 /// Returns the engine's profile of one point of a test.
 pub(crate) fn of(recipe: &Recipe, test: &Test, frame_size: FrameSize, seed: u64) -> Result<TrafficProfile, String> {
@@ -240,11 +240,11 @@ mod tests {
         let test =
             |dut: &str, measure: &str| format!("[[test]]\nname = \"{measure}\"\ndut = \"{dut}\"\nmeasure = \"{measure}\"\n");
         let tests = [test("unbound-dns64", "throughput"), test("nsd-authority", "tcp-establishment-rate")].concat();
-        let loaded = crate::command::parse_plan("p", &format!("name = \"p\"\n{tests}"), &library).expect("a plan");
-        let refused = crate::command::check_traffic(&loaded.plan, &library, sixbench_method::isolation::Isolation::Declared)
-            .expect_err("refused");
+        let loaded = sixbench_plan::load(&format!("name = \"p\"\n{tests}"), &library).expect("a plan");
+        let refused =
+            crate::check_traffic(&loaded.plan, &library, sixbench_method::isolation::Isolation::Declared).expect_err("refused");
         assert_eq!(
-            format!("{:#}", refused.error),
+            refused.to_string(),
             "test throughput: recipe unbound-dns64 is a DNS64 server: it forwards no frames; measure = \"dns64\"\n\
              test tcp-establishment-rate: recipe nsd-authority is an authoritative DNS server: it forwards no frames; \
              measure = \"dns-authority\""

@@ -9,7 +9,7 @@ use std::path::Path;
 ///
 /// # Errors
 /// The file system refuses it. One that knows no owners, as on a USB stick, is no error.
-pub(crate) fn give(path: &Path) -> io::Result<()> {
+pub fn give(path: &Path) -> io::Result<()> {
     let Some((user, group)) = caller(is_root(), |name| std::env::var(name).ok()) else { return Ok(()) };
     match lchown(path, Some(user), Some(group)) {
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied || error.kind() == io::ErrorKind::Unsupported => Ok(()),

@@ -11,14 +11,14 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// The subdirectory of a results directory with the recipes of the run.
-pub(crate) const RECIPES: &str = "recipes";
+pub const RECIPES: &str = "recipes";
 
 /// The subdirectory of a results directory with the records of DNS queries.
 const QUERIES: &str = "queries";
 
 /// The reason why a results directory cannot be written or read.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum StoreError {
+pub enum StoreError {
     /// A new run would mix its results with those that are there.
     #[error("{} already holds results", .0.display())]
     HoldsResults(PathBuf),
@@ -115,7 +115,7 @@ pub(crate) enum StoreError {
 
 /// The reason why a line of `trials.jsonl` is no record.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum RecordError {
+pub enum RecordError {
     /// It is no record at all.
     #[error("line {line} is no trial")]
     NoTrial {
@@ -148,19 +148,23 @@ fn new_run(directory: &Path) -> String {
 type Result<T> = std::result::Result<T, StoreError>;
 
 /// An open results directory.
-pub(crate) struct Store {
+pub struct Store {
     directory: PathBuf,
     trials: File,
 }
 
 /// The contents of a results directory.
-pub(crate) struct Stored {
-    pub(crate) plan: Plan,
-    pub(crate) records: Vec<TrialRecord>,
-    pub(crate) facts: Facts,
-    pub(crate) commands: String,
+pub struct Stored {
+    /// The plan with every default filled in.
+    pub plan: Plan,
+    /// The trials, in the order in which they were made.
+    pub records: Vec<TrialRecord>,
+    /// The facts of the run; empty if it was killed before there were any.
+    pub facts: Facts,
+    /// Every command that the testbed ran, as a shell script.
+    pub commands: String,
     /// True if the last line was cut off when the run was killed.
-    pub(crate) is_torn: bool,
+    pub is_torn: bool,
 }
 
 impl Store {
@@ -168,7 +172,7 @@ impl Store {
     ///
     /// # Errors
     /// A directory that holds results, or that cannot be made or written.
-    pub(crate) fn create(directory: &Path, plan: &Plan, source: &str) -> Result<Self> {
+    pub fn create(directory: &Path, plan: &Plan, source: &str) -> Result<Self> {
         if directory.join("trials.jsonl").exists() {
             return Err(StoreError::HoldsResults(directory.to_owned()));
         }
@@ -186,7 +190,7 @@ impl Store {
     ///
     /// # Errors
     /// No results directory, one that another process writes to, or one that cannot be read or written.
-    pub(crate) fn reopen(directory: &Path) -> Result<(Self, Stored)> {
+    pub fn reopen(directory: &Path) -> Result<(Self, Stored)> {
         // No other process may be writing when the torn line is removed.
         let store = Self::open(directory)?;
         let stored = load(directory)?;
@@ -211,7 +215,7 @@ impl Store {
     }
 
     /// Returns the path of the results directory.
-    pub(crate) fn directory(&self) -> &Path {
+    pub fn directory(&self) -> &Path {
         &self.directory
     }
 
@@ -219,7 +223,7 @@ impl Store {
     ///
     /// # Errors
     /// A file that cannot be written.
-    pub(crate) fn keep_recipes<'r>(&self, recipes: impl Iterator<Item = &'r Recipe>) -> Result<()> {
+    pub fn keep_recipes<'r>(&self, recipes: impl Iterator<Item = &'r Recipe>) -> Result<()> {
         let directory = self.directory.join(RECIPES);
         make_directory(&directory).map_err(|error| cannot_write(&directory, error))?;
         for recipe in recipes {
@@ -279,7 +283,10 @@ fn cannot_write(path: &Path, error: io::Error) -> StoreError {
 }
 
 /// Makes a directory and those above it, as those of the user who called sudo.
-pub(crate) fn make_directory(directory: &Path) -> io::Result<()> {
+///
+/// # Errors
+/// As of [`fs::create_dir_all`].
+pub fn make_directory(directory: &Path) -> io::Result<()> {
     let missing: Vec<&Path> = directory.ancestors().take_while(|path| !path.as_os_str().is_empty() && !path.exists()).collect();
     fs::create_dir_all(directory)?;
     missing.into_iter().try_for_each(owner::give)
@@ -304,7 +311,7 @@ fn read(path: &Path) -> Result<String> {
 ///
 /// # Errors
 /// No results directory, or a plan file that is not the one the run began with.
-pub(crate) fn source_of(directory: &Path) -> Result<String> {
+pub fn source_of(directory: &Path) -> Result<String> {
     let owned = || directory.to_owned();
     let resolved =
         fs::read_to_string(directory.join("resolved.toml")).map_err(|error| StoreError::NoRun { directory: owned(), error })?;
@@ -325,7 +332,7 @@ pub(crate) fn source_of(directory: &Path) -> Result<String> {
 ///
 /// # Errors
 /// No results directory, a plan of another version, or a line of `trials.jsonl` other than the last one that is no record.
-pub(crate) fn load(directory: &Path) -> Result<Stored> {
+pub fn load(directory: &Path) -> Result<Stored> {
     let plan = plan_in(directory)?;
     let trials = directory.join("trials.jsonl");
     // A run that was killed before its first trial has none.

@@ -11,19 +11,24 @@ use sixbench_report as report;
 use std::path::{Path, PathBuf};
 
 /// All data that a report needs.
-pub(crate) struct Findings<'a> {
-    pub(crate) plan: &'a Plan,
-    pub(crate) records: &'a [TrialRecord],
-    pub(crate) facts: &'a Facts,
-    pub(crate) commands: &'a str,
-    pub(crate) interrupted: bool,
+pub struct Findings<'a> {
+    /// The plan that was run.
+    pub plan: &'a Plan,
+    /// The trials, in the order in which they were made.
+    pub records: &'a [TrialRecord],
+    /// The facts of the run.
+    pub facts: &'a Facts,
+    /// Every command that the testbed ran, as a shell script.
+    pub commands: &'a str,
+    /// True if the run has not come to its end.
+    pub interrupted: bool,
 }
 
 /// Writes all derived files; returns the path of report.html.
 ///
 /// # Errors
 /// A file that cannot be written, or records of a newer version.
-pub(crate) fn write(directory: &Path, findings: &Findings<'_>) -> Result<PathBuf, RunError> {
+pub fn write(directory: &Path, findings: &Findings<'_>) -> Result<PathBuf, RunError> {
     let outcomes = replay::outcomes(findings.plan, findings.records);
     let generated = now();
     let input = input(findings, &outcomes, &generated);
@@ -41,7 +46,7 @@ fn write_files(directory: &Path, document: &report::Document<'_>) -> Result<Path
 ///
 /// # Errors
 /// Records of a newer version.
-pub(crate) fn terminal(findings: &Findings<'_>, width: usize, color: bool) -> Result<String, RunError> {
+pub fn terminal(findings: &Findings<'_>, width: usize, color: bool) -> Result<String, RunError> {
     let outcomes = replay::outcomes(findings.plan, findings.records);
     let generated = now();
     let input = input(findings, &outcomes, &generated);
@@ -52,7 +57,7 @@ pub(crate) fn terminal(findings: &Findings<'_>, width: usize, color: bool) -> Re
 ///
 /// # Errors
 /// No results directory, one without anything to report, or one that cannot be written.
-pub(crate) fn again(directory: &Path, width: usize, color: bool) -> Result<(PathBuf, String), RunError> {
+pub fn again(directory: &Path, width: usize, color: bool) -> Result<(PathBuf, String), RunError> {
     let Stored { plan, records, facts, commands, .. } = load(directory)?;
     // A run whose set-up failed has something to report: the status of every point.
     if records.is_empty() && facts.runs.is_empty() {

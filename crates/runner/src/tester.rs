@@ -19,7 +19,7 @@ use std::path::PathBuf;
 
 /// The reason why there was no trial.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum TrialError {
+pub enum TrialError {
     /// The user asked to stop.
     #[error("interrupted")]
     Interrupted,

@@ -26,36 +26,40 @@ use std::time::{Duration, Instant};
 const ORDINARY_MTU: u32 = 1500;
 
 /// The surroundings of a measurement: the links, and how devices are run on them.
-pub(crate) struct Site<'a> {
-    pub(crate) shell: Shell,
-    pub(crate) links: &'a Links,
-    pub(crate) stop: Arc<AtomicBool>,
+pub struct Site<'a> {
+    /// Runs the testbed's commands, and writes them down.
+    pub shell: Shell,
+    /// The links on which frames leave and come back.
+    pub links: &'a Links,
+    /// Set when everything is to end: the trial under way is given up.
+    pub stop: Arc<AtomicBool>,
     /// The user's declaration, if any, that test traffic cannot leave the environment.
-    pub(crate) isolation: Isolation,
+    pub isolation: Isolation,
     /// The directory of the first frames of both ports; `None` if they are not kept.
-    pub(crate) pcap: Option<&'a std::path::Path>,
+    pub pcap: Option<&'a std::path::Path>,
 }
 
 /// The device to set up, and what its testbed must be able to do.
-pub(crate) struct Wanted<'a> {
-    pub(crate) recipe: &'a Recipe,
+pub struct Wanted<'a> {
+    /// The recipe of the device.
+    pub recipe: &'a Recipe,
     /// A name that tells the testbeds of one process apart.
-    pub(crate) name: String,
+    pub name: String,
     /// The number of cores of the device; `None` for all its cores.
-    pub(crate) cores: Option<u32>,
+    pub cores: Option<u32>,
     /// Entries of its connection tracking table, if its recipe can set that.
-    pub(crate) table_size: Option<u64>,
+    pub table_size: Option<u64>,
     /// For a DNS server: the zone it is set up for, and the real authority that stands at the tester's right end, if one does.
-    pub(crate) dns: Option<(Zone, Option<&'a Recipe>)>,
+    pub dns: Option<(Zone, Option<&'a Recipe>)>,
     /// The number of subscribers that its configuration files name, if its recipe has a rule for them.
-    pub(crate) subscribers: u32,
+    pub subscribers: u32,
     /// The largest frame size, for which the links must have room.
-    pub(crate) largest: FrameSize,
+    pub largest: FrameSize,
 }
 
 impl<'a> Wanted<'a> {
     /// Returns the request for the only testbed of this process.
-    pub(crate) fn alone(recipe: &'a Recipe, largest: FrameSize) -> Self {
+    pub fn alone(recipe: &'a Recipe, largest: FrameSize) -> Self {
         let subscribers = recipe.subscribers.as_ref().map_or(1, |section| section.count);
         Self { recipe, name: String::new(), cores: None, table_size: None, dns: None, subscribers, largest }
     }
@@ -110,7 +114,7 @@ impl TesterLinks {
 }
 
 /// A device and its tester. Fields are dropped in the order in which they stand: ports, then the device, then its links.
-pub(crate) struct Session {
+pub struct Session {
     tester: Tester,
     dut: Option<Devices>,
     /// The links, kept only to be dropped last.
@@ -126,7 +130,10 @@ pub(crate) struct Session {
 
 impl Session {
     /// Builds the testbed for a device, brings it up and places the tester at its links, ready for `job`.
-    pub(crate) fn open(site: &Site<'_>, wanted: &Wanted<'_>, job: Job) -> Result<Self, RunError> {
+    ///
+    /// # Errors
+    /// The testbed cannot be built, a port cannot be opened, or the traffic must not leave an isolated environment.
+    pub fn open(site: &Site<'_>, wanted: &Wanted<'_>, job: Job) -> Result<Self, RunError> {
         let recipe = wanted.recipe;
         let of_namespace = wanted.cores.filter(|_| site.links.machine.is_none());
         let cores = fewer(cores(site.links)?, of_namespace, Some(recipe))?;
@@ -181,28 +188,37 @@ impl Session {
     ///
     /// # Errors
     /// Traffic that must not leave an isolated environment.
-    pub(crate) fn set_job(&mut self, job: Job) -> Result<(), RunError> {
+    pub fn set_job(&mut self, job: Job) -> Result<(), RunError> {
         self.tester.set_job(self.isolation, job)
     }
 
     /// Makes the self-test of RFC 8219 section 9.2.1 for rates up to `most`. `None` if the tester is not one of DNS, or has
-    /// already passed it with its present settings.
-    pub(crate) fn certify(&mut self, most: FrameRate, duration_ns: u64) -> Result<Option<Certificate>, RunError> {
+    /// already passed it with its present settings. `duration_ns` is the length of its trials, nanoseconds.
+    ///
+    /// # Errors
+    /// The self-test could not be made, or a stop was requested.
+    pub fn certify(&mut self, most: FrameRate, duration_ns: u64) -> Result<Option<Certificate>, RunError> {
         Ok(self.tester.certify(most, duration_ns)?)
     }
 
     /// Refuses a test that the device's connection tracking table cannot hold, or not for long enough.
-    pub(crate) fn check_state(&self, test: &Test, plan: &Plan) -> Result<(), RunError> {
+    ///
+    /// # Errors
+    /// The test, with the setting to change; or the device cannot be asked.
+    pub fn check_state(&self, test: &Test, plan: &Plan) -> Result<(), RunError> {
         self.state.as_ref().map_or(Ok(()), |state| state.check(test, plan))
     }
 
     /// Keeps the record of every query of the next trial in the file `path`, for a DNS server.
-    pub(crate) fn keep_queries(&mut self, path: PathBuf) {
+    pub fn keep_queries(&mut self, path: PathBuf) {
         self.tester.keep_queries(path);
     }
 
     /// Makes one trial, with the processors watched.
-    pub(crate) fn measure(&mut self, spec: &TrialSpec) -> Result<(TrialResult, Watch), RunError> {
+    ///
+    /// # Errors
+    /// The trial could not be made, the device has ended, or a stop was requested.
+    pub fn measure(&mut self, spec: &TrialSpec) -> Result<(TrialResult, Watch), RunError> {
         let before = self.begin_empty(spec)?;
         let start = Instant::now();
         let (mut result, watch) = self.watched(spec)?;
@@ -284,7 +300,7 @@ impl Session {
     }
 
     /// Returns what the report says of the device. Of one that the user set up only the recipe is known.
-    pub(crate) fn dut_facts(&self, recipe: &Recipe) -> DutFacts {
+    pub fn dut_facts(&self, recipe: &Recipe) -> DutFacts {
         let unknown = || DutFacts {
             title: recipe.honest_title(),
             technology: recipe.technology.title().to_owned(),
@@ -305,12 +321,12 @@ impl Session {
     }
 
     /// Returns the layout of the testbed, in sentences.
-    pub(crate) fn layout(&self) -> &[String] {
+    pub fn layout(&self) -> &[String] {
         &self.layout
     }
 
     /// Returns the warnings about the testbed, in sentences.
-    pub(crate) fn warnings(&self) -> &[String] {
+    pub fn warnings(&self) -> &[String] {
         &self.warnings
     }
 }
@@ -322,7 +338,7 @@ fn away(site: &Site<'_>, machine: &Machine, wanted: &Wanted<'_>, wishes: &Wishes
 
 /// Adds to the faults of a trial what the host of this virtual machine and other processes took from the DUT's cores, of which there are
 /// `dut_cores`.
-pub(crate) fn add_faults_of_the_machine(result: &mut TrialResult, watch: &Watch, dut_cores: usize) {
+pub fn add_faults_of_the_machine(result: &mut TrialResult, watch: &Watch, dut_cores: usize) {
     // Of a stateful trial only phase 2 is judged.
     let before_ns = result.phase_1().map_or(0, |connections| connections.delay_ns);
     let milliseconds = watch.stolen_ms("dut", before_ns);

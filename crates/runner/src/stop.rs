@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 ///
 /// # Errors
 /// A stop was requested.
-pub(crate) fn rest(stop: &AtomicBool, time: Duration) -> Result<(), RunError> {
+pub fn rest(stop: &AtomicBool, time: Duration) -> Result<(), RunError> {
     let end = Instant::now() + time;
     loop {
         if stop.load(Ordering::Relaxed) {
@@ -30,7 +30,7 @@ pub(crate) fn rest(stop: &AtomicBool, time: Duration) -> Result<(), RunError> {
 ///
 /// # Errors
 /// The system refuses a handler.
-pub(crate) fn install() -> io::Result<Arc<AtomicBool>> {
+pub fn install() -> io::Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM, SIGHUP] {
         signal_hook::flag::register(signal, stop.clone())?;

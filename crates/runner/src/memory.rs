@@ -1,8 +1,8 @@
 //! Does this machine have the memory that the largest trial of a plan takes? Asked before anything is set up.
 
-use crate::exit::Failed;
+use super::error::RunError;
+use super::manager::MOST_CERTIFIED;
 use crate::profile::{self, Job};
-use crate::run::MOST_CERTIFIED;
 use sixbench_engine::memory::{TrafficKind, neediest, octets_needed};
 use sixbench_method::plan::{Plan, Test};
 use sixbench_method::terms::FrameRate;
@@ -10,22 +10,24 @@ use sixbench_method::trial::TrialSpec;
 use sixbench_plan::SHORTEST_TRIAL_NS;
 use sixbench_plan::units::{show_ns, show_rate};
 use sixbench_testbed::{Library, facts};
+use std::error::Error;
+use std::fmt;
 
 /// Refuses a plan one of whose tests may come to a trial that does not fit into memory.
-pub(super) fn check_plan(plan: &Plan, library: &Library) -> Result<(), Failed> {
+pub(super) fn check_plan(plan: &Plan, library: &Library) -> Result<(), RunError> {
     check_plan_within(plan, library, facts::available_memory())
 }
 
-fn check_plan_within(plan: &Plan, library: &Library, available: Option<u64>) -> Result<(), Failed> {
+fn check_plan_within(plan: &Plan, library: &Library, available: Option<u64>) -> Result<(), RunError> {
     plan.tests.iter().try_for_each(|test| {
         check_test(plan, test, library, available).map_err(|short| {
             let advice = advice(plan, test, library, available);
-            Failed::usage(format!("test {}: {}; {advice}", test.name, short.in_words()))
+            RunError::from(NotEnoughMemory { advice: Some(advice), ..short }).of_test(&test.name)
         })
     })
 }
 
-fn check_test(plan: &Plan, test: &Test, library: &Library, available: Option<u64>) -> Result<(), Short> {
+fn check_test(plan: &Plan, test: &Test, library: &Library, available: Option<u64>) -> Result<(), NotEnoughMemory> {
     check(plan, test, library, available, |work| neediest(largest(plan, test), work))
 }
 
@@ -79,8 +81,11 @@ fn plain_rate(rate: u64) -> String {
     }
 }
 
-/// Refuses one trial that does not fit into memory.
-pub(super) fn check_trial(plan: &Plan, test: &Test, library: &Library, spec: &TrialSpec) -> Result<(), Failed> {
+/// Refuses one trial that does not fit into memory. Nothing is advised: whoever made up the trial knows how to make a smaller one.
+///
+/// # Errors
+/// The memory that the trial takes, and that there is less of it.
+pub fn check_trial(plan: &Plan, test: &Test, library: &Library, spec: &TrialSpec) -> Result<(), NotEnoughMemory> {
     check_trial_within((plan, test), library, spec, facts::available_memory())
 }
 
@@ -89,24 +94,34 @@ fn check_trial_within(
     library: &Library,
     spec: &TrialSpec,
     available: Option<u64>,
-) -> Result<(), Failed> {
-    let advice = if spec.opens().is_some() { "lower --connections, --rate or --for" } else { "lower --rate or --for" };
-    check(plan, test, library, available, |_| *spec).map_err(|short| Failed::usage(format!("{}; {advice}", short.in_words())))
+) -> Result<(), NotEnoughMemory> {
+    check(plan, test, library, available, |_| *spec)
 }
 
-/// A trial that does not fit into memory: the octets it needs and the octets available.
-#[derive(Debug, PartialEq, Eq)]
-struct Short {
-    spec: TrialSpec,
-    needed: u64,
-    available: u64,
+/// A trial that does not fit into memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NotEnoughMemory {
+    /// The trial.
+    pub spec: TrialSpec,
+    /// The octets that it takes.
+    pub needed: u64,
+    /// The octets that are available.
+    pub available: u64,
+    /// The settings of the plan to lower, and to what, in words.
+    pub advice: Option<String>,
 }
 
-impl Short {
-    fn in_words(&self) -> String {
+impl Error for NotEnoughMemory {}
+
+impl fmt::Display for NotEnoughMemory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (rate, time) = (show_rate(self.spec.rate), show_ns(self.spec.duration_ns));
         let (needed, available) = (mebioctets(self.needed), mebioctets(self.available));
-        format!("a trial at {rate}/s for {time} takes {needed} MiB of the tester's memory, and {available} MiB are available")
+        write!(
+            f,
+            "a trial at {rate}/s for {time} takes {needed} MiB of the tester's memory, and {available} MiB are available"
+        )?;
+        self.advice.as_ref().map_or(Ok(()), |advice| write!(f, "; {advice}"))
     }
 }
 
@@ -121,7 +136,7 @@ fn check(
     library: &Library,
     available: Option<u64>,
     trial: impl Fn(TrafficKind<'_>) -> TrialSpec,
-) -> Result<(), Short> {
+) -> Result<(), NotEnoughMemory> {
     let (Some(available), Some(recipe), Some(size)) = (available, library.get(&test.dut), test.frame_sizes.first()) else {
         return Ok(());
     };
@@ -129,7 +144,7 @@ fn check(
     let Ok(job) = profile::job(recipe, test, *size, plan.seed, plan.trial) else { return Ok(()) };
     let spec = trial(work(&job));
     let needed = octets_needed(&spec, work(&job));
-    if needed < available { Ok(()) } else { Err(Short { spec, needed, available }) }
+    if needed < available { Ok(()) } else { Err(NotEnoughMemory { spec, needed, available, advice: None }) }
 }
 
 fn work(job: &Job) -> TrafficKind<'_> {
@@ -143,8 +158,12 @@ fn work(job: &Job) -> TrafficKind<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::command::{library, parse_plan};
-    use crate::exit::Exit;
+    use crate::in_words;
+    use std::path::Path;
+
+    fn library() -> Library {
+        Library::load::<&Path>(&[]).expect("recipes")
+    }
 
     const GIGAOCTETS: u64 = 1 << 30;
 
@@ -153,7 +172,7 @@ mod tests {
             "name = \"memory\"\n[trial]\nduration = \"{duration}\"\n[search]\nmaximum = \"{maximum}\"\n\
              [[test]]\nname = \"t\"\n{test}"
         );
-        parse_plan("memory.toml", &text, &library(&[]).expect("recipes")).expect("a plan").plan
+        sixbench_plan::load(&text, &library()).expect("a plan").plan
     }
 
     fn kernel(duration: &str, maximum: &str) -> Plan {
@@ -162,19 +181,16 @@ mod tests {
 
     /// What is said of a plan on a machine with so much memory.
     fn said(plan: &Plan, available: u64) -> String {
-        let library = library(&[]).expect("recipes");
-        check_plan_within(plan, &library, Some(available)).map_or_else(|failed| failed.error.to_string(), |()| String::new())
+        let library = library();
+        check_plan_within(plan, &library, Some(available)).map_or_else(|error| in_words(&error), |()| String::new())
     }
 
     #[test]
     fn a_plan_that_takes_more_than_there_is_says_how_much_and_which_setting_to_lower_to_what() {
         let refused = said(&kernel("1440min", "100M"), 4 * GIGAOCTETS);
         insta::assert_snapshot!(refused, @r#"test t: a trial at 100.000M/s for 86400s takes 2060046 MiB of the tester's memory, and 4096 MiB are available; lower `maximum` of [search] to "190k", or `duration` of [trial] to "160s""#);
-        assert_eq!(
-            check_plan(&kernel("1s", "2k"), &library(&[]).expect("recipes")).map_err(|failed| failed.error.to_string()),
-            Ok(())
-        );
-        let library = library(&[]).expect("recipes");
+        assert_eq!(check_plan(&kernel("1s", "2k"), &library()).map_err(|error| in_words(&error)), Ok(()));
+        let library = library();
         assert!(
             check_plan_within(&kernel("1440min", "100M"), &library, None).is_ok(),
             "an unknown amount of memory refuses nothing"
@@ -210,15 +226,14 @@ mod tests {
 
     #[test]
     fn a_trial_of_the_command_line_that_takes_more_than_there_is_is_refused() {
-        let (plan, library) = (kernel("60s", "2M"), library(&[]).expect("recipes"));
+        let (plan, library) = (kernel("60s", "2M"), library());
         let said = |rate: u64, seconds: u64, available: u64| {
             let spec = TrialSpec::constant(FrameRate(rate), seconds * 1_000_000_000);
             let checked = check_trial_within((&plan, &plan.tests[0]), &library, &spec, Some(available));
-            checked.map_err(|failed| (failed.exit, failed.error.to_string()))
+            checked.map_err(|short| short.to_string())
         };
-        let (exit, error) = said(20_000_000, 86_400, 4 * GIGAOCTETS).expect_err("refused");
-        assert_eq!(exit, Exit::Usage);
-        assert!(error.ends_with(" MiB are available; lower --rate or --for"), "{error}");
+        let error = said(20_000_000, 86_400, 4 * GIGAOCTETS).expect_err("refused");
+        assert!(error.ends_with(" MiB are available"), "{error}");
         // A rate that no sender reaches is given up after half a second, and takes no more than that.
         assert_eq!(said(1_000_000_000, 86_400, 4 * GIGAOCTETS), Ok(()));
         assert_eq!(said(1_000_000, 60, 4 * GIGAOCTETS), Ok(()));

@@ -1,7 +1,7 @@
 //! The tester's own frames through real tunnels, gateways of subscribers, CLATs and rows of devices: nothing may be lost, and nothing wrong.
 //! Needs root, and builds the kernel lab where there is none; without either these tests fail, they do not skip.
 
-#[path = "../../../testbed/tests/common/mod.rs"]
+#[path = "../../testbed/tests/common/mod.rs"]
 mod common;
 
 use super::rigged_tests::ONE_AT_A_TIME;

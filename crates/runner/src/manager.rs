@@ -30,36 +30,39 @@ pub(crate) const MOST_CERTIFIED: FrameRate = FrameRate(500_000);
 const LONGEST_SELF_TEST_NS: u64 = 10_000_000_000;
 
 /// All that a run is given to begin with.
-pub(crate) struct Order<'a> {
-    pub(crate) plan: &'a Plan,
-    pub(crate) library: &'a Library,
-    pub(crate) site: Site<'a>,
+pub struct Order<'a> {
+    /// The plan, with every default filled in.
+    pub plan: &'a Plan,
+    /// The recipes of its devices.
+    pub library: &'a Library,
+    /// Where the devices are run.
+    pub site: Site<'a>,
     /// Returns the other work on these cores, in words; `None` on a quiet machine.
-    pub(crate) look_at_load: fn(&[u32]) -> Option<String>,
+    pub look_at_load: fn(&[u32]) -> Option<String>,
     /// True if the record of every DNS query is kept.
-    pub(crate) queries: bool,
+    pub queries: bool,
     /// The labels that the user gives this run.
-    pub(crate) labels: &'a [(String, String)],
+    pub labels: &'a [(String, String)],
     /// Tests of the plan file that were left out before the run began.
-    pub(crate) left_out: &'a [SkippedTest],
+    pub left_out: &'a [SkippedTest],
     /// Trials of an earlier part of the same run.
-    pub(crate) records: Vec<TrialRecord>,
+    pub records: Vec<TrialRecord>,
     /// The facts of the devices and the commands from the earlier part of the run.
-    pub(crate) earlier: Option<(Facts, String)>,
+    pub earlier: Option<(Facts, String)>,
 }
 
 /// The end of a run whose results are on disk.
-pub(crate) struct Ended {
+pub struct Ended {
     /// The path of the report; `None` if it could not be written.
-    pub(crate) report: Option<PathBuf>,
+    pub report: Option<PathBuf>,
     /// The trials on disk, including those of earlier parts of the run.
-    pub(crate) records: Vec<TrialRecord>,
+    pub records: Vec<TrialRecord>,
     /// The facts on disk.
-    pub(crate) facts: Facts,
+    pub facts: Facts,
     /// Every command that the testbed ran.
-    pub(crate) commands: String,
+    pub commands: String,
     /// The error that cut the run short, if there was one.
-    pub(crate) error: Option<RunError>,
+    pub error: Option<RunError>,
 }
 
 /// A run under way.
@@ -77,7 +80,7 @@ struct Manager<'a> {
 ///
 /// # Errors
 /// The facts cannot be written before anything else is done. Any other error is part of what is returned.
-pub(crate) fn perform(order: Order<'_>, store: &mut Store, listener: &mut dyn FnMut(&Event)) -> Result<Ended, RunError> {
+pub fn perform(order: Order<'_>, store: &mut Store, listener: &mut dyn FnMut(&Event)) -> Result<Ended, RunError> {
     let facts = origin::begin(&order);
     store.write_facts(&facts)?;
     let mut forecast = Forecast::new(order.plan);

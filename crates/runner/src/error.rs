@@ -1,6 +1,7 @@
 //! Why a run, or a part of it, was not possible: told apart by what a caller can do about it. No message names a command of a program;
 //! whoever shows an error knows what its user can call.
 
+use super::memory::NotEnoughMemory;
 use super::ports::OpenError;
 use super::store::StoreError;
 use super::tester::TrialError;
@@ -16,16 +17,38 @@ use std::path::PathBuf;
 
 /// The reason why a run, or a part of it, was not possible.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum RunError {
+pub enum RunError {
     /// A stop was requested.
     #[error("interrupted")]
     Interrupted,
     /// The plan asks for what its devices cannot do, or cannot hold.
     #[error(transparent)]
     Plan(#[from] PlanError),
+    /// There is no recipe of this name, or none for this host.
+    #[error("{}", unknown(.0))]
+    UnknownRecipe(String),
+    /// The device is set up by hand, and the plan does not say to which interfaces it is cabled.
+    #[error("the device {0} is set up by hand: say to which interfaces it is cabled")]
+    SetUpByHand(String),
+    /// The device is of another system than this machine, and the plan names no machine for it.
+    #[error(
+        "{recipe} needs a machine of its own that runs {system}: say which ([testbed] host = \"ssh:NAME\", see docs/PLANS.md)"
+    )]
+    NeedsMachine {
+        /// The name of the recipe.
+        recipe: String,
+        /// The system of the device.
+        system: &'static str,
+    },
+    /// The largest trial of a test takes more memory than there is.
+    #[error(transparent)]
+    Memory(#[from] NotEnoughMemory),
     /// Test traffic would go where it must not go, unless the environment is declared isolated.
     #[error(transparent)]
     Forbidden(#[from] Forbidden),
+    /// The device itself would send where test traffic must not go, unless the environment is declared isolated.
+    #[error("{0}")]
+    ForbiddenInRecipe(String),
     /// The records of an earlier part of the run are not those of this plan.
     #[error(transparent)]
     Mismatch(#[from] Box<ReplayMismatch>),
@@ -45,6 +68,25 @@ pub(crate) enum RunError {
         /// The device's cores on this machine; none if it has a machine of its own.
         own: Vec<u32>,
     },
+    /// A virtual machine of the kernel lab has one core, and the plan wants more.
+    #[error("the plan wants {wanted} cores for the DUT, and a virtual machine of the lab has one; {}", more_cores(*.is_row))]
+    OneCore {
+        /// The number of cores that the plan wants.
+        wanted: u32,
+        /// True if the recipe stands for several devices in a row.
+        is_row: bool,
+    },
+    /// A program of the device is not installed.
+    #[error("{program} is not installed: {cure}")]
+    NotInstalled {
+        /// The program.
+        program: String,
+        /// The way to obtain it.
+        cure: String,
+    },
+    /// This process may not do what a run does.
+    #[error("namespaces and raw sockets need root: run it with sudo")]
+    NeedsRoot,
     /// A file for the first frames of a port cannot be made.
     #[error("cannot write {}: {error}", path.display())]
     Capture {
@@ -101,7 +143,7 @@ impl RunError {
     }
 
     /// Returns the error itself, without the name of its test.
-    pub(crate) fn root(&self) -> &Self {
+    pub fn root(&self) -> &Self {
         match self {
             Self::OfTest { source, .. } => source.root(),
             error => error,
@@ -127,6 +169,25 @@ impl From<TrialError> for RunError {
     }
 }
 
+/// Returns a sentence that says why there is no recipe of this name.
+fn unknown(name: &str) -> String {
+    match name.split_once('@') {
+        Some((name, host)) => {
+            format!("recipe {name} cannot run on the host `{host}`, or does so anyway: leave out `@{host}`")
+        }
+        None => format!("no recipe is named `{name}`"),
+    }
+}
+
+/// Returns advice on how a device of the lab can have more cores.
+fn more_cores(is_row: bool) -> &'static str {
+    match is_row {
+        false => "use a namespace, or a machine over ssh",
+        // A machine over ssh is one device.
+        true => "use namespaces (NAME@netns), where the devices in the row can do without modules",
+    }
+}
+
 fn of_the_dut(own: &[u32]) -> String {
     match own {
         [] => "but it has a machine of its own: its cores are set there".to_owned(),
@@ -135,7 +196,7 @@ fn of_the_dut(own: &[u32]) -> String {
 }
 
 /// Returns an error with its causes, each only once: some errors already name their cause.
-pub(crate) fn in_words(error: &(dyn Error + 'static)) -> String {
+pub fn in_words(error: &(dyn Error + 'static)) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {

@@ -6,11 +6,11 @@ use sixbench_method::plan::Test;
 use sixbench_method::record::{Ending, Facts, RunPart, SkipReason, SkippedTest};
 use sixbench_testbed::{facts, shell};
 
-/// Reads `key=value` of the option `--label`.
+/// Reads a label, `key=value`.
 ///
 /// # Errors
 /// Says what a label looks like.
-pub(crate) fn label(text: &str) -> Result<(String, String), String> {
+pub fn label(text: &str) -> Result<(String, String), String> {
     let is_key = |key: &str| !key.is_empty() && key.chars().all(|c| matches!(c, 'a'..='z' | '0'..='9' | '-'));
     match text.split_once('=') {
         Some((key, value)) if is_key(key) && !value.contains(char::is_control) => Ok((key.to_owned(), value.to_owned())),

@@ -1,0 +1,136 @@
+//! What is refused before anything is touched: what no machine could run, and what cannot work on this one.
+
+use super::error::RunError;
+use super::memory;
+use super::session::check_cores;
+use crate::profile::{self, PlanError};
+use sixbench_method::isolation::Isolation;
+use sixbench_method::plan::{Plan, Test};
+use sixbench_method::record::{SkipReason, SkippedTest};
+use sixbench_method::terms::FrameSize;
+use sixbench_plan::Loaded;
+use sixbench_testbed::recipe::Host;
+use sixbench_testbed::{Library, Recipe, Shell, doctor, existing, interfaces};
+use std::collections::BTreeSet;
+
+/// Leaves out optional tests whose devices are not available, and notes them with the reason in the plan's `left_out`. Returns
+/// one sentence for each.
+pub fn leave_out_missing(loaded: &mut Loaded, library: &Library) -> Vec<String> {
+    let mut left_out = Vec::new();
+    if loaded.links.interfaces.is_some() {
+        return Vec::new();
+    }
+    loaded.plan.tests.retain(|test| {
+        let Some(recipe) = library.get(&test.dut).filter(|_| test.optional) else { return true };
+        let why = recipe.check_lab().err().map(|error| error.to_string());
+        let why =
+            why.or_else(|| recipe.missing().first().map(|need| format!("{} is not installed: {}", need.program, need.cure())));
+        left_out.extend(why.clone().map(|why| (test.clone(), why)));
+        why.is_none()
+    });
+    let texts = left_out.iter().map(|(test, why)| format!("test {} is left out: {why}", test.name)).collect();
+    loaded.left_out.extend(left_out.into_iter().map(|(test, why)| {
+        let name = test.name.clone();
+        SkippedTest { test: name, reason: SkipReason::LeftOut { why, planned: Box::new(test) } }
+    }));
+    texts
+}
+
+/// Refuses what no machine could run: traffic that its device does not understand, or that is none of a test's.
+///
+/// # Errors
+/// All tests that do not fit the recipes of their devices; else the first address that test traffic must not go to.
+pub fn check_traffic(plan: &Plan, library: &Library, isolation: Isolation) -> Result<(), RunError> {
+    // All of them at once, and what is wrong at every frame size once.
+    let (mut mistakes, mut forbidden) = (Vec::new(), None::<RunError>);
+    for test in &plan.tests {
+        let unknown = || RunError::UnknownRecipe(test.dut.clone()).of_test(&test.name);
+        let recipe = library.get(&test.dut).ok_or_else(unknown)?;
+        // Also what the tester itself does not send to: the device may, such as a DNS64 server to its authority.
+        let of_recipe = || recipe.forbidden_destinations().into_iter().next().filter(|_| isolation == Isolation::Unknown);
+        forbidden = forbidden.or_else(|| of_recipe().map(RunError::ForbiddenInRecipe));
+        let job = |size: &FrameSize| profile::job(recipe, test, *size, plan.seed, plan.trial);
+        match test.frame_sizes.iter().map(job).collect::<Result<Vec<_>, _>>() {
+            // The addresses are the same at every size.
+            Ok(jobs) => forbidden = forbidden.or_else(|| jobs.into_iter().next()?.admit(isolation).err().map(RunError::from)),
+            Err(mistake) => mistakes.push(mistake.to_string()),
+        }
+        mistakes.extend(profile::dns::authority(library, test).err().map(|mistake| mistake.to_string()));
+    }
+    if !mistakes.is_empty() {
+        return Err(PlanError(mistakes.join("\n")).into());
+    }
+    forbidden.map_or(Ok(()), Err)
+}
+
+/// Refuses, before anything is touched, what cannot work here: no root, a missing program or core, a forbidden destination.
+///
+/// # Errors
+/// The first reason why the plan cannot be run here.
+pub fn check(loaded: &Loaded, library: &Library, isolation: Isolation) -> Result<(), RunError> {
+    check_traffic(&loaded.plan, library, isolation)?;
+    check_devices(loaded, library)?;
+    check_cores(&loaded.links, &loaded.plan, library)?;
+    check_interleaving(loaded)?;
+    memory::check_plan(&loaded.plan, library)?;
+    if !doctor::is_root() {
+        return Err(RunError::NeedsRoot);
+    }
+    if let Some((left, right)) = &loaded.links.interfaces {
+        let shell = Shell::new();
+        interfaces::give_back_stale(&shell);
+        existing::check(&shell, left).and_then(|()| existing::check(&shell, right))?;
+    }
+    check_machine(loaded, library)
+}
+
+/// Checks that the DUT's own machine can be reached and has what every test needs, before the first test begins.
+fn check_machine(loaded: &Loaded, library: &Library) -> Result<(), RunError> {
+    let Some(machine) = &loaded.links.machine else { return Ok(()) };
+    let shell = Shell::new();
+    let machine = machine.reach(&shell)?;
+    let tests = loaded.plan.tests.iter().filter_map(|test| Some((test, library.get(&test.dut)?)));
+    for (test, recipe) in tests {
+        machine.check(recipe, test.cores, &shell).map_err(|error| RunError::from(error).of_test(&test.name))?;
+    }
+    Ok(())
+}
+
+/// Checks that devices of this machine have their programs, and that devices set up by hand have interfaces they are cabled to.
+fn check_devices(loaded: &Loaded, library: &Library) -> Result<(), RunError> {
+    if loaded.links.interfaces.is_some() {
+        return Ok(());
+    }
+    loaded.plan.tests.iter().try_for_each(|test| {
+        let Some(recipe) = library.get(&test.dut) else { return Ok(()) };
+        let authority = profile::dns::authority(library, test)?;
+        check_device(test, recipe, authority).map_err(|error| error.of_test(&test.name))
+    })
+}
+
+fn check_device(test: &Test, recipe: &Recipe, authority: Option<&Recipe>) -> Result<(), RunError> {
+    if recipe.host == Host::Manual {
+        return Err(RunError::SetUpByHand(recipe.name.clone()));
+    }
+    recipe.check_lab()?;
+    if let Some(wanted) = test.cores.filter(|cores| *cores > 1 && recipe.is_in_lab()) {
+        return Err(RunError::OneCore { wanted, is_row: !recipe.parts.is_empty() });
+    }
+    if !recipe.is_for_namespaces() {
+        return Err(RunError::NeedsMachine { recipe: recipe.name.clone(), system: recipe.system.title() });
+    }
+    let mut missing = [Some(recipe), authority].into_iter().flatten().flat_map(Recipe::missing);
+    missing
+        .next()
+        .map_or(Ok(()), |need| Err(RunError::NotInstalled { program: need.program.clone(), cure: need.cure().to_string() }))
+}
+
+/// Refuses to interleave several devices on the same interfaces: only one of them can be cabled at a time.
+fn check_interleaving(loaded: &Loaded) -> Result<(), RunError> {
+    let devices: BTreeSet<&str> = loaded.plan.tests.iter().map(|test| test.dut.as_str()).collect();
+    if loaded.plan.interleave && loaded.links.interfaces.is_some() && devices.len() > 1 {
+        let text = "two devices cannot be up at once on the same two interfaces: set interleave = false";
+        return Err(PlanError(text.to_owned()).into());
+    }
+    Ok(())
+}

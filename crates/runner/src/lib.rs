@@ -1,0 +1,45 @@
+//! The Manager of the MLRsearch draft: takes a plan through its devices, points, repetitions and trials; every trial is on disk before
+//! the next one starts, and the report is written again after every device. What a program that embeds sixbench calls: nothing here prints,
+//! reads arguments or ends the process.
+#![forbid(unsafe_code)]
+
+mod dns;
+mod error;
+mod feasible;
+mod manager;
+mod memory;
+mod neighbours;
+mod origin;
+pub mod owner;
+mod ports;
+pub mod profile;
+pub mod reporting;
+mod session;
+mod state;
+pub mod stop;
+pub mod store;
+mod tester;
+
+#[cfg(test)]
+mod dns_tests;
+#[cfg(test)]
+mod load_tests;
+#[cfg(test)]
+mod moment_tests;
+#[cfg(test)]
+mod recipe_tests;
+#[cfg(test)]
+mod response_tests;
+#[cfg(test)]
+mod rigged_tests;
+#[cfg(test)]
+mod stateful_tests;
+
+pub use error::{RunError, in_words};
+pub use feasible::{check, check_traffic, leave_out_missing};
+pub use manager::{Ended, Order, perform};
+pub use memory::{NotEnoughMemory, check_trial};
+pub use origin::label;
+pub use ports::{OpenError, Opened, open as open_port};
+pub use session::{Session, Site, Wanted, add_faults_of_the_machine};
+pub use tester::TrialError;
