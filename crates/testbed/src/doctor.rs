@@ -1,10 +1,10 @@
 //! Is this host fit to measure? Each finding names the command that cures it.
 
+use crate::exec::{Shell, has_program};
 use crate::lab::{self, Lab, Manifest};
 use crate::monitor::{Monitor, Watched};
-use crate::namespace::{self, Namespace};
-use crate::shell::{Shell, has_program};
-use crate::topology::Cores;
+use crate::net::Cores;
+use crate::net::namespace::{self, Namespace};
 use std::time::Duration;
 
 /// The severity of a finding.

@@ -5,10 +5,10 @@ mod jool;
 mod steps;
 mod work;
 
+use super::cache::{Lab, UNFINISHED};
 use super::inputs::Inputs;
-use super::{Lab, UNFINISHED};
 use crate::doctor::is_root;
-use crate::shell::{Shell, TestbedError, quoted};
+use crate::exec::{Shell, TestbedError, quoted};
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};

@@ -2,10 +2,7 @@
 
 use super::Lab;
 use super::guest::{self, Files};
-use crate::daemon::Daemon;
-use crate::process::{family, kill};
-use crate::shell::{Shell, TestbedError, complain, quoted};
-use crate::station::Station;
+use crate::exec::{Daemon, Shell, Station, TestbedError, complain, family, kill, quoted};
 use std::net::Ipv6Addr;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};

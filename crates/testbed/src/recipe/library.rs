@@ -2,7 +2,7 @@
 
 use super::built_in::BUILT_IN;
 use super::{Host, Recipe, chain};
-use crate::shell::TestbedError;
+use crate::exec::TestbedError;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 

@@ -1,9 +1,9 @@
 //! The steps of a build.
 
 use super::work::Work;
+use crate::exec::{Shell, TestbedError};
+use crate::lab::cache::{MANIFEST, Manifest, module_tree};
 use crate::lab::inputs::SHIM;
-use crate::lab::{MANIFEST, Manifest, module_tree};
-use crate::shell::{Shell, TestbedError};
 use std::path::PathBuf;
 
 /// One step of a build.

@@ -3,8 +3,8 @@
 use super::Progress;
 use super::jool::Own;
 use super::steps::Step;
+use crate::exec::{TestbedError, quoted};
 use crate::lab::inputs::Inputs;
-use crate::shell::{TestbedError, quoted};
 use std::fs::{File, OpenOptions};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
