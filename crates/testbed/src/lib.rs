@@ -13,6 +13,6 @@ mod net;
 pub mod recipe;
 
 pub use dut::{ConnectionTable, Devices, Dut, Machine, RealAuthority, Subscriber, Wishes, Zone};
-pub use exec::{Daemon, Remote, Shell, TestbedError, shell};
+pub use exec::{Daemon, Remote, Shell, TestbedError, Transcript, quoted};
 pub use net::{Cores, Hosts, Interfaces, Topology, existing, interfaces, namespace, topology};
 pub use recipe::{Library, Recipe};

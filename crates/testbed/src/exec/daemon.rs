@@ -1,6 +1,6 @@
 //! A process that is to stay: a device, or a server beside it. It ends with its owner, wherever it runs.
 
-use crate::exec::{Away, kill_group};
+use super::{Away, kill_group};
 use std::process::{Child, ExitStatus};
 
 /// A running process. Dropping it ends it, with what it has started.

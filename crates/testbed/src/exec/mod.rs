@@ -2,21 +2,35 @@
 //! processes, waits, the transcript, and what undoes it elsewhere. Nothing here knows what a device or a link is.
 
 mod daemon;
+mod error;
+mod packages;
 mod process;
 mod remote_process;
-pub mod shell;
+mod shell;
 mod ssh;
 mod target;
+mod transcript;
 mod undo;
 mod waiting;
 
 pub use daemon::Daemon;
-pub(crate) use process::{allowed_cores, command, core_list, ended, family, feed, is_alive, kill, kill_group, wait};
-pub(crate) use remote_process::Away;
-pub use shell::{Shell, TestbedError};
-pub(crate) use shell::{complain, has_program, missing, quoted, require};
+pub use error::TestbedError;
+pub(crate) use error::warn;
+pub(crate) use packages::has_program;
+pub use process::is_root;
+pub(crate) use process::{allowed_cores, core_list, ended, family, is_alive, kill};
+pub use shell::Shell;
 pub use ssh::Remote;
 pub(crate) use ssh::sweep;
-pub(crate) use target::{Station, command_line, failed, given_up};
+pub(crate) use target::{Station, own_directory};
+pub use transcript::{Transcript, quoted};
 pub(crate) use undo::Undo;
-pub(crate) use waiting::{Wait, WaitContext};
+pub(crate) use waiting::Wait;
+
+use error::{command_line, failed, given_up};
+use packages::{missing, require};
+pub(crate) use process::{command, feed, kill_group, wait};
+use remote_process::Away;
+use ssh::refusal;
+use transcript::here_document;
+use waiting::WaitContext;

@@ -1,6 +1,6 @@
 //! Processes of the system's own tools: started without the terminal, and waited for with a timeout.
 
-use crate::exec::{TestbedError, Wait, WaitContext};
+use super::{TestbedError, Wait, WaitContext};
 use std::io::{Read, Write as _};
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::sync::mpsc::{self, Receiver};
@@ -153,6 +153,13 @@ pub(crate) fn is_alive(process: u32) -> bool {
 fn is_running(process: u32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
     stat.rsplit_once(')').is_some_and(|(_, rest)| !rest.trim_start().starts_with('Z'))
+}
+
+/// Returns whether this process may make namespaces and open raw sockets.
+pub fn is_root() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let uids = status.lines().find_map(|line| line.strip_prefix("Uid:")).unwrap_or_default();
+    uids.split_whitespace().nth(1) == Some("0")
 }
 
 /// Sends a signal. By the shell's own `kill`: the program of that name is in no package that must be installed.

@@ -1,8 +1,7 @@
 //! A daemon on another machine. A shell there holds it and waits for the end of its own standard input, which is ours: so it ends when we
 //! end it, when we are killed, and when the connection breaks.
 
-use super::Remote;
-use crate::exec::{Daemon, TestbedError, WaitContext, ended, failed, kill_group, wait};
+use super::{Remote, TestbedError, WaitContext, ended, failed, kill_group, wait};
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
 use std::process::{Child, Stdio};
@@ -26,13 +25,18 @@ pub(crate) struct Away {
 }
 
 impl Away {
-    /// Starts `words` there; their output goes to `log`.
-    pub(crate) fn start(remote: &Remote, words: &[String], log: &Path, context: &WaitContext) -> Result<Daemon, TestbedError> {
+    /// Starts `words` there; their output goes to `log`. Returns the `ssh` that holds them, too.
+    pub(super) fn start(
+        remote: &Remote,
+        words: &[String],
+        log: &Path,
+        context: &WaitContext,
+    ) -> Result<(Child, Self), TestbedError> {
         let arguments = [&[log.display().to_string()], words].concat();
         let mut ssh = remote.start(HOLDER, &arguments, Stdio::piped())?;
         let group = first_number(&mut ssh, context, &|| format!("a session on {}", remote.destination()));
         match group.inspect_err(|_| kill_group(&mut ssh))? {
-            Some(group) => Ok(Daemon::away(ssh, Self { remote: remote.clone(), group })),
+            Some(group) => Ok((ssh, Self { remote: remote.clone(), group })),
             None => {
                 drop(ssh.stdin.take());
                 let output = wait(ssh, Duration::from_secs(1), &WaitContext::default(), &String::new);

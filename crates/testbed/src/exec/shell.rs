@@ -1,92 +1,13 @@
-//! Runs the system's own tools, and keeps a transcript: what a run did can be read, and done again by hand.
+//! Runs the system's own tools at one place, and writes down what it runs.
 
-use crate::exec::{Daemon, Station, Wait, WaitContext};
-use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use super::{Daemon, Station, TestbedError, Transcript, Wait, WaitContext, here_document, quoted};
+use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// A command that takes longer than this hangs, where nothing else is said.
 const PATIENCE: Duration = Duration::from_secs(30);
-
-/// The reason why the testbed is not as it should be: what is wrong, where, and what to do next.
-#[derive(Debug, thiserror::Error)]
-pub enum TestbedError {
-    /// A program cannot be found.
-    #[error("cannot run {program}: {}", absence(cure.as_deref()))]
-    Missing {
-        /// The program.
-        program: String,
-        /// The way to obtain it, where that is known: a command, or its source.
-        cure: Option<String>,
-    },
-    /// A command ended with an error.
-    #[error("`{command}` failed ({status}): {output}")]
-    Failed {
-        /// The command line.
-        command: String,
-        /// The exit status.
-        status: String,
-        /// The last lines it printed.
-        output: String,
-    },
-    /// A file or directory cannot be used.
-    #[error("cannot {what} {}: {source}", path.display())]
-    File {
-        /// The action that was attempted.
-        what: &'static str,
-        /// The file.
-        path: PathBuf,
-        /// The system's answer.
-        source: std::io::Error,
-    },
-    /// A stop was requested before it was done.
-    #[error("interrupted")]
-    Interrupted,
-    /// Anything else, in words.
-    #[error("{0}")]
-    Other(String),
-}
-
-impl TestbedError {
-    /// Explains an error in other words; a request to stop remains one.
-    pub(crate) fn explained(self, words: impl FnOnce(&Self) -> String) -> Self {
-        match self {
-            Self::Interrupted => Self::Interrupted,
-            error => Self::Other(words(&error)),
-        }
-    }
-}
-
-/// Returns the reason why a program cannot be run.
-fn absence(cure: Option<&str>) -> String {
-    cure.map_or_else(|| "it is not on the PATH".to_owned(), |cure| format!("not installed ({cure})"))
-}
-
-/// Every command that was run, in order, as lines of a shell script.
-#[derive(Clone, Debug, Default)]
-pub struct Transcript(Arc<Mutex<String>>);
-
-impl Transcript {
-    /// The script so far.
-    pub fn text(&self) -> String {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    /// Adds a comment.
-    pub fn comment(&self, text: &str) {
-        // A second line would be a command.
-        text.lines().for_each(|line| self.line(&format!("# {line}")));
-    }
-
-    /// Adds a line as it stands.
-    pub(crate) fn line(&self, text: &str) {
-        let mut script = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        script.push_str(text);
-        script.push('\n');
-    }
-}
 
 /// Runs commands at one station.
 #[derive(Clone, Debug)]
@@ -280,128 +201,9 @@ impl Default for Shell {
     }
 }
 
-/// A text as the input of a command; its last line is none of the text's.
-fn here_document(text: &str) -> String {
-    let mut end = "END".to_owned();
-    while text.lines().any(|line| line == end) {
-        end.push('_');
-    }
-    format!("<<'{end}'\n{text}\n{end}")
-}
-
-pub(crate) fn missing(program: &str, error: &std::io::Error) -> TestbedError {
-    if error.kind() != std::io::ErrorKind::NotFound {
-        return TestbedError::Other(format!("cannot run {program}: {error}"));
-    }
-    not_installed(program)
-}
-
-/// An error that names the package, when a program is not installed.
-pub(crate) fn require(program: &str) -> Result<(), TestbedError> {
-    if has_program(program) {
-        return Ok(());
-    }
-    Err(not_installed(program))
-}
-
-fn not_installed(program: &str) -> TestbedError {
-    let cure = package_of(program).map(|package| format!("apt-get install {package}"));
-    TestbedError::Missing { program: program.to_owned(), cure }
-}
-
-/// Debian's packages of the tools that the testbed and the recipes run. (A recipe names those of its device itself.)
-const PACKAGES: [(&str, &[&str]); 24] = [
-    ("apt", &["apt-get"]),
-    ("bind9-dnsutils", &["dig"]),
-    ("binutils", &["ar", "ld"]),
-    ("conntrack", &["conntrack"]),
-    (
-        "coreutils",
-        &[
-            "cat", "chmod", "cp", "cut", "echo", "env", "head", "id", "ls", "mkdir", "mv", "nproc", "rm", "sleep", "sort",
-            "stat", "tail", "tee", "touch", "true", "tr", "uname", "wc",
-        ],
-    ),
-    ("dash", &["sh"]),
-    ("dpkg", &["dpkg", "dpkg-deb", "dpkg-query"]),
-    ("ethtool", &["ethtool"]),
-    ("findutils", &["find", "xargs"]),
-    ("gcc", &["cc", "gcc"]),
-    ("grep", &["grep"]),
-    ("gzip", &["gzip", "zcat"]),
-    ("iproute2", &["bridge", "ip", "ss", "tc"]),
-    ("iptables", &["ip6tables-legacy", "iptables-legacy"]),
-    ("jool-tools", &["jool", "jool_siit"]),
-    ("kmod", &["depmod", "lsmod", "modprobe"]),
-    ("make", &["make"]),
-    ("mount", &["mount", "umount"]),
-    ("nftables", &["nft"]),
-    ("openssh-client", &["ssh"]),
-    ("procps", &["pgrep", "sysctl"]),
-    ("sed", &["sed"]),
-    ("tar", &["tar"]),
-    ("util-linux", &["lscpu", "nsenter", "setpriv", "taskset", "unshare"]),
-];
-
-/// The Debian package that has a program.
-fn package_of(program: &str) -> Option<&'static str> {
-    PACKAGES.iter().find(|(_, programs)| programs.contains(&program)).map(|(package, _)| *package)
-}
-
-/// Returns whether a program can be found.
-pub fn has_program(program: &str) -> bool {
-    if program.contains('/') {
-        return Path::new(program).is_file();
-    }
-    let path = std::env::var("PATH").unwrap_or_default() + ":/usr/sbin:/sbin";
-    path.split(':').any(|directory| Path::new(directory).join(program).is_file())
-}
-
-/// The words as a line that a shell reads back as the same words.
-pub fn quoted(words: &[String]) -> String {
-    let quote = |word: &String| {
-        let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,@%+".contains(c);
-        if !word.is_empty() && word.chars().all(is_plain) { word.clone() } else { format!("'{}'", word.replace('\'', r"'\''")) }
-    };
-    words.iter().map(quote).collect::<Vec<_>>().join(" ")
-}
-
-/// Reports on standard error that something could not be undone: a drop cannot return an error.
-pub(crate) fn complain(what: &str, error: &TestbedError) {
-    let _ = writeln!(std::io::stderr(), "warning: {what}: {error}");
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_missing_program_names_its_package_where_it_has_one() {
-        let told = |program| not_installed(program).to_string();
-        assert_eq!(told("mkdir"), "cannot run mkdir: not installed (apt-get install coreutils)");
-        assert_eq!(told("sh"), "cannot run sh: not installed (apt-get install dash)");
-        let error = Shell::new().line("sb-no-such-program -x").unwrap_err();
-        assert_eq!(error.to_string(), "cannot run sb-no-such-program: it is not on the PATH");
-    }
-
-    #[test]
-    fn every_program_is_in_the_package_that_is_named() {
-        let owner = |program: &str| Shell::new().look(&["dpkg-query", "-S", &format!("*bin/{program}")]).unwrap_or_default();
-        for (package, programs) in PACKAGES {
-            for program in programs {
-                // Of a package that is not installed nothing is known; alternatives are in none.
-                let owners = owner(program);
-                let is_whole = |line: &&str| line.ends_with(&format!("bin/{program}"));
-                let named = || owners.lines().filter(is_whole).map(|line| line.split(':').next().unwrap_or_default());
-                let diverted = |owner: &str| owner.starts_with("diversion by");
-                assert!(
-                    named().next().is_none() || named().any(|owner| owner.split(", ").any(|o| o == package) || diverted(owner)),
-                    "{program} is in {:?}, not {package}",
-                    named().collect::<Vec<_>>()
-                );
-            }
-        }
-    }
 
     #[test]
     fn nothing_that_is_written_is_run() {

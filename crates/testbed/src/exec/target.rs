@@ -1,8 +1,9 @@
 //! Where commands run: here, in a network namespace of this machine, in a virtual machine of the lab, or on another machine over ssh. What
 //! differs between stations, and nothing else, is here.
 
-use crate::exec::{Away, Daemon, Remote, TestbedError, WaitContext, command, missing, quoted, require, wait};
-use crate::net::namespace;
+use super::{
+    Away, Daemon, Remote, TestbedError, WaitContext, command, command_line, failed, given_up, missing, quoted, require, wait,
+};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
@@ -71,17 +72,16 @@ impl Station {
 
     /// Writes a file.
     pub(crate) fn write(&self, path: &Path, content: &str, context: &WaitContext) -> Result<(), TestbedError> {
-        let what = "write";
         if let Self::Ssh(remote) = self {
             return remote.write(path, content, context);
         }
-        std::fs::write(path, content).map_err(|source| TestbedError::File { what, path: path.to_owned(), source })
+        std::fs::write(path, content).map_err(TestbedError::file("write", path))
     }
 
     /// The directory of a device of this name there.
     pub(crate) fn directory(&self, name: &str) -> PathBuf {
         match self {
-            Self::Here | Self::Namespace(_) | Self::Lab(_) => namespace::directory(name),
+            Self::Here | Self::Namespace(_) | Self::Lab(_) => own_directory(name),
             // Wherever ours are, every system has this one.
             Self::Ssh(_) => Path::new("/tmp").join(name),
         }
@@ -135,12 +135,11 @@ impl Station {
         context: &WaitContext,
     ) -> Result<Daemon, TestbedError> {
         if let Self::Ssh(remote) = self {
-            return Away::start(remote, words, log, context);
+            return Away::start(remote, words, log, context).map(|(ssh, away)| Daemon::away(ssh, away));
         }
         let full = self.daemon_words(cores, words);
-        let what = "write";
-        let file = |source| TestbedError::File { what, path: log.to_owned(), source };
-        let out = std::fs::File::create(log).map_err(file)?;
+        let file = TestbedError::file("write", log);
+        let out = std::fs::File::create(log).map_err(&file)?;
         let err = std::fs::File::options().append(true).open(log).map_err(file)?;
         let mut command = command(&full);
         command.stdout(out).stderr(err);
@@ -153,6 +152,11 @@ impl Station {
         let prefix = ["taskset", "-c", cores, "setpriv", "--pdeathsig", "KILL"];
         prefix.into_iter().map(str::to_owned).chain(self.words(words)).collect()
     }
+}
+
+/// Returns the directory of a device of this name on this machine.
+pub(crate) fn own_directory(name: &str) -> PathBuf {
+    std::env::temp_dir().join(name)
 }
 
 fn owned<S: AsRef<str>>(words: &[S]) -> Vec<String> {
@@ -170,24 +174,4 @@ fn capture(words: &[String], patience: Duration, context: &WaitContext) -> Resul
     }
     let printed = [output.stderr, output.stdout].concat();
     Err(failed(words, &output.status.to_string(), &String::from_utf8_lossy(&printed)))
-}
-
-/// A command as it is told of.
-pub(crate) fn command_line(words: &[String]) -> String {
-    format!("`{}`", quoted(words))
-}
-
-/// A command whose end was not waited for any longer.
-pub(crate) fn given_up(words: &[String], why: TestbedError) -> TestbedError {
-    match why {
-        TestbedError::Interrupted => TestbedError::Interrupted,
-        why => failed(words, "given up", &why.to_string()),
-    }
-}
-
-/// A command that ended with an error, with the last lines it printed.
-pub(crate) fn failed(words: &[String], status: &str, printed: &str) -> TestbedError {
-    let lines: Vec<&str> = printed.lines().map(str::trim).filter(|l| !l.is_empty()).collect();
-    let last = lines[lines.len().saturating_sub(4)..].join("; ");
-    TestbedError::Failed { command: quoted(words), status: status.to_owned(), output: last }
 }

@@ -2,8 +2,7 @@
 //! last to the first when its standard input ends. That is when the device is dropped, at the end, on an error, on a panic, on Ctrl-C; and
 //! by itself when this process is killed or the connection breaks, as soon as the sshd there notices.
 
-use super::ssh::{Remote, refusal};
-use crate::exec::{Shell, TestbedError, WaitContext, complain, quoted, wait};
+use super::{Remote, Shell, TestbedError, WaitContext, quoted, refusal, wait, warn};
 use std::io::Write as _;
 use std::process::{Child, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -116,9 +115,9 @@ impl Drop for Undo {
         let what = format!("not all is undone on {}", self.remote.destination());
         match process.map(|process| self.run(process)) {
             Some(Ok(said)) if !said.is_empty() && self.is_settled.load(Ordering::Relaxed) => {
-                complain(&what, &TestbedError::Other(said.trim().replace('\n', "; ")));
+                warn(&what, &TestbedError::Other(said.trim().replace('\n', "; ")));
             }
-            Some(Err(error)) => complain(&what, &error),
+            Some(Err(error)) => warn(&what, &error),
             _ => {}
         }
     }

@@ -1,6 +1,6 @@
 //! Waits of the testbed. Each has an end of its own. Besides, a request to stop ends it, and a wait that lasts is told of once.
 
-use crate::exec::TestbedError;
+use super::TestbedError;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -167,8 +167,7 @@ pub fn clean(cache: &Path, waits: &mut dyn FnMut()) -> Result<Vec<Entry>, Testbe
     // What is there now: who was waited for has finished something.
     let entries = list(cache);
     for entry in &entries {
-        let (what, path) = ("remove", entry.path.clone());
-        std::fs::remove_dir_all(&entry.path).map_err(|source| TestbedError::File { what, path, source })?;
+        std::fs::remove_dir_all(&entry.path).map_err(TestbedError::file("remove", &entry.path))?;
     }
     Ok(entries)
 }

@@ -2,7 +2,7 @@
 //! kernel holds both ends with their addresses it hands what one end sends to the other, and the device sees nothing; it may even forward
 //! in the device's place. In namespaces of their own nothing gets from one end to the other but through the device.
 
-use crate::exec::{Shell, TestbedError, complain, is_alive};
+use crate::exec::{Shell, TestbedError, is_alive, warn};
 use crate::net::existing;
 use crate::net::namespace::{Namespace, name};
 use std::fs;
@@ -210,7 +210,7 @@ fn give_back(namespace: &str, lent: &Lent, home: &Home, shell: &Shell) -> Outcom
         Ok(()) => Outcome::Returned,
         Err(error) => {
             let what = format!("cannot give interface {} back (ip -n {namespace} link set {} netns 1)", lent.name, lent.name);
-            complain(&what, &error);
+            warn(&what, &error);
             Outcome::Failed
         }
     }
@@ -226,7 +226,7 @@ fn restore(inside: &Shell, lent: &Lent, home: &Home, shell: &Shell) -> Result<()
     for (path, value) in settings {
         // Some follow from others, and are not to be written.
         if let Err(error) = outside.set(&format!("/proc/sys/net/{path}"), value) {
-            complain(&format!("cannot set {path} of interface {name} back to {value}"), &error);
+            warn(&format!("cannot set {path} of interface {name} back to {value}"), &error);
         }
     }
     if *is_up { outside.line(&format!("ip link set {name} up")).map(drop) } else { Ok(()) }
@@ -241,7 +241,7 @@ fn write_note(shell: &Shell, namespaces: [&str; 2], lent: &[Lent]) -> Result<(),
     let lines: String =
         namespaces.iter().zip(lent).map(|(namespace, lent)| format!("namespace {namespace}\n{}", lent.to_lines())).collect();
     let path = note_of(std::process::id(), namespaces[0]);
-    fs::write(&path, format!("home {number}\n{lines}")).map_err(|source| TestbedError::File { what: "write", path, source })
+    fs::write(&path, format!("home {number}\n{lines}")).map_err(TestbedError::file("write", &path))
 }
 
 /// Returns the path of the note for one pair of namespaces, since a process may have several pairs.

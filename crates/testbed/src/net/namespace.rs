@@ -2,9 +2,9 @@
 
 use super::sysctls;
 use crate::exec;
-use crate::exec::{Shell, TestbedError, complain, kill};
+use crate::exec::{Shell, TestbedError, kill, warn};
 use crate::net::interfaces;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// A namespace that goes when this is dropped, with the processes in it.
@@ -56,7 +56,7 @@ impl Namespace {
 impl Drop for Namespace {
     fn drop(&mut self) {
         if let Err(error) = remove(&self.shell, &self.name) {
-            complain(&format!("namespace {} is still there", self.name), &error);
+            warn(&format!("namespace {} is still there", self.name), &error);
         }
     }
 }
@@ -83,11 +83,6 @@ fn remove(shell: &Shell, name: &str) -> Result<(), TestbedError> {
         }
     }
     shell.run(&["ip", "netns", "del", name]).map(drop)
-}
-
-/// The directory of the device in the namespace of this name.
-pub(crate) fn directory(name: &str) -> PathBuf {
-    std::env::temp_dir().join(name)
 }
 
 fn pids(shell: &Shell, name: &str) -> Vec<String> {
@@ -122,7 +117,7 @@ pub fn sweep(shell: &Shell) -> Result<Vec<String>, TestbedError> {
             removed => removed?,
         }
         // Most have none.
-        let _ = std::fs::remove_dir_all(directory(name));
+        let _ = std::fs::remove_dir_all(exec::own_directory(name));
     }
     Ok(found)
 }

@@ -3,7 +3,7 @@
 //! that is killed leaves a note of it for the next sweep.
 
 use crate::dut::template_vars::Filling;
-use crate::exec::{Shell, TestbedError, complain, is_alive};
+use crate::exec::{Shell, TestbedError, is_alive, warn};
 use crate::recipe::State;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -85,8 +85,7 @@ fn note(used: &BTreeMap<String, Used>, shell: &Shell) -> Result<(), TestbedError
     let path = note_of(std::process::id());
     let lines: String = used.iter().map(|(file, used)| format!("{file} {}\n", used.before)).collect();
     let written = if lines.is_empty() { std::fs::remove_file(&path).or(Ok(())) } else { std::fs::write(&path, lines) };
-    let what = "write";
-    written.map_err(|source| TestbedError::File { what, path, source })
+    written.map_err(TestbedError::file("write", &path))
 }
 
 /// A directory that only root can write to: a note of another user could make root write to any file.
@@ -108,7 +107,7 @@ impl Drop for HostSwitches {
             }
         }
         if let Err(error) = note(&used, &self.shell) {
-            complain("the note of switches to be set back is still there", &error);
+            warn("the note of switches to be set back is still there", &error);
         }
     }
 }
@@ -118,7 +117,7 @@ fn restore(shell: &Shell, file: &str, before: &str) {
         return;
     }
     if let Err(error) = shell.for_undoing().set(file, before) {
-        complain(&format!("cannot set {file} back to {before}"), &error);
+        warn(&format!("cannot set {file} back to {before}"), &error);
     }
 }
 

@@ -23,7 +23,7 @@ impl Machine {
 
     /// Opens the connection; see [`Remote::reach`] for its errors.
     pub fn reach(&self, shell: &Shell) -> Result<Self, TestbedError> {
-        Ok(Self { remote: self.remote.reach(shell)?, ..self.clone() })
+        Ok(Self { remote: self.remote.reach(shell.context())?, ..self.clone() })
     }
 
     /// Refuses, before anything is touched there, what cannot work: another system, interfaces that have work of their own, programs or

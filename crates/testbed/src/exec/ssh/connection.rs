@@ -1,8 +1,7 @@
 //! The connection that all commands for a machine share: a master of ssh's, whose session there does nothing but wait. It ends when its
 //! standard input does, and so also when this process is killed.
 
-use super::refusal;
-use super::remote::Remote;
+use super::{Destination, refusal};
 use crate::exec::{TestbedError, WaitContext, command, missing};
 use std::io::{BufRead as _, BufReader, Read};
 use std::os::unix::fs::DirBuilderExt as _;
@@ -26,14 +25,14 @@ pub(super) struct Connection {
 }
 
 impl Connection {
-    pub(super) fn open(remote: &Remote, context: &WaitContext) -> Result<Self, TestbedError> {
+    pub(super) fn open(destination: &Destination, context: &WaitContext) -> Result<Self, TestbedError> {
         let directory = make_directory()?;
         let control = ["-M".to_owned(), "-S".to_owned(), socket(&directory)].to_vec();
-        let mut command = command(&remote.ssh(control, &format!("echo {READY}; exec cat >/dev/null"), &[]));
+        let mut command = command(&destination.ssh(control, &format!("echo {READY}; exec cat >/dev/null"), &[]));
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let master = command.spawn().map_err(|error| missing("ssh", &error));
         let mut connection = Self { master: master.inspect_err(|_| drop(std::fs::remove_dir(&directory)))?, directory };
-        connection.wait_until_ready(remote, context)?;
+        connection.wait_until_ready(destination, context)?;
         Ok(connection)
     }
 
@@ -42,19 +41,19 @@ impl Connection {
         ["-S".to_owned(), socket(&self.directory), "-o".to_owned(), "ControlMaster=no".to_owned()]
     }
 
-    fn wait_until_ready(&mut self, remote: &Remote, context: &WaitContext) -> Result<(), TestbedError> {
+    fn wait_until_ready(&mut self, destination: &Destination, context: &WaitContext) -> Result<(), TestbedError> {
         let said = self.master.stderr.take().map(chunks);
         let is_ready = self.master.stdout.take().map(answered);
-        let what = || format!("a session on {}", remote.destination());
+        let what = || format!("a session on {}", destination.name);
         let mut wait = context.wait(PATIENCE, Duration::ZERO);
         let answer = is_ready.map(|is_ready| wait.receive(&is_ready, &what)).transpose();
         // Of a stop that was requested the drop need not wait for an ssh that has no connection yet.
         match answer.inspect_err(|_| drop(self.master.kill()))? {
             Some(Ok(())) => Ok(()),
-            Some(Err(RecvTimeoutError::Timeout)) => Err(refusal::silent(remote.destination(), PATIENCE)),
+            Some(Err(RecvTimeoutError::Timeout)) => Err(refusal::silent(&destination.name, PATIENCE)),
             _ => {
                 let said = said.map(said_until_now).unwrap_or_default();
-                Err(refusal::explain(remote.destination(), &said))
+                Err(refusal::explain(&destination.name, &said))
             }
         }
     }
@@ -118,7 +117,7 @@ fn make_directory() -> Result<PathBuf, TestbedError> {
     let count = COUNT.fetch_add(1, Ordering::Relaxed);
     let path = std::env::temp_dir().join(format!("sb-{}-ssh-{count}", std::process::id()));
     let made = std::fs::DirBuilder::new().mode(0o700).create(&path);
-    made.map_err(|source| TestbedError::File { what: "make", path: path.clone(), source })?;
+    made.map_err(TestbedError::file("make", &path))?;
     Ok(path)
 }
 

@@ -4,8 +4,12 @@
 //! Nothing here asks a question: keys and known hosts are ssh's own business.
 
 mod connection;
+mod destination;
 pub(crate) mod refusal;
 mod remote;
 
 pub(crate) use connection::sweep;
 pub use remote::Remote;
+
+use connection::Connection;
+use destination::Destination;

@@ -1,15 +1,11 @@
 //! Another machine, reached over ssh: the same commands, files and processes as in a namespace of this one.
 
-use super::connection::Connection;
-use super::refusal;
-use crate::exec::{Shell, TestbedError, WaitContext, command, command_line, failed, feed, given_up, missing, quoted, wait};
-use std::path::{Path, PathBuf};
+use super::{Connection, Destination, refusal};
+use crate::exec::{TestbedError, WaitContext, command, command_line, failed, feed, given_up, missing, quoted, wait};
+use std::path::Path;
 use std::process::{Child, Output, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
-
-/// An ordinary user's PATH lacks the system's tools, and so does that of some servers' sessions.
-const PRELUDE: &str = "PATH=$PATH:/usr/local/sbin:/usr/local/bin:/usr/sbin:/sbin LC_ALL=C; export PATH LC_ALL; ";
 
 /// The exit status of a shell that does not find a program (POSIX, Shell Command Language, section 2.8.2).
 const NOT_FOUND: i32 = 127;
@@ -20,15 +16,14 @@ const OF_SSH: i32 = 255;
 /// A machine as `ssh` finds it; clones share one connection.
 #[derive(Clone, Debug)]
 pub struct Remote {
-    destination: String,
-    config: Option<PathBuf>,
+    destination: Destination,
     /// None before it is reached, and in a rehearsal.
     connection: Option<Arc<Connection>>,
 }
 
 impl PartialEq for Remote {
     fn eq(&self, other: &Self) -> bool {
-        self.destination == other.destination && self.config == other.config
+        self.destination == other.destination
     }
 }
 
@@ -38,27 +33,27 @@ impl Remote {
     /// A machine by the name ssh knows it by, a `Host` of ssh_config or `user@host`; `config` is read instead of the usual ssh_config.
     /// Nothing is opened yet.
     pub fn new(destination: &str, config: Option<&Path>) -> Self {
-        Self { destination: destination.to_owned(), config: config.map(Path::to_owned), connection: None }
+        Self { destination: Destination::new(destination, config), connection: None }
     }
 
     /// The name ssh knows it by.
     pub fn destination(&self) -> &str {
-        &self.destination
+        &self.destination.name
     }
 
-    /// Opens the connection, unless a stop is requested meanwhile by what stops `shell`.
+    /// Opens the connection, unless a stop is requested meanwhile.
     ///
     /// # Errors
     /// A name that is not known, a machine that does not answer, a host key that is not known or not the same any more, a key that is
     /// refused, a user who is not root: each with what to do about it.
-    pub fn reach(&self, shell: &Shell) -> Result<Self, TestbedError> {
-        let connection = Some(Arc::new(Connection::open(self, shell.context())?));
+    pub(crate) fn reach(&self, context: &WaitContext) -> Result<Self, TestbedError> {
+        let connection = Some(Arc::new(Connection::open(&self.destination, context)?));
         let reached = Self { connection, ..self.clone() };
-        let user = reached.capture(&["id", "-u"].map(str::to_owned), None, Duration::from_secs(30), shell.context())?;
+        let user = reached.capture(&["id", "-u"].map(str::to_owned), None, Duration::from_secs(30), context)?;
         if user.trim() != "0" {
             let text = format!(
                 "{}: the user is not root there, who alone may change addresses; name one (root@HOST, or `User root` in ssh_config)",
-                self.destination
+                self.destination()
             );
             return Err(TestbedError::Other(text));
         }
@@ -67,13 +62,12 @@ impl Remote {
 
     /// The words that run `words` there, as they stand in the transcript: without what is only for the speed of it.
     pub(crate) fn words(&self, words: &[String]) -> Vec<String> {
-        self.shown(quoted(words))
+        self.destination.words(words)
     }
 
     /// The same of a line of shell.
     pub(crate) fn shown(&self, line: String) -> Vec<String> {
-        let config = self.config.iter().flat_map(|file| ["-F".to_owned(), file.display().to_string()]);
-        ["ssh".to_owned()].into_iter().chain(config).chain([self.destination.clone(), line]).collect()
+        self.destination.shown(line)
     }
 
     /// Runs a command to its end; returns what it printed on standard output.
@@ -86,7 +80,7 @@ impl Remote {
     ) -> Result<String, TestbedError> {
         let mut child = self.start(&quoted(words), &[], if input.is_some() { Stdio::piped() } else { Stdio::null() })?;
         feed(&mut child, input.unwrap_or_default());
-        let shown = self.words(words);
+        let shown = self.destination.words(words);
         let output = wait(child, patience, context, &|| command_line(&shown)).map_err(|why| given_up(&shown, why))?;
         if output.status.success() {
             return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
@@ -99,16 +93,16 @@ impl Remote {
         let said = String::from_utf8_lossy(&output.stderr);
         match output.status.code() {
             Some(NOT_FOUND) if words[0] != "sh" => self.not_installed(&words[0]),
-            Some(OF_SSH) if refusal::is_of_ssh(&said) => refusal::lost(&self.destination, &said),
+            Some(OF_SSH) if refusal::is_of_ssh(&said) => refusal::lost(self.destination(), &said),
             _ => {
                 let printed = format!("{said}{}", String::from_utf8_lossy(&output.stdout));
-                failed(&self.words(words), &output.status.to_string(), &printed)
+                failed(&self.destination.words(words), &output.status.to_string(), &printed)
             }
         }
     }
 
     fn not_installed(&self, program: &str) -> TestbedError {
-        TestbedError::Missing { program: program.to_owned(), cure: Some(format!("install it on {}", self.destination)) }
+        TestbedError::Missing { program: program.to_owned(), cure: Some(format!("install it on {}", self.destination())) }
     }
 
     /// An error when a program is not installed there.
@@ -131,53 +125,8 @@ impl Remote {
     /// Starts a script there, with words it knows as `$1` and so on.
     pub(crate) fn start(&self, script: &str, arguments: &[String], input: Stdio) -> Result<Child, TestbedError> {
         let control = self.connection.iter().flat_map(|connection| connection.options());
-        let mut command = command(&self.ssh(control.collect(), script, arguments));
+        let mut command = command(&self.destination.ssh(control.collect(), script, arguments));
         command.stdin(input).stdout(Stdio::piped()).stderr(Stdio::piped());
         command.spawn().map_err(|error| missing("ssh", &error))
-    }
-
-    /// All words of an `ssh`. The login shell there may be none of POSIX (on FreeBSD it was csh), so it is only to start one.
-    pub(super) fn ssh(&self, control: Vec<String>, script: &str, arguments: &[String]) -> Vec<String> {
-        let config = self.config.iter().flat_map(|file| ["-F".to_owned(), file.display().to_string()]);
-        // A prompt that is not shown would wait for ever. What the user's ssh_config forwards or runs is switched off.
-        let options = [
-            "BatchMode=yes",
-            "ConnectTimeout=5",
-            "ServerAliveInterval=5",
-            "ServerAliveCountMax=3",
-            "ClearAllForwardings=yes",
-            "PermitLocalCommand=no",
-            "RemoteCommand=none",
-            "ControlPersist=no",
-            "LogLevel=ERROR",
-        ];
-        let options = options.into_iter().flat_map(|option| ["-o".to_owned(), option.to_owned()]);
-        let words =
-            [&["sh".to_owned(), "-c".to_owned(), format!("{PRELUDE}{script}"), "sixbench".to_owned()], arguments].concat();
-        let head = ["ssh", "-T", "-x", "-a"].map(str::to_owned);
-        let tail = [self.destination.clone(), format!("exec {}", quoted(&words))];
-        head.into_iter().chain(config).chain(options).chain(control).chain(tail).collect()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn in_the_transcript_a_command_stands_as_somebody_would_type_it() {
-        let remote = Remote::new("dut", Some(Path::new("/my/config")));
-        let words = remote.words(&["ip", "link", "set", "a b", "up"].map(str::to_owned));
-        assert_eq!(quoted(&words), "ssh -F /my/config dut 'ip link set '\\''a b'\\'' up'");
-    }
-
-    #[test]
-    fn the_login_shell_only_starts_another() {
-        let words = Remote::new("dut", None).ssh(vec![], "echo \"$1\"", &["it's".to_owned()]);
-        assert_eq!(words[words.len() - 2], "dut");
-        let last = words.last().expect("a command");
-        assert!(last.starts_with("exec sh -c 'PATH="), "{last}");
-        assert!(last.ends_with(r#"echo "$1"' sixbench 'it'\''s'"#), "{last}");
-        assert!(words.contains(&"BatchMode=yes".to_owned()), "{words:?}");
     }
 }
