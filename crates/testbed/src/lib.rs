@@ -14,5 +14,5 @@ pub mod recipe;
 
 pub use dut::{ConnectionTable, Devices, Dut, Machine, RealAuthority, Subscriber, Wishes, Zone};
 pub use exec::{Daemon, Remote, Shell, TestbedError, Transcript, quoted};
-pub use net::{Cores, Hosts, Interfaces, Topology, existing, interfaces, namespace, topology};
+pub use net::{Cores, Hosts, Interfaces, Topology, existing, interfaces, namespace, sweep, topology};
 pub use recipe::{Library, Recipe};

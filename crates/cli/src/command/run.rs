@@ -13,7 +13,7 @@ use crate::view::{self, Choice, View as _};
 use sixbench_method::budget;
 use sixbench_method::isolation::Isolation;
 use sixbench_method::plan::{Plan, Profile, Test};
-use sixbench_testbed::{Library, Shell, doctor, existing, interfaces, namespace};
+use sixbench_testbed::{Library, Shell, doctor, existing, interfaces, sweep};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -184,7 +184,7 @@ fn go<'a>(
     let stop = stop::install()?;
     let mut view = view::open(if json { Choice::Json } else { Choice::People });
     let shell = Shell::new().stopped_by(stop.clone()).told_to(view.listener());
-    let swept = namespace::sweep(&shell)?;
+    let swept = sweep(&shell)?;
     let site = Site { shell: shell.clone(), links, stop, isolation, pcap: None };
     for name in swept {
         let text = format!("removed namespace {name}, left by a killed run");

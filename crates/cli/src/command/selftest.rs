@@ -21,8 +21,8 @@ use sixbench_method::plan::{self, AddressPart, Order, Ports, Range, SearchSettin
 use sixbench_method::search::{self, Start};
 use sixbench_method::terms::{Direction, Directions, FrameRate, FrameSize, LossRatio};
 use sixbench_method::trial::{Measurer, TrialResult, TrialSpec, Verdict};
-use sixbench_testbed::namespace::{Namespace, name, sweep};
-use sixbench_testbed::{Shell, TestbedError, doctor};
+use sixbench_testbed::namespace::{Namespace, name};
+use sixbench_testbed::{Shell, TestbedError, doctor, sweep};
 
 /// Frames generated for each figure.
 const FRAMES: u64 = 50_000_000;

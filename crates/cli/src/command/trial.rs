@@ -15,7 +15,7 @@ use crate::view::verdict_word;
 use sixbench_method::plan::{Measure, Plan, Profile, ResponseTime, Stateful, Test, Traffic};
 use sixbench_method::terms::{FrameRate, LossRatio};
 use sixbench_method::trial::{Delay, DirectionResult, Exchange, Shape, TrialResult, TrialSpec, Verdict};
-use sixbench_testbed::{Recipe, Shell, namespace};
+use sixbench_testbed::{Recipe, Shell, sweep};
 use std::num::NonZeroU32;
 
 /// T of phase 1, as in siitperf's scripts.
@@ -36,7 +36,7 @@ pub(crate) fn trial(arguments: &args::Trial) -> Result<Exit, Failed> {
     check_feasible(&loaded, &library, isolation)?;
     let (plan, stop) = (&loaded.plan, stop::install()?);
     let shell = Shell::new().stopped_by(stop.clone()).told_to(|text| tell!("{text}"));
-    namespace::sweep(&shell)?;
+    sweep(&shell)?;
     let pcap = arguments.pcap.as_deref();
     if let Some(directory) = pcap {
         let unusable = |error| Failed::usage(format!("--pcap {}: cannot create this directory: {error}", directory.display()));

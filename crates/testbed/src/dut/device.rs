@@ -59,7 +59,7 @@ impl Dut {
         let place = Place { shell, name: outside.name.clone(), cores: outside.cores.clone(), undo: None };
         let state = recipe.state.as_ref();
         let filling = wished(recipe, wishes, place.filling());
-        let host = state.map(|state| HostSwitches::write(state, &place.shell.outside(), &filling)).transpose()?;
+        let host = state.map(|state| HostSwitches::write(&filling.sysctls(state), &place.shell.outside())).transpose()?;
         let running = Running::bring_up(recipe, place, directory, filling, &wishes.zone.clone().unwrap_or_default())?;
         let anchor = lay_anchor(&outside, running.directory())?;
         Ok(Self { machine, running, _host: host, anchor })

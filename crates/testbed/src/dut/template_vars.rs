@@ -2,7 +2,7 @@
 
 use crate::dut::subscriber::{self, Subscriber};
 use crate::net::topology::LINKS;
-use crate::recipe::{self, Recipe};
+use crate::recipe::{self, Recipe, State};
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -100,6 +100,11 @@ impl Filling {
     /// Returns the placeholders of the rule by which a recipe has subscribers, with their values.
     pub(crate) fn rule_of(recipe: &Recipe) -> Vec<(String, String)> {
         recipe.subscribers.as_ref().map(recipe::Subscribers::words).unwrap_or_default()
+    }
+
+    /// Returns the files of the sysctls that a stateful device needs otherwise on its machine, each with its value.
+    pub(crate) fn sysctls(&self, state: &State) -> Vec<(String, String)> {
+        state.host.iter().map(|switch| (switch.file.clone(), self.fill(&switch.value))).collect()
     }
 
     /// Fills in a configuration file, whose lines about a subscriber are repeated for each.

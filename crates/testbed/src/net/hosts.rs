@@ -1,10 +1,10 @@
 //! The tester's ends as hosts: for TCP and DNS, the kernel's own sockets need addresses, and each end a namespace of its own. Without that the
 //! kernel would hand what one end sends to the other, and the device would see nothing.
 
+use super::interfaces::Interfaces;
+use super::namespace::{Namespace, name};
+use super::topology::{LINKS, Topology, join, mask, receive_queue};
 use crate::exec::{Shell, TestbedError};
-use crate::net::interfaces::Interfaces;
-use crate::net::namespace::{Namespace, name};
-use crate::net::topology::{LINKS, Topology, join, mask, receive_queue};
 use crate::recipe::{Link, Recipe};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 

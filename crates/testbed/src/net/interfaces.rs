@@ -2,9 +2,9 @@
 //! kernel holds both ends with their addresses it hands what one end sends to the other, and the device sees nothing; it may even forward
 //! in the device's place. In namespaces of their own nothing gets from one end to the other but through the device.
 
+use super::existing;
+use super::namespace::{Namespace, name};
 use crate::exec::{Shell, TestbedError, is_alive, warn};
-use crate::net::existing;
-use crate::net::namespace::{Namespace, name};
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};

@@ -1,9 +1,6 @@
 //! Network namespaces of our own: made, and removed with everything in them. Their names tell whose they are: `sb-<pid>-<role>`.
 
-use super::sysctls;
-use crate::exec;
 use crate::exec::{Shell, TestbedError, kill, warn};
-use crate::net::interfaces;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -67,7 +64,7 @@ fn exists(name: &str) -> bool {
 }
 
 /// Ends the processes inside and removes the namespace.
-fn remove(shell: &Shell, name: &str) -> Result<(), TestbedError> {
+pub(super) fn remove(shell: &Shell, name: &str) -> Result<(), TestbedError> {
     let shell = &shell.for_undoing();
     // For who replays the transcript: a namespace lives as long as a process in it. One may end by itself just then.
     shell.transcript().line(&format!("ip netns pids {name} | xargs -r kill || true"));
@@ -100,26 +97,6 @@ pub fn stale() -> Vec<String> {
 /// The process a namespace's name says it belongs to.
 fn owner(name: &str) -> Option<u32> {
     name.strip_prefix("sb-")?.split('-').next()?.parse().ok()
-}
-
-/// Removes what [`stale`] finds, with the devices' directories; returns the names.
-pub fn sweep(shell: &Shell) -> Result<Vec<String>, TestbedError> {
-    // What is in their namespaces would be destroyed with these, unless it is a NIC.
-    interfaces::give_back_stale(shell);
-    let found = stale();
-    sysctls::sweep(shell);
-    exec::sweep();
-    for name in &found {
-        shell.context().check()?;
-        match remove(shell, name) {
-            // Another run that begins at the same time sweeps, too, and was faster.
-            Err(_) if !stale().contains(name) => {}
-            removed => removed?,
-        }
-        // Most have none.
-        let _ = std::fs::remove_dir_all(exec::own_directory(name));
-    }
-    Ok(found)
 }
 
 #[cfg(test)]

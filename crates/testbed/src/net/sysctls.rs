@@ -2,9 +2,7 @@
 //! each is written once, two devices at once must want the same, and what was there before comes back when the last of them is gone. A run
 //! that is killed leaves a note of it for the next sweep.
 
-use crate::dut::template_vars::Filling;
 use crate::exec::{Shell, TestbedError, is_alive, warn};
-use crate::recipe::State;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -26,16 +24,15 @@ pub(crate) struct HostSwitches {
 }
 
 impl HostSwitches {
-    /// Writes what the recipe asks for.
+    /// Writes each value to its file.
     ///
     /// # Errors
     /// A switch that cannot be written, or that another device of this process wants otherwise.
-    pub(crate) fn write(state: &State, shell: &Shell, filling: &Filling) -> Result<Self, TestbedError> {
+    pub(crate) fn write(wanted: &[(String, String)], shell: &Shell) -> Result<Self, TestbedError> {
         let mut switches = Self { files: Vec::new(), shell: shell.clone() };
-        for switch in &state.host {
-            let (file, value) = (&switch.file, filling.fill(&switch.value));
-            take((file, &value), shell, || shell.set(file, &value))?;
-            switches.files.push(switch.file.clone());
+        for (file, value) in wanted {
+            take((file, value), shell, || shell.set(file, value))?;
+            switches.files.push(file.clone());
         }
         Ok(switches)
     }
@@ -166,12 +163,8 @@ mod tests {
     /// The notes of a process are one file.
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
-    fn state(file: &Path, value: &str) -> State {
-        let text = format!(
-            "pool = [\"198.19.0.1\"]\nflush = [{{ run = \"true\" }}]\nhost = [{{ file = \"{}\", value = \"{value}\" }}]\n",
-            file.display()
-        );
-        toml::from_str(&text).expect("a state")
+    fn wanted(file: &Path, value: &str) -> [(String, String); 1] {
+        [(file.display().to_string(), value.to_owned())]
     }
 
     #[test]
@@ -180,9 +173,9 @@ mod tests {
         let file = std::env::temp_dir().join(format!("sixbench-switch-{}", std::process::id()));
         std::fs::write(&file, "1\n").expect("a file");
         let (shell, read) = (Shell::new(), || std::fs::read_to_string(&file).expect("a file").trim().to_owned());
-        let first = HostSwitches::write(&state(&file, "2"), &shell, &Filling::default()).expect("written");
-        let second = HostSwitches::write(&state(&file, "2"), &shell, &Filling::default()).expect("shared");
-        let error = HostSwitches::write(&state(&file, "3"), &shell, &Filling::default()).expect_err("refused").to_string();
+        let first = HostSwitches::write(&wanted(&file, "2"), &shell).expect("written");
+        let second = HostSwitches::write(&wanted(&file, "2"), &shell).expect("shared");
+        let error = HostSwitches::write(&wanted(&file, "3"), &shell).expect_err("refused").to_string();
         assert!(error.contains("one 2 and one 3") && error.contains("same `table-size`"), "{error}");
         let left = std::fs::read_to_string(note_of(std::process::id())).expect("a note");
         assert!(left.contains(&format!("{} 1\n", file.display())), "{left}");
@@ -221,7 +214,7 @@ mod tests {
         let file = std::env::temp_dir().join(format!("sixbench-shared-switch-{}", std::process::id()));
         std::fs::write(&file, "2\n").expect("a file");
         std::fs::write(&other, format!("{} 1\n", file.display())).expect("a note");
-        let switches = HostSwitches::write(&state(&file, "5"), &Shell::new(), &Filling::default()).expect("written");
+        let switches = HostSwitches::write(&wanted(&file, "5"), &Shell::new()).expect("written");
         drop(switches);
         assert_eq!(std::fs::read_to_string(&file).expect("a file").trim(), "1");
         std::fs::remove_file(&other).expect("removed");

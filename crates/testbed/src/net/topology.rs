@@ -4,8 +4,8 @@
 //! Where the DUT's work runs decides what is measured: by default a veth's receiver runs in the sender's processor time, so that an overloaded
 //! DUT cannot be told from a slow tester. So the DUT's interfaces hand their frames to cores of the DUT's own (RPS).
 
+use super::namespace::{Namespace, name};
 use crate::exec::{Shell, TestbedError};
-use crate::net::namespace::{Namespace, name};
 use std::net::Ipv6Addr;
 
 /// The names of the interfaces, the same in both namespaces.

@@ -130,8 +130,8 @@ pub(in crate::dut) fn prepare(
 /// Switches of the whole machine that a stateful device needs.
 pub(in crate::dut) fn write_host_switches(recipe: &Recipe, place: &Place, filling: &Filling) -> Result<(), TestbedError> {
     let Some(undo) = &place.undo else { return Ok(()) };
-    let mut all = recipe.state.iter().flat_map(|state| &state.host);
-    all.try_for_each(|switch| sysctls::write(&switch.file, &filling.fill(&switch.value), &place.shell, undo))
+    let mut all = recipe.state.iter().flat_map(|state| filling.sysctls(state));
+    all.try_for_each(|(file, value)| sysctls::write(&file, &value, &place.shell, undo))
 }
 
 /// As many as cores are online there.
