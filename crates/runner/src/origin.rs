@@ -4,7 +4,7 @@ use super::error::{RunError, in_words};
 use super::manager::Order;
 use sixbench_method::plan::Test;
 use sixbench_method::record::{Ending, Facts, RunPart, SkipReason, SkippedTest};
-use sixbench_testbed::{facts, shell};
+use sixbench_testbed::{facts, quoted};
 
 /// Reads a label, `key=value`.
 ///
@@ -30,7 +30,7 @@ pub(super) fn begin(order: &Order) -> Facts {
     facts.not_run.retain(|skipped| matches!(skipped.reason, SkipReason::LeftOut { .. }));
     facts.not_run.extend(order.left_out.iter().cloned());
     let words: Vec<String> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
-    let command = shell::quoted(&words);
+    let command = quoted(&words);
     facts.runs.push(RunPart { host: facts::host_name(), command, started: now(), ended: None, ending: None });
     facts
 }

@@ -1,10 +1,11 @@
 //! Is this host fit to measure? Each finding names the command that cures it.
 
+pub use crate::exec::is_root;
+use crate::exec::{Shell, has_program};
 use crate::lab::{self, Lab, Manifest};
 use crate::monitor::{Monitor, Watched};
-use crate::namespace::{self, Namespace};
-use crate::shell::{Shell, has_program};
-use crate::topology::Cores;
+use crate::net::Cores;
+use crate::net::namespace::{self, Namespace};
 use std::time::Duration;
 
 /// The severity of a finding.
@@ -50,13 +51,6 @@ pub fn examine(allowed_cores: &[u32]) -> Vec<Finding> {
     findings.push(leftovers());
     findings.push(kernel_lab());
     findings
-}
-
-/// Returns whether this process may make namespaces and open raw sockets.
-pub fn is_root() -> bool {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let uids = status.lines().find_map(|line| line.strip_prefix("Uid:")).unwrap_or_default();
-    uids.split_whitespace().nth(1) == Some("0")
 }
 
 fn root() -> Finding {

@@ -3,41 +3,16 @@
 //! when its owner goes out of scope: at the end, on an error, on a panic, on Ctrl-C.
 #![forbid(unsafe_code)]
 
-mod authority;
-mod connections;
-mod daemon;
-mod devices;
 pub mod doctor;
-pub mod dut;
-pub mod existing;
+mod dut;
+mod exec;
 pub mod facts;
-mod filling;
-mod hosts;
-pub mod interfaces;
 pub mod lab;
 pub mod monitor;
-pub mod namespace;
-mod process;
+mod net;
 pub mod recipe;
-mod remote;
-mod running;
-pub mod shell;
-mod station;
-mod subscriber;
-mod switches;
-pub mod topology;
-mod waiting;
 
-pub use authority::RealAuthority;
-pub use connections::ConnectionTable;
-pub use daemon::Daemon;
-pub use devices::Devices;
-pub use dut::Dut;
-pub use filling::{Wishes, Zone};
-pub use hosts::Hosts;
-pub use interfaces::Interfaces;
+pub use dut::{ConnectionTable, Devices, Dut, Machine, RealAuthority, Subscriber, Wishes, Zone};
+pub use exec::{Daemon, Remote, Shell, TestbedError, Transcript, quoted};
+pub use net::{Cores, Hosts, Interfaces, Topology, existing, interfaces, namespace, sweep, topology};
 pub use recipe::{Library, Recipe};
-pub use remote::{Machine, Remote};
-pub use shell::{Shell, TestbedError};
-pub use subscriber::Subscriber;
-pub use topology::{Cores, Topology};

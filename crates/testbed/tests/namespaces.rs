@@ -171,7 +171,7 @@ fn what_a_killed_run_left_is_swept_up_with_its_processes() {
     while shell.look(&["ip", "netns", "pids", &name]).expect("pids").trim().is_empty() {
         std::thread::yield_now();
     }
-    let swept = namespace::sweep(&shell).expect("swept");
+    let swept = sixbench_testbed::sweep(&shell).expect("swept");
     assert!(swept.contains(&name));
     assert!(is_gone(&name));
     assert!(!sleeper.wait().expect("ended").success());

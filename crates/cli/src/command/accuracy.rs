@@ -14,8 +14,8 @@ use sixbench_method::plan::TrialSettings;
 use sixbench_method::terms::{Directions, FrameRate};
 use sixbench_method::trial::{Delay, Measurer, Tagging, TrialSpec, Verdict};
 use sixbench_runner::{open_port, stop};
-use sixbench_testbed::namespace::{Namespace, name, sweep};
-use sixbench_testbed::{Shell, doctor};
+use sixbench_testbed::namespace::{Namespace, name};
+use sixbench_testbed::{Shell, doctor, sweep};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -3,8 +3,8 @@
 use crate::exit::{Exit, Failed};
 use crate::output;
 use sixbench_io::thread::allowed_cores;
+use sixbench_testbed::Shell;
 use sixbench_testbed::doctor::{Severity, examine};
-use sixbench_testbed::{Shell, namespace};
 
 /// Examines the host.
 pub(crate) fn doctor() -> Result<Exit, Failed> {
@@ -26,7 +26,7 @@ pub(crate) fn doctor() -> Result<Exit, Failed> {
 
 /// Removes what killed runs left behind.
 pub(crate) fn sweep() -> Result<Exit, Failed> {
-    let swept = namespace::sweep(&Shell::new()).map_err(|e| Failed::new(Exit::Testbed, e))?;
+    let swept = sixbench_testbed::sweep(&Shell::new()).map_err(|e| Failed::new(Exit::Testbed, e))?;
     if swept.is_empty() {
         output::line("nothing to sweep up")?;
     }

@@ -15,7 +15,7 @@ use sixbench_plan::{Links, Loaded, apply_profile, links_of};
 use sixbench_runner::reporting::{self, Findings};
 use sixbench_runner::store::{RECIPES, Store, Stored, load, source_of};
 use sixbench_runner::{Ended, Order, Site, perform, stop};
-use sixbench_testbed::{Library, Shell, doctor, existing, interfaces, namespace};
+use sixbench_testbed::{Library, Shell, doctor, existing, interfaces, sweep};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -186,7 +186,7 @@ fn go<'a>(
     let stop = stop::install()?;
     let mut view = view::open(if json { Choice::Json } else { Choice::People });
     let shell = Shell::new().stopped_by(stop.clone()).told_to(view.listener());
-    let swept = namespace::sweep(&shell)?;
+    let swept = sweep(&shell)?;
     let site = Site { shell: shell.clone(), links, stop, isolation, pcap: None };
     for name in swept {
         let text = format!("removed namespace {name}, left by a killed run");

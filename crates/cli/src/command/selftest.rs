@@ -20,8 +20,8 @@ use sixbench_method::trial::{Measurer, TrialResult, TrialSpec, Verdict};
 use sixbench_plan::units::show_rate;
 use sixbench_plan::{standard_search, standard_trial};
 use sixbench_runner::{open_port, stop};
-use sixbench_testbed::namespace::{Namespace, name, sweep};
-use sixbench_testbed::{Shell, TestbedError, doctor};
+use sixbench_testbed::namespace::{Namespace, name};
+use sixbench_testbed::{Shell, TestbedError, doctor, sweep};
 
 /// Frames generated for each figure.
 const FRAMES: u64 = 50_000_000;

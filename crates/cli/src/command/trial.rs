@@ -15,7 +15,7 @@ use sixbench_plan::{Links, Loaded, standard_search, standard_trial};
 use sixbench_runner::profile;
 use sixbench_runner::store::make_directory;
 use sixbench_runner::{NotEnoughMemory, Session, Site, Wanted, owner, stop};
-use sixbench_testbed::{Recipe, Shell, namespace};
+use sixbench_testbed::{Recipe, Shell, sweep};
 use std::num::NonZeroU32;
 
 /// T of phase 1, as in siitperf's scripts.
@@ -36,7 +36,7 @@ pub(crate) fn trial(arguments: &args::Trial) -> Result<Exit, Failed> {
     sixbench_runner::check(&loaded, &library, isolation)?;
     let (plan, stop) = (&loaded.plan, stop::install()?);
     let shell = Shell::new().stopped_by(stop.clone()).told_to(|text| tell!("{text}"));
-    namespace::sweep(&shell)?;
+    sweep(&shell)?;
     let pcap = arguments.pcap.as_deref();
     if let Some(directory) = pcap {
         let unusable = |error| Failed::usage(format!("--pcap {}: cannot create this directory: {error}", directory.display()));

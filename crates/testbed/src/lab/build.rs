@@ -5,14 +5,13 @@ mod jool;
 mod steps;
 mod work;
 
+use super::cache::{Lab, UNFINISHED};
 use super::inputs::Inputs;
-use super::{Lab, UNFINISHED};
-use crate::doctor::is_root;
-use crate::shell::{Shell, TestbedError, quoted};
+use crate::exec::{Shell, TestbedError, is_root, quoted};
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-use work::Work;
+use work::{Work, make_directories};
 
 /// Knows which packages a lab is built of.
 const INSTALLER: &str = include_str!("../../../../scripts/install-dependencies");
@@ -67,8 +66,7 @@ pub fn build(order: &Order, tell: &mut dyn FnMut(Progress<'_>)) -> Result<Lab, T
     }
     let mut work = Work::begin(&unfinished(&directory), inputs, own_jool)?;
     work.perform(steps::STEPS, tell)?;
-    let (what, path) = ("rename", directory.clone());
-    std::fs::rename(unfinished(&directory), &directory).map_err(|source| TestbedError::File { what, path, source })?;
+    std::fs::rename(unfinished(&directory), &directory).map_err(TestbedError::file("rename", &directory))?;
     Lab::open(&directory).ok_or_else(|| TestbedError::Other(format!("{} was built, but is no lab", directory.display())))
 }
 
@@ -95,7 +93,7 @@ fn install(order: &Order, tell: &mut dyn FnMut(Progress<'_>)) -> Result<(), Test
     }
     let (start, log) = (Instant::now(), order.cache.join("install.log"));
     tell(Progress::Begins(&format!("install {missing}")));
-    make_cache(&order.cache)?;
+    make_directories(&order.cache)?;
     // Into a file: what apt-get leaves running in the background would hold a pipe, and us with it (seen: six minutes).
     let script = format!("exec > {} 2>&1\n{INSTALLER}", quoted(&[log.display().to_string()]));
     if let Err(error) = shell.look(&["sh", "-c", &script, "install-dependencies", part]) {
@@ -125,21 +123,15 @@ fn not_installed(missing: &str, log: &Path, error: &TestbedError) -> TestbedErro
 /// The file is not removed: a process that has opened it and waits would then hold a lock on a file that no other process can open.
 pub(super) fn lock(cache: &Path, waits: &mut dyn FnMut()) -> Result<File, TestbedError> {
     let path = cache.join("lock");
-    let file_error = |what, source| TestbedError::File { what, path: path.clone(), source };
-    make_cache(cache)?;
-    let file = File::create(&path).map_err(|source| file_error("write", source))?;
+    make_directories(cache)?;
+    let file = File::create(&path).map_err(TestbedError::file("write", &path))?;
     match file.try_lock() {
         Ok(()) => return Ok(file),
         Err(TryLockError::WouldBlock) => waits(),
-        Err(TryLockError::Error(source)) => return Err(file_error("lock", source)),
+        Err(TryLockError::Error(source)) => return Err(TestbedError::file("lock", &path)(source)),
     }
-    file.lock().map_err(|source| file_error("lock", source))?;
+    file.lock().map_err(TestbedError::file("lock", &path))?;
     Ok(file)
-}
-
-fn make_cache(cache: &Path) -> Result<(), TestbedError> {
-    let (what, path) = ("make the directory", cache.to_owned());
-    std::fs::create_dir_all(cache).map_err(|source| TestbedError::File { what, path, source })
 }
 
 #[cfg(test)]

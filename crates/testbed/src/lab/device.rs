@@ -1,10 +1,10 @@
 //! The virtual machine of a device: the ends of its links in a namespace become the machine's.
 
 use super::{Lab, Link, Machine, Wanted, cache};
-use crate::namespace::Namespace;
+use crate::exec::{Shell, TestbedError};
+use crate::net::namespace::Namespace;
+use crate::net::topology::{LINKS, link_local};
 use crate::recipe::Recipe;
-use crate::shell::{Shell, TestbedError};
-use crate::topology::{LINKS, link_local};
 use std::path::Path;
 
 /// Memory a machine may come to use, MiB; it takes what it needs. Two million tracked connections fit.

@@ -2,8 +2,8 @@
 //! of a run boots the same machine by hand.
 
 use super::{Lab, Wanted};
-use crate::shell::quoted;
-use crate::topology::SWITCHES;
+use crate::exec::quoted;
+use crate::net::topology::SWITCHES;
 use std::path::{Path, PathBuf};
 
 /// Runs a command inside: `sh DIRECTORY/inside WORD...`.

@@ -1,6 +1,6 @@
 //! What a lab is made of, and so what it is called: another kernel, another Jool or another shim make another lab.
 
-use crate::shell::{Shell, TestbedError};
+use crate::exec::{Shell, TestbedError};
 use std::path::{Path, PathBuf};
 
 /// The beginning of every lab's name.

@@ -2,10 +2,7 @@
 
 use super::Lab;
 use super::guest::{self, Files};
-use crate::daemon::Daemon;
-use crate::process::{family, kill};
-use crate::shell::{Shell, TestbedError, complain, quoted};
-use crate::station::Station;
+use crate::exec::{Daemon, Shell, Station, TestbedError, family, kill, quoted, warn};
 use std::net::Ipv6Addr;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -150,7 +147,7 @@ impl Drop for Machine {
         let number = child.number();
         if Path::new("/proc").join(number.to_string()).exists() {
             let error = TestbedError::Other(format!("process {number} lives"));
-            complain("a virtual machine is still there", &error);
+            warn("a virtual machine is still there", &error);
         }
     }
 }

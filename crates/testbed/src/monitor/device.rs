@@ -1,9 +1,8 @@
 //! Devices with processors that are not this machine's own to look at: how each of them is watched, and nothing else.
 
-use super::processor;
-use super::{other_machine, virtual_machine};
-use crate::remote::Remote;
-use crate::topology::Cores;
+use super::{other_machine, processor, virtual_machine};
+use crate::exec::Remote;
+use crate::net::Cores;
 use sixbench_method::record::{CoreWatch, DeviceWatch};
 use std::time::Instant;
 

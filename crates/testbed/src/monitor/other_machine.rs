@@ -4,7 +4,8 @@
 //! its answer covers, so that a mean over the trial holds whatever the device was kept from.
 
 use super::processor::{self, over};
-use crate::remote::{Remote, Sampler};
+use super::remote_sampler::Sampler;
+use crate::exec::Remote;
 use sixbench_method::record::CoreWatch;
 use std::time::{Duration, Instant};
 

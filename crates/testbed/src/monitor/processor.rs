@@ -1,6 +1,6 @@
 //! What every core spends its time on: /proc/stat.
 
-use crate::topology::Cores;
+use crate::net::Cores;
 use sixbench_method::record::{CoreWatch, CpuSample};
 
 /// The kernel's counters of every core, in ticks.

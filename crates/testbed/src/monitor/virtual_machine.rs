@@ -1,8 +1,8 @@
 //! A virtual machine, seen from its host: what its processes use of the host's processors and memory.
 
 use super::processor::ticks;
-use super::resident_octets;
-use crate::process::family;
+use super::sampling::resident_octets;
+use crate::exec::family;
 use sixbench_method::record::{CoreWatch, CpuSample};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -89,9 +89,9 @@ fn share(used_ns: u64, time: Duration, cores: usize) -> CpuSample {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::exec::{command, kill_group};
     use crate::monitor::{INTERVAL, Monitor, Source, Watched, WatchedDevice};
-    use crate::process::{command, kill_group};
-    use crate::topology::Cores;
+    use crate::net::Cores;
     use sixbench_method::record::DeviceWatch;
 
     fn idle_percent(watch: &DeviceWatch) -> u64 {

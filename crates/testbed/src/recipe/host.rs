@@ -1,9 +1,9 @@
 //! Where a device runs, and what must be there for it.
 
 use super::{Host, Recipe};
-use crate::devices::parts;
+use crate::dut::row::parts;
+use crate::exec::TestbedError;
 use crate::lab::{Lab, cache};
-use crate::shell::TestbedError;
 
 impl Recipe {
     /// Returns whether the device runs in the lab, or one of the devices in a row that the recipe stands for does.

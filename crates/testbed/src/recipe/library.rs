@@ -2,7 +2,7 @@
 
 use super::built_in::BUILT_IN;
 use super::{Host, Recipe, chain};
-use crate::shell::TestbedError;
+use crate::exec::TestbedError;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -38,16 +38,12 @@ impl Library {
     }
 
     fn add_directory(&mut self, directory: &Path) -> Result<(), TestbedError> {
-        let file_error = |what, path: &Path| {
-            let path = path.to_owned();
-            move |source| TestbedError::File { what, path, source }
-        };
-        let entries = std::fs::read_dir(directory).map_err(file_error("read the recipes in", directory))?;
+        let entries = std::fs::read_dir(directory).map_err(TestbedError::file("read the recipes in", directory))?;
         let mut files: Vec<_> = entries.filter_map(|e| Some(e.ok()?.path())).collect();
         files.retain(|file| file.extension().is_some_and(|e| e == "toml"));
         files.sort();
         let read = |file: &PathBuf| {
-            let text = std::fs::read_to_string(file).map_err(file_error("read", file))?;
+            let text = std::fs::read_to_string(file).map_err(TestbedError::file("read", file))?;
             Ok((file.display().to_string(), text))
         };
         self.add_all(files.iter().map(read).collect::<Result<_, TestbedError>>()?)

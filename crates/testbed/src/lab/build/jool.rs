@@ -1,7 +1,7 @@
 //! A source of Jool that the user provides, since Debian's is too old for MAP-T.
 
+use crate::exec::{Shell, TestbedError};
 use crate::lab::inputs::{FNV_START, fnv_of_more};
-use crate::shell::{Shell, TestbedError};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 

@@ -1,9 +1,9 @@
 //! The steps of a build.
 
 use super::work::Work;
+use crate::exec::{Shell, TestbedError};
+use crate::lab::cache::{MANIFEST, Manifest, module_tree};
 use crate::lab::inputs::SHIM;
-use crate::lab::{MANIFEST, Manifest, module_tree};
-use crate::shell::{Shell, TestbedError};
 use std::path::PathBuf;
 
 /// One step of a build.
@@ -207,7 +207,7 @@ fn describe(work: &Work, kernel: &str) -> Result<(), TestbedError> {
 /// Removes the largest part, which is not needed after the build.
 fn clear(work: &mut Work) -> Result<(), TestbedError> {
     let path = work.sources();
-    std::fs::remove_dir_all(&path).map_err(|source| TestbedError::File { what: "remove", path, source })
+    std::fs::remove_dir_all(&path).map_err(TestbedError::file("remove", &path))
 }
 
 /// Returns the option of make for as many jobs as there are processors that this process may use.

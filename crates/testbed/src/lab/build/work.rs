@@ -3,8 +3,8 @@
 use super::Progress;
 use super::jool::Own;
 use super::steps::Step;
+use crate::exec::{TestbedError, quoted};
 use crate::lab::inputs::Inputs;
-use crate::shell::{TestbedError, quoted};
 use std::fs::{File, OpenOptions};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -34,7 +34,7 @@ impl Work {
         make_directories(directory)?;
         let path = directory.join("log");
         let log = OpenOptions::new().create(true).append(true).open(&path);
-        let log = log.map_err(|source| TestbedError::File { what: "write", path, source })?;
+        let log = log.map_err(TestbedError::file("write", &path))?;
         let work = Self { inputs, own_jool, directory: directory.to_owned(), log };
         make_directories(&work.sources())?;
         Ok(work)
@@ -77,7 +77,7 @@ impl Work {
         let path = self.path("steps");
         let file = OpenOptions::new().create(true).append(true).open(&path);
         let noted = file.and_then(|mut file| writeln!(file, "{step}"));
-        noted.map_err(|source| TestbedError::File { what: "write", path, source })
+        noted.map_err(TestbedError::file("write", &path))
     }
 
     /// Returns the path of a file of the lab that is being built.
@@ -98,7 +98,7 @@ impl Work {
 
     pub(super) fn write(&self, name: &str, content: &str) -> Result<(), TestbedError> {
         let path = self.path(name);
-        std::fs::write(&path, content).map_err(|source| TestbedError::File { what: "write", path, source })
+        std::fs::write(&path, content).map_err(TestbedError::file("write", &path))
     }
 
     /// Runs a command among the sources; all it prints goes to the log.
@@ -135,12 +135,8 @@ impl Work {
     }
 }
 
-fn make_directories(path: &Path) -> Result<(), TestbedError> {
-    std::fs::create_dir_all(path).map_err(|source| TestbedError::File {
-        what: "make the directory",
-        path: path.to_owned(),
-        source,
-    })
+pub(super) fn make_directories(path: &Path) -> Result<(), TestbedError> {
+    std::fs::create_dir_all(path).map_err(TestbedError::file("make the directory", path))
 }
 
 #[cfg(test)]

@@ -1,0 +1,54 @@
+//! An authoritative DNS server at the tester's right end, by a recipe: what a DNS64 server asks, where the tester's own authority is not to
+//! be used. It is part of the tester, and runs on the tester's cores.
+
+use crate::dut::running::{Directory, Place, Running, check_programs};
+use crate::dut::template_vars::{Filling, Server, Zone};
+use crate::exec::TestbedError;
+use crate::monitor::Watched;
+use crate::net::Hosts;
+use crate::recipe::{Recipe, Technology};
+use sixbench_method::record::DutFacts;
+use std::net::SocketAddr;
+
+/// A running authority. To be dropped before the hosts: their namespaces go with everything in them.
+#[derive(Debug)]
+pub struct RealAuthority {
+    running: Running,
+}
+
+impl RealAuthority {
+    /// Brings it up in the right end's namespace, listening at `at`, an address that this end has; returns when it answers.
+    ///
+    /// # Errors
+    /// A recipe of something else, a program that is not installed, a server that does not come up.
+    pub fn bring_up(recipe: &Recipe, hosts: &Hosts, at: SocketAddr, zone: &Zone) -> Result<Self, TestbedError> {
+        if recipe.technology != Technology::DnsAuthority {
+            let (name, what) = (&recipe.name, recipe.technology.title());
+            let text = format!("{name} is no authority, its technology is {what}: name a recipe of technology dns-authority");
+            return Err(TestbedError::Other(text));
+        }
+        let (shell, name) = hosts.far();
+        let place = Place { shell, name: name.to_owned(), cores: hosts.cores().to_vec(), undo: None };
+        check_programs(recipe, &place.shell)?;
+        place.shell.transcript().comment(&format!("the authority: {}", recipe.title));
+        let server = Server::of(recipe, zone).map(|server| Server { listen: at, ..server });
+        let filling = Filling { server, ..place.filling() };
+        let directory = Directory::make(&place)?;
+        Ok(Self { running: Running::bring_up(recipe, place, directory, filling, zone)? })
+    }
+
+    /// Returns the facts that the report states about the server: title, version and configuration files, but not the zone.
+    pub fn facts(&self) -> &DutFacts {
+        self.running.facts()
+    }
+
+    /// Returns an error if the authority's process has ended, with the last lines it wrote.
+    pub fn check_alive(&mut self) -> Result<(), TestbedError> {
+        self.running.check_alive()
+    }
+
+    /// Returns the process that a monitor can watch.
+    pub fn watched(&self) -> Watched {
+        Watched { processes: self.running.process().into_iter().collect(), ..Watched::default() }
+    }
+}

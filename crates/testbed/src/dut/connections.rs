@@ -1,0 +1,291 @@
+//! The connections of a stateful device, seen and deleted by its recipe's own commands: counted, emptied between trials, torn down.
+
+use crate::dut::template_vars::Filling;
+use crate::exec::{Shell, TestbedError, Wait};
+use crate::recipe::{State, Step};
+use std::time::{Duration, Instant};
+
+/// The longest time that a command on the table may take, and that the table may take to become empty after it. With a hundred
+/// million connections it takes minutes.
+const PATIENCE: Duration = Duration::from_secs(600);
+/// The pause between two looks at the table. It is short compared with the time that deleting a million connections takes.
+const PAUSE: Duration = Duration::from_millis(2);
+/// The longest pause between two looks where they measure nothing: the pause doubles up to this, because in a virtual machine
+/// each look costs milliseconds.
+const LONGEST_PAUSE: Duration = Duration::from_millis(100);
+
+/// The times after which a flushed table is flushed again, and given up.
+#[derive(Clone, Copy)]
+struct Flushing {
+    /// The first flush has no effect any more where the table has not become smaller for so long. The time doubles from one flush to the next,
+    first_stall: Duration,
+    /// up to this: some flushes only shorten the timeouts, and entries are collected much later.
+    longest_stall: Duration,
+    /// The time after which the table is given up.
+    timeout: Duration,
+}
+
+const FLUSHING: Flushing =
+    Flushing { first_stall: Duration::from_secs(1), longest_stall: Duration::from_secs(60), timeout: PATIENCE };
+
+/// A handle to the connections of a device; clones see the same device.
+#[derive(Clone, Debug)]
+pub struct ConnectionTable {
+    /// The name of the device.
+    name: String,
+    state: State,
+    shell: Shell,
+    filling: Filling,
+}
+
+/// The content of a table after a flush.
+enum Left {
+    /// No entries, as far as can be told, with the number that was counted.
+    None(Option<u64>),
+    /// This number of entries; the wait for them to disappear was given up.
+    Entries(u64),
+}
+
+impl ConnectionTable {
+    /// The connections of a device that the user set up: its recipe's commands run on this machine.
+    pub fn of_a_manual_device(name: &str, state: &State, shell: &Shell, table_size: Option<u64>) -> Self {
+        let table_size = table_size.or(state.table_size);
+        Self::new(name, state, shell.clone(), Filling { table_size, ..Filling::default() })
+    }
+
+    pub(crate) fn new(name: &str, state: &State, shell: Shell, filling: Filling) -> Self {
+        Self { name: name.to_owned(), state: state.clone(), shell: shell.with_patience(PATIENCE), filling }
+    }
+
+    /// Returns the number of connections that the device has now; `None` where the recipe has no command that counts them.
+    pub fn count(&self) -> Result<Option<u64>, TestbedError> {
+        // Rounded up, so that an entry which is not part of a whole connection is counted, too.
+        Ok(self.entries()?.map(|entries| entries.div_ceil(self.state.entries.max(1))))
+    }
+
+    fn entries(&self) -> Result<Option<u64>, TestbedError> {
+        self.number(self.state.count.as_ref())
+    }
+
+    /// Returns the number of connections that the table can hold; `None` where the recipe has no command that tells.
+    pub fn limit(&self) -> Result<Option<u64>, TestbedError> {
+        let entries = self.number(self.state.limit.as_ref())?;
+        Ok(entries.map(|entries| entries / self.state.entries.max(1)))
+    }
+
+    /// Returns the time for which an idle connection is kept at least; `None` where the recipe has no command that tells.
+    pub fn timeout(&self) -> Result<Option<Duration>, TestbedError> {
+        Ok(self.number(self.state.timeout.as_ref())?.map(Duration::from_secs))
+    }
+
+    /// Deletes all connections and waits until the device has none. Returns what it counts then. After an overload frames may still be queued
+    /// in the device; they open connections again when the table was flushed already. So it is flushed again where it does not become smaller.
+    ///
+    /// # Errors
+    /// A command that fails; a table that is not empty in ten minutes; a stop was requested.
+    pub fn empty(&self) -> Result<Option<u64>, TestbedError> {
+        self.empty_by(FLUSHING)
+    }
+
+    fn empty_by(&self, flushing: Flushing) -> Result<Option<u64>, TestbedError> {
+        let steps = &self.state.flush;
+        self.run(steps)?;
+        let (mut flushes, mut stall) = (1, flushing.first_stall);
+        let mut wait = self.shell.wait(flushing.timeout, PAUSE).backing_off(LONGEST_PAUSE);
+        loop {
+            match self.until_empty(&mut wait, stall)? {
+                Left::None(counted) => return Ok(counted),
+                Left::Entries(left) if wait.is_over() => return Err(self.not_empty(left, steps, flushes, &wait)),
+                // Without a command to repeat there is only waiting.
+                Left::Entries(_) if steps.is_empty() => {}
+                Left::Entries(left) => {
+                    self.shell.transcript().comment(&format!("again: {left} entries are left"));
+                    self.run(steps)?;
+                    flushes += 1;
+                    stall = (stall * 2).min(flushing.longest_stall);
+                }
+            }
+        }
+    }
+
+    /// Deletes all connections by the implementation's own commands; returns how long it took until there were none. The commands are not
+    /// repeated, and the pauses do not grow: the time is that of one tear-down. It begins after the residual time of a trial without loss, so
+    /// that no frame is queued any more.
+    pub fn tear_down(&self) -> Result<Duration, TestbedError> {
+        let steps = if self.state.tear_down.is_empty() { &self.state.flush } else { &self.state.tear_down };
+        self.shell.transcript().comment("the tear-down that is measured");
+        let start = Instant::now();
+        self.run(steps)?;
+        let mut wait = self.shell.wait(PATIENCE, PAUSE);
+        match self.until_empty(&mut wait, PATIENCE)? {
+            Left::None(_) => Ok(start.elapsed()),
+            Left::Entries(left) => Err(self.not_empty(left, steps, 1, &wait)),
+        }
+    }
+
+    /// Looks at the table until it is empty; gives up where the wait is over, or the count has not fallen for `stall`.
+    fn until_empty(&self, wait: &mut Wait<'_>, stall: Duration) -> Result<Left, TestbedError> {
+        let (mut least, mut fell) = (u64::MAX, Instant::now());
+        loop {
+            let left = match self.entries()? {
+                Some(left) if left > 0 => left,
+                counted => return Ok(Left::None(counted)),
+            };
+            if left < least {
+                (least, fell) = (left, Instant::now());
+            }
+            if wait.is_over() || fell.elapsed() > stall {
+                return Ok(Left::Entries(left));
+            }
+            wait.rest(|| format!("{} to be empty: {left} entries left", self.name))?;
+        }
+    }
+
+    fn not_empty(&self, left: u64, steps: &[Step], flushes: u32, wait: &Wait<'_>) -> TestbedError {
+        let commands: Vec<_> = steps.iter().map(|step| self.filling.fill(&step.run)).collect();
+        let (commands, seconds) = (commands.join("; "), wait.elapsed().as_secs());
+        let after = match flushes {
+            _ if steps.is_empty() => format!("{seconds} s after it was started anew"),
+            1 => format!("{seconds} s after `{commands}`"),
+            _ => format!("after `{commands}` was run {flushes} times in {seconds} s"),
+        };
+        TestbedError::Other(format!(
+            "the device {} still has {left} entries {after}: nobody else may use it, and its \
+             recipe's [state] must name a command that empties its table",
+            self.name
+        ))
+    }
+
+    fn run(&self, steps: &[Step]) -> Result<(), TestbedError> {
+        steps.iter().try_for_each(|step| self.shell.stoppable_line(&self.filling.fill(&step.run)).map(drop))
+    }
+
+    /// Returns the first number among the words that a command prints; `None` without a command, and in a rehearsal.
+    fn number(&self, step: Option<&Step>) -> Result<Option<u64>, TestbedError> {
+        let Some(step) = step.filter(|_| !self.shell.is_rehearsal()) else { return Ok(None) };
+        let line = self.filling.fill(&step.run);
+        let printed = self.shell.look(&line.split_whitespace().collect::<Vec<_>>())?;
+        let number = printed.split_whitespace().find_map(|word| word.parse().ok());
+        let unread = || TestbedError::Other(format!("`{line}` should print a number, but printed: {}", printed.trim()));
+        number.map(Some).ok_or_else(unread)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::PathBuf;
+    use std::sync::Arc;
+    use std::sync::atomic::AtomicBool;
+
+    /// A table in files: `count` is what it counts, `flushes` has a line for each flush.
+    struct Rigged(PathBuf);
+
+    impl Rigged {
+        fn new(name: &str) -> Self {
+            let path = std::env::temp_dir().join(format!("sb-{}-table-{name}", std::process::id()));
+            std::fs::create_dir_all(&path).expect("a directory");
+            std::fs::write(path.join("count"), "5343\n").expect("a file");
+            Self(path)
+        }
+
+        /// A device whose flush runs `script` in the directory.
+        fn table(&self, script: &str, shell: &Shell) -> ConnectionTable {
+            let directory = self.0.display();
+            std::fs::write(self.0.join("flush"), format!("cd {directory}\necho >> flushes\n{script}\n")).expect("a file");
+            let text = format!(
+                "pool = [\"198.19.0.1\"]\ncount = {{ run = \"cat {directory}/count\" }}\n\
+                 flush = [{{ run = \"sh {directory}/flush\" }}]\n"
+            );
+            ConnectionTable::of_a_manual_device("rigged", &toml::from_str(&text).expect("a state"), shell, None)
+        }
+
+        fn flushes(&self) -> usize {
+            std::fs::read_to_string(self.0.join("flushes")).map_or(0, |text| text.lines().count())
+        }
+    }
+
+    impl Drop for Rigged {
+        fn drop(&mut self) {
+            let _ = std::fs::remove_dir_all(&self.0);
+        }
+    }
+
+    const ONLY_THE_SECOND: &str = "[ $(wc -l < flushes) -ge 2 ] && echo 0 > count; true";
+
+    #[test]
+    fn a_table_that_late_frames_have_filled_again_is_flushed_again() {
+        let rigged = Rigged::new("late");
+        let shell = Shell::new();
+        assert_eq!(rigged.table(ONLY_THE_SECOND, &shell).empty().expect("empty"), Some(0));
+        assert_eq!(rigged.flushes(), 2);
+        assert!(shell.transcript().text().contains("# again: 5343 entries are left\nsh "), "{}", shell.transcript().text());
+    }
+
+    #[test]
+    fn a_table_that_becomes_smaller_by_itself_is_flushed_once() {
+        let rigged = Rigged::new("slow");
+        let slowly = "(for left in $(seq 15 -1 0); do sleep 0.1; echo $left > new; mv new count; done) > /dev/null 2>&1 &";
+        assert_eq!(rigged.table(slowly, &Shell::new()).empty().expect("empty"), Some(0));
+        assert_eq!(rigged.flushes(), 1);
+    }
+
+    /// The times of a real device, divided by 50.
+    const FAST: Flushing = Flushing {
+        first_stall: Duration::from_millis(20),
+        longest_stall: Duration::from_millis(1200),
+        timeout: Duration::from_secs(12),
+    };
+
+    #[test]
+    fn a_flush_that_only_shortens_the_timeouts_of_entries_is_waited_for() {
+        let rigged = Rigged::new("timeouts");
+        // The first starts it: 150 s of a real device, during which the count stands still.
+        let much_later = "[ $(wc -l < flushes) -gt 1 ] || (sleep 3; echo 0 > new; mv new count) > /dev/null 2>&1 &";
+        assert_eq!(rigged.table(much_later, &Shell::new()).empty_by(FAST).expect("empty"), Some(0));
+        let flushes = rigged.flushes();
+        assert!((3..=10).contains(&flushes), "stalls of 20, 40, 80, 160, 320, 640 and 1200 ms and more: {flushes} flushes");
+    }
+
+    #[test]
+    fn a_table_that_never_gets_empty_is_told_with_its_last_count() {
+        let rigged = Rigged::new("never");
+        let start = Instant::now();
+        let short = Flushing { timeout: Duration::from_secs(2), ..FAST };
+        let error = rigged.table("true", &Shell::new()).empty_by(short).expect_err("never empty").to_string();
+        assert!(start.elapsed() >= short.timeout);
+        assert!(error.starts_with("the device rigged still has 5343 entries after `sh /"), "{error}");
+        assert!(
+            error.contains(&format!("/flush` was run {} times in 2 s: nobody else may use it", rigged.flushes())),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn a_request_to_stop_ends_the_wait_for_an_empty_table() {
+        let rigged = Rigged::new("stop");
+        let stop = Arc::new(AtomicBool::new(false));
+        let table = rigged.table("true", &Shell::new().stopped_by(stop.clone()));
+        let start = Instant::now();
+        for wait in [|table: &ConnectionTable| table.empty().map(drop), |table: &ConnectionTable| table.tear_down().map(drop)] {
+            stop.store(false, std::sync::atomic::Ordering::Relaxed);
+            std::thread::scope(|scope| {
+                let waiting = scope.spawn(|| wait(&table));
+                std::thread::sleep(Duration::from_millis(200));
+                stop.store(true, std::sync::atomic::Ordering::Relaxed);
+                let error = waiting.join().expect("no panic").expect_err("interrupted");
+                assert!(matches!(error, TestbedError::Interrupted), "{error}");
+            });
+        }
+        assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
+    }
+
+    #[test]
+    fn a_tear_down_is_made_once_since_it_is_measured() {
+        let rigged = Rigged::new("tear-down");
+        let late = "(sleep 1.5; echo 0 > new; mv new count) > /dev/null 2>&1 &";
+        let took = rigged.table(late, &Shell::new()).tear_down().expect("torn down");
+        assert_eq!(rigged.flushes(), 1);
+        assert!(took >= Duration::from_millis(1500), "{took:?}");
+    }
+}

@@ -1,0 +1,213 @@
+//! A device under test, brought up by its recipe.
+
+use super::remote;
+use crate::dut::connections::ConnectionTable;
+use crate::dut::running::{Directory, Place, Running, check_programs};
+use crate::dut::template_vars::{Filling, Server, Wishes};
+use crate::exec::{Daemon, Shell, Station, TestbedError};
+use crate::lab::{Machine, VIRTUAL_CORES};
+use crate::monitor::{Anchor, Source, Watched, WatchedDevice};
+use crate::net::HostSwitches;
+use crate::net::namespace::Namespace;
+use crate::net::topology::{Cores, LINKS, Topology};
+use crate::recipe::{Host, Recipe, System};
+use sixbench_method::record::DutFacts;
+use std::path::Path;
+
+/// A running device. Dropping it ends its process and removes its directory; the rest goes with its namespace.
+#[derive(Debug)]
+pub struct Dut {
+    /// The virtual machine that the device runs in, if any. It is dropped first, because its files are in the directory of the
+    /// device.
+    machine: Option<Machine>,
+    running: Running,
+    /// Switches of this machine, set back when the device is gone.
+    _host: Option<HostSwitches>,
+    /// A process that lives in the DUT's namespace, by which its counters can be read.
+    anchor: Option<Daemon>,
+}
+
+impl Dut {
+    /// Brings the device up in the DUT's namespace of `topology`.
+    pub fn bring_up(recipe: &Recipe, topology: &Topology) -> Result<Self, TestbedError> {
+        Self::bring_up_with(recipe, topology, &Wishes::default())
+    }
+
+    /// Brings the device up as [`Self::bring_up`] does, with the wishes of a plan beyond the recipe.
+    pub fn bring_up_with(recipe: &Recipe, topology: &Topology, wishes: &Wishes) -> Result<Self, TestbedError> {
+        Self::bring_up_in(recipe, topology.dut(), topology.cores(), wishes)
+    }
+
+    /// Brings the device up as [`Self::bring_up_with`] does, in one of the namespaces of a topology.
+    pub(crate) fn bring_up_in(
+        recipe: &Recipe,
+        namespace: &Namespace,
+        cores: &Cores,
+        wishes: &Wishes,
+    ) -> Result<Self, TestbedError> {
+        let (shell, name) = (namespace.shell(), namespace.name().to_owned());
+        let outside = Place { shell, name, cores: cores.dut.clone(), undo: None };
+        check_system(recipe)?;
+        check_programs(recipe, &outside.shell)?;
+        outside.shell.transcript().comment(&format!("the device: {}", recipe.title));
+        let directory = Directory::make(&outside)?;
+        let machine = (recipe.host == Host::Lab)
+            .then(|| Machine::of_device(recipe, namespace, &outside.core_list(), directory.path()))
+            .transpose()?;
+        let shell = machine.as_ref().map_or_else(|| outside.shell.clone(), Machine::shell);
+        add_addresses(recipe, &shell)?;
+        let place = Place { shell, name: outside.name.clone(), cores: outside.cores.clone(), undo: None };
+        let state = recipe.state.as_ref();
+        let filling = wished(recipe, wishes, place.filling());
+        let host = state.map(|state| HostSwitches::write(&filling.sysctls(state), &place.shell.outside())).transpose()?;
+        let running = Running::bring_up(recipe, place, directory, filling, &wishes.zone.clone().unwrap_or_default())?;
+        let anchor = lay_anchor(&outside, running.directory())?;
+        Ok(Self { machine, running, _host: host, anchor })
+    }
+
+    /// Brings the device up on a machine of its own. `run` tells several devices of one process apart. Everything that is done there is
+    /// undone there, in reverse, when this is dropped; also when the connection breaks or this process is killed.
+    ///
+    /// # Errors
+    /// A command that fails, a connection that is lost, or any reason for which [`remote::Machine::check`] refuses the machine.
+    /// All that was done until then is undone.
+    pub fn bring_up_on(
+        machine: &remote::Machine,
+        recipe: &Recipe,
+        run: &str,
+        shell: &Shell,
+        wishes: &Wishes,
+    ) -> Result<Self, TestbedError> {
+        shell.transcript().comment(&format!("the device: {}", recipe.title));
+        let (place, filling) = remote::prepare(recipe, machine, (run, wishes), shell)?;
+        let filling = wished(recipe, wishes, filling);
+        remote::write_host_switches(recipe, &place, &filling)?;
+        let directory = Directory::make(&place)?;
+        let running = Running::bring_up(recipe, place, directory, filling, &wishes.zone.clone().unwrap_or_default())?;
+        Ok(Self { machine: None, running, _host: None, anchor: None })
+    }
+
+    /// Returns the facts that the report states about the device.
+    pub fn facts(&self) -> &DutFacts {
+        self.running.facts()
+    }
+
+    /// Returns a description of the host that the device runs on, or `None` if that is a mere namespace.
+    pub(crate) fn layout(&self) -> Option<String> {
+        let machine = self.machine.as_ref()?;
+        Some(format!("the device {} is {}", self.running.recipe().name, machine.description()))
+    }
+
+    /// Returns an error if the device's process has ended, with the last lines it wrote.
+    pub fn check_alive(&mut self) -> Result<(), TestbedError> {
+        self.machine.as_mut().map_or(Ok(()), Machine::check_alive)?;
+        self.running.check_alive()
+    }
+
+    /// Returns its connections, or `None` where it is not stateful.
+    pub fn connections(&self) -> Option<ConnectionTable> {
+        let state = self.running.recipe().state.as_ref()?;
+        let (shell, filling) = (self.running.place().shell.clone(), self.running.filling().clone());
+        Some(ConnectionTable::new(&self.running.recipe().name, state, shell, filling))
+    }
+
+    /// Returns the processes and devices that a monitor can watch.
+    pub fn watched(&self) -> Watched {
+        let anchor = self.anchor.as_ref().and_then(Daemon::process);
+        let machine = self.machine.as_ref().and_then(Machine::pid);
+        let name = self.running.recipe().name.clone();
+        Watched {
+            processes: self.running.process().into_iter().chain(machine).collect(),
+            devices: self.source().map(|source| WatchedDevice { name, source }).into_iter().collect(),
+            anchors: anchor.map(|process| Anchor { device: None, process }).into_iter().collect(),
+            // Those of a virtual machine are in no file of this kernel.
+            tracked: anchor.filter(|_| self.running.recipe().state.is_some() && machine.is_none()),
+        }
+    }
+
+    /// Returns the source from which the device's own processors are watched, or `None` if it has none of its own, or runs on a
+    /// system without /proc/stat.
+    fn source(&self) -> Option<Source> {
+        let shell = &self.running.place().shell;
+        match shell.station() {
+            Station::Ssh(remote) if self.running.recipe().system == System::Linux && !shell.is_rehearsal() => {
+                Some(Source::OtherMachine(remote.clone()))
+            }
+            _ => {
+                let process = self.machine.as_ref().and_then(Machine::pid)?;
+                Some(Source::VirtualMachine { process, cores: VIRTUAL_CORES })
+            }
+        }
+    }
+
+    /// Resets the device while frames go on coming: by its recipe's own commands, or by restarting its daemon (process reset,
+    /// RFC 6201 section 4.2.2). Does not wait until it forwards again: that is what is measured.
+    pub fn reset(&mut self) -> Result<(), TestbedError> {
+        self.comment("reset during a trial");
+        if !self.running.recipe().reset.is_empty() {
+            return self.running.run_all(&self.running.recipe().reset);
+        }
+        self.running.start_anew()
+    }
+
+    /// Restarts the device's daemon and waits until it is ready, where its recipe requires that before every trial.
+    pub fn restart_for_trial(&mut self) -> Result<(), TestbedError> {
+        if !self.running.recipe().state.as_ref().is_some_and(|state| state.restart) {
+            return Ok(());
+        }
+        self.restart()
+    }
+
+    /// Restarts the device's daemon and waits until it is ready: a DNS server has an empty cache then.
+    pub fn restart(&mut self) -> Result<(), TestbedError> {
+        self.comment("restart before a trial");
+        self.running.restart()
+    }
+
+    fn comment(&self, text: &str) {
+        self.running.place().shell.transcript().comment(text);
+    }
+}
+
+/// Returns `filling`, which holds the properties of the place, with the wishes of the plan added.
+fn wished(recipe: &Recipe, wishes: &Wishes, filling: Filling) -> Filling {
+    let zone = wishes.zone.clone().unwrap_or_default();
+    let table_size = wishes.table_size.or(recipe.state.as_ref().and_then(|state| state.table_size));
+    Filling {
+        table_size,
+        server: Server::of(recipe, &zone),
+        rule: Filling::rule_of(recipe),
+        subscribers: wishes.subscribers.get(&recipe.name).cloned().unwrap_or_default(),
+        ..filling
+    }
+}
+
+/// Checks that the recipe is for the system of this machine, which is that of its namespaces.
+fn check_system(recipe: &Recipe) -> Result<(), TestbedError> {
+    if recipe.is_for_namespaces() {
+        return Ok(());
+    }
+    let (name, system) = (&recipe.name, recipe.system.title());
+    let text = format!("{name} is a recipe for {system}: it needs a machine of its own ([testbed] host = \"ssh:NAME\")");
+    Err(TestbedError::Other(text))
+}
+
+fn lay_anchor(place: &Place, directory: &Path) -> Result<Option<Daemon>, TestbedError> {
+    place.shell.transcript().comment("a process in the namespace, by which its drop counters are read");
+    let words = ["sleep", "infinity"].map(str::to_owned);
+    place.start(&words, &directory.join("anchor.log"))
+}
+
+fn add_addresses(recipe: &Recipe, shell: &Shell) -> Result<(), TestbedError> {
+    for (name, link) in LINKS.iter().zip([&recipe.left, &recipe.right]) {
+        for address in &link.dut {
+            let no_dad = if address.addr().is_ipv6() { " nodad" } else { "" };
+            shell.line(&format!("ip address add {address} dev {name}{no_dad}"))?;
+        }
+        for route in &link.routes {
+            let gateway = link.gateway_to(route).map(|gateway| gateway.to_string()).unwrap_or_default();
+            shell.line(&format!("ip route add {route} via {gateway} dev {name}"))?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,19 @@
+//! Devices under test, brought up by their recipes: in namespaces, in virtual machines of the lab, on another machine; alone or in a row.
+//! Besides, DNS servers at the tester's end, which run by a recipe, too.
+
+mod authority;
+mod connections;
+mod device;
+mod remote;
+pub(crate) mod row;
+mod running;
+mod subscriber;
+pub(crate) mod template_vars;
+
+pub use authority::RealAuthority;
+pub use connections::ConnectionTable;
+pub use device::Dut;
+pub use remote::Machine;
+pub use row::Devices;
+pub use subscriber::Subscriber;
+pub use template_vars::{Wishes, Zone};

@@ -1,0 +1,139 @@
+//! Whether an interface of another machine may be the device's: never the one we came in by, nor one that has work of its own.
+
+use crate::exec::{Shell, TestbedError};
+use crate::recipe::System;
+use std::net::IpAddr;
+
+/// Refuses an interface that does not exist, belongs to another, has addresses, or carries the default route or the ssh connection.
+pub(super) fn check(shell: &Shell, machine: &str, system: System, interface: &str) -> Result<(), TestbedError> {
+    let refused = |why: String| Err(TestbedError::Other(format!("interface {interface} of {machine} {why}")));
+    let absent = |_: &TestbedError| {
+        format!("interface {interface} of {machine} does not exist; name another in [testbed] (dut-left, dut-right)")
+    };
+    let described = shell.look(&describe(system, interface)).map_err(|error| error.explained(absent))?;
+    if carries_default(shell, system, interface)? {
+        return refused("carries the default route: test traffic would hit that machine's own network; use another".to_owned());
+    }
+    if let Some(client) = client(shell)?.filter(|client| leads_to(shell, system, *client).as_deref() == Some(interface)) {
+        return refused(format!("carries the ssh connection from {client}, which must not be measured; use another"));
+    }
+    if let Some(master) = master(system, &described) {
+        return refused(format!(
+            "belongs to {master}: test traffic on it would reach other networks; take it out, or use another"
+        ));
+    }
+    let addresses = addresses(&described);
+    if !addresses.is_empty() {
+        let list = addresses.join(", ");
+        return refused(format!(
+            "has addresses already ({list}): the device would answer for them, too; remove them, or use another"
+        ));
+    }
+    Ok(())
+}
+
+fn describe(system: System, interface: &str) -> Vec<String> {
+    let words: &[&str] = match system {
+        System::Linux => &["ip", "address", "show", "dev", interface],
+        _ => &["ifconfig", interface],
+    };
+    words.iter().map(|word| (*word).to_owned()).collect()
+}
+
+fn carries_default(shell: &Shell, system: System, interface: &str) -> Result<bool, TestbedError> {
+    for family in ["4", "6"] {
+        let carries = match system {
+            System::Linux => {
+                let of_interface =
+                    ["ip", &format!("-{family}"), "route", "show", "default", "dev", interface].map(str::to_owned);
+                !shell.look(&of_interface)?.trim().is_empty()
+            }
+            _ => {
+                let inet = if family == "4" { "-inet" } else { "-inet6" };
+                // Without a default route the command fails.
+                let route = shell.look(&["route", "-n", "get", inet, "default"]).unwrap_or_default();
+                after(&route, "interface:") == Some(interface)
+            }
+        };
+        if carries {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Returns our address as seen from there, or `None` where sshd was not reached over a network.
+fn client(shell: &Shell) -> Result<Option<IpAddr>, TestbedError> {
+    let printed = shell.look(&["sh", "-c", "echo $SSH_CONNECTION"])?;
+    let address = printed.split_whitespace().next().unwrap_or_default();
+    Ok(address.split('%').next().and_then(|address| address.parse().ok()))
+}
+
+/// The interface by way of which an address is reached from there.
+fn leads_to(shell: &Shell, system: System, address: IpAddr) -> Option<String> {
+    let address_text = address.to_string();
+    let (route, key) = match system {
+        System::Linux => (shell.look(&["ip", "-o", "route", "get", &address_text]).ok()?, "dev"),
+        _ => {
+            let inet = if address.is_ipv4() { "-inet" } else { "-inet6" };
+            (shell.look(&["route", "-n", "get", inet, &address_text]).ok()?, "interface:")
+        }
+    };
+    after(&route, key).map(str::to_owned)
+}
+
+/// The bridge or bond an interface of Linux belongs to.
+fn master(system: System, described: &str) -> Option<&str> {
+    if system == System::Linux { after(described, "master") } else { None }
+}
+
+/// Addresses that reach beyond the link, as `ip` and `ifconfig` print them.
+fn addresses(described: &str) -> Vec<&str> {
+    let lines = described.lines().map(str::trim).filter(|line| line.starts_with("inet "));
+    let six = described.lines().map(str::trim).filter(|line| line.starts_with("inet6 ") && !line.starts_with("inet6 fe80:"));
+    lines.chain(six).filter_map(|line| line.split_whitespace().nth(1)).collect()
+}
+
+/// The word that follows another.
+fn after<'t>(text: &'t str, key: &str) -> Option<&'t str> {
+    let mut words = text.split_whitespace().skip_while(|word| *word != key);
+    words.nth(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LINUX: &str = "\
+3: eth1@if4: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu 1500 qdisc noqueue master br0 state UP group default qlen 1000
+    link/ether 02:73:62:00:00:01 brd ff:ff:ff:ff:ff:ff link-netns sb-1-near
+    inet 10.0.0.1/24 scope global eth1
+    inet6 2001:db8::1/64 scope global
+    inet6 fe80::1/64 scope link
+";
+
+    const FREEBSD: &str = "\
+em1: flags=8863<UP,BROADCAST,RUNNING,SIMPLEX,MULTICAST> metric 0 mtu 1500
+\tether 02:73:62:00:00:01
+\tinet 10.0.0.1 netmask 0xffffff00 broadcast 10.0.0.255
+\tinet6 fe80::1%em1 prefixlen 64 scopeid 0x2
+";
+
+    #[test]
+    fn addresses_are_read_as_ip_and_ifconfig_print_them() {
+        assert_eq!(addresses(LINUX), ["10.0.0.1/24", "2001:db8::1/64"]);
+        assert_eq!(addresses(FREEBSD), ["10.0.0.1"]);
+    }
+
+    #[test]
+    fn an_interface_in_a_bridge_is_found() {
+        assert_eq!(master(System::Linux, LINUX), Some("br0"));
+        assert_eq!(master(System::Linux, &LINUX.replace("master br0 ", "")), None);
+    }
+
+    #[test]
+    fn a_route_tells_its_interface() {
+        assert_eq!(after("10.9.0.1 dev mgmt src 10.9.0.2 uid 0 \\    cache", "dev"), Some("mgmt"));
+        assert_eq!(after("   route to: default\n    gateway: 10.0.0.1\n  interface: em0\n", "interface:"), Some("em0"));
+    }
+}

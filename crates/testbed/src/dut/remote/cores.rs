@@ -1,0 +1,51 @@
+//! Fewer cores for a device that has a whole machine: the others are taken offline, and come back when all is undone. (Of the papers'
+//! machines the same was done when they started, with the kernel's `maxcpus`.)
+
+use crate::exec::{Shell, TestbedError, Undo, core_list};
+
+const FOLDER: &str = "/sys/devices/system/cpu";
+
+/// The cores that are online there, ascending.
+pub(super) fn online(shell: &Shell) -> Result<Vec<u32>, TestbedError> {
+    Ok(core_list(&shell.look(&["cat", &format!("{FOLDER}/online")])?))
+}
+
+/// Returns an error if a machine has fewer cores than wanted.
+pub(super) fn check(wanted: u32, online: &[u32], machine: &str) -> Result<(), TestbedError> {
+    if wanted as usize <= online.len() {
+        return Ok(());
+    }
+    let text = format!("the plan wants {wanted} cores for the DUT, and {machine} has {} online ({online:?})", online.len());
+    Err(TestbedError::Other(text))
+}
+
+/// Leaves the first `wanted` of them online.
+pub(super) fn keep(wanted: u32, machine: &str, shell: &Shell, undo: &Undo) -> Result<(), TestbedError> {
+    let online = online(shell)?;
+    if !shell.is_rehearsal() {
+        check(wanted, &online, machine)?;
+    }
+    for core in online.iter().skip(wanted as usize).rev() {
+        let file = format!("{FOLDER}/cpu{core}/online");
+        let refused = |error: &TestbedError| {
+            let online = online.len();
+            format!("{machine} does not take its core {core} offline, and the plan wants {wanted} of {online}: {error}")
+        };
+        // Noted first, since a command whose end is not seen may have done its work.
+        undo.by_line(format!("echo 1 > {file}"))?;
+        shell.set(&file, "0").map_err(|error| error.explained(refused))?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn more_cores_than_the_machine_has_are_refused() {
+        assert!(check(2, &[0, 1], "dut").is_ok());
+        let error = check(3, &[0, 1], "dut").expect_err("refused").to_string();
+        assert_eq!(error, "the plan wants 3 cores for the DUT, and dut has 2 online ([0, 1])");
+    }
+}

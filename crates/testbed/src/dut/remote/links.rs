@@ -1,0 +1,123 @@
+//! The device's two interfaces on another machine: up, with the recipe's addresses and routes, and as they were before when all is undone.
+
+use crate::exec::{Shell, TestbedError, Undo, Wait};
+use crate::recipe::{Link, Recipe, System};
+use ipnet::{IpNet, Ipv6Net};
+use std::net::Ipv6Addr;
+use std::time::Duration;
+
+/// As in a namespace of ours.
+const LINK_LOCAL: IpNet = IpNet::V6(Ipv6Net::new_assert(Ipv6Addr::new(0xfe80, 0, 0, 0, 0, 0, 0, 1), 64));
+
+/// The longest wait for a carrier: media that negotiate take seconds.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// The pause between two looks at the carrier.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// Sets both up, and waits for their carriers.
+pub(super) fn set_up(
+    recipe: &Recipe,
+    interfaces: &[String; 2],
+    machine: &str,
+    (shell, undo): (&Shell, &Undo),
+) -> Result<(), TestbedError> {
+    for (interface, link) in interfaces.iter().zip([&recipe.left, &recipe.right]) {
+        take_up(recipe.system, interface, shell, undo)?;
+        add_addresses(recipe.system, link, interface, shell, undo)?;
+    }
+    if shell.is_rehearsal() {
+        return Ok(());
+    }
+    let mut wait = shell.wait(PATIENCE, PAUSE);
+    interfaces.iter().try_for_each(|interface| wait_for_carrier(recipe.system, interface, machine, (shell, &mut wait)))
+}
+
+fn wait_for_carrier(
+    system: System,
+    interface: &str,
+    machine: &str,
+    (shell, wait): (&Shell, &mut Wait<'_>),
+) -> Result<(), TestbedError> {
+    while !has_carrier(&described(system, interface, shell)?) {
+        if wait.is_over() {
+            let text =
+                format!("interface {interface} of {machine} has no carrier: is it cabled to an interface of ours that is up?");
+            return Err(TestbedError::Other(text));
+        }
+        wait.rest(|| format!("a carrier on interface {interface} of {machine}"))?;
+    }
+    Ok(())
+}
+
+/// A flag on Linux, a line of its own elsewhere; interfaces without a medium have neither need nor line.
+fn has_carrier(printed: &str) -> bool {
+    let status = printed.lines().find_map(|line| line.trim().strip_prefix("status: "));
+    status.map_or(!printed.contains("NO-CARRIER"), |status| !status.starts_with("no "))
+}
+
+fn take_up(system: System, interface: &str, shell: &Shell, undo: &Undo) -> Result<(), TestbedError> {
+    // Noted first, since a command whose end is not seen may have done its work.
+    if !is_up(system, interface, shell)? {
+        undo.by_line(system.link(interface, "down"))?;
+    }
+    shell.line(&system.link(interface, "up")).map(drop)
+}
+
+fn is_up(system: System, interface: &str, shell: &Shell) -> Result<bool, TestbedError> {
+    Ok(has_flag_up(&described(system, interface, shell)?))
+}
+
+fn described(system: System, interface: &str, shell: &Shell) -> Result<String, TestbedError> {
+    match system {
+        System::Linux => shell.look(&["ip", "link", "show", "dev", interface]),
+        _ => shell.look(&["ifconfig", interface]),
+    }
+}
+
+/// `<BROADCAST,UP,...>` in the first line, on every system.
+fn has_flag_up(printed: &str) -> bool {
+    let flags = printed.lines().next().and_then(|line| line.split_once('<')?.1.split_once('>'));
+    flags.is_some_and(|(flags, _)| flags.split(',').any(|flag| flag == "UP"))
+}
+
+/// Without a link-local address Linux asks for no neighbour on behalf of what it forwards; some set-ups make none by themselves.
+fn link_local(link: &Link, interface: &str, shell: &Shell) -> Result<Option<IpNet>, TestbedError> {
+    if !link.dut.iter().any(|address| address.addr().is_ipv6()) {
+        return Ok(None);
+    }
+    let there = shell.look(&["ip", "-6", "address", "show", "dev", interface, "scope", "link"])?;
+    Ok(there.trim().is_empty().then_some(LINK_LOCAL))
+}
+
+/// Undone only what was done: an address that was there before is left alone. So what undoes it is noted after the command, which no request
+/// to stop cuts ([`Shell::run`]).
+fn add_addresses(system: System, link: &Link, interface: &str, shell: &Shell, undo: &Undo) -> Result<(), TestbedError> {
+    let link_local = if system == System::Linux { link_local(link, interface, shell)? } else { None };
+    let addresses = link.dut.iter().chain(&link_local).map(|address| system.address(*address, interface));
+    let routes = link.routes.iter().filter_map(|route| Some(system.route(*route, link.gateway_to(route)?, interface)));
+    addresses.chain(routes).try_for_each(|[add, remove]| {
+        shell.line(&add)?;
+        undo.by_line(remove)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_link_without_a_carrier_says_so_in_its_own_way() {
+        assert!(!has_carrier("3: eth1: <NO-CARRIER,BROADCAST,MULTICAST,UP> mtu 1500 qdisc mq state DOWN"));
+        assert!(has_carrier("3: eth1: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu 1500 qdisc mq state UP"));
+        assert!(!has_carrier("em1: flags=8802<BROADCAST,UP> mtu 1500\n\tstatus: no carrier\n"));
+        assert!(has_carrier("em1: flags=8843<UP,BROADCAST> mtu 1500\n\tmedia: Ethernet autoselect\n\tstatus: active\n"));
+    }
+
+    #[test]
+    fn a_link_that_is_up_says_so_in_its_flags() {
+        assert!(has_flag_up("3: eth1: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu 1500 qdisc noqueue state DOWN"));
+        assert!(!has_flag_up("3: eth1: <BROADCAST,MULTICAST> mtu 1500 qdisc noop state UP"));
+        assert!(has_flag_up("em1: flags=8863<UP,BROADCAST,RUNNING> metric 0 mtu 1500"));
+        assert!(!has_flag_up("em1: flags=8862<BROADCAST,SIMPLEX> metric 0"));
+    }
+}

@@ -1,0 +1,121 @@
+//! What is under test: a device, or several in a row (RFC 8219 section 4.2). Seen from the tester they are one.
+
+use super::Machine;
+use crate::dut::connections::ConnectionTable;
+use crate::dut::device::Dut;
+use crate::dut::template_vars::Wishes;
+use crate::exec::{Shell, TestbedError};
+use crate::monitor::{Source, Watched, WatchedDevice};
+use crate::net::Topology;
+use crate::recipe::Recipe;
+use sixbench_method::record::DutFacts;
+
+/// The devices of a topology, from left to right. Dropping it ends them.
+#[derive(Debug)]
+pub struct Devices {
+    facts: DutFacts,
+    /// The names of the devices' recipes.
+    names: Vec<String>,
+    /// The host's cores of each in a row; empty where they are not divided.
+    own_cores: Vec<Vec<u32>>,
+    duts: Vec<Dut>,
+}
+
+/// The recipes of the devices that `recipe` stands for, from left to right.
+pub(crate) fn parts(recipe: &Recipe) -> &[Recipe] {
+    if recipe.parts.is_empty() { std::slice::from_ref(recipe) } else { &recipe.parts }
+}
+
+impl Devices {
+    /// Brings up what `recipe` stands for, the rightmost first: what a device needs to be ready may lie behind it.
+    pub fn bring_up(recipe: &Recipe, topology: &Topology, wishes: &Wishes) -> Result<Self, TestbedError> {
+        let parts = parts(recipe);
+        let cores = |index| topology.cores().of_device(index, parts.len());
+        let places = parts.iter().zip(topology.duts()).enumerate();
+        let bring_up = |(index, (part, namespace))| Dut::bring_up_in(part, namespace, &cores(index), wishes);
+        let mut duts = places.rev().map(bring_up).collect::<Result<Vec<_>, _>>()?;
+        duts.reverse();
+        let names = parts.iter().map(|part| part.name.clone()).collect();
+        let has_own = parts.len() > 1 && topology.cores().are_enough_for(parts.len());
+        let own_cores = if has_own { (0..parts.len()).map(|index| cores(index).dut).collect() } else { vec![] };
+        Ok(Self { facts: facts(recipe, parts, &duts), names, own_cores, duts })
+    }
+
+    /// Brings one device up on a machine of its own; see [`Dut::bring_up_on`], which refuses several in a row.
+    pub fn bring_up_on(
+        machine: &Machine,
+        recipe: &Recipe,
+        run: &str,
+        shell: &Shell,
+        wishes: &Wishes,
+    ) -> Result<Self, TestbedError> {
+        let dut = Dut::bring_up_on(machine, recipe, run, shell, wishes)?;
+        Ok(Self { facts: dut.facts().clone(), names: vec![recipe.name.clone()], own_cores: vec![], duts: vec![dut] })
+    }
+
+    /// Returns the facts that the report states about the devices.
+    pub fn facts(&self) -> &DutFacts {
+        &self.facts
+    }
+
+    /// Returns a description of the host of each device that does not run in a mere namespace, one sentence each.
+    pub fn layout(&self) -> Vec<String> {
+        self.duts.iter().filter_map(Dut::layout).collect()
+    }
+
+    /// Returns an error if the process of a device has ended, with the last lines it wrote.
+    pub fn check_alive(&mut self) -> Result<(), TestbedError> {
+        self.duts.iter_mut().try_for_each(Dut::check_alive)
+    }
+
+    /// Returns the connections of the device that is stateful, if there is one.
+    pub fn connections(&self) -> Option<ConnectionTable> {
+        self.duts.iter().find_map(Dut::connections)
+    }
+
+    /// Returns the processes and devices that a monitor can watch.
+    pub fn watched(&self) -> Watched {
+        let watched = self.names.iter().zip(&self.duts).map(|(name, dut)| (name.as_str(), dut.watched()));
+        let mut all = Watched::all(watched.collect());
+        // A device that is this kernel's own is seen by its cores, where they are its alone.
+        for (name, cores) in self.names.iter().zip(&self.own_cores) {
+            if !all.devices.iter().any(|device| device.name == *name) {
+                all.devices.push(WatchedDevice { name: name.clone(), source: Source::HostCores(cores.clone()) });
+            }
+        }
+        all
+    }
+
+    /// Resets all while frames go on coming.
+    pub fn reset(&mut self) -> Result<(), TestbedError> {
+        self.duts.iter_mut().try_for_each(Dut::reset)
+    }
+
+    /// Restarts those whose recipes require that before every trial.
+    pub fn restart_for_trial(&mut self) -> Result<(), TestbedError> {
+        self.duts.iter_mut().try_for_each(Dut::restart_for_trial)
+    }
+
+    /// Restarts the daemon of each and waits until it is ready.
+    pub fn restart(&mut self) -> Result<(), TestbedError> {
+        self.duts.iter_mut().try_for_each(Dut::restart)
+    }
+}
+
+/// Returns the facts of a single device unchanged; for several devices, merges the facts of all, each under the name of its
+/// device.
+fn facts(recipe: &Recipe, parts: &[Recipe], duts: &[Dut]) -> DutFacts {
+    if let [only] = duts {
+        return only.facts().clone();
+    }
+    let named = || parts.iter().map(|part| part.name.as_str()).zip(duts.iter().map(Dut::facts));
+    let files = named()
+        .flat_map(|(name, facts)| facts.files.iter().map(move |(path, content)| (format!("{name}/{path}"), content.clone())));
+    DutFacts {
+        title: recipe.title.clone(),
+        technology: recipe.technology.title().to_owned(),
+        version: named().map(|(name, facts)| format!("{name}: {}", facts.version)).collect::<Vec<_>>().join("; "),
+        files: files.collect(),
+        ..DutFacts::default()
+    }
+}

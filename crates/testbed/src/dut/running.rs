@@ -1,0 +1,294 @@
+//! An implementation running by its recipe: its files, its commands, its process. Where that is, the device's place in the middle or one of
+//! the tester's ends, is the caller's business.
+
+use crate::dut::template_vars::{Filling, Zone};
+use crate::exec::{Daemon, Shell, TestbedError, Undo, allowed_cores, family, quoted};
+use crate::recipe::{Recipe, Step, Technology};
+use sixbench_method::record::DutFacts;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// The time that an implementation may take to be ready,
+const PATIENCE: Duration = Duration::from_secs(5);
+/// and for each octet of the zone it has to load.
+const PER_OCTET: Duration = Duration::from_micros(1);
+
+/// The place where a device or server runs.
+#[derive(Debug)]
+pub(crate) struct Place {
+    /// The shell in its namespace, or on its machine.
+    pub(crate) shell: Shell,
+    /// The name of that namespace, and of its directory.
+    pub(crate) name: String,
+    /// Its cores; empty where it has a machine of its own.
+    pub(crate) cores: Vec<u32>,
+    /// For a machine that outlives the run: the record that undoes everything there when it is dropped.
+    pub(crate) undo: Option<Undo>,
+}
+
+impl Place {
+    /// Its cores as `taskset -c` reads a list.
+    pub(crate) fn core_list(&self) -> String {
+        self.cores.iter().map(u32::to_string).collect::<Vec<_>>().join(",")
+    }
+
+    /// Returns the values of the placeholders at this place.
+    pub(crate) fn filling(&self) -> Filling {
+        let directory = self.directory().display().to_string();
+        Filling { directory, threads: self.cores.len().max(1), ..Filling::default() }
+    }
+
+    fn directory(&self) -> PathBuf {
+        self.shell.station().directory(&self.name)
+    }
+
+    /// Starts a process that is to stay, pinned to the cores of this place.
+    pub(crate) fn start(&self, words: &[String], log: &Path) -> Result<Option<Daemon>, TestbedError> {
+        self.shell.start(&self.core_list(), words, log)
+    }
+}
+
+/// Dropping it ends its process and removes its directory.
+#[derive(Debug)]
+pub(crate) struct Running {
+    facts: DutFacts,
+    recipe: Recipe,
+    place: Place,
+    filling: Filling,
+    patience: Duration,
+    daemon: Option<Daemon>,
+    directory: Directory,
+}
+
+impl Running {
+    /// Brings it up; an authoritative server with the zone.
+    pub(crate) fn bring_up(
+        recipe: &Recipe,
+        place: Place,
+        directory: Directory,
+        filling: Filling,
+        zone: &Zone,
+    ) -> Result<Self, TestbedError> {
+        let facts =
+            DutFacts { title: recipe.honest_title(), technology: recipe.technology.title().to_owned(), ..DutFacts::default() };
+        let recipe = recipe.clone();
+        let mut running = Self { facts, recipe, place, filling, patience: PATIENCE, daemon: None, directory };
+        running.write_files()?;
+        if running.recipe.technology == Technology::DnsAuthority {
+            running.write_zone(zone)?;
+        }
+        running.set_up()?;
+        running.start()?;
+        running.run_all(&running.recipe.after)?;
+        running.settle()?;
+        running.facts.version = running.version()?;
+        running.place.undo.iter().for_each(Undo::settle);
+        Ok(running)
+    }
+
+    pub(crate) fn facts(&self) -> &DutFacts {
+        &self.facts
+    }
+
+    pub(crate) fn recipe(&self) -> &Recipe {
+        &self.recipe
+    }
+
+    pub(crate) fn filling(&self) -> &Filling {
+        &self.filling
+    }
+
+    pub(crate) fn place(&self) -> &Place {
+        &self.place
+    }
+
+    /// Returns its own directory, which is empty at first.
+    pub(crate) fn directory(&self) -> &Path {
+        self.directory.path()
+    }
+
+    /// Returns the number of its process, or `None` where it does not run on this machine.
+    pub(crate) fn process(&self) -> Option<u32> {
+        self.daemon.as_ref().and_then(Daemon::process)
+    }
+
+    /// Returns an error if the process has ended, with the last lines it wrote.
+    pub(crate) fn check_alive(&mut self) -> Result<(), TestbedError> {
+        self.place.undo.as_ref().map_or(Ok(()), Undo::check)?;
+        let Some(status) = self.daemon.as_mut().and_then(Daemon::ended) else { return Ok(()) };
+        let last = self.place.shell.last_lines(&self.log(), 5).join("; ");
+        Err(TestbedError::Other(format!("{} ended by itself ({status}): {last}", self.facts.title)))
+    }
+
+    /// Restarts the process; does not wait until it is ready.
+    pub(crate) fn start_anew(&mut self) -> Result<(), TestbedError> {
+        self.end_daemon();
+        self.start()
+    }
+
+    /// Restarts the process, with the commands that follow it, and waits until it is ready.
+    pub(crate) fn restart(&mut self) -> Result<(), TestbedError> {
+        self.start_anew()?;
+        self.run_all(&self.recipe.after)?;
+        self.settle()
+    }
+
+    pub(crate) fn run_all(&self, steps: &[Step]) -> Result<(), TestbedError> {
+        steps.iter().try_for_each(|step| self.place.shell.line(&self.filling.fill(&step.run)).map(drop))
+    }
+
+    /// The commands before the daemon. What undoes them where the station outlives the run is due as soon as one of them has succeeded:
+    /// if the first fails because what it was to make exists already, that is not ours to remove. No request to stop cuts it there ([`Shell::run`]).
+    fn set_up(&self) -> Result<(), TestbedError> {
+        let (first, others) = self.recipe.setup.split_at(self.recipe.setup.len().min(1));
+        self.run_all(first)?;
+        self.note_teardown()?;
+        self.run_all(others)
+    }
+
+    fn note_teardown(&self) -> Result<(), TestbedError> {
+        let Some(undo) = &self.place.undo else { return Ok(()) };
+        // What is noted last is run first.
+        let steps = self.recipe.teardown.iter().rev();
+        steps.map(|step| words(&self.filling.fill(&step.run))).try_for_each(|words| undo.by(&words))
+    }
+
+    fn log(&self) -> PathBuf {
+        self.directory().join("daemon.log")
+    }
+
+    fn end_daemon(&mut self) {
+        if let Some(daemon) = &mut self.daemon {
+            // Some are several processes; they share a group.
+            self.place.shell.transcript().line(&self.place.shell.station().kill_line(daemon.number()));
+            daemon.end();
+        }
+    }
+
+    fn write_files(&mut self) -> Result<(), TestbedError> {
+        for file in &self.recipe.files {
+            let content = self.filling.fill_file(&file.content);
+            self.place.shell.write(&self.directory().join(&file.path), &content)?;
+            self.facts.files.insert(file.path.clone(), content);
+        }
+        Ok(())
+    }
+
+    /// No part of the facts: it may be of many megabytes, and can be computed.
+    fn write_zone(&mut self, zone: &Zone) -> Result<(), TestbedError> {
+        let text = zone.file();
+        let octets = u32::try_from(text.len()).unwrap_or(u32::MAX);
+        self.patience = PATIENCE + PER_OCTET * octets;
+        self.place.shell.write_large(Path::new(&self.filling.zone_path()), &text)
+    }
+
+    fn start(&mut self) -> Result<(), TestbedError> {
+        let Some(daemon) = &self.recipe.daemon else { return Ok(()) };
+        let line = self.filling.fill(&daemon.run);
+        if !self.place.shell.is_rehearsal() {
+            // Asked here: of a program that setpriv cannot find only the log would tell.
+            line.split_whitespace().next().map_or(Ok(()), |program| self.place.shell.require(program))?;
+        }
+        self.daemon = self.place.start(&words(&line), &self.log())?;
+        Ok(())
+    }
+
+    /// Waits until it is ready, and keeps it where it belongs.
+    fn settle(&mut self) -> Result<(), TestbedError> {
+        self.wait_until_ready()?;
+        self.keep_to_cores()
+    }
+
+    /// Some choose cores for their threads themselves, by the number of the machine's (Knot DNS): that would be the tester's core here.
+    fn keep_to_cores(&self) -> Result<(), TestbedError> {
+        let Some(daemon) = self.process() else { return Ok(()) };
+        let is_astray = |process: &u32| allowed_cores(*process).iter().any(|cores| *cores != self.place.cores);
+        for process in family(daemon).into_iter().filter(is_astray) {
+            self.place.shell.line(&format!("taskset -a -c -p {} {process}", self.place.core_list()))?;
+        }
+        Ok(())
+    }
+
+    fn wait_until_ready(&mut self) -> Result<(), TestbedError> {
+        if self.place.shell.is_rehearsal() {
+            return Ok(());
+        }
+        let Some(ready) = &self.recipe.ready else { return Ok(()) };
+        let line = self.filling.fill(&ready.run);
+        let shell = self.place.shell.clone();
+        let mut wait = shell.wait(self.patience, Duration::from_millis(20));
+        loop {
+            self.check_alive()?;
+            match shell.look(&line.split_whitespace().collect::<Vec<_>>()) {
+                Ok(_) => return Ok(()),
+                Err(error) if wait.is_over() => {
+                    let waited = self.patience.as_secs();
+                    return Err(
+                        error.explained(|error| format!("{} is not ready after {waited} s: {error}", self.recipe.title))
+                    );
+                }
+                Err(_) => wait.rest(|| format!("{} to be ready", self.recipe.title))?,
+            }
+        }
+    }
+
+    /// The version as the implementation prints it: the first line that is not empty.
+    fn version(&self) -> Result<String, TestbedError> {
+        let line = self.filling.fill(&self.recipe.version.run);
+        let printed = self.place.shell.look(&line.split_whitespace().collect::<Vec<_>>())?;
+        Ok(printed.lines().map(str::trim).find(|l| !l.is_empty()).unwrap_or_default().to_owned())
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.daemon = None;
+    }
+}
+
+fn words(line: &str) -> Vec<String> {
+    line.split_whitespace().map(str::to_owned).collect()
+}
+
+/// Checks that the programs that a recipe needs are installed, except in a rehearsal, which runs nothing.
+pub(crate) fn check_programs(recipe: &Recipe, shell: &Shell) -> Result<(), TestbedError> {
+    match recipe.missing().first().filter(|_| !shell.is_rehearsal()) {
+        Some(need) => Err(TestbedError::Missing { program: need.program.clone(), cure: Some(need.cure()) }),
+        None => Ok(()),
+    }
+}
+
+/// The directory of a device, empty at first. Dropping it removes it, where it does not go with all else that is undone there.
+#[derive(Debug)]
+pub(crate) struct Directory {
+    path: PathBuf,
+    shell: Shell,
+    /// It goes with all else that is undone on its machine.
+    is_undone_there: bool,
+}
+
+impl Directory {
+    /// Makes that of the device in this place. It is ours alone, and new: in a directory that another user had made under that name, root would
+    /// write where its links point.
+    pub(crate) fn make(place: &Place) -> Result<Self, TestbedError> {
+        let path = place.directory();
+        let name = path.display().to_string();
+        place.shell.run(&["mkdir", "-m", "700", &name])?;
+        let words = ["rm", "-rf", &name].map(str::to_owned);
+        place.undo.as_ref().map_or(Ok(()), |undo| undo.by(&words))?;
+        Ok(Self { path, shell: place.shell.clone(), is_undone_there: place.undo.is_some() })
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl Drop for Directory {
+    fn drop(&mut self) {
+        if !self.is_undone_there {
+            self.shell.transcript().line(&format!("rm -r {}", quoted(&[self.path.display().to_string()])));
+        }
+        self.shell.station().remove(&self.path);
+    }
+}

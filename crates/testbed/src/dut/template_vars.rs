@@ -1,0 +1,154 @@
+//! What the words in braces of a recipe stand for, and what a caller may ask of a device beyond its recipe.
+
+use crate::dut::subscriber::{self, Subscriber};
+use crate::net::topology::LINKS;
+use crate::recipe::{self, Recipe, State};
+use std::collections::BTreeMap;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+
+/// The wishes of a plan for a device, beyond its recipe.
+#[derive(Clone, Debug, Default)]
+pub struct Wishes {
+    /// Entries of its connection tracking table, where its recipe can set that.
+    pub table_size: Option<u64>,
+    /// The zone that a DNS server is asked for, or serves.
+    pub zone: Option<Zone>,
+    /// The subscribers its configuration files name one by one, by the name of the recipe: of devices in a row each has its own.
+    pub subscribers: BTreeMap<String, Arc<[Subscriber]>>,
+    /// Cores of a machine of its own that stay online. (A namespace has those of its topology.)
+    pub cores: Option<u32>,
+}
+
+/// The names a DNS server is asked for.
+#[derive(Clone, Debug)]
+pub struct Zone {
+    /// Without a dot at its end.
+    pub domain: String,
+    /// A zone file as of RFC 1035 section 5, for an authoritative server; it may be of many megabytes. Without it a zone with nothing but
+    /// its apex is served.
+    pub text: Option<Arc<str>>,
+    /// The port on which the authority listens that a DNS64 server asks. The authority's address is in the recipe.
+    pub authority_port: u16,
+}
+
+impl Default for Zone {
+    fn default() -> Self {
+        Self { domain: "dns64perf.test".to_owned(), text: None, authority_port: 53 }
+    }
+}
+
+impl Zone {
+    /// Returns the text of the zone file.
+    pub(crate) fn file(&self) -> Arc<str> {
+        let apex =
+            || format!("$ORIGIN {}.\n$TTL 3600\n@ SOA ns root 1 3600 600 86400 3600\n@ NS ns\nns A 192.0.2.1\n", self.domain);
+        self.text.clone().unwrap_or_else(|| apex().into())
+    }
+}
+
+/// The values of the placeholders in braces, for one device or server.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Filling {
+    pub(crate) directory: String,
+    /// Entries of the connection tracking table.
+    pub(crate) table_size: Option<u64>,
+    /// The number of threads, which is that of the cores.
+    pub(crate) threads: usize,
+    /// The device's interfaces, where they are not called as in a namespace of ours.
+    pub(crate) links: Option<[String; 2]>,
+    /// Present for DNS servers only.
+    pub(crate) server: Option<Server>,
+    /// The words of the recipe's rule, and its subscribers.
+    pub(crate) rule: Vec<(String, String)>,
+    pub(crate) subscribers: Arc<[Subscriber]>,
+}
+
+/// The address and port on which a DNS server listens, and the authority that it asks, with the domain of the queries.
+#[derive(Clone, Debug)]
+pub(crate) struct Server {
+    pub(crate) listen: SocketAddr,
+    pub(crate) authority: IpAddr,
+    pub(crate) authority_port: u16,
+    pub(crate) domain: String,
+}
+
+impl Server {
+    /// The server of `recipe`, if it is one: as a device under test it listens where its foreground says.
+    pub(crate) fn of(recipe: &Recipe, zone: &Zone) -> Option<Self> {
+        let port = recipe.dns.as_ref()?.port;
+        Some(Self {
+            listen: SocketAddr::new(recipe.foreground.left.destination, port),
+            authority: recipe.foreground.right.destination,
+            authority_port: zone.authority_port,
+            domain: zone.domain.clone(),
+        })
+    }
+}
+
+impl Filling {
+    pub(crate) fn fill(&self, text: &str) -> String {
+        let size = self.table_size.map(|size| size.to_string()).unwrap_or_default();
+        let text = text.replace("{dir}", &self.directory).replace("{table-size}", &size);
+        let [left, right] = self.links.clone().unwrap_or(LINKS.map(str::to_owned));
+        let text = text.replace("{left}", &left).replace("{right}", &right);
+        let text = text.replace("{threads}", &self.threads.to_string());
+        let text = self.rule.iter().fold(text, |text, (word, value)| text.replace(&format!("{{{word}}}"), value));
+        self.server.as_ref().map_or(text.clone(), |server| server.fill(&text, &self.zone_path()))
+    }
+
+    /// Returns the placeholders of the rule by which a recipe has subscribers, with their values.
+    pub(crate) fn rule_of(recipe: &Recipe) -> Vec<(String, String)> {
+        recipe.subscribers.as_ref().map(recipe::Subscribers::words).unwrap_or_default()
+    }
+
+    /// Returns the files of the sysctls that a stateful device needs otherwise on its machine, each with its value.
+    pub(crate) fn sysctls(&self, state: &State) -> Vec<(String, String)> {
+        state.host.iter().map(|switch| (switch.file.clone(), self.fill(&switch.value))).collect()
+    }
+
+    /// Fills in a configuration file, whose lines about a subscriber are repeated for each.
+    pub(crate) fn fill_file(&self, text: &str) -> String {
+        subscriber::fill(&self.fill(text), &self.subscribers)
+    }
+
+    /// Returns the path of the zone file of an authoritative server.
+    pub(crate) fn zone_path(&self) -> String {
+        format!("{}/zone", self.directory)
+    }
+}
+
+impl Server {
+    fn fill(&self, text: &str, zone: &str) -> String {
+        let text = text.replace("{listen}", &self.listen.ip().to_string()).replace("{port}", &self.listen.port().to_string());
+        let text = text.replace("{authority}", &self.authority.to_string());
+        let text = text.replace("{authority-port}", &self.authority_port.to_string());
+        text.replace("{domain}", &self.domain).replace("{zone}", zone)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_is_told_where_to_listen_and_whom_to_ask() {
+        let server = Server {
+            listen: "[2001:2::1]:53".parse().expect("an address"),
+            authority: "198.18.0.2".parse().expect("an address"),
+            authority_port: 5300,
+            domain: Zone::default().domain,
+        };
+        let filling = Filling { directory: "/d".to_owned(), threads: 2, server: Some(server), ..Filling::default() };
+        let filled = filling.fill("{threads} { {listen}@{port}; } {domain} {zone} {authority}@{authority-port} {left}");
+        assert_eq!(filled, "2 { 2001:2::1@53; } dns64perf.test /d/zone 198.18.0.2@5300 left");
+        let other = Filling { directory: "/d".to_owned(), threads: 1, ..Filling::default() };
+        assert_eq!(other.fill("{dir} {threads} {port}"), "/d 1 {port}");
+    }
+
+    #[test]
+    fn a_zone_without_a_text_has_an_apex() {
+        let file = Zone { domain: "example.test".to_owned(), ..Zone::default() }.file();
+        assert!(file.starts_with("$ORIGIN example.test.\n") && file.contains("@ SOA") && file.contains("@ NS"), "{file}");
+    }
+}

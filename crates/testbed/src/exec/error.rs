@@ -1,0 +1,89 @@
+//! Why the testbed is not as it should be, in words that tell what next.
+
+use super::quoted;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+/// The reason why the testbed is not as it should be: what is wrong, where, and what to do next.
+#[derive(Debug, thiserror::Error)]
+pub enum TestbedError {
+    /// A program cannot be found.
+    #[error("cannot run {program}: {}", absence(cure.as_deref()))]
+    Missing {
+        /// The program.
+        program: String,
+        /// The way to obtain it, where that is known: a command, or its source.
+        cure: Option<String>,
+    },
+    /// A command ended with an error.
+    #[error("`{command}` failed ({status}): {output}")]
+    Failed {
+        /// The command line.
+        command: String,
+        /// The exit status.
+        status: String,
+        /// The last lines it printed.
+        output: String,
+    },
+    /// A file or directory cannot be used.
+    #[error("cannot {what} {}: {source}", path.display())]
+    File {
+        /// The action that was attempted.
+        what: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// The system's answer.
+        source: std::io::Error,
+    },
+    /// A stop was requested before it was done.
+    #[error("interrupted")]
+    Interrupted,
+    /// Anything else, in words.
+    #[error("{0}")]
+    Other(String),
+}
+
+impl TestbedError {
+    /// Returns what makes an error of the system's answer to an action on a file.
+    pub(crate) fn file(what: &'static str, path: &Path) -> impl Fn(std::io::Error) -> Self {
+        move |source| Self::File { what, path: path.to_owned(), source }
+    }
+
+    /// Explains an error in other words; a request to stop remains one.
+    pub(crate) fn explained(self, words: impl FnOnce(&Self) -> String) -> Self {
+        match self {
+            Self::Interrupted => Self::Interrupted,
+            error => Self::Other(words(&error)),
+        }
+    }
+}
+
+/// Returns the reason why a program cannot be run.
+fn absence(cure: Option<&str>) -> String {
+    cure.map_or_else(|| "it is not on the PATH".to_owned(), |cure| format!("not installed ({cure})"))
+}
+
+/// Reports on standard error that something could not be undone: a drop cannot return an error.
+pub(crate) fn warn(what: &str, error: &TestbedError) {
+    let _ = writeln!(std::io::stderr(), "warning: {what}: {error}");
+}
+
+/// A command as it is told of.
+pub(super) fn command_line(words: &[String]) -> String {
+    format!("`{}`", quoted(words))
+}
+
+/// A command whose end was not waited for any longer.
+pub(super) fn given_up(words: &[String], why: TestbedError) -> TestbedError {
+    match why {
+        TestbedError::Interrupted => TestbedError::Interrupted,
+        why => failed(words, "given up", &why.to_string()),
+    }
+}
+
+/// A command that ended with an error, with the last lines it printed.
+pub(super) fn failed(words: &[String], status: &str, printed: &str) -> TestbedError {
+    let lines: Vec<&str> = printed.lines().map(str::trim).filter(|l| !l.is_empty()).collect();
+    let last = lines[lines.len().saturating_sub(4)..].join("; ");
+    TestbedError::Failed { command: quoted(words), status: status.to_owned(), output: last }
+}

@@ -1,0 +1,36 @@
+//! How a command runs somewhere: here, in a network namespace, in a virtual machine of the lab, or on another machine over ssh. Its files and
+//! processes, waits, the transcript, and what undoes it elsewhere. Nothing here knows what a device or a link is.
+
+mod daemon;
+mod error;
+mod packages;
+mod process;
+mod remote_process;
+mod shell;
+mod ssh;
+mod target;
+mod transcript;
+mod undo;
+mod waiting;
+
+pub use daemon::Daemon;
+pub use error::TestbedError;
+pub(crate) use error::warn;
+pub(crate) use packages::has_program;
+pub use process::is_root;
+pub(crate) use process::{allowed_cores, core_list, ended, family, is_alive, kill};
+pub use shell::Shell;
+pub use ssh::Remote;
+pub(crate) use ssh::sweep;
+pub(crate) use target::{Station, own_directory};
+pub use transcript::{Transcript, quoted};
+pub(crate) use undo::Undo;
+pub(crate) use waiting::Wait;
+
+use error::{command_line, failed, given_up};
+use packages::{missing, require};
+pub(crate) use process::{command, feed, kill_group, wait};
+use remote_process::Away;
+use ssh::refusal;
+use transcript::here_document;
+use waiting::WaitContext;

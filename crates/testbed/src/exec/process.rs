@@ -1,0 +1,249 @@
+//! Processes of the system's own tools: started without the terminal, and waited for with a timeout.
+
+use super::{TestbedError, Wait, WaitContext};
+use std::io::{Read, Write as _};
+use std::process::{Child, Command, ExitStatus, Output, Stdio};
+use std::sync::mpsc::{self, Receiver};
+use std::time::{Duration, Instant};
+
+/// A command in a process group of its own, so that Ctrl-C on the terminal reaches only us.
+pub(crate) fn command(words: &[String]) -> Command {
+    use std::os::unix::process::CommandExt as _;
+    let mut command = Command::new(&words[0]);
+    let path = std::env::var("PATH").unwrap_or_default();
+    command.args(&words[1..]).stdin(Stdio::null()).process_group(0);
+    // An ordinary user's PATH lacks the system's tools.
+    command.env("PATH", format!("{path}:/usr/sbin:/sbin")).env("LC_ALL", "C");
+    command
+}
+
+/// A command under way when a stop is requested gets so long to end by itself: one that is killed may leave half of its work behind.
+const GRACE: Duration = Duration::from_millis(500);
+
+/// Waits for the end of a process and of its output. `what` completes "waiting for ...".
+///
+/// # Errors
+/// A stop was requested, or the reason why the end did not come. The process is killed, if it has not ended.
+pub(crate) fn wait(
+    mut child: Child,
+    patience: Duration,
+    context: &WaitContext,
+    what: &dyn Fn() -> String,
+) -> Result<Output, TestbedError> {
+    let mut wait = context.wait(patience, Duration::from_millis(1));
+    let (out, err) = (collect(child.stdout.take()), collect(child.stderr.take()));
+    let status = match ended_in(&mut wait, &mut child, what) {
+        Ok(Some(status)) => status,
+        other => {
+            kill_group(&mut child);
+            let late = || TestbedError::Other(format!("it did not end within {} s", patience.as_secs_f32()));
+            return Err(other.err().unwrap_or_else(late));
+        }
+    };
+    // What is in the group of a process that has ended cannot be told from a foreign process any more: it ends with the namespace.
+    let held = "it ended, but something it left running holds its output; start that as the recipe's [daemon]";
+    let held = |_| TestbedError::Other(held.to_owned());
+    let stdout = wait.receive(&out, what)?.map_err(held)?;
+    let stderr = wait.receive(&err, what)?.map_err(held)?;
+    Ok(Output { status, stdout, stderr })
+}
+
+/// Waits for the end of a process; `None` where it has not come in time.
+fn ended_in(wait: &mut Wait<'_>, child: &mut Child, what: &dyn Fn() -> String) -> Result<Option<ExitStatus>, TestbedError> {
+    loop {
+        match child.try_wait() {
+            Ok(Some(status)) => return Ok(Some(status)),
+            Ok(None) if !wait.is_over() => {}
+            Ok(None) | Err(_) => return Ok(None),
+        }
+        if let Err(interrupted) = wait.rest(what) {
+            return ended(child, Instant::now() + GRACE).map(Some).ok_or(interrupted);
+        }
+    }
+}
+
+/// Waits for the end of a process until a moment.
+pub(crate) fn ended(child: &mut Child, end: Instant) -> Option<ExitStatus> {
+    loop {
+        match child.try_wait() {
+            Ok(Some(status)) => return Some(status),
+            Ok(None) if Instant::now() < end => std::thread::sleep(Duration::from_millis(1)),
+            Ok(None) | Err(_) => return None,
+        }
+    }
+}
+
+/// Reads to the end in a thread of its own, so that no process blocks on a full pipe.
+fn collect(from: Option<impl Read + Send + 'static>) -> Receiver<Vec<u8>> {
+    let (send, receive) = mpsc::channel();
+    std::thread::spawn(move || {
+        let mut all = Vec::new();
+        if let Some(mut from) = from {
+            let _ = from.read_to_end(&mut all);
+        }
+        // There is no receiver after the timeout.
+        let _ = send.send(all);
+    });
+    receive
+}
+
+/// Writes the standard input of a process in a thread of its own, and ends it; nothing where that is not piped.
+pub(crate) fn feed(child: &mut Child, input: &str) {
+    let Some(mut stdin) = child.stdin.take() else { return };
+    let input = input.to_owned();
+    // What ended before it had read everything says so itself.
+    std::thread::spawn(move || drop(stdin.write_all(input.as_bytes())));
+}
+
+/// Ends a process and what it has started, at once, and waits until they hold nothing any more: an address they listen at is free then.
+pub(crate) fn kill_group(child: &mut Child) {
+    let family = family(child.id());
+    // The child itself first: it needs no other program, and in the middle of a trial this is the moment that counts.
+    let _ = child.kill();
+    kill("KILL", &[format!("-{}", child.id())]);
+    let _ = child.wait();
+    let end = Instant::now() + Duration::from_millis(500);
+    while family.iter().any(|process| is_running(*process)) && Instant::now() < end {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// Returns a process and all that it has started, as far as they are still each other's children.
+pub(crate) fn family(process: u32) -> Vec<u32> {
+    let mut family = vec![process];
+    let mut at = 0;
+    while let Some(parent) = family.get(at) {
+        family.extend(children(*parent));
+        at += 1;
+    }
+    family
+}
+
+/// Returns the cores on which each thread of a process may run, ascending.
+pub(crate) fn allowed_cores(process: u32) -> Vec<Vec<u32>> {
+    let threads = std::fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten().filter_map(Result::ok);
+    let states = threads.filter_map(|thread| std::fs::read_to_string(thread.path().join("status")).ok());
+    states
+        .filter_map(|state| Some(core_list(state.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?)))
+        .collect()
+}
+
+/// Returns the cores of a list in the kernel's notation, such as `0-2,5`.
+pub(crate) fn core_list(text: &str) -> Vec<u32> {
+    let range = |part: &str| {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        Some(first.trim().parse().ok()?..=last.trim().parse().ok()?)
+    };
+    text.trim().split(',').filter_map(range).flatten().collect()
+}
+
+/// Returns the children of every thread of a process.
+fn children(parent: u32) -> Vec<u32> {
+    let threads = std::fs::read_dir(format!("/proc/{parent}/task")).into_iter().flatten().filter_map(Result::ok);
+    let lists = threads.filter_map(|thread| std::fs::read_to_string(thread.path().join("children")).ok());
+    lists.flat_map(|list| list.split_whitespace().filter_map(|pid| pid.parse().ok()).collect::<Vec<_>>()).collect()
+}
+
+/// Returns whether there is a process with this number, including one that has ended and was not waited for.
+pub(crate) fn is_alive(process: u32) -> bool {
+    std::path::Path::new(&format!("/proc/{process}")).exists()
+}
+
+/// Returns whether the process exists and has not ended: a zombie that its parent has not waited for does not run.
+fn is_running(process: u32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    stat.rsplit_once(')').is_some_and(|(_, rest)| !rest.trim_start().starts_with('Z'))
+}
+
+/// Returns whether this process may make namespaces and open raw sockets.
+pub fn is_root() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let uids = status.lines().find_map(|line| line.strip_prefix("Uid:")).unwrap_or_default();
+    uids.split_whitespace().nth(1) == Some("0")
+}
+
+/// Sends a signal. By the shell's own `kill`: the program of that name is in no package that must be installed.
+pub(crate) fn kill(signal: &str, pids: &[String]) {
+    let script = "signal=$1; shift; kill -s \"$signal\" -- \"$@\"";
+    // Some may have ended by themselves meanwhile.
+    let _ =
+        Command::new("sh").args(["-c", script, "kill", signal]).args(pids).stdout(Stdio::null()).stderr(Stdio::null()).status();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+    use std::sync::atomic::AtomicBool;
+
+    #[test]
+    fn cores_are_read_as_the_kernel_writes_them() {
+        assert_eq!(core_list("\t0-2,5\n"), [0, 1, 2, 5]);
+        assert_eq!(core_list("7"), [7]);
+        assert!(!allowed_cores(std::process::id())[0].is_empty());
+    }
+
+    fn run_in(context: &WaitContext, script: &str, patience: Duration) -> Result<Output, TestbedError> {
+        let words = ["sh", "-c", script].map(str::to_owned);
+        let child = command(&words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("sh");
+        wait(child, patience, context, &|| "a script".to_owned())
+    }
+
+    fn run(script: &str, patience: Duration) -> Result<Output, String> {
+        run_in(&WaitContext::default(), script, patience).map_err(|error| error.to_string())
+    }
+
+    fn stopped() -> WaitContext {
+        WaitContext::default().stopped_by(Arc::new(AtomicBool::new(true)))
+    }
+
+    #[test]
+    fn a_request_to_stop_ends_a_command_with_its_children_and_a_wait_for_what_it_left_running() {
+        let patience = Duration::from_secs(600);
+        for script in ["sleep 61 & wait", "sleep 61 & exit 0"] {
+            let start = Instant::now();
+            let error = run_in(&stopped(), script, patience).expect_err("interrupted");
+            assert!(matches!(error, TestbedError::Interrupted), "{script}: {error}");
+            assert!(start.elapsed() < Duration::from_secs(30), "{script}");
+        }
+    }
+
+    #[test]
+    fn a_command_that_ends_within_a_moment_of_the_request_to_stop_is_not_cut_short() {
+        // Patience of the test, not of the command: a busy machine may need more than the moment.
+        let is_whole =
+            |_| run_in(&stopped(), "echo done", Duration::from_secs(600)).is_ok_and(|output| output.stdout == b"done\n");
+        assert!((0..20).any(is_whole));
+    }
+
+    #[test]
+    fn a_command_that_hangs_is_ended_with_its_children() {
+        let file = std::env::temp_dir().join(format!("sb-{}-hangs", std::process::id()));
+        let script = format!("sleep 61 & echo $! > {}; wait", file.display());
+        // Long enough for the shell to begin on a busy machine.
+        assert_eq!(run(&script, Duration::from_millis(2500)).unwrap_err(), "it did not end within 2.5 s");
+        let pid = std::fs::read_to_string(&file).expect("a pid");
+        std::fs::remove_file(&file).expect("removed");
+        assert!(!is_running(pid.trim().parse().expect("a number")));
+    }
+
+    #[test]
+    fn a_family_is_a_process_and_what_it_has_started() {
+        let words = ["sh", "-c", "sleep 61 & sleep 62"].map(str::to_owned);
+        let mut child = command(&words).spawn().expect("sh");
+        let end = Instant::now() + Duration::from_secs(60);
+        while family(child.id()).len() < 3 && Instant::now() < end {
+            std::thread::yield_now();
+        }
+        let all = family(child.id());
+        assert_eq!((all[0], all.len()), (child.id(), 3));
+        kill_group(&mut child);
+        assert!(!all.into_iter().any(is_running));
+    }
+
+    #[test]
+    fn a_process_left_running_does_not_hold_us_for_ever() {
+        let error = run("sleep 2 & exit 0", Duration::from_millis(300)).unwrap_err();
+        assert!(error.contains("[daemon]"), "{error}");
+    }
+}

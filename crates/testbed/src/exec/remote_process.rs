@@ -1,0 +1,81 @@
+//! A daemon on another machine. A shell there holds it and waits for the end of its own standard input, which is ours: so it ends when we
+//! end it, when we are killed, and when the connection breaks.
+
+use super::{Remote, TestbedError, WaitContext, ended, failed, kill_group, wait};
+use std::io::{BufRead as _, BufReader};
+use std::path::Path;
+use std::process::{Child, Stdio};
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+/// For a session to begin, and for what is killed to be gone.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Every session of sshd is a process group of its own: its number is said first, and one signal ends all that is in it. `$1` is the log.
+const HOLDER: &str = r#"echo $$
+log=$1; shift; exec 3<&0
+( cat <&3; kill -s KILL 0 ) >/dev/null 2>&1 &
+"$@" </dev/null >"$log" 2>&1 3<&-"#;
+
+/// The process group of a daemon on another machine.
+#[derive(Debug)]
+pub(crate) struct Away {
+    remote: Remote,
+    group: u32,
+}
+
+impl Away {
+    /// Starts `words` there; their output goes to `log`. Returns the `ssh` that holds them, too.
+    pub(super) fn start(
+        remote: &Remote,
+        words: &[String],
+        log: &Path,
+        context: &WaitContext,
+    ) -> Result<(Child, Self), TestbedError> {
+        let arguments = [&[log.display().to_string()], words].concat();
+        let mut ssh = remote.start(HOLDER, &arguments, Stdio::piped())?;
+        let group = first_number(&mut ssh, context, &|| format!("a session on {}", remote.destination()));
+        match group.inspect_err(|_| kill_group(&mut ssh))? {
+            Some(group) => Ok((ssh, Self { remote: remote.clone(), group })),
+            None => {
+                drop(ssh.stdin.take());
+                let output = wait(ssh, Duration::from_secs(1), &WaitContext::default(), &String::new);
+                let said = match output {
+                    Ok(output) => String::from_utf8_lossy(&output.stderr).into_owned(),
+                    Err(why) => why.to_string(),
+                };
+                Err(failed(&remote.words(words), "not started", &said))
+            }
+        }
+    }
+
+    /// Returns its process group on the other machine.
+    pub(crate) fn group(&self) -> u32 {
+        self.group
+    }
+
+    /// Ends the group, and waits until nothing of it is left.
+    pub(crate) fn end(&self, ssh: &mut Child) {
+        drop(ssh.stdin.take());
+        let _ = ended(ssh, Instant::now() + PATIENCE);
+        let _ = ssh.kill();
+        let _ = ssh.wait();
+        let gone =
+            format!("n=0; while kill -s 0 -- -{} 2>/dev/null && [ $n -lt 50 ]; do sleep 0.01; n=$((n+1)); done", self.group);
+        let words = ["sh", "-c", &gone].map(str::to_owned);
+        // The next command over a connection that is lost reports it.
+        let _ = self.remote.capture(&words, None, PATIENCE, &WaitContext::default());
+    }
+}
+
+/// The first line that a process prints, as a number; `None` where it prints none in time.
+fn first_number(process: &mut Child, context: &WaitContext, what: &dyn Fn() -> String) -> Result<Option<u32>, TestbedError> {
+    let Some(stdout) = process.stdout.take() else { return Ok(None) };
+    let (send, receive) = mpsc::channel();
+    std::thread::spawn(move || {
+        let number = BufReader::new(stdout).lines().map_while(Result::ok).find_map(|line| line.trim().parse().ok());
+        // There is no receiver after the timeout.
+        let _ = send.send(number);
+    });
+    Ok(context.wait(PATIENCE, Duration::ZERO).receive(&receive, what)?.ok().flatten())
+}

@@ -1,0 +1,261 @@
+//! Runs the system's own tools at one place, and writes down what it runs.
+
+use super::{Daemon, Station, TestbedError, Transcript, Wait, WaitContext, here_document, quoted};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+/// A command that takes longer than this hangs, where nothing else is said.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Runs commands at one station.
+#[derive(Clone, Debug)]
+pub struct Shell {
+    transcript: Transcript,
+    station: Station,
+    is_rehearsal: bool,
+    patience: Duration,
+    context: Arc<WaitContext>,
+}
+
+impl Shell {
+    /// Runs commands here.
+    pub fn new() -> Self {
+        Self {
+            transcript: Transcript::default(),
+            station: Station::Here,
+            is_rehearsal: false,
+            patience: PATIENCE,
+            context: Arc::default(),
+        }
+    }
+
+    /// Runs nothing: only the transcript is written.
+    pub fn rehearsal() -> Self {
+        Self { is_rehearsal: true, ..Self::new() }
+    }
+
+    /// A shell in a namespace, with the same transcript.
+    pub fn within(&self, namespace: &str) -> Self {
+        self.at(Station::Namespace(namespace.to_owned()))
+    }
+
+    /// A shell at another station, with the same transcript.
+    pub(crate) fn at(&self, station: Station) -> Self {
+        Self { station, ..self.clone() }
+    }
+
+    /// Returns the station where its commands run.
+    pub(crate) fn station(&self) -> &Station {
+        &self.station
+    }
+
+    /// A shell outside of every namespace of ours, with the same transcript.
+    pub fn outside(&self) -> Self {
+        self.at(Station::Here)
+    }
+
+    /// The same shell, whose commands may take so long.
+    pub fn with_patience(self, patience: Duration) -> Self {
+        Self { patience, ..self }
+    }
+
+    /// The same shell, and all shells made from it, with a flag that is set when a stop is requested. Then the command under way gets a moment
+    /// to end, waits end, and no other command begins: all of them return [`TestbedError::Interrupted`].
+    pub fn stopped_by(self, stop: Arc<AtomicBool>) -> Self {
+        self.with_context(|context| context.stopped_by(stop))
+    }
+
+    /// The same shell, and all shells made from it, with a listener that gets a sentence on each wait of more than a few seconds.
+    pub fn told_to(self, listener: impl Fn(&str) + Send + Sync + 'static) -> Self {
+        self.with_context(|context| context.told_to(listener))
+    }
+
+    /// The same shell, whose commands are told of as a wait for `purpose` where they last.
+    pub(crate) fn for_purpose(self, purpose: &str) -> Self {
+        self.with_context(|context| context.for_purpose(purpose))
+    }
+
+    /// The same shell, whose commands run although a stop was requested: what was set up must be undone.
+    pub(crate) fn for_undoing(&self) -> Self {
+        self.clone().with_context(WaitContext::unstoppable)
+    }
+
+    fn with_context(self, change: impl FnOnce(WaitContext) -> WaitContext) -> Self {
+        Self { context: Arc::new(change(WaitContext::clone(&self.context))), ..self }
+    }
+
+    /// Returns the context that waits on behalf of this shell observe.
+    pub(crate) fn context(&self) -> &WaitContext {
+        &self.context
+    }
+
+    /// A wait that begins now and is over after `patience`. It rests for `pause` between two looks.
+    pub(crate) fn wait(&self, patience: Duration, pause: Duration) -> Wait<'_> {
+        self.context.wait(patience, pause)
+    }
+
+    /// Returns the transcript of the commands that were run so far.
+    pub fn transcript(&self) -> &Transcript {
+        &self.transcript
+    }
+
+    /// Returns whether commands are not really run.
+    pub fn is_rehearsal(&self) -> bool {
+        self.is_rehearsal
+    }
+
+    /// Runs a command that may change something to its end; returns what it printed on standard output.
+    ///
+    /// # Errors
+    /// A stop was requested before, and here also while it ran; the command failed. On another machine a request to stop does not cut it:
+    /// the command would go on there, and what it had changed would not be undone.
+    pub fn run<S: AsRef<str>>(&self, words: &[S]) -> Result<String, TestbedError> {
+        self.run_heeding(&self.context_of_changes(), words)
+    }
+
+    /// Runs the words of a line, for a command whose changes need no undoing: a request to stop cuts it on another machine, too.
+    pub(crate) fn stoppable_line(&self, line: &str) -> Result<String, TestbedError> {
+        self.run_heeding(&self.context, &line.split_whitespace().collect::<Vec<_>>())
+    }
+
+    fn run_heeding<S: AsRef<str>>(&self, context: &WaitContext, words: &[S]) -> Result<String, TestbedError> {
+        self.context.check()?;
+        self.transcript.line(&quoted(&self.station.words(words)));
+        if self.is_rehearsal { Ok(String::new()) } else { self.station.capture(words, self.patience, context) }
+    }
+
+    /// Returns the context for waits on the end of a change: a change on another machine is waited for even if a stop was
+    /// requested.
+    fn context_of_changes(&self) -> WaitContext {
+        let context = WaitContext::clone(&self.context);
+        if self.station.commands_outlive_us() { context.unstoppable() } else { context }
+    }
+
+    /// As [`Shell::run`], for a command that only looks: it is left out of the transcript, and of a rehearsal.
+    pub fn look<S: AsRef<str>>(&self, words: &[S]) -> Result<String, TestbedError> {
+        if self.is_rehearsal {
+            return Ok(String::new());
+        }
+        self.context.check()?;
+        self.station.capture(words, self.patience, &self.context)
+    }
+
+    /// Runs the words of a line, separated by white space.
+    pub fn line(&self, line: &str) -> Result<String, TestbedError> {
+        self.run(&line.split_whitespace().collect::<Vec<_>>())
+    }
+
+    /// Writes a small file such as a switch under /proc/sys or /sys, in this shell's namespace.
+    pub fn set(&self, path: &str, value: &str) -> Result<(), TestbedError> {
+        let [value, path] = [value, path].map(|word| quoted(&[word.to_owned()]));
+        self.run(&["sh", "-c", &format!("echo {value} > {path}")]).map(drop)
+    }
+
+    /// Writes a configuration file.
+    pub fn write(&self, path: &Path, content: &str) -> Result<(), TestbedError> {
+        self.write_shown(path, content, content)
+    }
+
+    /// Writes a file of which the transcript has `shown`.
+    fn write_shown(&self, path: &Path, content: &str, shown: &str) -> Result<(), TestbedError> {
+        self.context.check()?;
+        self.transcript.line(&format!("{} {}", self.station.write_line(path), here_document(shown.trim_end())));
+        if self.is_rehearsal { Ok(()) } else { self.station.write(path, content, &self.context_of_changes()) }
+    }
+
+    /// Writes a file that may be too large to be repeated: then the transcript has its first lines.
+    pub(crate) fn write_large(&self, path: &Path, content: &str) -> Result<(), TestbedError> {
+        const LINES: usize = 20;
+        if content.lines().nth(LINES).is_none() {
+            return self.write(path, content);
+        }
+        let head: String = content.lines().take(LINES).map(|line| format!("{line}\n")).collect();
+        self.transcript.comment(&format!("the first {LINES} lines of {} octets", content.len()));
+        self.write_shown(path, content, &head)
+    }
+
+    /// Starts a command that is to stay; its output goes to `log`. It dies with the thread that started it, also by kill -9; on another
+    /// machine with this process. Only in its first milliseconds, before setpriv has asked for that, it would outlive us; then the next sweep finds it.
+    pub fn start(&self, cores: &str, words: &[String], log: &Path) -> Result<Option<Daemon>, TestbedError> {
+        self.context.check()?;
+        self.transcript.line(&self.station.daemon_line(cores, words, log));
+        if self.is_rehearsal { Ok(None) } else { self.station.spawn(cores, words, log, &self.context).map(Some) }
+    }
+
+    /// Returns an error that names the package, when a program is not installed where this shell is.
+    pub(crate) fn require(&self, program: &str) -> Result<(), TestbedError> {
+        self.station.require(program, &self.context)
+    }
+
+    /// The last lines of a log where this shell is, if there is one.
+    pub(crate) fn last_lines(&self, log: &Path, count: usize) -> Vec<String> {
+        self.station.last_lines(log, count, &self.context)
+    }
+}
+
+impl Default for Shell {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_that_is_written_is_run() {
+        let path = std::env::temp_dir().join(format!("sb-{}-set it's", std::process::id()));
+        let touched = std::env::temp_dir().join(format!("sb-{}-touched", std::process::id()));
+        let value = format!("1; touch {}", touched.display());
+        Shell::new().set(&path.display().to_string(), &value).expect("written");
+        assert_eq!(std::fs::read_to_string(&path).expect("a file"), format!("{value}\n"));
+        assert!(!touched.exists());
+        std::fs::remove_file(&path).expect("removed");
+    }
+
+    #[test]
+    fn neither_a_comment_nor_a_file_ends_early_in_the_transcript() {
+        let shell = Shell::rehearsal();
+        shell.transcript().comment("a title\nrm -rf x");
+        shell.write(Path::new("/x y"), "one\nEND\nrm -rf x\n").expect("rehearsed");
+        assert_eq!(shell.transcript().text(), "# a title\n# rm -rf x\ncat > '/x y' <<'END_'\none\nEND\nrm -rf x\nEND_\n");
+    }
+
+    #[test]
+    fn a_program_missing_in_a_namespace_names_its_package_too() {
+        let error = Shell::new().within("sb-none").line("sb-no-such-program -x").unwrap_err();
+        assert!(matches!(error, TestbedError::Missing { .. }), "{error}");
+    }
+
+    #[test]
+    fn a_failure_tells_the_command_and_what_it_printed() {
+        let error = Shell::new().run(&["sh", "-c", "echo cannot >&2; exit 3"]).unwrap_err().to_string();
+        assert_eq!(error, "`sh -c 'echo cannot >&2; exit 3'` failed (exit status: 3): cannot");
+    }
+
+    #[test]
+    fn the_transcript_can_be_run_again() {
+        let shell = Shell::rehearsal();
+        shell.within("sb-x").run(&["echo", "it's", "a b"]).expect("rehearsed");
+        assert_eq!(shell.transcript().text(), "ip netns exec sb-x echo 'it'\\''s' 'a b'\n");
+    }
+
+    #[test]
+    fn of_a_large_file_the_transcript_has_the_first_lines() {
+        let shell = Shell::rehearsal();
+        let content: String = (0..100).map(|line| format!("line {line}\n")).collect();
+        shell.write_large(Path::new("/x"), &content).expect("rehearsed");
+        let text = shell.transcript().text();
+        assert!(text.starts_with("# the first 20 lines of 790 octets\ncat > /x <<'END'\nline 0\n"), "{text}");
+        assert!(text.ends_with("line 19\nEND\n"), "{text}");
+    }
+
+    #[test]
+    fn much_output_does_not_block_a_command() {
+        let printed = Shell::new().run(&["sh", "-c", "yes | head -c 1000000"]).expect("output");
+        assert_eq!(printed.len(), 1_000_000);
+    }
+}

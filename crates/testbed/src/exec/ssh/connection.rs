@@ -1,0 +1,156 @@
+//! The connection that all commands for a machine share: a master of ssh's, whose session there does nothing but wait. It ends when its
+//! standard input does, and so also when this process is killed.
+
+use super::{Destination, refusal};
+use crate::exec::{TestbedError, WaitContext, command, missing};
+use std::io::{BufRead as _, BufReader, Read};
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdout, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::time::{Duration, Instant};
+
+/// Beyond `ConnectTimeout`: keys are exchanged, and some servers look the client's name up.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// The line that the session prints once it is there; a login script may print before it.
+const READY: &str = "sixbench is here";
+
+/// Ends when dropped.
+#[derive(Debug)]
+pub(super) struct Connection {
+    master: Child,
+    directory: PathBuf,
+}
+
+impl Connection {
+    pub(super) fn open(destination: &Destination, context: &WaitContext) -> Result<Self, TestbedError> {
+        let directory = make_directory()?;
+        let control = ["-M".to_owned(), "-S".to_owned(), socket(&directory)].to_vec();
+        let mut command = command(&destination.ssh(control, &format!("echo {READY}; exec cat >/dev/null"), &[]));
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let master = command.spawn().map_err(|error| missing("ssh", &error));
+        let mut connection = Self { master: master.inspect_err(|_| drop(std::fs::remove_dir(&directory)))?, directory };
+        connection.wait_until_ready(destination, context)?;
+        Ok(connection)
+    }
+
+    /// The options of a command that goes over it.
+    pub(super) fn options(&self) -> [String; 4] {
+        ["-S".to_owned(), socket(&self.directory), "-o".to_owned(), "ControlMaster=no".to_owned()]
+    }
+
+    fn wait_until_ready(&mut self, destination: &Destination, context: &WaitContext) -> Result<(), TestbedError> {
+        let said = self.master.stderr.take().map(chunks);
+        let is_ready = self.master.stdout.take().map(answered);
+        let what = || format!("a session on {}", destination.name);
+        let mut wait = context.wait(PATIENCE, Duration::ZERO);
+        let answer = is_ready.map(|is_ready| wait.receive(&is_ready, &what)).transpose();
+        // Of a stop that was requested the drop need not wait for an ssh that has no connection yet.
+        match answer.inspect_err(|_| drop(self.master.kill()))? {
+            Some(Ok(())) => Ok(()),
+            Some(Err(RecvTimeoutError::Timeout)) => Err(refusal::silent(&destination.name, PATIENCE)),
+            _ => {
+                let said = said.map(said_until_now).unwrap_or_default();
+                Err(refusal::explain(&destination.name, &said))
+            }
+        }
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        drop(self.master.stdin.take());
+        let end = Instant::now() + Duration::from_secs(2);
+        while matches!(self.master.try_wait(), Ok(None)) && Instant::now() < end {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        let _ = self.master.kill();
+        let _ = self.master.wait();
+        // The socket goes with its owner, unless that was killed.
+        let _ = std::fs::remove_file(socket(&self.directory));
+        let _ = std::fs::remove_dir(&self.directory);
+    }
+}
+
+/// Tells once when the session is there; hangs up when it ended before.
+fn answered(stdout: ChildStdout) -> Receiver<()> {
+    let (send, receive) = mpsc::channel();
+    std::thread::spawn(move || {
+        let is_ready = |line: std::io::Result<String>| line.is_ok_and(|line| line == READY);
+        if BufReader::new(stdout).lines().any(is_ready) {
+            // There is no receiver after the timeout.
+            let _ = send.send(());
+        }
+    });
+    receive
+}
+
+/// Returns the output of a process in chunks as it comes: a `ProxyCommand` that outlives its ssh may keep it from ever ending.
+fn chunks(mut from: impl Read + Send + 'static) -> Receiver<Vec<u8>> {
+    let (send, receive) = mpsc::channel();
+    std::thread::spawn(move || {
+        let mut chunk = [0; 4096];
+        while let Ok(count @ 1..) = from.read(&mut chunk) {
+            // There is no receiver once the connection is established.
+            let _ = send.send(chunk[..count].to_vec());
+        }
+    });
+    receive
+}
+
+/// All of it that a process which has ended wrote.
+fn said_until_now(chunks: Receiver<Vec<u8>>) -> String {
+    let next = || chunks.recv_timeout(Duration::from_millis(200)).ok();
+    let said: Vec<u8> = std::iter::from_fn(next).flatten().collect();
+    String::from_utf8_lossy(&said).into_owned()
+}
+
+fn socket(directory: &Path) -> String {
+    directory.join("control").display().to_string()
+}
+
+/// Ours alone, and new: who can write to the socket is root over there.
+fn make_directory() -> Result<PathBuf, TestbedError> {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    let path = std::env::temp_dir().join(format!("sb-{}-ssh-{count}", std::process::id()));
+    let made = std::fs::DirBuilder::new().mode(0o700).create(&path);
+    made.map_err(TestbedError::file("make", &path))?;
+    Ok(path)
+}
+
+/// Removes the empty directories that processes which are gone have left.
+pub(crate) fn sweep() {
+    let entries = std::fs::read_dir(std::env::temp_dir()).into_iter().flatten().filter_map(Result::ok);
+    let is_stale = |path: &PathBuf| owner(path).is_some_and(|process| !Path::new(&format!("/proc/{process}")).exists());
+    for directory in entries.map(|entry| entry.path()).filter(is_stale) {
+        // Neither a link nor anything with something in it.
+        let _ = std::fs::remove_dir(directory);
+    }
+}
+
+/// The process whose directory it is.
+fn owner(path: &Path) -> Option<u32> {
+    let (process, count) = path.file_name()?.to_str()?.strip_prefix("sb-")?.split_once("-ssh-")?;
+    count.parse::<u32>().ok()?;
+    process.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_directory_is_ours_alone_and_tells_its_process() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let directory = make_directory().expect("a directory");
+        assert_eq!(owner(&directory), Some(std::process::id()));
+        assert_eq!(std::fs::metadata(&directory).expect("made").permissions().mode() & 0o777, 0o700);
+        sweep();
+        assert!(directory.exists(), "its process lives");
+        std::fs::remove_dir(&directory).expect("removed");
+        assert_eq!(owner(Path::new("/tmp/sb-7-ssh-x")), None);
+    }
+}

@@ -1,0 +1,97 @@
+//! What ssh says when it cannot, in words that tell what next.
+
+use crate::exec::TestbedError;
+use std::time::Duration;
+
+/// Returns the error that explains why there is no connection, from the output of ssh.
+pub(crate) fn explain(destination: &str, said: &str) -> TestbedError {
+    let has = |needle: &str| said.contains(needle);
+    let last = last_line(said);
+    let text = if has("REMOTE HOST IDENTIFICATION HAS CHANGED") {
+        format!(
+            "{destination}: its host key is not the one that was known; if the machine was set up anew, forget the old key \
+             (ssh-keygen -R HOST) and accept the new one (ssh {destination} true)"
+        )
+    } else if has("Host key verification failed") || has("host key is known") {
+        format!("{destination}: its host key is not known here; look at it and accept it once: ssh {destination} true")
+    } else if has("Permission denied") {
+        format!(
+            "{destination} refused our key ({last}); put it there (ssh-copy-id {destination}), name it in ssh_config (IdentityFile), \
+             or load it (ssh-add); with sudo it is root's own key that counts"
+        )
+    } else if has("Could not resolve hostname") {
+        format!("{destination}: no such name ({last}); is it a `Host` of ssh_config, or a name that can be resolved?")
+    } else if UNREACHABLE.iter().any(|needle| has(needle)) {
+        format!("cannot reach {destination}: {last}; is it up, does sshd run there, and is the port right?")
+    } else {
+        format!("cannot reach {destination} by ssh: {last}; what does `ssh {destination} true` say?")
+    };
+    TestbedError::Other(text)
+}
+
+/// Errors of ssh that mean that the machine does not answer, or does not accept the connection.
+const UNREACHABLE: [&str; 7] = [
+    "Connection refused",
+    "Connection timed out",
+    "Operation timed out",
+    "No route to host",
+    "Network is unreachable",
+    "Connection closed by",
+    "Connection reset",
+];
+
+/// A machine that takes the connection and says nothing.
+pub(crate) fn silent(destination: &str, waited: Duration) -> TestbedError {
+    let seconds = waited.as_secs();
+    TestbedError::Other(format!("{destination} gave no session within {seconds} s; what does `ssh {destination} true` say?"))
+}
+
+/// A connection that was there and is no more.
+pub(crate) fn lost(destination: &str, said: &str) -> TestbedError {
+    TestbedError::Other(format!(
+        "the connection to {destination} is lost: {}; what was set up there is undone there as soon as its sshd notices",
+        last_line(said)
+    ))
+}
+
+/// Returns whether words on standard error are ssh's own, rather than those of a command that ended with the same code.
+pub(crate) fn is_of_ssh(said: &str) -> bool {
+    let starts = ["ssh: ", "mux_client", "client_loop", "Connection to ", "Connection closed", "Timeout, server", "Host key"];
+    said.lines().any(|line| starts.iter().any(|start| line.starts_with(start)) || line.contains("Permission denied ("))
+}
+
+fn last_line(said: &str) -> &str {
+    said.lines().map(str::trim).rfind(|line| !line.is_empty()).unwrap_or("it said nothing")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(said: &str) -> String {
+        explain("dut", said).to_string()
+    }
+
+    #[test]
+    fn each_refusal_of_ssh_says_what_next() {
+        let refused = told("root@10.0.0.1: Permission denied (publickey).\n");
+        assert!(refused.contains("dut refused our key") && refused.contains("ssh-copy-id dut"), "{refused}");
+        let unknown = told("Host key verification failed.\n");
+        assert!(unknown.contains("not known here") && unknown.contains("ssh dut true"), "{unknown}");
+        let changed = "@    WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED!     @\nHost key verification failed.\n";
+        assert!(told(changed).contains("ssh-keygen -R"), "{}", told(changed));
+        let name = told("ssh: Could not resolve hostname dut: Name or service not known\n");
+        assert!(name.starts_with("dut: no such name") && name.contains("ssh_config"), "{name}");
+        let port = told("ssh: connect to host 10.0.0.1 port 23: Connection refused\n");
+        assert!(port.contains("port 23: Connection refused; is it up, does sshd run there"), "{port}");
+        let other = told("Can't open user config file /none: No such file or directory\n");
+        assert!(other.contains("/none") && other.contains("what does `ssh dut true` say?"), "{other}");
+    }
+
+    #[test]
+    fn words_of_a_command_are_not_those_of_ssh() {
+        assert!(is_of_ssh("mux_client_request_session: read from master failed: Broken pipe\n"));
+        assert!(is_of_ssh("ssh: connect to host 10.0.0.1 port 22: No route to host\n"));
+        assert!(!is_of_ssh("tayga: cannot open /etc/tayga.conf\n"));
+    }
+}

@@ -1,0 +1,132 @@
+//! Another machine, reached over ssh: the same commands, files and processes as in a namespace of this one.
+
+use super::{Connection, Destination, refusal};
+use crate::exec::{TestbedError, WaitContext, command, command_line, failed, feed, given_up, missing, quoted, wait};
+use std::path::Path;
+use std::process::{Child, Output, Stdio};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The exit status of a shell that does not find a program (POSIX, Shell Command Language, section 2.8.2).
+const NOT_FOUND: i32 = 127;
+
+/// The exit status of ssh for a failure of its own.
+const OF_SSH: i32 = 255;
+
+/// A machine as `ssh` finds it; clones share one connection.
+#[derive(Clone, Debug)]
+pub struct Remote {
+    destination: Destination,
+    /// None before it is reached, and in a rehearsal.
+    connection: Option<Arc<Connection>>,
+}
+
+impl PartialEq for Remote {
+    fn eq(&self, other: &Self) -> bool {
+        self.destination == other.destination
+    }
+}
+
+impl Eq for Remote {}
+
+impl Remote {
+    /// A machine by the name ssh knows it by, a `Host` of ssh_config or `user@host`; `config` is read instead of the usual ssh_config.
+    /// Nothing is opened yet.
+    pub fn new(destination: &str, config: Option<&Path>) -> Self {
+        Self { destination: Destination::new(destination, config), connection: None }
+    }
+
+    /// The name ssh knows it by.
+    pub fn destination(&self) -> &str {
+        &self.destination.name
+    }
+
+    /// Opens the connection, unless a stop is requested meanwhile.
+    ///
+    /// # Errors
+    /// A name that is not known, a machine that does not answer, a host key that is not known or not the same any more, a key that is
+    /// refused, a user who is not root: each with what to do about it.
+    pub(crate) fn reach(&self, context: &WaitContext) -> Result<Self, TestbedError> {
+        let connection = Some(Arc::new(Connection::open(&self.destination, context)?));
+        let reached = Self { connection, ..self.clone() };
+        let user = reached.capture(&["id", "-u"].map(str::to_owned), None, Duration::from_secs(30), context)?;
+        if user.trim() != "0" {
+            let text = format!(
+                "{}: the user is not root there, who alone may change addresses; name one (root@HOST, or `User root` in ssh_config)",
+                self.destination()
+            );
+            return Err(TestbedError::Other(text));
+        }
+        Ok(reached)
+    }
+
+    /// The words that run `words` there, as they stand in the transcript: without what is only for the speed of it.
+    pub(crate) fn words(&self, words: &[String]) -> Vec<String> {
+        self.destination.words(words)
+    }
+
+    /// The same of a line of shell.
+    pub(crate) fn shown(&self, line: String) -> Vec<String> {
+        self.destination.shown(line)
+    }
+
+    /// Runs a command to its end; returns what it printed on standard output.
+    pub(crate) fn capture(
+        &self,
+        words: &[String],
+        input: Option<&str>,
+        patience: Duration,
+        context: &WaitContext,
+    ) -> Result<String, TestbedError> {
+        let mut child = self.start(&quoted(words), &[], if input.is_some() { Stdio::piped() } else { Stdio::null() })?;
+        feed(&mut child, input.unwrap_or_default());
+        let shown = self.destination.words(words);
+        let output = wait(child, patience, context, &|| command_line(&shown)).map_err(|why| given_up(&shown, why))?;
+        if output.status.success() {
+            return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
+        }
+        Err(self.failure(words, &output))
+    }
+
+    /// Returns the error for a failed command, which tells three causes apart: the command itself, a missing program, or ssh.
+    fn failure(&self, words: &[String], output: &Output) -> TestbedError {
+        let said = String::from_utf8_lossy(&output.stderr);
+        match output.status.code() {
+            Some(NOT_FOUND) if words[0] != "sh" => self.not_installed(&words[0]),
+            Some(OF_SSH) if refusal::is_of_ssh(&said) => refusal::lost(self.destination(), &said),
+            _ => {
+                let printed = format!("{said}{}", String::from_utf8_lossy(&output.stdout));
+                failed(&self.destination.words(words), &output.status.to_string(), &printed)
+            }
+        }
+    }
+
+    fn not_installed(&self, program: &str) -> TestbedError {
+        TestbedError::Missing { program: program.to_owned(), cure: Some(format!("install it on {}", self.destination())) }
+    }
+
+    /// An error when a program is not installed there.
+    pub(crate) fn require(&self, program: &str, context: &WaitContext) -> Result<(), TestbedError> {
+        let asked = self.capture(&["command", "-v", program].map(str::to_owned), None, Duration::from_secs(30), context);
+        match asked {
+            // Whatever the shell answers: a program of that name it would not run.
+            Err(TestbedError::Failed { .. } | TestbedError::Missing { .. }) => Err(self.not_installed(program)),
+            other => other.map(drop),
+        }
+    }
+
+    /// Writes a file.
+    pub(crate) fn write(&self, path: &Path, content: &str, context: &WaitContext) -> Result<(), TestbedError> {
+        let script = format!("cat > {}", quoted(&[path.display().to_string()]));
+        let words = ["sh", "-c", &script].map(str::to_owned);
+        self.capture(&words, Some(content), Duration::from_secs(60), context).map(drop)
+    }
+
+    /// Starts a script there, with words it knows as `$1` and so on.
+    pub(crate) fn start(&self, script: &str, arguments: &[String], input: Stdio) -> Result<Child, TestbedError> {
+        let control = self.connection.iter().flat_map(|connection| connection.options());
+        let mut command = command(&self.destination.ssh(control.collect(), script, arguments));
+        command.stdin(input).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.spawn().map_err(|error| missing("ssh", &error))
+    }
+}

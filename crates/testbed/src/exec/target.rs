@@ -1,0 +1,177 @@
+//! Where commands run: here, in a network namespace of this machine, in a virtual machine of the lab, or on another machine over ssh. What
+//! differs between stations, and nothing else, is here.
+
+use super::{
+    Away, Daemon, Remote, TestbedError, WaitContext, command, command_line, failed, given_up, missing, quoted, require, wait,
+};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+
+/// A place where commands run and files are written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Station {
+    /// This machine as it is.
+    Here,
+    /// A network namespace of this machine: its files are those of here.
+    Namespace(String),
+    /// Another machine, with files and processes of its own.
+    Ssh(Remote),
+    /// A virtual machine of the lab, which sees this machine's files; by the script that runs commands in it. A process in it has no
+    /// number here.
+    Lab(PathBuf),
+}
+
+impl Station {
+    /// Returns whether a command goes on there when our process that waits for it is killed.
+    pub(crate) fn commands_outlive_us(&self) -> bool {
+        matches!(self, Self::Ssh(_))
+    }
+
+    /// The words that run `words` there, as said here: they stand in the transcript.
+    pub(crate) fn words<S: AsRef<str>>(&self, words: &[S]) -> Vec<String> {
+        let prefix = match self {
+            Self::Here => vec![],
+            Self::Namespace(name) => ["ip", "netns", "exec", name].map(str::to_owned).to_vec(),
+            Self::Lab(inside) => vec!["sh".to_owned(), inside.display().to_string()],
+            Self::Ssh(remote) => return remote.words(&owned(words)),
+        };
+        prefix.into_iter().chain(words.iter().map(|word| word.as_ref().to_owned())).collect()
+    }
+
+    /// Runs a command to its end; returns what it printed on standard output.
+    pub(crate) fn capture<S: AsRef<str>>(
+        &self,
+        words: &[S],
+        patience: Duration,
+        context: &WaitContext,
+    ) -> Result<String, TestbedError> {
+        if let Self::Ssh(remote) = self {
+            return remote.capture(&owned(words), None, patience, context);
+        }
+        // Asked here: `ip netns exec` would only say that it cannot. A machine of the lab has programs of its own, too.
+        if !matches!(self, Self::Lab(_)) {
+            require(words[0].as_ref())?;
+        }
+        capture(&self.words(words), patience, context)
+    }
+
+    /// An error that names the package, when a program is not installed there.
+    pub(crate) fn require(&self, program: &str, context: &WaitContext) -> Result<(), TestbedError> {
+        match self {
+            Self::Here | Self::Namespace(_) | Self::Lab(_) => require(program),
+            Self::Ssh(remote) => remote.require(program, context),
+        }
+    }
+
+    /// The line that writes a file from its input, for the transcript.
+    pub(crate) fn write_line(&self, path: &Path) -> String {
+        let line = format!("cat > {}", quoted(&[path.display().to_string()]));
+        if let Self::Ssh(remote) = self { quoted(&remote.shown(line)) } else { line }
+    }
+
+    /// Writes a file.
+    pub(crate) fn write(&self, path: &Path, content: &str, context: &WaitContext) -> Result<(), TestbedError> {
+        if let Self::Ssh(remote) = self {
+            return remote.write(path, content, context);
+        }
+        std::fs::write(path, content).map_err(TestbedError::file("write", path))
+    }
+
+    /// The directory of a device of this name there.
+    pub(crate) fn directory(&self, name: &str) -> PathBuf {
+        match self {
+            Self::Here | Self::Namespace(_) | Self::Lab(_) => own_directory(name),
+            // Wherever ours are, every system has this one.
+            Self::Ssh(_) => Path::new("/tmp").join(name),
+        }
+    }
+
+    /// Removes a directory of ours. What there is on another machine goes when all is undone there, in its turn.
+    pub(crate) fn remove(&self, directory: &Path) {
+        if !matches!(self, Self::Ssh(_)) {
+            let _ = std::fs::remove_dir_all(directory);
+        }
+    }
+
+    /// The last lines of a log, if there is one.
+    pub(crate) fn last_lines(&self, log: &Path, count: usize, context: &WaitContext) -> Vec<String> {
+        let text = match self {
+            Self::Here | Self::Namespace(_) | Self::Lab(_) => std::fs::read_to_string(log).unwrap_or_default(),
+            Self::Ssh(remote) => {
+                let words = ["tail".to_owned(), format!("-{count}"), log.display().to_string()];
+                remote.capture(&words, None, Duration::from_secs(10), context).unwrap_or_default()
+            }
+        };
+        let lines: Vec<String> = text.lines().map(str::to_owned).collect();
+        lines[lines.len().saturating_sub(count)..].to_vec()
+    }
+
+    /// The line that starts a daemon there, kept to `cores`, as it stands in the transcript.
+    pub(crate) fn daemon_line(&self, cores: &str, words: &[String], log: &Path) -> String {
+        let log = quoted(&[log.display().to_string()]);
+        match self {
+            Self::Here | Self::Namespace(_) | Self::Lab(_) => {
+                format!("{} > {log} 2>&1 &", quoted(&self.daemon_words(cores, words)))
+            }
+            Self::Ssh(remote) => quoted(&remote.shown(format!("{} </dev/null > {log} 2>&1 &", quoted(words)))),
+        }
+    }
+
+    /// The line that ends it, for the transcript.
+    pub(crate) fn kill_line(&self, number: u32) -> String {
+        match self {
+            Self::Here | Self::Namespace(_) | Self::Lab(_) => format!("kill -KILL {number}"),
+            Self::Ssh(remote) => quoted(&remote.shown(format!("kill -KILL -- -{number}"))),
+        }
+    }
+
+    /// Starts it. It ends with the thread that started it; over ssh, when this process ends or the connection breaks.
+    pub(crate) fn spawn(
+        &self,
+        cores: &str,
+        words: &[String],
+        log: &Path,
+        context: &WaitContext,
+    ) -> Result<Daemon, TestbedError> {
+        if let Self::Ssh(remote) = self {
+            return Away::start(remote, words, log, context).map(|(ssh, away)| Daemon::away(ssh, away));
+        }
+        let full = self.daemon_words(cores, words);
+        let file = TestbedError::file("write", log);
+        let out = std::fs::File::create(log).map_err(&file)?;
+        let err = std::fs::File::options().append(true).open(log).map_err(file)?;
+        let mut command = command(&full);
+        command.stdout(out).stderr(err);
+        command.spawn().map(Daemon::here).map_err(|error| missing(&full[0], &error))
+    }
+
+    /// The words that start a daemon of this machine.
+    fn daemon_words(&self, cores: &str, words: &[String]) -> Vec<String> {
+        // Pinned first of all: in the middle of a trial even the way to the program must not cross the tester's core.
+        let prefix = ["taskset", "-c", cores, "setpriv", "--pdeathsig", "KILL"];
+        prefix.into_iter().map(str::to_owned).chain(self.words(words)).collect()
+    }
+}
+
+/// Returns the directory of a device of this name on this machine.
+pub(crate) fn own_directory(name: &str) -> PathBuf {
+    std::env::temp_dir().join(name)
+}
+
+fn owned<S: AsRef<str>>(words: &[S]) -> Vec<String> {
+    words.iter().map(|word| word.as_ref().to_owned()).collect()
+}
+
+/// Runs a command of this machine to its end; returns what it printed.
+fn capture(words: &[String], patience: Duration, context: &WaitContext) -> Result<String, TestbedError> {
+    let mut command = command(words);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = command.spawn().map_err(|error| missing(&words[0], &error))?;
+    let output = wait(child, patience, context, &|| command_line(words)).map_err(|why| given_up(words, why))?;
+    if output.status.success() {
+        return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
+    }
+    let printed = [output.stderr, output.stdout].concat();
+    Err(failed(words, &output.status.to_string(), &String::from_utf8_lossy(&printed)))
+}

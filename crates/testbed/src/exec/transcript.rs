@@ -1,0 +1,45 @@
+//! A transcript: what a run did can be read, and done again by hand.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Every command that was run, in order, as lines of a shell script.
+#[derive(Clone, Debug, Default)]
+pub struct Transcript(Arc<Mutex<String>>);
+
+impl Transcript {
+    /// The script so far.
+    pub fn text(&self) -> String {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Adds a comment.
+    pub fn comment(&self, text: &str) {
+        // A second line would be a command.
+        text.lines().for_each(|line| self.line(&format!("# {line}")));
+    }
+
+    /// Adds a line as it stands.
+    pub(crate) fn line(&self, text: &str) {
+        let mut script = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        script.push_str(text);
+        script.push('\n');
+    }
+}
+
+/// A text as the input of a command; its last line is none of the text's.
+pub(super) fn here_document(text: &str) -> String {
+    let mut end = "END".to_owned();
+    while text.lines().any(|line| line == end) {
+        end.push('_');
+    }
+    format!("<<'{end}'\n{text}\n{end}")
+}
+
+/// The words as a line that a shell reads back as the same words.
+pub fn quoted(words: &[String]) -> String {
+    let quote = |word: &String| {
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,@%+".contains(c);
+        if !word.is_empty() && word.chars().all(is_plain) { word.clone() } else { format!("'{}'", word.replace('\'', r"'\''")) }
+    };
+    words.iter().map(quote).collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,202 @@
+//! Waits of the testbed. Each has an end of its own. Besides, a request to stop ends it, and a wait that lasts is told of once.
+
+use super::TestbedError;
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::{Duration, Instant};
+
+/// The time after which a wait is reported to the listener.
+const WORTH_TELLING: Duration = Duration::from_secs(4);
+
+/// The longest time between two looks at the request to stop.
+const LONGEST_REST: Duration = Duration::from_millis(100);
+
+type Listener = dyn Fn(&str) + Send + Sync;
+
+/// The conditions that a wait observes besides its own end: a request to stop, and a listener that is told of a wait that
+/// lasts. By default there is neither. Clones share both.
+#[derive(Clone)]
+pub(crate) struct WaitContext {
+    stop: Option<Arc<AtomicBool>>,
+    listener: Option<Arc<Listener>>,
+    /// The purpose that is reported instead of each wait's own.
+    purpose: Option<Arc<str>>,
+    worth_telling: Duration,
+}
+
+impl Default for WaitContext {
+    fn default() -> Self {
+        Self { stop: None, listener: None, purpose: None, worth_telling: WORTH_TELLING }
+    }
+}
+
+impl fmt::Debug for WaitContext {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WaitContext").field("stop", &self.stop).finish_non_exhaustive()
+    }
+}
+
+impl WaitContext {
+    /// The same context with a flag that is set when a stop is requested.
+    pub(crate) fn stopped_by(self, stop: Arc<AtomicBool>) -> Self {
+        Self { stop: Some(stop), ..self }
+    }
+
+    /// The same context with a listener that gets a sentence on each wait that lasts.
+    pub(crate) fn told_to(self, listener: impl Fn(&str) + Send + Sync + 'static) -> Self {
+        Self { listener: Some(Arc::new(listener)), ..self }
+    }
+
+    /// The same context, whose waits are told as being for `purpose`.
+    pub(crate) fn for_purpose(self, purpose: &str) -> Self {
+        Self { purpose: Some(purpose.into()), ..self }
+    }
+
+    /// The same context without the request to stop.
+    pub(crate) fn unstoppable(self) -> Self {
+        Self { stop: None, ..self }
+    }
+
+    /// Returns an error when a stop was requested.
+    pub(crate) fn check(&self) -> Result<(), TestbedError> {
+        match self.stop.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+            true => Err(TestbedError::Interrupted),
+            false => Ok(()),
+        }
+    }
+
+    /// A wait that begins now and is over after `patience`. It rests for `pause` between two looks.
+    pub(crate) fn wait(&self, patience: Duration, pause: Duration) -> Wait<'_> {
+        Wait { context: self, start: Instant::now(), patience, pause, longest: pause, is_told: false }
+    }
+}
+
+/// A wait under way.
+#[derive(Debug)]
+pub(crate) struct Wait<'a> {
+    context: &'a WaitContext,
+    start: Instant,
+    patience: Duration,
+    pause: Duration,
+    longest: Duration,
+    is_told: bool,
+}
+
+impl Wait<'_> {
+    /// The same wait, whose rests double up to `longest`.
+    pub(crate) fn backing_off(self, longest: Duration) -> Self {
+        Self { longest, ..self }
+    }
+
+    /// Returns whether its time is over.
+    pub(crate) fn is_over(&self) -> bool {
+        self.elapsed() > self.patience
+    }
+
+    /// The time since it began.
+    pub(crate) fn elapsed(&self) -> Duration {
+        self.start.elapsed()
+    }
+
+    /// Rests before the next look. `what` completes "waiting for ...".
+    ///
+    /// # Errors
+    /// A stop was requested.
+    pub(crate) fn rest(&mut self, what: impl FnOnce() -> String) -> Result<(), TestbedError> {
+        self.context.check()?;
+        self.tell(what);
+        std::thread::sleep(self.pause.min(LONGEST_REST));
+        self.pause = (self.pause * 2).min(self.longest);
+        self.context.check()
+    }
+
+    /// Receives what comes before the wait is over.
+    ///
+    /// # Errors
+    /// A stop was requested; nothing had come by then.
+    pub(crate) fn receive<T>(
+        &mut self,
+        from: &Receiver<T>,
+        what: &dyn Fn() -> String,
+    ) -> Result<Result<T, RecvTimeoutError>, TestbedError> {
+        loop {
+            let left = self.patience.saturating_sub(self.elapsed());
+            match from.recv_timeout(left.min(LONGEST_REST)) {
+                Err(RecvTimeoutError::Timeout) if !self.is_over() => self.context.check()?,
+                received => return Ok(received),
+            }
+            self.tell(what);
+        }
+    }
+
+    fn tell(&mut self, what: impl FnOnce() -> String) {
+        if self.is_told || self.elapsed() < self.context.worth_telling {
+            return;
+        }
+        self.is_told = true;
+        if let Some(listener) = &self.context.listener {
+            let what = self.context.purpose.as_ref().map_or_else(what, |purpose| purpose.to_string());
+            listener(&format!("waiting for {what}"));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::{Mutex, mpsc};
+
+    /// Far longer than any test takes.
+    const LONG: Duration = Duration::from_secs(600);
+
+    fn stopped() -> WaitContext {
+        WaitContext::default().stopped_by(Arc::new(AtomicBool::new(true)))
+    }
+
+    #[test]
+    fn a_request_to_stop_ends_every_kind_of_wait() {
+        let context = stopped();
+        let mut wait = context.wait(LONG, LONG);
+        assert!(matches!(wait.rest(String::new), Err(TestbedError::Interrupted)));
+        let (_send, receive) = mpsc::channel::<()>();
+        assert!(matches!(wait.receive(&receive, &String::new), Err(TestbedError::Interrupted)));
+        assert!(wait.elapsed() < LONG / 10);
+        assert!(context.unstoppable().check().is_ok());
+    }
+
+    #[test]
+    fn what_has_come_is_received_although_a_stop_was_requested() {
+        let context = stopped();
+        let (send, receive) = mpsc::channel();
+        send.send(7).expect("sent");
+        assert_eq!(context.wait(LONG, LONG).receive(&receive, &String::new).expect("no stop"), Ok(7));
+    }
+
+    #[test]
+    fn a_wait_that_lasts_is_told_of_once() {
+        let told = Arc::new(Mutex::new(Vec::new()));
+        let listener = told.clone();
+        let context = WaitContext { worth_telling: Duration::from_millis(5), ..WaitContext::default() }
+            .told_to(move |text| listener.lock().expect("no panic").push(text.to_owned()));
+        let mut short = context.wait(LONG, Duration::ZERO);
+        short.start += LONG;
+        short.rest(|| "nothing".to_owned()).expect("no stop");
+        let mut wait = context.wait(LONG, Duration::from_millis(10));
+        (0..4).for_each(|count| wait.rest(|| format!("a device: {count}")).expect("no stop"));
+        assert_eq!(*told.lock().expect("no panic"), ["waiting for a device: 1"]);
+    }
+
+    #[test]
+    fn rests_double_up_to_the_longest() {
+        let context = WaitContext::default();
+        let mut wait = context.wait(LONG, Duration::from_millis(1)).backing_off(Duration::from_millis(5));
+        let mut pauses = Vec::new();
+        for _ in 0..5 {
+            pauses.push(wait.pause.as_millis());
+            wait.rest(String::new).expect("no stop");
+        }
+        assert_eq!(pauses, [1, 2, 4, 5, 5]);
+    }
+}

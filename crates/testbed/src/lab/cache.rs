@@ -1,0 +1,304 @@
+//! The labs that were built, in their cache.
+
+use super::build;
+use super::inputs::{self, Inputs};
+use crate::exec::TestbedError;
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+/// The directory in which labs are kept, unless SIXBENCH_LAB names another.
+const CACHE: &str = "/var/cache/sixbench/lab";
+
+/// The name of the file that describes a complete lab.
+pub(super) const MANIFEST: &str = "lab.toml";
+
+/// The end of the name of a lab that is being built.
+pub(super) const UNFINISHED: &str = ".unfinished";
+
+/// The directory labs are kept in; absolute, since commands run in directories of their own.
+pub fn cache() -> PathBuf {
+    cache_named(std::env::var_os("SIXBENCH_LAB").filter(|path| !path.is_empty()).map(PathBuf::from))
+}
+
+fn cache_named(named: Option<PathBuf>) -> PathBuf {
+    let path = named.unwrap_or_else(|| CACHE.into());
+    // It fails only where the working directory is gone, and with it whatever a relative path meant.
+    std::path::absolute(&path).unwrap_or(path)
+}
+
+/// The contents of a lab.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Manifest {
+    /// The release of the virtual machines' kernel, as `uname -r` prints it.
+    pub kernel: String,
+    /// The version of Jool.
+    pub jool: String,
+    /// The modules that were built for it, beside the kernel's own.
+    pub modules: Vec<String>,
+}
+
+/// A complete lab.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lab {
+    pub(super) directory: PathBuf,
+    pub(super) manifest: Manifest,
+}
+
+/// A directory of the cache.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// The directory.
+    pub path: PathBuf,
+    /// `None` where the build did not come to its end.
+    pub manifest: Option<Manifest>,
+    /// The size of its files, octets.
+    pub size: u64,
+    /// True if it is built from the packages that this machine has now.
+    pub is_current: bool,
+}
+
+impl Lab {
+    /// The lab for the packages this machine has now, with all of `modules`: of several the one of the newest Jool, and of one Jool the
+    /// lab that was built last.
+    ///
+    /// # Errors
+    /// There is none: it was not built, or of other versions, or without such a module.
+    pub fn find(cache: &Path, modules: &[String]) -> Result<Self, TestbedError> {
+        let labs = Self::of_this_machine(cache);
+        let has_all = |lab: &&Self| modules.iter().all(|module| lab.has(module));
+        if let Some(lab) = labs.iter().filter(has_all).max_by_key(|lab| (numbers(&lab.manifest.jool), lab.built())) {
+            return Ok(lab.clone());
+        }
+        let missing = modules.iter().find(|module| !labs.iter().any(|lab| lab.has(module)));
+        let text = match missing.filter(|_| !labs.is_empty()) {
+            Some(module) => format!(
+                "the kernel lab in {} has no module {module}: build it with a Jool that has (sixbench lab build --jool DIR|ARCHIVE)",
+                cache.display()
+            ),
+            None => format!("there is no kernel lab for this machine in {}: build it (sixbench lab build)", cache.display()),
+        };
+        Err(TestbedError::Other(text))
+    }
+
+    fn of_this_machine(cache: &Path) -> Vec<Self> {
+        let Ok(inputs) = Inputs::of_this_machine() else { return Vec::new() };
+        let labs = entries(cache).into_iter().filter_map(|path| Self::open(&path));
+        labs.filter(|lab| inputs.made(lab.directory())).collect()
+    }
+
+    /// Returns the time at which it was built, or `None` where the file system does not say.
+    fn built(&self) -> Option<SystemTime> {
+        std::fs::metadata(self.directory.join(MANIFEST)).and_then(|metadata| metadata.modified()).ok()
+    }
+
+    /// Opens a lab. Returns `None` if the directory is no lab, or not yet one.
+    pub(super) fn open(directory: &Path) -> Option<Self> {
+        let is_unfinished = directory.to_string_lossy().ends_with(UNFINISHED);
+        let text = std::fs::read_to_string(directory.join(MANIFEST)).ok().filter(|_| !is_unfinished)?;
+        Some(Self { directory: directory.to_owned(), manifest: toml::from_str(&text).ok()? })
+    }
+
+    /// Returns the directory of the lab.
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// Returns the description of the lab's contents.
+    pub fn manifest(&self) -> &Manifest {
+        &self.manifest
+    }
+
+    /// Returns whether the lab has a module, built for it or the kernel's own.
+    fn has(&self, module: &str) -> bool {
+        if self.manifest.modules.iter().any(|built| built == module) {
+            return true;
+        }
+        let order = std::fs::read_to_string(module_tree(&self.directory, &self.manifest.kernel).join("modules.dep"));
+        let file = format!("/{module}.ko");
+        order.is_ok_and(|text| text.lines().any(|line| line.split_once(':').is_some_and(|(path, _)| path.ends_with(&file))))
+    }
+
+    /// Returns the directory of the programs that take precedence over the system's own in a virtual machine.
+    pub(crate) fn programs(&self) -> PathBuf {
+        self.directory.join("bin")
+    }
+
+    /// Returns the path of the library that is preloaded into User-Mode Linux.
+    pub(crate) fn shim(&self) -> PathBuf {
+        self.directory.join("shim.so")
+    }
+}
+
+/// The numbers of a version, without those of Debian's packaging: of `4.1.9-1` 4, 1 and 9.
+fn numbers(version: &str) -> Vec<u32> {
+    let upstream = version.split_once('-').map_or(version, |(upstream, _)| upstream);
+    upstream.split('.').map_while(|number| number.parse().ok()).collect()
+}
+
+/// Returns the directory of the modules for a kernel in a lab.
+pub(super) fn module_tree(lab: &Path, kernel: &str) -> PathBuf {
+    lab.join("modules/lib/modules").join(kernel)
+}
+
+/// Everything in the cache that is of ours, complete or not.
+pub fn list(cache: &Path) -> Vec<Entry> {
+    let inputs = Inputs::of_this_machine().ok();
+    let describe = |path: PathBuf| Entry {
+        manifest: Lab::open(&path).map(|lab| lab.manifest),
+        size: size_of(&path),
+        is_current: inputs.as_ref().is_some_and(|inputs| inputs.made(&path)),
+        path,
+    };
+    entries(cache).into_iter().map(describe).collect()
+}
+
+/// Removes everything in the cache that is of ours, but for the file that is locked meanwhile; returns what it was. `waits` is called once
+/// where another process builds there, whose end is waited for.
+///
+/// # Errors
+/// A directory that cannot be removed.
+pub fn clean(cache: &Path, waits: &mut dyn FnMut()) -> Result<Vec<Entry>, TestbedError> {
+    if entries(cache).is_empty() {
+        return Ok(vec![]);
+    }
+    let _lock = build::lock(cache, waits)?;
+    // What is there now: who was waited for has finished something.
+    let entries = list(cache);
+    for entry in &entries {
+        std::fs::remove_dir_all(&entry.path).map_err(TestbedError::file("remove", &entry.path))?;
+    }
+    Ok(entries)
+}
+
+/// Directories whose names are those of labs, by name.
+fn entries(cache: &Path) -> Vec<PathBuf> {
+    let all = std::fs::read_dir(cache).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path()));
+    let mut labs: Vec<PathBuf> = all.filter(|path| path.is_dir() && is_ours(path)).collect();
+    labs.sort();
+    labs
+}
+
+fn is_ours(path: &Path) -> bool {
+    path.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.starts_with(inputs::PREFIX))
+}
+
+/// Octets in all files below.
+fn size_of(path: &Path) -> u64 {
+    let entries = std::fs::read_dir(path).into_iter().flatten().filter_map(Result::ok);
+    let size = |entry: std::fs::DirEntry| match entry.metadata() {
+        Ok(metadata) if metadata.is_dir() => size_of(&entry.path()),
+        Ok(metadata) => metadata.len(),
+        Err(_) => 0,
+    };
+    entries.map(size).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A cache of this test's own, gone when dropped.
+    struct Scratch(PathBuf);
+
+    impl Scratch {
+        fn new(name: &str) -> Self {
+            let path = std::env::temp_dir().join(format!("sixbench-lab-{name}-{}", std::process::id()));
+            std::fs::create_dir_all(&path).expect("a directory");
+            Self(path)
+        }
+
+        fn add(&self, name: &str, manifest: Option<&str>) -> PathBuf {
+            let path = self.0.join(name);
+            std::fs::create_dir(&path).expect("a directory");
+            if let Some(text) = manifest {
+                std::fs::write(path.join(MANIFEST), text).expect("a file");
+            }
+            path
+        }
+    }
+
+    impl Drop for Scratch {
+        fn drop(&mut self) {
+            let _ = std::fs::remove_dir_all(&self.0);
+        }
+    }
+
+    const GOOD: &str = "kernel = \"6.1.176\"\njool = \"4.1.9\"\nmodules = [\"jool_siit\"]\n";
+
+    #[test]
+    fn what_is_unfinished_is_no_lab_whatever_lies_in_it() {
+        let cache = Scratch::new("unfinished");
+        let whole = cache.add("linux-1", Some(GOOD));
+        let half = cache.add("linux-2.unfinished", Some(GOOD));
+        assert!(Lab::open(&whole).expect("a lab").has("jool_siit"));
+        assert_eq!(Lab::open(&half), None);
+        let manifests: Vec<bool> = list(&cache.0).iter().map(|entry| entry.manifest.is_some()).collect();
+        assert_eq!(manifests, [true, false]);
+    }
+
+    #[test]
+    fn cleaning_leaves_what_is_not_ours() {
+        let cache = Scratch::new("clean");
+        cache.add("linux-1", Some(GOOD));
+        let theirs = cache.add("photographs", None);
+        assert_eq!(clean(&cache.0, &mut || {}).expect("cleaned").len(), 1);
+        assert!(theirs.exists());
+        assert_eq!(list(&cache.0), []);
+        assert_eq!(clean(&cache.0, &mut || {}).expect("nothing to do"), []);
+    }
+
+    #[test]
+    fn versions_are_compared_as_numbers() {
+        assert_eq!(numbers("4.1.9-1"), [4, 1, 9]);
+        assert!(numbers("4.1.15-1") > numbers("4.1.9-1") && numbers("4.1.255.5") > numbers("4.1.15-1"));
+        assert!(numbers("4.2.0") > numbers("4.1.255.5") && numbers("10.0") > numbers("9.9.9"));
+    }
+
+    #[test]
+    fn of_several_labs_the_newest_jool_is_taken_and_of_one_jool_the_last_build() {
+        let cache = Scratch::new("newest");
+        let base = Inputs::of_this_machine().expect("packages").name(None);
+        let add = |name: &str, jool: &str| cache.add(&format!("{base}{name}"), Some(&GOOD.replace("4.1.9", jool)));
+        let found = || Lab::find(&cache.0, &["jool_siit".to_owned()]).expect("a lab").directory;
+        let debian = add("", "4.1.9-1");
+        add("-own-jool-4.1.8.0-1", "4.1.8.0");
+        assert_eq!(found(), debian);
+        let first = add("-own-jool-4.1.15.0-2", "4.1.15.0");
+        assert_eq!(found(), first);
+        let second = add("-own-jool-4.1.15.0-1", "4.1.15.0");
+        let later = SystemTime::now() + std::time::Duration::from_secs(60);
+        std::fs::File::options()
+            .append(true)
+            .open(second.join(MANIFEST))
+            .and_then(|file| file.set_modified(later))
+            .expect("a time");
+        assert_eq!(found(), second);
+    }
+
+    #[test]
+    fn the_cache_s_path_is_absolute_however_it_was_named() {
+        let here = std::env::current_dir().expect("a directory");
+        assert_eq!(cache_named(Some("my/labs".into())), here.join("my/labs"));
+        assert_eq!(cache_named(None), Path::new(CACHE));
+    }
+
+    #[test]
+    fn a_missing_lab_says_how_to_build_it() {
+        let cache = Scratch::new("missing");
+        let error = Lab::find(&cache.0, &[]).expect_err("none").to_string();
+        assert!(error.ends_with("build it (sixbench lab build)"), "{error}");
+    }
+
+    #[test]
+    fn the_kernel_s_own_modules_count_as_well() {
+        let cache = Scratch::new("modules");
+        let path = cache.add("linux-1", Some(GOOD));
+        let tree = module_tree(&path, "6.1.176");
+        std::fs::create_dir_all(&tree).expect("a directory");
+        std::fs::write(tree.join("modules.dep"), "kernel/net/ipv6/sit.ko: kernel/net/ipv6/ipv6.ko\n").expect("a file");
+        let lab = Lab::open(&path).expect("a lab");
+        assert!(lab.has("sit") && !lab.has("ipv6") && !lab.has("it"));
+    }
+}

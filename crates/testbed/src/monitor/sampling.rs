@@ -1,0 +1,232 @@
+//! Samples of everything that is watched, taken at the same moments.
+
+use super::device::{WatchedDevice, Watcher};
+use super::{conntrack, drops, processor};
+use crate::exec::family;
+use crate::net::Cores;
+use sixbench_method::record::Watch;
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// Time between samples.
+pub const INTERVAL: Duration = Duration::from_millis(100);
+
+/// The processes and devices to watch beside the processors.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Watched {
+    /// The processes that are the DUT, if it is one or several; what they have started is watched with them.
+    pub processes: Vec<u32>,
+    /// A process in each DUT's network namespace, by which its counters can be read.
+    pub anchors: Vec<Anchor>,
+    /// The one in whose namespace connections are tracked.
+    pub tracked: Option<u32>,
+    /// Devices with processors of their own, in the order frames of the forward direction pass them.
+    pub devices: Vec<WatchedDevice>,
+}
+
+/// A process that does nothing but live in a namespace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Anchor {
+    /// The name of the device in that namespace, where it is one of several; it is put before the names of interfaces.
+    pub device: Option<String>,
+    /// Its number.
+    pub process: u32,
+}
+
+impl Watched {
+    /// Returns all that is watched of several devices in a row, with the name of each device.
+    pub(crate) fn all(devices: Vec<(&str, Self)>) -> Self {
+        let is_one = devices.len() == 1;
+        let mut all = Self::default();
+        for (name, watched) in devices {
+            all.processes.extend(watched.processes);
+            all.devices.extend(watched.devices);
+            all.tracked = all.tracked.or(watched.tracked);
+            let device = (!is_one).then(|| name.to_owned());
+            all.anchors.extend(watched.anchors.into_iter().map(|anchor| Anchor { device: device.clone(), ..anchor }));
+        }
+        all
+    }
+}
+
+/// A running monitor.
+#[derive(Debug)]
+pub struct Monitor {
+    stop: Sender<()>,
+    thread: JoinHandle<(Vec<Snapshot>, Vec<Watcher>)>,
+    cores: Cores,
+    watched: Watched,
+}
+
+/// Everything at one moment.
+#[derive(Debug)]
+struct Snapshot {
+    at: Instant,
+    processors: processor::Snapshot,
+    drops: drops::Snapshot,
+    /// Octets; 0 where there is no process.
+    memory: u64,
+    /// Processor time of the DUT's process so far, milliseconds.
+    process_ms: u64,
+    /// The time that the DUT's processes have waited for a core so far, microseconds.
+    waited_us: u64,
+    conntrack: conntrack::Snapshot,
+}
+
+impl Snapshot {
+    fn now(watched: &Watched) -> Self {
+        // Some servers are several processes: if the others counted as foreign processes on the DUT's cores, its trials would be invalid.
+        let processes: Vec<u32> = watched.processes.iter().flat_map(|process| family(*process)).collect();
+        Self {
+            at: Instant::now(),
+            processors: processor::snapshot(),
+            drops: drops::snapshot(&watched.anchors),
+            memory: processes.iter().filter_map(|process| resident_octets(*process)).sum(),
+            process_ms: processes.iter().filter_map(|process| processor::time_of(*process)).sum(),
+            waited_us: processes.iter().map(|process| processor::waited_us(*process)).sum(),
+            conntrack: watched.tracked.map(conntrack::snapshot).unwrap_or_default(),
+        }
+    }
+}
+
+/// Resident memory of a process.
+pub(super) fn resident_octets(process: u32) -> Option<u64> {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    Some(line.split_whitespace().next()?.parse::<u64>().ok()? * 1024)
+}
+
+impl Monitor {
+    /// Starts sampling in a thread of its own, as soon as a device on another machine answers. One that does not is not watched.
+    pub fn start(cores: &Cores, watched: Watched) -> Self {
+        let (stop, stopped) = mpsc::channel();
+        let mut watchers: Vec<Watcher> = watched.devices.iter().filter_map(Watcher::begin).collect();
+        let whom = watched.clone();
+        let thread = std::thread::spawn(move || {
+            let mut snapshots = Vec::new();
+            // Each is due at a multiple of the interval: to look takes time itself, and on a busy machine much of it. Were it added to every
+            // interval, the samples would fall behind the trial, and what was seen would be held against the losses of another moment.
+            let mut due = Instant::now();
+            loop {
+                snapshots.push(Snapshot::now(&whom));
+                watchers.iter_mut().for_each(Watcher::look);
+                due += INTERVAL;
+                let wait = due.saturating_duration_since(Instant::now());
+                if !matches!(stopped.recv_timeout(wait), Err(RecvTimeoutError::Timeout)) {
+                    return (snapshots, watchers);
+                }
+            }
+        });
+        Self { stop, thread, cores: cores.clone(), watched }
+    }
+
+    /// Stops; returns what was seen.
+    pub fn stop(self) -> Watch {
+        drop(self.stop);
+        let (mut processors, mut drops, mut memory, mut conntrack) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let mut moments = Vec::new();
+        let (snapshots, watchers) = self.thread.join().unwrap_or_default();
+        // The time of a process that was restarted in the middle begins at zero.
+        let used = snapshots.windows(2).map(|pair| pair[1].process_ms.saturating_sub(pair[0].process_ms)).sum();
+        let waited_us = waited_us(&snapshots);
+        for snapshot in snapshots {
+            processors.push(snapshot.processors);
+            drops.push(snapshot.drops);
+            memory.push(snapshot.memory);
+            conntrack.push(snapshot.conntrack);
+            moments.push(snapshot.at);
+        }
+        if memory.iter().all(|octets| *octets == 0) {
+            memory.clear();
+        }
+        Watch {
+            interval_ns: INTERVAL.as_nanos() as u64,
+            cores: processor::watched(&processors, &self.cores),
+            devices: watchers.into_iter().filter_map(|watcher| watcher.end(&moments)).collect(),
+            memory,
+            // A device that runs elsewhere has no anchor: then what ran on its cores is not known.
+            process_ms: (!self.watched.anchors.is_empty()).then_some(used),
+            drops: drops::watched(&drops).into_iter().chain(conntrack::watched(&conntrack)).collect(),
+            connections: conntrack::entries(&conntrack),
+            waited_us,
+        }
+    }
+}
+
+/// The time for which the DUT's processes waited for a core, in each interval; empty where the kernel does not say.
+fn waited_us(snapshots: &[Snapshot]) -> Vec<u64> {
+    if snapshots.iter().all(|snapshot| snapshot.waited_us == 0) {
+        return Vec::new();
+    }
+    let moments: Vec<Instant> = snapshots.iter().map(|snapshot| snapshot.at).collect();
+    let waited: Vec<u64> = snapshots.windows(2).map(|pair| pair[1].waited_us.saturating_sub(pair[0].waited_us)).collect();
+    by_interval(&moments, &waited)
+}
+
+/// Spreads what was counted between two moments over the intervals that lie between them. A snapshot taken late, because what held the
+/// DUT's core held the monitor's, too, has counted what belongs to the intervals after its own.
+fn by_interval(moments: &[Instant], counted: &[u64]) -> Vec<u64> {
+    let (Some(begin), Some(last)) = (moments.first(), counted.len().checked_sub(1)) else { return Vec::new() };
+    let interval = INTERVAL.as_nanos() as u64;
+    let since = |moment: &Instant| moment.duration_since(*begin).as_nanos() as u64;
+    let mut spread = vec![0; counted.len()];
+    for (pair, total) in moments.windows(2).zip(counted) {
+        let (from, to) = (since(&pair[0]), since(&pair[1]));
+        let length = u128::from(to - from).max(1);
+        let until = |edge: u64| (u128::from(*total) * u128::from(edge.clamp(from, to) - from) / length) as u64;
+        for index in from / interval..=to / interval {
+            // What was counted after the last interval is put to it.
+            spread[(index as usize).min(last)] += until((index + 1) * interval) - until(index * interval);
+        }
+    }
+    spread
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::monitor::Source;
+
+    fn moments(milliseconds: &[u64]) -> Vec<Instant> {
+        let begin = Instant::now();
+        milliseconds.iter().map(|ms| begin + Duration::from_millis(*ms)).collect()
+    }
+
+    #[test]
+    fn what_a_late_snapshot_counted_is_spread_over_the_intervals_it_covers() {
+        let late = moments(&[0, 100, 360, 361, 400, 500]);
+        assert_eq!(by_interval(&late, &[7, 260, 0, 0, 9]), [7, 100, 100, 60, 9]);
+        assert_eq!(by_interval(&moments(&[0, 100, 200]), &[5, 6]), [5, 6], "in time");
+        assert_eq!(by_interval(&moments(&[0, 101, 199]), &[0, 98]), [0, 98]);
+        assert_eq!(by_interval(&[], &[]), [0; 0]);
+    }
+
+    #[test]
+    fn a_running_monitor_sees_this_machine_and_this_process() {
+        let process = std::process::id();
+        let anchors = vec![Anchor { device: None, process }];
+        let monitor = Monitor::start(
+            &Cores { tester: vec![], dut: vec![0] },
+            Watched { processes: vec![process], anchors, ..Watched::default() },
+        );
+        std::thread::sleep(INTERVAL * 4);
+        let watch = monitor.stop();
+        assert!(!watch.cores.is_empty());
+        assert!(!watch.cores[0].samples.is_empty());
+        assert!(watch.memory.iter().all(|octets| *octets > 100_000), "{:?}", watch.memory);
+    }
+
+    #[test]
+    fn a_device_that_has_cores_of_this_machine_is_watched_by_them_alone() {
+        let device = |name: &str, core| WatchedDevice { name: name.to_owned(), source: Source::HostCores(vec![core]) };
+        let devices = vec![device("first", 0), device("second", 1)];
+        let monitor = Monitor::start(&Cores { tester: vec![], dut: vec![0, 1] }, Watched { devices, ..Watched::default() });
+        std::thread::sleep(INTERVAL * 4);
+        let watch = monitor.stop();
+        let seen: Vec<_> = watch.devices.iter().map(|d| (d.device.as_str(), d.cores[0].core, d.cores.len())).collect();
+        assert_eq!(seen, [("first", 0, 1), ("second", 1, 1)], "this machine has two cores at least");
+        let whole = watch.cores[0].samples.len();
+        assert!(watch.devices.iter().all(|d| d.cores[0].samples.len() == whole), "as many samples as the host's own cores");
+    }
+}

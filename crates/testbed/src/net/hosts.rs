@@ -1,0 +1,170 @@
+//! The tester's ends as hosts: for TCP and DNS, the kernel's own sockets need addresses, and each end a namespace of its own. Without that the
+//! kernel would hand what one end sends to the other, and the device would see nothing.
+
+use super::interfaces::Interfaces;
+use super::namespace::{Namespace, name};
+use super::topology::{LINKS, Topology, join, mask, receive_queue};
+use crate::exec::{Shell, TestbedError};
+use crate::recipe::{Link, Recipe};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+/// The link from one end to the other, past the device.
+const LOOP: &str = "loop";
+
+/// The addresses of the loop's left and right end, /64, in the range for benchmarking (RFC 5180 section 8).
+const LOOP_ENDS: [Ipv6Addr; 2] =
+    [Ipv6Addr::new(0x2001, 2, 0, 0xfffe, 0, 0, 0, 1), Ipv6Addr::new(0x2001, 2, 0, 0xfffe, 0, 0, 0, 2)];
+
+/// The same of IPv4, /30, for an authority that is asked over IPv4: out of the way of what recipes use (RFC 2544).
+const LOOP_ENDS_IPV4: [Ipv4Addr; 2] = [Ipv4Addr::new(198, 18, 255, 253), Ipv4Addr::new(198, 18, 255, 254)];
+
+/// Both ends with their addresses.
+#[derive(Debug)]
+pub struct Hosts {
+    ends: [End; 2],
+    /// The tester's cores.
+    cores: Vec<u32>,
+    /// The namespace of the right end, where one was made for it; dropping it removes it.
+    _own: Option<Namespace>,
+}
+
+/// One end of the link, with its location.
+#[derive(Clone, Debug)]
+struct End {
+    namespace: String,
+    link: String,
+    shell: Shell,
+}
+
+impl End {
+    fn of(namespace: &Namespace, link: &str) -> Self {
+        Self { namespace: namespace.name().to_owned(), link: link.to_owned(), shell: namespace.shell() }
+    }
+}
+
+impl Hosts {
+    /// Moves the right end of a topology into a namespace of its own, and gives both the addresses of `recipe` and those beside them.
+    pub fn settle(
+        topology: &Topology,
+        recipe: &Recipe,
+        run: &str,
+        others: (&[IpAddr], &[IpAddr]),
+        shell: &Shell,
+    ) -> Result<Self, TestbedError> {
+        shell.transcript().comment("the tester's ends as hosts, each in a namespace of its own");
+        let far = Namespace::new(shell, &name(run, "far"))?;
+        topology.tester().shell().line(&format!("ip link set {} netns {}", LINKS[1], far.name()))?;
+        let ends = [End::of(topology.tester(), LINKS[0]), End::of(&far, LINKS[1])];
+        let hosts = Self { ends, cores: topology.cores().tester.clone(), _own: Some(far) };
+        for end in &hosts.ends {
+            // What this end receives is the tester's work, not the device's.
+            end.shell.set(&receive_queue(&end.link), &mask(&hosts.cores))?;
+        }
+        hosts.add_addresses(recipe, others).map(|()| hosts)
+    }
+
+    /// Gives interfaces of this machine the addresses of `recipe` and those beside them; `cores` are the tester's.
+    pub fn settle_on(
+        interfaces: &Interfaces,
+        cores: &[u32],
+        recipe: &Recipe,
+        others: (&[IpAddr], &[IpAddr]),
+    ) -> Result<Self, TestbedError> {
+        let [left, right] = interfaces.names();
+        let [near, far] = interfaces.namespaces();
+        near.shell().transcript().comment("the tester's ends as hosts");
+        let hosts = Self { ends: [End::of(near, left), End::of(far, right)], cores: cores.to_vec(), _own: None };
+        hosts.add_addresses(recipe, others).map(|()| hosts)
+    }
+
+    fn add_addresses(&self, recipe: &Recipe, (left, right): (&[IpAddr], &[IpAddr])) -> Result<(), TestbedError> {
+        let [near, far] = &self.ends;
+        Host::at(near).settle(&recipe.left, left)?;
+        Host::at(far).settle(&recipe.right, right)
+    }
+
+    /// The namespaces of the left and the right end.
+    pub fn namespaces(&self) -> (String, String) {
+        let [near, far] = &self.ends;
+        (near.namespace.clone(), far.namespace.clone())
+    }
+
+    /// Joins both ends directly, past the device: for the self-test of RFC 8219 section 9.2.1, which loops the tester's client and its
+    /// authority. Returns the addresses of the left and the right end.
+    pub fn loop_back(&self) -> Result<(IpAddr, IpAddr), TestbedError> {
+        let [near, far] = &self.ends;
+        let shell = near.shell.outside();
+        shell.transcript().comment("the tester's ends joined directly, for its self-test");
+        join(&shell, [LOOP, LOOP], [&near.namespace, &far.namespace], 1500)?;
+        for (end, address) in self.ends.iter().zip(LOOP_ENDS) {
+            end.shell.set(&receive_queue(LOOP), &mask(&self.cores))?;
+            let host = Host { shell: &end.shell, link: LOOP };
+            host.open()?;
+            host.add(address.into(), 64)?;
+        }
+        Ok((LOOP_ENDS[0].into(), LOOP_ENDS[1].into()))
+    }
+
+    /// Leads the left end's queries for an address of the right end over the direct link, and their answers back.
+    pub fn reach_over_loop(&self, address: IpAddr) -> Result<(), TestbedError> {
+        let near = &self.ends[0].shell;
+        match address {
+            IpAddr::V6(address) => near.line(&format!("ip route add {address}/128 via {} dev {LOOP}", LOOP_ENDS[1])).map(drop),
+            IpAddr::V4(address) => {
+                for (end, own) in self.ends.iter().zip(LOOP_ENDS_IPV4) {
+                    end.shell.line(&format!("ip address add {own}/30 dev {LOOP}"))?;
+                }
+                near.line(&format!("ip route add {address}/32 via {} dev {LOOP}", LOOP_ENDS_IPV4[1])).map(drop)
+            }
+        }
+    }
+
+    /// Returns the location of the right end: a shell inside the namespace, and the namespace's name.
+    pub(crate) fn far(&self) -> (Shell, &str) {
+        (self.ends[1].shell.clone(), &self.ends[1].namespace)
+    }
+
+    /// The tester's cores.
+    pub(crate) fn cores(&self) -> &[u32] {
+        &self.cores
+    }
+}
+
+/// One end.
+struct Host<'a> {
+    shell: &'a Shell,
+    link: &'a str,
+}
+
+impl<'a> Host<'a> {
+    fn at(end: &'a End) -> Self {
+        Self { shell: &end.shell, link: &end.link }
+    }
+
+    fn settle(&self, link: &Link, others: &[IpAddr]) -> Result<(), TestbedError> {
+        self.open()?;
+        self.shell.line(&format!("ip address add fe80::2/64 dev {} nodad", self.link))?;
+        for tester in &link.tester {
+            let Some(dut) = link.dut.iter().find(|prefix| prefix.contains(tester)) else { continue };
+            self.add(*tester, dut.prefix_len())?;
+            // Two addresses of one family have one way out.
+            self.shell.line(&format!("ip route replace default via {}", dut.addr()))?;
+        }
+        others.iter().filter(|address| !link.tester.contains(address)).try_for_each(|&address| {
+            let whole = if address.is_ipv4() { 32 } else { 128 };
+            self.add(address, whole)
+        })
+    }
+
+    /// Enables IPv6 and ARP on the link, and sets it up.
+    fn open(&self) -> Result<(), TestbedError> {
+        let name = self.link;
+        self.shell.set(&format!("/proc/sys/net/ipv6/conf/{name}/disable_ipv6"), "0")?;
+        self.shell.line(&format!("ip link set {name} arp on up")).map(drop)
+    }
+
+    fn add(&self, address: IpAddr, length: u8) -> Result<(), TestbedError> {
+        let no_dad = if address.is_ipv6() { " nodad" } else { "" };
+        self.shell.line(&format!("ip address add {address}/{length} dev {}{no_dad}", self.link)).map(drop)
+    }
+}

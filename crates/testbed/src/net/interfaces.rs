@@ -1,0 +1,318 @@
+//! Interfaces of this machine as the tester's ends: each is moved into a network namespace of the tester's own, and given back. While one
+//! kernel holds both ends with their addresses it hands what one end sends to the other, and the device sees nothing; it may even forward
+//! in the device's place. In namespaces of their own nothing gets from one end to the other but through the device.
+
+use super::existing;
+use super::namespace::{Namespace, name};
+use crate::exec::{Shell, TestbedError, is_alive, warn};
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Negotiation of a link's speed takes some seconds.
+const CARRIER_TIMEOUT: Duration = Duration::from_secs(20);
+
+/// The directory of the notes on what is done to this machine's interfaces. Only root can write there.
+const NOTES: &str = "/run";
+const NOTE_SUFFIX: &str = "-interfaces";
+
+/// The settings of an interface that the kernel forgets when it moves.
+const SETTINGS: [&str; 2] = ["ipv4/conf", "ipv6/conf"];
+
+/// Two interfaces of this machine, each in a namespace of its own. Dropping this gives them back.
+#[derive(Debug)]
+pub struct Interfaces {
+    shell: Shell,
+    lent: Vec<Lent>,
+    left: Namespace,
+    right: Namespace,
+}
+
+/// An interface as it was before it was moved.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Lent {
+    name: String,
+    is_up: bool,
+    has_arp: bool,
+    /// Below /proc/sys/net, with the interface's name in the path, where they are not what new interfaces get.
+    settings: Vec<(String, String)>,
+}
+
+impl Interfaces {
+    /// Checks the left and the right interface and moves each into a namespace of its own, where it is up and the kernel is silent on it.
+    ///
+    /// # Errors
+    /// An interface that is this machine's own, or that the kernel does not let go; what was done until then is undone.
+    pub fn take(shell: &Shell, run: &str, names: [&str; 2]) -> Result<Self, TestbedError> {
+        names.iter().try_for_each(|interface| existing::check(shell, interface))?;
+        shell.transcript().comment("the tester's interfaces, each in a namespace of its own");
+        let lent = names.iter().map(|interface| Lent::read(shell, interface)).collect::<Result<Vec<_>, _>>()?;
+        let left = Namespace::new(shell, &name(run, "left"))?;
+        let right = Namespace::new(shell, &name(run, "right"))?;
+        write_note(shell, [left.name(), right.name()], &lent)?;
+        // From here on the drop gives back whatever has been moved.
+        let interfaces = Self { shell: shell.clone(), lent, left, right };
+        for (lent, namespace) in interfaces.lent.iter().zip([&interfaces.left, &interfaces.right]) {
+            move_into(shell, &lent.name, namespace)?;
+        }
+        Ok(interfaces)
+    }
+
+    /// The names of the left and the right interface.
+    pub fn names(&self) -> [&str; 2] {
+        [&self.lent[0].name, &self.lent[1].name]
+    }
+
+    /// The namespaces they are in.
+    pub fn namespaces(&self) -> [&Namespace; 2] {
+        [&self.left, &self.right]
+    }
+
+    /// Waits until both have a carrier: the device at the other ends must be there.
+    ///
+    /// # Errors
+    /// One has none in time.
+    pub fn wait_for_carriers(&self) -> Result<(), TestbedError> {
+        let mut wait = self.shell.wait(CARRIER_TIMEOUT, Duration::from_millis(20));
+        for (interface, namespace) in self.names().into_iter().zip(self.namespaces()) {
+            while !self.shell.is_rehearsal() && !has_carrier(&namespace.shell(), interface)? {
+                if wait.is_over() {
+                    let waited = CARRIER_TIMEOUT.as_secs();
+                    return Err(TestbedError::Other(format!(
+                        "interface {interface} has no carrier after {waited} s: is it cabled to the device, and is the device's end up?"
+                    )));
+                }
+                wait.rest(|| format!("a carrier on interface {interface}"))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Interfaces {
+    fn drop(&mut self) {
+        let home = own_home();
+        let pairs = [&self.left, &self.right].into_iter().zip(&self.lent);
+        let outcomes: Vec<_> = pairs.map(|(namespace, lent)| give_back(namespace.name(), lent, &home, &self.shell)).collect();
+        if !outcomes.contains(&Outcome::Failed) && !self.shell.is_rehearsal() {
+            let _ = fs::remove_file(note_of(std::process::id(), self.left.name()));
+        }
+    }
+}
+
+impl Lent {
+    fn read(shell: &Shell, interface: &str) -> Result<Self, TestbedError> {
+        let described = shell.look(&["ip", "-o", "link", "show", "dev", interface])?;
+        let flags = described.split_once('<').and_then(|(_, rest)| rest.split_once('>')).map_or("", |(flags, _)| flags);
+        let has = |flag| flags.split(',').any(|own| own == flag);
+        let settings = SETTINGS.iter().flat_map(|folder| own_settings(folder, interface)).collect();
+        Ok(Self { name: interface.to_owned(), is_up: has("UP"), has_arp: !has("NOARP"), settings })
+    }
+
+    /// Returns the lines of a note.
+    fn to_lines(&self) -> String {
+        let Self { name, is_up, has_arp, settings } = self;
+        let settings: String = settings.iter().map(|(path, value)| format!("setting {path} {value}\n")).collect();
+        format!("interface {name} {is_up} {has_arp}\n{settings}")
+    }
+}
+
+/// Returns the settings that differ from the default for this interface alone. Some cannot be read before they are set.
+fn own_settings(folder: &str, interface: &str) -> Vec<(String, String)> {
+    let root = Path::new("/proc/sys/net").join(folder);
+    let entries = fs::read_dir(root.join(interface)).into_iter().flatten().filter_map(Result::ok);
+    let read =
+        |owner: &str, file: &std::ffi::OsStr| Some(fs::read_to_string(root.join(owner).join(file)).ok()?.trim().to_owned());
+    let mut settings: Vec<(String, String)> = entries
+        .filter_map(|entry| {
+            let file = entry.file_name();
+            let own = read(interface, &file)?;
+            let is_own = read("default", &file).is_some_and(|default| default != own) && !own.is_empty();
+            // The interface's own MTU moves with it.
+            (is_own && file != "mtu").then(|| (format!("{folder}/{interface}/{}", file.to_string_lossy()), own))
+        })
+        .collect();
+    settings.sort();
+    settings
+}
+
+/// Moves an interface into a namespace, where the kernel must send nothing: the tester answers for its addresses itself.
+fn move_into(shell: &Shell, interface: &str, namespace: &Namespace) -> Result<(), TestbedError> {
+    let inside = namespace.shell();
+    inside.set("/proc/sys/net/ipv6/conf/default/disable_ipv6", "1")?;
+    inside.set("/proc/sys/net/ipv6/conf/default/accept_dad", "0")?;
+    inside.set("/proc/sys/net/ipv6/conf/default/router_solicitations", "0")?;
+    shell.line(&format!("ip link set {interface} netns {}", namespace.name())).map_err(|error| {
+        error.explained(|error| {
+            format!(
+                "interface {interface} cannot be moved into a namespace of the tester's own ({error}): traffic could go round the \
+                 device; use another interface, such as a NIC or a VLAN on it"
+            )
+        })
+    })?;
+    inside.line(&format!("ip link set {interface} arp off"))?;
+    inside.line(&format!("ip link set {interface} up")).map(drop)
+}
+
+fn has_carrier(shell: &Shell, interface: &str) -> Result<bool, TestbedError> {
+    Ok(shell.look(&["ip", "-o", "link", "show", "dev", interface])?.contains("LOWER_UP"))
+}
+
+/// The namespace that interfaces are given back to.
+struct Home {
+    /// The namespace in the form that `ip link set netns` takes.
+    target: String,
+    /// Its name under /run/netns; none where this process is in it.
+    name: Option<String>,
+}
+
+fn own_home() -> Home {
+    let own = std::process::id();
+    // For who replays the transcript the first process is as good, and still there.
+    let first = namespace_of("1").filter(|first| Some(*first) == namespace_of("self"));
+    Home { target: first.map_or(own, |_| 1).to_string(), name: None }
+}
+
+/// The network namespace of a process, by the kernel's number of it.
+fn namespace_of(process: &str) -> Option<u64> {
+    fs::metadata(format!("/proc/{process}/ns/net")).ok().map(|metadata| metadata.ino())
+}
+
+/// The namespace of this number: this process's own, or one with a name.
+fn home_of(number: u64) -> Option<Home> {
+    if namespace_of("self") == Some(number) {
+        return Some(own_home());
+    }
+    let mut named = fs::read_dir("/run/netns").into_iter().flatten().filter_map(Result::ok);
+    let found = named.find(|entry| fs::metadata(entry.path()).is_ok_and(|metadata| metadata.ino() == number))?;
+    let name = found.file_name().to_string_lossy().into_owned();
+    Some(Home { target: name.clone(), name: Some(name) })
+}
+
+/// The outcome of giving back an interface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Outcome {
+    /// It is not in the namespace: it was never moved, or it is gone.
+    NotThere,
+    Returned,
+    Failed,
+}
+
+/// Gives an interface back, as it was.
+fn give_back(namespace: &str, lent: &Lent, home: &Home, shell: &Shell) -> Outcome {
+    let shell = &shell.for_undoing();
+    let inside = shell.within(namespace);
+    if !shell.is_rehearsal() && inside.look(&["ip", "link", "show", "dev", &lent.name]).is_err() {
+        return Outcome::NotThere;
+    }
+    match restore(&inside, lent, home, shell) {
+        Ok(()) => Outcome::Returned,
+        Err(error) => {
+            let what = format!("cannot give interface {} back (ip -n {namespace} link set {} netns 1)", lent.name, lent.name);
+            warn(&what, &error);
+            Outcome::Failed
+        }
+    }
+}
+
+fn restore(inside: &Shell, lent: &Lent, home: &Home, shell: &Shell) -> Result<(), TestbedError> {
+    let Lent { name, is_up, has_arp, settings } = lent;
+    inside.line(&format!("ip link set {name} down"))?;
+    inside.line(&format!("ip address flush dev {name}"))?;
+    inside.line(&format!("ip link set {name} arp {}", if *has_arp { "on" } else { "off" }))?;
+    inside.line(&format!("ip link set {name} netns {}", home.target))?;
+    let outside = home.name.as_ref().map_or_else(|| shell.clone(), |home| shell.within(home));
+    for (path, value) in settings {
+        // Some follow from others, and are not to be written.
+        if let Err(error) = outside.set(&format!("/proc/sys/net/{path}"), value) {
+            warn(&format!("cannot set {path} of interface {name} back to {value}"), &error);
+        }
+    }
+    if *is_up { outside.line(&format!("ip link set {name} up")).map(drop) } else { Ok(()) }
+}
+
+/// Writes the note that a later run needs in order to give back the interfaces that this run cannot.
+fn write_note(shell: &Shell, namespaces: [&str; 2], lent: &[Lent]) -> Result<(), TestbedError> {
+    if shell.is_rehearsal() {
+        return Ok(());
+    }
+    let number = namespace_of("self").unwrap_or_default();
+    let lines: String =
+        namespaces.iter().zip(lent).map(|(namespace, lent)| format!("namespace {namespace}\n{}", lent.to_lines())).collect();
+    let path = note_of(std::process::id(), namespaces[0]);
+    fs::write(&path, format!("home {number}\n{lines}")).map_err(TestbedError::file("write", &path))
+}
+
+/// Returns the path of the note for one pair of namespaces, since a process may have several pairs.
+fn note_of(process: u32, namespace: &str) -> PathBuf {
+    let run = namespace.strip_prefix(&format!("sb-{process}-")).unwrap_or(namespace);
+    Path::new(NOTES).join(format!("sb-{process}-{run}{NOTE_SUFFIX}"))
+}
+
+/// Returns the number of the process that wrote the note.
+fn owner(note: &Path) -> Option<u32> {
+    let name = note.file_name()?.to_str()?;
+    name.strip_suffix(NOTE_SUFFIX)?.strip_prefix("sb-")?.split('-').next()?.parse().ok()
+}
+
+/// Reads a note back. Returns the number of the home, and each interface with the namespace it is in.
+fn read_note(text: &str) -> (u64, Vec<(String, Lent)>) {
+    let (mut home, mut namespace, mut all) = (0, String::new(), Vec::<(String, Lent)>::new());
+    for line in text.lines() {
+        let mut words = line.splitn(3, ' ');
+        match (words.next(), words.next(), words.next()) {
+            (Some("home"), Some(number), None) => home = number.parse().unwrap_or_default(),
+            (Some("namespace"), Some(name), None) => name.clone_into(&mut namespace),
+            (Some("interface"), Some(name), Some(state)) => {
+                let (is_up, has_arp) = state.split_once(' ').unwrap_or_default();
+                let lent = Lent { name: name.to_owned(), is_up: is_up == "true", has_arp: has_arp == "true", settings: vec![] };
+                all.push((namespace.clone(), lent));
+            }
+            (Some("setting"), Some(path), Some(value)) => {
+                all.iter_mut().last().into_iter().for_each(|(_, lent)| lent.settings.push((path.to_owned(), value.to_owned())));
+            }
+            _ => {}
+        }
+    }
+    (home, all)
+}
+
+/// Gives back the interfaces of runs that were killed before they could; returns their names. One that was destroyed with its namespace,
+/// or that belongs to a namespace which is gone, is forgotten.
+pub fn give_back_stale(shell: &Shell) -> Vec<String> {
+    let entries = fs::read_dir(NOTES).into_iter().flatten().filter_map(Result::ok).map(|entry| entry.path());
+    let mut returned = Vec::new();
+    for note in entries.filter(|path| owner(path).is_some_and(|process| !is_alive(process))) {
+        let (number, lent) = read_note(&fs::read_to_string(&note).unwrap_or_default());
+        let home = home_of(number);
+        let outcomes: Vec<Outcome> =
+            home.iter().flat_map(|home| lent.iter().map(|(namespace, lent)| give_back(namespace, lent, home, shell))).collect();
+        let given_back = lent.iter().zip(&outcomes).filter(|(_, outcome)| **outcome == Outcome::Returned);
+        returned.extend(given_back.map(|((_, lent), _)| lent.name.clone()));
+        if !outcomes.contains(&Outcome::Failed) {
+            let _ = fs::remove_file(&note);
+        }
+    }
+    returned
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_note_tells_its_process_and_is_read_back() {
+        assert_eq!(owner(&note_of(7, "sb-7-left")), Some(7));
+        assert_eq!(owner(Path::new("/run/sb-7-switches")), None);
+        let setting = ("ipv6/conf/e0/accept_ra".to_owned(), "0".to_owned());
+        let lent = [
+            Lent { name: "e0".to_owned(), is_up: true, has_arp: true, settings: vec![setting] },
+            Lent { name: "e1".to_owned(), is_up: false, has_arp: true, settings: vec![] },
+        ];
+        let text = format!("home 42\nnamespace sb-7-left\n{}namespace sb-7-right\n{}", lent[0].to_lines(), lent[1].to_lines());
+        let [first, second] = lent;
+        let expected = vec![("sb-7-left".to_owned(), first), ("sb-7-right".to_owned(), second)];
+        assert_eq!(read_note(&text), (42, expected));
+    }
+}

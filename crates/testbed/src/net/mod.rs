@@ -1,0 +1,15 @@
+//! What lies around a device on this machine: namespaces, links, interfaces, addresses, cores, sysctls. Nothing here starts a device.
+
+pub mod existing;
+mod hosts;
+pub mod interfaces;
+pub mod namespace;
+mod sweep;
+mod sysctls;
+pub mod topology;
+
+pub use hosts::Hosts;
+pub use interfaces::Interfaces;
+pub use sweep::sweep;
+pub(crate) use sysctls::HostSwitches;
+pub use topology::{Cores, Topology};

@@ -1,0 +1,140 @@
+//! Network namespaces of our own: made, and removed with everything in them. Their names tell whose they are: `sb-<pid>-<role>`.
+
+use crate::exec::{Shell, TestbedError, kill, warn};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// A namespace that goes when this is dropped, with the processes in it.
+#[derive(Debug)]
+pub struct Namespace {
+    name: String,
+    shell: Shell,
+}
+
+/// The name of this process's namespace for a role. `run` tells several testbeds of one process apart.
+pub fn name(run: &str, role: &str) -> String {
+    match run {
+        "" => format!("sb-{}-{role}", std::process::id()),
+        run => format!("sb-{}-{run}-{role}", std::process::id()),
+    }
+}
+
+impl Namespace {
+    /// Makes a namespace with its loopback up.
+    pub fn new(shell: &Shell, name: &str) -> Result<Self, TestbedError> {
+        let namespace = Self::made_by(&["ip", "netns", "add", name], shell, name)?;
+        namespace.shell().line("ip link set lo up")?;
+        Ok(namespace)
+    }
+
+    /// Makes it by a command. One that was cut may have made it; what was there before is not ours to remove.
+    fn made_by(words: &[&str], shell: &Shell, name: &str) -> Result<Self, TestbedError> {
+        let was_there = exists(name);
+        let made = || Self { name: name.to_owned(), shell: shell.clone() };
+        let outcome = shell.run(words).map(|_| made());
+        outcome.inspect_err(|_| {
+            if !was_there && exists(name) {
+                drop(made());
+            }
+        })
+    }
+
+    /// Its name, as under /run/netns.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// A shell inside.
+    pub fn shell(&self) -> Shell {
+        self.shell.within(&self.name)
+    }
+}
+
+impl Drop for Namespace {
+    fn drop(&mut self) {
+        if let Err(error) = remove(&self.shell, &self.name) {
+            warn(&format!("namespace {} is still there", self.name), &error);
+        }
+    }
+}
+
+/// Returns whether there is a namespace of this name.
+fn exists(name: &str) -> bool {
+    Path::new("/run/netns").join(name).exists()
+}
+
+/// Ends the processes inside and removes the namespace.
+pub(super) fn remove(shell: &Shell, name: &str) -> Result<(), TestbedError> {
+    let shell = &shell.for_undoing();
+    // For who replays the transcript: a namespace lives as long as a process in it. One may end by itself just then.
+    shell.transcript().line(&format!("ip netns pids {name} | xargs -r kill || true"));
+    for signal in ["TERM", "KILL"] {
+        let pids = pids(shell, name);
+        if pids.is_empty() {
+            break;
+        }
+        kill(signal, &pids);
+        let end = Instant::now() + Duration::from_millis(500);
+        while !self::pids(shell, name).is_empty() && Instant::now() < end {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+    shell.run(&["ip", "netns", "del", name]).map(drop)
+}
+
+fn pids(shell: &Shell, name: &str) -> Vec<String> {
+    let printed = shell.look(&["ip", "netns", "pids", name]).unwrap_or_default();
+    printed.split_whitespace().map(str::to_owned).collect()
+}
+
+/// Namespaces of sixbench runs that are gone: killed before they could undo their testbed.
+pub fn stale() -> Vec<String> {
+    let Ok(entries) = std::fs::read_dir("/run/netns") else { return Vec::new() };
+    let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    names.filter(|name| owner(name).is_some_and(|pid| !Path::new(&format!("/proc/{pid}")).exists())).collect()
+}
+
+/// The process a namespace's name says it belongs to.
+fn owner(name: &str) -> Option<u32> {
+    name.strip_prefix("sb-")?.split('-').next()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    #[test]
+    fn a_namespace_whose_making_was_interrupted_is_removed() {
+        let stop = Arc::new(AtomicBool::new(false));
+        let (shell, name) = (Shell::new().stopped_by(stop.clone()), name("cut", "dut"));
+        let script = format!("ip netns add {name}; sleep 60");
+        std::thread::scope(|scope| {
+            let making = scope.spawn(|| Namespace::made_by(&["sh", "-c", &script], &shell, &name).map(drop));
+            while !exists(&name) && !making.is_finished() {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            stop.store(true, Ordering::Relaxed);
+            assert!(matches!(making.join().expect("no panic"), Err(TestbedError::Interrupted)), "these tests need root");
+        });
+        assert!(!exists(&name));
+    }
+
+    #[test]
+    fn a_namespace_that_was_there_before_is_left_alone() {
+        let (shell, name) = (Shell::new(), name("there", "dut"));
+        let _namespace = Namespace::new(&shell, &name).expect("a namespace (these tests need root)");
+        let error = Namespace::new(&shell, &name).expect_err("refused").to_string();
+        assert!(error.contains("File exists"), "{error}");
+        assert!(exists(&name));
+    }
+
+    #[test]
+    fn a_name_tells_its_process() {
+        assert_eq!(owner(&name("", "dut")), Some(std::process::id()));
+        assert_eq!(owner(&name("t1", "dut")), Some(std::process::id()));
+        assert_eq!(owner("sb-mine"), None);
+        assert_eq!(owner("dut"), None);
+    }
+}

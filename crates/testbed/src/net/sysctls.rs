@@ -1,0 +1,229 @@
+//! Switches of this machine that a device needs otherwise, such as the size of the kernel's connection tracking table. All processes share them:
+//! each is written once, two devices at once must want the same, and what was there before comes back when the last of them is gone. A run
+//! that is killed leaves a note of it for the next sweep.
+
+use crate::exec::{Shell, TestbedError, is_alive, warn};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+/// A switch that devices of this process use now.
+struct Used {
+    before: String,
+    value: String,
+    users: u32,
+}
+
+static USED: Mutex<BTreeMap<String, Used>> = Mutex::new(BTreeMap::new());
+
+/// A device's switches; given back when this is dropped.
+#[derive(Debug)]
+pub(crate) struct HostSwitches {
+    files: Vec<String>,
+    shell: Shell,
+}
+
+impl HostSwitches {
+    /// Writes each value to its file.
+    ///
+    /// # Errors
+    /// A switch that cannot be written, or that another device of this process wants otherwise.
+    pub(crate) fn write(wanted: &[(String, String)], shell: &Shell) -> Result<Self, TestbedError> {
+        let mut switches = Self { files: Vec::new(), shell: shell.clone() };
+        for (file, value) in wanted {
+            take((file, value), shell, || shell.set(file, value))?;
+            switches.files.push(file.clone());
+        }
+        Ok(switches)
+    }
+}
+
+/// Counts one more user of a switch; the first writes it, by `write`.
+fn take(
+    (file, value): (&str, &str),
+    shell: &Shell,
+    write: impl FnOnce() -> Result<(), TestbedError>,
+) -> Result<(), TestbedError> {
+    let mut used = USED.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(other) = used.get_mut(file) {
+        if other.value != value {
+            return Err(TestbedError::Other(format!(
+                "two devices want {file} at once, one {} and one {value}: it is the whole machine's; measure them one after the other \
+                 (without `interleave`), or with the same `table-size`",
+                other.value
+            )));
+        }
+        other.users += 1;
+        return Ok(());
+    }
+    let found = shell.look(&["cat", file])?.trim().to_owned();
+    // What another run has changed, and will set back, is not what was there before.
+    let before = noted_by_others(file).unwrap_or_else(|| found.clone());
+    used.insert(file.to_owned(), Used { before, value: value.to_owned(), users: 1 });
+    let written = note(&used, shell).and_then(|()| write());
+    written.inspect_err(|_| {
+        used.remove(file);
+        restore_if_changed(shell, file, &found);
+    })
+}
+
+/// Sets a switch back whose writing ended with an error: a command that was cut may have written it.
+fn restore_if_changed(shell: &Shell, file: &str, found: &str) {
+    if shell.for_undoing().look(&["cat", file]).is_ok_and(|now| now.trim() != found) {
+        restore(shell, file, found);
+    }
+}
+
+/// Writes down the values that the switches had before, for a process that finds this one gone.
+fn note(used: &BTreeMap<String, Used>, shell: &Shell) -> Result<(), TestbedError> {
+    if shell.is_rehearsal() {
+        return Ok(());
+    }
+    let path = note_of(std::process::id());
+    let lines: String = used.iter().map(|(file, used)| format!("{file} {}\n", used.before)).collect();
+    let written = if lines.is_empty() { std::fs::remove_file(&path).or(Ok(())) } else { std::fs::write(&path, lines) };
+    written.map_err(TestbedError::file("write", &path))
+}
+
+/// A directory that only root can write to: a note of another user could make root write to any file.
+const NOTES: &str = "/run";
+
+fn note_of(process: u32) -> PathBuf {
+    Path::new(NOTES).join(format!("sb-{process}-switches"))
+}
+
+impl Drop for HostSwitches {
+    fn drop(&mut self) {
+        let mut used = USED.lock().unwrap_or_else(PoisonError::into_inner);
+        for file in self.files.iter().rev() {
+            let Some(switch) = used.get_mut(file) else { continue };
+            switch.users -= 1;
+            if switch.users == 0 {
+                restore(&self.shell, file, &switch.before);
+                used.remove(file);
+            }
+        }
+        if let Err(error) = note(&used, &self.shell) {
+            warn("the note of switches to be set back is still there", &error);
+        }
+    }
+}
+
+fn restore(shell: &Shell, file: &str, before: &str) {
+    if before.is_empty() {
+        return;
+    }
+    if let Err(error) = shell.for_undoing().set(file, before) {
+        warn(&format!("cannot set {file} back to {before}"), &error);
+    }
+}
+
+/// Sets back what processes that are gone have left, unless one that is still there uses it.
+pub(crate) fn sweep(shell: &Shell) {
+    for (note, _) in notes().into_iter().filter(|(_, process)| !is_alive(*process)) {
+        for (file, before) in lines_of(&note) {
+            let is_switch = file.starts_with("/proc/sys/") || file.starts_with("/sys/");
+            if is_switch && noted_by_others(&file).is_none() {
+                restore(shell, &file, &before);
+            }
+        }
+        let _ = std::fs::remove_file(&note);
+    }
+}
+
+/// Returns the value that a switch had before another process, one that still runs, changed it.
+fn noted_by_others(file: &str) -> Option<String> {
+    let others = notes().into_iter().filter(|(_, process)| *process != std::process::id() && is_alive(*process));
+    let mut lines = others.flat_map(|(note, _)| lines_of(&note));
+    lines.find_map(|(noted, before)| (noted == file).then_some(before))
+}
+
+/// All notes, each with its process.
+fn notes() -> Vec<(PathBuf, u32)> {
+    let entries = std::fs::read_dir(NOTES).into_iter().flatten();
+    entries.filter_map(|entry| entry.ok()).filter_map(|entry| Some((entry.path(), owner(&entry.path())?))).collect()
+}
+
+/// Files with what was in them.
+fn lines_of(note: &Path) -> Vec<(String, String)> {
+    let text = std::fs::read_to_string(note).unwrap_or_default();
+    let pairs = text.lines().filter_map(|line| line.split_once(' '));
+    pairs.map(|(file, before)| (file.to_owned(), before.to_owned())).collect()
+}
+
+/// Returns the number of the process that wrote the note.
+fn owner(path: &Path) -> Option<u32> {
+    path.file_name()?.to_str()?.strip_prefix("sb-")?.strip_suffix("-switches")?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The notes of a process are one file.
+    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+    fn wanted(file: &Path, value: &str) -> [(String, String); 1] {
+        [(file.display().to_string(), value.to_owned())]
+    }
+
+    #[test]
+    fn a_switch_comes_back_when_its_last_user_is_gone_whatever_their_order() {
+        let _guard = ONE_AT_A_TIME.lock();
+        let file = std::env::temp_dir().join(format!("sixbench-switch-{}", std::process::id()));
+        std::fs::write(&file, "1\n").expect("a file");
+        let (shell, read) = (Shell::new(), || std::fs::read_to_string(&file).expect("a file").trim().to_owned());
+        let first = HostSwitches::write(&wanted(&file, "2"), &shell).expect("written");
+        let second = HostSwitches::write(&wanted(&file, "2"), &shell).expect("shared");
+        let error = HostSwitches::write(&wanted(&file, "3"), &shell).expect_err("refused").to_string();
+        assert!(error.contains("one 2 and one 3") && error.contains("same `table-size`"), "{error}");
+        let left = std::fs::read_to_string(note_of(std::process::id())).expect("a note");
+        assert!(left.contains(&format!("{} 1\n", file.display())), "{left}");
+        drop(first);
+        assert_eq!(read(), "2");
+        drop(second);
+        assert_eq!(read(), "1");
+        assert!(!note_of(std::process::id()).exists());
+        std::fs::remove_file(&file).expect("removed");
+    }
+
+    #[test]
+    fn a_switch_whose_writing_was_interrupted_is_set_back_where_it_was_written() {
+        let _guard = ONE_AT_A_TIME.lock();
+        let path = std::env::temp_dir().join(format!("sixbench-cut-switch-{}", std::process::id()));
+        let (shell, file) = (Shell::new(), path.display().to_string());
+        for left_by_the_command in ["1\n", "2\n"] {
+            std::fs::write(&path, "1\n").expect("a file");
+            let cut = || {
+                std::fs::write(&path, left_by_the_command).expect("written");
+                Err(TestbedError::Interrupted)
+            };
+            assert!(matches!(take((&file, "2"), &shell, cut), Err(TestbedError::Interrupted)));
+            assert_eq!(std::fs::read_to_string(&path).expect("a file"), "1\n");
+        }
+        assert!(USED.lock().unwrap_or_else(PoisonError::into_inner).is_empty());
+        std::fs::remove_file(&path).expect("removed");
+        std::fs::remove_file(note_of(std::process::id())).expect("a note until the drop of the device's switches");
+    }
+
+    #[test]
+    fn what_another_run_has_changed_is_not_what_was_there_before() {
+        let _guard = ONE_AT_A_TIME.lock();
+        // A process that lives, and is not this one.
+        let other = note_of(1);
+        let file = std::env::temp_dir().join(format!("sixbench-shared-switch-{}", std::process::id()));
+        std::fs::write(&file, "2\n").expect("a file");
+        std::fs::write(&other, format!("{} 1\n", file.display())).expect("a note");
+        let switches = HostSwitches::write(&wanted(&file, "5"), &Shell::new()).expect("written");
+        drop(switches);
+        assert_eq!(std::fs::read_to_string(&file).expect("a file").trim(), "1");
+        std::fs::remove_file(&other).expect("removed");
+        std::fs::remove_file(&file).expect("removed");
+    }
+
+    #[test]
+    fn a_note_tells_its_process() {
+        assert_eq!(owner(&note_of(7)), Some(7));
+        assert_eq!(owner(Path::new("/run/sb-7-dut")), None);
+    }
+}

@@ -1,0 +1,257 @@
+//! Namespaces of the tester and of one or more DUTs, joined in a row by veth pairs: every DUT has a `left` and a `right` interface, and the
+//! tester the ends of the row.
+//!
+//! Where the DUT's work runs decides what is measured: by default a veth's receiver runs in the sender's processor time, so that an overloaded
+//! DUT cannot be told from a slow tester. So the DUT's interfaces hand their frames to cores of the DUT's own (RPS).
+
+use super::namespace::{Namespace, name};
+use crate::exec::{Shell, TestbedError};
+use std::net::Ipv6Addr;
+
+/// The names of the interfaces, the same in both namespaces.
+pub const LINKS: [&str; 2] = ["left", "right"];
+
+/// Kernel switches of a device under /proc/sys/net, before its links exist, so that they hold for each of them: it forwards; no duplicate
+/// address detection, no reverse path filter.
+pub(crate) const SWITCHES: [(&str, &str); 6] = [
+    ("ipv4/ip_forward", "1"),
+    ("ipv6/conf/all/forwarding", "1"),
+    ("ipv4/conf/all/rp_filter", "0"),
+    ("ipv4/conf/default/rp_filter", "0"),
+    ("ipv6/conf/default/accept_dad", "0"),
+    ("ipv6/conf/default/router_solicitations", "0"),
+];
+
+/// The tester's cores and the DUT's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cores {
+    /// The tester's threads.
+    pub tester: Vec<u32>,
+    /// The DUT: its softirqs and its processes.
+    pub dut: Vec<u32>,
+}
+
+impl Cores {
+    /// Divides the `allowed` cores: the DUT gets the upper half, at least one; a single core must serve both.
+    pub fn divide(allowed: &[u32]) -> Self {
+        let half = allowed.len() / 2;
+        match allowed {
+            [] => Self { tester: vec![], dut: vec![] },
+            [one] => Self { tester: vec![*one], dut: vec![*one] },
+            _ => Self { tester: allowed[..half.min(4)].to_vec(), dut: allowed[half..].to_vec() },
+        }
+    }
+
+    /// Those of device `index` of so many in a row: as many for each, where there are enough; else all share all.
+    pub fn of_device(&self, index: usize, devices: usize) -> Self {
+        match self.dut.len() / devices.max(1) {
+            0 => self.clone(),
+            each => Self { dut: self.dut[index * each..(index + 1) * each].to_vec(), tester: self.tester.clone() },
+        }
+    }
+
+    /// Returns whether each of that many devices in a row can have cores of its own.
+    pub fn are_enough_for(&self, devices: usize) -> bool {
+        self.dut.len() >= devices
+    }
+
+    /// Returns whether tester and DUT share a core.
+    pub fn are_shared(&self) -> bool {
+        self.tester.iter().any(|core| self.dut.contains(core))
+    }
+}
+
+/// The built testbed. Dropping it removes everything.
+#[derive(Debug)]
+pub struct Topology {
+    /// The namespaces of the devices, from left to right, at least one.
+    duts: Vec<Namespace>,
+    tester: Namespace,
+    cores: Cores,
+}
+
+impl Topology {
+    /// Builds it for one device. `run` tells several testbeds of one process apart; `mtu` in octets of layer 3.
+    pub fn build(shell: &Shell, run: &str, cores: Cores, mtu: u32) -> Result<Self, TestbedError> {
+        Self::build_chain(shell, run, cores, mtu, 1)
+    }
+
+    /// Builds it for so many devices in a row, the right link of one being the left link of the next (RFC 8219 section 4.2: dual DUT).
+    pub fn build_chain(shell: &Shell, run: &str, cores: Cores, mtu: u32, devices: usize) -> Result<Self, TestbedError> {
+        shell.transcript().comment(&format!("the tester's namespace and {devices} of devices, joined in a row"));
+        let tester = Namespace::new(shell, &name(run, "tester"))?;
+        let named = (0..devices.max(1)).map(|index| name(run, &dut_role(index)));
+        let duts = named.map(|name| Namespace::new(shell, &name)).collect::<Result<Vec<_>, _>>()?;
+        let topology = Self { duts, tester, cores };
+        topology.quiet()?;
+        topology.join(shell, mtu)?;
+        for (index, dut) in topology.duts.iter().enumerate() {
+            let cores = topology.cores.of_device(index, topology.duts.len());
+            for (link, mac) in LINKS.into_iter().zip(dut_macs(index)) {
+                open_dut_end(dut, &cores.dut, link, &mac)?;
+            }
+        }
+        Ok(topology)
+    }
+
+    /// The namespace of the first DUT.
+    pub fn dut(&self) -> &Namespace {
+        &self.duts[0]
+    }
+
+    /// The namespaces of all DUTs, from left to right.
+    pub fn duts(&self) -> &[Namespace] {
+        &self.duts
+    }
+
+    /// The namespace of the tester's ports.
+    pub fn tester(&self) -> &Namespace {
+        &self.tester
+    }
+
+    /// Returns the cores of the tester and of the DUT.
+    pub fn cores(&self) -> &Cores {
+        &self.cores
+    }
+
+    /// Returns a description of the layout for the report, one sentence each.
+    pub fn layout(&self) -> Vec<String> {
+        let list = |cores: &[u32]| cores.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
+        let mut layout = vec![
+            match self.duts.len() {
+                1 => {
+                    "tester and DUT are network namespaces of one kernel, joined by two veth pairs; offloads are off".to_owned()
+                }
+                devices => format!(
+                    "tester and {devices} DUTs are network namespaces of one kernel, joined in a row by veth pairs; offloads are off"
+                ),
+            },
+            format!("the tester's threads run on core {}", list(&self.cores.tester)),
+            format!(
+                "the DUT's interfaces hand received frames to core {} (RPS), where its processes are pinned, too; \
+                 the last step, into the tester's ring, is taken there as well",
+                list(&self.cores.dut)
+            ),
+        ];
+        if self.duts.len() > 1 {
+            layout.push(match self.cores.are_enough_for(self.duts.len()) {
+                true => "each device in the row has as many of these cores for itself".to_owned(),
+                false => "the devices in the row share these cores".to_owned(),
+            });
+        }
+        if self.cores.are_shared() {
+            layout.push("tester and DUT share a core: the figures show what both together can do".to_owned());
+        }
+        layout
+    }
+
+    fn quiet(&self) -> Result<(), TestbedError> {
+        let tester = self.tester.shell();
+        tester.transcript().comment("DUTs forward; no duplicate address detection, no reverse path filter");
+        for dut in self.duts.iter().map(Namespace::shell) {
+            SWITCHES.iter().try_for_each(|(key, value)| dut.set(&format!("/proc/sys/net/{key}"), value))?;
+        }
+        // The tester answers for its addresses itself; its kernel must send nothing on the links.
+        tester.set("/proc/sys/net/ipv6/conf/default/disable_ipv6", "1")
+    }
+
+    /// Joins the tester, the devices and the tester again in a row, each with the next.
+    fn join(&self, shell: &Shell, mtu: u32) -> Result<(), TestbedError> {
+        let [left, right] = LINKS;
+        let (first, last) = (&self.duts[0], &self.duts[self.duts.len() - 1]);
+        join(shell, [left, left], [self.tester.name(), first.name()], mtu)?;
+        for pair in self.duts.windows(2) {
+            join(shell, [right, left], [pair[0].name(), pair[1].name()], mtu)?;
+        }
+        join(shell, [right, right], [self.tester.name(), last.name()], mtu)?;
+        for link in LINKS {
+            self.tester.shell().line(&format!("ip link set {link} arp off"))?;
+            self.tester.shell().line(&format!("ip link set {link} up"))?;
+        }
+        Ok(())
+    }
+}
+
+/// A DUT's end: its work goes to that DUT's cores.
+fn open_dut_end(dut: &Namespace, cores: &[u32], link: &str, mac: &str) -> Result<(), TestbedError> {
+    let dut = dut.shell();
+    dut.line(&format!("ip link set {link} address {mac}"))?;
+    dut.set(&receive_queue(link), &mask(cores))?;
+    dut.line(&format!("ip link set {link} up"))?;
+    // Without one, the kernel sends no solicitation for frames it forwards, and drops a neighbour 8 s after its last message.
+    dut.line(&format!("ip address add {}/64 dev {link} nodad", link_local(link))).map(drop)
+}
+
+/// Returns the link-local address of a device's interface. Each of two devices on one link has its own.
+pub(crate) fn link_local(link: &str) -> Ipv6Addr {
+    Ipv6Addr::new(0xfe80, 0, 0, 0, 0, 0, 0, if link == LINKS[0] { 1 } else { 3 })
+}
+
+/// Returns the role in the name of a device's namespace.
+fn dut_role(index: usize) -> String {
+    if index == 0 { "dut".to_owned() } else { format!("dut{}", index + 1) }
+}
+
+/// Hardware addresses of a device's interfaces, the same in every run; locally administered.
+fn dut_macs(index: usize) -> [String; 2] {
+    [1, 2].map(|end| format!("02:73:62:00:{index:02x}:{end:02x}"))
+}
+
+/// A link between two namespaces, with its name in either, without offloads: every frame is one that a wire could carry.
+pub(crate) fn join(shell: &Shell, links: [&str; 2], namespaces: [&str; 2], mtu: u32) -> Result<(), TestbedError> {
+    let ([link, other_link], [one, other]) = (links, namespaces);
+    shell.line(&format!("ip link add {link} netns {one} type veth peer name {other_link} netns {other}"))?;
+    for (namespace, link) in namespaces.into_iter().zip(links) {
+        let inside = shell.within(namespace);
+        inside.line(&format!("ethtool -K {link} tx off rx off tso off gso off gro off"))?;
+        inside.line(&format!("ip link set {link} mtu {mtu} addrgenmode none"))?;
+    }
+    Ok(())
+}
+
+/// Returns the file that tells the kernel which cores process the frames that an interface receives.
+pub(crate) fn receive_queue(link: &str) -> String {
+    format!("/sys/class/net/{link}/queues/rx-0/rps_cpus")
+}
+
+/// Cores as the kernel reads a CPU mask.
+pub(crate) fn mask(cores: &[u32]) -> String {
+    let mut words = vec![0u32; cores.iter().max().map_or(1, |core| *core as usize / 32 + 1)];
+    for core in cores {
+        words[*core as usize / 32] |= 1 << (core % 32);
+    }
+    words.iter().rev().map(|word| format!("{word:x}")).collect::<Vec<_>>().join(",")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_cores_are_one_each_and_eight_are_four_each() {
+        let cores = Cores::divide(&[0, 1]);
+        assert_eq!((cores.tester, cores.dut), (vec![0], vec![1]));
+        let cores = Cores::divide(&[0, 1, 2, 3, 4, 5, 6, 7]);
+        assert_eq!((cores.tester, cores.dut), (vec![0, 1, 2, 3], vec![4, 5, 6, 7]));
+        assert!(Cores::divide(&[3]).are_shared());
+    }
+
+    #[test]
+    fn devices_in_a_row_have_as_many_cores_each_and_share_what_does_not_suffice() {
+        let of = |dut: &[u32], devices| {
+            let cores = Cores { tester: vec![0], dut: dut.to_vec() };
+            (0..devices).map(|index| cores.of_device(index, devices).dut).collect::<Vec<_>>()
+        };
+        assert_eq!(of(&[1, 2, 3, 4], 2), [[1, 2], [3, 4]]);
+        assert_eq!(of(&[1, 2, 3], 2), [[1], [2]], "the third would make one of them the stronger");
+        assert_eq!(of(&[1], 2), [[1], [1]]);
+        assert_eq!(of(&[1, 2], 1), [[1, 2]]);
+    }
+
+    #[test]
+    fn masks_are_hexadecimal_words_from_the_highest_core_down() {
+        assert_eq!(mask(&[1]), "2");
+        assert_eq!(mask(&[4, 5, 6, 7]), "f0");
+        assert_eq!(mask(&[0, 33]), "2,1");
+    }
+}

@@ -1,0 +1,22 @@
+//! Recipes: devices under test as TOML data. A new DUT needs no Rust: `recipes/README.md` tells how to write one.
+
+mod built_in;
+mod chain;
+mod definition;
+mod dns;
+mod host;
+mod library;
+mod name;
+mod state;
+mod subscribers;
+mod system;
+mod traffic;
+
+pub use definition::{ConfigFile, Host, KnownDefect, Need, Recipe, Step, Technology, Translation};
+pub use dns::Dns;
+pub use library::Library;
+pub use name::{check_name, check_reference};
+pub use state::{HostSwitch, Pool, PoolPorts, Side, State};
+pub use subscribers::{MapRule, SixRd, Softwires, Subscribers};
+pub use system::System;
+pub use traffic::{Ends, Link, Outer, Traffic};
