@@ -12,7 +12,7 @@ use crate::profile;
 use crate::run::store::make_directory;
 use crate::run::{Session, Site, Wanted, owner, stop};
 use crate::view::verdict_word;
-use sixbench_method::plan::{Measure, Plan, Profile, ResponseTime, Stateful, Test, Traffic};
+use sixbench_method::plan::{Measure, Plan, Profile, ResponseTime, Stateful, Test, TrafficSettings};
 use sixbench_method::terms::{FrameRate, LossRatio};
 use sixbench_method::trial::{Delay, DirectionResult, Exchange, Shape, TrialResult, TrialSpec, Verdict};
 use sixbench_testbed::{Recipe, Shell, namespace};
@@ -104,7 +104,7 @@ fn one_test(arguments: &args::Trial) -> Result<Loaded, Failed> {
         directions: arguments.directions,
         foreground: arguments.background,
         measure: measure(arguments),
-        traffic: Traffic { subscribers, payload: arguments.payload, ..Traffic::RFC_4814 },
+        traffic: TrafficSettings { subscribers, payload: arguments.payload, ..TrafficSettings::RFC_4814 },
         stateful: arguments.connections.map(|n| Stateful::new(n, arguments.phase_1_rate, PHASE_1_TIMEOUT_NS)),
         ..Test::of("trial", &arguments.dut)
     };

@@ -3,7 +3,7 @@
 use sixbench_engine::dns::names::{Domain, NamePopulation};
 use sixbench_engine::dns::zone_file;
 use sixbench_engine::dns::{AuthorityEnd, DnsEnds, DnsSettings, ExpectedAnswers};
-use sixbench_method::plan::{Dns, DnsRole, Test, TrialSettings};
+use sixbench_method::plan::{DnsRole, DnsTest, Test, TrialSettings};
 use sixbench_testbed::recipe::{Recipe, Technology};
 use sixbench_testbed::{Library, Zone};
 use sixbench_wire::Prefix6052;
@@ -13,7 +13,12 @@ use std::net::SocketAddr;
 const AUTHORITY_PORT: u16 = 53;
 
 /// Returns the ends and the settings of a DNS test: what is asked, and how.
-pub(super) fn job(recipe: &Recipe, test: &Test, dns: &Dns, settings: TrialSettings) -> Result<(DnsEnds, DnsSettings), String> {
+pub(super) fn job(
+    recipe: &Recipe,
+    test: &Test,
+    dns: &DnsTest,
+    settings: TrialSettings,
+) -> Result<(DnsEnds, DnsSettings), String> {
     check(recipe, test, dns, settings)?;
     let port = recipe.dns.as_ref().map_or(53, |dns| dns.port);
     let (left, right) = (recipe.foreground.left, recipe.foreground.right);
@@ -29,7 +34,7 @@ pub(super) fn job(recipe: &Recipe, test: &Test, dns: &Dns, settings: TrialSettin
     Ok((ends, dns_settings(recipe, dns, settings)?))
 }
 
-fn dns_settings(recipe: &Recipe, dns: &Dns, settings: TrialSettings) -> Result<DnsSettings, String> {
+fn dns_settings(recipe: &Recipe, dns: &DnsTest, settings: TrialSettings) -> Result<DnsSettings, String> {
     let prefix = recipe.dns.as_ref().and_then(|dns| dns.prefix).map(|prefix| prefix.to_string().parse::<Prefix6052>());
     let prefix = prefix.transpose().map_err(|e| format!("recipe {}: [dns]: {e}", recipe.name))?;
     let population = NamePopulation { with_aaaa: dns.with_aaaa };
@@ -54,7 +59,7 @@ fn dns_settings(recipe: &Recipe, dns: &Dns, settings: TrialSettings) -> Result<D
     })
 }
 
-fn check(recipe: &Recipe, test: &Test, dns: &Dns, settings: TrialSettings) -> Result<(), String> {
+fn check(recipe: &Recipe, test: &Test, dns: &DnsTest, settings: TrialSettings) -> Result<(), String> {
     let fits = match dns.role {
         DnsRole::Dns64 => recipe.technology == Technology::Dns64,
         DnsRole::Authority => recipe.technology == Technology::DnsAuthority,
@@ -86,13 +91,13 @@ pub(crate) fn authority<'l>(library: &'l Library, test: &Test) -> Result<Option<
 
 /// Returns the zone a server is set up for: its domain and, for an authority, its zone file. A rehearsal leaves the zone file
 /// out.
-pub(crate) fn zone(dns: &Dns, is_rehearsal: bool) -> Result<Zone, String> {
+pub(crate) fn zone(dns: &DnsTest, is_rehearsal: bool) -> Result<Zone, String> {
     let is_in_a_file = dns.role == DnsRole::Authority || dns.authority.is_some();
     let text = if is_in_a_file && !is_rehearsal { Some(zone_text(dns)?.into()) } else { None };
     Ok(Zone { domain: dns.domain.clone(), text, authority_port: AUTHORITY_PORT })
 }
 
-fn zone_text(dns: &Dns) -> Result<String, String> {
+fn zone_text(dns: &DnsTest) -> Result<String, String> {
     let population = NamePopulation { with_aaaa: dns.with_aaaa };
     let zone = sixbench_engine::dns::authority::AddressZone { domain: Domain::new(&dns.domain)?, population, ttl_s: dns.ttl_s };
     let mut text = Vec::new();
@@ -101,8 +106,8 @@ fn zone_text(dns: &Dns) -> Result<String, String> {
 }
 
 /// Returns a text that tells apart the servers of one recipe: it holds all that is in their configuration.
-pub(crate) fn server_of(dns: &Dns) -> String {
-    let Dns { domain, names, with_aaaa, ttl_s, authority, .. } = dns;
+pub(crate) fn server_of(dns: &DnsTest) -> String {
+    let DnsTest { domain, names, with_aaaa, ttl_s, authority, .. } = dns;
     match (dns.role, authority) {
         (DnsRole::Dns64, None) => domain.clone(),
         (DnsRole::Dns64, Some(authority)) => format!("{domain} {authority} {names} {with_aaaa} {ttl_s}"),

@@ -3,7 +3,7 @@
 use super::Clause;
 use super::traffic::{series, siblings};
 use super::words::{SECOND, count, list, seconds};
-use crate::measures::Sending;
+use crate::measures::SendingTime;
 use crate::plan::{Flows, Plan, SeriesBy, Test};
 
 const SIMULTANEOUS: &str = "RFC 8219 section 10.2.1";
@@ -69,8 +69,8 @@ fn incremental(plan: &Plan, test: &Test, flows: Flows) -> Vec<Clause> {
 /// Returns the duration of the measurement with one flow, nanoseconds.
 fn duration_ns(plan: &Plan, test: &Test) -> u64 {
     match test.measure.sending() {
-        Sending::AsPlanned | Sending::UntilConnected => plan.trial.duration_ns,
-        Sending::For(ns) | Sending::AtMost(ns) => ns,
+        SendingTime::AsPlanned | SendingTime::UntilConnected => plan.trial.duration_ns,
+        SendingTime::For(ns) | SendingTime::AtMost(ns) => ns,
     }
 }
 

@@ -3,7 +3,7 @@
 use super::Clause;
 use super::words::{count, list, missing_sizes};
 use crate::measures::TrafficRequirements;
-use crate::plan::{AddressPart, Order, Plan, Ports, Range, SeriesBy, Test};
+use crate::plan::{AddressPart, Plan, Ports, SeriesBy, Test, ValueOrder, ValueRange};
 use crate::terms::{Direction, Directions, FrameSize};
 
 /// Sizes of RFC 5180 section 5.1.1; RFC 8219 section 5.1.1 puts 84 in the place of 64.
@@ -111,7 +111,7 @@ fn mixes(plan: &Plan, test: &Test) -> Option<Clause> {
 fn ports(plan: &Plan, test: &Test) -> Vec<Clause> {
     const SECTION: &str = "RFC 4814 section 4.5";
     let loaded: Vec<Ports> = test.directions.each().iter().map(|&direction| ports_of(test, direction)).collect();
-    let ranges = |of: fn(&Ports) -> Range| list(deduplicated(loaded.iter().map(|ports| range(of(ports)))));
+    let ranges = |of: fn(&Ports) -> ValueRange| list(deduplicated(loaded.iter().map(|ports| range(of(ports)))));
     let is_random = loaded.iter().all(|ports| is_random(ports.source) && is_random(ports.destination));
     let orders = loaded.iter().flat_map(|ports| [word(ports.source.order), word(ports.destination.order)]);
     let mut orders = format!("{}, seed {}", list(deduplicated(orders)), plan.seed);
@@ -119,7 +119,7 @@ fn ports(plan: &Plan, test: &Test) -> Vec<Clause> {
         // The section makes an exception where a test requires specific numbers; a number of flows is such a requirement.
         orders += &format!("; drawn once for each of {}", count(u64::from(flows.count), "flow"));
     }
-    let are = |of: fn(&Ports) -> Range| loaded.iter().all(|ports| covers(of(ports), of(&Ports::RFC_4814)));
+    let are = |of: fn(&Ports) -> ValueRange| loaded.iter().all(|ports| covers(of(ports), of(&Ports::RFC_4814)));
     vec![
         Clause::should(SECTION, "pseudorandom, uniformly distributed ports", orders, is_random),
         Clause::should(SECTION, "destination ports from 1 to 49151", ranges(|p| p.destination), are(|p| p.destination)),
@@ -134,28 +134,28 @@ fn ports_of(test: &Test, direction: Direction) -> Ports {
     }
 }
 
-fn is_random(range: Range) -> bool {
-    range.order == Order::Pseudorandom
+fn is_random(range: ValueRange) -> bool {
+    range.order == ValueOrder::Pseudorandom
 }
 
 /// Returns whether `range` varies over all of `wanted` and nothing else.
-fn covers(range: Range, wanted: Range) -> bool {
-    range.order != Order::Fixed && (range.first, range.last) == (wanted.first, wanted.last)
+fn covers(range: ValueRange, wanted: ValueRange) -> bool {
+    range.order != ValueOrder::Fixed && (range.first, range.last) == (wanted.first, wanted.last)
 }
 
-fn range(range: Range) -> String {
+fn range(range: ValueRange) -> String {
     match range.order {
-        Order::Fixed => format!("{} alone", range.first),
+        ValueOrder::Fixed => format!("{} alone", range.first),
         _ => format!("{} to {}", range.first, range.last),
     }
 }
 
-fn word(order: Order) -> &'static str {
+fn word(order: ValueOrder) -> &'static str {
     match order {
-        Order::Fixed => "fixed",
-        Order::Increasing => "increasing",
-        Order::Decreasing => "decreasing",
-        Order::Pseudorandom => "pseudorandom",
+        ValueOrder::Fixed => "fixed",
+        ValueOrder::Increasing => "increasing",
+        ValueOrder::Decreasing => "decreasing",
+        ValueOrder::Pseudorandom => "pseudorandom",
     }
 }
 
@@ -208,7 +208,7 @@ fn networks(test: &Test) -> u16 {
 /// Asked where a device hashes addresses; a plan that lets addresses vary is for such a device.
 fn random_addresses(test: &Test) -> Option<Clause> {
     let parts: Vec<AddressPart> = [test.traffic.left_addresses, test.traffic.right_addresses].into_iter().flatten().collect();
-    let varying: Vec<Range> = parts.iter().map(|part| part.range).filter(|range| range.count() > 1).collect();
+    let varying: Vec<ValueRange> = parts.iter().map(|part| part.range).filter(|range| range.count() > 1).collect();
     let here = list(deduplicated(varying.iter().map(|range| word(range.order))));
     let is_met = varying.iter().copied().all(is_random);
     let asks = "randomly distributed IP addresses where the DUT may hash them";

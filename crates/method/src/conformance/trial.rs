@@ -2,7 +2,7 @@
 
 use super::Clause;
 use super::words::{SECOND, repetitions, seconds};
-use crate::measures::{Noun, Sending, theoretical};
+use crate::measures::{Noun, SendingTime, theoretical};
 use crate::plan::{Plan, SearchMethod, Test};
 use crate::search::Goal;
 use crate::terms::FrameRate;
@@ -32,7 +32,7 @@ pub(super) fn is_searched(test: &Test) -> bool {
 
 /// Returns whether the trials send frames for as long as the plan says.
 fn is_of_planned_frames(test: &Test) -> bool {
-    test.measure.sending() == Sending::AsPlanned && test.measure.info().noun == Noun::Frames
+    test.measure.sending() == SendingTime::AsPlanned && test.measure.info().noun == Noun::Frames
 }
 
 fn pauses(plan: &Plan, test: &Test) -> Vec<Clause> {

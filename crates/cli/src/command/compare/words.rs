@@ -136,7 +136,7 @@ mod tests {
     use super::*;
     use sixbench_method::comparison::{Missing, Order, Side, Subject, Unfit, Which, compare};
     use sixbench_method::measures::Outcome;
-    use sixbench_method::plan::{Dns, DnsRole, Point, Tcp};
+    use sixbench_method::plan::{DnsRole, DnsTest, Point, Tcp};
     use sixbench_method::repeat::Repetition;
     use sixbench_method::search::{Bracket, Limit};
     use sixbench_method::terms::{FrameRate, LossRatio};
@@ -178,7 +178,7 @@ mod tests {
         insta::assert_snapshot!(
             [
                 of(Measure::Throughput),
-                of(Measure::Dns(Dns::required(DnsRole::Dns64))),
+                of(Measure::Dns(DnsTest::required(DnsRole::Dns64))),
                 of(Measure::TcpEstablishmentRate(tcp)),
                 of(Measure::EstablishmentRate),
             ]
