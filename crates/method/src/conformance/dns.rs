@@ -79,7 +79,7 @@ fn procedure(plan: &Plan, test: &Test, dns: &DnsTest) -> Vec<Clause> {
         true => "a search; a trial passes only if every query had its right answer in time",
         false => "the first loss goal of the plan is not zero",
     };
-    let here = repetitions(test);
+    let actual = repetitions(test);
     vec![
         Clause::must(
             PROCEDURE,
@@ -89,7 +89,7 @@ fn procedure(plan: &Plan, test: &Test, dns: &DnsTest) -> Vec<Clause> {
         ),
         Clause::should(PROCEDURE, "trials of at least 60 s", seconds(duration_ns), duration_ns >= 60 * SECOND),
         Clause::should(PROCEDURE, "a timeout of no more than 1 s", seconds(dns.timeout_ns), dns.timeout_ns <= SECOND),
-        Clause::should(PROCEDURE, "at least 20 repetitions", here, test.repetitions.least() >= 20),
+        Clause::should(PROCEDURE, "at least 20 repetitions", actual, test.repetitions.least() >= 20),
         Clause::should(PROCEDURE, "median, 1st and 99th percentile are calculated", "all three, with their number", true),
     ]
 }
@@ -99,13 +99,13 @@ fn names(plan: &Plan, test: &Test, dns: &DnsTest) -> Vec<Clause> {
     let (cached, with_aaaa) = (dns.cached, dns.with_aaaa);
     let (different, are_different) = different(plan, dns);
     let required = required(plan, test);
-    let here = match required {
+    let actual = match required {
         Some(other) if other.name == test.name => "this test".to_owned(),
         Some(other) => format!("measured by {}", other.name),
         None => "the plan has no such test of this server".to_owned(),
     };
     let mut clauses =
-        vec![Clause::must(PROCEDURE, "0 % cached and 0 % with an AAAA record is tested", here, required.is_some())];
+        vec![Clause::must(PROCEDURE, "0 % cached and 0 % with an AAAA record is tested", actual, required.is_some())];
     clauses.push(match cached {
         0 => Clause::must(PROCEDURE, "all queries contain different names", different, are_different),
         _ => Clause::may(

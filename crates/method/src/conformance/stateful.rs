@@ -90,8 +90,8 @@ pub(crate) fn establishment_rate(plan: &Plan, test: &Test) -> Vec<Clause> {
 /// Connection tear-down rate.
 pub(crate) fn tear_down_rate(test: &Test) -> Vec<Clause> {
     let Some(stateful) = &test.stateful else { return Vec::new() };
-    let here = format!("{}, by the recipe's command, its start included", count(stateful.connections, "connection"));
-    vec![Clause::must(TEAR_DOWN, "the time to delete N connections is measured", here, true)]
+    let actual = format!("{}, by the recipe's command, its start included", count(stateful.connections, "connection"));
+    vec![Clause::must(TEAR_DOWN, "the time to delete N connections is measured", actual, true)]
 }
 
 /// Capacity of the connection tracking table.

@@ -135,8 +135,8 @@ fn every_measure() -> Vec<Measure> {
 /// What the first test's plan leaves to be wished for: level, clause, what it does.
 fn departures(plan: &Plan) -> Vec<String> {
     let clauses = of_the_test(plan, &plan.tests[0]);
-    let departed = clauses.iter().filter(|clause| clause.standing != Standing::Met);
-    departed.map(|c| format!("{} {} {}: {}", c.standing, c.level, c.clause, c.here)).collect()
+    let departed = clauses.iter().filter(|clause| clause.conformance != Conformance::Met);
+    departed.map(|c| format!("{} {} {}: {}", c.conformance, c.level, c.clause, c.actual)).collect()
 }
 
 fn verdict(plan: &Plan) -> Compliance {
@@ -296,8 +296,8 @@ fn n_flows_are_compared_with_one() {
         [100, 1, 25, 50, 75].map(|count| with(count, SECOND)).into_iter().chain([with_256_networks(with(1, SECOND))]).collect(),
     );
     assert_eq!(departures(&series), [""; 0]);
-    let quarters = of_the_test(&series, &series.tests[0]).into_iter().find(|clause| clause.here == "of n = 100");
-    assert_eq!(quarters.map(|clause| (clause.level, clause.standing)), Some((Level::May, Standing::Met)));
+    let quarters = of_the_test(&series, &series.tests[0]).into_iter().find(|clause| clause.actual == "of n = 100");
+    assert_eq!(quarters.map(|clause| (clause.level, clause.conformance)), Some((Level::May, Conformance::Met)));
 }
 
 #[test]
@@ -338,7 +338,7 @@ fn every_measure_has_a_clause_of_its_own() {
             .measure
             .clauses(&plan, &plan.tests[0])
             .into_iter()
-            .map(|clause| (clause.clause, clause.asks))
+            .map(|clause| (clause.clause, clause.requirement))
             .collect::<Vec<_>>()
     };
     let all: Vec<_> = measures().into_iter().map(of).collect();
@@ -370,7 +370,7 @@ fn deviations_have_words_name_measures_and_break_only_a_must() {
     }
     for measure in every_measure() {
         for clause in of_the_instrument(&measure) {
-            assert!(clause.standing != Standing::Broken || clause.level == Level::Must, "{}", clause.clause);
+            assert!(clause.conformance != Conformance::Violated || clause.level == Level::Must, "{}", clause.clause);
         }
     }
 }
@@ -395,8 +395,8 @@ fn the_table_of_a_plan_merges_what_its_tests_share() {
     plan.trial.duration_ns = 10 * SECOND;
     plan.link_rate = None;
     let line = |(clause, tests): (Clause, Vec<String>)| {
-        let Clause { clause, level, asks, here, standing } = clause;
-        format!("{standing:<6} {level:<6} {clause}: {asks}\n       here: {here} [{}]\n", tests.join(", "))
+        let Clause { clause, level, requirement, actual, conformance } = clause;
+        format!("{conformance:<6} {level:<6} {clause}: {requirement}\n       here: {actual} [{}]\n", tests.join(", "))
     };
     insta::assert_snapshot!(of_plan(&plan).into_iter().map(line).collect::<String>());
 }
@@ -489,8 +489,8 @@ fn a_long_timeout_and_a_short_trial_are_bent() {
 fn an_authoritative_server_has_no_clauses_of_caching() {
     let plan = plan(vec![test("authority", Measure::Dns(DnsTest::required(DnsRole::Authority)))]);
     let told = of_the_test(&plan, &plan.tests[0]);
-    assert!(!told.iter().any(|clause| clause.asks.contains("cached") || clause.asks.contains("different names")));
-    assert!(told.iter().any(|clause| clause.level == Level::May && clause.here.contains("no part of RFC 8219")));
+    assert!(!told.iter().any(|clause| clause.requirement.contains("cached") || clause.requirement.contains("different names")));
+    assert!(told.iter().any(|clause| clause.level == Level::May && clause.actual.contains("no part of RFC 8219")));
 }
 
 #[test]

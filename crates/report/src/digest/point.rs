@@ -9,7 +9,7 @@ use sixbench_method::plan::{Point, Test};
 use sixbench_method::record::TrialRecord;
 use sixbench_method::search::{Bracket, Limit};
 use sixbench_method::stats::Summary;
-use sixbench_method::status::Cause;
+use sixbench_method::status::InvalidCause;
 use sixbench_method::terms::{Direction, FrameRate, FrameSize, LossRatio};
 use sixbench_method::trial::{Shape, Verdict};
 use std::collections::BTreeMap;
@@ -186,10 +186,10 @@ impl<'a> PointDigest<'a> {
 
 /// Returns the reason why most invalid trials were invalid, or `None` where the tester or a disturbance was to blame.
 fn hindrance(records: &[&TrialRecord]) -> Option<Hindrance> {
-    match Cause::of(records) {
-        Cause::Connections => Some(Hindrance::Connections),
-        Cause::Names => Some(Hindrance::Names),
-        Cause::Tester | Cause::Disturbed => None,
+    match InvalidCause::of(records) {
+        InvalidCause::Connections => Some(Hindrance::Connections),
+        InvalidCause::Names => Some(Hindrance::Names),
+        InvalidCause::Tester | InvalidCause::Disturbed => None,
     }
 }
 
