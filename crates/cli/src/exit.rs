@@ -2,7 +2,7 @@
 
 use sixbench_engine::MeasureError;
 use sixbench_engine::dns::DnsError;
-use sixbench_method::gate::Verdict;
+use sixbench_method::gate::Gate;
 use sixbench_method::isolation::Forbidden;
 use sixbench_runner::profile::PlanError;
 use sixbench_runner::store::StoreError;
@@ -55,15 +55,15 @@ impl Exit {
     }
 }
 
-/// The order of verdicts is [`Verdict`]'s; here each gets its code.
-impl From<Verdict> for Exit {
-    fn from(verdict: Verdict) -> Self {
+/// The order of verdicts is [`Gate`]'s; here each gets its code.
+impl From<Gate> for Exit {
+    fn from(verdict: Gate) -> Self {
         match verdict {
-            Verdict::Passed => Self::Done,
-            Verdict::Inconclusive => Self::Inconclusive,
-            Verdict::TesterUnfit => Self::TesterUnfit,
-            Verdict::Missing => Self::Missing,
-            Verdict::Worse => Self::Missed,
+            Gate::Passed => Self::Done,
+            Gate::Inconclusive => Self::Inconclusive,
+            Gate::TesterUnfit => Self::TesterUnfit,
+            Gate::Missing => Self::Missing,
+            Gate::Worse => Self::Missed,
         }
     }
 }
@@ -252,7 +252,7 @@ mod tests {
 
     #[test]
     fn the_list_tells_the_order_of_the_verdicts() {
-        let mut all = [Verdict::Passed, Verdict::Inconclusive, Verdict::TesterUnfit, Verdict::Missing, Verdict::Worse];
+        let mut all = [Gate::Passed, Gate::Inconclusive, Gate::TesterUnfit, Gate::Missing, Gate::Worse];
         all.sort_by(|a, b| b.cmp(a));
         assert_eq!(all.map(|verdict| Exit::from(verdict) as u8), [5, 7, 4, 6, 0]);
         assert!(TABLE.contains("the first of 5, 7, 4, 6 that applies"));

@@ -7,7 +7,7 @@ mod results;
 use common::{ONE_AT_A_TIME, Scratch, output, text};
 use results::{beyond_the_tester, dut, plan, records, test, write};
 use sixbench_method::measures::Quantity;
-use sixbench_method::plan::{Dns, DnsRole, Expectation, Load, Measure, PdvStream, Plan, Test};
+use sixbench_method::plan::{DnsRole, DnsTest, Expectation, Load, Measure, PdvStream, Plan, Test};
 use sixbench_method::record::Facts;
 use sixbench_method::repeat::Repetition;
 use sixbench_method::simulated::SimulatedDut;
@@ -115,7 +115,7 @@ fn another_machine_is_named_and_so_is_that_they_did_not_take_turns() {
 
 #[test]
 fn json_has_units_nouns_verdicts_and_the_exit_code() {
-    let dns = Test { measure: Measure::Dns(Dns::required(DnsRole::Dns64)), ..test("t") };
+    let dns = Test { measure: Measure::Dns(DnsTest::required(DnsRole::Dns64)), ..test("t") };
     let plan = plan(&[dns]);
     let server = |capacity| dut(capacity).with_names(FrameRate(200_000), 0, 0);
     let output = compare(&Scratch::new("gate-json"), [(&plan, server(100_000)), (&plan, server(90_000))], &["--json"]);
@@ -129,7 +129,7 @@ fn json_has_units_nouns_verdicts_and_the_exit_code() {
 
 #[test]
 fn dns_servers_are_compared_in_queries() {
-    let dns = Test { measure: Measure::Dns(Dns::required(DnsRole::Dns64)), ..test("t") };
+    let dns = Test { measure: Measure::Dns(DnsTest::required(DnsRole::Dns64)), ..test("t") };
     let plan = plan(&[dns]);
     let server = || dut(100_000).with_names(FrameRate(200_000), 0, 0);
     let said = text(&compare(&Scratch::new("gate-dns"), [(&plan, server()), (&plan, server())], &[]).stdout);

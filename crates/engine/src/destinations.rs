@@ -79,7 +79,7 @@ mod tests {
     use super::*;
     use crate::profile::{SubscriberGroup, SubscriberGroups};
     use sixbench_method::isolation::Isolation;
-    use sixbench_method::plan::{AddressPart, Order, Range};
+    use sixbench_method::plan::{AddressPart, ValueOrder, ValueRange};
     use sixbench_method::terms::FrameSize;
     use sixbench_wire::rules::{PortRule, SixRd};
 
@@ -108,7 +108,7 @@ mod tests {
 
     #[test]
     fn addresses_that_vary_out_of_the_range_are_refused() {
-        let range = Range { first: 18, last: 20, order: Order::Increasing };
+        let range = ValueRange { first: 18, last: 20, order: ValueOrder::Increasing };
         let part = AddressPart { range, ipv4_offset: 0, ipv6_offset: 14 };
         let varied = TrafficProfile { right_variation: AddressVariation::Part(part), ..profile() };
         assert_eq!(refused(varied), "0.18.0.2".parse().ok());
@@ -121,7 +121,7 @@ mod tests {
         let rule = SixRd::sixtofour("198.16.0.0/14".parse().expect("a prefix")).numbered(1, None).expect("a rule");
         let appearance = Appearance { inner: None, outer: Some(rule.ipv4()) };
         let group = SubscriberGroup { count: 1 << 16, left: appearance, right: Appearance::default(), ports: PortRule::ANY };
-        let subscribers = SubscriberGroups { order: Order::Pseudorandom, groups: vec![group] };
+        let subscribers = SubscriberGroups { order: ValueOrder::Pseudorandom, groups: vec![group] };
         assert!(refused(TrafficProfile { subscribers: Some(subscribers), ..profile() }).is_some());
     }
 }

@@ -2,39 +2,39 @@
 //! what to expect of frame i without a table, and every trial of a comparison has the same pattern (RFC 4814).
 
 use crate::subscriber::Draw;
-use sixbench_method::plan::{Order, Ports, Range};
+use sixbench_method::plan::{Ports, ValueOrder, ValueRange};
 
 /// The values of one field in the order of the frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Counter {
-    order: Order,
+    order: ValueOrder,
     count: u32,
 }
 
 impl Counter {
     /// Places 0 to `range.count() - 1`.
-    pub(crate) fn new(range: Range) -> Self {
+    pub(crate) fn new(range: ValueRange) -> Self {
         Self { order: range.order, count: range.count() }
     }
 
     /// Places 0 to `count - 1` in any order.
-    pub(crate) fn among(order: Order, count: u32) -> Self {
-        Self { order, count: if order == Order::Fixed { 1 } else { count } }
+    pub(crate) fn among(order: ValueOrder, count: u32) -> Self {
+        Self { order, count: if order == ValueOrder::Fixed { 1 } else { count } }
     }
 
     /// Pseudorandom places 0 to `count - 1`: destination networks (RFC 2544 section 12).
     pub(crate) fn random(count: u16) -> Self {
-        Self { order: Order::Pseudorandom, count: u32::from(count.max(1)) }
+        Self { order: ValueOrder::Pseudorandom, count: u32::from(count.max(1)) }
     }
 
     /// The place of frame `index`, to which 32 uniform bits belong.
     #[inline]
     pub(crate) fn place(self, index: u64, random: u32) -> u32 {
         match self.order {
-            Order::Pseudorandom => ((u64::from(random) * u64::from(self.count)) >> 32) as u32,
-            Order::Fixed => 0,
-            Order::Increasing => (index % u64::from(self.count)) as u32,
-            Order::Decreasing => self.count - 1 - (index % u64::from(self.count)) as u32,
+            ValueOrder::Pseudorandom => ((u64::from(random) * u64::from(self.count)) >> 32) as u32,
+            ValueOrder::Fixed => 0,
+            ValueOrder::Increasing => (index % u64::from(self.count)) as u32,
+            ValueOrder::Decreasing => self.count - 1 - (index % u64::from(self.count)) as u32,
         }
     }
 }
@@ -113,8 +113,8 @@ mod tests {
         Flow::new(ports, None, seed, stream)
     }
 
-    fn range(first: u16, last: u16, order: Order) -> Range {
-        Range { first, last, order }
+    fn range(first: u16, last: u16, order: ValueOrder) -> ValueRange {
+        ValueRange { first, last, order }
     }
 
     #[test]
@@ -145,14 +145,14 @@ mod tests {
 
     #[test]
     fn a_range_of_one_port_is_that_port() {
-        let one = |port| range(port, port, Order::Pseudorandom);
+        let one = |port| range(port, port, ValueOrder::Pseudorandom);
         let flow = flow(Ports { source: one(7), destination: one(65535) }, 1, 0);
         assert!((0..1000).all(|i| flow.ports(i) == (7, 65535)));
     }
 
     #[test]
     fn ports_count_up_and_down_and_begin_again() {
-        let ports = Ports { source: range(10, 12, Order::Increasing), destination: range(20, 21, Order::Decreasing) };
+        let ports = Ports { source: range(10, 12, ValueOrder::Increasing), destination: range(20, 21, ValueOrder::Decreasing) };
         let flow = flow(ports, 1, 0);
         let all: Vec<_> = (0..4).map(|i| flow.ports(i)).collect();
         assert_eq!(all, [(10, 21), (11, 20), (12, 21), (10, 20)]);
@@ -160,7 +160,7 @@ mod tests {
 
     #[test]
     fn the_whole_range_of_65536_values_is_used() {
-        let counter = Counter::new(range(0, 65535, Order::Increasing));
+        let counter = Counter::new(range(0, 65535, ValueOrder::Increasing));
         let flow = Flow::new(Ports::FIXED, Some((counter, Counter::random(256))), 1, 0);
         assert_eq!(flow.address_places(65_535).map(|places| places.0), Some(65_535));
         assert_eq!(flow.address_places(65_536).map(|places| places.0), Some(0));

@@ -2,7 +2,7 @@
 //! The engine knows no technologies: a translator, a tunnel, a router are all "sent like this, must come back like that".
 
 use crate::stateful::StatefulGateway;
-use sixbench_method::plan::{AddressPart, Flows, Order, Payload, Ports};
+use sixbench_method::plan::{AddressPart, Flows, Payload, Ports, ValueOrder};
 use sixbench_method::terms::{Direction, Directions, FrameSize, IpVersion, Share};
 use sixbench_wire::rules::{AddressRule, PortRule};
 use std::net::IpAddr;
@@ -119,7 +119,7 @@ const NETWORK_AT_IPV6: usize = 6;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SubscriberGroups {
     /// The order in which frames take turns among all of them.
-    pub order: Order,
+    pub order: ValueOrder,
     /// Those of each rule, one after the other. The group of a frame is looked for one by one: a handful cost next to nothing.
     pub groups: Vec<SubscriberGroup>,
 }

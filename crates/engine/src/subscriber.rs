@@ -3,7 +3,7 @@
 
 use crate::flow::Counter;
 use crate::profile::{AddressPair, Appearance, SubscriberGroup, SubscriberGroups};
-use sixbench_method::plan::Order;
+use sixbench_method::plan::ValueOrder;
 use sixbench_wire::rules::{AddressRule, PortRule};
 use sixbench_wire::template::{DatagramEnd, SubscriberAddresses};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -14,7 +14,7 @@ pub(crate) struct SubscriberPopulation {
     end: DatagramEnd,
     groups: Vec<SeenGroup>,
     numbers: Counter,
-    port_order: Order,
+    port_order: ValueOrder,
 }
 
 /// The subscribers of one rule, as they are seen on one link.
@@ -43,7 +43,7 @@ pub(crate) struct Draw {
 
 impl SubscriberPopulation {
     /// `is_left`: as they are seen on the left link. `port_order` is that of the ports at the subscribers' end.
-    pub(crate) fn new(subscribers: &SubscriberGroups, end: DatagramEnd, is_left: bool, port_order: Order) -> Self {
+    pub(crate) fn new(subscribers: &SubscriberGroups, end: DatagramEnd, is_left: bool, port_order: ValueOrder) -> Self {
         let mut first = 0;
         let seen = |group: &SubscriberGroup| {
             let seen = SeenGroup { first, seen: if is_left { group.left } else { group.right }, ports: group.ports };

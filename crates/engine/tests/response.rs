@@ -11,7 +11,7 @@ use sixbench_engine::{FrameTester, Layout, MeasureError};
 use sixbench_io::clock::Clock;
 use sixbench_io::loopback::{LoopbackDevice, pair_with};
 use sixbench_method::isolation::Isolation;
-use sixbench_method::plan::{AddressPart, Flows, Order, Payload, Range, TrialSettings};
+use sixbench_method::plan::{AddressPart, Flows, Payload, TrialSettings, ValueOrder, ValueRange};
 use sixbench_method::terms::{FrameRate, Share};
 use sixbench_method::trial::{DirectionResult, Measurer, Opening, TrialResult, TrialSpec};
 use sixbench_wire::rules::{PortRule, SixRd};
@@ -241,7 +241,7 @@ fn check_mirrored(profile: TrafficProfile, [ends, header]: [usize; 2], octets: u
 
 #[test]
 fn a_reply_goes_to_where_its_request_came_from() {
-    let range = |first, last| Range { first, last, order: Order::Pseudorandom };
+    let range = |first, last| ValueRange { first, last, order: ValueOrder::Pseudorandom };
     let part = |first, last| AddressVariation::Part(AddressPart { range: range(first, last), ipv4_offset: 2, ipv6_offset: 12 });
     let many = |profile| TrafficProfile { left_variation: part(2, 1000), right_variation: part(7, 70), ..profile };
     let four = [26, 34];
@@ -294,7 +294,7 @@ fn clients(payload: Payload) -> TrafficProfile {
         forward: path(tunnelled(inner, outer), Encapsulation::plain(inner)),
         reverse: path(Encapsulation::plain(back(inner)), tunnelled(back(inner), back(outer))),
         subscribers: Some(SubscriberGroups {
-            order: Order::Pseudorandom,
+            order: ValueOrder::Pseudorandom,
             groups: vec![SubscriberGroup {
                 count: 3,
                 left: own(rule.ipv6(), Some(rule.ipv4())),

@@ -5,7 +5,7 @@ mod common;
 use common::*;
 use sixbench_engine::profile::{AddressVariation, TrafficProfile};
 use sixbench_io::loopback::LoopbackDevice;
-use sixbench_method::plan::{AddressPart, Order, Range};
+use sixbench_method::plan::{AddressPart, ValueOrder, ValueRange};
 use sixbench_method::terms::{Direction, Directions, FrameSize, LossRatio, Share};
 use sixbench_method::trial::{DirectionResult, Fault, TrialResult, Verdict};
 
@@ -52,8 +52,11 @@ fn mixed_traffic_is_told_apart_and_complete() {
 
 #[test]
 fn many_addresses_are_verified_frame_by_frame() {
-    let part =
-        AddressPart { range: Range { first: 2, last: 65534, order: Order::Pseudorandom }, ipv4_offset: 2, ipv6_offset: 12 };
+    let part = AddressPart {
+        range: ValueRange { first: 2, last: 65534, order: ValueOrder::Pseudorandom },
+        ipv4_offset: 2,
+        ipv6_offset: 12,
+    };
     let many = || TrafficProfile {
         left_variation: AddressVariation::Part(part),
         right_variation: AddressVariation::Part(part),

@@ -8,14 +8,14 @@ use common::*;
 use nat::{Nat, POOL};
 use sixbench_engine::profile::{AddressVariation, Encapsulation, Path, Paths, TrafficProfile};
 use sixbench_engine::stateful::{StatefulGateway, TranslationPool};
-use sixbench_method::plan::{AddressPart, Order, Ports, Range, Stateful};
+use sixbench_method::plan::{AddressPart, Ports, Stateful, ValueOrder, ValueRange};
 use sixbench_method::terms::{Direction, FrameRate, LossRatio};
 use sixbench_method::trial::{Connections, Fault, Opening, Shape, TrialResult, TrialSpec, Verdict};
 
 const CONNECTIONS: u64 = 600;
 
-fn range(first: u16, last: u16) -> Range {
-    Range { first, last, order: Order::Pseudorandom }
+fn range(first: u16, last: u16) -> ValueRange {
+    ValueRange { first, last, order: ValueOrder::Pseudorandom }
 }
 
 /// 30 source ports, 5 ports on each of 4 servers, from one client: 600 connections.

@@ -5,7 +5,7 @@ mod common;
 use common::*;
 use sixbench_engine::profile::{AddressVariation, TrafficProfile};
 use sixbench_io::loopback::LoopbackDevice;
-use sixbench_method::plan::{AddressPart, Flows, Order, Ports, Range};
+use sixbench_method::plan::{AddressPart, Flows, Ports, ValueOrder, ValueRange};
 use sixbench_method::terms::{Directions, FrameRate, Share};
 use sixbench_method::trial::{Shape, Tagging, TrialSpec};
 use std::collections::BTreeSet;
@@ -33,8 +33,8 @@ fn sent(profile: TrafficProfile) -> Vec<Vec<u8>> {
     frames.lock().expect("no panic").clone()
 }
 
-fn part(first: u16, last: u16, order: Order) -> AddressVariation {
-    AddressVariation::Part(AddressPart { range: Range { first, last, order }, ipv4_offset: 2, ipv6_offset: 12 })
+fn part(first: u16, last: u16, order: ValueOrder) -> AddressVariation {
+    AddressVariation::Part(AddressPart { range: ValueRange { first, last, order }, ipv4_offset: 2, ipv6_offset: 12 })
 }
 
 fn word(frame: &[u8], at: usize) -> u16 {
@@ -57,7 +57,7 @@ fn two_hundred_and_fifty_six_networks_are_all_sent_to_and_sources_stay() {
 
 #[test]
 fn addresses_count_up_and_down_within_their_range() {
-    let (left, right) = (part(2, 5, Order::Increasing), part(10, 12, Order::Decreasing));
+    let (left, right) = (part(2, 5, ValueOrder::Increasing), part(10, 12, ValueOrder::Decreasing));
     let frames = sent(TrafficProfile { left_variation: left, right_variation: right, ..ipv4() });
     let pairs: Vec<_> = frames[..5].iter().map(|f| (word(f, 28), word(f, 32))).collect();
     assert_eq!(pairs, [(2, 12), (3, 11), (4, 10), (5, 12), (2, 11)]);
@@ -65,8 +65,8 @@ fn addresses_count_up_and_down_within_their_range() {
 
 #[test]
 fn ports_of_the_directions_are_their_own() {
-    let range = |first, last, order| Range { first, last, order };
-    let forward = Ports { source: range(5000, 5001, Order::Increasing), destination: range(9, 9, Order::Fixed) };
+    let range = |first, last, order| ValueRange { first, last, order };
+    let forward = Ports { source: range(5000, 5001, ValueOrder::Increasing), destination: range(9, 9, ValueOrder::Fixed) };
     let frames = sent(TrafficProfile { forward_ports: forward, ..ipv4() });
     let ports: BTreeSet<_> = frames.iter().map(|f| (word(f, 34), word(f, 36))).collect();
     assert_eq!(ports.into_iter().collect::<Vec<_>>(), [(5000, 9), (5001, 9)]);
@@ -75,7 +75,7 @@ fn ports_of_the_directions_are_their_own() {
 #[test]
 fn mixed_traffic_uses_up_the_whole_range_of_each_kind() {
     // Every second frame is foreground: counted by the frames of the stream, an even range would be used by half.
-    let forward = Ports::of(Order::Increasing);
+    let forward = Ports::of(ValueOrder::Increasing);
     let share = Share { foreground: 1, of: 2 };
     let frames = sent(TrafficProfile { forward_ports: forward, ..ipv6_with_background(share) });
     let sources: BTreeSet<u16> = frames.iter().map(|f| word(f, 54)).collect();

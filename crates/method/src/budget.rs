@@ -69,9 +69,9 @@ pub(crate) fn set_ups_ns(plan: &Plan) -> Vec<u64> {
 }
 
 /// The properties that tell the devices of a plan apart: tests that have all of them in common find the same device set up.
-type Device<'a> = (&'a str, Option<u32>, Option<u64>, bool, Option<String>);
+type DeviceKey<'a> = (&'a str, Option<u32>, Option<u64>, bool, Option<String>);
 
-fn device(test: &Test) -> Device<'_> {
+fn device(test: &Test) -> DeviceKey<'_> {
     let table_size = test.stateful.and_then(|stateful| stateful.table_size);
     let server = test.measure.dns().map(|dns| format!("{:?} {:?} {}", dns.role, dns.authority, dns.with_aaaa));
     (&test.dut, test.cores, table_size, test.measure.needs_hosts(), server)

@@ -1,7 +1,7 @@
 //! Whether a run came to what its plan expects.
 
 use crate::comparison::Subject;
-use crate::gate::Verdict;
+use crate::gate::Gate;
 use crate::measures::{Outcome, Quantity};
 use crate::plan::{Expectation, Measure, Plan, Test};
 use crate::search::Limit;
@@ -22,7 +22,7 @@ pub struct Judged<'a> {
     /// The median that was found; `None` where there is no result.
     pub found: Option<Median>,
     /// Passed, TesterUnfit, Missing or Worse.
-    pub verdict: Verdict,
+    pub verdict: Gate,
 }
 
 /// The median of the repetitions as far as it is known: what the tester or the plan cut off leaves it open above.
@@ -43,7 +43,7 @@ pub fn judge<'a>(plan: &'a Plan, outcomes: &[Outcome]) -> Vec<Judged<'a>> {
         for (expectation, &size) in test.expect.iter().flat_map(|e| test.frame_sizes.iter().map(move |size| (e, size))) {
             if expectation.is_for(size) {
                 let of_point = outcomes.iter().filter(|o| o.point.test == test.name && o.point.frame_size == size).collect();
-                judged.push(Point { plan, test, size, outcomes: of_point }.judge(expectation));
+                judged.push(PointRepetitions { plan, test, size, outcomes: of_point }.judge(expectation));
             }
         }
     }
@@ -51,7 +51,7 @@ pub fn judge<'a>(plan: &'a Plan, outcomes: &[Outcome]) -> Vec<Judged<'a>> {
 }
 
 /// The repetitions of one point.
-struct Point<'a, 'o> {
+struct PointRepetitions<'a, 'o> {
     plan: &'a Plan,
     test: &'a Test,
     size: FrameSize,
@@ -61,7 +61,7 @@ struct Point<'a, 'o> {
 /// A value as far as it is known: from, to.
 type Known = (f64, f64);
 
-impl<'a> Point<'a, '_> {
+impl<'a> PointRepetitions<'a, '_> {
     fn judge(&self, expectation: &'a Expectation) -> Judged<'a> {
         let of = |subject, median: Option<Median>| Judged {
             test: self.test,
@@ -69,7 +69,7 @@ impl<'a> Point<'a, '_> {
             expectation,
             subject,
             found: median,
-            verdict: median.map_or(Verdict::Missing, |median| median.against(expectation)),
+            verdict: median.map_or(Gate::Missing, |median| median.against(expectation)),
         };
         let Some(quantity) = expectation.quantity else {
             return of(self.searched(), self.rate());
@@ -132,16 +132,16 @@ impl Median {
 
     /// Returns the verdict on the median against the expectation. A median that is only a lower bound passes an `at_least`
     /// bound below it, and misses no other: the tester cannot say how far the device goes beyond it.
-    fn against(&self, expectation: &Expectation) -> Verdict {
-        let at_least = expectation.at_least.map_or(Verdict::Passed, |bound| match () {
-            () if self.low >= bound => Verdict::Passed,
-            () if self.high < bound => Verdict::Worse,
-            () => Verdict::TesterUnfit,
+    fn against(&self, expectation: &Expectation) -> Gate {
+        let at_least = expectation.at_least.map_or(Gate::Passed, |bound| match () {
+            () if self.low >= bound => Gate::Passed,
+            () if self.high < bound => Gate::Worse,
+            () => Gate::TesterUnfit,
         });
-        let at_most = expectation.at_most.map_or(Verdict::Passed, |bound| match () {
-            () if self.high <= bound => Verdict::Passed,
-            () if self.low > bound => Verdict::Worse,
-            () => Verdict::TesterUnfit,
+        let at_most = expectation.at_most.map_or(Gate::Passed, |bound| match () {
+            () if self.high <= bound => Gate::Passed,
+            () if self.low > bound => Gate::Worse,
+            () => Gate::TesterUnfit,
         });
         at_least.max(at_most)
     }
@@ -203,11 +203,11 @@ mod tests {
         rates.iter().zip(1..).map(|(rate, i)| Outcome { brackets: bracket(rate), ..outcome(size, i) }).collect()
     }
 
-    fn verdicts(test: Test, outcomes: &[Outcome]) -> Vec<Verdict> {
+    fn verdicts(test: Test, outcomes: &[Outcome]) -> Vec<Gate> {
         judge(&plan(test), outcomes).iter().map(|judged| judged.verdict).collect()
     }
 
-    fn of_rates(expectation: Expectation, rates: &[(Option<u64>, Limit)]) -> Verdict {
+    fn of_rates(expectation: Expectation, rates: &[(Option<u64>, Limit)]) -> Gate {
         verdicts(Test { expect: vec![expectation], ..Test::of("t", "d") }, &found(84, rates))[0]
     }
 
@@ -219,30 +219,30 @@ mod tests {
     fn the_median_is_held_against_both_bounds() {
         let rates = [90_000, 100_000, 130_000].map(|rate| (Some(rate), Limit::Dut));
         let judged = |at_least, at_most| of_rates(between(at_least, at_most), &rates);
-        assert_eq!(judged(Some(100_000.0), None), Verdict::Passed);
-        assert_eq!(judged(Some(100_001.0), None), Verdict::Worse);
-        assert_eq!(judged(Some(50_000.0), Some(99_999.0)), Verdict::Worse);
-        assert_eq!(judged(None, Some(100_000.0)), Verdict::Passed);
-        assert_eq!(of_rates(between(Some(1_000.0), None), &[(None, Limit::Dut); 3]), Verdict::Worse, "nothing passed");
+        assert_eq!(judged(Some(100_000.0), None), Gate::Passed);
+        assert_eq!(judged(Some(100_001.0), None), Gate::Worse);
+        assert_eq!(judged(Some(50_000.0), Some(99_999.0)), Gate::Worse);
+        assert_eq!(judged(None, Some(100_000.0)), Gate::Passed);
+        assert_eq!(of_rates(between(Some(1_000.0), None), &[(None, Limit::Dut); 3]), Gate::Worse, "nothing passed");
     }
 
     #[test]
     fn what_the_tester_or_the_plan_cut_off_passes_bounds_below_it_and_misses_none() {
         for limit in [Limit::Tester, Limit::Maximum, Limit::Disturbed] {
             let rates = [(Some(100_000), limit); 3];
-            assert_eq!(of_rates(between(Some(90_000.0), None), &rates), Verdict::Passed);
-            assert_eq!(of_rates(between(Some(110_000.0), None), &rates), Verdict::TesterUnfit, "the device may do more");
-            assert_eq!(of_rates(between(None, Some(110_000.0)), &rates), Verdict::TesterUnfit);
-            assert_eq!(of_rates(between(None, Some(90_000.0)), &rates), Verdict::Worse, "it does more");
+            assert_eq!(of_rates(between(Some(90_000.0), None), &rates), Gate::Passed);
+            assert_eq!(of_rates(between(Some(110_000.0), None), &rates), Gate::TesterUnfit, "the device may do more");
+            assert_eq!(of_rates(between(None, Some(110_000.0)), &rates), Gate::TesterUnfit);
+            assert_eq!(of_rates(between(None, Some(90_000.0)), &rates), Gate::Worse, "it does more");
         }
     }
 
     #[test]
     fn a_repetition_of_which_nothing_is_known_leaves_a_median_of_the_others() {
         let (known, unknown) = ((Some(100_000), Limit::Dut), (None, Limit::Tester));
-        assert_eq!(of_rates(between(Some(100_000.0), None), &[known, unknown, known]), Verdict::Passed);
-        assert_eq!(of_rates(between(Some(100_001.0), None), &[known, unknown, known]), Verdict::Worse);
-        assert_eq!(of_rates(between(Some(100_000.0), None), &[unknown, unknown, known]), Verdict::TesterUnfit);
+        assert_eq!(of_rates(between(Some(100_000.0), None), &[known, unknown, known]), Gate::Passed);
+        assert_eq!(of_rates(between(Some(100_001.0), None), &[known, unknown, known]), Gate::Worse);
+        assert_eq!(of_rates(between(Some(100_000.0), None), &[unknown, unknown, known]), Gate::TesterUnfit);
     }
 
     #[test]
@@ -250,9 +250,9 @@ mod tests {
         let sizes = Test { frame_sizes: vec![FrameSize(84), FrameSize(128)], ..Test::of("t", "d") };
         let rates = found(84, &[(Some(100_000), Limit::Dut)]);
         let both = Test { expect: vec![Expectation::at_least(1e5)], ..sizes.clone() };
-        assert_eq!(verdicts(both, &rates), [Verdict::Passed, Verdict::Missing]);
+        assert_eq!(verdicts(both, &rates), [Gate::Passed, Gate::Missing]);
         let one = Expectation { frame_size: Some(FrameSize(84)), ..Expectation::at_least(1e5) };
-        assert_eq!(verdicts(Test { expect: vec![one], ..sizes }, &rates), [Verdict::Passed]);
+        assert_eq!(verdicts(Test { expect: vec![one], ..sizes }, &rates), [Gate::Passed]);
     }
 
     #[test]
@@ -268,13 +268,13 @@ mod tests {
             let judged = judge(&plan, outcomes);
             (judged[0].verdict, judged[0].subject)
         };
-        assert_eq!(judged(400_000.0, &outcomes).0, Verdict::Passed);
+        assert_eq!(judged(400_000.0, &outcomes).0, Gate::Passed);
         let reverse = Subject::Value(Quantity::Pdv, Direction::Reverse, None);
-        assert_eq!(judged(300_000.0, &outcomes), (Verdict::Worse, reverse));
+        assert_eq!(judged(300_000.0, &outcomes), (Gate::Worse, reverse));
         let nothing_passed = found(84, &[(None, Limit::Dut)]);
-        assert_eq!(judged(300_000.0, &nothing_passed).0, Verdict::Missing);
+        assert_eq!(judged(300_000.0, &nothing_passed).0, Gate::Missing);
         let unfit = [Outcome { invalid: 4, ..outcome(84, 1) }];
-        assert_eq!(judged(300_000.0, &unfit).0, Verdict::TesterUnfit);
+        assert_eq!(judged(300_000.0, &unfit).0, Gate::TesterUnfit);
     }
 
     #[test]

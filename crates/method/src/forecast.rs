@@ -11,23 +11,23 @@ use crate::trial::Verdict;
 /// See the module.
 #[derive(Clone, Debug)]
 pub struct Forecast {
-    tests: Vec<Expected>,
+    tests: Vec<TestForecast>,
     /// The expected times for setting up each device, nanoseconds; devices that are already set up are removed.
     set_ups_ns: Vec<u64>,
-    set_up: Share,
+    set_up: ObservedShare,
     /// Time around trials beside sending, of all tests.
-    around: Share,
+    around: ObservedShare,
     /// Trials in all by those that were valid: where nothing else is known, so many more are needed than expected.
-    repeats: Share,
-    measurement: Option<Measurement>,
-    trial: Option<Trial>,
+    repeats: ObservedShare,
+    measurement: Option<CurrentMeasurement>,
+    trial: Option<CurrentTrial>,
     /// Since when nothing was measured; what goes by then belongs to the next device.
     idle_since_ns: u64,
 }
 
 /// A test, as expected and as it turned out.
 #[derive(Clone, Debug)]
-struct Expected {
+struct TestForecast {
     name: String,
     costs: [Cost; 2],
     /// Each with the repetitions that have ended.
@@ -37,12 +37,12 @@ struct Expected {
     expected_around_ns: f64,
     around: Mean,
     /// Trials of finished measurements by those expected, of first and of later repetitions.
-    trials: [Share; 2],
+    trials: [ObservedShare; 2],
 }
 
 /// The measurement under way.
 #[derive(Clone, Debug)]
-struct Measurement {
+struct CurrentMeasurement {
     test: usize,
     point: usize,
     repetition: u32,
@@ -53,7 +53,7 @@ struct Measurement {
 
 /// The trial under way.
 #[derive(Clone, Copy, Debug)]
-struct Trial {
+struct CurrentTrial {
     start_ns: u64,
     sending_ns: u64,
     has_ended: bool,
@@ -80,12 +80,12 @@ impl Mean {
 
 /// The observed amount as a share of the expected one.
 #[derive(Clone, Copy, Debug, Default)]
-struct Share {
+struct ObservedShare {
     seen: f64,
     expected: f64,
 }
 
-impl Share {
+impl ObservedShare {
     fn add(&mut self, seen: f64, expected: f64) {
         self.seen += seen;
         self.expected += expected;
@@ -99,21 +99,21 @@ impl Share {
 impl Forecast {
     /// The forecast of a run that has not begun.
     pub fn new(plan: &Plan) -> Self {
-        let expected = |(test, costs): (&crate::plan::Test, [Cost; 2])| Expected {
+        let expected = |(test, costs): (&crate::plan::Test, [Cost; 2])| TestForecast {
             name: test.name.clone(),
             costs,
             points: test.points().map(|point| (point, 0)).collect(),
             repetitions: test.repetitions.most(),
             expected_around_ns: budget::around_ns(test, &plan.trial) as f64,
             around: Mean::default(),
-            trials: [Share::default(); 2],
+            trials: [ObservedShare::default(); 2],
         };
         Self {
             tests: plan.tests.iter().zip(budget::costs(plan)).map(expected).collect(),
             set_ups_ns: budget::set_ups_ns(plan),
-            set_up: Share::default(),
-            around: Share::default(),
-            repeats: Share::default(),
+            set_up: ObservedShare::default(),
+            around: ObservedShare::default(),
+            repeats: ObservedShare::default(),
             measurement: None,
             trial: None,
             idle_since_ns: 0,
@@ -128,7 +128,8 @@ impl Forecast {
             Event::TrialStarted { spec, .. } => {
                 self.settle_set_up(at_ns);
                 self.settle_trial(at_ns);
-                self.trial = Some(Trial { start_ns: at_ns, sending_ns: spec.duration_ns + extra_ns(spec), has_ended: false });
+                self.trial =
+                    Some(CurrentTrial { start_ns: at_ns, sending_ns: spec.duration_ns + extra_ns(spec), has_ended: false });
             }
             Event::TrialEnded { verdict, .. } => {
                 self.repeats.add(1.0, if *verdict == Verdict::Invalid { 0.0 } else { 1.0 });
@@ -171,7 +172,7 @@ impl Forecast {
         let (left_out, all) = (|ended: u32| ended + 1 < repetition, test.repetitions);
         test.points.iter_mut().filter(|(_, ended)| left_out(*ended)).for_each(|(_, ended)| *ended = all);
         let Some(place) = test.points.iter().position(|(p, _)| p == point) else { return };
-        self.measurement = Some(Measurement { test: index, point: place, repetition, trials: 0, has_new_device: false });
+        self.measurement = Some(CurrentMeasurement { test: index, point: place, repetition, trials: 0, has_new_device: false });
     }
 
     /// Counts the time before the first trial of a new device as its set-up, with the end of the device before it.
@@ -215,25 +216,25 @@ impl Forecast {
     }
 
     /// Trials that a measurement takes.
-    fn trials(&self, test: &Expected, kind: usize) -> f64 {
+    fn trials(&self, test: &TestForecast, kind: usize) -> f64 {
         /// The number of measurements of its own that weigh as much as what others tell of a test: one alone may take half of
         /// the usual trials, or twice as many.
         const OWN: f64 = 4.0;
         let cost = test.costs[kind].trials;
         let of_others = self.share_of_all(kind).or(self.repeats.value()).unwrap_or(1.0);
-        let Share { seen, expected } = test.trials[kind];
+        let ObservedShare { seen, expected } = test.trials[kind];
         cost * (seen + of_others * OWN * cost) / (expected + OWN * cost).max(f64::MIN_POSITIVE)
     }
 
     /// Returns the ratio of seen to expected trials in the measurements of all tests.
     fn share_of_all(&self, kind: usize) -> Option<f64> {
-        let mut all = Share::default();
+        let mut all = ObservedShare::default();
         self.tests.iter().for_each(|test| all.add(test.trials[kind].seen, test.trials[kind].expected));
         all.value()
     }
 
     /// Time that a trial takes with all that is around it, nanoseconds.
-    fn trial_ns(&self, test: &Expected, kind: usize) -> f64 {
+    fn trial_ns(&self, test: &TestForecast, kind: usize) -> f64 {
         let cost = test.costs[kind];
         cost.sending_ns / cost.trials.max(1.0) + test.around.value(test.expected_around_ns * self.around.value().unwrap_or(1.0))
     }

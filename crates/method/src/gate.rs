@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 /// - Inconclusive results are sound as far as they go; the cure is more repetitions, which would not help in any case above.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Verdict {
+pub enum Gate {
     /// B is better or no difference is shown; every expectation is met.
     #[default]
     Passed,
@@ -26,11 +26,11 @@ pub enum Verdict {
 
 #[cfg(test)]
 mod tests {
-    use super::Verdict::{self, *};
+    use super::Gate::{self, *};
 
     #[test]
     fn of_several_verdicts_the_most_serious_decides() {
-        let worst = |all: &[Verdict]| all.iter().copied().max().unwrap_or_default();
+        let worst = |all: &[Gate]| all.iter().copied().max().unwrap_or_default();
         assert_eq!(worst(&[Passed, Inconclusive]), Inconclusive);
         assert_eq!(worst(&[Inconclusive, TesterUnfit, Passed]), TesterUnfit);
         assert_eq!(worst(&[TesterUnfit, Missing, Inconclusive]), Missing);

@@ -3,7 +3,7 @@
 
 mod reason;
 
-pub use reason::{Cause, NoResult, NotRun, Open, Stage, Stop};
+pub use reason::{InvalidCause, InvalidStage, NoResult, NotRun, Open, Stop};
 
 use crate::measures::{Outcome, Quantity};
 use crate::plan::{Plan, Point, Test};
@@ -64,14 +64,14 @@ pub struct PlannedPoint<'a> {
     /// The status of the point.
     pub status: PointStatus,
     /// The number of its repetitions that were made.
-    pub repetitions: Repetitions,
+    pub repetitions: RepetitionCounts,
     /// The reason why the run ended before all of its repetitions were made; `None` where they were.
     pub stop: Option<Stop>,
 }
 
 /// Repetitions of one point.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Repetitions {
+pub struct RepetitionCounts {
     /// The repetitions with a result.
     pub with_result: u32,
     /// The repetitions that ended.
@@ -82,7 +82,7 @@ pub struct Repetitions {
 
 /// The number of points with each status.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
+pub struct StatusCounts {
     /// All planned points.
     pub points: usize,
     /// The points with a result, lower bounds not among them.
@@ -95,7 +95,7 @@ pub struct Counts {
     pub not_run: usize,
 }
 
-impl Counts {
+impl StatusCounts {
     /// Counts the statuses of `points`.
     pub fn of(points: &[PlannedPoint]) -> Self {
         let mut counts = Self { points: points.len(), ..Self::default() };
@@ -126,7 +126,7 @@ pub fn planned_points<'a>(
     facts: &'a Facts,
 ) -> Vec<PlannedPoint<'a>> {
     let mismatched = replay(plan, records).mismatches.into_iter().map(|mismatch| mismatch.point).collect();
-    let run = Run { plan, records, outcomes, mismatched, facts };
+    let run = StatusSources { plan, records, outcomes, mismatched, facts };
     let planned = plan.tests.iter().flat_map(|test| test.points().map(|point| run.planned_point(test, point)));
     let left_out = facts.left_out().filter(|test| plan.test(&test.name).is_none());
     planned.chain(left_out.flat_map(|test| test.points().map(|point| run.left_out_point(test, point)))).collect()
@@ -158,7 +158,7 @@ fn is_capacity_of_zero(test: &Test, goal: LossRatio, trials: &[&TrialRecord]) ->
 }
 
 /// Everything a status is derived from.
-struct Run<'a, 'r> {
+struct StatusSources<'a, 'r> {
     plan: &'a Plan,
     records: &'r [TrialRecord],
     outcomes: &'r [Outcome],
@@ -167,7 +167,7 @@ struct Run<'a, 'r> {
     facts: &'a Facts,
 }
 
-impl<'a> Run<'a, '_> {
+impl<'a> StatusSources<'a, '_> {
     fn planned_point(&self, test: &'a Test, point: Point) -> PlannedPoint<'a> {
         let records: Vec<&TrialRecord> = self.records.iter().filter(|record| record.point == point).collect();
         let outcomes: Vec<&Outcome> = self.outcomes.iter().filter(|outcome| outcome.point == point).collect();
@@ -192,7 +192,7 @@ impl<'a> Run<'a, '_> {
                 None => PointStatus::Result,
             },
         };
-        PlannedPoint { test, point, status, repetitions: Repetitions { with_result, made, planned }, stop }
+        PlannedPoint { test, point, status, repetitions: RepetitionCounts { with_result, made, planned }, stop }
     }
 
     /// Returns the status of a point without a finished repetition.
@@ -220,7 +220,7 @@ impl<'a> Run<'a, '_> {
             _ => None,
         });
         let status = PointStatus::NotRun(NotRun::LeftOut { why: why.unwrap_or_default() });
-        let repetitions = Repetitions { planned: test.repetitions.most(), ..Repetitions::default() };
+        let repetitions = RepetitionCounts { planned: test.repetitions.most(), ..RepetitionCounts::default() };
         PlannedPoint { test, point, status, repetitions, stop: None }
     }
 }

@@ -4,7 +4,7 @@
 mod common;
 
 use common::{plan, repeat};
-use sixbench_method::comparison::{Finding, Order, Side, Which, compare};
+use sixbench_method::comparison::{Compared, ComparisonFinding, RunOrder, Which, compare};
 use sixbench_method::measures::Outcome;
 use sixbench_method::plan::{Plan, RepetitionStart, SearchMethod};
 use sixbench_method::simulated::{Behaviour, SimulatedDut, SplitMix64};
@@ -45,9 +45,9 @@ fn called_different(plan: &Plan, noise: f64, repetitions: u32) -> f64 {
         let capacity = 900_000 + random.next_u64() % 200_000;
         let plan = Plan { seed: random.next_u64(), ..plan.clone() };
         let [a, b] = ["a", "b"].map(|name| measured(&plan, name, capacity, noise, repetitions, random.next_u64()));
-        let side = |which, outcomes| Side { which, tests: vec![&plan.tests[0]], outcomes };
-        let compared = compare(&side(Which::A, &a), &side(Which::B, &b), 0.0, Order::InTurns).expect("the same test");
-        compared.rows().any(|row| matches!(row.finding, Finding::Better | Finding::Worse))
+        let side = |which, outcomes| Compared { which, tests: vec![&plan.tests[0]], outcomes };
+        let compared = compare(&side(Which::A, &a), &side(Which::B, &b), 0.0, RunOrder::InTurns).expect("the same test");
+        compared.rows().any(|row| matches!(row.finding, ComparisonFinding::Better | ComparisonFinding::Worse))
     };
     100.0 * (0..RUNS).filter(is_different).count() as f64 / RUNS as f64
 }

@@ -73,9 +73,9 @@ fn a_rate_the_dut_limits_is_a_result_and_so_is_that_it_passes_no_load() {
 #[test]
 fn what_the_tester_or_the_plan_cut_off_is_a_lower_bound() {
     let half = SimulatedDut::new(Behaviour::SlowTester { ceiling: 0.5 }, FrameRate(1_000_000), 1);
-    let by_tester = Open { invalid: 3, cause: Cause::Tester, maximum: 0, disturbed: 0 };
+    let by_tester = Open { invalid: 3, cause: InvalidCause::Tester, maximum: 0, disturbed: 0 };
     assert_eq!(status(Measure::Throughput, half), PointStatus::AtLeast(by_tester));
-    let by_plan = Open { invalid: 0, cause: Cause::Tester, maximum: 3, disturbed: 0 };
+    let by_plan = Open { invalid: 0, cause: InvalidCause::Tester, maximum: 3, disturbed: 0 };
     assert_eq!(status(Measure::Throughput, dut(100_000_000)), PointStatus::AtLeast(by_plan));
     assert_eq!(status(burst(), dut(2_000_000)), PointStatus::AtLeast(by_plan), "the longest burst of the plan");
 }
@@ -86,7 +86,7 @@ fn a_tester_that_falls_short_at_every_load_leaves_no_result() {
         let PointStatus::NoResult(NoResult::Invalid { cause, stage, trials, faults }) = status(measure, slow_tester()) else {
             panic!("no result");
         };
-        assert_eq!((cause, stage), (Cause::Tester, Stage::Search));
+        assert_eq!((cause, stage), (InvalidCause::Tester, InvalidStage::Search));
         assert!(matches!(faults[..], [(Fault::SentTooSlowly { .. }, times)] if times == trials && trials > 0), "{faults:?}");
     }
 }
@@ -94,7 +94,7 @@ fn a_tester_that_falls_short_at_every_load_leaves_no_result() {
 #[test]
 fn a_measurement_whose_trials_are_all_invalid_counts_their_faults() {
     let PointStatus::NoResult(reason) = status(burst(), slow_tester()) else { panic!("no result") };
-    let NoResult::Invalid { cause: Cause::Tester, stage: Stage::Measurement, trials, faults } = reason else {
+    let NoResult::Invalid { cause: InvalidCause::Tester, stage: InvalidStage::Measurement, trials, faults } = reason else {
         panic!("{reason:?}");
     };
     assert_eq!((trials, faults[0].1), (9, 9), "three trials in each of three repetitions");
@@ -119,7 +119,7 @@ fn phase_1_that_is_never_complete_is_not_the_testers_doing() {
     let PointStatus::NoResult(reason) = status_in(&plan, &records, &facts(Some(Ending::Complete))) else {
         panic!("no result");
     };
-    assert!(matches!(reason, NoResult::Invalid { cause: Cause::Connections, .. }), "{reason:?}");
+    assert!(matches!(reason, NoResult::Invalid { cause: InvalidCause::Connections, .. }), "{reason:?}");
 }
 
 #[test]
@@ -158,7 +158,7 @@ fn a_point_with_some_of_its_repetitions_has_a_result_and_says_how_many() {
     let facts = facts(Some(Ending::Interrupted));
     let points = planned_points(&plan, &records, &outcomes(&plan, &records), &facts);
     assert_eq!(points[0].status, PointStatus::Result);
-    assert_eq!(points[0].repetitions, Repetitions { with_result: 1, made: 1, planned: 3 });
+    assert_eq!(points[0].repetitions, RepetitionCounts { with_result: 1, made: 1, planned: 3 });
     assert_eq!(points[0].stop, Some(Stop::Interrupted));
 }
 
@@ -189,8 +189,8 @@ fn a_test_that_was_left_out_is_a_planned_one() {
     let found: Vec<(String, PointStatus)> = points.iter().map(|p| (p.point.to_string(), p.status.clone())).collect();
     let expected = [("nat64/84", PointStatus::Result), ("jool/84", left_out()), ("jool/1518", left_out())];
     assert_eq!(found, expected.map(|(name, status)| (name.to_owned(), status)));
-    let counts = Counts { points: 3, result: 1, at_least: 0, no_result: 0, not_run: 2 };
-    assert_eq!(Counts::of(&points), counts);
+    let counts = StatusCounts { points: 3, result: 1, at_least: 0, no_result: 0, not_run: 2 };
+    assert_eq!(StatusCounts::of(&points), counts);
 }
 
 #[test]

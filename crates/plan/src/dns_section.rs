@@ -4,7 +4,7 @@ use super::reader::Section;
 use super::test_section::Surroundings;
 use super::units;
 use super::words::known_dut;
-use sixbench_method::plan::{DOMAIN, Dns, DnsRole, Measure, Names, checked_domain};
+use sixbench_method::plan::{DOMAIN, DnsRole, DnsTest, Measure, Names, checked_domain};
 
 /// The default time to live of names in a zone file behind a DNS64 server, seconds.
 const SOON_S: u32 = 10;
@@ -26,16 +26,16 @@ impl Read {
 }
 
 /// Reads the keys of a DNS test; those of other tests stay unknown.
-pub(super) fn read_dns(section: &Section<'_>, around: &Surroundings<'_>, role: DnsRole) -> Dns {
-    let standard = Dns::required(role);
-    let dns = Dns {
+pub(super) fn read_dns(section: &Section<'_>, around: &Surroundings<'_>, role: DnsRole) -> DnsTest {
+    let standard = DnsTest::required(role);
+    let dns = DnsTest {
         domain: section.text("domain", checked_domain).unwrap_or_else(|| DOMAIN.to_owned()),
         timeout_ns: section.value("timeout", units::dns_timeout).unwrap_or(standard.timeout_ns),
         ports: section.number("source-ports", port_count).unwrap_or(standard.ports),
         ..standard
     };
     let dns = match role {
-        DnsRole::Dns64 => Dns {
+        DnsRole::Dns64 => DnsTest {
             cached_names: section.value("cached-names", number).unwrap_or(dns.cached_names),
             authority: section.text("authority", |text| known_dut(text, around.duts)),
             ..dns
@@ -51,7 +51,7 @@ pub(super) fn read_dns(section: &Section<'_>, around: &Surroundings<'_>, role: D
         (DnsRole::Dns64, Some(_)) => (network("10.0.0.0/14"), SOON_S),
         (DnsRole::Dns64, None) => (dns.names, dns.ttl_s),
     };
-    let dns = Dns {
+    let dns = DnsTest {
         names: section.text("names", |text| text.parse::<Names>()).unwrap_or(names),
         ttl_s: section.value("ttl", units::ttl_s).unwrap_or(ttl_s),
         ..dns
@@ -117,7 +117,7 @@ fn network(text: &str) -> Names {
 /// The most names in a zone file: one with more takes minutes to load.
 const MOST_IN_FILE: u64 = 1 << 22;
 
-fn check_zone_file(section: &Section<'_>, dns: &Dns) {
+fn check_zone_file(section: &Section<'_>, dns: &DnsTest) {
     let is_in_a_file = dns.role == DnsRole::Authority || dns.authority.is_some();
     if is_in_a_file && dns.names.count() > MOST_IN_FILE {
         let title = format!("{} names are too many for a zone file", dns.names.count());
@@ -162,17 +162,17 @@ mod tests {
         render("plan.toml", &source, &parse(&source, &DUTS).expect_err("mistakes"), false)
     }
 
-    fn dns(test: &Test) -> &Dns {
+    fn dns(test: &Test) -> &DnsTest {
         test.measure.dns().expect("a test of a DNS server")
     }
 
     #[test]
     fn a_test_that_says_nothing_is_what_the_rfc_requires() {
         let tests = tests(&["measure = \"dns64\"", "measure = \"dns-authority\""]);
-        let Dns { timeout_ns, cached, with_aaaa, .. } = dns(&tests[0]);
+        let DnsTest { timeout_ns, cached, with_aaaa, .. } = dns(&tests[0]);
         assert_eq!((*timeout_ns, *cached, *with_aaaa), (1_000_000_000, 0, 0));
-        assert_eq!(dns(&tests[0]), &Dns::required(DnsRole::Dns64));
-        assert_eq!(dns(&tests[1]), &Dns { names: network("10.0.0.0/16"), ..Dns::required(DnsRole::Authority) });
+        assert_eq!(dns(&tests[0]), &DnsTest::required(DnsRole::Dns64));
+        assert_eq!(dns(&tests[1]), &DnsTest { names: network("10.0.0.0/16"), ..DnsTest::required(DnsRole::Authority) });
         assert_eq!(tests[0].frame_sizes.len(), 1, "queries have the size they have");
         assert!(tests[0].series.is_none());
     }
@@ -181,7 +181,7 @@ mod tests {
     fn every_key_is_taken() {
         let lines = "measure = \"dns64\"\ndomain = \"example.test\"\nnames = \"10.0.0.0/14\"\ntimeout = \"250ms\"\ncached = \"20%\"\n\
                      with-aaaa = \"40%\"\ncached-names = \"10k\"\nttl = \"2h\"\nsource-ports = 64\nauthority = \"nsd-authority\"";
-        let expected = Dns {
+        let expected = DnsTest {
             role: DnsRole::Dns64,
             domain: "example.test".to_owned(),
             names: "10.0.0.0/14".parse().expect("names"),

@@ -235,7 +235,7 @@ fn read_machine(section: &Section<'_>, has_interfaces: bool) -> Option<Machine> 
 mod tests {
     use super::*;
     use crate::render;
-    use sixbench_method::plan::{Measure, Traffic};
+    use sixbench_method::plan::{Measure, TrafficSettings};
     use sixbench_method::repeat::Repetition;
     use sixbench_method::terms::Directions;
 
@@ -248,7 +248,7 @@ mod tests {
         let plan = parse(SMALLEST, &DUTS).expect("a plan").plan;
         assert_eq!(plan.profile, Profile::Smoke);
         assert_eq!(plan.tests[0].frame_sizes.len(), 8);
-        assert_eq!(plan.tests[0].traffic, Traffic::RFC_4814);
+        assert_eq!(plan.tests[0].traffic, TrafficSettings::RFC_4814);
         assert_eq!(plan.tests[0].measure, Measure::Throughput);
         assert_eq!(plan.tests[0].directions, Directions::Both);
     }

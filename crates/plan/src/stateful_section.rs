@@ -4,7 +4,7 @@ use super::reader::Section;
 use super::test_section::Surroundings;
 use super::units;
 use super::words::order;
-use sixbench_method::plan::{Measure, Order, Stateful, Traffic};
+use sixbench_method::plan::{Measure, Stateful, TrafficSettings, ValueOrder};
 use sixbench_method::terms::{Direction, FrameRate};
 
 /// The default of R, connections per second: most software opens more.
@@ -53,8 +53,8 @@ pub(super) fn read_stateful(section: &Section<'_>, around: &Surroundings<'_>, me
     let stateful = Stateful {
         state_table: own_table.unwrap_or(most),
         delay_ns: section.value("phase-1-delay", units::duration_ns),
-        enumeration: section.text("enumerate", enumeration).unwrap_or(Order::Pseudorandom),
-        responder: section.text("responder-order", order).unwrap_or(Order::Pseudorandom),
+        enumeration: section.text("enumerate", enumeration).unwrap_or(ValueOrder::Pseudorandom),
+        responder: section.text("responder-order", order).unwrap_or(ValueOrder::Pseudorandom),
         validation: section.value("validation-rate", units::ratio).unwrap_or(0.5),
         table_size: table_sizes.first().copied(),
         ..Stateful::new(first, rate, timeout_ns)
@@ -112,7 +112,7 @@ fn check(section: &Section<'_>, stateful: &Stateful, most: u64) {
 pub const MOST_COMBINATIONS: u64 = 1 << 63;
 
 /// Reports ranges that have too few combinations for the connections, or more than can be numbered.
-pub(super) fn check_combinations(section: &Section<'_>, read: &Read, traffic: &Traffic, measure: &Measure) {
+pub(super) fn check_combinations(section: &Section<'_>, read: &Read, traffic: &TrafficSettings, measure: &Measure) {
     if read.stateful.is_none() {
         return;
     }
@@ -139,9 +139,9 @@ pub(super) fn check_combinations(section: &Section<'_>, read: &Read, traffic: &T
     }
 }
 
-fn enumeration(text: &str) -> Result<Order, String> {
+fn enumeration(text: &str) -> Result<ValueOrder, String> {
     match order(text)? {
-        Order::Fixed => {
+        ValueOrder::Fixed => {
             Err("expected an order that comes by every combination: increasing, decreasing, pseudorandom".to_owned())
         }
         order => Ok(order),

@@ -9,7 +9,9 @@ use super::stateful_section::{self, check_combinations, read_stateful};
 use super::traffic_section::read_traffic;
 use super::units;
 use super::words::{count, directions, identifier, known_dut, word};
-use sixbench_method::plan::{Dns, Flows, Measure, Profile, SearchSettings, Series, SeriesBy, Test, Traffic, TrialSettings};
+use sixbench_method::plan::{
+    DnsTest, Flows, Measure, Profile, SearchSettings, Series, SeriesBy, Test, TrafficSettings, TrialSettings,
+};
 use sixbench_method::repeat::Repetition;
 use sixbench_method::terms::{Directions, FrameSize, Share};
 use std::collections::BTreeSet;
@@ -157,7 +159,7 @@ fn read_steps(section: &Section<'_>, state: stateful_section::Read, dns: dns_sec
 }
 
 /// Reports more flows than there are combinations of ports and addresses.
-fn check_flows(section: &Section<'_>, steps: &Steps, traffic: &Traffic) {
+fn check_flows(section: &Section<'_>, steps: &Steps, traffic: &TrafficSettings) {
     let Some(most) = steps.flows.iter().map(|flows| u64::from(flows.count)).max() else { return };
     let tuples = traffic.tuples();
     if most > tuples {
@@ -280,7 +282,7 @@ fn of_with_aaaa(shares: &[u8]) -> Vec<Step> {
     of_names(shares, SeriesBy::WithAaaa, ("aaaa", "with AAAA"), |dns, share| dns.with_aaaa = share)
 }
 
-fn of_names(shares: &[u8], by: SeriesBy, (short, long): (&str, &str), set: fn(&mut Dns, u8)) -> Vec<Step> {
+fn of_names(shares: &[u8], by: SeriesBy, (short, long): (&str, &str), set: fn(&mut DnsTest, u8)) -> Vec<Step> {
     let step = |&share: &u8| {
         let words = (format!("{short}{share}"), format!("{share} % {long}"));
         Step::new(by, f64::from(share), words, move |test| {

@@ -2,13 +2,13 @@
 
 use super::reader::Section;
 use super::words::{order, ports};
-use sixbench_method::plan::{AddressPart, Order, Payload, Ports, Range, Traffic};
+use sixbench_method::plan::{AddressPart, Payload, Ports, TrafficSettings, ValueOrder, ValueRange};
 
 /// Reads the traffic settings of a test, except its flows, which are read as part of the series.
-pub(super) fn read_traffic(section: &Section<'_>) -> Traffic {
+pub(super) fn read_traffic(section: &Section<'_>) -> TrafficSettings {
     let ports = section.text("ports", ports).unwrap_or(Ports::RFC_4814);
     let own_ports = |key, name| section.section(key, name).map_or(ports, |own| read_ports(own, ports));
-    let traffic = Traffic {
+    let traffic = TrafficSettings {
         forward_ports: own_ports("forward-ports", "forward-ports"),
         reverse_ports: own_ports("reverse-ports", "reverse-ports"),
         left_addresses: section.section("left-addresses", "left-addresses").map(read_addresses),
@@ -31,9 +31,9 @@ pub(super) fn read_traffic(section: &Section<'_>) -> Traffic {
 }
 
 fn read_ports(section: Section<'_>, otherwise: Ports) -> Ports {
-    let read = |key, order_key, otherwise: Range| {
+    let read = |key, order_key, otherwise: ValueRange| {
         let (first, last) = section.value(key, range).unwrap_or((otherwise.first, otherwise.last));
-        Range { first, last, order: section.text(order_key, order).unwrap_or(otherwise.order) }
+        ValueRange { first, last, order: section.text(order_key, order).unwrap_or(otherwise.order) }
     };
     let ports = Ports {
         source: read("source", "source-order", otherwise.source),
@@ -45,9 +45,9 @@ fn read_ports(section: Section<'_>, otherwise: Ports) -> Ports {
 
 fn read_addresses(section: Section<'_>) -> AddressPart {
     let (first, last) = section.required("range", range).unwrap_or((0, 0));
-    let order = section.text("order", order).unwrap_or(Order::Pseudorandom);
+    let order = section.text("order", order).unwrap_or(ValueOrder::Pseudorandom);
     let part = AddressPart {
-        range: Range { first, last, order },
+        range: ValueRange { first, last, order },
         ipv4_offset: section.number("ipv4-offset", |text| offset(text, 2)).unwrap_or(AddressPart::IPV4_OFFSET),
         ipv6_offset: section.number("ipv6-offset", |text| offset(text, 14)).unwrap_or(AddressPart::IPV6_OFFSET),
     };

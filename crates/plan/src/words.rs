@@ -2,7 +2,7 @@
 
 use super::plan_file::Backend;
 use super::reader::nearest;
-use sixbench_method::plan::{Order, Ports, Profile, RepetitionStart, SearchMethod};
+use sixbench_method::plan::{Ports, Profile, RepetitionStart, SearchMethod, ValueOrder};
 use sixbench_method::terms::Directions;
 use sixbench_testbed::recipe::check_reference;
 
@@ -105,12 +105,12 @@ pub(super) fn ports(text: &str) -> Result<Ports, String> {
     word(text, "the ports", &[("rfc4814", Ports::RFC_4814), ("fixed", Ports::FIXED)])
 }
 
-pub(super) fn order(text: &str) -> Result<Order, String> {
+pub(super) fn order(text: &str) -> Result<ValueOrder, String> {
     let words = [
-        ("fixed", Order::Fixed),
-        ("increasing", Order::Increasing),
-        ("decreasing", Order::Decreasing),
-        ("pseudorandom", Order::Pseudorandom),
+        ("fixed", ValueOrder::Fixed),
+        ("increasing", ValueOrder::Increasing),
+        ("decreasing", ValueOrder::Decreasing),
+        ("pseudorandom", ValueOrder::Pseudorandom),
     ];
     word(text, "an order", &words)
 }

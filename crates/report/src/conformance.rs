@@ -10,8 +10,8 @@ pub(crate) fn table(input: &Input) -> Table {
     let all = input.plan.tests.len();
     let rows = of_plan(input.plan).into_iter().map(|(clause, tests)| {
         let about = if tests.len() == all { "all".to_owned() } else { named(&tests, input.plan).join(", ") };
-        let (level, standing) = (clause.level.to_string(), clause.standing.to_string());
-        vec![clause.clause.to_owned(), level, clause.asks.to_owned(), clause.here, about, standing]
+        let (level, conformance) = (clause.level.to_string(), clause.conformance.to_string());
+        vec![clause.clause.to_owned(), level, clause.requirement.to_owned(), clause.actual, about, conformance]
     });
     Table::new("Clause by clause", ["Clause", "Level", "Asks for", "This run", "Tests", "Standing"]).with_rows(rows)
 }

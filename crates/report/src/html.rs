@@ -9,7 +9,7 @@ use crate::words::{count, seconds, stretch};
 use crate::{Input, ReportError, origin, status};
 use minijinja::{AutoEscape, Environment, UndefinedBehavior, value::Serde};
 use serde::Serialize;
-use sixbench_method::measures::Sending;
+use sixbench_method::measures::SendingTime;
 use sixbench_method::plan::{Measure, Plan, Profile, Test};
 use sixbench_method::record::DutFacts;
 use sixbench_method::repeat::Repetition;
@@ -146,8 +146,8 @@ fn shared_searches(digest: &Digest) -> Option<String> {
 /// `, of latency 120 s`: the measures that have a duration of their own.
 fn own_durations(plan: &Plan) -> String {
     let duration = |measure: &Measure| match measure.sending() {
-        Sending::For(ns) => Some(ns),
-        Sending::AsPlanned | Sending::AtMost(_) | Sending::UntilConnected => None,
+        SendingTime::For(ns) => Some(ns),
+        SendingTime::AsPlanned | SendingTime::AtMost(_) | SendingTime::UntilConnected => None,
     };
     let of = |t: &Test| duration(&t.measure).map(|ns| format!(", of {} {}", t.measure.name(), seconds(ns)));
     let mut told: Vec<String> = Vec::new();

@@ -5,7 +5,7 @@ use crate::digest::{Digest, PointDigest};
 use crate::series::{Steps, series};
 use sixbench_method::bottleneck::{Chain, Idleness, idleness, weakest};
 use sixbench_method::plan::{Measure, SeriesBy};
-use sixbench_method::scaling::{Fit, Law, NoFit, Repetitions, Step, fit, steps};
+use sixbench_method::scaling::{CoreRepetitions, Fit, Law, NoFit, ScalingStep, fit, steps};
 use sixbench_method::terms::FrameSize;
 use std::num::NonZeroU32;
 
@@ -17,13 +17,13 @@ pub(crate) struct Scaling<'d, 'a> {
     pub(crate) size: Option<FrameSize>,
     pub(crate) steps: Vec<ScaledStep<'d, 'a>>,
     /// The steps that the DUT ended.
-    closed: Vec<Repetitions>,
+    closed: Vec<CoreRepetitions>,
 }
 
 /// A step with the point it is of.
 pub(crate) struct ScaledStep<'d, 'a> {
     pub(crate) point: &'d PointDigest<'a>,
-    pub(crate) step: Step,
+    pub(crate) step: ScalingStep,
     /// True if the rate may be higher in truth, since something else than the DUT ended a search.
     pub(crate) is_open: bool,
 }
@@ -39,9 +39,9 @@ fn scaling<'d, 'a>(digest: &'d Digest<'a>, of: &Steps<'a>, size: FrameSize) -> O
     let points: Vec<(NonZeroU32, &PointDigest)> =
         of.with_rate(digest, size).into_iter().filter_map(|(at, point)| Some((NonZeroU32::new(at as u32)?, point))).collect();
     let (_, first) = points.first()?;
-    let measured = |points: &[&(NonZeroU32, &'d PointDigest<'a>)]| -> Vec<Repetitions> {
+    let measured = |points: &[&(NonZeroU32, &'d PointDigest<'a>)]| -> Vec<CoreRepetitions> {
         let values = |point: &PointDigest| point.goals.first().map(|goal| goal.values.clone()).unwrap_or_default();
-        points.iter().map(|(cores, point)| Repetitions { cores: *cores, values: values(point) }).collect()
+        points.iter().map(|(cores, point)| CoreRepetitions { cores: *cores, values: values(point) }).collect()
     };
     let (closed, all): (Vec<_>, Vec<_>) =
         (points.iter().filter(|(_, point)| !point.limits().open_above()).collect(), points.iter().collect());

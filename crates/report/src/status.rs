@@ -5,7 +5,9 @@ use crate::tables::trial::kind;
 use crate::words::{count, enumerated, title};
 use sixbench_method::measures::Quantity;
 use sixbench_method::plan::Test;
-use sixbench_method::status::{Cause, Counts, NoResult, NotRun, Open, PlannedPoint, PointStatus, Repetitions, Stage, Stop};
+use sixbench_method::status::{
+    InvalidCause, InvalidStage, NoResult, NotRun, Open, PlannedPoint, PointStatus, RepetitionCounts, StatusCounts, Stop,
+};
 use sixbench_method::trial::Fault;
 
 /// Kinds of faults that are named with a status; the table of faults has all of them.
@@ -38,7 +40,7 @@ pub(crate) fn why(planned: &PlannedPoint) -> String {
 
 /// Returns how many repetitions have a result and what became of the others; empty if all have one.
 fn repetitions(planned: &PlannedPoint) -> String {
-    let Repetitions { with_result, made, planned: wanted } = planned.repetitions;
+    let RepetitionCounts { with_result, made, planned: wanted } = planned.repetitions;
     if with_result >= wanted {
         return String::new();
     }
@@ -52,10 +54,10 @@ fn repetitions(planned: &PlannedPoint) -> String {
 fn why_open(planned: &PlannedPoint, open: &Open) -> String {
     let of = |n: u32| format!("in {n} of {}", count(planned.repetitions.with_result.into(), "repetition"));
     let invalid = match open.cause {
-        Cause::Tester => "the tester fell short above it",
-        Cause::Disturbed => "other work had the DUT's processors above it",
-        Cause::Connections => "the connections of phase 1 were not all opened or kept above it",
-        Cause::Names => "the names were not cached as asked above it, or too few",
+        InvalidCause::Tester => "the tester fell short above it",
+        InvalidCause::Disturbed => "other work had the DUT's processors above it",
+        InvalidCause::Connections => "the connections of phase 1 were not all opened or kept above it",
+        InvalidCause::Names => "the names were not cached as asked above it, or too few",
     };
     let maximum = planned.test.measure.info().open_end;
     let disturbed = "other work on the machine, or an accident on it, may have ended the search";
@@ -87,19 +89,19 @@ fn why_no_result(test: &Test, reason: &NoResult) -> String {
     }
 }
 
-fn why_invalid(cause: Cause, stage: Stage) -> &'static str {
+fn why_invalid(cause: InvalidCause, stage: InvalidStage) -> &'static str {
     match (cause, stage) {
-        (Cause::Names, _) => {
+        (InvalidCause::Names, _) => {
             "the names were not cached as the plan has it at any rate that was tried, or there were too few of them; look at the \
              plan's `names` and `ttl` and at the server's cache"
         }
-        (Cause::Connections, _) => {
+        (InvalidCause::Connections, _) => {
             "before every trial phase 1 failed to open all its connections, or they were not kept; lower the plan's \
              `phase-1-rate`, or look at the DUT's table and timeouts"
         }
-        (Cause::Disturbed, _) => "other work had the DUT's processors in the trials that decided",
-        (Cause::Tester, Stage::Search) => "the tester fell short at every load that was tried",
-        (Cause::Tester, Stage::Measurement) => "every trial of the measurement was invalid",
+        (InvalidCause::Disturbed, _) => "other work had the DUT's processors in the trials that decided",
+        (InvalidCause::Tester, InvalidStage::Search) => "the tester fell short at every load that was tried",
+        (InvalidCause::Tester, InvalidStage::Measurement) => "every trial of the measurement was invalid",
     }
 }
 
@@ -136,7 +138,7 @@ pub(crate) fn ended(stop: &Stop) -> String {
 
 /// `25 of 34 points have a result, 9 do not`.
 pub(crate) fn counted(digest: &Digest) -> String {
-    let counts = Counts::of(&digest.planned);
+    let counts = StatusCounts::of(&digest.planned);
     let (with, all) = (counts.with_result(), counts.points);
     let points = count(all as u64, "point");
     match (with == all, all - with) {

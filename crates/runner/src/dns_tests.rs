@@ -6,7 +6,7 @@ use super::rigged_tests::{ONE_AT_A_TIME, recipe};
 use super::session::{Session, Site, Wanted};
 use crate::profile;
 use sixbench_method::isolation::Isolation;
-use sixbench_method::plan::{Dns, DnsRole, Measure, Profile, Test, TrialSettings};
+use sixbench_method::plan::{DnsRole, DnsTest, Measure, Profile, Test, TrialSettings};
 use sixbench_method::record::Watch;
 use sixbench_method::terms::{FrameRate, FrameSize, LossRatio};
 use sixbench_method::trial::dns::DnsResult;
@@ -27,16 +27,16 @@ const SERVERS: [&str; 4] = ["bind9-dns64", "unbound-dns64", "pdns-dns64", "knotr
 /// All authoritative ones.
 const AUTHORITIES: [&str; 2] = ["nsd-authority", "knot-authority"];
 
-fn dns64() -> Dns {
-    Dns::required(DnsRole::Dns64)
+fn dns64() -> DnsTest {
+    DnsTest::required(DnsRole::Dns64)
 }
 
 /// Of a zone that is in a file.
-fn in_a_file(role: DnsRole) -> Dns {
-    Dns { names: "10.0.0.0/18".parse().expect("names"), ..Dns::required(role) }
+fn in_a_file(role: DnsRole) -> DnsTest {
+    DnsTest { names: "10.0.0.0/18".parse().expect("names"), ..DnsTest::required(role) }
 }
 
-fn test(dut: &str, dns: &Dns) -> Test {
+fn test(dut: &str, dns: &DnsTest) -> Test {
     Test { measure: Measure::Dns(dns.clone()), frame_sizes: vec![FrameSize::MINIMUM], ..Test::of("t", dut) }
 }
 
@@ -46,11 +46,11 @@ fn settings() -> TrialSettings {
 }
 
 /// The session of a server, with the real authority of that recipe behind it, if one is given.
-fn open(name: &str, dns: &Dns, authority: Option<&Recipe>) -> Session {
+fn open(name: &str, dns: &DnsTest, authority: Option<&Recipe>) -> Session {
     bring_up(&recipe(name, &[]), dns, authority)
 }
 
-fn bring_up(recipe: &Recipe, dns: &Dns, authority: Option<&Recipe>) -> Session {
+fn bring_up(recipe: &Recipe, dns: &DnsTest, authority: Option<&Recipe>) -> Session {
     let links = Links::default();
     let site = Site { shell: Shell::new(), links: &links, stop: Arc::default(), isolation: Isolation::Unknown, pcap: None };
     let zone = profile::dns::zone(dns, false).expect("a zone");
@@ -60,7 +60,7 @@ fn bring_up(recipe: &Recipe, dns: &Dns, authority: Option<&Recipe>) -> Session {
 }
 
 /// Another test of the same server.
-fn change(session: &mut Session, name: &str, dns: &Dns) {
+fn change(session: &mut Session, name: &str, dns: &DnsTest) {
     let job = profile::job(&recipe(name, &[]), &test(name, dns), FrameSize::MINIMUM, 42, settings());
     session.set_job(job.expect("a job")).expect("test addresses");
 }
@@ -127,7 +127,7 @@ fn every_dns64_server_answers_each_query_rightly_and_asks_its_authority_for_both
 fn names_with_an_aaaa_record_of_their_own_are_passed_on_and_nothing_is_synthesised_for_them() {
     let _guard = ONE_AT_A_TIME.lock();
     for name in SERVERS {
-        let mut session = open(name, &Dns { with_aaaa: 40, ..dns64() }, None);
+        let mut session = open(name, &DnsTest { with_aaaa: 40, ..dns64() }, None);
         let (result, _) = trial(name, &mut session);
         assert_all_right(name, &result);
         let (existing, counts) = (dns(&result).existing, dns(&result).authority.expect("the authority is ours"));
@@ -144,7 +144,7 @@ fn what_was_resolved_before_comes_from_the_cache_and_nothing_else_does() {
     for name in SERVERS {
         let mut session = open(name, &dns64(), None);
         for (cached, hits) in [(0, 0), (50, QUERIES / 2), (100, QUERIES)] {
-            let dns_test = Dns { cached, cached_names: 20, ..dns64() };
+            let dns_test = DnsTest { cached, cached_names: 20, ..dns64() };
             change(&mut session, name, &dns_test);
             let (result, _) = trial(name, &mut session);
             assert_all_right(name, &result);
@@ -160,7 +160,7 @@ fn what_was_resolved_before_comes_from_the_cache_and_nothing_else_does() {
 fn a_server_that_has_been_asked_for_all_names_starts_anew_and_asks_for_them_again() {
     let _guard = ONE_AT_A_TIME.lock();
     for name in SERVERS {
-        let few = Dns { names: "10.0.0.0/26".parse().expect("64 names"), ..dns64() };
+        let few = DnsTest { names: "10.0.0.0/26".parse().expect("64 names"), ..dns64() };
         let mut session = open(name, &few, None);
         for _ in 0..3 {
             let (result, _) = trial(name, &mut session);
@@ -198,7 +198,7 @@ fn after_a_trial_in_which_the_authority_was_silent_the_next_one_is_answered() {
 #[test]
 fn a_real_authority_at_the_right_end_serves_a_dns64_server_and_the_self_test() {
     let _guard = ONE_AT_A_TIME.lock();
-    let settings = Dns { with_aaaa: 40, authority: Some("nsd-authority".to_owned()), ..in_a_file(DnsRole::Dns64) };
+    let settings = DnsTest { with_aaaa: 40, authority: Some("nsd-authority".to_owned()), ..in_a_file(DnsRole::Dns64) };
     let nsd = recipe("nsd-authority", &[]);
     let mut session = open("unbound-dns64", &settings, Some(&nsd));
     assert!(session.layout().iter().any(|sentence| sentence.contains("the authority behind the DUT is nsd")), "its version");
@@ -218,7 +218,7 @@ fn authoritative_servers_are_asked_for_what_is_there_and_for_what_is_not() {
     let _guard = ONE_AT_A_TIME.lock();
     for name in AUTHORITIES {
         for with_aaaa in [100, 40] {
-            let settings = Dns { with_aaaa, ..in_a_file(DnsRole::Authority) };
+            let settings = DnsTest { with_aaaa, ..in_a_file(DnsRole::Authority) };
             let mut session = open(name, &settings, None);
             assert!(session.certify(FrameRate(250), DURATION_NS).expect("no error").is_none(), "there is nobody to loop to");
             let (result, watch) = trial(name, &mut session);
@@ -246,7 +246,7 @@ fn the_self_test_certifies_a_low_rate_once_and_a_trial_above_it_is_none() {
     assert!(matches!(result.faults[0], Fault::AboveCertified { .. }), "{:?}", result.faults);
     assert_eq!(result.verdict(LossRatio::ZERO), Verdict::Invalid);
     // Another timeout needs another self-test, for answers have to come within a quarter of it.
-    change(&mut session, "unbound-dns64", &Dns { timeout_ns: 500_000_000, ..dns64() });
+    change(&mut session, "unbound-dns64", &DnsTest { timeout_ns: 500_000_000, ..dns64() });
     let again = session.certify(FrameRate(10), 300_000_000).expect("a self-test").expect("another one");
     assert_eq!(again.timeout_ns, 500_000_000);
     if certificate.rate >= RATE.0 && again.rate >= 10 {
@@ -269,7 +269,7 @@ fn a_server_that_makes_no_addresses_is_told_with_what_is_missing() {
 #[test]
 fn an_authority_that_dies_ends_the_trial_by_name_and_is_no_loss_of_the_server() {
     let _guard = ONE_AT_A_TIME.lock();
-    let settings = Dns { authority: Some("nsd-authority".to_owned()), ..in_a_file(DnsRole::Dns64) };
+    let settings = DnsTest { authority: Some("nsd-authority".to_owned()), ..in_a_file(DnsRole::Dns64) };
     let mut mortal = recipe("nsd-authority", &[]);
     let daemon = mortal.daemon.as_mut().expect("a daemon");
     daemon.run = format!("timeout 4 {}", daemon.run);

@@ -2,7 +2,7 @@
 //! missed must agree exactly, each on its own way. Needs root; without it these tests fail, they do not skip.
 
 use super::rigged_tests::{ONE_AT_A_TIME, perform, recipe};
-use sixbench_method::plan::{Measure, Payload, ResponseTime, Test, Traffic};
+use sixbench_method::plan::{Measure, Payload, ResponseTime, Test, TrafficSettings};
 use sixbench_method::record::Watch;
 use sixbench_method::terms::FrameRate;
 use sixbench_method::trial::{TrialResult, TrialSpec};
@@ -14,7 +14,7 @@ const SECOND: u64 = 1_000_000_000;
 /// A second of requests through Linux forwarding; the packets of every nftables counter, in the order of the rules.
 fn asked(payload: Payload, rules: &[&str]) -> (TrialResult, Watch, Vec<u64>) {
     let measure = Measure::ResponseTime(ResponseTime { rate_per_client: RATE, duration_ns: SECOND });
-    let traffic = Traffic { payload, ..Traffic::RFC_4814 };
+    let traffic = TrafficSettings { payload, ..TrafficSettings::RFC_4814 };
     let test = Test { measure, traffic, ..Test::of("asked", "linux-ipv6") };
     let look = |dut: &sixbench_testbed::Shell| dut.line("nft list ruleset").expect("rules");
     let (result, watch, listing) = perform(&recipe("linux-ipv6", rules), &test, &TrialSpec::response(RATE, SECOND), look);

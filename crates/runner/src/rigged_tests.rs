@@ -4,7 +4,7 @@
 use super::session::{Session, Site, Wanted};
 use crate::profile;
 use sixbench_method::isolation::Isolation;
-use sixbench_method::plan::{AddressPart, Order, Profile, Range, Test};
+use sixbench_method::plan::{AddressPart, Profile, Test, ValueOrder, ValueRange};
 use sixbench_method::record::Watch;
 use sixbench_method::terms::{Directions, FrameRate, FrameSize, Share};
 use sixbench_method::trial::{TrialResult, TrialSpec};
@@ -118,7 +118,7 @@ fn tayga_translates_every_frame_right_and_native_frames_pass_beside_it() {
 fn many_addresses_and_networks_pass_a_router_without_a_neighbour_entry_each() {
     let _guard = ONE_AT_A_TIME.lock();
     let part = |first, last| {
-        let range = Range { first, last, order: Order::Pseudorandom };
+        let range = ValueRange { first, last, order: ValueOrder::Pseudorandom };
         Some(AddressPart { range, ipv4_offset: 2, ipv6_offset: 12 })
     };
     let mut addresses = Test::of("addresses", "linux-ipv4");

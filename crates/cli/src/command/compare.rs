@@ -9,7 +9,7 @@ use super::{isolation, library, parse_plan, run};
 use crate::args;
 use crate::exit::{Exit, Failed};
 use crate::output::{self, tell};
-use sixbench_method::comparison::{self, Comparison, Order, Side, Which};
+use sixbench_method::comparison::{self, Compared, Comparison, RunOrder, Which};
 use sixbench_method::measures::Outcome;
 use sixbench_method::plan::{Plan, Test};
 use sixbench_method::replay;
@@ -70,8 +70,8 @@ fn of_directories(arguments: &args::Compare) -> Result<Exit, Failed> {
     conclude(comparison::compare(&sides[0], &sides[1], arguments.tolerance, order), &context, arguments.output.json)
 }
 
-fn side<'a>(which: Which, tests: impl IntoIterator<Item = &'a Test>, outcomes: &'a [Outcome]) -> Side<'a> {
-    Side { which, tests: tests.into_iter().collect(), outcomes }
+fn side<'a>(which: Which, tests: impl IntoIterator<Item = &'a Test>, outcomes: &'a [Outcome]) -> Compared<'a> {
+    Compared { which, tests: tests.into_iter().collect(), outcomes }
 }
 
 /// Loads a results directory and replays its records; returns both the directory and its outcomes. A directory with records
@@ -114,7 +114,7 @@ fn of_a_run(arguments: &args::Compare) -> Result<Exit, Failed> {
     let tests = &stored.plan.tests;
     let sides = [side(Which::A, &tests[..1], &outcomes), side(Which::B, &tests[1..2], &outcomes)];
     let context = Context { names: [String::new(), String::new()], warnings: Vec::new() };
-    conclude(comparison::compare(&sides[0], &sides[1], arguments.tolerance, Order::InTurns), &context, arguments.output.json)
+    conclude(comparison::compare(&sides[0], &sides[1], arguments.tolerance, RunOrder::InTurns), &context, arguments.output.json)
 }
 
 /// Returns the plan of the comparison, with its source: two tests of a plan file, or two devices in a plan of their own.

@@ -11,7 +11,7 @@ use sixbench_engine::Layout;
 use sixbench_engine::dns::names::NamePopulation;
 use sixbench_engine::dns::{AuthorityEnd, DnsEnds, DnsSettings, DnsTester, ExpectedAnswers};
 use sixbench_io::thread::allowed_cores;
-use sixbench_method::plan::{Dns, DnsRole, Profile, TrialSettings};
+use sixbench_method::plan::{DnsRole, DnsTest, Profile, TrialSettings};
 use sixbench_method::record::Watch;
 use sixbench_method::terms::LossRatio;
 use sixbench_method::trial::dns::{AuthorityCounts, DnsResult};
@@ -134,11 +134,11 @@ fn role(arguments: &args::Dns64) -> DnsRole {
 }
 
 /// Returns the DNS test that the arguments ask for, with a plan's defaults for everything they leave out.
-fn asked(arguments: &args::Dns64) -> Dns {
-    let standard = Dns::required(role(arguments));
+fn asked(arguments: &args::Dns64) -> DnsTest {
+    let standard = DnsTest::required(role(arguments));
     // A zone file has few names, and an authority no cache.
     let names = if arguments.authoritative { "10.0.0.0/16".parse().expect("a network") } else { standard.names };
-    Dns {
+    DnsTest {
         domain: arguments.domain.to_string(),
         names: arguments.names.unwrap_or(names),
         timeout_ns: arguments.timeout_ns,

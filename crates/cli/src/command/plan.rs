@@ -5,7 +5,7 @@ use crate::args;
 use crate::exit::{Exit, Failed};
 use crate::output;
 use sixbench_method::budget::{self, Budget};
-use sixbench_method::conformance::{self, Clause, Standing};
+use sixbench_method::conformance::{self, Clause, Conformance};
 use sixbench_method::isolation::Isolation;
 use sixbench_method::plan::{Plan, Profile, SearchMethod, Test};
 use sixbench_method::repeat::Repetition;
@@ -114,18 +114,18 @@ fn cost(name: &str, budget: Budget) -> String {
 /// Returns the compliance of each test with the RFCs, then the clauses one by one; those that no plan can change come last.
 fn clauses(plan: &Plan, all: bool) -> String {
     let compliance = |test: &Test| {
-        let standing = conformance::compliance(&conformance::of_the_test(plan, test));
-        format!("  {:<20} {standing}, apart from the instrument's deviations (RFC 2544 section 5)\n", test.name)
+        let compliance = conformance::compliance(&conformance::of_the_test(plan, test));
+        format!("  {:<20} {compliance}, apart from the instrument's deviations (RFC 2544 section 5)\n", test.name)
     };
     let mut text: String = plan.tests.iter().map(compliance).collect();
     text.push('\n');
     let mut met = 0;
     for (clause, tests) in conformance::of_plan(plan) {
-        met += u32::from(clause.standing == Standing::Met);
-        if all || clause.standing != Standing::Met {
+        met += u32::from(clause.conformance == Conformance::Met);
+        if all || clause.conformance != Conformance::Met {
             let about = if tests.len() == plan.tests.len() { String::new() } else { format!(" [{}]", tests.join(", ")) };
-            let Clause { clause, level, asks, here, standing } = clause;
-            text += &format!("  {standing:<6}  {clause:<22} {level:<6} {asks}: {here}{about}\n");
+            let Clause { clause, level, requirement, actual, conformance } = clause;
+            text += &format!("  {conformance:<6}  {clause:<22} {level:<6} {requirement}: {actual}{about}\n");
         }
     }
     if !all {

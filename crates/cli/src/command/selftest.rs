@@ -13,7 +13,7 @@ use sixbench_engine::{FrameTester, Layout, MeasureError, selftest};
 use sixbench_io::clock::Clock;
 use sixbench_io::thread::allowed_cores;
 use sixbench_method::isolation::Isolation;
-use sixbench_method::plan::{self, AddressPart, Order, Ports, Range, SearchSettings, TrialSettings};
+use sixbench_method::plan::{self, AddressPart, Ports, SearchSettings, TrialSettings, ValueOrder, ValueRange};
 use sixbench_method::search::{self, Start};
 use sixbench_method::terms::{Direction, Directions, FrameRate, FrameSize, LossRatio};
 use sixbench_method::trial::{Measurer, TrialResult, TrialSpec, Verdict};
@@ -65,10 +65,10 @@ fn generation() -> Result<Vec<Figure>, Failed> {
     let clock = Clock::new();
     let ends = [("IPv4, 64 octets", "198.18.0.2", "198.19.0.2"), ("IPv6, 84 octets", "2001:2::2", "2001:2:0:8000::2")];
     let kinds = [
-        ("fixed ports", Order::Fixed, AddressVariation::None),
-        ("random ports", Order::Pseudorandom, AddressVariation::None),
-        ("random addresses", Order::Fixed, all_addresses()),
-        ("random ports and addresses", Order::Pseudorandom, all_addresses()),
+        ("fixed ports", ValueOrder::Fixed, AddressVariation::None),
+        ("random ports", ValueOrder::Pseudorandom, AddressVariation::None),
+        ("random addresses", ValueOrder::Fixed, all_addresses()),
+        ("random ports and addresses", ValueOrder::Pseudorandom, all_addresses()),
     ];
     let mut figures = Vec::new();
     for (name, source, destination) in ends {
@@ -86,7 +86,7 @@ fn generation() -> Result<Vec<Figure>, Failed> {
 
 /// Returns the variation of 16 bits of both addresses over all values (draft-lencse-bmwg-multiple-ip-addresses).
 fn all_addresses() -> AddressVariation {
-    let range = Range { first: 0, last: 65535, order: Order::Pseudorandom };
+    let range = ValueRange { first: 0, last: 65535, order: ValueOrder::Pseudorandom };
     let (ipv4_offset, ipv6_offset) = (AddressPart::IPV4_OFFSET, AddressPart::IPV6_OFFSET);
     AddressVariation::Part(AddressPart { range, ipv4_offset, ipv6_offset })
 }

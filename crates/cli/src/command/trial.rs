@@ -7,7 +7,7 @@ use crate::args;
 use crate::exit::{Exit, Failed};
 use crate::output::{self, tell};
 use crate::view::verdict_word;
-use sixbench_method::plan::{Measure, Plan, Profile, ResponseTime, Stateful, Test, Traffic};
+use sixbench_method::plan::{Measure, Plan, Profile, ResponseTime, Stateful, Test, TrafficSettings};
 use sixbench_method::terms::{FrameRate, LossRatio};
 use sixbench_method::trial::{Delay, DirectionResult, Exchange, Shape, TrialResult, TrialSpec, Verdict};
 use sixbench_plan::units::{show_ns, show_rate};
@@ -110,7 +110,7 @@ fn one_test(arguments: &args::Trial) -> Result<Loaded, Failed> {
         directions: arguments.directions,
         foreground: arguments.background,
         measure: measure(arguments),
-        traffic: Traffic { subscribers, payload: arguments.payload, ..Traffic::RFC_4814 },
+        traffic: TrafficSettings { subscribers, payload: arguments.payload, ..TrafficSettings::RFC_4814 },
         stateful: arguments.connections.map(|n| Stateful::new(n, arguments.phase_1_rate, PHASE_1_TIMEOUT_NS)),
         ..Test::of("trial", &arguments.dut)
     };

@@ -3,7 +3,7 @@
 use super::amount;
 use crate::exit::Exit;
 use sixbench_method::expectation::{self, Judged};
-use sixbench_method::gate::Verdict;
+use sixbench_method::gate::Gate;
 use sixbench_method::plan::Plan;
 use sixbench_method::record::TrialRecord;
 use sixbench_method::replay;
@@ -29,7 +29,7 @@ pub(crate) fn judge(plan: &Plan, records: &[TrialRecord]) -> Judgement {
         .into_iter()
         .map(|(test, size, unfit, made)| format!("{} ({unfit} of {made} repetitions)", test.label(size)))
         .collect();
-    let of_points = if unfit.is_empty() { Verdict::Passed } else { Verdict::TesterUnfit };
+    let of_points = if unfit.is_empty() { Gate::Passed } else { Gate::TesterUnfit };
     let verdict = judged.iter().map(|one| one.verdict).max().unwrap_or_default().max(of_points);
     let lines = judged.iter().filter_map(line).collect();
     let exit = Exit::from(verdict);
@@ -40,15 +40,15 @@ pub(crate) fn judge(plan: &Plan, records: &[TrialRecord]) -> Judgement {
 /// Returns the expectations that a run missed although it was cut short; nothing can be said of the others.
 pub(crate) fn missed(plan: &Plan, records: &[TrialRecord]) -> String {
     let outcomes = replay::outcomes(plan, records);
-    expectation::judge(plan, &outcomes).iter().filter(|judged| judged.verdict == Verdict::Worse).filter_map(line).collect()
+    expectation::judge(plan, &outcomes).iter().filter(|judged| judged.verdict == Gate::Worse).filter_map(line).collect()
 }
 
 fn line(judged: &Judged<'_>) -> Option<String> {
     let what = match judged.verdict {
-        Verdict::Passed | Verdict::Inconclusive => return None,
-        Verdict::Worse => "missed",
-        Verdict::TesterUnfit => "not known",
-        Verdict::Missing => "missing",
+        Gate::Passed | Gate::Inconclusive => return None,
+        Gate::Worse => "missed",
+        Gate::TesterUnfit => "not known",
+        Gate::Missing => "missing",
     };
     let (label, subject) = (judged.test.label(judged.frame_size), judged.subject);
     Some(format!("{what}: {label}: {subject}: {}, expected {}\n", found(judged), bounds(judged)))
@@ -73,7 +73,7 @@ fn bounds(judged: &Judged<'_>) -> String {
     bounds.into_iter().flatten().collect::<Vec<_>>().join(" and ")
 }
 
-fn reason(verdict: Verdict, judged: &[Judged<'_>], unfit: &[String]) -> Option<String> {
+fn reason(verdict: Gate, judged: &[Judged<'_>], unfit: &[String]) -> Option<String> {
     let all = judged.len();
     let count = judged.iter().filter(|judged| judged.verdict == verdict).count();
     let expectations = if all == 1 { "expectation" } else { "expectations" };
@@ -86,18 +86,18 @@ fn reason(verdict: Verdict, judged: &[Judged<'_>], unfit: &[String]) -> Option<S
         )
     };
     match verdict {
-        Verdict::Passed if all == 0 => None,
-        Verdict::Passed => Some(format!("the plan's {expectations} met at {}", counted(all, "point"))),
-        Verdict::Worse => Some(format!("{count} of {all} {expectations} missed")),
-        Verdict::Missing => Some(format!("{count} of {all} {expectations} without a result")),
-        Verdict::TesterUnfit if count == 0 => Some(of_points()),
-        Verdict::TesterUnfit => {
+        Gate::Passed if all == 0 => None,
+        Gate::Passed => Some(format!("the plan's {expectations} met at {}", counted(all, "point"))),
+        Gate::Worse => Some(format!("{count} of {all} {expectations} missed")),
+        Gate::Missing => Some(format!("{count} of {all} {expectations} without a result")),
+        Gate::TesterUnfit if count == 0 => Some(of_points()),
+        Gate::TesterUnfit => {
             let besides = if unfit.is_empty() { String::new() } else { format!("; besides, {}", of_points()) };
             Some(format!(
                 "the tester, the plan's maximum or other work ended the search before {count} of {all} {expectations} could be told{besides}"
             ))
         }
-        Verdict::Inconclusive => None,
+        Gate::Inconclusive => None,
     }
 }
 

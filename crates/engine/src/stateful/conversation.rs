@@ -5,7 +5,7 @@ use super::{Enumeration, FourTuple, Mapped, StateTable, StatefulGateway, Transla
 use crate::flow::mix;
 use crate::profile::{AddressVariation, TrafficProfile};
 use crate::side::AddressField;
-use sixbench_method::plan::Order;
+use sixbench_method::plan::ValueOrder;
 use sixbench_method::terms::{Direction, IpVersion};
 use sixbench_wire::template::with_part;
 use std::net::{IpAddr, SocketAddr};
@@ -85,8 +85,8 @@ fn part_of(address: IpAddr, at: usize) -> u16 {
 
 #[derive(Clone, Copy, Debug)]
 struct Orders {
-    initiator: Order,
-    responder: Order,
+    initiator: ValueOrder,
+    responder: ValueOrder,
 }
 
 /// Places of source and destination address, and their ports. The place of a translated source is its 16 bits.

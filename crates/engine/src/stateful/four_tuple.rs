@@ -2,7 +2,7 @@
 //! (RFC 9693, draft-lencse-bmwg-multiple-ip-addresses).
 
 use crate::flow::mix;
-use sixbench_method::plan::{Order, Range};
+use sixbench_method::plan::{ValueOrder, ValueRange};
 
 /// Places within the ranges: 0 is the first value of each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -23,7 +23,7 @@ pub(crate) struct Enumeration {
     /// Numbers of source ports, destination ports, source addresses and destination addresses: the first changes fastest where
     /// the order is linear.
     counts: [u64; 4],
-    order: Order,
+    order: ValueOrder,
     permutation: Permutation,
 }
 
@@ -31,7 +31,7 @@ impl Enumeration {
     /// All combinations of these ranges, in the order of phase 1. A pseudorandom one depends on `key`.
     ///
     /// `None` where there are 2^63 of them or more.
-    pub(crate) fn new(ports: [Range; 2], addresses: [u32; 2], order: Order, key: u64) -> Option<Self> {
+    pub(crate) fn new(ports: [ValueRange; 2], addresses: [u32; 2], order: ValueOrder, key: u64) -> Option<Self> {
         let [source, destination] = ports.map(|range| u64::from(range.count()));
         let counts = [source, destination, u64::from(addresses[0].max(1)), u64::from(addresses[1].max(1))];
         let size = counts.iter().try_fold(1u64, |product, count| product.checked_mul(*count)).filter(|size| *size < 1 << 63)?;
@@ -47,9 +47,9 @@ impl Enumeration {
     #[inline]
     pub(crate) fn tuple(&self, number: u64) -> FourTuple {
         let place = match self.order {
-            Order::Pseudorandom => self.permutation.at(number),
-            Order::Decreasing => self.permutation.size - 1 - number,
-            Order::Fixed | Order::Increasing => number,
+            ValueOrder::Pseudorandom => self.permutation.at(number),
+            ValueOrder::Decreasing => self.permutation.size - 1 - number,
+            ValueOrder::Fixed | ValueOrder::Increasing => number,
         };
         let (place, source_port) = split(place, self.counts[0]);
         let (place, destination_port) = split(place, self.counts[1]);
@@ -126,11 +126,11 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::HashSet;
 
-    fn range(count: u32) -> Range {
-        Range { first: 0, last: (count - 1) as u16, order: Order::Pseudorandom }
+    fn range(count: u32) -> ValueRange {
+        ValueRange { first: 0, last: (count - 1) as u16, order: ValueOrder::Pseudorandom }
     }
 
-    fn enumeration(counts: [u32; 4], order: Order, key: u64) -> Enumeration {
+    fn enumeration(counts: [u32; 4], order: ValueOrder, key: u64) -> Enumeration {
         let [source, destination, from, to] = counts;
         Enumeration::new([range(source), range(destination)], [from, to], order, key).expect("no overflow")
     }
@@ -143,7 +143,7 @@ mod tests {
         #[test]
         fn every_combination_occurs_once(
             counts in prop_oneof![[1u32..40, 1u32..40, 1u32..6, 1u32..6], [1u32..2, 1u32..60_000, 1u32..2, 1u32..2]],
-            order in prop_oneof![Just(Order::Increasing), Just(Order::Decreasing), Just(Order::Pseudorandom)],
+            order in prop_oneof![Just(ValueOrder::Increasing), Just(ValueOrder::Decreasing), Just(ValueOrder::Pseudorandom)],
             key: u64,
         ) {
             let enumeration = enumeration(counts, order, key);
@@ -161,16 +161,16 @@ mod tests {
     fn awkward_products_are_permuted_too() {
         // Primes, squares and their neighbours, powers of two and their neighbours.
         for size in [1, 2, 3, 4, 5, 7, 8, 9, 10, 63, 64, 65, 99, 100, 101, 65_519, 65_521, 65_535, 65_536] {
-            let enumeration = enumeration([size, 1, 1, 1], Order::Pseudorandom, u64::from(size));
+            let enumeration = enumeration([size, 1, 1, 1], ValueOrder::Pseudorandom, u64::from(size));
             assert_eq!(all(&enumeration).len(), size as usize);
         }
-        let prime_by_prime = enumeration([997, 1009, 1, 1], Order::Pseudorandom, 1);
+        let prime_by_prime = enumeration([997, 1009, 1, 1], ValueOrder::Pseudorandom, 1);
         assert_eq!(all(&prime_by_prime).len(), 997 * 1009);
     }
 
     #[test]
     fn more_than_2_to_the_32_combinations_take_no_memory_and_no_two_are_the_same() {
-        let enumeration = enumeration([64_512, 49_151, 1_000, 1_000], Order::Pseudorandom, 7);
+        let enumeration = enumeration([64_512, 49_151, 1_000, 1_000], ValueOrder::Pseudorandom, 7);
         assert!(enumeration.size() > 1 << 51);
         let far = (0..200_000u64).map(|i| i * (enumeration.size() / 200_000));
         let seen: HashSet<FourTuple> = (0..200_000).chain(far).map(|number| enumeration.tuple(number)).collect();
@@ -180,24 +180,24 @@ mod tests {
 
     #[test]
     fn a_product_that_cannot_be_numbered_is_refused() {
-        let all = Range { first: 0, last: 65_535, order: Order::Pseudorandom };
-        assert!(Enumeration::new([all, all], [65_536, 65_536], Order::Pseudorandom, 1).is_none());
-        assert!(Enumeration::new([all, all], [65_536, 32_767], Order::Pseudorandom, 1).is_some());
+        let all = ValueRange { first: 0, last: 65_535, order: ValueOrder::Pseudorandom };
+        assert!(Enumeration::new([all, all], [65_536, 65_536], ValueOrder::Pseudorandom, 1).is_none());
+        assert!(Enumeration::new([all, all], [65_536, 32_767], ValueOrder::Pseudorandom, 1).is_some());
     }
 
     #[test]
     fn a_linear_order_counts_source_ports_fastest() {
-        let up = enumeration([2, 2, 2, 1], Order::Increasing, 0);
+        let up = enumeration([2, 2, 2, 1], ValueOrder::Increasing, 0);
         let as_digits = |t: FourTuple| [t.source_port, t.destination_port, t.source, t.destination];
         assert_eq!((0..3).map(|n| as_digits(up.tuple(n))).collect::<Vec<_>>(), [[0, 0, 0, 0], [1, 0, 0, 0], [0, 1, 0, 0]]);
-        let down = enumeration([2, 2, 2, 1], Order::Decreasing, 0);
+        let down = enumeration([2, 2, 2, 1], ValueOrder::Decreasing, 0);
         assert_eq!(as_digits(down.tuple(0)), [1, 1, 1, 0]);
     }
 
     #[test]
     fn the_pseudorandom_order_looks_random() {
         // Of 100 x 100 the first 5000 fill rows and columns evenly: 50 each, within 6 standard deviations (5).
-        let enumeration = enumeration([100, 100, 1, 1], Order::Pseudorandom, 3);
+        let enumeration = enumeration([100, 100, 1, 1], ValueOrder::Pseudorandom, 3);
         let (mut rows, mut columns) = ([0u32; 100], [0u32; 100]);
         for number in 0..5_000 {
             let tuple = enumeration.tuple(number);
@@ -213,7 +213,7 @@ mod tests {
     #[test]
     fn another_key_is_another_order() {
         let first =
-            |key| (0..10).map(|n| enumeration([1000, 1000, 1, 1], Order::Pseudorandom, key).tuple(n)).collect::<Vec<_>>();
+            |key| (0..10).map(|n| enumeration([1000, 1000, 1, 1], ValueOrder::Pseudorandom, key).tuple(n)).collect::<Vec<_>>();
         assert_ne!(first(1), first(2));
         assert_eq!(first(1), first(1));
     }

@@ -93,11 +93,11 @@ mod tests {
     use super::super::{StatefulGateway, TranslationPool};
     use super::*;
     use crate::profile::{AddressVariation, TrafficProfile};
-    use sixbench_method::plan::{AddressPart, Order, Ports, Range, Stateful};
+    use sixbench_method::plan::{AddressPart, Ports, Stateful, ValueOrder, ValueRange};
     use sixbench_method::terms::{Direction, FrameRate, FrameSize};
 
-    fn range(first: u16, last: u16) -> Range {
-        Range { first, last, order: Order::Pseudorandom }
+    fn range(first: u16, last: u16) -> ValueRange {
+        ValueRange { first, last, order: ValueOrder::Pseudorandom }
     }
 
     /// 10 source ports, 4 ports on each of 3 destinations: 120 connections.

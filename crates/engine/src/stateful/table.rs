@@ -1,7 +1,7 @@
 //! The Responder's state table (RFC 9693): how the DUT translated the source of each connection. Eight octets a connection, whatever the
 //! IP version: a translated source differs from the pool's own address in 16 bits only.
 
-use sixbench_method::plan::Order;
+use sixbench_method::plan::ValueOrder;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A source as the DUT made it: the variable 16 bits of its address, and its port.
@@ -78,7 +78,7 @@ impl StateTable {
 
     /// The place of the ring read for frame `index`, to which 64 uniform bits belong.
     #[inline]
-    pub(crate) fn place(&self, order: Order, index: u64, random: u64) -> u64 {
+    pub(crate) fn place(&self, order: ValueOrder, index: u64, random: u64) -> u64 {
         place(self.len(), order, index, random)
     }
 
@@ -92,12 +92,12 @@ impl StateTable {
 
 /// One of `count` places in turn, or drawn from 64 uniform bits.
 #[inline]
-pub(crate) fn place(count: u64, order: Order, index: u64, random: u64) -> u64 {
+pub(crate) fn place(count: u64, order: ValueOrder, index: u64, random: u64) -> u64 {
     match order {
-        Order::Fixed => 0,
-        Order::Increasing => index % count,
-        Order::Decreasing => count - 1 - index % count,
-        Order::Pseudorandom => ((u128::from(random) * u128::from(count)) >> 64) as u64,
+        ValueOrder::Fixed => 0,
+        ValueOrder::Increasing => index % count,
+        ValueOrder::Decreasing => count - 1 - index % count,
+        ValueOrder::Pseudorandom => ((u128::from(random) * u128::from(count)) >> 64) as u64,
     }
 }
 
@@ -139,9 +139,9 @@ mod tests {
     fn places_are_read_in_the_order_asked_for() {
         let table = StateTable::new(3, 3);
         let read = |order| (0..4).map(|index| table.place(order, index, u64::MAX)).collect::<Vec<_>>();
-        assert_eq!(read(Order::Fixed), [0, 0, 0, 0]);
-        assert_eq!(read(Order::Increasing), [0, 1, 2, 0]);
-        assert_eq!(read(Order::Decreasing), [2, 1, 0, 2]);
-        assert_eq!(read(Order::Pseudorandom), [2, 2, 2, 2]);
+        assert_eq!(read(ValueOrder::Fixed), [0, 0, 0, 0]);
+        assert_eq!(read(ValueOrder::Increasing), [0, 1, 2, 0]);
+        assert_eq!(read(ValueOrder::Decreasing), [2, 1, 0, 2]);
+        assert_eq!(read(ValueOrder::Pseudorandom), [2, 2, 2, 2]);
     }
 }

@@ -2,7 +2,7 @@
 
 use super::connection::{ConnectionStep, Failure};
 use super::times::Stopwatch;
-use sixbench_method::trial::tcp::{Check, Connections, KernelCounts, Pace, ServerCounts, TcpResult, TcpSpec, TcpTrial};
+use sixbench_method::trial::tcp::{Check, ConnectionCounts, KernelCounts, Pace, ServerCounts, TcpResult, TcpSpec, TcpTrial};
 
 /// Failed connections told one by one.
 const EXAMPLES: usize = 4;
@@ -36,7 +36,7 @@ pub(super) enum Loss {
 
 /// The counts.
 pub(super) struct TcpTally {
-    pub connections: Connections,
+    pub connections: ConnectionCounts,
     pub check: Check,
     pub connect: Stopwatch,
     pub complete: Stopwatch,
@@ -49,7 +49,7 @@ pub(super) struct TcpTally {
 impl TcpTally {
     pub(super) fn new(intended: u64, nominal_ns: u64, stall_ns: u64) -> Self {
         Self {
-            connections: Connections { intended, ..Connections::default() },
+            connections: ConnectionCounts { intended, ..ConnectionCounts::default() },
             check: Check::default(),
             connect: Stopwatch::new(),
             complete: Stopwatch::new(),
@@ -138,7 +138,7 @@ mod tests {
         tally.lose(ClientPhase::Closing, &ConnectionStep::Open, Loss::Ended);
         assert_eq!(
             tally.connections,
-            Connections { intended: 9, timed_out: 1, refused: 1, unclosed: 2, ..Connections::default() }
+            ConnectionCounts { intended: 9, timed_out: 1, refused: 1, unclosed: 2, ..ConnectionCounts::default() }
         );
         assert_eq!(tally.check, Check { ended: 2, ..Check::default() });
     }

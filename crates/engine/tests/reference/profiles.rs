@@ -6,7 +6,7 @@ use sixbench_engine::profile::{
     AddressVariation, Appearance, Encapsulation, Path, Paths, SubscriberGroup, SubscriberGroups, TrafficProfile, Tunnel,
 };
 use sixbench_engine::stateful::{StatefulGateway, TranslationPool};
-use sixbench_method::plan::{AddressPart, Order, Ports, Range, Stateful};
+use sixbench_method::plan::{AddressPart, Ports, Stateful, ValueOrder, ValueRange};
 use sixbench_method::terms::{Direction, FrameRate};
 use sixbench_wire::rules::{AddressRule, B4Addresses, B4Layout, DsLite, MapRule, PortRule, SixRd, Softwires};
 use std::net::IpAddr;
@@ -51,7 +51,7 @@ fn group(left: Appearance, right: Appearance, ports: PortRule) -> SubscriberGrou
 }
 
 fn with(profile: TrafficProfile, groups: Vec<SubscriberGroup>) -> TrafficProfile {
-    TrafficProfile { subscribers: Some(SubscriberGroups { order: Order::Pseudorandom, groups }), ..profile }
+    TrafficProfile { subscribers: Some(SubscriberGroups { order: ValueOrder::Pseudorandom, groups }), ..profile }
 }
 
 fn parsed<T: std::str::FromStr<Err: std::fmt::Debug>>(text: &str) -> T {
@@ -80,7 +80,7 @@ pub(crate) fn map_t_of_two_rules() -> TrafficProfile {
     let second = group(seen(second.ipv6(), None), seen(second.ipv4(), None), second.ports());
     let mut profile = map_t(map::Domain::of_the_papers(0));
     let subscribers = profile.subscribers.as_mut().expect("subscribers");
-    subscribers.order = Order::Increasing;
+    subscribers.order = ValueOrder::Increasing;
     subscribers.groups[0].count = 250;
     subscribers.groups.push(SubscriberGroup { count: 750, ..second });
     profile
@@ -106,8 +106,8 @@ pub(crate) fn lw4o6() -> TrafficProfile {
     with(between(left, right), vec![group(seen(rule.ipv4(), rule.ipv6()), seen(rule.ipv4(), None), rule.ports())])
 }
 
-fn range(first: u16, last: u16) -> Range {
-    Range { first, last, order: Order::Pseudorandom }
+fn range(first: u16, last: u16) -> ValueRange {
+    ValueRange { first, last, order: ValueOrder::Pseudorandom }
 }
 
 /// `ports` are those the Initiator's sources may become, with the last 16 bits of the address.

@@ -115,8 +115,8 @@ pub fn explain(records: &[&TrialRecord], goal: LossRatio) -> Option<Bottleneck> 
         return None;
     }
     let (cores, before) = (dut_cores(&lost), dut_cores(&passed));
-    let at_most = Watched { name: HIGHEST, cores: dut_cores(busiest(records, goal).as_slice()) };
-    let losing = Watched { name: LOSING, cores };
+    let at_most = WatchedCores { name: HIGHEST, cores: dut_cores(busiest(records, goal).as_slice()) };
+    let losing = WatchedCores { name: LOSING, cores };
     let cores = &losing.cores;
     let (drops, refusals) = (losses::drops(&lost), table::refusals(&lost));
     let mut found = taken(&lost)
@@ -175,7 +175,7 @@ pub fn busiest<'a>(records: &[&'a TrialRecord], goal: LossRatio) -> Option<&'a T
 }
 
 /// The DUT's cores in some trials, and how sentences name these.
-struct Watched {
+struct WatchedCores {
     name: &'static str,
     cores: Vec<Core>,
 }
@@ -183,7 +183,7 @@ struct Watched {
 const LOSING: &str = "in the losing trials";
 const HIGHEST: &str = "in the highest passing trial";
 
-impl Watched {
+impl WatchedCores {
     /// `in the losing trials cores 1, 2 at 30 %`; `None` of trials in which no core was watched.
     fn share(&self) -> Option<String> {
         let all: Vec<&Core> = self.cores.iter().collect();
@@ -192,7 +192,7 @@ impl Watched {
 }
 
 /// Evidence with the processor shares of both kinds of trials.
-fn with_shares(evidence: String, losing: &Watched, at_most: &Watched) -> String {
+fn with_shares(evidence: String, losing: &WatchedCores, at_most: &WatchedCores) -> String {
     let shares = [losing.share(), at_most.share()].into_iter().flatten();
     std::iter::once(evidence).chain(shares).collect::<Vec<_>>().join("; ")
 }
@@ -258,7 +258,7 @@ fn steal(cores: &[Core], before: &[Core], nothing_lost: &str) -> Option<Bottlene
 }
 
 /// One core full in these trials, or several, or all of them; what the full ones did in the others is told beside it.
-fn saturation(watched: &Watched, beside: &Watched) -> Option<Bottleneck> {
+fn saturation(watched: &WatchedCores, beside: &WatchedCores) -> Option<Bottleneck> {
     /// Cores busier than this on average, per cent, have no time to spare for what does not fit on another.
     const NOTHING_TO_SPARE: f64 = 80.0;
     let (full, others): (Vec<&Core>, Vec<&Core>) = watched.cores.iter().partition(|core| core.is_saturated());
@@ -301,7 +301,7 @@ fn one_process_on_the_move(trials: &[&TrialRecord], cores: &[Core]) -> Option<Bo
     Some(Bottleneck { cause: Cause::OneProcess, evidence })
 }
 
-fn idle(losing: &Watched, at_most: &Watched, drops: Option<&losses::Dropped>) -> Bottleneck {
+fn idle(losing: &WatchedCores, at_most: &WatchedCores, drops: Option<&losses::Dropped>) -> Bottleneck {
     let at = [losing.share(), at_most.share()].into_iter().flatten().collect::<Vec<_>>().join("; ");
     match drops.filter(|drops| drops.are_most_of_the_missing()) {
         Some(drops) => Bottleneck { cause: Cause::QueueOverflow, evidence: format!("{drops}; {at}") },

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 /// The order in which the repetitions of A and B were made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Order {
+pub enum RunOrder {
     /// One of A, one of B, and so on: what the machine does, it does to both.
     InTurns,
     /// All of A, then all of B.
@@ -24,14 +24,14 @@ pub(super) struct Doubt {
 }
 
 impl Doubt {
-    pub(super) fn of(of_a: &Sample, of_b: &Sample, order: Order) -> Self {
+    pub(super) fn of(of_a: &Sample, of_b: &Sample, order: RunOrder) -> Self {
         let (a, b) = (&of_a.values[..], &of_b.values[..]);
-        let slope = if order == Order::InTurns { None } else { common_drift(a, b) };
+        let slope = if order == RunOrder::InTurns { None } else { common_drift(a, b) };
         let correlation = match order {
             // What happened to both is no difference: only what their ratio did counts.
-            Order::InTurns => autocorrelation(&[&ratios(of_a, of_b)]),
+            RunOrder::InTurns => autocorrelation(&[&ratios(of_a, of_b)]),
             // A drift is allowed for by itself.
-            Order::AFirst | Order::BFirst => autocorrelation(&[&without(slope, a), &without(slope, b)]),
+            RunOrder::AFirst | RunOrder::BFirst => autocorrelation(&[&without(slope, a), &without(slope, b)]),
         };
         let drift = slope.map(|slope| slope * way(a.len() + b.len(), order));
         let inflation = inflation(correlation.map_or(0.0, |found| found.allowed), a.len(), b.len());
@@ -57,10 +57,10 @@ fn without(slope: Option<f64>, values: &[f64]) -> Vec<f64> {
 
 /// Repetitions over which a drift makes B larger than A, from the first of all to the last; negative where B came first. That is twice as far as
 /// from the middle of the one to the middle of the other, since neither the slope nor the time between them is known well.
-fn way(repetitions: usize, order: Order) -> f64 {
+fn way(repetitions: usize, order: RunOrder) -> f64 {
     match order {
-        Order::InTurns => 0.0,
-        Order::AFirst => repetitions as f64,
-        Order::BFirst => -(repetitions as f64),
+        RunOrder::InTurns => 0.0,
+        RunOrder::AFirst => repetitions as f64,
+        RunOrder::BFirst => -(repetitions as f64),
     }
 }

@@ -1,7 +1,7 @@
 //! What a comparison lacks: tests, points, repetitions and quantities that one side has not measured.
 
-use super::samples::{Key, Sample, is_below_the_scan};
-use super::{Side, Subject};
+use super::samples::{Sample, SampleKey, is_below_the_scan};
+use super::{Compared, Subject};
 use crate::measures::Outcome;
 use crate::plan::Test;
 use crate::replay;
@@ -122,11 +122,11 @@ pub(super) struct Measured<'a> {
     pub(super) test: &'a Test,
     pub(super) size: FrameSize,
     pub(super) outcomes: Vec<&'a Outcome>,
-    pub(super) samples: BTreeMap<Key, Sample>,
+    pub(super) samples: BTreeMap<SampleKey, Sample>,
 }
 
 impl<'a> Measured<'a> {
-    pub(super) fn new(side: &Side<'a>, test: &'a Test, size: FrameSize) -> Self {
+    pub(super) fn new(side: &Compared<'a>, test: &'a Test, size: FrameSize) -> Self {
         let is_of_point = |outcome: &&Outcome| outcome.point.test == test.name && outcome.point.frame_size == size;
         let outcomes: Vec<&Outcome> = side.outcomes.iter().filter(is_of_point).collect();
         let samples = super::samples::samples(test, &outcomes);

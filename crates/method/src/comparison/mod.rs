@@ -8,11 +8,11 @@ mod subject;
 #[cfg(test)]
 mod tests;
 
-pub use doubts::Order;
+pub use doubts::RunOrder;
 pub use gaps::{Missing, Unfit, Which};
 pub use subject::Subject;
 
-use crate::gate::Verdict;
+use crate::gate::Gate;
 use crate::measures::Outcome;
 use crate::plan::Test;
 use crate::stats::{Doubts, LEVEL, RankTest, Shift, Summary, holm, is_significant, least_p, rank_test, shift};
@@ -24,7 +24,7 @@ use serde::Serialize;
 
 /// One side of a comparison: tests of a plan, and what was measured of them.
 #[derive(Clone, Debug)]
-pub struct Side<'a> {
+pub struct Compared<'a> {
     /// The side this is: A or B.
     pub which: Which,
     /// The tests to be compared.
@@ -54,12 +54,12 @@ pub struct PointComparison<'a> {
     /// The frame size; it says nothing of tests whose frames are the kernel's.
     pub frame_size: FrameSize,
     /// Quantity by quantity.
-    pub rows: Vec<Row>,
+    pub rows: Vec<ComparisonRow>,
 }
 
 /// One quantity of A and B.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Row {
+pub struct ComparisonRow {
     /// The rate or value that is compared.
     pub subject: Subject,
     /// The repetitions of A.
@@ -84,13 +84,13 @@ pub struct Row {
     /// shown. `None` where no drift is shown, or where A and B took turns.
     pub drift: Option<f64>,
     /// The conclusion about B, with differences up to the tolerance not counted.
-    pub finding: Finding,
+    pub finding: ComparisonFinding,
 }
 
 /// The conclusion of a row about B compared with A.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case", tag = "verdict")]
-pub enum Finding {
+pub enum ComparisonFinding {
     /// B is better by more than the tolerance.
     Better,
     /// B is worse by more than the tolerance.
@@ -110,28 +110,28 @@ pub enum Finding {
     Drifting,
 }
 
-impl Finding {
+impl ComparisonFinding {
     /// Returns the verdict that this finding implies for the whole comparison.
-    pub fn verdict(self) -> Verdict {
+    pub fn verdict(self) -> Gate {
         match self {
-            Self::Better | Self::NoDifferenceShown => Verdict::Passed,
-            Self::Worse => Verdict::Worse,
-            Self::TooFewRepetitions { .. } | Self::CutOff | Self::Dependent | Self::Drifting => Verdict::Inconclusive,
+            Self::Better | Self::NoDifferenceShown => Gate::Passed,
+            Self::Worse => Gate::Worse,
+            Self::TooFewRepetitions { .. } | Self::CutOff | Self::Dependent | Self::Drifting => Gate::Inconclusive,
         }
     }
 }
 
 impl Comparison<'_> {
     /// The rows of all points.
-    pub fn rows(&self) -> impl Iterator<Item = &Row> {
+    pub fn rows(&self) -> impl Iterator<Item = &ComparisonRow> {
         self.points.iter().flat_map(|point| &point.rows)
     }
 
     /// The most serious of what was found.
-    pub fn verdict(&self) -> Verdict {
+    pub fn verdict(&self) -> Gate {
         let of_rows = self.rows().map(|row| row.finding.verdict()).max().unwrap_or_default();
-        let missing = if self.missing.is_empty() { Verdict::Passed } else { Verdict::Missing };
-        let unfit = if self.unfit.is_empty() { Verdict::Passed } else { Verdict::TesterUnfit };
+        let missing = if self.missing.is_empty() { Gate::Passed } else { Gate::Missing };
+        let unfit = if self.unfit.is_empty() { Gate::Passed } else { Gate::TesterUnfit };
         of_rows.max(missing).max(unfit)
     }
 }
@@ -145,7 +145,7 @@ impl Comparison<'_> {
 ///
 /// Repetitions that depend on those before them, and drifts where A and B did not take turns (`order`), are allowed for where six repetitions
 /// or more show them; what they may explain is inconclusive.
-pub fn compare<'a>(a: &Side<'a>, b: &Side<'a>, tolerance: f64, order: Order) -> Option<Comparison<'a>> {
+pub fn compare<'a>(a: &Compared<'a>, b: &Compared<'a>, tolerance: f64, order: RunOrder) -> Option<Comparison<'a>> {
     let (couples, mut missing) = couples(a, b);
     if couples.is_empty() {
         return None;
@@ -165,7 +165,7 @@ pub fn compare<'a>(a: &Side<'a>, b: &Side<'a>, tolerance: f64, order: Order) -> 
     let (mut points, mut unfit) = (Vec::new(), Vec::new());
     for (index, (a, b)) in measured.iter().enumerate() {
         let of_point = std::iter::from_fn(|| rows.next_if(|(_, candidate)| candidate.point == index).map(|(row, _)| row));
-        let rows: Vec<Row> = of_point.collect();
+        let rows: Vec<ComparisonRow> = of_point.collect();
         let (lacking, not_fit) = gaps_of(a, b, &rows);
         missing.extend(lacking);
         unfit.extend(not_fit);
@@ -175,7 +175,7 @@ pub fn compare<'a>(a: &Side<'a>, b: &Side<'a>, tolerance: f64, order: Order) -> 
 }
 
 /// A's tests with their like in B, and those that have none.
-fn couples<'a>(a: &Side<'a>, b: &Side<'a>) -> (Vec<(&'a Test, &'a Test)>, Vec<Missing>) {
+fn couples<'a>(a: &Compared<'a>, b: &Compared<'a>) -> (Vec<(&'a Test, &'a Test)>, Vec<Missing>) {
     let are_single = a.tests.len() == 1 && b.tests.len() == 1;
     let (mut couples, mut missing) = (Vec::new(), Vec::new());
     for &test in &a.tests {
@@ -189,11 +189,11 @@ fn couples<'a>(a: &Side<'a>, b: &Side<'a>) -> (Vec<(&'a Test, &'a Test)>, Vec<Mi
 }
 
 /// Returns what was not measured at a point, and what was not measured validly.
-fn gaps_of(a: &Measured<'_>, b: &Measured<'_>, rows: &[Row]) -> (Vec<Missing>, Vec<Unfit>) {
+fn gaps_of(a: &Measured<'_>, b: &Measured<'_>, rows: &[ComparisonRow]) -> (Vec<Missing>, Vec<Unfit>) {
     let interrupted: Vec<Missing> = [a.interruption(), b.interruption()].into_iter().flatten().collect();
     let is_interrupted = !interrupted.is_empty();
     let lacking = b.lacks(a);
-    let is_short = rows.is_empty() || rows.iter().any(|row| matches!(row.finding, Finding::TooFewRepetitions { .. }));
+    let is_short = rows.is_empty() || rows.iter().any(|row| matches!(row.finding, ComparisonFinding::TooFewRepetitions { .. }));
     let unfit: Vec<Unfit> = [a.unfit(), b.unfit()].into_iter().flatten().filter(|_| is_short || !lacking.is_empty()).collect();
     let mut missing = interrupted;
     // An interruption, or a tester that was not fit, explains what is not there.
@@ -220,7 +220,7 @@ struct Candidate<'s> {
 }
 
 impl<'s> Candidate<'s> {
-    fn new(point: usize, (a, b): (&'s Sample, &'s Sample), tolerance: f64, order: Order) -> Option<Self> {
+    fn new(point: usize, (a, b): (&'s Sample, &'s Sample), tolerance: f64, order: RunOrder) -> Option<Self> {
         let doubt = Doubt::of(a, b, order);
         let test = |doubts| rank_test(&a.values, &b.values, tolerance, doubts);
         let (plain, test) = (test(Doubts::NONE)?, test(doubt.allowed)?);
@@ -236,8 +236,8 @@ impl<'s> Candidate<'s> {
         if higher <= lower { (true, higher) } else { (false, lower) }
     }
 
-    fn row(&self, p_value: f64, finding: Finding) -> Row {
-        Row {
+    fn row(&self, p_value: f64, finding: ComparisonFinding) -> ComparisonRow {
+        ComparisonRow {
             subject: self.a.subject,
             a: self.summaries.0,
             b: self.summaries.1,
@@ -252,9 +252,9 @@ impl<'s> Candidate<'s> {
         }
     }
 
-    fn shown(&self) -> Finding {
+    fn shown(&self) -> ComparisonFinding {
         let (is_higher, _) = self.claim(&self.test);
-        if is_higher == self.a.subject.is_higher_better() { Finding::Better } else { Finding::Worse }
+        if is_higher == self.a.subject.is_higher_better() { ComparisonFinding::Better } else { ComparisonFinding::Worse }
     }
 
     /// Returns whether an allowance makes this row show less. An allowance for other rows does so, too, through the number of
@@ -264,16 +264,16 @@ impl<'s> Candidate<'s> {
     }
 
     /// Returns the reason why these repetitions do not show what independent ones would.
-    fn doubtful(&self) -> Finding {
+    fn doubtful(&self) -> ComparisonFinding {
         let (is_higher, _) = self.claim(&self.plain);
         let explains = |drift: f64| (drift > 0.0) == is_higher;
-        if self.doubt.drift.is_some_and(explains) { Finding::Drifting } else { Finding::Dependent }
+        if self.doubt.drift.is_some_and(explains) { ComparisonFinding::Drifting } else { ComparisonFinding::Dependent }
     }
 }
 
 /// Judges all rows at once. Rows whose samples are too small for any difference are no tests, and cost the others nothing: that depends on
 /// their sizes alone.
-fn judge(candidates: &[Candidate<'_>]) -> Vec<Row> {
+fn judge(candidates: &[Candidate<'_>]) -> Vec<ComparisonRow> {
     let (plain, adjusted) = (adjusted(candidates, |c| &c.plain), adjusted(candidates, |c| &c.test));
     let is_shown = |p: &Option<f64>| p.is_some_and(is_significant);
     // The level that the first row that is not shown was held against is that of all that are not.
@@ -283,10 +283,10 @@ fn judge(candidates: &[Candidate<'_>]) -> Vec<Row> {
     let finding = |candidate: &Candidate<'_>, plain: &Option<f64>, p: &Option<f64>| match p {
         Some(p) if is_significant(*p) => candidate.shown(),
         _ if is_shown(plain) && candidate.is_doubtful() => candidate.doubtful(),
-        _ if candidate.a.is_open || candidate.b.is_open => Finding::CutOff,
-        Some(_) if can_show(&candidate.test) => Finding::NoDifferenceShown,
-        Some(_) if can_show(&candidate.plain) => Finding::Dependent,
-        _ => Finding::TooFewRepetitions { needed },
+        _ if candidate.a.is_open || candidate.b.is_open => ComparisonFinding::CutOff,
+        Some(_) if can_show(&candidate.test) => ComparisonFinding::NoDifferenceShown,
+        Some(_) if can_show(&candidate.plain) => ComparisonFinding::Dependent,
+        _ => ComparisonFinding::TooFewRepetitions { needed },
     };
     let judged = candidates.iter().zip(plain.iter().zip(&adjusted));
     judged.map(|(candidate, (plain, p))| candidate.row(p.unwrap_or(1.0), finding(candidate, plain, p))).collect()

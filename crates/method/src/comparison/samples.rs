@@ -8,7 +8,7 @@ use crate::terms::Direction;
 use std::collections::BTreeMap;
 
 /// Rates first, by goal; then values by quantity, direction and load.
-pub(super) type Key = (u64, Option<(Quantity, Direction, u64)>);
+pub(super) type SampleKey = (u64, Option<(Quantity, Direction, u64)>);
 
 /// The values of the repetitions for one subject.
 pub(super) struct Sample {
@@ -21,8 +21,8 @@ pub(super) struct Sample {
 }
 
 /// All samples of one point.
-pub(super) fn samples(test: &Test, outcomes: &[&Outcome]) -> BTreeMap<Key, Sample> {
-    let mut samples: BTreeMap<Key, Sample> = BTreeMap::new();
+pub(super) fn samples(test: &Test, outcomes: &[&Outcome]) -> BTreeMap<SampleKey, Sample> {
+    let mut samples: BTreeMap<SampleKey, Sample> = BTreeMap::new();
     let mut add = |repetition, key, subject, value, is_open: bool| {
         let empty = || Sample { subject, values: Vec::new(), repetitions: Vec::new(), is_open: false };
         let sample = samples.entry(key).or_insert_with(empty);
@@ -66,8 +66,8 @@ pub(super) fn samples(test: &Test, outcomes: &[&Outcome]) -> BTreeMap<Key, Sampl
 
 /// Returns whether the other side, which has these samples, ended its scan above the load of this one because nothing was
 /// lost there.
-pub(super) fn is_below_the_scan(test: &Test, key: &Key, other: &BTreeMap<Key, Sample>) -> bool {
-    let load = |key: &Key| key.1.filter(|(quantity, ..)| *quantity == Quantity::FrameLossRate).map(|(_, _, load)| load);
+pub(super) fn is_below_the_scan(test: &Test, key: &SampleKey, other: &BTreeMap<SampleKey, Sample>) -> bool {
+    let load = |key: &SampleKey| key.1.filter(|(quantity, ..)| *quantity == Quantity::FrameLossRate).map(|(_, _, load)| load);
     let lowest = other.keys().filter_map(load).min();
     test.measure.ends_when_lossless() && load(key).zip(lowest).is_some_and(|(load, lowest)| load < lowest)
 }

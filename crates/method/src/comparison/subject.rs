@@ -82,7 +82,7 @@ impl fmt::Display for Subject {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::{Dns, DnsRole, Tcp};
+    use crate::plan::{DnsRole, DnsTest, Tcp};
     use crate::trial::tcp::Close;
 
     #[test]
@@ -96,7 +96,7 @@ mod tests {
         assert_eq!(rate(&Measure::Throughput), ("Throughput".to_owned(), "frames", "frames/s"));
         assert_eq!(rate(&Measure::EstablishmentRate), connections);
         assert_eq!(rate(&Measure::TcpEstablishmentRate(tcp)), connections);
-        let (title, noun, unit) = rate(&Measure::Dns(Dns::required(DnsRole::Dns64)));
+        let (title, noun, unit) = rate(&Measure::Dns(DnsTest::required(DnsRole::Dns64)));
         assert_eq!((title.as_str(), noun, unit), ("Rate of queries answered rightly and in time", "queries", "queries/s"));
     }
 

@@ -50,36 +50,39 @@ fn values(test: &str, quantity: Quantity, values: &[f64]) -> Vec<Outcome> {
     values.iter().enumerate().map(|(i, &v)| Outcome { values: value(i, v), ..outcome(test, 84, i) }).collect()
 }
 
-fn side<'a>(which: Which, tests: &'a [Test], outcomes: &'a [Outcome]) -> Side<'a> {
-    Side { which, tests: tests.iter().collect(), outcomes }
+fn side<'a>(which: Which, tests: &'a [Test], outcomes: &'a [Outcome]) -> Compared<'a> {
+    Compared { which, tests: tests.iter().collect(), outcomes }
 }
 
 /// Compares two sides that have these tests.
 fn compared<'a>(tests: &'a [Test], a: &'a [Outcome], b: &'a [Outcome], tolerance: f64) -> Comparison<'a> {
-    compare(&side(Which::A, tests, a), &side(Which::B, tests, b), tolerance, Order::InTurns).expect("tests in common")
+    compare(&side(Which::A, tests, a), &side(Which::B, tests, b), tolerance, RunOrder::InTurns).expect("tests in common")
 }
 
 /// The one row of a test at one frame size.
-fn row(test: Test, a: &[Outcome], b: &[Outcome], tolerance: f64) -> (Row, Verdict) {
+fn row(test: Test, a: &[Outcome], b: &[Outcome], tolerance: f64) -> (ComparisonRow, Gate) {
     let tests = [test];
     let comparison = compared(&tests, a, b, tolerance);
     assert_eq!((comparison.rows().count(), &comparison.missing[..], &comparison.unfit[..]), (1, &[][..], &[][..]));
     (*comparison.rows().next().unwrap(), comparison.verdict())
 }
 
-fn of_rates(a: &[u64], b: &[u64], tolerance: f64) -> (Row, Verdict) {
+fn of_rates(a: &[u64], b: &[u64], tolerance: f64) -> (ComparisonRow, Gate) {
     row(test_of("t", &[84], a.len() as u32), &rates("t", 84, a), &rates("t", 84, b), tolerance)
 }
 
 #[test]
 fn a_higher_throughput_is_better_and_a_higher_delay_variation_worse() {
     let (row, verdict) = of_rates(&[100, 101, 99, 100], &[110, 112, 111, 109], 0.0);
-    assert_eq!((row.finding, verdict, row.subject.to_string().as_str()), (Finding::Better, Verdict::Passed, "Throughput"));
+    assert_eq!(
+        (row.finding, verdict, row.subject.to_string().as_str()),
+        (ComparisonFinding::Better, Gate::Passed, "Throughput")
+    );
     let of = |of: [f64; 4]| values("t", Quantity::Pdv, &of);
     let (row, verdict) = self::row(pdv("t", 4), &of([5.0, 5.1, 4.9, 5.0]), &of([6.0, 6.1, 6.2, 6.0]), 0.0);
     assert_eq!(
         (row.finding, verdict, row.a.n),
-        (Finding::Worse, Verdict::Worse, 4),
+        (ComparisonFinding::Worse, Gate::Worse, 4),
         "loads may differ from repetition to repetition"
     );
 }
@@ -87,23 +90,23 @@ fn a_higher_throughput_is_better_and_a_higher_delay_variation_worse() {
 #[test]
 fn what_lies_within_the_tolerance_or_overlaps_is_no_difference_shown() {
     let (row, verdict) = of_rates(&[100, 101, 99, 100], &[103, 104, 103, 104], 0.10);
-    assert_eq!((row.finding, verdict), (Finding::NoDifferenceShown, Verdict::Passed));
+    assert_eq!((row.finding, verdict), (ComparisonFinding::NoDifferenceShown, Gate::Passed));
     let (row, verdict) = of_rates(&[100, 120, 99, 100], &[101, 104, 103, 119], 0.0);
-    assert_eq!((row.finding, verdict), (Finding::NoDifferenceShown, Verdict::Passed));
+    assert_eq!((row.finding, verdict), (ComparisonFinding::NoDifferenceShown, Gate::Passed));
 }
 
 #[test]
 fn a_device_that_passes_nothing_any_more_is_worse() {
     let (row, _) = of_rates(&[500, 501, 502, 500], &[0, 0, 0, 0], 0.0);
-    assert_eq!((row.shift, row.finding), (None, Finding::Worse));
+    assert_eq!((row.shift, row.finding), (None, ComparisonFinding::Worse));
 }
 
 #[test]
 fn three_repetitions_are_inconclusive_however_far_apart_or_alike() {
     for b in [[900, 901, 902], [100, 101, 99]] {
         let (row, verdict) = of_rates(&[100, 101, 99], &b, 0.0);
-        assert_eq!((row.shift, row.finding), (None, Finding::TooFewRepetitions { needed: 4 }));
-        assert_eq!(verdict, Verdict::Inconclusive);
+        assert_eq!((row.shift, row.finding), (None, ComparisonFinding::TooFewRepetitions { needed: 4 }));
+        assert_eq!(verdict, Gate::Inconclusive);
     }
 }
 
@@ -115,10 +118,10 @@ fn four_repetitions_are_too_few_for_two_rows_and_five_enough() {
     let (four, five) = (tests(4), tests(5));
     let (a, b) = (both(&low[..4]), both(&high[..4]));
     let comparison = compared(&four, &a, &b, 0.0);
-    assert!(comparison.rows().all(|row| row.finding == Finding::TooFewRepetitions { needed: 5 }), "{comparison:?}");
-    assert_eq!(comparison.verdict(), Verdict::Inconclusive);
+    assert!(comparison.rows().all(|row| row.finding == ComparisonFinding::TooFewRepetitions { needed: 5 }), "{comparison:?}");
+    assert_eq!(comparison.verdict(), Gate::Inconclusive);
     let (a, b) = (both(&low), both(&high));
-    assert!(compared(&five, &a, &b, 0.0).rows().all(|row| row.finding == Finding::Better));
+    assert!(compared(&five, &a, &b, 0.0).rows().all(|row| row.finding == ComparisonFinding::Better));
 }
 
 #[test]
@@ -128,12 +131,12 @@ fn nothing_is_shown_beyond_the_limit_of_the_tester_or_the_plan() {
     for limit in [Limit::Tester, Limit::Maximum, Limit::Disturbed] {
         let open = limited(rates("t", 84, &[800, 801, 802, 800]), limit);
         let (found, verdict) = row(test(), &open, &other, 0.0);
-        assert_eq!((found.finding, verdict), (Finding::CutOff, Verdict::Inconclusive));
+        assert_eq!((found.finding, verdict), (ComparisonFinding::CutOff, Gate::Inconclusive));
         assert_eq!((found.is_a_at_least, found.is_b_at_least), (true, false));
-        assert_eq!(row(test(), &other, &open, 0.0).0.finding, Finding::CutOff, "B may be as good as A");
+        assert_eq!(row(test(), &other, &open, 0.0).0.finding, ComparisonFinding::CutOff, "B may be as good as A");
         let below = rates("t", 84, &[700, 701, 702, 703]);
-        assert_eq!(row(test(), &open, &below, 0.0).0.finding, Finding::Worse, "below the bound is below");
-        assert_eq!(row(test(), &below, &open, 0.0).0.finding, Finding::Better, "above it is above");
+        assert_eq!(row(test(), &open, &below, 0.0).0.finding, ComparisonFinding::Worse, "below the bound is below");
+        assert_eq!(row(test(), &below, &open, 0.0).0.finding, ComparisonFinding::Better, "above it is above");
     }
 }
 
@@ -144,10 +147,10 @@ fn a_side_whose_tester_was_unfit_is_neither_missing_nor_passed() {
     let comparison = compared(&tests, &a, &b, 0.0);
     let told: Vec<String> = comparison.unfit.iter().map(ToString::to_string).collect();
     assert_eq!(told, ["the tester of B was not fit in 4 of 4 repetitions of t/84"]);
-    assert_eq!((comparison.verdict(), &comparison.missing[..]), (Verdict::TesterUnfit, &[][..]));
+    assert_eq!((comparison.verdict(), &comparison.missing[..]), (Gate::TesterUnfit, &[][..]));
     // Two repetitions that are left are too few, and it was the tester.
     b[..2].clone_from_slice(&rates("t", 84, &[800, 801]));
-    assert_eq!(compared(&tests, &a, &b, 0.0).verdict(), Verdict::TesterUnfit);
+    assert_eq!(compared(&tests, &a, &b, 0.0).verdict(), Gate::TesterUnfit);
 }
 
 fn missing(comparison: &Comparison<'_>) -> Vec<String> {
@@ -162,16 +165,16 @@ fn tests_and_frame_sizes_that_b_has_not_are_named() {
     let a = [rates("one", 84, &same), rates("one", 128, &same), rates("two", 84, &same), rates("three", 84, &same)].concat();
     let b = [rates("one", 84, &same), values("three", Quantity::Pdv, &[1.0; 4])].concat();
     let comparison =
-        compare(&side(Which::A, &of_a, &a), &side(Which::B, &of_b, &b), 0.0, Order::InTurns).expect("one in common");
+        compare(&side(Which::A, &of_a, &a), &side(Which::B, &of_b, &b), 0.0, RunOrder::InTurns).expect("one in common");
     let expected = [
         "B has no test two",
         "B's test three does not measure what A's test three does: measure, traffic, directions or timeouts differ",
         "B does not measure one/128",
     ];
     assert_eq!(missing(&comparison), expected);
-    assert_eq!(comparison.verdict(), Verdict::Missing);
+    assert_eq!(comparison.verdict(), Gate::Missing);
     assert_eq!(
-        compare(&side(Which::A, &of_a[1..2], &a), &side(Which::B, &of_b, &b), 0.0, Order::InTurns),
+        compare(&side(Which::A, &of_a[1..2], &a), &side(Which::B, &of_b, &b), 0.0, RunOrder::InTurns),
         None,
         "nothing in common"
     );
@@ -185,9 +188,9 @@ fn a_run_that_was_interrupted_has_not_passed() {
     let b = [whole(84)[..3].to_vec(), vec![]].concat();
     let comparison = compared(&tests, &a, &b, 0.0);
     let expected = ["B was interrupted: it has 3 of 7 repetitions of t/84", "B was interrupted: it has no repetition of t/128"];
-    assert_eq!((missing(&comparison), comparison.verdict()), (expected.map(str::to_owned).to_vec(), Verdict::Missing));
+    assert_eq!((missing(&comparison), comparison.verdict()), (expected.map(str::to_owned).to_vec(), Gate::Missing));
     // A baseline that is not whole compares nothing either.
-    assert_eq!(compared(&tests, &b, &a, 0.0).verdict(), Verdict::Missing);
+    assert_eq!(compared(&tests, &b, &a, 0.0).verdict(), Gate::Missing);
 }
 
 #[test]
@@ -197,7 +200,7 @@ fn a_quantity_that_b_did_not_come_to_is_named() {
     let both = |i: usize| Outcome { values: [&delay[i].values[..], &other[i].values].concat(), ..delay[i].clone() };
     let a: Vec<Outcome> = (0..4).map(both).collect();
     assert_eq!(missing(&compared(&tests, &a, &delay, 0.0)), ["B has no result for Dmin, forward, of t/84"]);
-    assert_eq!(compared(&tests, &delay, &a, 0.0).verdict(), Verdict::Passed, "what A has not cannot be compared");
+    assert_eq!(compared(&tests, &delay, &a, 0.0).verdict(), Gate::Passed, "what A has not cannot be compared");
     // The search for the load of a later stage is no result of its own.
     let nothing_passed = rates("t", 84, &[0; 4]);
     assert_eq!(missing(&compared(&tests, &delay, &nothing_passed, 0.0)), ["B has no result for PDV, forward, of t/84"]);
@@ -234,8 +237,8 @@ fn the_most_serious_of_the_rows_decides() {
     let a = [rates("t", 84, &low), rates("t", 128, &high)].concat();
     let b = [rates("t", 84, &high), rates("t", 128, &low)].concat();
     let comparison = compared(&tests, &a, &b, 0.0);
-    let found: Vec<Finding> = comparison.rows().map(|row| row.finding).collect();
-    assert_eq!((found, comparison.verdict()), (vec![Finding::Better, Finding::Worse], Verdict::Worse));
+    let found: Vec<ComparisonFinding> = comparison.rows().map(|row| row.finding).collect();
+    assert_eq!((found, comparison.verdict()), (vec![ComparisonFinding::Better, ComparisonFinding::Worse], Gate::Worse));
 }
 
 const SIZES: [u16; 4] = [84, 128, 256, 512];
@@ -255,7 +258,9 @@ fn four_rows_of_equal_devices_have_any_false_difference_in_at_most_6_of_100_comp
     let (tests, mut random) = ([test_of("t", &SIZES, 7)], SplitMix64::new(1));
     let is_false = |_: &i32| {
         let (a, b) = (drawn(&mut random, 1.0), drawn(&mut random, 1.0));
-        compared(&tests, &a, &b, 0.0).rows().any(|row| matches!(row.finding, Finding::Better | Finding::Worse))
+        compared(&tests, &a, &b, 0.0)
+            .rows()
+            .any(|row| matches!(row.finding, ComparisonFinding::Better | ComparisonFinding::Worse))
     };
     let found = (0..2_000).filter(is_false).count();
     assert!((20..=120).contains(&found), "{found} of 2000");
@@ -265,7 +270,7 @@ fn four_rows_of_equal_devices_have_any_false_difference_in_at_most_6_of_100_comp
 fn a_difference_of_10_percent_is_shown_among_four_rows() {
     let (tests, mut random) = ([test_of("t", &SIZES, 7)], SplitMix64::new(2));
     for factor in [0.9, 1.1] {
-        let shown = if factor < 1.0 { Finding::Worse } else { Finding::Better };
+        let shown = if factor < 1.0 { ComparisonFinding::Worse } else { ComparisonFinding::Better };
         let is_shown = |_: &i32| {
             let (a, b) = (drawn(&mut random, 1.0), drawn(&mut random, factor));
             compared(&tests, &a, &b, 0.0).rows().next().is_some_and(|row| row.finding == shown)

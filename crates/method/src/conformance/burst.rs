@@ -25,9 +25,9 @@ pub(crate) fn clauses(plan: &Plan, test: &Test, settings: &BackToBack) -> Vec<Cl
 /// Returns the clauses on the throughput: only the throughput can tell which frame sizes fill a buffer at all.
 fn throughput(plan: &Plan, test: &Test) -> Vec<Clause> {
     let is_throughput = |other: &&Test| other.dut == test.dut && other.measure.is_throughput();
-    let asks = "the throughput of all frame sizes is known";
+    let requirement = "the throughput of all frame sizes is known";
     let Some(other) = plan.tests.iter().filter(is_throughput).max_by_key(|other| is_alike(other, test)) else {
-        return vec![Clause::must(PREREQUISITES, asks, "the plan measures no throughput of this device", false)];
+        return vec![Clause::must(PREREQUISITES, requirement, "the plan measures no throughput of this device", false)];
     };
     let mut missing = missing_sizes(other, &ETHERNET);
     missing.extend(missing_sizes(other, &test.frame_sizes).into_iter().filter(|size| !ETHERNET.contains(size)));
@@ -35,7 +35,7 @@ fn throughput(plan: &Plan, test: &Test) -> Vec<Clause> {
     let goals = list(&plan.search.goals);
     let is_zero_loss = plan.search.goals.is_empty() || plan.search.goals.contains(&LossRatio::ZERO);
     vec![
-        Clause::must(PREREQUISITES, asks, known(other, &missing), missing.is_empty()).or_in_part(true),
+        Clause::must(PREREQUISITES, requirement, known(other, &missing), missing.is_empty()).or_in_part(true),
         Clause::must(PREREQUISITES, "throughput and bursts are measured with the same traffic", alike, is_alike(other, test)),
         Clause::must(PREREQUISITES, "the throughput is measured without loss", format!("goals: {goals} of loss"), is_zero_loss),
     ]
@@ -77,16 +77,17 @@ fn burst(plan: &Plan, test: &Test, settings: &BackToBack) -> Vec<Clause> {
 
 fn waiting(plan: &Plan, settings: &BackToBack) -> Vec<Clause> {
     let residual_ns = plan.trial.residual_ns;
-    let here = format!("{} after the last frame received", seconds(residual_ns));
+    let actual = format!("{} after the last frame received", seconds(residual_ns));
     let is_enough = residual_ns >= 2 * SECOND;
     let mut clauses = vec![
-        Clause::must(SINGLE_SIZE, "at least 2 s more than the burst takes to be received", here.clone(), is_enough),
-        Clause::must("RFC 2544 section 26.4", "a trial of at least 2 s", here, is_enough),
+        Clause::must(SINGLE_SIZE, "at least 2 s more than the burst takes to be received", actual.clone(), is_enough),
+        Clause::must("RFC 2544 section 26.4", "a trial of at least 2 s", actual, is_enough),
     ];
     if settings.longest_ns > 2 * SECOND {
-        let here =
+        let actual =
             format!("{} after the last frame received, for up to {}", seconds(residual_ns), seconds(settings.longest_ns));
-        let longer = Clause::must(SINGLE_SIZE, "a longer wait where bursts take more than 2 s", here, residual_ns > 2 * SECOND);
+        let longer =
+            Clause::must(SINGLE_SIZE, "a longer wait where bursts take more than 2 s", actual, residual_ns > 2 * SECOND);
         // The wait begins again with every frame, so it does grow with the buffer.
         clauses.push(longer.or_in_part(is_enough));
     }
@@ -104,21 +105,21 @@ fn search(settings: &BackToBack) -> Vec<Clause> {
 }
 
 fn repetition(test: &Test) -> Vec<Clause> {
-    let here = repetitions(test);
+    let actual = repetitions(test);
     vec![
         Clause::should(
             "RFC 2544 section 26.4",
             "at least 50 repetitions, averaged",
-            here.clone(),
+            actual.clone(),
             test.repetitions.least() >= 50,
         ),
         Clause::must(
             "RFC 9004 section 6.3",
             "N independent searches, every value kept",
-            here.clone(),
+            actual.clone(),
             test.repetitions.least() >= 1,
         ),
-        Clause::must(REPORTING, "N is reported", here, true),
+        Clause::must(REPORTING, "N is reported", actual, true),
     ]
 }
 

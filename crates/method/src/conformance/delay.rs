@@ -35,10 +35,10 @@ pub(crate) fn latency(plan: &Plan, test: &Test, latency: &Latency) -> Vec<Clause
 
 fn tags(latency: &Latency) -> Vec<Clause> {
     let window_ns = latency.duration_ns.saturating_sub(latency.tag_after_ns);
-    let here = format!("{} after {}", count(latency.tagged, "tag"), seconds(latency.tag_after_ns));
+    let actual = format!("{} after {}", count(latency.tagged, "tag"), seconds(latency.tag_after_ns));
     let is_met = latency.tagged >= 500 && latency.tag_after_ns >= 60 * SECOND && window_ns > 0;
     vec![
-        Clause::should(LATENCY, "tags in at least 500 frames after 60 s", here, is_met),
+        Clause::should(LATENCY, "tags in at least 500 frames after 60 s", actual, is_met),
         Clause::should(LATENCY, "the identifier stands after the UDP header", "in the first octets after it", true),
         Clause::must("RFC 2544 section 26.2", "the receiver recognises the tag", "by its number", true),
     ]
@@ -85,6 +85,6 @@ fn stream(plan: &Plan, load: Load, duration_ns: u64, section: &'static str) -> V
     clauses
 }
 
-fn lasts(section: &'static str, asks: &'static str, duration_ns: u64, least: u64) -> Clause {
-    Clause::should(section, asks, seconds(duration_ns), duration_ns >= least * SECOND)
+fn lasts(section: &'static str, requirement: &'static str, duration_ns: u64, least: u64) -> Clause {
+    Clause::should(section, requirement, seconds(duration_ns), duration_ns >= least * SECOND)
 }

@@ -1,6 +1,6 @@
 //! What sixbench itself cannot do, or does otherwise: `docs/deviations.toml`, read once.
 
-use super::{Clause, Level, Standing};
+use super::{Clause, Conformance, Level};
 use crate::plan::Measure;
 use serde::Deserialize;
 use std::sync::LazyLock;
@@ -23,7 +23,7 @@ struct File {
 pub(super) struct Deviation {
     /// RFC and section.
     pub(super) clause: String,
-    pub(super) level: Word,
+    pub(super) level: RequirementWord,
     /// The RFC's own words.
     pub(super) quote: String,
     /// The behaviour of sixbench in place of the required one.
@@ -37,16 +37,17 @@ pub(super) struct Deviation {
 
 #[derive(Clone, Copy, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Word {
+pub(super) enum RequirementWord {
     Must,
     Should,
 }
 
 #[derive(Clone, Copy, Deserialize)]
-#[serde(rename_all = "lowercase")]
 pub(super) enum Departure {
-    Bent,
-    Broken,
+    #[serde(rename = "bent")]
+    Partial,
+    #[serde(rename = "broken")]
+    Violated,
 }
 
 /// All entries.
@@ -67,13 +68,13 @@ pub(super) fn clauses(measure: &Measure) -> Vec<Clause> {
 
 fn clause(entry: &'static Deviation) -> Clause {
     let level = match entry.level {
-        Word::Must => Level::Must,
-        Word::Should => Level::Should,
+        RequirementWord::Must => Level::Must,
+        RequirementWord::Should => Level::Should,
     };
-    let standing = match entry.standing {
-        Departure::Bent => Standing::Bent,
-        Departure::Broken => Standing::Broken,
+    let conformance = match entry.standing {
+        Departure::Partial => Conformance::Partial,
+        Departure::Violated => Conformance::Violated,
     };
-    let here = format!("{} ({})", entry.here, entry.reason);
-    Clause { clause: &entry.clause, level, asks: &entry.quote, here, standing }
+    let actual = format!("{} ({})", entry.here, entry.reason);
+    Clause { clause: &entry.clause, level, requirement: &entry.quote, actual, conformance }
 }

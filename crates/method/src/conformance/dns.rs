@@ -3,7 +3,7 @@
 use super::Clause;
 use super::rate::is_first_goal_zero;
 use super::words::{SECOND, count, repetitions, seconds};
-use crate::plan::{Dns, DnsRole, Plan, Test};
+use crate::plan::{DnsRole, DnsTest, Plan, Test};
 
 const SETUP: &str = "RFC 8219 section 9.1";
 const PROCEDURE: &str = "RFC 8219 section 9.2";
@@ -11,7 +11,7 @@ const TESTER: &str = "RFC 8219 section 9.2.1";
 const SELF_TEST: &str = "a self-test, looped back without the DUT, before a DUT is tested at rate r";
 
 /// The clauses of section 9.
-pub(crate) fn clauses(plan: &Plan, test: &Test, dns: &Dns) -> Vec<Clause> {
+pub(crate) fn clauses(plan: &Plan, test: &Test, dns: &DnsTest) -> Vec<Clause> {
     let mut clauses = procedure(plan, test, dns);
     match dns.role {
         DnsRole::Dns64 => {
@@ -49,7 +49,7 @@ pub(crate) fn clauses(plan: &Plan, test: &Test, dns: &Dns) -> Vec<Clause> {
     clauses
 }
 
-fn set_up(dns: &Dns) -> Vec<Clause> {
+fn set_up(dns: &DnsTest) -> Vec<Clause> {
     let both = match &dns.authority {
         None => "the tester is both".to_owned(),
         Some(recipe) => format!("the tester is the client; the authoritative server is {recipe}, on the same machine"),
@@ -72,14 +72,14 @@ fn set_up(dns: &Dns) -> Vec<Clause> {
     ]
 }
 
-fn procedure(plan: &Plan, test: &Test, dns: &Dns) -> Vec<Clause> {
+fn procedure(plan: &Plan, test: &Test, dns: &DnsTest) -> Vec<Clause> {
     let duration_ns = plan.trial.duration_ns;
     let is_zero = is_first_goal_zero(plan);
     let counted = match is_zero {
         true => "a search; a trial passes only if every query had its right answer in time",
         false => "the first loss goal of the plan is not zero",
     };
-    let here = repetitions(test);
+    let actual = repetitions(test);
     vec![
         Clause::must(
             PROCEDURE,
@@ -89,23 +89,23 @@ fn procedure(plan: &Plan, test: &Test, dns: &Dns) -> Vec<Clause> {
         ),
         Clause::should(PROCEDURE, "trials of at least 60 s", seconds(duration_ns), duration_ns >= 60 * SECOND),
         Clause::should(PROCEDURE, "a timeout of no more than 1 s", seconds(dns.timeout_ns), dns.timeout_ns <= SECOND),
-        Clause::should(PROCEDURE, "at least 20 repetitions", here, test.repetitions.least() >= 20),
+        Clause::should(PROCEDURE, "at least 20 repetitions", actual, test.repetitions.least() >= 20),
         Clause::should(PROCEDURE, "median, 1st and 99th percentile are calculated", "all three, with their number", true),
     ]
 }
 
 /// Caching, and the existence of AAAA records.
-fn names(plan: &Plan, test: &Test, dns: &Dns) -> Vec<Clause> {
+fn names(plan: &Plan, test: &Test, dns: &DnsTest) -> Vec<Clause> {
     let (cached, with_aaaa) = (dns.cached, dns.with_aaaa);
     let (different, are_different) = different(plan, dns);
     let required = required(plan, test);
-    let here = match required {
+    let actual = match required {
         Some(other) if other.name == test.name => "this test".to_owned(),
         Some(other) => format!("measured by {}", other.name),
         None => "the plan has no such test of this server".to_owned(),
     };
     let mut clauses =
-        vec![Clause::must(PROCEDURE, "0 % cached and 0 % with an AAAA record is tested", here, required.is_some())];
+        vec![Clause::must(PROCEDURE, "0 % cached and 0 % with an AAAA record is tested", actual, required.is_some())];
     clauses.push(match cached {
         0 => Clause::must(PROCEDURE, "all queries contain different names", different, are_different),
         _ => Clause::may(
@@ -127,7 +127,7 @@ fn names(plan: &Plan, test: &Test, dns: &Dns) -> Vec<Clause> {
 
 /// "Or domain names MUST NOT be repeated before the cache of the DUT is exhausted": behind an authority that is not the tester's it cannot
 /// be observed whether one was, so none may be repeated before its time to live is over.
-fn different(plan: &Plan, dns: &Dns) -> (String, bool) {
+fn different(plan: &Plan, dns: &DnsTest) -> (String, bool) {
     let names = format!("{} of {}, each asked for once in a trial", count(dns.names.count(), "name"), dns.names);
     let Some(authority) = &dns.authority else {
         return (format!("{names}; the authority sees which the server knew already"), true);
@@ -147,7 +147,7 @@ fn required<'a>(plan: &'a Plan, test: &'a Test) -> Option<&'a Test> {
     std::iter::once(test).chain(&plan.tests).find(is_required)
 }
 
-fn reporting(plan: &Plan, test: &Test, dns: &Dns) -> Vec<Clause> {
+fn reporting(plan: &Plan, test: &Test, dns: &DnsTest) -> Vec<Clause> {
     let mut clauses = vec![Clause::should(
         PROCEDURE,
         "the median of the 0 % + 0 % combination, with 1st and 99th percentile, is the primary result",
@@ -172,7 +172,7 @@ fn reporting(plan: &Plan, test: &Test, dns: &Dns) -> Vec<Clause> {
     clauses
 }
 
-fn tester(dns: &Dns) -> Vec<Clause> {
+fn tester(dns: &DnsTest) -> Vec<Clause> {
     let quarter = format!("2 (r + 0.1 r) = 2.2 r, every answer within {}", seconds(dns.timeout_ns / 4));
     vec![
         match dns.authority {

@@ -56,10 +56,10 @@ pub(crate) fn reset(plan: &Plan, test: &Test, reset: &Reset) -> Vec<Clause> {
 }
 
 fn full_load(plan: &Plan, load: Load) -> Clause {
-    let here = match load {
+    let actual = match load {
         Load::OfThroughput(share) => format!("{} of the throughput", percent(share)),
         Load::Rate(rate) => format!("{rate}, as the plan says"),
     };
     let is_full = matches!(load, Load::OfThroughput(share) if share >= 1.0) && is_first_goal_zero(plan);
-    Clause::should(PROCESS, "a rate at which the DUT reaches its maximum forwarding", here, is_full)
+    Clause::should(PROCESS, "a rate at which the DUT reaches its maximum forwarding", actual, is_full)
 }

@@ -43,13 +43,13 @@ pub enum Level {
 
 /// The relation of a test to a requirement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Standing {
+pub enum Conformance {
     /// As asked; of a MAY: made use of.
     Met,
     /// A SHOULD not met, or a requirement met in part.
-    Bent,
+    Partial,
     /// A MUST not met.
-    Broken,
+    Violated,
 }
 
 /// One requirement, and how a test stands to it.
@@ -60,11 +60,11 @@ pub struct Clause {
     /// The strength of the requirement.
     pub level: Level,
     /// The requirement itself.
-    pub asks: &'static str,
+    pub requirement: &'static str,
     /// The behaviour of this test, with numbers.
-    pub here: String,
+    pub actual: String,
     /// The result of comparing the two.
-    pub standing: Standing,
+    pub conformance: Conformance,
 }
 
 /// The word of RFC 2544 section 5 for a list of clauses.
@@ -105,7 +105,7 @@ pub fn of_the_instrument(measure: &Measure) -> Vec<Clause> {
     clauses
 }
 
-/// All clauses of a plan with the names of the tests each is about: RFC by RFC, the worst standing first.
+/// All clauses of a plan with the names of the tests each is about: RFC by RFC, the worst first.
 /// Tests that stand alike share a row.
 pub fn of_plan(plan: &Plan) -> Vec<(Clause, Vec<String>)> {
     let mut rows: Vec<(Clause, Vec<String>)> = Vec::new();
@@ -123,7 +123,7 @@ pub fn of_plan(plan: &Plan) -> Vec<(Clause, Vec<String>)> {
 
 /// Returns the term of RFC 2544 section 5 for a test with these clauses.
 pub fn compliance(clauses: &[Clause]) -> Compliance {
-    let fails = |level: Level| clauses.iter().any(|c| c.level == level && c.standing != Standing::Met);
+    let fails = |level: Level| clauses.iter().any(|c| c.level == level && c.conformance != Conformance::Met);
     match (fails(Level::Must), fails(Level::Should)) {
         (true, _) => Compliance::No,
         (false, true) => Compliance::Conditional,
@@ -132,25 +132,25 @@ pub fn compliance(clauses: &[Clause]) -> Compliance {
 }
 
 impl Clause {
-    fn must(clause: &'static str, asks: &'static str, here: impl Into<String>, is_met: bool) -> Self {
-        let standing = if is_met { Standing::Met } else { Standing::Broken };
-        Self { clause, level: Level::Must, asks, here: here.into(), standing }
+    fn must(clause: &'static str, requirement: &'static str, actual: impl Into<String>, is_met: bool) -> Self {
+        let conformance = if is_met { Conformance::Met } else { Conformance::Violated };
+        Self { clause, level: Level::Must, requirement, actual: actual.into(), conformance }
     }
 
-    fn should(clause: &'static str, asks: &'static str, here: impl Into<String>, is_met: bool) -> Self {
-        let standing = if is_met { Standing::Met } else { Standing::Bent };
-        Self { clause, level: Level::Should, asks, here: here.into(), standing }
+    fn should(clause: &'static str, requirement: &'static str, actual: impl Into<String>, is_met: bool) -> Self {
+        let conformance = if is_met { Conformance::Met } else { Conformance::Partial };
+        Self { clause, level: Level::Should, requirement, actual: actual.into(), conformance }
     }
 
     /// Returns the clause for something that is permitted and done here; permitted behaviour that is not used is not listed.
-    fn may(clause: &'static str, asks: &'static str, here: impl Into<String>) -> Self {
-        Self { clause, level: Level::May, asks, here: here.into(), standing: Standing::Met }
+    fn may(clause: &'static str, requirement: &'static str, actual: impl Into<String>) -> Self {
+        Self { clause, level: Level::May, requirement, actual: actual.into(), conformance: Conformance::Met }
     }
 
     /// Something of what is asked is done: not met, but not broken either.
     fn or_in_part(self, does_a_part: bool) -> Self {
-        match self.standing {
-            Standing::Broken if does_a_part => Self { standing: Standing::Bent, ..self },
+        match self.conformance {
+            Conformance::Violated if does_a_part => Self { conformance: Conformance::Partial, ..self },
             _ => self,
         }
     }
@@ -166,12 +166,12 @@ impl fmt::Display for Level {
     }
 }
 
-impl fmt::Display for Standing {
+impl fmt::Display for Conformance {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
             Self::Met => "met",
-            Self::Bent => "bent",
-            Self::Broken => "broken",
+            Self::Partial => "bent",
+            Self::Violated => "broken",
         })
     }
 }

@@ -6,7 +6,7 @@ use std::cmp::{Ordering, Reverse};
 /// The RFCs of the table: the methodology itself first, then what it builds on.
 pub(super) const RFCS: [u32; 10] = [8219, 9693, 3511, 2544, 9004, 6201, 5180, 4814, 2330, 1242];
 
-/// RFC by RFC, the worst standing first, then section by section.
+/// RFC by RFC, the worst first, then section by section.
 pub(super) fn compare(a: &Clause, b: &Clause) -> Ordering {
     key(a).cmp(&key(b))
 }
@@ -26,5 +26,5 @@ pub(super) fn place(clause: &str) -> Option<(u32, Vec<u32>)> {
 fn key(clause: &Clause) -> impl Ord + use<> {
     let (rfc, section) = place(clause.clause).unwrap_or_default();
     let rank = RFCS.iter().position(|&known| known == rfc).unwrap_or(RFCS.len());
-    (rank, Reverse(clause.standing), section)
+    (rank, Reverse(clause.conformance), section)
 }

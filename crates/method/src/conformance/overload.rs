@@ -3,7 +3,7 @@
 use super::Clause;
 use super::traffic::{series, siblings};
 use super::words::{SECOND, count, list, seconds};
-use crate::measures::Sending;
+use crate::measures::SendingTime;
 use crate::plan::{Flows, Plan, SeriesBy, Test};
 
 const SIMULTANEOUS: &str = "RFC 8219 section 10.2.1";
@@ -50,10 +50,10 @@ fn degradation(section: &'static str, flows: Flows, steps: &[u32]) -> Vec<Clause
 }
 
 fn incremental(plan: &Plan, test: &Test, flows: Flows) -> Vec<Clause> {
-    let asks = "flow i+1 is started a time t after flow i, and the trial is longer by (n-1) t";
+    let requirement = "flow i+1 is started a time t after flow i, and the trial is longer by (n-1) t";
     let starts = u64::from(flows.count.saturating_sub(1));
     let is_ramped = test.measure.is_steady();
-    let here = match is_ramped {
+    let actual = match is_ramped {
         true => format!("t = {}, longer by {}", seconds(flows.step_ns), seconds(starts * flows.step_ns)),
         false => {
             format!("{} at once: this measurement knows no start one after the other", count(u64::from(flows.count), "flow"))
@@ -61,7 +61,7 @@ fn incremental(plan: &Plan, test: &Test, flows: Flows) -> Vec<Clause> {
     };
     let first_ns = duration_ns(plan, test);
     vec![
-        Clause::must(INCREMENTAL, asks, here, is_ramped),
+        Clause::must(INCREMENTAL, requirement, actual, is_ramped),
         Clause::should(INCREMENTAL, "at least 60 s for the first flow", seconds(first_ns), first_ns >= 60 * SECOND),
     ]
 }
@@ -69,8 +69,8 @@ fn incremental(plan: &Plan, test: &Test, flows: Flows) -> Vec<Clause> {
 /// Returns the duration of the measurement with one flow, nanoseconds.
 fn duration_ns(plan: &Plan, test: &Test) -> u64 {
     match test.measure.sending() {
-        Sending::AsPlanned | Sending::UntilConnected => plan.trial.duration_ns,
-        Sending::For(ns) | Sending::AtMost(ns) => ns,
+        SendingTime::AsPlanned | SendingTime::UntilConnected => plan.trial.duration_ns,
+        SendingTime::For(ns) | SendingTime::AtMost(ns) => ns,
     }
 }
 

@@ -49,17 +49,17 @@ fn search(plan: &Plan) -> Clause {
         SearchMethod::Mlrsearch => "MLRsearch",
     };
     let width = percent(plan.search.width);
-    let here = format!("{method}, to {width}, with trials of {}", seconds(plan.trial.duration_ns));
-    Clause::must(THROUGHPUT, "after a loss the rate is reduced and the test is run again", here, true)
+    let actual = format!("{method}, to {width}, with trials of {}", seconds(plan.trial.duration_ns));
+    Clause::must(THROUGHPUT, "after a loss the rate is reduced and the test is run again", actual, true)
 }
 
 fn theoretical_line(plan: &Plan) -> Clause {
-    let here = match plan.link_rate {
+    let actual = match plan.link_rate {
         Some(rate) => format!("both lines, for {} Mbit/s", rate as f64 / 1e6),
         None => "no theoretical line; the plan does not know the rate of the medium".to_owned(),
     };
-    let asks = "a graph of the rate over the frame size, with the theoretical rate of the medium";
-    Clause::should(THROUGHPUT, asks, here, plan.link_rate.is_some())
+    let requirement = "a graph of the rate over the frame size, with the theoretical rate of the medium";
+    Clause::should(THROUGHPUT, requirement, actual, plan.link_rate.is_some())
 }
 
 /// Frame loss rate.
@@ -80,22 +80,22 @@ pub(crate) fn frame_loss_rate(plan: &Plan, test: &Test, scan: &LossScan) -> Vec<
 }
 
 fn from_the_maximum(plan: &Plan, test: &Test, scan: &LossScan) -> Clause {
-    let asks = "the first trial at 100 % of the medium's rate for the frame size";
+    let requirement = "the first trial at 100 % of the medium's rate for the frame size";
     let Some(first) = scan.rates.first() else {
-        let here = match plan.link_rate {
+        let actual = match plan.link_rate {
             Some(_) => "from 100 % of it, size by size".to_owned(),
             None => format!("from {}; the plan does not know the rate of the medium", plan.search.maximum),
         };
-        return Clause::should(LOSS, asks, here, plan.link_rate.is_some());
+        return Clause::should(LOSS, requirement, actual, plan.link_rate.is_some());
     };
     let short = |size: &FrameSize| theoretical(plan, test, *size).is_some_and(|most| !has_maximum(scan, most));
     let short: Vec<FrameSize> = test.frame_sizes.iter().copied().filter(short).collect();
-    let here = match plan.link_rate {
+    let actual = match plan.link_rate {
         None => format!("from {first}; the plan does not know the rate of the medium"),
         Some(_) if short.is_empty() => format!("from {first}"),
         Some(_) => format!("from {first}; not the maximum at {}", list(&short)),
     };
-    Clause::should(LOSS, asks, here, plan.link_rate.is_some() && short.is_empty())
+    Clause::should(LOSS, requirement, actual, plan.link_rate.is_some() && short.is_empty())
 }
 
 /// Returns whether the highest rate of the scan that the medium carries is the medium's maximum, within 1 %.
@@ -105,9 +105,9 @@ fn has_maximum(scan: &LossScan, most: FrameRate) -> bool {
 }
 
 fn granularity(plan: &Plan, test: &Test, scan: &LossScan) -> Clause {
-    let asks = "steps of at most 10 % of the maximum rate";
+    let requirement = "steps of at most 10 % of the maximum rate";
     if scan.rates.is_empty() {
-        return Clause::must(LOSS, asks, "steps of 10 % of it", true);
+        return Clause::must(LOSS, requirement, "steps of 10 % of it", true);
     }
     let highest = scan.rates.iter().max().copied().unwrap_or(FrameRate(1));
     // Of the frame sizes the largest has the lowest maximum, so its steps are the coarsest.
@@ -115,42 +115,42 @@ fn granularity(plan: &Plan, test: &Test, scan: &LossScan) -> Clause {
         test.frame_sizes.iter().filter_map(|&size| theoretical(plan, test, size)).min().unwrap_or(highest).min(highest);
     let widest = scan.rates.windows(2).map(|pair| pair[0].0.abs_diff(pair[1].0)).max().unwrap_or(0);
     let coarsest = 100.0 * widest as f64 / maximum.0.max(1) as f64;
-    let here = format!("steps of at most {coarsest:.1} % of {maximum}");
+    let actual = format!("steps of at most {coarsest:.1} % of {maximum}");
     // Rates are whole frames per second: a tenth may be rounded up.
-    Clause::must(LOSS, asks, here, coarsest <= 10.0 + 1e-2)
+    Clause::must(LOSS, requirement, actual, coarsest <= 10.0 + 1e-2)
 }
 
 fn until_lossless(scan: &LossScan) -> Clause {
-    let asks = "at ever lower rates until two successive trials lose nothing";
+    let requirement = "at ever lower rates until two successive trials lose nothing";
     if scan.rates.is_empty() {
-        return Clause::should(LOSS, asks, "until then, or down to a tenth of the maximum", scan.until_lossless);
+        return Clause::should(LOSS, requirement, "until then, or down to a tenth of the maximum", scan.until_lossless);
     }
     let descends = scan.rates.windows(2).all(|pair| pair[0] > pair[1]);
     let (highest, last) = (scan.rates.iter().max(), scan.rates.last());
     let reaches_down = highest.zip(last).is_some_and(|(highest, last)| last.0 as f64 <= 0.1001 * highest.0 as f64);
     let how = if scan.until_lossless { "until then, or down to" } else { "every rate is tried, down to" };
-    let here = format!("{how} {}", last.copied().unwrap_or(FrameRate(0)));
-    Clause::should(LOSS, asks, here, descends && reaches_down)
+    let actual = format!("{how} {}", last.copied().unwrap_or(FrameRate(0)));
+    Clause::should(LOSS, requirement, actual, descends && reaches_down)
 }
 
 fn axes(plan: &Plan) -> Clause {
-    let asks = "a graph of the loss in per cent over the rate in per cent of the theoretical one, both from 0 to 100 %";
-    let here = match plan.link_rate {
+    let requirement = "a graph of the loss in per cent over the rate in per cent of the theoretical one, both from 0 to 100 %";
+    let actual = match plan.link_rate {
         Some(_) => "both axes from 0 to 100 %",
         None => "rate in per cent of the highest rate tried; the plan does not know the rate of the medium",
     };
-    Clause::must(LOSS, asks, here, plan.link_rate.is_some()).or_in_part(true)
+    Clause::must(LOSS, requirement, actual, plan.link_rate.is_some()).or_in_part(true)
 }
 
 /// The load of a measurement that is to be made at the throughput: how it is found, and whether it is that.
 pub(super) fn at_throughput(plan: &Plan, load: Load, section: &'static str, determines: Clause) -> Vec<Clause> {
-    let here = match load {
+    let actual = match load {
         Load::OfThroughput(share) if is_first_goal_zero(plan) => format!("{} of it", percent(share)),
         Load::OfThroughput(share) => format!("{} of a rate with loss, {}", percent(share), goals(plan)),
         Load::Rate(rate) => format!("{rate}, as the plan says"),
     };
     let is_met = load == Load::OfThroughput(1.0) && is_first_goal_zero(plan);
-    vec![determines, Clause::must(section, "the stream is offered at the throughput rate", here, is_met)]
+    vec![determines, Clause::must(section, "the stream is offered at the throughput rate", actual, is_met)]
 }
 
 /// Returns how the throughput is determined before the measurement, and whether it is, for the `should` or `must` of its

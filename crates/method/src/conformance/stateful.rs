@@ -3,7 +3,7 @@
 
 use super::Clause;
 use super::words::{count, percent, seconds};
-use crate::plan::{Capacity, Order, Plan, Stateful, Test};
+use crate::plan::{Capacity, Plan, Stateful, Test, ValueOrder};
 
 const FLOWS: &str = "RFC 9693 section 4.1";
 const PHASE_1: &str = "RFC 9693 section 4.2";
@@ -28,7 +28,7 @@ pub(super) fn clauses(test: &Test) -> Vec<Clause> {
 fn phase_1(test: &Test, stateful: &Stateful) -> Vec<Clause> {
     let tuples = test.traffic.tuples();
     let ranges = format!("N = {} of {tuples} combinations", stateful.connections);
-    let is_random = stateful.enumeration == Order::Pseudorandom;
+    let is_random = stateful.enumeration == ValueOrder::Pseudorandom;
     let order = if is_random { "a keyed permutation: every one once, none twice" } else { "in order" };
     vec![
         Clause::must(FLOWS, "the number of network flows is limited, so that the table is not exhausted", ranges, true),
@@ -56,7 +56,7 @@ fn phase_2(stateful: &Stateful) -> Vec<Clause> {
         }
         false => "M is below N: of connections the state table has lost any source of the pool counts as right",
     };
-    let is_random = stateful.responder == Order::Pseudorandom;
+    let is_random = stateful.responder == ValueOrder::Pseudorandom;
     let order = if is_random { "pseudorandomly" } else { "in the plan's order" };
     vec![
         Clause::must(PHASE_2, "no frame of phase 2 opens a connection", held, true),
@@ -90,8 +90,8 @@ pub(crate) fn establishment_rate(plan: &Plan, test: &Test) -> Vec<Clause> {
 /// Connection tear-down rate.
 pub(crate) fn tear_down_rate(test: &Test) -> Vec<Clause> {
     let Some(stateful) = &test.stateful else { return Vec::new() };
-    let here = format!("{}, by the recipe's command, its start included", count(stateful.connections, "connection"));
-    vec![Clause::must(TEAR_DOWN, "the time to delete N connections is measured", here, true)]
+    let actual = format!("{}, by the recipe's command, its start included", count(stateful.connections, "connection"));
+    vec![Clause::must(TEAR_DOWN, "the time to delete N connections is measured", actual, true)]
 }
 
 /// Capacity of the connection tracking table.

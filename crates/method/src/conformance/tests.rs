@@ -21,7 +21,7 @@ fn test(name: &str, measure: Measure) -> Test {
         frame_sizes: SIZES.into_iter().map(FrameSize).collect(),
         directions: Directions::Both,
         foreground: Share::ALL,
-        traffic: Traffic::RFC_4814,
+        traffic: TrafficSettings::RFC_4814,
         stateful: None,
         repetitions: Repetition::Fixed(20),
         frame_timeout_ns: None,
@@ -34,7 +34,7 @@ fn test(name: &str, measure: Measure) -> Test {
 }
 
 fn with_256_networks(test: Test) -> Test {
-    let traffic = Traffic { left_networks: 256, right_networks: 256, ..test.traffic };
+    let traffic = TrafficSettings { left_networks: 256, right_networks: 256, ..test.traffic };
     Test { name: format!("{}-networks", test.name), traffic, ..test }
 }
 
@@ -127,7 +127,7 @@ fn of_connections() -> Vec<Measure> {
 }
 
 fn every_measure() -> Vec<Measure> {
-    let dns = [DnsRole::Dns64, DnsRole::Authority].map(|role| Measure::Dns(Dns::required(role)));
+    let dns = [DnsRole::Dns64, DnsRole::Authority].map(|role| Measure::Dns(DnsTest::required(role)));
     let response = ResponseTime { rate_per_client: FrameRate(15_000), duration_ns: 60 * SECOND };
     measures().into_iter().chain(of_connections()).chain(dns).chain([Measure::ResponseTime(response)]).collect()
 }
@@ -135,8 +135,8 @@ fn every_measure() -> Vec<Measure> {
 /// What the first test's plan leaves to be wished for: level, clause, what it does.
 fn departures(plan: &Plan) -> Vec<String> {
     let clauses = of_the_test(plan, &plan.tests[0]);
-    let departed = clauses.iter().filter(|clause| clause.standing != Standing::Met);
-    departed.map(|c| format!("{} {} {}: {}", c.standing, c.level, c.clause, c.here)).collect()
+    let departed = clauses.iter().filter(|clause| clause.conformance != Conformance::Met);
+    departed.map(|c| format!("{} {} {}: {}", c.conformance, c.level, c.clause, c.actual)).collect()
 }
 
 fn verdict(plan: &Plan) -> Compliance {
@@ -280,7 +280,7 @@ fn one_direction_is_an_addition_to_both_and_no_substitute() {
 #[test]
 fn n_flows_are_compared_with_one() {
     let with = |count: u32, step_ns| {
-        let traffic = Traffic { flows: Some(Flows { count, step_ns }), ..Traffic::RFC_4814 };
+        let traffic = TrafficSettings { flows: Some(Flows { count, step_ns }), ..TrafficSettings::RFC_4814 };
         let series = Some(Series { name: "flows".into(), by: SeriesBy::Flows, at: f64::from(count) });
         Test { traffic, series, ..test(&format!("flows-{count}"), Measure::Throughput) }
     };
@@ -296,8 +296,8 @@ fn n_flows_are_compared_with_one() {
         [100, 1, 25, 50, 75].map(|count| with(count, SECOND)).into_iter().chain([with_256_networks(with(1, SECOND))]).collect(),
     );
     assert_eq!(departures(&series), [""; 0]);
-    let quarters = of_the_test(&series, &series.tests[0]).into_iter().find(|clause| clause.here == "of n = 100");
-    assert_eq!(quarters.map(|clause| (clause.level, clause.standing)), Some((Level::May, Standing::Met)));
+    let quarters = of_the_test(&series, &series.tests[0]).into_iter().find(|clause| clause.actual == "of n = 100");
+    assert_eq!(quarters.map(|clause| (clause.level, clause.conformance)), Some((Level::May, Conformance::Met)));
 }
 
 #[test]
@@ -338,7 +338,7 @@ fn every_measure_has_a_clause_of_its_own() {
             .measure
             .clauses(&plan, &plan.tests[0])
             .into_iter()
-            .map(|clause| (clause.clause, clause.asks))
+            .map(|clause| (clause.clause, clause.requirement))
             .collect::<Vec<_>>()
     };
     let all: Vec<_> = measures().into_iter().map(of).collect();
@@ -370,7 +370,7 @@ fn deviations_have_words_name_measures_and_break_only_a_must() {
     }
     for measure in every_measure() {
         for clause in of_the_instrument(&measure) {
-            assert!(clause.standing != Standing::Broken || clause.level == Level::Must, "{}", clause.clause);
+            assert!(clause.conformance != Conformance::Violated || clause.level == Level::Must, "{}", clause.clause);
         }
     }
 }
@@ -395,8 +395,8 @@ fn the_table_of_a_plan_merges_what_its_tests_share() {
     plan.trial.duration_ns = 10 * SECOND;
     plan.link_rate = None;
     let line = |(clause, tests): (Clause, Vec<String>)| {
-        let Clause { clause, level, asks, here, standing } = clause;
-        format!("{standing:<6} {level:<6} {clause}: {asks}\n       here: {here} [{}]\n", tests.join(", "))
+        let Clause { clause, level, requirement, actual, conformance } = clause;
+        format!("{conformance:<6} {level:<6} {clause}: {requirement}\n       here: {actual} [{}]\n", tests.join(", "))
     };
     insta::assert_snapshot!(of_plan(&plan).into_iter().map(line).collect::<String>());
 }
@@ -420,7 +420,10 @@ fn orders_goals_and_shares_that_depart_from_rfc_9693_are_told() {
         departures(&plan).into_iter().filter(|told| told.contains("RFC 9693")).collect::<Vec<_>>()
     };
     let linear = |plan: &mut Plan| {
-        plan.tests[0].stateful.iter_mut().for_each(|s| (s.enumeration, s.responder) = (Order::Increasing, Order::Fixed))
+        plan.tests[0]
+            .stateful
+            .iter_mut()
+            .for_each(|s| (s.enumeration, s.responder) = (ValueOrder::Increasing, ValueOrder::Fixed))
     };
     let told = depart(Measure::Throughput, linear);
     assert_eq!(told, ["bent SHOULD RFC 9693 section 4.2: in order", "bent SHOULD RFC 9693 section 4.10: in the plan's order"]);
@@ -432,8 +435,8 @@ fn orders_goals_and_shares_that_depart_from_rfc_9693_are_told() {
     assert_eq!(depart(Measure::TableCapacity(capacity), |_| ()).len(), 2);
 }
 
-fn of_dns64(change: impl Fn(&mut Dns)) -> Plan {
-    let mut dns = Dns::required(DnsRole::Dns64);
+fn of_dns64(change: impl Fn(&mut DnsTest)) -> Plan {
+    let mut dns = DnsTest::required(DnsRole::Dns64);
     change(&mut dns);
     let mut plan = plan_of(Measure::Dns(dns));
     plan.tests.truncate(1);
@@ -469,7 +472,7 @@ fn an_optional_point_needs_the_required_one() {
     let optional = of_dns64(|dns| (dns.cached, dns.with_aaaa) = (40, 20));
     assert_eq!(departures(&optional), ["broken MUST RFC 8219 section 9.2: the plan has no such test of this server"]);
     let mut both = optional.clone();
-    both.tests.push(test("required", Measure::Dns(Dns::required(DnsRole::Dns64))));
+    both.tests.push(test("required", Measure::Dns(DnsTest::required(DnsRole::Dns64))));
     assert_eq!(departures(&both), [""; 0]);
     both.tests[1].dut = "another".into();
     assert_eq!(departures(&both).len(), 1, "it is of another server");
@@ -484,10 +487,10 @@ fn a_long_timeout_and_a_short_trial_are_bent() {
 
 #[test]
 fn an_authoritative_server_has_no_clauses_of_caching() {
-    let plan = plan(vec![test("authority", Measure::Dns(Dns::required(DnsRole::Authority)))]);
+    let plan = plan(vec![test("authority", Measure::Dns(DnsTest::required(DnsRole::Authority)))]);
     let told = of_the_test(&plan, &plan.tests[0]);
-    assert!(!told.iter().any(|clause| clause.asks.contains("cached") || clause.asks.contains("different names")));
-    assert!(told.iter().any(|clause| clause.level == Level::May && clause.here.contains("no part of RFC 8219")));
+    assert!(!told.iter().any(|clause| clause.requirement.contains("cached") || clause.requirement.contains("different names")));
+    assert!(told.iter().any(|clause| clause.level == Level::May && clause.actual.contains("no part of RFC 8219")));
 }
 
 #[test]
@@ -511,7 +514,7 @@ fn behind_a_real_authority_names_must_outlast_their_time_to_live() {
 
 #[test]
 fn an_authoritative_server_is_tested_without_the_self_test_and_the_table_says_so() {
-    let plan = plan_of(Measure::Dns(Dns::required(DnsRole::Authority)));
+    let plan = plan_of(Measure::Dns(DnsTest::required(DnsRole::Authority)));
     let departures = departures(&plan);
     assert!(departures.len() == 1 && departures[0].starts_with("broken MUST RFC 8219 section 9.2.1: none"), "{departures:?}");
 }

@@ -3,7 +3,7 @@
 use super::Clause;
 use super::words::{count, list, missing_sizes};
 use crate::measures::TrafficRequirements;
-use crate::plan::{AddressPart, Order, Plan, Ports, Range, SeriesBy, Test};
+use crate::plan::{AddressPart, Plan, Ports, SeriesBy, Test, ValueOrder, ValueRange};
 use crate::terms::{Direction, Directions, FrameSize};
 
 /// Sizes of RFC 5180 section 5.1.1; RFC 8219 section 5.1.1 puts 84 in the place of 64.
@@ -34,12 +34,12 @@ pub(super) fn clauses(plan: &Plan, test: &Test) -> Vec<Clause> {
 
 fn sizes(test: &Test) -> Vec<Clause> {
     let all: Vec<FrameSize> = ETHERNET.into_iter().chain(TRANSITION).collect();
-    let standing = |wanted: &[FrameSize]| {
+    let sizes_met = |wanted: &[FrameSize]| {
         let missing = missing_sizes(test, wanted);
         let without = if missing.is_empty() { String::new() } else { format!("; without {}", list(&missing)) };
         (format!("{}{without}", list(&test.frame_sizes)), missing.is_empty())
     };
-    let ((transition, has_all), (ethernet, has_ethernet)) = (standing(&all), standing(&ETHERNET));
+    let ((transition, has_all), (ethernet, has_ethernet)) = (sizes_met(&all), sizes_met(&ETHERNET));
     let overhead = "a size names the IPv6 frame, the IPv4 frame is 20 octets shorter; rates are reckoned with the larger";
     vec![
         Clause::must(
@@ -62,12 +62,12 @@ fn sizes(test: &Test) -> Vec<Clause> {
 fn directions(plan: &Plan, test: &Test) -> Vec<Clause> {
     let udp = Clause::should("RFC 8219 section 5.3", "UDP traffic", "every frame", true);
     if test.directions == Directions::Both {
-        let (here, asks) = ("both directions at once", "bidirectional traffic");
+        let (actual, requirement) = ("both directions at once", "bidirectional traffic");
         let rate = "the same rate each way";
         return vec![
             udp,
-            Clause::should("RFC 8219 section 5.3", asks, here, true),
-            Clause::should("RFC 5180 section 5.4", asks, here, true),
+            Clause::should("RFC 8219 section 5.3", requirement, actual, true),
+            Clause::should("RFC 5180 section 5.4", requirement, actual, true),
             Clause::should("RFC 2544 section 14", "the same data rate from each direction", rate, true),
         ];
     }
@@ -79,8 +79,8 @@ fn directions(plan: &Plan, test: &Test) -> Vec<Clause> {
 fn one_way(plan: &Plan, test: &Test, way: &str) -> Clause {
     match siblings(plan, test).find(|other| other.directions == Directions::Both) {
         Some(both) => {
-            let here = format!("{way} only; {} loads both", both.name);
-            Clause::may("RFC 8219 section 5.3", "unidirectional traffic as well", here)
+            let actual = format!("{way} only; {} loads both", both.name);
+            Clause::may("RFC 8219 section 5.3", "unidirectional traffic as well", actual)
         }
         None => Clause::should("RFC 8219 section 5.3", "bidirectional traffic", format!("{way} only"), false),
     }
@@ -103,15 +103,15 @@ fn mixes(plan: &Plan, test: &Test) -> Option<Clause> {
     let steps = series(plan, test, SeriesBy::Background)?;
     let percents: Vec<f64> = steps.iter().map(|step| step.foreground.background_percent()).collect();
     let has = |wanted: f64| percents.iter().any(|percent| (percent - wanted).abs() < 0.01);
-    let here = format!("{} % native", list(&percents));
-    let asks = "mixes with 0, 10, 50 and 90 % of native IPvY traffic";
-    Some(Clause::should("RFC 8219 section 5.3", asks, here, [0.0, 10.0, 50.0, 90.0].into_iter().all(has)))
+    let actual = format!("{} % native", list(&percents));
+    let requirement = "mixes with 0, 10, 50 and 90 % of native IPvY traffic";
+    Some(Clause::should("RFC 8219 section 5.3", requirement, actual, [0.0, 10.0, 50.0, 90.0].into_iter().all(has)))
 }
 
 fn ports(plan: &Plan, test: &Test) -> Vec<Clause> {
     const SECTION: &str = "RFC 4814 section 4.5";
     let loaded: Vec<Ports> = test.directions.each().iter().map(|&direction| ports_of(test, direction)).collect();
-    let ranges = |of: fn(&Ports) -> Range| list(deduplicated(loaded.iter().map(|ports| range(of(ports)))));
+    let ranges = |of: fn(&Ports) -> ValueRange| list(deduplicated(loaded.iter().map(|ports| range(of(ports)))));
     let is_random = loaded.iter().all(|ports| is_random(ports.source) && is_random(ports.destination));
     let orders = loaded.iter().flat_map(|ports| [word(ports.source.order), word(ports.destination.order)]);
     let mut orders = format!("{}, seed {}", list(deduplicated(orders)), plan.seed);
@@ -119,7 +119,7 @@ fn ports(plan: &Plan, test: &Test) -> Vec<Clause> {
         // The section makes an exception where a test requires specific numbers; a number of flows is such a requirement.
         orders += &format!("; drawn once for each of {}", count(u64::from(flows.count), "flow"));
     }
-    let are = |of: fn(&Ports) -> Range| loaded.iter().all(|ports| covers(of(ports), of(&Ports::RFC_4814)));
+    let are = |of: fn(&Ports) -> ValueRange| loaded.iter().all(|ports| covers(of(ports), of(&Ports::RFC_4814)));
     vec![
         Clause::should(SECTION, "pseudorandom, uniformly distributed ports", orders, is_random),
         Clause::should(SECTION, "destination ports from 1 to 49151", ranges(|p| p.destination), are(|p| p.destination)),
@@ -134,28 +134,28 @@ fn ports_of(test: &Test, direction: Direction) -> Ports {
     }
 }
 
-fn is_random(range: Range) -> bool {
-    range.order == Order::Pseudorandom
+fn is_random(range: ValueRange) -> bool {
+    range.order == ValueOrder::Pseudorandom
 }
 
 /// Returns whether `range` varies over all of `wanted` and nothing else.
-fn covers(range: Range, wanted: Range) -> bool {
-    range.order != Order::Fixed && (range.first, range.last) == (wanted.first, wanted.last)
+fn covers(range: ValueRange, wanted: ValueRange) -> bool {
+    range.order != ValueOrder::Fixed && (range.first, range.last) == (wanted.first, wanted.last)
 }
 
-fn range(range: Range) -> String {
+fn range(range: ValueRange) -> String {
     match range.order {
-        Order::Fixed => format!("{} alone", range.first),
+        ValueOrder::Fixed => format!("{} alone", range.first),
         _ => format!("{} to {}", range.first, range.last),
     }
 }
 
-fn word(order: Order) -> &'static str {
+fn word(order: ValueOrder) -> &'static str {
     match order {
-        Order::Fixed => "fixed",
-        Order::Increasing => "increasing",
-        Order::Decreasing => "decreasing",
-        Order::Pseudorandom => "pseudorandom",
+        ValueOrder::Fixed => "fixed",
+        ValueOrder::Increasing => "increasing",
+        ValueOrder::Decreasing => "decreasing",
+        ValueOrder::Pseudorandom => "pseudorandom",
     }
 }
 
@@ -169,9 +169,9 @@ fn deduplicated<T: PartialEq>(items: impl Iterator<Item = T>) -> Vec<T> {
 }
 
 fn addresses(plan: &Plan, test: &Test) -> Vec<Clause> {
-    let here = format!("the same in all trials, from seed {}", plan.seed);
-    let asks = "the same MAC and IP addresses in all trials";
-    let mut clauses = vec![Clause::must("RFC 4814 section 4.2.1", asks, here, true)];
+    let actual = format!("the same in all trials, from seed {}", plan.seed);
+    let requirement = "the same MAC and IP addresses in all trials";
+    let mut clauses = vec![Clause::must("RFC 4814 section 4.2.1", requirement, actual, true)];
     clauses.extend(pairs(plan, test));
     clauses.extend(random_addresses(test));
     clauses
@@ -184,10 +184,10 @@ fn pairs(plan: &Plan, test: &Test) -> Vec<Clause> {
     let first = single.map_or("more than one".to_owned(), |other| where_else(test, other, "one pair"));
     let then = many.map_or(count(u64::from(networks(test)), "network"), |other| where_else(test, other, "256 networks"));
     let one = "first a single pair of source and destination address";
-    let asks = "then random destination addresses in 256 networks";
+    let requirement = "then random destination addresses in 256 networks";
     vec![
         Clause::should("RFC 2544 section 12", one, first.clone(), single.is_some()),
-        Clause::should("RFC 2544 section 12", asks, then, many.is_some()),
+        Clause::should("RFC 2544 section 12", requirement, then, many.is_some()),
         Clause::should("RFC 5180 section 5.2.2", one, first, single.is_some()),
     ]
 }
@@ -208,9 +208,9 @@ fn networks(test: &Test) -> u16 {
 /// Asked where a device hashes addresses; a plan that lets addresses vary is for such a device.
 fn random_addresses(test: &Test) -> Option<Clause> {
     let parts: Vec<AddressPart> = [test.traffic.left_addresses, test.traffic.right_addresses].into_iter().flatten().collect();
-    let varying: Vec<Range> = parts.iter().map(|part| part.range).filter(|range| range.count() > 1).collect();
-    let here = list(deduplicated(varying.iter().map(|range| word(range.order))));
+    let varying: Vec<ValueRange> = parts.iter().map(|part| part.range).filter(|range| range.count() > 1).collect();
+    let actual = list(deduplicated(varying.iter().map(|range| word(range.order))));
     let is_met = varying.iter().copied().all(is_random);
-    let asks = "randomly distributed IP addresses where the DUT may hash them";
-    (!varying.is_empty()).then(|| Clause::should("RFC 4814 section 4.4", asks, here, is_met))
+    let requirement = "randomly distributed IP addresses where the DUT may hash them";
+    (!varying.is_empty()).then(|| Clause::should("RFC 4814 section 4.4", requirement, actual, is_met))
 }

@@ -2,7 +2,7 @@
 
 use super::Clause;
 use super::words::{SECOND, repetitions, seconds};
-use crate::measures::{Noun, Sending, theoretical};
+use crate::measures::{Noun, SendingTime, theoretical};
 use crate::plan::{Plan, SearchMethod, Test};
 use crate::search::Goal;
 use crate::terms::FrameRate;
@@ -32,7 +32,7 @@ pub(super) fn is_searched(test: &Test) -> bool {
 
 /// Returns whether the trials send frames for as long as the plan says.
 fn is_of_planned_frames(test: &Test) -> bool {
-    test.measure.sending() == Sending::AsPlanned && test.measure.info().noun == Noun::Frames
+    test.measure.sending() == SendingTime::AsPlanned && test.measure.info().noun == Noun::Frames
 }
 
 fn pauses(plan: &Plan, test: &Test) -> Vec<Clause> {
@@ -49,8 +49,8 @@ fn pauses(plan: &Plan, test: &Test) -> Vec<Clause> {
 
 fn rest(plan: &Plan, test: &Test) -> Clause {
     let rest_ns = test.trial_settings(plan).rest_ns;
-    let asks = "at least 5 s for the DUT to restabilise";
-    Clause::should("RFC 2544 section 23", asks, seconds(rest_ns), rest_ns >= 5 * SECOND)
+    let requirement = "at least 5 s for the DUT to restabilise";
+    Clause::should("RFC 2544 section 23", requirement, seconds(rest_ns), rest_ns >= 5 * SECOND)
 }
 
 fn duration(plan: &Plan) -> Clause {
@@ -62,21 +62,22 @@ fn duration(plan: &Plan) -> Clause {
 fn shorter_trials(plan: &Plan) -> Option<Clause> {
     let goal = Goal::rfc2544(plan.search.width, plan.trial.duration_ns);
     let is_shorter = goal.initial_duration_ns < goal.final_duration_ns;
-    let here = || {
+    let actual = || {
         format!("from {} on; bounds come from trials of {}", seconds(goal.initial_duration_ns), seconds(goal.final_duration_ns))
     };
-    let asks = "a search may use shorter trials, if the final value comes from full ones";
-    (plan.search.method == SearchMethod::Mlrsearch && is_shorter).then(|| Clause::may("RFC 2544 section 24", asks, here()))
+    let requirement = "a search may use shorter trials, if the final value comes from full ones";
+    (plan.search.method == SearchMethod::Mlrsearch && is_shorter)
+        .then(|| Clause::may("RFC 2544 section 24", requirement, actual()))
 }
 
 fn maximum_rate(plan: &Plan, test: &Test) -> Clause {
     let maximum = plan.search.maximum;
-    let asks = "the highest rate tried is the theoretical maximum of the medium";
-    let (here, is_met) = match highest_theoretical(plan, test) {
+    let requirement = "the highest rate tried is the theoretical maximum of the medium";
+    let (actual, is_met) = match highest_theoretical(plan, test) {
         None => (format!("{maximum}; the plan does not know the rate of the medium"), false),
         Some(most) => (format!("{maximum}; the medium carries {most} at the smallest size"), maximum >= most),
     };
-    Clause::should("RFC 2544 section 20", asks, here, is_met)
+    Clause::should("RFC 2544 section 20", requirement, actual, is_met)
 }
 
 /// The theoretical maximum at the smallest frame size of the test.
@@ -109,8 +110,8 @@ fn verification() -> Vec<Clause> {
 }
 
 /// Returns the clause on the repetitions that RFC 8219 section 7 requires of latency and of delay variation.
-pub(super) fn twenty_times(test: &Test, section: &'static str, asks: &'static str) -> Clause {
-    Clause::must(section, asks, repetitions(test), test.repetitions.least() >= 20)
+pub(super) fn twenty_times(test: &Test, section: &'static str, requirement: &'static str) -> Clause {
+    Clause::must(section, requirement, repetitions(test), test.repetitions.least() >= 20)
 }
 
 /// Returns the clause on the repetitions where no number is given: more than one is required.

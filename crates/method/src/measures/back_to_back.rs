@@ -1,7 +1,7 @@
 //! Back-to-back frames, RFC 9004 section 6.2: the longest burst without loss, by binary search over its length.
 
 use super::procedure::Conditions;
-use super::{Findings, Info, Measurement, Noun, Procedure, ProcedureContext, Quantity, Sending, Value, Term};
+use super::{Findings, Info, Measurement, Noun, Procedure, ProcedureContext, Quantity, SendingTime, Value, Term};
 use crate::conformance::{self, Clause};
 use crate::plan::{Plan, Test};
 use crate::terms::{FrameRate, LossRatio};
@@ -44,8 +44,8 @@ impl Measurement for BackToBack {
         &INFOS[0]
     }
 
-    fn sending(&self) -> Sending {
-        Sending::AtMost(self.longest_ns)
+    fn sending(&self) -> SendingTime {
+        SendingTime::AtMost(self.longest_ns)
     }
 
     fn highest_rate(&self, _plan: &Plan, _test: &Test) -> FrameRate {

@@ -2,9 +2,9 @@
 //! procedure an authoritative server is measured, and a device that forwards queries.
 
 use super::info::HIGHEST_LOAD_PASSED;
-use super::{Info, Measurement, Noun, Procedure, ProcedureContext, Searched, Sending, Term};
+use super::{Info, Measurement, Noun, Procedure, ProcedureContext, Searched, SendingTime, Term};
 use crate::conformance::{self, Clause};
-use crate::plan::{Dns, DnsRole, Plan, Stateful, Test};
+use crate::plan::{DnsTest, DnsRole, Plan, Stateful, Test};
 use crate::trial::{Shape, TrialSpec};
 
 const fn info(term: Term, summary: &'static str, searched: Searched) -> Info {
@@ -57,7 +57,7 @@ pub(super) static INFOS: [Info; 3] = [
     ),
 ];
 
-impl Measurement for Dns {
+impl Measurement for DnsTest {
     fn info(&self) -> &'static Info {
         match self.role {
             DnsRole::Dns64 => &INFOS[0],
@@ -66,15 +66,15 @@ impl Measurement for Dns {
         }
     }
 
-    fn sending(&self) -> Sending {
-        Sending::AsPlanned
+    fn sending(&self) -> SendingTime {
+        SendingTime::AsPlanned
     }
 
     fn largest_shape(&self, _stateful: Option<Stateful>) -> Shape {
         Shape::Queries
     }
 
-    fn dns(&self) -> Option<&Dns> {
+    fn dns(&self) -> Option<&DnsTest> {
         Some(self)
     }
 

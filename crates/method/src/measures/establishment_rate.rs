@@ -1,7 +1,7 @@
 //! Connection establishment rate, RFC 9693: the highest rate at which every frame of phase 1 opens a connection that works.
 
 use super::info::HIGHEST_LOAD_PASSED;
-use super::{Info, Measurement, Noun, Procedure, ProcedureContext, Searched, Sending, Term};
+use super::{Info, Measurement, Noun, Procedure, ProcedureContext, Searched, SendingTime, Term};
 use crate::conformance::{self, Clause};
 use crate::plan::{Plan, SearchMethod, SearchSettings, Stateful, Test};
 use crate::terms::{FrameRate, LossRatio};
@@ -37,8 +37,8 @@ impl Measurement for EstablishmentRate {
         &INFOS[0]
     }
 
-    fn sending(&self) -> Sending {
-        Sending::UntilConnected
+    fn sending(&self) -> SendingTime {
+        SendingTime::UntilConnected
     }
 
     fn largest_shape(&self, stateful: Option<Stateful>) -> Shape {

@@ -3,7 +3,7 @@
 use super::info::HIGHEST_LOAD_PASSED;
 use super::procedure::Conditions;
 use super::procedure::reading::EXCUSABLE_SHARE;
-use super::{Findings, Info, Measurement, Noun, Procedure, ProcedureContext, Quantity, Sending, Term, Value, theoretical};
+use super::{Findings, Info, Measurement, Noun, Procedure, ProcedureContext, Quantity, SendingTime, Term, Value, theoretical};
 use crate::conformance::{self, Clause};
 use crate::plan::{Plan, Test};
 use crate::terms::{FrameRate, LossRatio};
@@ -59,8 +59,8 @@ impl Measurement for LossScan {
         &INFOS[0]
     }
 
-    fn sending(&self) -> Sending {
-        Sending::AsPlanned
+    fn sending(&self) -> SendingTime {
+        SendingTime::AsPlanned
     }
 
     fn highest_rate(&self, plan: &Plan, test: &Test) -> FrameRate {

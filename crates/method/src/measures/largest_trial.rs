@@ -1,7 +1,7 @@
 //! The largest trial a test may ask for, known before anything is measured: how long it lasts, and how many frames it has at most.
 
 use super::procedure::Conditions;
-use super::{Measure, Sending};
+use super::{Measure, SendingTime};
 use crate::plan::{Plan, Test};
 use crate::trial::{Shape, TrialSpec};
 
@@ -9,10 +9,10 @@ impl Measure {
     /// Returns the time of sending of its longest trial, nanoseconds; `searched_ns` is that of the trials of a search.
     fn longest_trial_ns(&self, searched_ns: u64) -> u64 {
         let own_ns = match self.sending() {
-            Sending::AsPlanned => searched_ns,
-            Sending::For(ns) | Sending::AtMost(ns) => ns,
+            SendingTime::AsPlanned => searched_ns,
+            SendingTime::For(ns) | SendingTime::AtMost(ns) => ns,
             // As long as their connections take.
-            Sending::UntilConnected => 0,
+            SendingTime::UntilConnected => 0,
         };
         // The load is searched for first.
         if self.is_at_throughput() { own_ns.max(searched_ns) } else { own_ns }

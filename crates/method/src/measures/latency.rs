@@ -3,7 +3,7 @@
 use super::info::HIGHEST_LOAD_PASSED;
 use super::procedure::Reading;
 use super::procedure::reading::{RANK_SHARE, TAIL_SHARE, delays};
-use super::{Info, Load, Measurement, Noun, Procedure, ProcedureContext, Profile, Quantity, Sending, Term};
+use super::{Info, Load, Measurement, Noun, Procedure, ProcedureContext, Profile, Quantity, SendingTime, Term};
 use crate::conformance::{self, Clause};
 use crate::plan::{Plan, Test};
 use crate::trial::{Tagging, TrialResult, TrialSpec};
@@ -52,8 +52,8 @@ impl Measurement for Latency {
         Some(self.load)
     }
 
-    fn sending(&self) -> Sending {
-        Sending::For(self.duration_ns)
+    fn sending(&self) -> SendingTime {
+        SendingTime::For(self.duration_ns)
     }
 
     fn is_of_delay(&self) -> bool {

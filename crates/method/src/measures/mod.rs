@@ -32,7 +32,7 @@ pub use tcp_capacity::TcpCapacity;
 pub use tcp_establishment_rate::Tcp;
 
 use crate::conformance::Clause;
-use crate::plan::{Dns, Plan, Profile, Stateful, Test};
+use crate::plan::{DnsTest, Plan, Profile, Stateful, Test};
 use crate::record::TrialRecord;
 use crate::terms::{FrameRate, FrameSize, IpVersion};
 use crate::trial::Shape;
@@ -50,7 +50,7 @@ pub trait Measurement {
     }
 
     /// Returns for how long its trials send.
-    fn sending(&self) -> Sending;
+    fn sending(&self) -> SendingTime;
 
     /// Returns the highest rate any of its trials has.
     fn highest_rate(&self, plan: &Plan, _test: &Test) -> FrameRate {
@@ -79,7 +79,7 @@ pub trait Measurement {
     }
 
     /// Returns which DNS queries are made, where the test is of a DNS server.
-    fn dns(&self) -> Option<&Dns> {
+    fn dns(&self) -> Option<&DnsTest> {
         None
     }
 
@@ -190,7 +190,7 @@ pub enum TrafficRequirements {
 
 /// The time for which the trials of a measurement send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sending {
+pub enum SendingTime {
     /// As long as the plan says for all trials.
     AsPlanned,
     /// So many nanoseconds, whatever the plan says.
@@ -273,7 +273,7 @@ measures! {
     /// RFC 3511 section 5.2, RFC 8219 section 8: how many TCP connections can be open at once.
     tcp_capacity: TcpCapacity(settings: TcpCapacity),
     /// RFC 8219 section 9: the highest rate of DNS queries that are all answered rightly and in time.
-    dns: Dns(settings: Dns),
+    dns: Dns(settings: DnsTest),
     /// Loss and response time of requests that the tester's right end answers, at a load that grows with the clients: the measurement of
     /// "Performance Analysis and Comparison of 6to4 Relay Implementations" (Lencse and Répás, IJACSA 4(9), 2013).
     response_time: ResponseTime(settings: ResponseTime),

@@ -4,7 +4,7 @@ use super::info::NOT_RECOVERED;
 use super::load::scaled;
 use super::procedure::Reading;
 use super::procedure::reading::{each, sent_as_asked};
-use super::{Info, Load, Measurement, Noun, Procedure, ProcedureContext, Profile, Quantity, Sending, Term};
+use super::{Info, Load, Measurement, Noun, Procedure, ProcedureContext, Profile, Quantity, SendingTime, Term};
 use crate::conformance::{self, Clause};
 use crate::plan::{Plan, Test};
 use crate::terms::FrameRate;
@@ -51,8 +51,8 @@ impl Measurement for Recovery {
         Some(Load::OfThroughput(1.0))
     }
 
-    fn sending(&self) -> Sending {
-        Sending::For(self.duration_ns + self.after_ns)
+    fn sending(&self) -> SendingTime {
+        SendingTime::For(self.duration_ns + self.after_ns)
     }
 
     fn highest_rate(&self, plan: &Plan, _test: &Test) -> FrameRate {

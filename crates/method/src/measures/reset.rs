@@ -3,7 +3,7 @@
 use super::info::NOT_RECOVERED;
 use super::procedure::Reading;
 use super::procedure::reading::{EXCUSABLE_SHARE, each, sent_as_asked};
-use super::{Demand, Info, Load, Measurement, Noun, Procedure, ProcedureContext, Profile, Quantity, Sending, Term, TrafficRequirements};
+use super::{Demand, Info, Load, Measurement, Noun, Procedure, ProcedureContext, Profile, Quantity, SendingTime, Term, TrafficRequirements};
 use crate::conformance::{self, Clause};
 use crate::plan::{Plan, Test};
 use crate::trial::{DirectionResult, Shape, TrialResult, TrialSpec, Verdict};
@@ -52,8 +52,8 @@ impl Measurement for Reset {
         Some(self.load)
     }
 
-    fn sending(&self) -> Sending {
-        Sending::For(self.before_ns + self.after_ns)
+    fn sending(&self) -> SendingTime {
+        SendingTime::For(self.before_ns + self.after_ns)
     }
 
     fn follow(&mut self, profile: Profile, trial_ns: u64) {

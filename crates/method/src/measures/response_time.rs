@@ -6,7 +6,7 @@ mod watched;
 use super::info::HIGHEST_LOAD_PASSED;
 use super::procedure::reading::{EXCUSABLE_SHARE, NEGLIGIBLE_SHARE, Reading, TAIL_SHARE};
 use super::procedure::Single;
-use super::{Demand, Info, Measurement, Noun, Procedure, ProcedureContext, Profile, Quantity, Sending, Value, Term, TrafficRequirements};
+use super::{Demand, Info, Measurement, Noun, Procedure, ProcedureContext, Profile, Quantity, SendingTime, Value, Term, TrafficRequirements};
 use crate::conformance::{self, Clause};
 use crate::plan::{Plan, Stateful, Test};
 use crate::record::TrialRecord;
@@ -70,8 +70,8 @@ impl Measurement for ResponseTime {
         &INFOS[0]
     }
 
-    fn sending(&self) -> Sending {
-        Sending::For(self.duration_ns)
+    fn sending(&self) -> SendingTime {
+        SendingTime::For(self.duration_ns)
     }
 
     fn highest_rate(&self, _plan: &Plan, test: &Test) -> FrameRate {

@@ -3,7 +3,7 @@
 
 use super::info::NO_LARGER_NUMBER;
 use super::procedure::Searching;
-use super::{Findings, Info, Measurement, Noun, Procedure, ProcedureContext, Quantity, Sending, Value, Term};
+use super::{Findings, Info, Measurement, Noun, Procedure, ProcedureContext, Quantity, SendingTime, Value, Term};
 use crate::conformance::{self, Clause};
 use crate::plan::{Plan, SearchMethod, SearchSettings, Stateful, Test, TrialSettings};
 use crate::search::{Limit, Start, new_search};
@@ -52,8 +52,8 @@ impl Measurement for Capacity {
         &INFOS[0]
     }
 
-    fn sending(&self) -> Sending {
-        Sending::UntilConnected
+    fn sending(&self) -> SendingTime {
+        SendingTime::UntilConnected
     }
 
     fn largest_shape(&self, _stateful: Option<Stateful>) -> Shape {

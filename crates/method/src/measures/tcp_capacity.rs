@@ -2,7 +2,7 @@
 //! iterative search: doubling, then halving the interval between the last number that passed and the first that did not.
 
 use super::info::NO_LARGER_NUMBER;
-use super::{Findings, Info, Measurement, Noun, Procedure, ProcedureContext, Quantity, Sending, Tcp, Value, Term};
+use super::{Findings, Info, Measurement, Noun, Procedure, ProcedureContext, Quantity, SendingTime, Tcp, Value, Term};
 use crate::conformance::{self, Clause};
 use crate::plan::{Plan, Stateful, Test};
 use crate::terms::{Direction, FrameRate, LossRatio};
@@ -49,8 +49,8 @@ impl Measurement for TcpCapacity {
         &INFOS[0]
     }
 
-    fn sending(&self) -> Sending {
-        Sending::UntilConnected
+    fn sending(&self) -> SendingTime {
+        SendingTime::UntilConnected
     }
 
     fn highest_rate(&self, _plan: &Plan, _test: &Test) -> FrameRate {

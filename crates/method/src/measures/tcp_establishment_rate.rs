@@ -1,7 +1,7 @@
 //! TCP connection establishment rate, RFC 3511 section 5.3 and RFC 8219 section 8: the highest rate of connections that all succeed.
 
 use super::info::HIGHEST_LOAD_PASSED;
-use super::{Info, Measurement, Noun, Procedure, ProcedureContext, Searched, Sending, Term};
+use super::{Info, Measurement, Noun, Procedure, ProcedureContext, Searched, SendingTime, Term};
 use crate::conformance::{self, Clause};
 use crate::plan::{Plan, Stateful, Test};
 use crate::trial::tcp::Close;
@@ -46,8 +46,8 @@ impl Measurement for Tcp {
         &INFOS[0]
     }
 
-    fn sending(&self) -> Sending {
-        Sending::AsPlanned
+    fn sending(&self) -> SendingTime {
+        SendingTime::AsPlanned
     }
 
     fn largest_shape(&self, _stateful: Option<Stateful>) -> Shape {

@@ -3,7 +3,7 @@
 use super::info::HIGHEST_LOAD_PASSED;
 use super::procedure::reading::sent_as_asked;
 use super::procedure::{Reading, Single};
-use super::{Demand, Info, Measurement, Noun, Procedure, ProcedureContext, Quantity, Sending, Value, Term};
+use super::{Demand, Info, Measurement, Noun, Procedure, ProcedureContext, Quantity, SendingTime, Value, Term};
 use crate::conformance::{self, Clause};
 use crate::plan::{Plan, Stateful, Test};
 use crate::terms::Direction;
@@ -36,8 +36,8 @@ impl Measurement for TearDownRate {
         &INFOS[0]
     }
 
-    fn sending(&self) -> Sending {
-        Sending::UntilConnected
+    fn sending(&self) -> SendingTime {
+        SendingTime::UntilConnected
     }
 
     fn largest_shape(&self, stateful: Option<Stateful>) -> Shape {

@@ -42,7 +42,7 @@ fn plan(measure: Measure) -> Plan {
             frame_sizes: vec![FrameSize(84)],
             directions: Directions::Both,
             foreground: Share::ALL,
-            traffic: Traffic::RFC_4814,
+            traffic: TrafficSettings::RFC_4814,
             stateful: None,
             repetitions: Repetition::Fixed(2),
             frame_timeout_ns: None,

@@ -1,7 +1,7 @@
 //! Throughput, RFC 2544 section 26.1 and RFC 8219 section 7.1: the highest rate at which every frame offered comes back right.
 
 use super::info::HIGHEST_LOAD_PASSED;
-use super::{Info, Measurement, Noun, Procedure, ProcedureContext, Searched, Sending, Term};
+use super::{Info, Measurement, Noun, Procedure, ProcedureContext, Searched, SendingTime, Term};
 use crate::conformance::{self, Clause};
 use crate::plan::{Plan, Test};
 
@@ -32,8 +32,8 @@ impl Measurement for Throughput {
         &INFOS[0]
     }
 
-    fn sending(&self) -> Sending {
-        Sending::AsPlanned
+    fn sending(&self) -> SendingTime {
+        SendingTime::AsPlanned
     }
 
     fn clauses(&self, plan: &Plan, test: &Test) -> Vec<Clause> {

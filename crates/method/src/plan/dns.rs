@@ -8,7 +8,7 @@ use std::str::FromStr;
 /// A test of a DNS server.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub struct Dns {
+pub struct DnsTest {
     /// The kind of server.
     pub role: DnsRole,
     /// The domain names are in.
@@ -58,7 +58,7 @@ impl DnsRole {
     }
 }
 
-impl Dns {
+impl DnsTest {
     /// Returns the settings that RFC 8219 section 9.2 requires: nothing cached, no AAAA record, timeout 1 s.
     pub fn required(role: DnsRole) -> Self {
         Self {

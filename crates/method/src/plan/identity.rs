@@ -1,7 +1,7 @@
 //! What two tests have in common: the traffic they send and the device they send it to. Both are made of a whole [`Test`], field by field,
 //! so that a field that is added to a test must be given its place here before anything compiles.
 
-use super::{Measure, Stateful, Test, Traffic};
+use super::{Measure, Stateful, Test, TrafficSettings};
 use crate::terms::{Directions, Share};
 
 /// The traffic that a test sends, whatever it measures with it.
@@ -9,7 +9,7 @@ use crate::terms::{Directions, Share};
 struct SentTraffic<'t> {
     directions: Directions,
     foreground: Share,
-    traffic: &'t Traffic,
+    traffic: &'t TrafficSettings,
     stateful: Option<Stateful>,
     frame_timeout_ns: Option<u64>,
 }

@@ -10,10 +10,10 @@ pub use crate::measures::{
     BackToBack, Capacity, IpdvStream, Latency, Load, LossScan, Measure, PdvStream, Recovery, Reset, ResponseTime, Tcp,
     TcpCapacity,
 };
-pub use dns::{DOMAIN, Dns, DnsRole, NAME_LABEL, Names, checked_domain};
+pub use dns::{DOMAIN, DnsRole, DnsTest, NAME_LABEL, Names, checked_domain};
 pub use expectation::Expectation;
 pub use stateful::Stateful;
-pub use traffic::{AddressPart, Flows, Order, Payload, Ports, Range, Traffic};
+pub use traffic::{AddressPart, Flows, Payload, Ports, TrafficSettings, ValueOrder, ValueRange};
 
 use crate::repeat::Repetition;
 use crate::terms::{Directions, FrameRate, FrameSize, LossRatio, Share};
@@ -77,7 +77,7 @@ pub struct Test {
     /// Foreground frames among all.
     pub foreground: Share,
     /// Ports, addresses and flows of the test frames.
-    pub traffic: Traffic,
+    pub traffic: TrafficSettings,
     /// The two phases of a test of a stateful gateway (RFC 9693).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stateful: Option<Stateful>,
@@ -226,7 +226,7 @@ impl Test {
             frame_sizes: vec![FrameSize::MINIMUM],
             directions: Directions::Both,
             foreground: Share::ALL,
-            traffic: Traffic::RFC_4814,
+            traffic: TrafficSettings::RFC_4814,
             stateful: None,
             repetitions: Repetition::Fixed(1),
             frame_timeout_ns: None,

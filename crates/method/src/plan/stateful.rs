@@ -1,6 +1,6 @@
 //! What a test of a stateful gateway sets beside its traffic: the parameters of RFC 9693.
 
-use super::Order;
+use super::ValueOrder;
 use crate::terms::FrameRate;
 use crate::trial::{Opening, Shape, TrialSpec};
 use serde::{Deserialize, Serialize};
@@ -22,9 +22,9 @@ pub struct Stateful {
     pub delay_ns: Option<u64>,
     /// The order in which phase 1 goes through the four-tuples, and the Initiator draws from them in phase 2. The RFC's:
     /// pseudorandom.
-    pub enumeration: Order,
+    pub enumeration: ValueOrder,
     /// The order in which the Responder reads its state table in phase 2. The RFC recommends: pseudorandom.
-    pub responder: Order,
+    pub responder: ValueOrder,
     /// The share of R at which the Responder validates the connections that were established: one frame on each.
     pub validation: f64,
     /// Entries of the DUT's connection tracking table, where the recipe can set it and the plan does.
@@ -41,8 +41,8 @@ impl Stateful {
             rate,
             timeout_ns,
             delay_ns: None,
-            enumeration: Order::Pseudorandom,
-            responder: Order::Pseudorandom,
+            enumeration: ValueOrder::Pseudorandom,
+            responder: ValueOrder::Pseudorandom,
             validation: 0.5,
             table_size: None,
         }

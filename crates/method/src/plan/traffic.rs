@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// Ports, addresses and flows of a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub struct Traffic {
+pub struct TrafficSettings {
     /// UDP ports of the frames from left to right.
     pub forward_ports: Ports,
     /// UDP ports of the frames from right to left.
@@ -43,7 +43,7 @@ fn is_one(networks: &u16) -> bool {
     *networks == 1
 }
 
-impl Traffic {
+impl TrafficSettings {
     /// RFC 4814 section 4.5: pseudorandom ports; one address pair.
     pub const RFC_4814: Self = Self::with_ports(Ports::RFC_4814);
 
@@ -108,40 +108,43 @@ impl Payload {
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Ports {
     /// Source ports.
-    pub source: Range,
+    pub source: ValueRange,
     /// Destination ports.
-    pub destination: Range,
+    pub destination: ValueRange,
 }
 
 impl Ports {
     /// RFC 4814 section 4.5: source 1024-65535, destination 1-49151, pseudorandom, uniform.
-    pub const RFC_4814: Self = Self::of(Order::Pseudorandom);
+    pub const RFC_4814: Self = Self::of(ValueOrder::Pseudorandom);
     /// One flow: the first ports of RFC 4814's ranges.
-    pub const FIXED: Self = Self::of(Order::Fixed);
+    pub const FIXED: Self = Self::of(ValueOrder::Fixed);
 
     /// RFC 4814's ranges in another order.
-    pub const fn of(order: Order) -> Self {
-        Self { source: Range { first: 1024, last: 65535, order }, destination: Range { first: 1, last: 49151, order } }
+    pub const fn of(order: ValueOrder) -> Self {
+        Self {
+            source: ValueRange { first: 1024, last: 65535, order },
+            destination: ValueRange { first: 1, last: 49151, order },
+        }
     }
 }
 
 /// A range of 16-bit values and how they follow each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub struct Range {
+pub struct ValueRange {
     /// The first value.
     pub first: u16,
     /// The last value, not below the first.
     pub last: u16,
     /// The order of the values.
-    pub order: Order,
+    pub order: ValueOrder,
 }
 
-impl Range {
+impl ValueRange {
     /// Returns the number of different values, 1..=65536.
     pub fn count(&self) -> u32 {
         match self.order {
-            Order::Fixed => 1,
+            ValueOrder::Fixed => 1,
             _ => u32::from(self.last.max(self.first) - self.first) + 1,
         }
     }
@@ -150,7 +153,7 @@ impl Range {
 /// The order of the values of a range from frame to frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Order {
+pub enum ValueOrder {
     /// Always the first.
     Fixed,
     /// From the first to the last, and again.
@@ -166,7 +169,7 @@ pub enum Order {
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct AddressPart {
     /// The values.
-    pub range: Range,
+    pub range: ValueRange,
     /// The octet of an IPv4 address at which the 16 bits begin: 0 or 2.
     pub ipv4_offset: u8,
     /// The octet of an IPv6 address at which the 16 bits begin: even, 0..=14.

@@ -1,6 +1,6 @@
 //! A law fitted to the medians of the steps.
 
-use super::Repetitions;
+use super::CoreRepetitions;
 use super::interval::{self, Interval};
 use super::solve::least_squares;
 use crate::stats::median;
@@ -80,8 +80,8 @@ pub(super) type Parameters = [f64; 3];
 ///
 /// # Errors
 /// Where the steps are too few to tell the law from any other, or a median is not positive.
-pub fn fit(law: Law, repetitions: &[Repetitions]) -> Result<Fit, NoFit> {
-    let measured: Vec<&Repetitions> = repetitions.iter().filter(|step| !step.values.is_empty()).collect();
+pub fn fit(law: Law, repetitions: &[CoreRepetitions]) -> Result<Fit, NoFit> {
+    let measured: Vec<&CoreRepetitions> = repetitions.iter().filter(|step| !step.values.is_empty()).collect();
     let points = medians(&measured);
     let mut cores: Vec<u32> = measured.iter().map(|step| step.cores.get()).collect();
     cores.sort_unstable();
@@ -104,7 +104,7 @@ pub fn fit(law: Law, repetitions: &[Repetitions]) -> Result<Fit, NoFit> {
 }
 
 /// Cores and the median rate of each step.
-pub(super) fn medians(steps: &[&Repetitions]) -> Vec<(f64, f64)> {
+pub(super) fn medians(steps: &[&CoreRepetitions]) -> Vec<(f64, f64)> {
     steps.iter().filter_map(|step| Some((f64::from(step.cores.get()), median(&step.values)?))).collect()
 }
 

@@ -1,7 +1,7 @@
 //! What the scatter of the repetitions leaves open of a fit: the repetitions of each step are resampled, and the law is fitted to each
 //! sample (bootstrap).
 
-use super::Repetitions;
+use super::CoreRepetitions;
 use super::fit::{Fit, Law, medians, parameters};
 use crate::simulated::SplitMix64;
 use crate::stats::percentile;
@@ -39,7 +39,7 @@ pub struct PeakInterval {
 }
 
 /// Returns the intervals of the fit; `None` where a step has too few repetitions.
-pub(super) fn of(law: Law, steps: &[&Repetitions]) -> Option<Interval> {
+pub(super) fn of(law: Law, steps: &[&CoreRepetitions]) -> Option<Interval> {
     if steps.iter().any(|step| step.values.len() < LEAST_REPETITIONS) {
         return None;
     }
@@ -55,13 +55,13 @@ pub(super) fn of(law: Law, steps: &[&Repetitions]) -> Option<Interval> {
 }
 
 /// A fit to as many repetitions of each step as there are, each any of them. `None` where a median is 0 then.
-fn drawn(law: Law, steps: &[&Repetitions], random: &mut SplitMix64) -> Option<Fit> {
+fn drawn(law: Law, steps: &[&CoreRepetitions], random: &mut SplitMix64) -> Option<Fit> {
     let mut draw = |values: &[f64]| values[(random.uniform() * values.len() as f64) as usize];
-    let again = |step: &&Repetitions| Repetitions {
+    let again = |step: &&CoreRepetitions| CoreRepetitions {
         cores: step.cores,
         values: step.values.iter().map(|_| draw(&step.values)).collect(),
     };
-    let again: Vec<Repetitions> = steps.iter().map(again).collect();
+    let again: Vec<CoreRepetitions> = steps.iter().map(again).collect();
     let points = medians(&again.iter().collect::<Vec<_>>());
     points.iter().all(|(_, rate)| *rate > 0.0).then(|| Fit::of(law, parameters(law, &points)))
 }

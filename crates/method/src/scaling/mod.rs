@@ -20,7 +20,7 @@ use std::num::NonZeroU32;
 
 /// The repetitions with so many cores.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Repetitions {
+pub struct CoreRepetitions {
     /// Active cores of the device; in a chain, of each of the devices.
     pub cores: NonZeroU32,
     /// The value that each repetition found, in any one unit.
@@ -29,7 +29,7 @@ pub struct Repetitions {
 
 /// One number of cores, and what it gains.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Step {
+pub struct ScalingStep {
     /// Active cores.
     pub cores: NonZeroU32,
     /// The summary of the repetitions; the paper prints their median, minimum and maximum.
@@ -44,7 +44,7 @@ pub struct Step {
 }
 
 /// The steps by ascending cores. Those without a repetition are left out.
-pub fn steps(repetitions: &[Repetitions]) -> Vec<Step> {
+pub fn steps(repetitions: &[CoreRepetitions]) -> Vec<ScalingStep> {
     let mut measured: Vec<(NonZeroU32, Summary)> =
         repetitions.iter().filter_map(|step| Some((step.cores, Summary::of(&step.values)?))).collect();
     measured.sort_by_key(|(cores, _)| *cores);
@@ -53,7 +53,7 @@ pub fn steps(repetitions: &[Repetitions]) -> Vec<Step> {
     let step = |(index, &(cores, summary)): (usize, &(NonZeroU32, Summary))| {
         let previous = index.checked_sub(1).map(|before| measured[before].1.median);
         let over = |base: Option<f64>, value: f64| base.filter(|&base| base > 0.0).map(|base| value / base);
-        Step {
+        ScalingStep {
             cores,
             summary,
             proportion: over(previous, summary.median),

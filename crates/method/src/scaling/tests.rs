@@ -6,17 +6,17 @@ use proptest::prelude::*;
 
 const CORES: [u32; 5] = [1, 2, 4, 8, 16];
 
-fn repetitions(cores: u32, values: Vec<f64>) -> Repetitions {
-    Repetitions { cores: NonZeroU32::new(cores).expect("a core"), values }
+fn repetitions(cores: u32, values: Vec<f64>) -> CoreRepetitions {
+    CoreRepetitions { cores: NonZeroU32::new(cores).expect("a core"), values }
 }
 
 /// A table of the paper: for each step its minimum, median and maximum.
-fn table(rows: [[u32; 3]; 5]) -> Vec<Repetitions> {
+fn table(rows: [[u32; 3]; 5]) -> Vec<CoreRepetitions> {
     CORES.into_iter().zip(rows).map(|(cores, row)| repetitions(cores, row.map(f64::from).to_vec())).collect()
 }
 
 /// Table 1: the Linux kernel's IPv4 packet forwarding, resolved queries per second.
-fn ipv4_forwarding() -> Vec<Repetitions> {
+fn ipv4_forwarding() -> Vec<CoreRepetitions> {
     table([
         [416_256, 420_055, 420_322],
         [722_655, 732_441, 734_943],
@@ -27,7 +27,7 @@ fn ipv4_forwarding() -> Vec<Repetitions> {
 }
 
 /// Table 2: Jool's 464XLAT.
-fn xlat464() -> Vec<Repetitions> {
+fn xlat464() -> Vec<CoreRepetitions> {
     table([
         [163_280, 165_403, 167_041],
         [236_185, 236_869, 237_553],
@@ -38,7 +38,7 @@ fn xlat464() -> Vec<Repetitions> {
 }
 
 /// Table 3: Jool's MAP-T.
-fn map_t() -> Vec<Repetitions> {
+fn map_t() -> Vec<CoreRepetitions> {
     table([
         [140_624, 143_498, 145_314],
         [245_311, 250_858, 251_953],
@@ -49,7 +49,7 @@ fn map_t() -> Vec<Repetitions> {
 }
 
 /// As the paper prints them.
-fn proportions(of: &[Repetitions]) -> Vec<String> {
+fn proportions(of: &[CoreRepetitions]) -> Vec<String> {
     steps(of).iter().filter_map(|step| step.proportion).map(|proportion| format!("{proportion:.2}")).collect()
 }
 
@@ -62,7 +62,7 @@ fn proportions_are_those_the_paper_prints() {
 
 #[test]
 fn sixteen_cores_of_464xlat_are_worth_three_and_of_map_t_eight() {
-    let last = |of: &[Repetitions]| *steps(of).last().expect("a step");
+    let last = |of: &[CoreRepetitions]| *steps(of).last().expect("a step");
     let (xlat, map) = (last(&xlat464()), last(&map_t()));
     assert!((xlat.speed_up.expect("one core") - 530_064.0 / 165_403.0).abs() < 1e-12);
     assert!((xlat.efficiency.expect("one core") - 0.2003).abs() < 1e-4, "{xlat:?}");
@@ -85,7 +85,7 @@ fn nothing_is_in_proportion_to_nothing() {
 }
 
 /// Three equal repetitions of an exact law at these cores.
-fn exact(law: &Fit, cores: &[u32]) -> Vec<Repetitions> {
+fn exact(law: &Fit, cores: &[u32]) -> Vec<CoreRepetitions> {
     cores.iter().map(|&n| repetitions(n, vec![law.at(f64::from(n)); 3])).collect()
 }
 
@@ -142,7 +142,7 @@ fn a_fit_is_the_best_there_is_nearby() {
         for of in [ipv4_forwarding(), xlat464(), map_t()] {
             let best = fit(law, &of).expect("a fit");
             let residual = |fit: &Fit| {
-                let square = |step: &Step| (1.0 - fit.at(f64::from(step.cores.get())) / step.summary.median).powi(2);
+                let square = |step: &ScalingStep| (1.0 - fit.at(f64::from(step.cores.get())) / step.summary.median).powi(2);
                 (steps(&of).iter().map(square).sum::<f64>() / 5.0).sqrt()
             };
             assert!((residual(&best) - best.residual).abs() < 1e-9);
@@ -165,7 +165,7 @@ fn a_fit_is_the_best_there_is_nearby() {
 
 #[test]
 fn the_laws_say_of_the_paper_s_tables_what_its_authors_do() {
-    let universal = |of: &[Repetitions]| fit(Law::Universal, of).expect("a fit");
+    let universal = |of: &[CoreRepetitions]| fit(Law::Universal, of).expect("a fit");
     let (xlat, map) = (universal(&xlat464()), universal(&map_t()));
     assert!(map.at(16.0) / map.lambda > 2.0 * xlat.at(16.0) / xlat.lambda, "MAP-T scales up better: {map} {xlat}");
     insta::assert_snapshot!(
@@ -248,8 +248,8 @@ fn two_repetitions_have_a_fit_and_no_interval_and_say_so() {
 }
 
 /// Root mean square of the relative residuals of single values.
-fn residual(law: &Fit, measured: &[Repetitions]) -> f64 {
-    let square = |step: &Repetitions| (1.0 - law.at(f64::from(step.cores.get())) / step.values[0]).powi(2);
+fn residual(law: &Fit, measured: &[CoreRepetitions]) -> f64 {
+    let square = |step: &CoreRepetitions| (1.0 - law.at(f64::from(step.cores.get())) / step.values[0]).powi(2);
     (measured.iter().map(square).sum::<f64>() / measured.len() as f64).sqrt()
 }
 
@@ -264,7 +264,7 @@ proptest! {
         for law in [Law::Amdahl, Law::Universal] {
             let truth = known(law, lambda, sigma, if law == Law::Amdahl { 0.0 } else { kappa });
             let value = |(n, noise): (&u32, &f64)| repetitions(*n, vec![truth.at(f64::from(*n)) * noise]);
-            let measured: Vec<Repetitions> = CORES.iter().zip(&noise).map(value).collect();
+            let measured: Vec<CoreRepetitions> = CORES.iter().zip(&noise).map(value).collect();
             let found = fit(law, &measured).expect("a fit");
             prop_assert!(found.lambda > 0.0 && found.sigma >= 0.0 && found.kappa >= 0.0, "{found:?}");
             prop_assert!((found.residual - residual(&found, &measured)).abs() < 1e-9);

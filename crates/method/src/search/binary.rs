@@ -1,8 +1,8 @@
 //! Binary search: the search every paper on RFC 2544 section 26.1 uses, though the RFC names none. One loss goal, and every
 //! trial has the full duration, so the final value rests on full trials as section 24 wants.
 
-use super::patience::{Finding, Patience};
-use super::range::{Aim, Bounds, Range};
+use super::patience::{GoalEvidence, InvalidTrialPolicy};
+use super::range::{Aim, Bounds, LoadRange};
 use super::{Bracket, Limit, Search, Start};
 use crate::plan::SearchSettings;
 use crate::terms::LossRatio;
@@ -17,10 +17,10 @@ use crate::trial::{TrialResult, TrialSpec};
 pub struct BinarySearch {
     goal: LossRatio,
     duration_ns: u64,
-    range: Range,
+    range: LoadRange,
     aim: Option<Aim>,
     known: Bounds,
-    patience: Patience,
+    patience: InvalidTrialPolicy,
 }
 
 impl BinarySearch {
@@ -29,10 +29,10 @@ impl BinarySearch {
         Self {
             goal: settings.goals.first().copied().unwrap_or(LossRatio::ZERO),
             duration_ns,
-            range: Range::new(settings.minimum, settings.maximum, settings.width),
+            range: LoadRange::new(settings.minimum, settings.maximum, settings.width),
             aim: aim(start),
             known: Bounds::default(),
-            patience: Patience::new(settings.max_invalid),
+            patience: InvalidTrialPolicy::new(settings.max_invalid),
         }
     }
 
@@ -64,9 +64,9 @@ impl Search for BinarySearch {
     fn learn(&mut self, result: &TrialResult) {
         let rate = result.spec.rate;
         match self.patience.judge(result, result.verdict(self.goal)) {
-            Finding::Met => self.known.lower = Some(rate),
-            Finding::Missed | Finding::BeyondTester => self.known.upper = Some(rate),
-            Finding::Nothing => {}
+            GoalEvidence::Met => self.known.lower = Some(rate),
+            GoalEvidence::Missed | GoalEvidence::BeyondTester => self.known.upper = Some(rate),
+            GoalEvidence::Nothing => {}
         }
     }
 

@@ -2,7 +2,7 @@
 //! and a load is judged by all the trials it has seen.
 
 use super::goal::Goal;
-use super::range::Range;
+use super::range::LoadRange;
 use super::selector::Selector;
 use super::{Bracket, Search, Start};
 use crate::terms::FrameRate;
@@ -23,7 +23,7 @@ impl MultipleLossRatioSearch {
     /// row at one load, that load counts as beyond the tester.
     pub fn new(goals: Vec<Goal>, minimum: FrameRate, maximum: FrameRate, max_invalid: u32, start: Start) -> Self {
         let selector = |goal: Goal| {
-            let range = Range::new(minimum, maximum, goal.width);
+            let range = LoadRange::new(minimum, maximum, goal.width);
             Selector::new(goal, range, max_invalid, start)
         };
         Self { selectors: goals.into_iter().map(selector).collect() }

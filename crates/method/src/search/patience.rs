@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 /// The contribution of a trial to the knowledge about one goal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Finding {
+pub(super) enum GoalEvidence {
     /// The loss was within the goal.
     Met,
     /// The DUT lost more than the goal allows.
@@ -19,27 +19,27 @@ pub(super) enum Finding {
 
 /// Counts the invalid trials in a row at each load. One in which the tester plainly could not offer the load counts twice.
 #[derive(Clone, Debug)]
-pub(super) struct Patience {
+pub(super) struct InvalidTrialPolicy {
     max_invalid: u32,
     in_a_row: BTreeMap<FrameRate, u32>,
     beyond: Option<FrameRate>,
 }
 
-impl Patience {
+impl InvalidTrialPolicy {
     /// Treats a limit of 0 as 1: at least one invalid trial is needed before a load counts as beyond the tester.
     pub(super) fn new(max_invalid: u32) -> Self {
         Self { max_invalid: max_invalid.max(1), in_a_row: BTreeMap::new(), beyond: None }
     }
 
     /// Returns the contribution of a trial with this result and verdict.
-    pub(super) fn judge(&mut self, result: &TrialResult, verdict: Verdict) -> Finding {
+    pub(super) fn judge(&mut self, result: &TrialResult, verdict: Verdict) -> GoalEvidence {
         let rate = result.spec.rate;
         if verdict != Verdict::Invalid {
             self.in_a_row.remove(&rate);
         }
         match verdict {
-            Verdict::Passed => Finding::Met,
-            Verdict::Lost => Finding::Missed,
+            Verdict::Passed => GoalEvidence::Met,
+            Verdict::Lost => GoalEvidence::Missed,
             // What follows from the load alone would only follow again.
             Verdict::Invalid if result.faults.iter().any(Fault::is_certain) => self.lose(rate, self.max_invalid),
             Verdict::Invalid => self.lose(rate, if result.is_beyond_tester() { 2 } else { 1 }),
@@ -51,14 +51,14 @@ impl Patience {
         self.beyond
     }
 
-    fn lose(&mut self, rate: FrameRate, weight: u32) -> Finding {
+    fn lose(&mut self, rate: FrameRate, weight: u32) -> GoalEvidence {
         let count = self.in_a_row.entry(rate).or_default();
         *count += weight;
         if *count < self.max_invalid {
-            return Finding::Nothing;
+            return GoalEvidence::Nothing;
         }
         self.beyond = Some(self.beyond.map_or(rate, |known| known.min(rate)));
-        Finding::BeyondTester
+        GoalEvidence::BeyondTester
     }
 }
 
@@ -78,20 +78,20 @@ mod tests {
 
     #[test]
     fn only_invalid_trials_in_a_row_put_a_load_beyond_the_tester() {
-        let mut patience = Patience::new(2);
+        let mut patience = InvalidTrialPolicy::new(2);
         let at_load = result(7, 7);
-        assert_eq!(patience.judge(&at_load, Verdict::Invalid), Finding::Nothing);
-        assert_eq!(patience.judge(&at_load, Verdict::Passed), Finding::Met);
-        assert_eq!(patience.judge(&at_load, Verdict::Invalid), Finding::Nothing);
-        assert_eq!(patience.judge(&result(8, 8), Verdict::Lost), Finding::Missed);
-        assert_eq!(patience.judge(&at_load, Verdict::Invalid), Finding::BeyondTester);
+        assert_eq!(patience.judge(&at_load, Verdict::Invalid), GoalEvidence::Nothing);
+        assert_eq!(patience.judge(&at_load, Verdict::Passed), GoalEvidence::Met);
+        assert_eq!(patience.judge(&at_load, Verdict::Invalid), GoalEvidence::Nothing);
+        assert_eq!(patience.judge(&result(8, 8), Verdict::Lost), GoalEvidence::Missed);
+        assert_eq!(patience.judge(&at_load, Verdict::Invalid), GoalEvidence::BeyondTester);
         assert_eq!(patience.beyond(), Some(FrameRate(7)));
     }
 
     #[test]
     fn a_load_the_tester_plainly_cannot_offer_is_tried_half_as_often() {
-        let mut patience = Patience::new(4);
-        assert_eq!(patience.judge(&result(7, 3), Verdict::Invalid), Finding::Nothing);
-        assert_eq!(patience.judge(&result(7, 3), Verdict::Invalid), Finding::BeyondTester);
+        let mut patience = InvalidTrialPolicy::new(4);
+        assert_eq!(patience.judge(&result(7, 3), Verdict::Invalid), GoalEvidence::Nothing);
+        assert_eq!(patience.judge(&result(7, 3), Verdict::Invalid), GoalEvidence::BeyondTester);
     }
 }

@@ -37,13 +37,13 @@ impl Aim {
 
 /// The loads a search may try, frames per second per direction, and how near its bounds have to come.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Range {
+pub(super) struct LoadRange {
     minimum: u64,
     maximum: u64,
     width: f64,
 }
 
-impl Range {
+impl LoadRange {
     /// A load of 0 is no trial, and a width outside (0, 1) never or always ends: both are drawn to the nearest sense.
     pub(super) fn new(minimum: FrameRate, maximum: FrameRate, width: f64) -> Self {
         let maximum = maximum.0.max(1);
@@ -151,8 +151,8 @@ mod tests {
         Bounds { lower: some(lower), upper: some(upper) }
     }
 
-    fn range() -> Range {
-        Range::new(FrameRate(1_000), FrameRate(1_000_000), 0.01)
+    fn range() -> LoadRange {
+        LoadRange::new(FrameRate(1_000), FrameRate(1_000_000), 0.01)
     }
 
     #[test]

@@ -2,8 +2,8 @@
 
 use super::goal::{Goal, Target};
 use super::load_stat::{Class, LoadStat};
-use super::patience::{Finding, Patience};
-use super::range::{Aim, Bounds, Range};
+use super::patience::{GoalEvidence, InvalidTrialPolicy};
+use super::range::{Aim, Bounds, LoadRange};
 use super::{Bracket, Limit, Start};
 use crate::terms::{FrameRate, LossRatio};
 use crate::trial::{DirectionResult, TrialResult, TrialSpec};
@@ -15,14 +15,14 @@ pub(super) struct Selector {
     goal: Goal,
     targets: Vec<Target>,
     stage: usize,
-    range: Range,
+    range: LoadRange,
     aim: Aim,
     stats: BTreeMap<FrameRate, LoadStat>,
-    patience: Patience,
+    patience: InvalidTrialPolicy,
 }
 
 impl Selector {
-    pub(super) fn new(goal: Goal, range: Range, max_invalid: u32, start: Start) -> Self {
+    pub(super) fn new(goal: Goal, range: LoadRange, max_invalid: u32, start: Start) -> Self {
         let range = range.with_width(goal.width);
         Self {
             goal,
@@ -35,7 +35,7 @@ impl Selector {
                 Start::Near(hint) => Aim::around(hint),
             },
             stats: BTreeMap::new(),
-            patience: Patience::new(max_invalid),
+            patience: InvalidTrialPolicy::new(max_invalid),
         }
     }
 
@@ -43,9 +43,9 @@ impl Selector {
     pub(super) fn learn(&mut self, result: &TrialResult) {
         let verdict = result.verdict(self.goal.loss_ratio);
         match self.patience.judge(result, verdict) {
-            Finding::Met => self.add(result, false),
-            Finding::Missed => self.add(result, true),
-            Finding::Nothing | Finding::BeyondTester => {}
+            GoalEvidence::Met => self.add(result, false),
+            GoalEvidence::Missed => self.add(result, true),
+            GoalEvidence::Nothing | GoalEvidence::BeyondTester => {}
         }
         self.take_aim(result);
         self.advance();
@@ -76,7 +76,7 @@ impl Selector {
         &self.targets[self.stage]
     }
 
-    fn stage_range(&self) -> Range {
+    fn stage_range(&self) -> LoadRange {
         self.range.with_width(self.target().width)
     }
 

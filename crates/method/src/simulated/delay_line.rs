@@ -8,14 +8,14 @@ use crate::trial::{Bucket, Delay, DirectionResult, Ipdv, Moments, TrialSpec};
 /// So the truth is: TL = base + jitter / 2, WCL = base + 0.999 jitter, PDV = 0.999 jitter, IPDV within +-jitter (a triangle)
 /// with a median of 0. Uniform because its upper percentiles are known sharply from few frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct DelayLine {
+pub(super) struct SimulatedDelayLine {
     pub(super) base_ns: u64,
     pub(super) jitter_ns: u64,
     /// Frames of a trial and direction that are drawn. Each stands for an equal part of the received ones.
     pub(super) samples: u64,
 }
 
-impl DelayLine {
+impl SimulatedDelayLine {
     /// Enough for a sharp 99.9th percentile, few enough for a debug build.
     pub(super) const SAMPLES: u64 = 20_000;
 
@@ -101,7 +101,7 @@ mod tests {
     const SECOND: u64 = 1_000_000_000;
 
     fn delayed(received: u64, tagging: Option<Tagging>) -> DirectionResult {
-        let line = DelayLine { base_ns: 50_000, jitter_ns: 10_000, samples: DelayLine::SAMPLES };
+        let line = SimulatedDelayLine { base_ns: 50_000, jitter_ns: 10_000, samples: SimulatedDelayLine::SAMPLES };
         let mut result = DirectionResult::counted(Direction::Forward, received, received);
         let spec = TrialSpec { tagging, ..TrialSpec::constant(FrameRate(100_000), 2 * SECOND) };
         line.delay(&mut result, &spec, &mut SplitMix64::new(1));

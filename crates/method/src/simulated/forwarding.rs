@@ -6,7 +6,7 @@ use crate::trial::{Schedule, Segment, Shape, Silence, TrialSpec};
 
 /// The properties of the device in one trial.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Device {
+pub(super) struct ForwardingDevice {
     /// Frames per second.
     pub(super) capacity: FrameRate,
     /// Frames that may wait.
@@ -19,7 +19,7 @@ pub(super) struct Device {
 
 /// The counts of the frames of one direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Fate {
+pub(super) struct DirectionCounts {
     pub(super) offered: u64,
     pub(super) received: u64,
     /// The due time of the last frame not received.
@@ -28,11 +28,11 @@ pub(super) struct Fate {
     pub(super) silence: Option<Silence>,
 }
 
-impl Device {
+impl ForwardingDevice {
     /// Forwards the schedule of `spec`, of which the tester offers no more than `ceiling` and the device loses `loss(rate)` at every load.
-    pub(super) fn forward(&self, spec: &TrialSpec, ceiling: FrameRate, loss: impl Fn(FrameRate) -> f64) -> Fate {
+    pub(super) fn forward(&self, spec: &TrialSpec, ceiling: FrameRate, loss: impl Fn(FrameRate) -> f64) -> DirectionCounts {
         let schedule = spec.schedule();
-        let (mut fate, mut queue) = (Fate::default(), 0);
+        let (mut fate, mut queue) = (DirectionCounts::default(), 0);
         for segment in schedule.segments() {
             let length_ns = end_ns(&schedule, segment, spec) - segment.start_ns;
             let offered = segment.frames.min(ceiling.frames_in(length_ns));
@@ -55,7 +55,7 @@ impl Device {
     }
 
     /// After the drop of the rate every second frame is lost for as long as the recovery takes, the last one in it among them.
-    fn recover(&self, schedule: &Schedule, at_ns: u64, fate: &mut Fate) {
+    fn recover(&self, schedule: &Schedule, at_ns: u64, fate: &mut DirectionCounts) {
         let until_ns = at_ns.saturating_add(self.recovery_ns);
         let (first, end) = (schedule.first_due_from(at_ns), schedule.first_due_from(until_ns));
         if first < end {
@@ -65,7 +65,7 @@ impl Device {
     }
 
     /// Every frame due in the outage is lost. Without a frame after it there is no silence between two frames.
-    fn restart(&self, schedule: &Schedule, at_ns: u64, fate: &mut Fate) {
+    fn restart(&self, schedule: &Schedule, at_ns: u64, fate: &mut DirectionCounts) {
         let until_ns = at_ns.saturating_add(self.outage_ns);
         let (first, end) = (schedule.first_due_from(at_ns), schedule.first_due_from(until_ns));
         if first >= end {
@@ -89,9 +89,9 @@ mod tests {
     use super::*;
 
     const SECOND: u64 = 1_000_000_000;
-    const DEVICE: Device = Device { capacity: FrameRate(1_000), buffer: 0, recovery_ns: 0, outage_ns: 0 };
+    const DEVICE: ForwardingDevice = ForwardingDevice { capacity: FrameRate(1_000), buffer: 0, recovery_ns: 0, outage_ns: 0 };
 
-    fn forward(device: Device, spec: TrialSpec) -> Fate {
+    fn forward(device: ForwardingDevice, spec: TrialSpec) -> DirectionCounts {
         device.forward(&spec, FrameRate(u64::MAX), |_| 0.0)
     }
 
@@ -103,7 +103,7 @@ mod tests {
     fn a_burst_passes_exactly_when_the_queue_holds_what_the_capacity_leaves() {
         // Of frames at four times the capacity three in four have to wait.
         for (buffer, longest) in [(0, 1), (3, 5), (300, 401), (30_000, 40_001)] {
-            let device = Device { buffer, ..DEVICE };
+            let device = ForwardingDevice { buffer, ..DEVICE };
             let lost = |frames| frames - forward(device, TrialSpec::burst(FrameRate(4_000), frames)).received;
             let passes = |frames: u64| (frames * 3).div_ceil(4) <= buffer;
             for frames in longest - 1..longest + 3 {
@@ -132,10 +132,10 @@ mod tests {
     #[test]
     fn a_queue_drains_while_the_load_is_low_and_no_further_than_empty() {
         // Two seconds of overload leave 1000 waiting, of which the third second takes 500.
-        let device = Device { buffer: 1_000, ..DEVICE };
+        let device = ForwardingDevice { buffer: 1_000, ..DEVICE };
         let drop = Shape::Drop { at_ns: 2 * SECOND, to: FrameRate(500) };
         assert_eq!(forward(device, shaped(1_500, 3, drop)).received, 3_500);
-        let full = forward(Device { buffer: 900, ..DEVICE }, shaped(1_500, 3, drop));
+        let full = forward(ForwardingDevice { buffer: 900, ..DEVICE }, shaped(1_500, 3, drop));
         assert_eq!((full.received, full.last_missing_ns.map(|ns| ns / SECOND)), (3_400, Some(1)));
     }
 
@@ -148,7 +148,7 @@ mod tests {
 
     #[test]
     fn losses_go_on_for_the_recovery_after_an_overload_only() {
-        let device = Device { recovery_ns: SECOND / 2, ..DEVICE };
+        let device = ForwardingDevice { recovery_ns: SECOND / 2, ..DEVICE };
         let drop = Shape::Drop { at_ns: 2 * SECOND, to: FrameRate(600) };
         let fate = forward(device, shaped(1_200, 4, drop));
         assert_eq!(fate.received, 2_000 + 1_200 - 150);
@@ -158,7 +158,7 @@ mod tests {
 
     #[test]
     fn an_outage_takes_every_frame_due_in_it() {
-        let device = Device { outage_ns: SECOND, ..DEVICE };
+        let device = ForwardingDevice { outage_ns: SECOND, ..DEVICE };
         let fate = forward(device, shaped(1_000, 4, Shape::Reset { at_ns: SECOND }));
         assert_eq!((fate.offered, fate.received), (4_000, 3_000));
         assert_eq!(fate.last_missing_ns, Some(2 * SECOND - SECOND / 1_000));
@@ -167,7 +167,7 @@ mod tests {
 
     #[test]
     fn a_device_that_does_not_come_back_is_not_silent_between_two_frames() {
-        let device = Device { outage_ns: u64::MAX, ..DEVICE };
+        let device = ForwardingDevice { outage_ns: u64::MAX, ..DEVICE };
         let fate = forward(device, shaped(1_000, 4, Shape::Reset { at_ns: SECOND }));
         assert_eq!((fate.received, fate.silence), (1_000, None));
         assert_eq!(fate.last_missing_ns, Some(4 * SECOND - SECOND / 1_000));

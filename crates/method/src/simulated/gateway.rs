@@ -16,7 +16,7 @@ pub(crate) fn extra_ns(spec: &TrialSpec) -> u64 {
 
 /// The capabilities of a stateful gateway.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Gateway {
+pub(super) struct SimulatedGateway {
     /// Connections per second.
     pub(super) opens: FrameRate,
     /// Entries of its table.
@@ -27,7 +27,7 @@ pub(super) struct Gateway {
     pub(super) half_open: u64,
 }
 
-impl Gateway {
+impl SimulatedGateway {
     /// Phase 1.
     pub(super) fn open(&self, opening: Opening) -> Connections {
         let Opening { connections, rate } = opening;

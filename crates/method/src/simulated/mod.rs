@@ -14,10 +14,10 @@ pub use relay::SimulatedRelay;
 use crate::terms::{Direction, Directions, FrameRate};
 use crate::trial::{DirectionResult, Fault, Measurer, Shape, TrialOutcome, TrialResult, TrialSpec};
 use behaviour::scaled;
-use delay_line::DelayLine;
-use forwarding::Device;
-use gateway::Gateway;
-use resolver::Resolver;
+use delay_line::SimulatedDelayLine;
+use forwarding::ForwardingDevice;
+use gateway::SimulatedGateway;
+use resolver::SimulatedResolver;
 use std::convert::Infallible;
 
 /// A device under test with the tester around it, made of arithmetic.
@@ -31,9 +31,9 @@ pub struct SimulatedDut {
     buffer: u64,
     recovery_ns: u64,
     outage_ns: u64,
-    delay_line: Option<DelayLine>,
-    gateway: Gateway,
-    resolver: Resolver,
+    delay_line: Option<SimulatedDelayLine>,
+    gateway: SimulatedGateway,
+    resolver: SimulatedResolver,
     overhead_ns: u64,
     elapsed_ns: u64,
     random: SplitMix64,
@@ -52,8 +52,8 @@ impl SimulatedDut {
             recovery_ns: 0,
             outage_ns: 0,
             delay_line: None,
-            gateway: Gateway { opens: capacity, table: u64::MAX, deletes: FrameRate(1_000_000), half_open: 0 },
-            resolver: Resolver::default(),
+            gateway: SimulatedGateway { opens: capacity, table: u64::MAX, deletes: FrameRate(1_000_000), half_open: 0 },
+            resolver: SimulatedResolver::default(),
             overhead_ns: 9_000_000_000,
             elapsed_ns: 0,
             random: SplitMix64::new(seed),
@@ -83,7 +83,7 @@ impl SimulatedDut {
     /// Delays every frame by `base_ns` and a random time of its own, uniform over `0..jitter_ns`, nanoseconds. Hence TL is
     /// base + jitter / 2, WCL base + 0.999 jitter, PDV 0.999 jitter, and IPDV lies within +-jitter with a median of 0.
     pub fn with_delay(self, base_ns: u64, jitter_ns: u64) -> Self {
-        Self { delay_line: Some(DelayLine { base_ns, jitter_ns, samples: DelayLine::SAMPLES }), ..self }
+        Self { delay_line: Some(SimulatedDelayLine { base_ns, jitter_ns, samples: SimulatedDelayLine::SAMPLES }), ..self }
     }
 
     /// Goes on losing frames for so long after an overload, nanoseconds.
@@ -117,7 +117,7 @@ impl SimulatedDut {
     /// A DNS server that has resolved this share of the names before the trial, per cent, and forgotten `forgotten` of them since; asked by
     /// a tester that is certified for so many queries per second.
     pub fn with_names(mut self, certified: FrameRate, cached: u8, forgotten: u64) -> Self {
-        self.resolver = Resolver { certified, cached, forgotten };
+        self.resolver = SimulatedResolver { certified, cached, forgotten };
         self
     }
 
@@ -141,13 +141,13 @@ impl SimulatedDut {
     }
 
     /// Returns the properties of the device in this trial.
-    fn device(&mut self) -> Device {
+    fn device(&mut self) -> ForwardingDevice {
         let capacity = scaled(self.capacity, self.behaviour.capacity_share(&mut self.random));
         let Self { buffer, recovery_ns, outage_ns, .. } = *self;
-        Device { capacity, buffer, recovery_ns, outage_ns }
+        ForwardingDevice { capacity, buffer, recovery_ns, outage_ns }
     }
 
-    fn direction(&mut self, direction: Direction, spec: &TrialSpec, device: Device) -> DirectionResult {
+    fn direction(&mut self, direction: Direction, spec: &TrialSpec, device: ForwardingDevice) -> DirectionResult {
         let (usual, base_loss, behaviour) = (self.capacity, self.base_loss, self.behaviour);
         let loss = |rate: FrameRate| behaviour.loss_at(rate.0 as f64 / usual.0 as f64).max(base_loss);
         let fate = device.forward(spec, behaviour.tester_ceiling(usual), loss);

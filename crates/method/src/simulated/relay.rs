@@ -18,14 +18,14 @@ pub struct SimulatedRelay {
 }
 
 /// The one processor.
-struct Server {
+struct RelayProcessor {
     service_ns: u64,
     queue: u64,
     /// The time by which everything it has taken in will have left, nanoseconds.
     free_ns: u64,
 }
 
-impl Server {
+impl RelayProcessor {
     /// Returns the time at which the frame that comes at `at_ns` leaves again; `None` where the queue is full.
     fn take(&mut self, at_ns: u64) -> Option<u64> {
         let waiting = self.free_ns.saturating_sub(at_ns).div_ceil(self.service_ns);
@@ -66,7 +66,7 @@ impl SimulatedRelay {
     /// Requests that arrived, and the response times of those answered.
     fn serve(&self, spec: &TrialSpec, requests: u64) -> (u64, Vec<u64>) {
         let schedule = spec.schedule();
-        let mut server = Server { service_ns: self.service_ns(), queue: self.queue, free_ns: 0 };
+        let mut server = RelayProcessor { service_ns: self.service_ns(), queue: self.queue, free_ns: 0 };
         // When a reply comes to the relay, and when its request left; in the order they come.
         let mut replies: VecDeque<(u64, u64)> = VecDeque::new();
         let (mut arrived, mut times) = (0, Vec::new());

@@ -6,7 +6,7 @@ use crate::trial::{DirectionResult, Fault, TrialOutcome, TrialResult, TrialSpec}
 
 /// The state of the server's cache of names, and the rate that the tester's self-test covers.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Resolver {
+pub(super) struct SimulatedResolver {
     /// Queries per second that the tester may ask.
     pub(super) certified: FrameRate,
     /// Names resolved before the trial, per cent.
@@ -15,13 +15,13 @@ pub(super) struct Resolver {
     pub(super) forgotten: u64,
 }
 
-impl Default for Resolver {
+impl Default for SimulatedResolver {
     fn default() -> Self {
         Self { certified: FrameRate(u64::MAX), cached: 0, forgotten: 0 }
     }
 }
 
-impl Resolver {
+impl SimulatedResolver {
     /// The trial whose queries had this fate, with the fault of a sender that was too slow.
     pub(super) fn trial(&self, spec: &TrialSpec, asked: DirectionResult, slow: Option<Fault>) -> TrialResult {
         let rate = spec.rate.0;

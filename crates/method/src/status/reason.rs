@@ -16,7 +16,7 @@ pub struct Open {
     /// Repetitions beyond whose number no trial was valid.
     pub invalid: u32,
     /// The reason why such trials were invalid.
-    pub cause: Cause,
+    pub cause: InvalidCause,
     /// Repetitions that reached the most the plan allows: the highest load, the longest burst, the end of the trial.
     pub maximum: u32,
     /// Repetitions that other work on the machine, or an accident on it, may have ended.
@@ -25,7 +25,7 @@ pub struct Open {
 
 /// The cause of the invalid trials.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cause {
+pub enum InvalidCause {
     /// The tester fell short.
     Tester,
     /// The connections of phase 1 were not all opened or not kept (RFC 9693).
@@ -38,7 +38,7 @@ pub enum Cause {
 
 /// The stage whose trials were invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stage {
+pub enum InvalidStage {
     /// Those of the search, at every load it tried.
     Search,
     /// Those of the measurement.
@@ -51,9 +51,9 @@ pub enum NoResult {
     /// No trial that counts was valid.
     Invalid {
         /// The cause of the invalid trials.
-        cause: Cause,
+        cause: InvalidCause,
         /// The stage of the invalid trials.
-        stage: Stage,
+        stage: InvalidStage,
         /// All trials of the point.
         trials: u32,
         /// An example of each kind of fault, and in how many trials that kind occurred; the most frequent first.
@@ -124,22 +124,22 @@ impl Open {
         let (disturbed, values) = if is_disturbed { (values, 0) } else { (0, values) };
         let (invalid, maximum, disturbed) =
             (open(Limit::Tester), open(Limit::Maximum) + values, open(Limit::Disturbed) + disturbed);
-        (invalid + maximum + disturbed > 0).then(|| Self { invalid, cause: Cause::of(records), maximum, disturbed })
+        (invalid + maximum + disturbed > 0).then(|| Self { invalid, cause: InvalidCause::of(records), maximum, disturbed })
     }
 
     pub(super) fn name(&self) -> &'static str {
         match (self.invalid, self.cause) {
             _ if self.disturbed > 0 => "machine-disturbed",
             (0, _) => "maximum-of-the-plan",
-            (_, Cause::Disturbed) => "machine-disturbed",
-            (_, Cause::Tester) => "tester-fell-short",
-            (_, Cause::Connections) => "connections-not-as-asked",
-            (_, Cause::Names) => "names-not-as-asked",
+            (_, InvalidCause::Disturbed) => "machine-disturbed",
+            (_, InvalidCause::Tester) => "tester-fell-short",
+            (_, InvalidCause::Connections) => "connections-not-as-asked",
+            (_, InvalidCause::Names) => "names-not-as-asked",
         }
     }
 }
 
-impl Cause {
+impl InvalidCause {
     /// Returns the cause by the majority of the trials that were not the ones asked for.
     pub fn of(records: &[&TrialRecord]) -> Self {
         let invalid = || records.iter().filter(|r| r.result.faults.iter().any(Fault::always_invalidates));
@@ -159,17 +159,19 @@ impl NoResult {
     pub(super) fn of(test: &Test, outcomes: &[&Outcome], records: &[&TrialRecord]) -> Self {
         let brackets = || outcomes.iter().filter_map(|outcome| outcome.brackets.first()).filter(|b| b.lower.is_none());
         let stage = match brackets().count() == outcomes.len() || brackets().any(|b| is_not_the_duts(b.limit)) {
-            true => Stage::Search,
-            false => Stage::Measurement,
+            true => InvalidStage::Search,
+            false => InvalidStage::Measurement,
         };
         let has_invalid = outcomes.iter().any(|outcome| outcome.invalid > 0);
         match stage {
-            Stage::Search if brackets().all(|b| !is_not_the_duts(b.limit)) && !test.measure.is_searched_rate() => Self::NoLoad,
+            InvalidStage::Search if brackets().all(|b| !is_not_the_duts(b.limit)) && !test.measure.is_searched_rate() => {
+                Self::NoLoad
+            }
             // A search of numbers ends without a value only where its trials stay invalid.
-            Stage::Measurement if !has_invalid && !test.measure.is_capacity() => Self::NothingSeen,
+            InvalidStage::Measurement if !has_invalid && !test.measure.is_capacity() => Self::NothingSeen,
             stage => {
                 let was_disturbed = brackets().any(|bracket| bracket.limit == Limit::Disturbed);
-                let cause = if was_disturbed { Cause::Disturbed } else { Cause::of(records) };
+                let cause = if was_disturbed { InvalidCause::Disturbed } else { InvalidCause::of(records) };
                 let trials = records.len() as u32;
                 Self::Invalid { cause, stage, trials, faults: faults(records) }
             }
@@ -178,11 +180,11 @@ impl NoResult {
 
     pub(super) fn name(&self) -> &'static str {
         match self {
-            Self::Invalid { cause: Cause::Tester, stage: Stage::Search, .. } => "tester-fell-short-at-every-load",
-            Self::Invalid { cause: Cause::Tester, stage: Stage::Measurement, .. } => "every-trial-invalid",
-            Self::Invalid { cause: Cause::Disturbed, .. } => "machine-disturbed",
-            Self::Invalid { cause: Cause::Connections, .. } => "connections-not-as-asked",
-            Self::Invalid { cause: Cause::Names, .. } => "names-not-as-asked",
+            Self::Invalid { cause: InvalidCause::Tester, stage: InvalidStage::Search, .. } => "tester-fell-short-at-every-load",
+            Self::Invalid { cause: InvalidCause::Tester, stage: InvalidStage::Measurement, .. } => "every-trial-invalid",
+            Self::Invalid { cause: InvalidCause::Disturbed, .. } => "machine-disturbed",
+            Self::Invalid { cause: InvalidCause::Connections, .. } => "connections-not-as-asked",
+            Self::Invalid { cause: InvalidCause::Names, .. } => "names-not-as-asked",
             Self::NoLoad => "no-throughput-to-measure-at",
             Self::NothingSeen => "nothing-to-measure",
             Self::Mismatched { .. } => "not-of-this-plan",

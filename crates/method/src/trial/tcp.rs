@@ -52,7 +52,7 @@ pub struct TcpResult {
     /// The specification of the trial.
     pub spec: TcpSpec,
     /// The numbers of connections by outcome, up to the first response.
-    pub connections: Connections,
+    pub connections: ConnectionCounts,
     /// The check that they were still alive when all were open (capacity only).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub check: Option<Check>,
@@ -77,7 +77,7 @@ pub struct TcpResult {
 /// Connections by their fate. Every attempted one has exactly one: `completed`, `refused`, `reset`, `unreachable`, `timed_out`,
 /// `unverified` or `wrong`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Connections {
+pub struct ConnectionCounts {
     /// Connections that the schedule held.
     pub intended: u64,
     /// Connections whose SYN left the tester.
@@ -192,7 +192,7 @@ pub struct KernelCounts {
     pub server_queue_full: u64,
 }
 
-impl Connections {
+impl ConnectionCounts {
     /// Attempted, but without the right response.
     pub fn failed(&self) -> u64 {
         self.attempted - self.completed
@@ -261,7 +261,7 @@ mod tests {
         };
         TcpResult {
             spec,
-            connections: Connections { intended: 1000, attempted, completed, ..Connections::default() },
+            connections: ConnectionCounts { intended: 1000, attempted, completed, ..ConnectionCounts::default() },
             check: None,
             connect: None,
             complete: None,

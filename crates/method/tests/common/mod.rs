@@ -48,7 +48,7 @@ fn throughput_test() -> Test {
         frame_sizes: vec![FrameSize(84), FrameSize(1518)],
         directions: Directions::Both,
         foreground: Share::ALL,
-        traffic: Traffic::RFC_4814,
+        traffic: TrafficSettings::RFC_4814,
         stateful: None,
         repetitions: Repetition::Fixed(3),
         frame_timeout_ns: None,

@@ -4,12 +4,12 @@ use super::{GoalDigest, Hindrance, Limits, Sample};
 use crate::Input;
 use crate::words::title;
 use sixbench_method::bottleneck::busiest;
-use sixbench_method::measures::{Noun, Outcome, Quantity, Sending};
+use sixbench_method::measures::{Noun, Outcome, Quantity, SendingTime};
 use sixbench_method::plan::{Point, Test};
 use sixbench_method::record::TrialRecord;
 use sixbench_method::search::{Bracket, Limit};
 use sixbench_method::stats::Summary;
-use sixbench_method::status::Cause;
+use sixbench_method::status::InvalidCause;
 use sixbench_method::terms::{Direction, FrameRate, FrameSize, LossRatio};
 use sixbench_method::trial::{Shape, Verdict};
 use std::collections::BTreeMap;
@@ -147,7 +147,7 @@ impl<'a> PointDigest<'a> {
     /// The trial whose losses are looked at in time. Bursts are over before that is worth a look.
     pub(crate) fn losing_trial(&self, goal: LossRatio) -> Option<&'a TrialRecord> {
         match (self.test.measure.sending(), self.test.measure.is_steady()) {
-            (Sending::AtMost(_), _) => None,
+            (SendingTime::AtMost(_), _) => None,
             (_, false) => {
                 let is_outage = |r: &TrialRecord| matches!(r.result.spec.shape, Shape::Drop { .. } | Shape::Reset { .. });
                 let placed = |r: &TrialRecord| r.result.directions.iter().any(|d| !d.lost_by_bin.is_empty());
@@ -186,10 +186,10 @@ impl<'a> PointDigest<'a> {
 
 /// Returns the reason why most invalid trials were invalid, or `None` where the tester or a disturbance was to blame.
 fn hindrance(records: &[&TrialRecord]) -> Option<Hindrance> {
-    match Cause::of(records) {
-        Cause::Connections => Some(Hindrance::Connections),
-        Cause::Names => Some(Hindrance::Names),
-        Cause::Tester | Cause::Disturbed => None,
+    match InvalidCause::of(records) {
+        InvalidCause::Connections => Some(Hindrance::Connections),
+        InvalidCause::Names => Some(Hindrance::Names),
+        InvalidCause::Tester | InvalidCause::Disturbed => None,
     }
 }
 

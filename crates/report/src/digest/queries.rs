@@ -1,7 +1,7 @@
 //! Tests of DNS servers (RFC 8219 section 9): which belong together, and the trials a result rests on.
 
 use super::{Digest, PointDigest};
-use sixbench_method::plan::{Dns, DnsRole, Test};
+use sixbench_method::plan::{DnsRole, DnsTest, Test};
 use sixbench_method::record::TrialRecord;
 use sixbench_method::terms::LossRatio;
 use sixbench_method::trial::dns::{Certificate, DnsResult};
@@ -14,7 +14,7 @@ pub(crate) struct Family<'a> {
     pub(crate) name: &'a str,
     /// The common part of the titles of its tests.
     pub(crate) title: String,
-    pub(crate) tests: Vec<(&'a Test, &'a Dns)>,
+    pub(crate) tests: Vec<(&'a Test, &'a DnsTest)>,
 }
 
 impl<'a> Family<'a> {
@@ -54,7 +54,7 @@ pub(crate) struct Conditions {
 }
 
 impl Conditions {
-    pub(crate) fn of(dns: &Dns) -> Self {
+    pub(crate) fn of(dns: &DnsTest) -> Self {
         Self { role: dns.role, timeout_ns: dns.timeout_ns }
     }
 }
@@ -102,7 +102,7 @@ impl<'a> PointDigest<'a> {
 
 impl<'a> Digest<'a> {
     /// The points of tests of DNS servers.
-    pub(crate) fn dns_points(&self) -> impl Iterator<Item = (&PointDigest<'a>, &'a Dns)> {
+    pub(crate) fn dns_points(&self) -> impl Iterator<Item = (&PointDigest<'a>, &'a DnsTest)> {
         self.points.iter().filter_map(|p| Some((p, p.test.measure.dns()?)))
     }
 
@@ -129,7 +129,7 @@ impl<'a> Digest<'a> {
     }
 
     /// The rate the tester's self-test allows for a test, queries per second: as its trials had it, or as the facts have it.
-    pub(crate) fn certified(&self, point: &PointDigest, dns: &Dns) -> Option<u64> {
+    pub(crate) fn certified(&self, point: &PointDigest, dns: &DnsTest) -> Option<u64> {
         let told = point.records.iter().filter_map(|r| r.result.dns()?.certified).max();
         told.or_else(|| {
             let fitting =
@@ -145,13 +145,13 @@ impl<'a> Digest<'a> {
 }
 
 /// The name of the test as it was written: with two lists each series has the percentage of one of them in its name.
-fn name_of<'a>(test: &'a Test, dns: &Dns) -> &'a str {
+fn name_of<'a>(test: &'a Test, dns: &DnsTest) -> &'a str {
     let Some(series) = &test.series else { return &test.name };
     series.name.strip_suffix(&format!(".aaaa{}", dns.with_aaaa)).unwrap_or(&series.name)
 }
 
 /// Returns the common beginning of all titles, up to a comma.
-fn common_title(tests: &[(&Test, &Dns)]) -> String {
+fn common_title(tests: &[(&Test, &DnsTest)]) -> String {
     let Some(((first, _), others)) = tests.split_first() else { return String::new() };
     let parts: Vec<&str> = first.title.split(", ").collect();
     let is_common = |count: &usize| {

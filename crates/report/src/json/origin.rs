@@ -6,7 +6,7 @@ use crate::origin::{Span, machine_time};
 use crate::status::why;
 use serde::Serialize;
 use sixbench_method::record::RunPart;
-use sixbench_method::status::Counts;
+use sixbench_method::status::StatusCounts;
 use std::collections::BTreeMap;
 
 /// The run as far as it is on record.
@@ -50,7 +50,7 @@ pub(super) struct JsonCounts {
 
 impl JsonCounts {
     pub(super) fn of(digest: &Digest) -> Self {
-        let Counts { points, result, at_least, no_result, not_run } = Counts::of(&digest.planned);
+        let StatusCounts { points, result, at_least, no_result, not_run } = StatusCounts::of(&digest.planned);
         Self { points, result, at_least, no_result, not_run }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::digest::{Asked, Digest, PointDigest};
 use serde::Serialize;
-use sixbench_method::plan::{Dns, DnsRole, Names};
+use sixbench_method::plan::{DnsRole, DnsTest, Names};
 use sixbench_method::trial::dns::{Answers, AuthorityCounts, Cache};
 
 /// The data of a test of queries.
@@ -52,7 +52,7 @@ struct JsonAsked<'a> {
 
 /// Returns the data of a test of a DNS server, or `None` for every other test.
 pub(super) fn of<'p>(digest: &Digest, point: &PointDigest<'p>) -> Option<JsonDns<'p>> {
-    let dns: &Dns = point.test.measure.dns()?;
+    let dns: &DnsTest = point.test.measure.dns()?;
     let goal = digest.goal();
     Some(JsonDns {
         role: dns.role,

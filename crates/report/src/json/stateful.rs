@@ -2,7 +2,7 @@
 
 use crate::digest::{Digest, PointDigest, Step, phase_1_rate};
 use serde::Serialize;
-use sixbench_method::plan::{Order, Stateful};
+use sixbench_method::plan::{Stateful, ValueOrder};
 use sixbench_method::stats::Summary;
 use sixbench_method::trial::Mapping;
 
@@ -22,8 +22,8 @@ pub(super) struct JsonStateful {
     timeout_ns: u64,
     /// D; `null` where nothing follows phase 1 but the validation.
     delay_ns: Option<u64>,
-    enumeration: Order,
-    responder: Order,
+    enumeration: ValueOrder,
+    responder: ValueOrder,
     validation_share: f64,
     table_size: Option<u64>,
     /// Trials with a complete phase 1 in which the DUT counted as many connections as the tester, in which it did not, and in which it

@@ -5,7 +5,7 @@ use super::style::{self, Axis, Barred, Key};
 use crate::digest::{Conditions, Digest, Family, PointDigest, percentages};
 use crate::words::{cut, grouped, seconds};
 use kuva::prelude::Plot;
-use sixbench_method::plan::{Dns, DnsRole};
+use sixbench_method::plan::{DnsRole, DnsTest};
 
 /// The dimension along the axis; the other one is the lines'.
 #[derive(Clone, Copy, PartialEq)]
@@ -105,7 +105,7 @@ fn compared(digest: &Digest, alike: &[(usize, &Family)], axes: Axes, percent: u8
 
 /// Over the cached names, where there are several percentages of them, else over those with AAAA records.
 fn axes(family: &Family) -> Option<Axes> {
-    let has_several = |along: fn(&Dns) -> u8, other: fn(&Dns) -> u8| {
+    let has_several = |along: fn(&DnsTest) -> u8, other: fn(&DnsTest) -> u8| {
         let at = |fixed: u8| family.tests.iter().filter(move |(_, dns)| other(dns) == fixed).map(move |(_, dns)| along(dns));
         family.tests.iter().any(|(_, dns)| percentages(at(other(dns))).len() > 1)
     };

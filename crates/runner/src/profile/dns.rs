@@ -4,7 +4,7 @@ use super::PlanError;
 use sixbench_engine::dns::names::{Domain, NamePopulation};
 use sixbench_engine::dns::zone_file;
 use sixbench_engine::dns::{AuthorityEnd, DnsEnds, DnsSettings, ExpectedAnswers};
-use sixbench_method::plan::{Dns, DnsRole, Test, TrialSettings};
+use sixbench_method::plan::{DnsRole, DnsTest, Test, TrialSettings};
 use sixbench_testbed::recipe::{Recipe, Technology};
 use sixbench_testbed::{Library, Zone};
 use sixbench_wire::Prefix6052;
@@ -14,7 +14,12 @@ use std::net::SocketAddr;
 const AUTHORITY_PORT: u16 = 53;
 
 /// Returns the ends and the settings of a DNS test: what is asked, and how.
-pub(super) fn job(recipe: &Recipe, test: &Test, dns: &Dns, settings: TrialSettings) -> Result<(DnsEnds, DnsSettings), String> {
+pub(super) fn job(
+    recipe: &Recipe,
+    test: &Test,
+    dns: &DnsTest,
+    settings: TrialSettings,
+) -> Result<(DnsEnds, DnsSettings), String> {
     check(recipe, test, dns, settings)?;
     let port = recipe.dns.as_ref().map_or(53, |dns| dns.port);
     let (left, right) = (recipe.foreground.left, recipe.foreground.right);
@@ -30,7 +35,7 @@ pub(super) fn job(recipe: &Recipe, test: &Test, dns: &Dns, settings: TrialSettin
     Ok((ends, dns_settings(recipe, dns, settings)?))
 }
 
-fn dns_settings(recipe: &Recipe, dns: &Dns, settings: TrialSettings) -> Result<DnsSettings, String> {
+fn dns_settings(recipe: &Recipe, dns: &DnsTest, settings: TrialSettings) -> Result<DnsSettings, String> {
     let prefix = recipe.dns.as_ref().and_then(|dns| dns.prefix).map(|prefix| prefix.to_string().parse::<Prefix6052>());
     let prefix = prefix.transpose().map_err(|e| format!("recipe {}: [dns]: {e}", recipe.name))?;
     let population = NamePopulation { with_aaaa: dns.with_aaaa };
@@ -55,7 +60,7 @@ fn dns_settings(recipe: &Recipe, dns: &Dns, settings: TrialSettings) -> Result<D
     })
 }
 
-fn check(recipe: &Recipe, test: &Test, dns: &Dns, settings: TrialSettings) -> Result<(), String> {
+fn check(recipe: &Recipe, test: &Test, dns: &DnsTest, settings: TrialSettings) -> Result<(), String> {
     let fits = match dns.role {
         DnsRole::Dns64 => recipe.technology == Technology::Dns64,
         DnsRole::Authority => recipe.technology == Technology::DnsAuthority,
@@ -95,13 +100,13 @@ pub fn authority<'l>(library: &'l Library, test: &Test) -> Result<Option<&'l Rec
 ///
 /// # Errors
 /// The zone cannot be written.
-pub fn zone(dns: &Dns, is_rehearsal: bool) -> Result<Zone, PlanError> {
+pub fn zone(dns: &DnsTest, is_rehearsal: bool) -> Result<Zone, PlanError> {
     let is_in_a_file = dns.role == DnsRole::Authority || dns.authority.is_some();
     let text = if is_in_a_file && !is_rehearsal { Some(zone_text(dns).map_err(PlanError)?.into()) } else { None };
     Ok(Zone { domain: dns.domain.clone(), text, authority_port: AUTHORITY_PORT })
 }
 
-fn zone_text(dns: &Dns) -> Result<String, String> {
+fn zone_text(dns: &DnsTest) -> Result<String, String> {
     let population = NamePopulation { with_aaaa: dns.with_aaaa };
     let zone = sixbench_engine::dns::authority::AddressZone { domain: Domain::new(&dns.domain)?, population, ttl_s: dns.ttl_s };
     let mut text = Vec::new();
@@ -110,8 +115,8 @@ fn zone_text(dns: &Dns) -> Result<String, String> {
 }
 
 /// Returns a text that tells apart the servers of one recipe: it holds all that is in their configuration.
-pub fn server_of(dns: &Dns) -> String {
-    let Dns { domain, names, with_aaaa, ttl_s, authority, .. } = dns;
+pub fn server_of(dns: &DnsTest) -> String {
+    let DnsTest { domain, names, with_aaaa, ttl_s, authority, .. } = dns;
     match (dns.role, authority) {
         (DnsRole::Dns64, None) => domain.clone(),
         (DnsRole::Dns64, Some(authority)) => format!("{domain} {authority} {names} {with_aaaa} {ttl_s}"),

@@ -120,7 +120,7 @@ fn part(address: IpAddr) -> u16 {
 mod tests {
     use super::*;
     use sixbench_method::plan::Measure;
-    use sixbench_method::plan::{Order, Ports, Range, Stateful};
+    use sixbench_method::plan::{Ports, Stateful, ValueOrder, ValueRange};
     use sixbench_method::terms::FrameRate;
     use sixbench_testbed::Library;
 
@@ -130,7 +130,7 @@ mod tests {
 
     fn test(connections: u64, destination_ports: u16) -> Test {
         let mut test = Test { stateful: Some(Stateful::new(connections, FrameRate(1), 0)), ..Test::of("t", "nft-nat44") };
-        let range = |last| Range { first: 1, last, order: Order::Pseudorandom };
+        let range = |last| ValueRange { first: 1, last, order: ValueOrder::Pseudorandom };
         test.traffic.forward_ports = Ports { source: range(u16::MAX), destination: range(destination_ports) };
         test
     }
@@ -154,7 +154,7 @@ mod tests {
     #[test]
     fn more_connections_than_the_initiator_has_combinations_are_refused() {
         let mut narrow = test(100, 1);
-        let one = Range { first: 1, last: 1, order: Order::Pseudorandom };
+        let one = ValueRange { first: 1, last: 1, order: ValueOrder::Pseudorandom };
         narrow.traffic.forward_ports = Ports { source: one, destination: one };
         let error = of(&recipe("nft-nat44"), &narrow).expect_err("refused");
         assert!(error.contains("on the left of recipe nft-nat44, have 1; widen `forward-ports`"), "{error}");

@@ -5,7 +5,7 @@ use sixbench_engine::dns::{DnsEnds, DnsSettings};
 use sixbench_engine::profile::TrafficProfile;
 use sixbench_engine::tcp::{TcpEnds, TcpSettings};
 use sixbench_method::isolation::{Forbidden, Isolation};
-use sixbench_method::plan::{AddressPart, Range, Tcp, Test, TrialSettings};
+use sixbench_method::plan::{AddressPart, Tcp, Test, TrialSettings, ValueRange};
 use sixbench_method::terms::{Direction, FrameSize};
 use sixbench_testbed::recipe::{Recipe, Side};
 use sixbench_wire::template::with_part;
@@ -102,7 +102,7 @@ fn ends(recipe: &Recipe, test: &Test, tcp: &Tcp) -> TcpEnds {
 }
 
 /// Returns the last value of the range; a fixed range has only its first value.
-fn last(range: Range) -> u16 {
+fn last(range: ValueRange) -> u16 {
     if range.count() == 1 { range.first } else { range.last }
 }
 

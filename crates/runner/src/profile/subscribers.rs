@@ -2,7 +2,7 @@
 
 use super::PlanError;
 use sixbench_engine::profile::{Appearance, SubscriberGroup, SubscriberGroups};
-use sixbench_method::plan::{Order, Payload, Test};
+use sixbench_method::plan::{Payload, Test, ValueOrder};
 use sixbench_testbed::Subscriber;
 use sixbench_testbed::recipe::{self, Ends, Recipe};
 use sixbench_wire::rules::{AddressRule, B4Addresses, B4Layout, DsLite, MapDomain, MapRule, PortRule, SixRd, Softwires};
@@ -213,7 +213,7 @@ pub(super) fn of(recipe: &Recipe, test: &Test) -> Result<Option<SubscriberGroups
     // What the foreground of a recipe shows is the first subscriber of the first rule.
     rules.rules.first().map_or(Ok(()), |rule| check_first(recipe, rule))?;
     let groups = rules.shared(count).map(|(rule, share)| rule.group(recipe, share)).filter(|group| group.count > 0);
-    Ok(Some(SubscriberGroups { order: Order::Pseudorandom, groups: groups.collect() }))
+    Ok(Some(SubscriberGroups { order: ValueOrder::Pseudorandom, groups: groups.collect() }))
 }
 
 fn none(recipe: &Recipe, test: &Test) -> Result<Option<SubscriberGroups>, String> {

@@ -133,7 +133,7 @@ fn check_translated(recipe: &Recipe, test: &Test, side: &Side<'_>) -> Result<(),
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sixbench_method::plan::{Order, Range};
+    use sixbench_method::plan::{ValueOrder, ValueRange};
     use sixbench_testbed::Library;
 
     fn recipe(name: &str) -> Recipe {
@@ -142,7 +142,7 @@ mod tests {
 
     fn varying(first: u16, last: u16, ipv6_offset: u8) -> Test {
         let mut test = Test::of("t", "d");
-        let range = Range { first, last, order: Order::Pseudorandom };
+        let range = ValueRange { first, last, order: ValueOrder::Pseudorandom };
         test.traffic.left_addresses = Some(AddressPart { range, ipv4_offset: 2, ipv6_offset });
         test
     }
@@ -175,7 +175,7 @@ mod tests {
     fn background_traffic_that_a_test_has_not_got_varies_nowhere() {
         // The native link of tayga-nat64 leaves out bits 96 to 111, and the servers vary in the last 16.
         let mut test = Test::of("t", "tayga-nat64");
-        let range = Range { first: 4, last: 13, order: Order::Pseudorandom };
+        let range = ValueRange { first: 4, last: 13, order: ValueOrder::Pseudorandom };
         test.traffic.right_addresses = Some(AddressPart { range, ipv4_offset: 2, ipv6_offset: 14 });
         check(&recipe("tayga-nat64"), &test).expect("foreground alone");
         test.foreground = sixbench_method::terms::Share { foreground: 9, of: 10 };

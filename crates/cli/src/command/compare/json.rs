@@ -3,7 +3,7 @@
 use super::{Comparison, Context, words};
 use crate::exit::Exit;
 use serde_json::{Value, json};
-use sixbench_method::comparison::{PointComparison, Row};
+use sixbench_method::comparison::{ComparisonRow, PointComparison};
 
 /// Returns a comparison as JSON, with the keys of docs/RESULTS.md.
 pub(super) fn of(compared: &Comparison<'_>, context: &Context) -> Value {
@@ -34,7 +34,7 @@ fn of_point(point: &PointComparison<'_>, [a, b]: &[String; 2]) -> Value {
 }
 
 /// Returns a row as JSON, with its title, noun and unit; the fields of its finding are on the same level.
-fn of_row(row: &Row) -> Value {
+fn of_row(row: &ComparisonRow) -> Value {
     let mut value = json!(row);
     if let (Some(fields), Some(Value::Object(finding))) = (value.as_object_mut(), value_of_finding(row)) {
         fields.remove("finding");
@@ -47,17 +47,17 @@ fn of_row(row: &Row) -> Value {
 }
 
 /// Returns the verdict of a row's finding and, if it is inconclusive, the reason.
-fn value_of_finding(row: &Row) -> Option<Value> {
-    use sixbench_method::comparison::Finding;
+fn value_of_finding(row: &ComparisonRow) -> Option<Value> {
+    use sixbench_method::comparison::ComparisonFinding;
     Some(match row.finding {
-        Finding::Better => json!({ "verdict": "better" }),
-        Finding::Worse => json!({ "verdict": "worse" }),
-        Finding::NoDifferenceShown => json!({ "verdict": "no-difference-shown" }),
-        Finding::TooFewRepetitions { needed } => {
+        ComparisonFinding::Better => json!({ "verdict": "better" }),
+        ComparisonFinding::Worse => json!({ "verdict": "worse" }),
+        ComparisonFinding::NoDifferenceShown => json!({ "verdict": "no-difference-shown" }),
+        ComparisonFinding::TooFewRepetitions { needed } => {
             json!({ "verdict": "inconclusive", "reason": "too-few-repetitions", "needed": needed })
         }
-        Finding::CutOff => json!({ "verdict": "inconclusive", "reason": "cut-off" }),
-        Finding::Dependent => json!({ "verdict": "inconclusive", "reason": "dependent" }),
-        Finding::Drifting => json!({ "verdict": "inconclusive", "reason": "drifting" }),
+        ComparisonFinding::CutOff => json!({ "verdict": "inconclusive", "reason": "cut-off" }),
+        ComparisonFinding::Dependent => json!({ "verdict": "inconclusive", "reason": "dependent" }),
+        ComparisonFinding::Drifting => json!({ "verdict": "inconclusive", "reason": "drifting" }),
     })
 }

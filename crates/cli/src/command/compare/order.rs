@@ -1,16 +1,16 @@
 //! When the two sides of a comparison were measured: their repetitions did not take turns.
 
 use jiff::{Timestamp, Unit};
-use sixbench_method::comparison::Order;
+use sixbench_method::comparison::RunOrder;
 use sixbench_method::record::TrialRecord;
 
 /// Returns which of two directories was measured first, A where that is not known, and a note that says so.
-pub(super) fn of(records: [&[TrialRecord]; 2]) -> (Order, String) {
+pub(super) fn of(records: [&[TrialRecord]; 2]) -> (RunOrder, String) {
     let spans = records.map(span);
     let (order, when) = match spans {
-        [Some(a), Some(b)] if b.0 < a.0 => (Order::BFirst, between("B", b, "A", a)),
-        [Some(a), Some(b)] => (Order::AFirst, between("A", a, "B", b)),
-        _ => (Order::AFirst, String::new()),
+        [Some(a), Some(b)] if b.0 < a.0 => (RunOrder::BFirst, between("B", b, "A", a)),
+        [Some(a), Some(b)] => (RunOrder::AFirst, between("A", a, "B", b)),
+        _ => (RunOrder::AFirst, String::new()),
     };
     let note = format!(
         "note: A and B were measured one after the other, not in turns{when}: what the machine did meanwhile counts as a difference, and a \
@@ -71,7 +71,7 @@ mod tests {
     #[test]
     fn records_without_times_are_one_after_the_other() {
         let (order, note) = of([&[], &[]]);
-        assert_eq!(order, Order::AFirst);
+        assert_eq!(order, RunOrder::AFirst);
         assert!(note.starts_with("note: A and B were measured one after the other, not in turns: "), "{note}");
     }
 }

@@ -2,8 +2,8 @@
 
 use super::Comparison;
 use crate::view::amount;
-use sixbench_method::comparison::{Finding, PointComparison, Row};
-use sixbench_method::gate::Verdict;
+use sixbench_method::comparison::{ComparisonFinding, ComparisonRow, PointComparison};
+use sixbench_method::gate::Gate;
 use sixbench_method::measures::Noun;
 use sixbench_method::plan::{Measure, Test};
 use std::fmt::Display;
@@ -37,7 +37,7 @@ fn traffic(measure: &Measure, size: &impl Display) -> String {
     }
 }
 
-fn of_row(row: &Row, rows: usize) -> String {
+fn of_row(row: &ComparisonRow, rows: usize) -> String {
     let shown =
         |value, is_at_least| format!("{}{}", if is_at_least { "at least " } else { "" }, amount::show(&row.subject, value));
     format!(
@@ -54,7 +54,7 @@ fn of_row(row: &Row, rows: usize) -> String {
 
 /// Returns the confidence interval of a row by itself. It has no lower end if A may be higher than measured, and no upper end
 /// if B may be.
-fn interval(row: &Row) -> String {
+fn interval(row: &ComparisonRow) -> String {
     let Some(shift) = row.shift else { return String::new() };
     let percent = |ratio: f64| format!("{:+.1} %", (ratio - 1.0) * 100.0);
     let end = |ratio, is_open: bool| if is_open { "open".to_owned() } else { percent(ratio) };
@@ -62,25 +62,25 @@ fn interval(row: &Row) -> String {
     format!("{} [{low}, {high}] at 95 %: ", percent(shift.ratio))
 }
 
-fn finding(row: &Row, rows: usize) -> String {
+fn finding(row: &ComparisonRow, rows: usize) -> String {
     let zeroes = if row.shift.is_none() { " by differences (there are zeroes)" } else { "" };
     let p = if row.p_value < 0.001 { "p < 0.001".to_owned() } else { format!("p = {:.3}", row.p_value) };
     let among = if rows == 1 { zeroes.to_owned() } else { format!("{zeroes} ({p} among {rows} rows)") };
     match row.finding {
-        Finding::Better => format!("B is better{among}"),
-        Finding::Worse => format!("B is worse{among}"),
-        Finding::NoDifferenceShown => format!("no difference shown{among}"),
-        Finding::TooFewRepetitions { needed } => {
+        ComparisonFinding::Better => format!("B is better{among}"),
+        ComparisonFinding::Worse => format!("B is worse{among}"),
+        ComparisonFinding::NoDifferenceShown => format!("no difference shown{among}"),
+        ComparisonFinding::TooFewRepetitions { needed } => {
             let of = if rows == 1 { String::new() } else { format!(" in one of {rows} rows") };
             format!("inconclusive: too few repetitions ({needed} of each are the fewest that can show a difference{of})")
         }
-        Finding::CutOff => {
+        ComparisonFinding::CutOff => {
             let sides: Vec<&str> =
                 [(row.is_a_at_least, "A"), (row.is_b_at_least, "B")].iter().filter(|s| s.0).map(|s| s.1).collect();
             format!("inconclusive: the tester, the plan's maximum or other work on the machine cut off {}", sides.join(" and "))
         }
-        Finding::Dependent => dependent(row),
-        Finding::Drifting => format!(
+        ComparisonFinding::Dependent => dependent(row),
+        ComparisonFinding::Drifting => format!(
             "inconclusive: the repetitions drift, which alone may make B differ by {:+.1} % from A; let the two take turns",
             row.drift.unwrap_or_default() * 100.0
         ),
@@ -89,7 +89,7 @@ fn finding(row: &Row, rows: usize) -> String {
 
 /// Returns the sentence about dependent repetitions. Independent repetitions, too, have some autocorrelation by chance, so the
 /// sentence says "may" unless the autocorrelation is shown.
-fn dependent(row: &Row) -> String {
+fn dependent(row: &ComparisonRow) -> String {
     let (follow, show) = match row.is_autocorrelation_shown {
         true => ("repetitions follow those before them", "they show"),
         false => ("repetitions may follow those before them", "they may show"),
@@ -103,9 +103,9 @@ fn dependent(row: &Row) -> String {
 /// Returns the reason for the exit code: first the finding that decides it, then all others.
 pub(super) fn reason(compared: &Comparison<'_>) -> String {
     let rows = compared.rows().count();
-    let count = |finding: fn(&Finding) -> bool| compared.rows().filter(|row| finding(&row.finding)).count();
-    let (worse, better) = (count(|f| *f == Finding::Worse), count(|f| *f == Finding::Better));
-    let inconclusive = count(|finding| finding.verdict() == Verdict::Inconclusive);
+    let count = |finding: fn(&ComparisonFinding) -> bool| compared.rows().filter(|row| finding(&row.finding)).count();
+    let (worse, better) = (count(|f| *f == ComparisonFinding::Worse), count(|f| *f == ComparisonFinding::Better));
+    let inconclusive = count(|finding| finding.verdict() == Gate::Inconclusive);
     let all = [
         (worse, format!("B is worse than A in {worse} of {}", counted(rows, "row"))),
         (compared.missing.len(), format!("{} missing, named above", counted(compared.missing.len(), "result"))),
@@ -134,9 +134,9 @@ fn counted(count: usize, noun: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sixbench_method::comparison::{Missing, Order, Side, Subject, Unfit, Which, compare};
+    use sixbench_method::comparison::{Compared, Missing, RunOrder, Subject, Unfit, Which, compare};
     use sixbench_method::measures::Outcome;
-    use sixbench_method::plan::{Dns, DnsRole, Point, Tcp};
+    use sixbench_method::plan::{DnsRole, DnsTest, Point, Tcp};
     use sixbench_method::repeat::Repetition;
     use sixbench_method::search::{Bracket, Limit};
     use sixbench_method::terms::{FrameRate, LossRatio};
@@ -156,14 +156,14 @@ mod tests {
     }
 
     fn told(measure: Measure, a: &[u64], b: &[u64], limit: Limit) -> String {
-        told_in(Order::InTurns, measure, a, b, limit)
+        told_in(RunOrder::InTurns, measure, a, b, limit)
     }
 
-    fn told_in(order: Order, measure: Measure, a: &[u64], b: &[u64], limit: Limit) -> String {
+    fn told_in(order: RunOrder, measure: Measure, a: &[u64], b: &[u64], limit: Limit) -> String {
         let repetitions = Repetition::Fixed(a.len() as u32);
         let test = Test { measure, repetitions, ..Test::of("t", "d") };
         let (a, b) = (outcomes(&test, a, Limit::Dut), outcomes(&test, b, limit));
-        let side = |which, outcomes| Side { which, tests: vec![&test], outcomes };
+        let side = |which, outcomes| Compared { which, tests: vec![&test], outcomes };
         let compared = compare(&side(Which::A, &a), &side(Which::B, &b), 0.0, order).expect("a test in common");
         describe(&compared, &["old".to_owned(), "new".to_owned()]) + &reason(&compared)
     }
@@ -178,7 +178,7 @@ mod tests {
         insta::assert_snapshot!(
             [
                 of(Measure::Throughput),
-                of(Measure::Dns(Dns::required(DnsRole::Dns64))),
+                of(Measure::Dns(DnsTest::required(DnsRole::Dns64))),
                 of(Measure::TcpEstablishmentRate(tcp)),
                 of(Measure::EstablishmentRate),
             ]
@@ -191,16 +191,16 @@ mod tests {
         let few = told(Measure::Throughput, &LOW[..3], &HIGH[..3], Limit::Dut);
         let cut_off = told(Measure::Throughput, &HIGH, &LOW, Limit::Maximum);
         let up = |from: u64| (0..7).map(|i| from + 1000 * i).collect::<Vec<u64>>();
-        let drifting = told_in(Order::AFirst, Measure::Throughput, &up(100_000), &up(107_000), Limit::Dut);
+        let drifting = told_in(RunOrder::AFirst, Measure::Throughput, &up(100_000), &up(107_000), Limit::Dut);
         let waves = [104_000, 103_500, 103_000, 101_000, 99_500, 99_400, 99_300, 101_500, 103_000, 103_500, 104_000];
         let around = [101_000, 100_500, 100_000, 98_000, 96_500, 96_400, 96_300, 98_500, 100_000, 100_500, 101_000];
-        let dependent = told_in(Order::BFirst, Measure::Throughput, &waves, &around, Limit::Dut);
+        let dependent = told_in(RunOrder::BFirst, Measure::Throughput, &waves, &around, Limit::Dut);
         let of = |ranks: [u64; 16]| ranks.map(|rank| 100_000 + 100 * rank);
         let (low, high) = (
             of([1, 6, 2, 4, 3, 9, 12, 5, 20, 14, 7, 8, 22, 11, 10, 13]),
             of([15, 9, 18, 23, 12, 16, 26, 21, 6, 13, 24, 17, 3, 10, 19, 25]),
         );
-        let perhaps = told_in(Order::BFirst, Measure::Throughput, &low, &high, Limit::Dut);
+        let perhaps = told_in(RunOrder::BFirst, Measure::Throughput, &low, &high, Limit::Dut);
         insta::assert_snapshot!([few, cut_off, drifting, dependent, perhaps].join("\n"));
     }
 

@@ -7,7 +7,7 @@ use sixbench_engine::profile::{AddressVariation, TrafficProfile};
 use sixbench_engine::selftest;
 use sixbench_engine::stateful::{StatefulGateway, TranslationPool};
 use sixbench_io::clock::Clock;
-use sixbench_method::plan::{AddressPart, Order, Ports, Range, Stateful};
+use sixbench_method::plan::{AddressPart, Ports, Stateful, ValueOrder, ValueRange};
 use sixbench_method::terms::{Direction, FrameRate, FrameSize};
 
 /// The value of N and of M, as in the paper.
@@ -46,7 +46,7 @@ fn figure(what: String, rate: FrameRate, unit: &'static str) -> Figure {
 }
 
 fn profile([source, destination, from, to]: Ranges) -> TrafficProfile {
-    let range = |(first, last)| Range { first, last, order: Order::Pseudorandom };
+    let range = |(first, last)| ValueRange { first, last, order: ValueOrder::Pseudorandom };
     let part = |ends| AddressVariation::Part(AddressPart { range: range(ends), ipv4_offset: 2, ipv6_offset: 14 });
     let gateway = StatefulGateway {
         opens: Direction::Forward,

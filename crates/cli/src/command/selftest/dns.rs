@@ -7,7 +7,7 @@ use sixbench_engine::dns::names::{Domain, NamePopulation};
 use sixbench_engine::dns::{AuthorityEnd, DnsEnds, DnsSettings, DnsTester, ExpectedAnswers};
 use sixbench_io::thread::allowed_cores;
 use sixbench_method::isolation::Isolation;
-use sixbench_method::plan::{DOMAIN, Dns, DnsRole, Names};
+use sixbench_method::plan::{DOMAIN, DnsRole, DnsTest, Names};
 use sixbench_method::terms::FrameRate;
 use sixbench_method::trial::dns::Certificate;
 use sixbench_runner::stop;
@@ -49,7 +49,7 @@ fn figure(name: &str, cores: &[u32]) -> Result<Figure, Failed> {
 }
 
 fn settings() -> Result<DnsSettings, Failed> {
-    let Dns { timeout_ns, ttl_s, ports, cached_names, .. } = Dns::required(DnsRole::Authority);
+    let DnsTest { timeout_ns, ttl_s, ports, cached_names, .. } = DnsTest::required(DnsRole::Authority);
     let population = NamePopulation { with_aaaa: 100 };
     Ok(DnsSettings {
         expectation: ExpectedAnswers { role: DnsRole::Authority, prefix: None, population, most_ttl: ttl_s },

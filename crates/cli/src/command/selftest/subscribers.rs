@@ -7,7 +7,7 @@ use sixbench_engine::profile::{
 };
 use sixbench_engine::selftest;
 use sixbench_io::clock::Clock;
-use sixbench_method::plan::Order;
+use sixbench_method::plan::ValueOrder;
 use sixbench_method::terms::{Direction, FrameSize};
 use sixbench_wire::rules::{AddressRule, B4Addresses, B4Layout, MapRule, PortRule, SixRd, Softwires};
 use std::fmt::Debug;
@@ -102,7 +102,7 @@ fn around(mut profile: TrafficProfile, rule: AddressRule, device: &str) -> Traff
 }
 
 fn with(profile: TrafficProfile, group: SubscriberGroup) -> TrafficProfile {
-    TrafficProfile { subscribers: Some(SubscriberGroups { order: Order::Pseudorandom, groups: vec![group] }), ..profile }
+    TrafficProfile { subscribers: Some(SubscriberGroups { order: ValueOrder::Pseudorandom, groups: vec![group] }), ..profile }
 }
 
 #[cfg(test)]

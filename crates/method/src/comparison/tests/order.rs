@@ -3,7 +3,7 @@
 
 use super::*;
 
-const ORDERS: [Order; 3] = [Order::InTurns, Order::AFirst, Order::BFirst];
+const ORDERS: [RunOrder; 3] = [RunOrder::InTurns, RunOrder::AFirst, RunOrder::BFirst];
 const RUNS: usize = 1_000;
 
 /// Repetitions of which each keeps the share `phi` of the deviation of the one before; their scatter is 1 %.
@@ -16,7 +16,7 @@ fn chain(random: &mut SplitMix64, phi: f64, usual: f64, n: usize) -> Vec<u64> {
     (0..n).map(|_| next()).collect()
 }
 
-fn found(a: &[u64], b: &[u64], order: Order) -> Row {
+fn found(a: &[u64], b: &[u64], order: RunOrder) -> ComparisonRow {
     let tests = [test_of("t", &[84], a.len() as u32)];
     let (a, b) = (rates("t", 84, a), rates("t", 84, b));
     let comparison = compare(&side(Which::A, &tests, &a), &side(Which::B, &tests, &b), 0.0, order).expect("a test in common");
@@ -34,12 +34,12 @@ fn rising(from: u64, by: u64) -> Vec<u64> {
     (0..8).map(|i| from + by * i).collect()
 }
 
-fn is_different(row: &Row) -> bool {
-    matches!(row.finding, Finding::Better | Finding::Worse)
+fn is_different(row: &ComparisonRow) -> bool {
+    matches!(row.finding, ComparisonFinding::Better | ComparisonFinding::Worse)
 }
 
 /// The share of runs in which two devices were called different, per cent.
-fn called_different(seed: u64, order: Order, mut draw: impl FnMut(&mut SplitMix64) -> [Vec<u64>; 2]) -> f64 {
+fn called_different(seed: u64, order: RunOrder, mut draw: impl FnMut(&mut SplitMix64) -> [Vec<u64>; 2]) -> f64 {
     let mut random = SplitMix64::new(seed);
     let mut is_called = |_: &usize| {
         let [a, b] = draw(&mut random);
@@ -64,17 +64,21 @@ fn a_difference_far_beyond_what_the_repetitions_wander_is_shown_though_they_foll
     for order in ORDERS {
         for a in [LEVEL_ONES, SAME] {
             let row = found(&a, &half, order);
-            assert_eq!((row.finding, found(&half, &a, order).finding), (Finding::Worse, Finding::Better), "{order:?}: {row:?}");
+            assert_eq!(
+                (row.finding, found(&half, &a, order).finding),
+                (ComparisonFinding::Worse, ComparisonFinding::Better),
+                "{order:?}: {row:?}"
+            );
             // Measured one after the other, an A without order says against it that B's is more than chance.
-            assert_eq!(row.is_autocorrelation_shown, order == Order::InTurns || a == SAME, "{order:?}: {row:?}");
+            assert_eq!(row.is_autocorrelation_shown, order == RunOrder::InTurns || a == SAME, "{order:?}: {row:?}");
             assert!(row.shift.is_some_and(|shift| shift.high < 0.52), "{order:?}: {row:?}");
         }
         // All of B is above all of A, but by less than B rises.
         let row = found(&SAME, &rising(1_003_000, 1_000), order);
-        assert_eq!(row.finding, Finding::Dependent, "{order:?}: {row:?}");
+        assert_eq!(row.finding, ComparisonFinding::Dependent, "{order:?}: {row:?}");
     }
     // What passes nothing any more has no ratio.
-    assert_eq!(found(&rising(500_000, 1_000), &[0; 8], Order::AFirst).finding, Finding::Worse);
+    assert_eq!(found(&rising(500_000, 1_000), &[0; 8], RunOrder::AFirst).finding, ComparisonFinding::Worse);
 }
 
 #[test]
@@ -82,10 +86,13 @@ fn what_the_repetitions_wander_counts_beyond_the_tolerance() {
     let tests = [test_of("t", &[84], 8)];
     let (a, b) = (rates("t", 84, &SAME), rates("t", 84, &rising(1_050_000, 1_000)));
     let finding = |tolerance| {
-        let compared = compare(&side(Which::A, &tests, &a), &side(Which::B, &tests, &b), tolerance, Order::AFirst);
+        let compared = compare(&side(Which::A, &tests, &a), &side(Which::B, &tests, &b), tolerance, RunOrder::AFirst);
         compared.expect("a test in common").rows().next().expect("a row").finding
     };
-    assert_eq!([0.01, 0.04, 0.045].map(finding), [Finding::Better, Finding::Better, Finding::Dependent]);
+    assert_eq!(
+        [0.01, 0.04, 0.045].map(finding),
+        [ComparisonFinding::Better, ComparisonFinding::Better, ComparisonFinding::Dependent]
+    );
 }
 
 #[test]
@@ -97,8 +104,12 @@ fn the_doubt_of_one_row_makes_no_other_dependent() {
     let b = [rates("t", 84, &rising(1_003_000, 1_000)), rates("t", 128, &apart[1])].concat();
     for order in ORDERS {
         let compared = compare(&side(Which::A, &tests, &a), &side(Which::B, &tests, &b), 0.0, order).expect("a test in common");
-        let rows: Vec<&Row> = compared.rows().collect();
-        assert_eq!([rows[0], rows[1]].map(|row| row.finding), [Finding::Dependent, Finding::NoDifferenceShown], "{order:?}");
+        let rows: Vec<&ComparisonRow> = compared.rows().collect();
+        assert_eq!(
+            [rows[0], rows[1]].map(|row| row.finding),
+            [ComparisonFinding::Dependent, ComparisonFinding::NoDifferenceShown],
+            "{order:?}"
+        );
         assert_eq!(rows[1].autocorrelation, None, "{order:?}");
         assert!((0.05..0.08).contains(&rows[1].p_value), "{order:?}: alone it would be shown: {:?}", rows[1]);
     }
@@ -112,21 +123,22 @@ fn pairs_of_repetitions_that_took_turns_are_of_the_same_number() {
     let (mut a, b) = (rates("t", 84, &both), rates("t", 84, &both));
     a[2..3].clone_from_slice(&limited(vec![Outcome { repetition: 3, ..rates("t", 84, &[0]).remove(0) }], Limit::Tester));
     let compared =
-        compare(&side(Which::A, &tests, &a), &side(Which::B, &tests, &b), 0.0, Order::InTurns).expect("a test in common");
+        compare(&side(Which::A, &tests, &a), &side(Which::B, &tests, &b), 0.0, RunOrder::InTurns).expect("a test in common");
     let row = compared.rows().next().expect("a row");
     assert_eq!((row.a.n, row.b.n, row.autocorrelation), (8, 9, None));
-    assert_eq!(row.finding, Finding::NoDifferenceShown);
+    assert_eq!(row.finding, ComparisonFinding::NoDifferenceShown);
 }
 
 #[test]
 fn of_many_repetitions_an_autocorrelation_that_chance_may_make_is_told_as_such() {
     let mut random = SplitMix64::new(27);
-    let mut of = |phi| found(&chain(&mut random, phi, 1e6, 20), &chain(&mut random, phi, 1.007e6, 20), Order::AFirst);
-    let mut dependent = |phi| -> Vec<Row> {
+    let mut of = |phi| found(&chain(&mut random, phi, 1e6, 20), &chain(&mut random, phi, 1.007e6, 20), RunOrder::AFirst);
+    let mut dependent = |phi| -> Vec<ComparisonRow> {
         let rows = (0..RUNS).map(|_| of(phi));
-        rows.filter(|row| row.finding == Finding::Dependent).collect()
+        rows.filter(|row| row.finding == ComparisonFinding::Dependent).collect()
     };
-    let share = |rows: &[Row]| rows.iter().filter(|row| row.is_autocorrelation_shown).count() as f64 / rows.len() as f64;
+    let share =
+        |rows: &[ComparisonRow]| rows.iter().filter(|row| row.is_autocorrelation_shown).count() as f64 / rows.len() as f64;
     let (independent, following) = (dependent(0.0), dependent(0.6));
     assert!(share(&independent) < 0.2 && share(&following) > 0.7, "{} {}", share(&independent), share(&following));
     assert!(independent.len() > 20 && independent.iter().all(|row| row.autocorrelation.is_some_and(|found| found > 0.0)));
@@ -152,10 +164,10 @@ fn drifting(random: &mut SplitMix64, noise: f64, n: usize) -> [Vec<u64>; 2] {
 #[test]
 fn a_drift_of_the_machine_is_no_difference_between_equal_devices() {
     for (n, noise) in [(7, 0.0), (7, 0.0005), (7, 0.001), (20, 0.0005), (20, 0.002), (20, 0.005)] {
-        for order in [Order::AFirst, Order::BFirst] {
+        for order in [RunOrder::AFirst, RunOrder::BFirst] {
             let mut draw = |random: &mut SplitMix64| {
                 let [first, second] = drifting(random, noise, n);
-                if order == Order::AFirst { [first, second] } else { [second, first] }
+                if order == RunOrder::AFirst { [first, second] } else { [second, first] }
             };
             let different = called_different(23, order, &mut draw);
             assert!(different <= 5.0, "{order:?}, {noise}, n = {n}: {different} %");
@@ -166,11 +178,11 @@ fn a_drift_of_the_machine_is_no_difference_between_equal_devices() {
 #[test]
 fn what_is_not_shown_for_a_drift_says_so() {
     let [a, b] = drifting(&mut SplitMix64::new(24), 0.0005, 20);
-    let row = found(&a, &b, Order::AFirst);
-    assert_eq!((row.finding, row.finding.verdict()), (Finding::Drifting, Verdict::Inconclusive));
+    let row = found(&a, &b, RunOrder::AFirst);
+    assert_eq!((row.finding, row.finding.verdict()), (ComparisonFinding::Drifting, Gate::Inconclusive));
     assert!((-0.05..-0.03).contains(&row.drift.expect("a drift")), "{row:?}");
-    let row = found(&a, &b, Order::BFirst);
-    assert_ne!(row.finding, Finding::Drifting, "a machine that slows down does not make the first slower");
+    let row = found(&a, &b, RunOrder::BFirst);
+    assert_ne!(row.finding, ComparisonFinding::Drifting, "a machine that slows down does not make the first slower");
 }
 
 #[test]
@@ -178,19 +190,19 @@ fn a_drift_explains_no_difference_that_is_larger_or_of_devices_that_took_turns()
     let mut random = SplitMix64::new(25);
     let [a, b] = drifting(&mut random, 0.0005, 20);
     let half: Vec<u64> = b.iter().map(|rate| rate / 2).collect();
-    assert_eq!(found(&a, &half, Order::AFirst).finding, Finding::Worse);
+    assert_eq!(found(&a, &half, RunOrder::AFirst).finding, ComparisonFinding::Worse);
     // Both slow down by 2 %, and B is 2 % slower throughout.
     let slower: Vec<u64> = drifting(&mut random, 0.0005, 20)[0].iter().map(|rate| rate / 50 * 49).collect();
-    let row = found(&a, &slower, Order::InTurns);
-    assert_eq!((row.finding, row.drift), (Finding::Worse, None));
+    let row = found(&a, &slower, RunOrder::InTurns);
+    assert_eq!((row.finding, row.drift), (ComparisonFinding::Worse, None));
 }
 
 #[test]
 fn what_is_not_shown_for_repetitions_that_follow_each_other_says_so() {
     let mut random = SplitMix64::new(26);
-    let of = |random: &mut SplitMix64| found(&chain(random, 0.8, 1e6, 20), &chain(random, 0.8, 1e6, 20), Order::AFirst);
-    let rows: Vec<Row> = (0..200).map(|_| of(&mut random)).collect();
-    let dependent = rows.iter().filter(|row| row.finding == Finding::Dependent).count();
+    let of = |random: &mut SplitMix64| found(&chain(random, 0.8, 1e6, 20), &chain(random, 0.8, 1e6, 20), RunOrder::AFirst);
+    let rows: Vec<ComparisonRow> = (0..200).map(|_| of(&mut random)).collect();
+    let dependent = rows.iter().filter(|row| row.finding == ComparisonFinding::Dependent).count();
     assert!(dependent > 20, "{dependent} of 200");
-    assert!(rows.iter().filter(|row| row.finding == Finding::Dependent).all(|row| row.autocorrelation.is_some()));
+    assert!(rows.iter().filter(|row| row.finding == ComparisonFinding::Dependent).all(|row| row.autocorrelation.is_some()));
 }

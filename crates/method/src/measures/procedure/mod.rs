@@ -16,7 +16,7 @@ use crate::search::{Bracket, Start, new_search, start_for};
 use crate::terms::{FrameRate, FrameSize, LossRatio};
 use crate::throughput::LoadSource;
 use crate::trial::{TrialResult, TrialSpec, Verdict};
-use single::Read;
+use single::TrialReader;
 use staged::{SpecMapper, Staged};
 
 /// One repetition of a measurement.
@@ -123,7 +123,7 @@ impl ProcedureContext<'_> {
         &self,
         load: Load,
         spec: impl Fn(FrameRate) -> TrialSpec + 'static,
-        read: Read,
+        read: TrialReader,
     ) -> Box<dyn Procedure> {
         let (conditions, tries) = (self.conditions(), self.tries());
         self.at_load(load, Box::new(move |rate| Box::new(Single::new(conditions.apply(spec(rate)), tries, read))))

@@ -6,7 +6,7 @@ use crate::measures::Value;
 use crate::trial::{TrialResult, TrialSpec, Verdict};
 
 /// The function that reads one trial: it returns whether the tester was fit, and the values that hold.
-pub(in crate::measures) type Read = fn(&TrialResult) -> Reading;
+pub(in crate::measures) type TrialReader = fn(&TrialResult) -> Reading;
 
 /// One valid trial, or the admission that the tester could not make one. A trial that gives some of its values only is kept until one
 /// gives all of them.
@@ -14,13 +14,13 @@ pub(in crate::measures) type Read = fn(&TrialResult) -> Reading;
 pub(in crate::measures) struct Single {
     spec: TrialSpec,
     tries_left: u32,
-    read: Read,
+    read: TrialReader,
     values: Vec<Value>,
 }
 
 impl Single {
     /// Returns a procedure of at most `tries` trials of `spec`, until one gives all of its values.
-    pub(in crate::measures) fn new(spec: TrialSpec, tries: u32, read: Read) -> Self {
+    pub(in crate::measures) fn new(spec: TrialSpec, tries: u32, read: TrialReader) -> Self {
         Self { spec, tries_left: tries.max(1), read, values: Vec::new() }
     }
 }

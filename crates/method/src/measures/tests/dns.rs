@@ -4,7 +4,7 @@ use super::*;
 use crate::terms::FrameRate;
 
 fn of_names(cached: u8) -> Plan {
-    plan(Measure::Dns(Dns { cached, ..Dns::required(DnsRole::Dns64) }))
+    plan(Measure::Dns(DnsTest { cached, ..DnsTest::required(DnsRole::Dns64) }))
 }
 
 fn server(certified: u64, cached: u8, forgotten: u64) -> SimulatedDut {

@@ -31,7 +31,7 @@ fn one_trial_at_the_rate_of_all_clients_is_all_there_is() {
     let (specs, outcome) = outcome(3, relay());
     assert_eq!(specs, [TrialSpec::response(FrameRate(45_000), SECOND / 5)]);
     assert!(outcome.brackets.is_empty());
-    let plan = Plan { tests: vec![Test { traffic: Traffic::RFC_4814, ..of(1).tests[0].clone() }], ..of(1) };
+    let plan = Plan { tests: vec![Test { traffic: TrafficSettings::RFC_4814, ..of(1).tests[0].clone() }], ..of(1) };
     let (specs, _) = repeat(&plan, &[], &mut relay());
     assert_eq!(specs[0].rate, FrameRate(15_000), "a device without subscribers has one client");
 }

@@ -3,7 +3,7 @@
 use super::{TEST, queries, test_cells};
 use crate::digest::{Asked, Digest, PointDigest};
 use crate::table::Table;
-use sixbench_method::plan::Dns;
+use sixbench_method::plan::DnsTest;
 use sixbench_method::trial::dns::Answers;
 
 /// A column: its name and the count behind it.
@@ -81,7 +81,7 @@ struct Deciding<'a> {
 
 fn deciding<'a>(digest: &Digest<'a>) -> Vec<Deciding<'a>> {
     let goal = digest.goal();
-    let of = |(point, dns): (&PointDigest<'a>, &Dns)| {
+    let of = |(point, dns): (&PointDigest<'a>, &DnsTest)| {
         let test = test_cells(digest, point, dns);
         let trials = [("passed", point.all_answered(goal)), ("failed", point.not_all_answered(goal))];
         trials.into_iter().filter_map(move |(verdict, asked)| Some(Deciding { test: test.clone(), verdict, asked: asked? }))

@@ -11,7 +11,7 @@ use super::throughput::limit_words;
 use crate::digest::{Digest, PointDigest};
 use crate::table::Table;
 use crate::words::{grouped, seconds};
-use sixbench_method::plan::{Dns, DnsRole};
+use sixbench_method::plan::{DnsRole, DnsTest};
 
 /// Returns the tables of results.
 pub(crate) fn results(digest: &Digest) -> Vec<Table> {
@@ -33,7 +33,7 @@ pub(crate) fn trials(digest: &Digest) -> Vec<Table> {
 /// The columns that say which test a row is of, and their cells: each server's percentages tell its tests apart.
 const TEST: [&str; 3] = ["Test", "#Cached", "#AAAA"];
 
-fn test_cells(digest: &Digest, point: &PointDigest, dns: &Dns) -> [String; 3] {
+fn test_cells(digest: &Digest, point: &PointDigest, dns: &DnsTest) -> [String; 3] {
     let cached = if dns.role.has_cache() { percent(dns.cached) } else { "–".to_owned() };
     [digest.server(point.test), cached, percent(dns.with_aaaa)]
 }
@@ -78,7 +78,7 @@ fn found(digest: &Digest) -> Table {
     }
 }
 
-fn found_row(digest: &Digest, point: &PointDigest, dns: &Dns) -> Vec<String> {
+fn found_row(digest: &Digest, point: &PointDigest, dns: &DnsTest) -> Vec<String> {
     let mut row = test_cells(digest, point, dns).to_vec();
     row.push(digest.dut_title(point.test).to_owned());
     row.extend(match point.headline() {

@@ -4,7 +4,7 @@ use super::{TEST, or_dash, queries, test_cells};
 use crate::digest::{Asked, Digest, PointDigest};
 use crate::table::Table;
 use crate::words::{percent, three_digits, with_decimals};
-use sixbench_method::plan::Dns;
+use sixbench_method::plan::DnsTest;
 use sixbench_method::trial::dns::AuthorityCounts;
 
 /// Caching as it was meant and as it was. Of servers that answer from a zone there is nothing to say.
@@ -25,7 +25,7 @@ pub(super) fn caching(digest: &Digest) -> Table {
     )
 }
 
-fn caching_row(digest: &Digest, point: &PointDigest, dns: &Dns, asked: &Asked) -> Option<Vec<String>> {
+fn caching_row(digest: &Digest, point: &PointDigest, dns: &DnsTest, asked: &Asked) -> Option<Vec<String>> {
     let (answers, cache) = (&asked.dns.answers, &asked.dns.cache);
     if !dns.role.has_cache() {
         return None;
@@ -75,6 +75,6 @@ fn authority_cells(asked: &Asked, counts: &AuthorityCounts) -> Vec<String> {
     row
 }
 
-fn trials<'d, 'a>(digest: &'d Digest<'a>) -> impl Iterator<Item = (&'d PointDigest<'a>, &'a Dns, Asked<'a>)> {
+fn trials<'d, 'a>(digest: &'d Digest<'a>) -> impl Iterator<Item = (&'d PointDigest<'a>, &'a DnsTest, Asked<'a>)> {
     digest.dns_points().filter_map(|(point, dns)| Some((point, dns, point.all_answered(digest.goal())?)))
 }

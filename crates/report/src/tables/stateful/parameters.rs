@@ -3,7 +3,7 @@
 use crate::digest::{Digest, PointDigest, phase_1_rate};
 use crate::table::Table;
 use crate::words::{seconds, three_digits, title, whole};
-use sixbench_method::plan::{AddressPart, Order, Ports, Range, Stateful, Test};
+use sixbench_method::plan::{AddressPart, Ports, Stateful, Test, ValueOrder, ValueRange};
 use sixbench_method::terms::Direction;
 
 /// One row for each stateful test.
@@ -102,7 +102,7 @@ fn delay(test: &Test, stateful: &Stateful) -> String {
     }
 }
 
-fn range(range: &Range) -> String {
+fn range(range: &ValueRange) -> String {
     match range.count() {
         1 => range.first.to_string(),
         _ => format!("{}–{}", range.first, range.last),
@@ -113,12 +113,12 @@ fn addresses(part: Option<AddressPart>) -> String {
     part.filter(|part| part.range.count() > 1).map_or("one".to_owned(), |part| range(&part.range))
 }
 
-fn order(order: Order) -> String {
+fn order(order: ValueOrder) -> String {
     match order {
-        Order::Fixed => "fixed",
-        Order::Increasing => "increasing",
-        Order::Decreasing => "decreasing",
-        Order::Pseudorandom => "pseudorandom",
+        ValueOrder::Fixed => "fixed",
+        ValueOrder::Increasing => "increasing",
+        ValueOrder::Decreasing => "decreasing",
+        ValueOrder::Pseudorandom => "pseudorandom",
     }
     .to_owned()
 }

@@ -15,9 +15,9 @@ impl Sample {
     pub(crate) fn of_dns_servers() -> Self {
         let mut tests: Vec<Test> =
             [("unbound", "Unbound"), ("bind", "BIND")].iter().flat_map(|(dut, title)| grid(dut, title)).collect();
-        let forgetful = Dns { cached: 100, ..Dns::required(DnsRole::Dns64) };
+        let forgetful = DnsTest { cached: 100, ..DnsTest::required(DnsRole::Dns64) };
         tests.push(of("forgets", "PowerDNS, small cache", "pdns", forgetful));
-        let zone = Dns::required(DnsRole::Authority);
+        let zone = DnsTest::required(DnsRole::Authority);
         tests.extend([of("nsd", "NSD", "nsd", zone.clone()), of("knot", "Knot DNS", "knot", zone)]);
         let mut plan = Plan { name: "dns64".to_owned(), tests, ..plan() };
         plan.search.maximum = FrameRate(200_000);
@@ -58,7 +58,7 @@ fn facts(name: &str, title: &str) -> (String, DutFacts) {
     (name.to_owned(), facts)
 }
 
-fn of(name: &str, title: &str, dut: &str, dns: Dns) -> Test {
+fn of(name: &str, title: &str, dut: &str, dns: DnsTest) -> Test {
     let (frame_sizes, directions) = (vec![FrameSize::MINIMUM], Directions::Forward);
     Test { measure: Measure::Dns(dns), frame_sizes, directions, ..test(name, title, dut) }
 }
@@ -66,7 +66,7 @@ fn of(name: &str, title: &str, dut: &str, dns: Dns) -> Test {
 /// As the plan file's two lists become tests.
 fn grid(dut: &str, title: &str) -> Vec<Test> {
     let step = |with_aaaa: u8, cached: u8| {
-        let dns = Dns { cached, with_aaaa, ..Dns::required(DnsRole::Dns64) };
+        let dns = DnsTest { cached, with_aaaa, ..DnsTest::required(DnsRole::Dns64) };
         let series = Series { name: format!("{dut}.aaaa{with_aaaa}"), by: SeriesBy::Cached, at: f64::from(cached) };
         let name = format!("{}.cached{cached}", series.name);
         let title = format!("{title}, {with_aaaa} % with AAAA, {cached} % cached");
@@ -77,7 +77,7 @@ fn grid(dut: &str, title: &str) -> Vec<Test> {
 
 /// A server: what a query costs it, and what its cache is worth.
 struct Server {
-    dns: Dns,
+    dns: DnsTest,
     capacity: u64,
     forgets: bool,
     repetition: u32,

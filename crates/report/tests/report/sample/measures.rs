@@ -115,21 +115,21 @@ fn step(name: &str, by: SeriesBy, at: u32, title: &str) -> Test {
 }
 
 fn flows(n: u32) -> Test {
-    let traffic = Traffic { flows: Some(Flows { count: n, step_ns: 0 }), ..Traffic::RFC_4814 };
+    let traffic = TrafficSettings { flows: Some(Flows { count: n, step_ns: 0 }), ..TrafficSettings::RFC_4814 };
     Test { traffic, ..step("flows", SeriesBy::Flows, n, "Jool, flows") }
 }
 
 fn flows_latency(n: u32) -> Test {
     let load = Load::Rate(FrameRate(30_000));
     let measure = Measure::Latency(Latency { load, duration_ns: 3 * SECOND, tag_after_ns: SECOND, tagged: 1000 });
-    let traffic = Traffic { flows: Some(Flows { count: n, step_ns: SECOND / 10 }), ..Traffic::RFC_4814 };
+    let traffic = TrafficSettings { flows: Some(Flows { count: n, step_ns: SECOND / 10 }), ..TrafficSettings::RFC_4814 };
     Test { measure, traffic, ..step("latency-flows", SeriesBy::Flows, n, "Jool, latency, flows") }
 }
 
 fn flows_loss(n: u32) -> Test {
     let rates = [480_000, 320_000, 160_000].map(FrameRate).to_vec();
     let measure = Measure::FrameLossRate(LossScan { rates, until_lossless: false });
-    let traffic = Traffic { flows: Some(Flows { count: n, step_ns: 0 }), ..Traffic::RFC_4814 };
+    let traffic = TrafficSettings { flows: Some(Flows { count: n, step_ns: 0 }), ..TrafficSettings::RFC_4814 };
     Test { measure, traffic, frame_sizes: vec![FrameSize(84)], ..step("loss-flows", SeriesBy::Flows, n, "Jool, loss, flows") }
 }
 

@@ -246,7 +246,7 @@ pub(super) fn test(name: &str, title: &str, dut: &str) -> Test {
         frame_sizes: vec![FrameSize(84), FrameSize(1518)],
         directions: Directions::Both,
         foreground: Share::ALL,
-        traffic: Traffic::RFC_4814,
+        traffic: TrafficSettings::RFC_4814,
         stateful: None,
         repetitions: Repetition::Fixed(3),
         frame_timeout_ns: None,

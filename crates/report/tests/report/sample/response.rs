@@ -21,7 +21,7 @@ impl Sample {
             payloads.iter().flat_map(|&(name, payload)| (1..=10).map(move |n| clients(name, payload, n))).collect();
         let unseen =
             Test { series: None, name: "plain".to_owned(), dut: "unseen".to_owned(), ..clients("plain", Payload::Udp, 1) };
-        tests.push(Test { traffic: Traffic::RFC_4814, ..unseen });
+        tests.push(Test { traffic: TrafficSettings::RFC_4814, ..unseen });
         let plan = Plan { name: "clients".to_owned(), link_rate: None, tests, ..plan() };
         let mut sample = Self { plan, ..Self::empty().ended(Some(Ending::Complete)) };
         for test in sample.plan.tests.clone() {
@@ -57,7 +57,7 @@ fn clients(name: &str, payload: Payload, count: u32) -> Test {
     Test {
         measure,
         frame_sizes: vec![FrameSize(118)],
-        traffic: Traffic { payload, subscribers: Some(count), ..Traffic::RFC_4814 },
+        traffic: TrafficSettings { payload, subscribers: Some(count), ..TrafficSettings::RFC_4814 },
         series: Some(Series { name: name.to_owned(), by: SeriesBy::Subscribers, at: count.into() }),
         ..test(&format!("{name}.subscribers{count}"), &format!("{name}, {count} subscribers"), "jool-siit")
     }

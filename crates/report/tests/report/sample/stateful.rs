@@ -55,10 +55,10 @@ fn dut(name: &str, title: &str) -> (String, DutFacts) {
 fn two_phases(name: &str, title: &str, dut: &str, measure: Measure, connections: u64) -> Test {
     let stateful = Stateful { table_size: None, ..Stateful::new(connections, FrameRate(50_000), SECOND / 2) };
     let ports = Ports {
-        source: Range { first: 10_000, last: 49_999, order: Order::Pseudorandom },
-        destination: Range { first: 80, last: 179, order: Order::Pseudorandom },
+        source: ValueRange { first: 10_000, last: 49_999, order: ValueOrder::Pseudorandom },
+        destination: ValueRange { first: 80, last: 179, order: ValueOrder::Pseudorandom },
     };
-    let traffic = Traffic { forward_ports: ports, ..Traffic::RFC_4814 };
+    let traffic = TrafficSettings { forward_ports: ports, ..TrafficSettings::RFC_4814 };
     Test { measure, traffic, stateful: Some(stateful), frame_sizes: vec![FrameSize(84)], ..test(name, title, dut) }
 }
 
@@ -87,12 +87,12 @@ fn of_phase_2() -> Vec<Test> {
     let hasty = two_phases("hasty", "nftables, R too high", "nft-nat44", Measure::Throughput, 100_000);
     let hasty = Test { stateful: hasty.stateful.map(|s| Stateful { rate: FrameRate(380_000), ..s }), ..hasty };
     let part = |first, last| {
-        let range = Range { first, last, order: Order::Pseudorandom };
+        let range = ValueRange { first, last, order: ValueOrder::Pseudorandom };
         Some(AddressPart { range, ipv4_offset: AddressPart::IPV4_OFFSET, ipv6_offset: AddressPart::IPV6_OFFSET })
     };
     let mut pdv = two_phases("pdv", "nftables, PDV", "nft-nat44", Measure::Pdv(pdv), 100_000);
     (pdv.traffic.left_addresses, pdv.traffic.right_addresses) = (part(2, 1001), part(2, 11));
-    pdv.stateful.iter_mut().for_each(|s| s.responder = Order::Increasing);
+    pdv.stateful.iter_mut().for_each(|s| s.responder = ValueOrder::Increasing);
     vec![two_phases("through", "nftables, phase 2", "nft-nat44", Measure::Throughput, 100_000), hasty, pdv]
 }
 
