@@ -16,7 +16,8 @@ pub(crate) fn import(arguments: &args::Import) -> Result<Exit, Failed> {
     let name = arguments.file.display().to_string();
     let source =
         std::fs::read_to_string(&arguments.file).map_err(|error| Failed::usage(format!("cannot read {name}: {error}")))?;
-    let imported = translate(&name, &source, &arguments.options).map_err(|mistakes| refused(&name, &source, &mistakes))?;
+    let imported =
+        translate(&name, &source, &arguments.siitperf.options()).map_err(|mistakes| refused(&name, &source, &mistakes))?;
     let recipes = arguments.output.join("recipes");
     let (recipe, plan) = (recipes.join("siitperf.toml"), arguments.output.join("plan.toml"));
     // A plan that cannot be run must not be handed out: all is read before anything is written.

@@ -16,7 +16,7 @@ mod syntax;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use options::Options;
+pub(crate) use options::{Options, Phase1, foreground, phase_1};
 
 use device::Device;
 use setting::Reader;
