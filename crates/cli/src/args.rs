@@ -1,12 +1,12 @@
 //! The command line.
 
 use crate::exit;
-use crate::import;
 use clap::{Args, Parser, Subcommand};
 use sixbench_engine::dns::names::Domain;
 use sixbench_method::plan::{Names, Payload, Profile};
 use sixbench_method::terms::{Directions, FrameRate, FrameSize, Share};
 use sixbench_plan::units;
+use sixbench_siitperf_import as import;
 use sixbench_wire::Prefix6052;
 use std::net::{IpAddr, SocketAddr};
 use std::num::{NonZeroU32, NonZeroUsize};

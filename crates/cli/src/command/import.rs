@@ -3,12 +3,12 @@
 use crate::args;
 use crate::command::{parse_plan, refused};
 use crate::exit::{Exit, Failed};
-use crate::import::import as translate;
 use crate::output::{self, tell};
 use anyhow::Context;
 use sixbench_method::isolation::Isolation;
 use sixbench_runner::owner;
 use sixbench_runner::store::make_directory;
+use sixbench_siitperf_import::import as translate;
 use std::path::Path;
 
 /// Writes the equivalent plan and recipe, and tells what has no counterpart.
