@@ -5,7 +5,6 @@
 mod args;
 mod command;
 mod exit;
-mod import;
 mod output;
 mod view;
 

@@ -19,6 +19,7 @@ mod state;
 pub mod stop;
 pub mod store;
 mod tester;
+mod with;
 
 #[cfg(test)]
 mod dns_tests;
@@ -43,3 +44,4 @@ pub use origin::label;
 pub use ports::{OpenError, Opened, open as open_port};
 pub use session::{Session, Site, Wanted, add_faults_of_the_machine};
 pub use tester::TrialError;
+pub use with::perform_with;

@@ -3,12 +3,12 @@
 use crate::args;
 use crate::command::{parse_plan, refused};
 use crate::exit::{Exit, Failed};
-use crate::import::import as translate;
 use crate::output::{self, tell};
 use anyhow::Context;
 use sixbench_method::isolation::Isolation;
 use sixbench_runner::owner;
 use sixbench_runner::store::make_directory;
+use sixbench_siitperf_import::import as translate;
 use std::path::Path;
 
 /// Writes the equivalent plan and recipe, and tells what has no counterpart.
@@ -16,7 +16,8 @@ pub(crate) fn import(arguments: &args::Import) -> Result<Exit, Failed> {
     let name = arguments.file.display().to_string();
     let source =
         std::fs::read_to_string(&arguments.file).map_err(|error| Failed::usage(format!("cannot read {name}: {error}")))?;
-    let imported = translate(&name, &source, &arguments.options).map_err(|mistakes| refused(&name, &source, &mistakes))?;
+    let imported =
+        translate(&name, &source, &arguments.siitperf.options()).map_err(|mistakes| refused(&name, &source, &mistakes))?;
     let recipes = arguments.output.join("recipes");
     let (recipe, plan) = (recipes.join("siitperf.toml"), arguments.output.join("plan.toml"));
     // A plan that cannot be run must not be handed out: all is read before anything is written.

@@ -32,7 +32,7 @@ repetitions = 1
 "#;
 
 /// The configuration file of siitperf, as its own example has it.
-pub(crate) const SIITPERF: &str = include_str!("siitperf.conf");
+pub(crate) const SIITPERF: &str = include_str!("../../../siitperf-import/tests/siitperf.conf");
 
 /// Returns the recipe of a router without any set-up, with these lines of TOML at its end.
 pub(crate) fn router(name: &str, title: &str, more: &str) -> String {

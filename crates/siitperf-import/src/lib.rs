@@ -1,5 +1,6 @@
-//! `sixbench import`: what a siitperf configuration says, as a plan and a recipe. Text in, text out: nothing here opens a file,
+//! What a siitperf configuration says, as a plan and a recipe. Text in, text out: nothing here opens a file,
 //! and nothing is sent. A key without counterpart becomes a note, a mistake an error at its line, and all of them are told at once.
+#![forbid(unsafe_code)]
 
 mod checks;
 mod device;
@@ -16,7 +17,7 @@ mod syntax;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use options::Options;
+pub use options::{Options, Phase1, foreground, phase_1};
 
 use device::Device;
 use setting::Reader;
@@ -25,22 +26,22 @@ use sixbench_plan::Diagnostic;
 
 /// The plan and recipe made of a configuration.
 #[derive(Clone, Debug)]
-pub(crate) struct Imported {
+pub struct Imported {
     /// The text of `plan.toml`.
-    pub(crate) plan: String,
+    pub plan: String,
     /// The text of `recipes/siitperf.toml`, beside the plan.
-    pub(crate) recipe: String,
+    pub recipe: String,
     /// The settings that were not taken over as they stood, in the order of the file.
-    pub(crate) notes: Vec<Note>,
+    pub notes: Vec<Note>,
 }
 
 /// A note on a key that has no counterpart, or was wrong without doing harm.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Note {
+pub struct Note {
     /// The line it is about, from 1; 0: about the file as a whole.
-    pub(crate) line: usize,
+    pub line: usize,
     /// The note, one sentence.
-    pub(crate) text: String,
+    pub text: String,
 }
 
 /// The mistakes and notes found so far.
@@ -61,7 +62,10 @@ impl Findings {
 }
 
 /// Reads the siitperf configuration `source`. `path` is its name for people, `options` what siitperf is told on its command line.
-pub(crate) fn import(path: &str, source: &str, options: &Options) -> Result<Imported, Vec<Diagnostic>> {
+///
+/// # Errors
+/// All mistakes of the file, each with its place.
+pub fn import(path: &str, source: &str, options: &Options) -> Result<Imported, Vec<Diagnostic>> {
     let mut findings = Findings::default();
     let entries = syntax::read(source, &siitperf::keys(), &mut findings);
     let config = Config::read(&mut Reader::new(&entries, source.trim_end().len(), &mut findings));

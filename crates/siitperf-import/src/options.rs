@@ -1,29 +1,22 @@
 //! What siitperf takes on its command line and in its scripts instead of its configuration file.
 
 use sixbench_method::terms::{FrameSize, Share};
-use sixbench_plan::units;
 
 /// What siitperf takes on its command line.
-#[derive(Clone, Debug, Default, clap::Args)]
-pub(crate) struct Options {
-    /// Frame sizes, octets of the IPv6 frame with FCS [default: 84,128,256,512,768,1024,1280,1518]
-    #[arg(long = "sizes", value_name = "SIZES", value_delimiter = ',', value_parser = units::frame_size)]
-    pub(crate) frame_sizes: Vec<FrameSize>,
-    /// Time of sending, e.g. 60s [default: the profile's]
-    #[arg(long = "duration", value_name = "TIME", value_parser = units::duration_ns)]
-    pub(crate) duration_ns: Option<u64>,
-    /// siitperf's global timeout: the longest wait for frames after sending, e.g. 2s [default: the profile's]
-    #[arg(long = "timeout", value_name = "TIME", value_parser = units::duration_ns)]
-    pub(crate) timeout_ns: Option<u64>,
-    /// siitperf's m and n: m of every n frames are foreground, e.g. 9/10 [default: all of them]
-    #[arg(long, value_name = "M/N", value_parser = foreground)]
-    pub(crate) foreground: Option<Share>,
-    /// siitperf-pdv's frame timeout, e.g. 10ms: adds a throughput test in which a later frame is lost
-    #[arg(long = "frame-timeout", value_name = "TIME", value_parser = units::duration_ns)]
-    pub(crate) frame_timeout_ns: Option<u64>,
-    /// siitperf's parameters of phase 1 of stateful tests
-    #[arg(long = "phase-1", value_name = "N,M,R,T,D", value_parser = phase_1)]
-    pub(crate) phase_1: Option<Phase1>,
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Frame sizes; none: those of the plan.
+    pub frame_sizes: Vec<FrameSize>,
+    /// The time of sending, nanoseconds; `None`: that of the profile.
+    pub duration_ns: Option<u64>,
+    /// siitperf's global timeout, the longest wait for frames after sending, nanoseconds; `None`: that of the profile.
+    pub timeout_ns: Option<u64>,
+    /// siitperf's m and n: m of every n frames are foreground; `None`: all of them.
+    pub foreground: Option<Share>,
+    /// siitperf-pdv's frame timeout, nanoseconds: it adds a throughput test in which a later frame is lost.
+    pub frame_timeout_ns: Option<u64>,
+    /// siitperf's parameters of phase 1 of stateful tests.
+    pub phase_1: Option<Phase1>,
 }
 
 impl Options {
@@ -40,21 +33,24 @@ impl Options {
 
 /// Phase 1 of RFC 9693, in siitperf's units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Phase1 {
+pub struct Phase1 {
     /// N: frames to send.
-    pub(crate) frames: u32,
+    pub frames: u32,
     /// M: entries of the Responder's state table.
-    pub(crate) state_table: u32,
+    pub state_table: u32,
     /// R: frames per second.
-    pub(crate) rate: u32,
+    pub rate: u32,
     /// T: the timeout, milliseconds.
-    pub(crate) timeout_ms: u32,
+    pub timeout_ms: u32,
     /// D: from the start of phase 1 to that of phase 2, milliseconds.
-    pub(crate) delay_ms: u32,
+    pub delay_ms: u32,
 }
 
-/// `9/10`: m of n.
-fn foreground(text: &str) -> Result<Share, String> {
+/// Reads the share of foreground frames, m of n: `9/10`.
+///
+/// # Errors
+/// The text is no such share; the error says what was expected.
+pub fn foreground(text: &str) -> Result<Share, String> {
     let wrong = || format!("expected m/n such as 9/10, m not above n, not `{text}`");
     let (m, n) = text.split_once('/').ok_or_else(wrong)?;
     let number = |text: &str| text.trim().parse::<u32>().map_err(|_| wrong());
@@ -62,8 +58,11 @@ fn foreground(text: &str) -> Result<Share, String> {
     if share.of == 0 || share.foreground > share.of { Err(wrong()) } else { Ok(share) }
 }
 
-/// `N,M,R,T,D`, each in the limits siitperf has for it.
-fn phase_1(text: &str) -> Result<Phase1, String> {
+/// Reads the parameters of phase 1, `N,M,R,T,D`, each in the limits siitperf has for it.
+///
+/// # Errors
+/// The text is no five numbers, or one of them is out of its limits.
+pub fn phase_1(text: &str) -> Result<Phase1, String> {
     let wrong = || format!("expected the five numbers N,M,R,T,D such as 4000000,4000000,8000000,500,1500, not `{text}`");
     let numbers: Vec<u32> = text.split(',').map(|n| n.trim().parse()).collect::<Result<_, _>>().map_err(|_| wrong())?;
     let [frames, state_table, rate, timeout_ms, delay_ms] = numbers[..] else { return Err(wrong()) };

@@ -1,0 +1,66 @@
+//! A plan measured by whatever can perform a trial, without a testbed and without a results directory: a simulated device, or a tester of
+//! another make.
+
+use sixbench_method::event::Event;
+use sixbench_method::plan::{Plan, Point, Test};
+use sixbench_method::record::{FORMAT, TrialRecord};
+use sixbench_method::replay::{self, Resumed};
+use sixbench_method::trial::Measurer;
+
+/// Makes all measurements of a plan with `measurer`, in the order of the plan; what is made at the throughput follows the searches for it.
+/// `listener` hears each event. Nobody waits between trials. Returns the records of all trials, in the order in which they were made.
+///
+/// # Errors
+/// The measurer could not perform a trial.
+pub fn perform_with<M: Measurer>(
+    plan: &Plan,
+    measurer: &mut M,
+    listener: &mut dyn FnMut(&Event),
+) -> Result<Vec<TrialRecord>, M::Error> {
+    let (at_throughput, others): (Vec<&Test>, Vec<&Test>) = plan.tests.iter().partition(|test| test.measure.is_at_throughput());
+    let mut records = Vec::new();
+    for test in others.into_iter().chain(at_throughput) {
+        for point in test.points() {
+            let made = |records: &[TrialRecord]| replay::outcomes_of(plan, &point, records);
+            for repetition in 1..=test.repetitions.most() {
+                if !replay::wants_more(test, &made(&records)) {
+                    break;
+                }
+                listener(&Event::MeasurementStarted { point: point.clone(), repetition, of: test.repetitions.most() });
+                measurement(plan, &point, repetition, measurer, &mut records, listener)?;
+                let measure = test.measure.name().to_owned();
+                let outcome = made(&records).into_iter().find(|outcome| outcome.repetition == repetition);
+                outcome
+                    .into_iter()
+                    .for_each(|outcome| listener(&Event::MeasurementEnded { measure: measure.clone(), outcome }));
+            }
+        }
+    }
+    Ok(records)
+}
+
+/// Makes one repetition of one point.
+fn measurement<M: Measurer>(
+    plan: &Plan,
+    point: &Point,
+    repetition: u32,
+    measurer: &mut M,
+    records: &mut Vec<TrialRecord>,
+    listener: &mut dyn FnMut(&Event),
+) -> Result<(), M::Error> {
+    let resumed = replay::resume(plan, point, repetition, records).expect("the records are those of this plan");
+    let Resumed { mut procedure, mut trials, load } = resumed;
+    while let Some(spec) = procedure.next_trial() {
+        listener(&Event::TrialStarted { point: point.clone(), spec });
+        let started = jiff::Timestamp::now().to_string();
+        let result = measurer.measure(&spec)?;
+        trials += 1;
+        let verdict = procedure.verdict(&result);
+        procedure.learn(&result);
+        let (point, load) = (point.clone(), load.clone());
+        let record = TrialRecord { format: FORMAT, point, repetition, trial: trials, load, started, result, watch: None };
+        records.push(record.clone());
+        listener(&Event::TrialEnded { record: Box::new(record), verdict });
+    }
+    Ok(())
+}
