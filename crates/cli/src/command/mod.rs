@@ -140,7 +140,7 @@ pub(crate) fn leave_out_missing(loaded: &mut Loaded, library: &Library) -> Vec<S
     }
     loaded.plan.tests.retain(|test| {
         let Some(recipe) = library.get(&test.dut).filter(|_| test.optional) else { return true };
-        let why = recipe.check_lab().err().map(|error| error.to_string());
+        let why = sixbench_testbed::lab::check_for(recipe).err().map(|error| error.to_string());
         let why =
             why.or_else(|| recipe.missing().first().map(|need| format!("{} is not installed: {}", need.program, need.cure())));
         left_out.extend(why.clone().map(|why| (test.clone(), why)));
@@ -237,7 +237,7 @@ fn check_devices(loaded: &Loaded, library: &Library) -> Result<(), Failed> {
                 test.name
             )));
         }
-        let lab = recipe.check_lab();
+        let lab = sixbench_testbed::lab::check_for(recipe);
         lab.map_err(|error| Failed::new(Exit::Testbed, anyhow::anyhow!("test {}: {error}", test.name)))?;
         if let Some(cores) = test.cores.filter(|cores| *cores > 1 && recipe.is_in_lab()) {
             return Err(Failed::new(
