@@ -141,7 +141,19 @@ def edges_of(code, root):
     return {module.path: imported_files(module, modules) for module in files}
 
 
+def folders(edges, root):
+    """Returns the edges between the folders in a crate's root; a file in the root is a folder of its own."""
+    folder = {path: path.removeprefix(root + "/").split("/")[0] for path in edges}
+    return {each: {folder[to] for path in edges if folder[path] == each for to in edges[path]} - {each} for each in folder.values()}
+
+
 def knots(code):
     """Returns the largest knot of each crate by its name, as a list of files: one file where none imports each other."""
     crates = sorted({path.split("/")[1] for path in code})
     return {crate: largest_knot(edges_of(code, f"crates/{crate}/src")) for crate in crates}
+
+
+def folder_knot(code, crate):
+    """Returns the largest knot of a crate's folders: one where each imports only folders below it."""
+    root = f"crates/{crate}/src"
+    return largest_knot(folders(edges_of(code, root), root))

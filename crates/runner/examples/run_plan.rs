@@ -45,5 +45,5 @@ pub(crate) fn run(source: &str) -> Result<String, Box<dyn Error>> {
     let records = perform_with(&plan, &mut device, &mut listener)?;
     let facts = Facts::default();
     let findings = Findings { plan: &plan, records: &records, facts: &facts, commands: "", interrupted: false };
-    Ok(terminal(&findings, 100, false))
+    Ok(terminal(&findings, 100, false)?)
 }

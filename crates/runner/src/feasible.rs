@@ -22,7 +22,7 @@ pub fn leave_out_missing(loaded: &mut Loaded, library: &Library) -> Vec<String> 
     }
     loaded.plan.tests.retain(|test| {
         let Some(recipe) = library.get(&test.dut).filter(|_| test.optional) else { return true };
-        let why = recipe.check_lab().err().map(|error| error.to_string());
+        let why = sixbench_testbed::lab::check_for(recipe).err().map(|error| error.to_string());
         let why =
             why.or_else(|| recipe.missing().first().map(|need| format!("{} is not installed: {}", need.program, need.cure())));
         left_out.extend(why.clone().map(|why| (test.clone(), why)));
@@ -112,7 +112,7 @@ fn check_device(test: &Test, recipe: &Recipe, authority: Option<&Recipe>) -> Res
     if recipe.host == Host::Manual {
         return Err(RunError::SetUpByHand(recipe.name.clone()));
     }
-    recipe.check_lab()?;
+    sixbench_testbed::lab::check_for(recipe)?;
     if let Some(wanted) = test.cores.filter(|cores| *cores > 1 && recipe.is_in_lab()) {
         return Err(RunError::OneCore { wanted, is_row: !recipe.parts.is_empty() });
     }

@@ -75,7 +75,8 @@ fn a_panic_in_the_middle_leaves_nothing() {
     let name = namespace::name("panic", "dut");
     let result = catch_unwind(AssertUnwindSafe(|| {
         let topology = build(&shell, "panic");
-        let _dut = Dut::bring_up(library().get("tayga-siit").expect("a recipe"), &topology).expect("a device");
+        let _dut =
+            Dut::bring_up(library().get("tayga-siit").expect("a recipe"), &topology, &Wishes::default()).expect("a device");
         assert!(exists(&name));
         panic!("in the middle");
     }));
@@ -112,7 +113,9 @@ fn a_directory_somebody_else_made_is_not_used() {
     let topology = build(&shell, "theirs");
     let theirs = std::env::temp_dir().join(topology.dut().name());
     std::fs::create_dir(&theirs).expect("a directory");
-    let error = Dut::bring_up(library().get("linux-ipv4").expect("a recipe"), &topology).expect_err("an error").to_string();
+    let error = Dut::bring_up(library().get("linux-ipv4").expect("a recipe"), &topology, &Wishes::default())
+        .expect_err("an error")
+        .to_string();
     assert!(theirs.exists());
     std::fs::remove_dir(&theirs).expect("removed");
     assert!(error.contains("File exists"), "{error}");
@@ -124,7 +127,7 @@ fn a_daemon_that_is_not_installed_is_told_by_its_name() {
     let topology = build(&shell, "nodaemon");
     let mut recipe = library().get("linux-ipv4").expect("a recipe").clone();
     recipe.daemon = Some(toml::from_str("run = \"sb-no-such-daemon -n\"").expect("a step"));
-    let error = Dut::bring_up(&recipe, &topology).expect_err("an error").to_string();
+    let error = Dut::bring_up(&recipe, &topology, &Wishes::default()).expect_err("an error").to_string();
     assert!(error.contains("cannot run sb-no-such-daemon: it is not on the PATH"), "{error}");
 }
 
@@ -134,7 +137,7 @@ fn a_step_that_fails_is_told_and_undone() {
     let topology = build(&shell, "fail");
     let mut recipe = library().get("linux-ipv4").expect("a recipe").clone();
     recipe.setup.push(toml::from_str("run = \"ip link set nosuch up\"").expect("a step"));
-    let error = Dut::bring_up(&recipe, &topology).expect_err("an error").to_string();
+    let error = Dut::bring_up(&recipe, &topology, &Wishes::default()).expect_err("an error").to_string();
     assert!(error.contains("ip link set nosuch up` failed") && error.contains("nosuch"), "{error}");
     assert!(!std::env::temp_dir().join(topology.dut().name()).exists());
 }
@@ -145,7 +148,7 @@ fn a_daemon_that_dies_is_noticed_with_its_last_words() {
     let topology = build(&shell, "dead");
     let mut recipe = library().get("linux-ipv4").expect("a recipe").clone();
     recipe.daemon = Some(toml::from_str("run = \"ls /no/such/file\"").expect("a step"));
-    let mut dut = Dut::bring_up(&recipe, &topology).expect("a device");
+    let mut dut = Dut::bring_up(&recipe, &topology, &Wishes::default()).expect("a device");
     let end = Instant::now() + Duration::from_secs(60);
     let error = loop {
         match dut.check_alive() {
@@ -181,7 +184,7 @@ fn what_a_killed_run_left_is_swept_up_with_its_processes() {
 fn a_rehearsal_writes_the_same_commands_and_does_nothing() {
     let rehearsal = Shell::rehearsal();
     let topology = build(&rehearsal, "reh");
-    let _dut = Dut::bring_up(library().get("tayga-siit").expect("a recipe"), &topology).expect("rehearsed");
+    let _dut = Dut::bring_up(library().get("tayga-siit").expect("a recipe"), &topology, &Wishes::default()).expect("rehearsed");
     assert!(!exists(topology.dut().name()));
     let script = rehearsal.transcript().text();
     assert!(script.contains("tayga -c") && script.contains("cat > "), "{script}");
@@ -202,7 +205,7 @@ fn build_by_hand(recipe: &str, run: &str) {
     let rehearsal = Shell::rehearsal();
     let topology = build(&rehearsal, run);
     let name = topology.dut().name().to_owned();
-    let dut = Dut::bring_up(library().get(recipe).expect("a recipe"), &topology).expect("rehearsed");
+    let dut = Dut::bring_up(library().get(recipe).expect("a recipe"), &topology, &Wishes::default()).expect("rehearsed");
     drop(dut);
     drop(topology);
     // Where a run would measure, the daemon gets the time to start.

@@ -56,7 +56,7 @@ fn states(recipe: &Recipe) -> [String; 3] {
     let cores = Cores { tester: vec![0], dut: vec![1] };
     let topology = Topology::build(&Shell::new(), "torn", cores, 1500).expect("a testbed (these tests need root)");
     let wishes = Wishes { subscribers: [(recipe.name.clone(), subscribers())].into(), ..Wishes::default() };
-    let dut = Dut::bring_up_with(&recipe, &topology, &wishes).unwrap_or_else(|error| panic!("{}: {error}", recipe.name));
+    let dut = Dut::bring_up(&recipe, &topology, &wishes).unwrap_or_else(|error| panic!("{}: {error}", recipe.name));
     let states: Vec<String> = dut.facts().version.split_terminator("@@;").map(|state| state.replace(';', "\n")).collect();
     states.try_into().unwrap_or_else(|states| panic!("{}: {states:?}", recipe.name))
 }

@@ -6,8 +6,8 @@ use crate::exit::{Exit, Failed};
 use crate::output;
 use sixbench_method::measures::Measure;
 use sixbench_plan::plans;
-use sixbench_testbed::Recipe;
 use sixbench_testbed::recipe::Host;
+use sixbench_testbed::{Recipe, lab};
 
 /// Prints one of the lists.
 pub(crate) fn list(what: Listed) -> Result<Exit, Failed> {
@@ -37,7 +37,7 @@ fn state(recipe: &Recipe) -> String {
         return format!("runs on {}, over ssh", recipe.system.title());
     }
     let missing = recipe.missing();
-    match (recipe.check_lab(), missing.first()) {
+    match (lab::check_for(recipe), missing.first()) {
         (Err(error), _) => error.to_string(),
         (Ok(()), Some(need)) => format!("needs {}: {}", need.program, need.cure()),
         (Ok(()), None) => "runs here".to_owned(),

@@ -13,7 +13,7 @@ use sixbench_plan::units::{show_ns, show_rate, show_seconds};
 use sixbench_plan::{Loaded, apply_profile};
 use sixbench_runner::profile;
 use sixbench_testbed::recipe::Host;
-use sixbench_testbed::{Cores, Devices, Library, Shell, Topology, Wishes};
+use sixbench_testbed::{Cores, Devices, Library, Shell, Topology, Wishes, lab};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -157,7 +157,7 @@ fn shell(loaded: &Loaded, library: &Library) -> Result<Exit, Failed> {
             continue;
         }
         // How a machine is booted is known where its lab is.
-        if let Err(error) = recipe.check_lab() {
+        if let Err(error) = lab::check_for(recipe) {
             rehearsal.transcript().comment(&format!("{}: {error}", recipe.name));
             continue;
         }

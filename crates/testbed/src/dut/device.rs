@@ -28,17 +28,12 @@ pub struct Dut {
 }
 
 impl Dut {
-    /// Brings the device up in the DUT's namespace of `topology`.
-    pub fn bring_up(recipe: &Recipe, topology: &Topology) -> Result<Self, TestbedError> {
-        Self::bring_up_with(recipe, topology, &Wishes::default())
-    }
-
-    /// Brings the device up as [`Self::bring_up`] does, with the wishes of a plan beyond the recipe.
-    pub fn bring_up_with(recipe: &Recipe, topology: &Topology, wishes: &Wishes) -> Result<Self, TestbedError> {
+    /// Brings the device up in the DUT's namespace of `topology`, with the wishes of a plan beyond the recipe.
+    pub fn bring_up(recipe: &Recipe, topology: &Topology, wishes: &Wishes) -> Result<Self, TestbedError> {
         Self::bring_up_in(recipe, topology.dut(), topology.cores(), wishes)
     }
 
-    /// Brings the device up as [`Self::bring_up_with`] does, in one of the namespaces of a topology.
+    /// Brings the device up as [`Self::bring_up`] does, in one of the namespaces of a topology.
     pub(crate) fn bring_up_in(
         recipe: &Recipe,
         namespace: &Namespace,

@@ -5,10 +5,10 @@ mod authority;
 mod connections;
 mod device;
 mod remote;
-pub(crate) mod row;
+mod row;
 mod running;
 mod subscriber;
-pub(crate) mod template_vars;
+mod template_vars;
 
 pub use authority::RealAuthority;
 pub use connections::ConnectionTable;

@@ -21,15 +21,10 @@ pub struct Devices {
     duts: Vec<Dut>,
 }
 
-/// The recipes of the devices that `recipe` stands for, from left to right.
-pub(crate) fn parts(recipe: &Recipe) -> &[Recipe] {
-    if recipe.parts.is_empty() { std::slice::from_ref(recipe) } else { &recipe.parts }
-}
-
 impl Devices {
     /// Brings up what `recipe` stands for, the rightmost first: what a device needs to be ready may lie behind it.
     pub fn bring_up(recipe: &Recipe, topology: &Topology, wishes: &Wishes) -> Result<Self, TestbedError> {
-        let parts = parts(recipe);
+        let parts = recipe.devices();
         let cores = |index| topology.cores().of_device(index, parts.len());
         let places = parts.iter().zip(topology.duts()).enumerate();
         let bring_up = |(index, (part, namespace))| Dut::bring_up_in(part, namespace, &cores(index), wishes);

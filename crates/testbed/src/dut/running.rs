@@ -51,12 +51,13 @@ impl Place {
 /// Dropping it ends its process and removes its directory.
 #[derive(Debug)]
 pub(crate) struct Running {
+    /// It is dropped first: what undoes the rest, and the directory, must find it gone.
+    daemon: Option<Daemon>,
     facts: DutFacts,
     recipe: Recipe,
     place: Place,
     filling: Filling,
     patience: Duration,
-    daemon: Option<Daemon>,
     directory: Directory,
 }
 
@@ -237,12 +238,6 @@ impl Running {
         let line = self.filling.fill(&self.recipe.version.run);
         let printed = self.place.shell.look(&line.split_whitespace().collect::<Vec<_>>())?;
         Ok(printed.lines().map(str::trim).find(|l| !l.is_empty()).unwrap_or_default().to_owned())
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        self.daemon = None;
     }
 }
 

@@ -5,13 +5,13 @@ mod jool;
 mod steps;
 mod work;
 
-use super::cache::{Lab, UNFINISHED};
+use super::cache::{Lab, UNFINISHED, lock, make_directories};
 use super::inputs::Inputs;
 use crate::exec::{Shell, TestbedError, is_root, quoted};
-use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-use work::{Work, make_directories};
+pub use work::Progress;
+use work::Work;
 
 /// Knows which packages a lab is built of.
 const INSTALLER: &str = include_str!("../../../../scripts/install-dependencies");
@@ -26,23 +26,6 @@ pub struct Order {
     pub cache: PathBuf,
     /// A source of Jool to be used instead of Debian's package: a directory or an archive.
     pub jool: Option<PathBuf>,
-}
-
-/// The progress of a build.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Progress<'a> {
-    /// It is there already; nothing is done.
-    Present,
-    /// Another process builds or removes labs in the same cache; what follows waits for its end.
-    Waits,
-    /// A step that an earlier build has done.
-    Kept(&'a str),
-    /// A step begins.
-    Begins(&'a str),
-    /// It has ended well, after so long.
-    Ended(Duration),
-    /// It has not.
-    Failed,
 }
 
 /// Builds the lab that is ordered, unless it is there.
@@ -116,22 +99,6 @@ fn not_installed(missing: &str, log: &Path, error: &TestbedError) -> TestbedErro
         _ => error.to_string(),
     };
     TestbedError::Other(format!("cannot install {missing} ({why}); the whole log: {}", log.display()))
-}
-
-/// Held while something in the cache is built or removed. `waits` is called once where another process holds it.
-///
-/// The file is not removed: a process that has opened it and waits would then hold a lock on a file that no other process can open.
-pub(super) fn lock(cache: &Path, waits: &mut dyn FnMut()) -> Result<File, TestbedError> {
-    let path = cache.join("lock");
-    make_directories(cache)?;
-    let file = File::create(&path).map_err(TestbedError::file("write", &path))?;
-    match file.try_lock() {
-        Ok(()) => return Ok(file),
-        Err(TryLockError::WouldBlock) => waits(),
-        Err(TryLockError::Error(source)) => return Err(TestbedError::file("lock", &path)(source)),
-    }
-    file.lock().map_err(TestbedError::file("lock", &path))?;
-    Ok(file)
 }
 
 #[cfg(test)]

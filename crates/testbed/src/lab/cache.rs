@@ -1,9 +1,9 @@
 //! The labs that were built, in their cache.
 
-use super::build;
 use super::inputs::{self, Inputs};
 use crate::exec::TestbedError;
 use serde::{Deserialize, Serialize};
+use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -163,13 +163,34 @@ pub fn clean(cache: &Path, waits: &mut dyn FnMut()) -> Result<Vec<Entry>, Testbe
     if entries(cache).is_empty() {
         return Ok(vec![]);
     }
-    let _lock = build::lock(cache, waits)?;
+    let _lock = lock(cache, waits)?;
     // What is there now: who was waited for has finished something.
     let entries = list(cache);
     for entry in &entries {
         std::fs::remove_dir_all(&entry.path).map_err(TestbedError::file("remove", &entry.path))?;
     }
     Ok(entries)
+}
+
+/// Held while something in the cache is built or removed. `waits` is called once where another process holds it.
+///
+/// The file is not removed: a process that has opened it and waits would then hold a lock on a file that no other process can open.
+pub(super) fn lock(cache: &Path, waits: &mut dyn FnMut()) -> Result<File, TestbedError> {
+    let path = cache.join("lock");
+    make_directories(cache)?;
+    let file = File::create(&path).map_err(TestbedError::file("write", &path))?;
+    match file.try_lock() {
+        Ok(()) => return Ok(file),
+        Err(TryLockError::WouldBlock) => waits(),
+        Err(TryLockError::Error(source)) => return Err(TestbedError::file("lock", &path)(source)),
+    }
+    file.lock().map_err(TestbedError::file("lock", &path))?;
+    Ok(file)
+}
+
+/// Makes a directory, with those above it.
+pub(super) fn make_directories(path: &Path) -> Result<(), TestbedError> {
+    std::fs::create_dir_all(path).map_err(TestbedError::file("make the directory", path))
 }
 
 /// Directories whose names are those of labs, by name.

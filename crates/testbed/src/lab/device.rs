@@ -4,7 +4,7 @@ use super::{Lab, Link, Machine, Wanted, cache};
 use crate::exec::{Shell, TestbedError};
 use crate::net::namespace::Namespace;
 use crate::net::topology::{LINKS, link_local};
-use crate::recipe::Recipe;
+use crate::recipe::{Host, Recipe};
 use std::path::Path;
 
 /// Memory a machine may come to use, MiB; it takes what it needs. Two million tracked connections fit.
@@ -41,6 +41,15 @@ impl Machine {
     }
 }
 
+/// Checks that the lab is there for the device of a recipe, and for each of those in a row that it stands for. Passes if none needs one.
+///
+/// # Errors
+/// The lab is missing, or a module in it; with the command that builds it.
+pub fn check_for(recipe: &Recipe) -> Result<(), TestbedError> {
+    let mut in_lab = recipe.devices().iter().filter(|device| device.host == Host::Lab);
+    in_lab.try_for_each(|device| Lab::find(&cache(), &device.modules).map(drop))
+}
+
 /// Hands the links over to the machine: the host's kernel must neither answer nor forward frames for it, and must take every
 /// one.
 fn hand_over(shell: &Shell) -> Result<(), TestbedError> {
@@ -57,4 +66,18 @@ fn hand_over(shell: &Shell) -> Result<(), TestbedError> {
 fn mtu_of(shell: &Shell) -> u32 {
     let printed = shell.look(&["cat", &format!("/sys/class/net/{}/mtu", LINKS[0])]).unwrap_or_default();
     printed.trim().parse().unwrap_or(ORDINARY_MTU)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_module_that_no_lab_has_is_told_before_anything_is_touched() {
+        let text = include_str!("../../../../recipes/linux-ipv4.toml");
+        assert!(check_for(&toml::from_str(text).expect("a recipe")).is_ok());
+        let nowhere = text.replacen("technology", "host = \"lab\"\nmodules = [\"no_such_module\"]\ntechnology", 1);
+        let error = check_for(&toml::from_str(&nowhere).expect("a recipe")).expect_err("none").to_string();
+        assert!(error.contains("sixbench lab build"), "{error}");
+    }
 }

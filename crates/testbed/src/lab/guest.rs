@@ -1,13 +1,42 @@
 //! The files by which a virtual machine is booted, and by which commands get into it. They are plain shell scripts, so that the transcript
 //! of a run boots the same machine by hand.
 
-use super::{Lab, Wanted};
+use super::Lab;
 use crate::exec::quoted;
 use crate::net::topology::SWITCHES;
+use std::net::Ipv6Addr;
 use std::path::{Path, PathBuf};
 
 /// Runs a command inside: `sh DIRECTORY/inside WORD...`.
 pub(super) const INSIDE: &str = include_str!("inside.sh");
+
+/// The specification of the machine that is wanted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wanted {
+    /// A directory of the caller's, which the machine sees under the same name and cannot write to. Its own files go into a folder there.
+    pub directory: PathBuf,
+    /// Interfaces of the namespace that become the machine's. They must be up there, and nothing else may use them.
+    pub links: Vec<Link>,
+    /// Cores it may use, as `taskset -c` reads a list. The machine has one virtual core.
+    pub cores: String,
+    /// The MTU of all its links, octets of layer 3.
+    pub mtu: u32,
+    /// Memory it may come to use, MiB.
+    pub memory_mib: u32,
+    /// Kernel modules that are loaded from the start.
+    pub modules: Vec<String>,
+}
+
+/// An interface.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Link {
+    /// Its name in the namespace, and in the machine.
+    pub name: String,
+    /// Its hardware address in the machine. The interface in the namespace must have another one.
+    pub mac: String,
+    /// The link-local address of the machine there, by which its kernel can ask for neighbours.
+    pub local: Ipv6Addr,
+}
 
 /// The directory of a machine's files.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -112,7 +141,7 @@ done
 
 /// Returns the commands that set up the machine's links like those of a device in a namespace.
 fn links(wanted: &Wanted) -> String {
-    let line = |(number, link): (usize, &super::machine::Link)| {
+    let line = |(number, link): (usize, &Link)| {
         let (name, mtu) = (&link.name, wanted.mtu);
         format!(
             "link set vec{number} name {name} mtu {mtu} addrgenmode none\nlink set {name} up\n\

@@ -1,10 +1,9 @@
 //! A virtual router: booted in a network namespace whose interfaces become its own.
 
 use super::Lab;
-use super::guest::{self, Files};
+use super::guest::{self, Files, Wanted};
 use crate::exec::{Daemon, Shell, Station, TestbedError, family, kill, quoted, warn};
-use std::net::Ipv6Addr;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// The longest time that a machine may take until it runs commands: two seconds are usual.
@@ -15,34 +14,6 @@ pub(crate) const VIRTUAL_CORES: usize = 1;
 
 /// Lines of the console that an error shows.
 const LAST: usize = 4;
-
-/// The specification of the machine that is wanted.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Wanted {
-    /// A directory of the caller's, which the machine sees under the same name and cannot write to. Its own files go into a folder there.
-    pub directory: PathBuf,
-    /// Interfaces of the namespace that become the machine's. They must be up there, and nothing else may use them.
-    pub links: Vec<Link>,
-    /// Cores it may use, as `taskset -c` reads a list. The machine has one virtual core.
-    pub cores: String,
-    /// The MTU of all its links, octets of layer 3.
-    pub mtu: u32,
-    /// Memory it may come to use, MiB.
-    pub memory_mib: u32,
-    /// Kernel modules that are loaded from the start.
-    pub modules: Vec<String>,
-}
-
-/// An interface.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Link {
-    /// Its name in the namespace, and in the machine.
-    pub name: String,
-    /// Its hardware address in the machine. The interface in the namespace must have another one.
-    pub mac: String,
-    /// The link-local address of the machine there, by which its kernel can ask for neighbours.
-    pub local: Ipv6Addr,
-}
 
 /// A running machine. Dropping it ends everything in it; its files stay in the caller's directory.
 #[derive(Debug)]

@@ -12,5 +12,7 @@ mod machine;
 
 pub use build::{Order, Progress, build};
 pub use cache::{Entry, Lab, Manifest, cache, clean, list};
+pub use device::check_for;
+pub use guest::{Link, Wanted};
+pub use machine::Machine;
 pub(crate) use machine::VIRTUAL_CORES;
-pub use machine::{Link, Machine, Wanted};

@@ -1,35 +1,9 @@
 //! Devices with processors that are not this machine's own to look at: how each of them is watched, and nothing else.
 
-use super::{other_machine, processor, virtual_machine};
-use crate::exec::Remote;
+use super::{Source, WatchedDevice, other_machine, processor, virtual_machine};
 use crate::net::Cores;
 use sixbench_method::record::{CoreWatch, DeviceWatch};
 use std::time::Instant;
-
-/// A device with processors of its own.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WatchedDevice {
-    /// The name of its recipe.
-    pub name: String,
-    /// The source by which it can be watched.
-    pub source: Source,
-}
-
-/// The source by which a device can be watched.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Source {
-    /// A virtual machine, from its host.
-    VirtualMachine {
-        /// Its main process on this host; what that has started is watched with it.
-        process: u32,
-        /// Its virtual cores.
-        cores: usize,
-    },
-    /// Cores of this machine that are the device's alone.
-    HostCores(Vec<u32>),
-    /// Another machine that runs Linux, over ssh: a shell there, and one process each time it is looked at.
-    OtherMachine(Remote),
-}
 
 /// One of them while it is watched.
 #[derive(Debug)]

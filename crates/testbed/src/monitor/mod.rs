@@ -8,7 +8,8 @@ mod other_machine;
 mod processor;
 mod remote_sampler;
 mod sampling;
+mod targets;
 mod virtual_machine;
 
-pub use device::{Source, WatchedDevice};
-pub use sampling::{Anchor, INTERVAL, Monitor, Watched};
+pub use sampling::{INTERVAL, Monitor};
+pub use targets::{Anchor, Source, Watched, WatchedDevice};

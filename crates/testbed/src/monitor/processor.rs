@@ -67,6 +67,13 @@ pub(super) fn time_of(process: u32) -> Option<u64> {
     Some(ticks(&std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?)? * 10)
 }
 
+/// Resident memory of a process.
+pub(super) fn resident_octets(process: u32) -> Option<u64> {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    Some(line.split_whitespace().next()?.parse::<u64>().ok()? * 1024)
+}
+
 /// For how long the threads of a process have been ready to run and waited for a core, microseconds; 0 where the kernel does not say.
 pub(super) fn waited_us(process: u32) -> u64 {
     let threads = std::fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten().flatten();

@@ -1,7 +1,7 @@
 //! Samples of everything that is watched, taken at the same moments.
 
-use super::device::{WatchedDevice, Watcher};
-use super::{conntrack, drops, processor};
+use super::device::Watcher;
+use super::{Watched, conntrack, drops, processor};
 use crate::exec::family;
 use crate::net::Cores;
 use sixbench_method::record::Watch;
@@ -11,44 +11,6 @@ use std::time::{Duration, Instant};
 
 /// Time between samples.
 pub const INTERVAL: Duration = Duration::from_millis(100);
-
-/// The processes and devices to watch beside the processors.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Watched {
-    /// The processes that are the DUT, if it is one or several; what they have started is watched with them.
-    pub processes: Vec<u32>,
-    /// A process in each DUT's network namespace, by which its counters can be read.
-    pub anchors: Vec<Anchor>,
-    /// The one in whose namespace connections are tracked.
-    pub tracked: Option<u32>,
-    /// Devices with processors of their own, in the order frames of the forward direction pass them.
-    pub devices: Vec<WatchedDevice>,
-}
-
-/// A process that does nothing but live in a namespace.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Anchor {
-    /// The name of the device in that namespace, where it is one of several; it is put before the names of interfaces.
-    pub device: Option<String>,
-    /// Its number.
-    pub process: u32,
-}
-
-impl Watched {
-    /// Returns all that is watched of several devices in a row, with the name of each device.
-    pub(crate) fn all(devices: Vec<(&str, Self)>) -> Self {
-        let is_one = devices.len() == 1;
-        let mut all = Self::default();
-        for (name, watched) in devices {
-            all.processes.extend(watched.processes);
-            all.devices.extend(watched.devices);
-            all.tracked = all.tracked.or(watched.tracked);
-            let device = (!is_one).then(|| name.to_owned());
-            all.anchors.extend(watched.anchors.into_iter().map(|anchor| Anchor { device: device.clone(), ..anchor }));
-        }
-        all
-    }
-}
 
 /// A running monitor.
 #[derive(Debug)]
@@ -82,19 +44,12 @@ impl Snapshot {
             at: Instant::now(),
             processors: processor::snapshot(),
             drops: drops::snapshot(&watched.anchors),
-            memory: processes.iter().filter_map(|process| resident_octets(*process)).sum(),
+            memory: processes.iter().filter_map(|process| processor::resident_octets(*process)).sum(),
             process_ms: processes.iter().filter_map(|process| processor::time_of(*process)).sum(),
             waited_us: processes.iter().map(|process| processor::waited_us(*process)).sum(),
             conntrack: watched.tracked.map(conntrack::snapshot).unwrap_or_default(),
         }
     }
-}
-
-/// Resident memory of a process.
-pub(super) fn resident_octets(process: u32) -> Option<u64> {
-    let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
-    Some(line.split_whitespace().next()?.parse::<u64>().ok()? * 1024)
 }
 
 impl Monitor {
@@ -186,7 +141,7 @@ fn by_interval(moments: &[Instant], counted: &[u64]) -> Vec<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::monitor::Source;
+    use crate::monitor::{Anchor, Source, WatchedDevice};
 
     fn moments(milliseconds: &[u64]) -> Vec<Instant> {
         let begin = Instant::now();

@@ -1,7 +1,6 @@
 //! A virtual machine, seen from its host: what its processes use of the host's processors and memory.
 
-use super::processor::ticks;
-use super::sampling::resident_octets;
+use super::processor::{resident_octets, ticks};
 use crate::exec::family;
 use sixbench_method::record::{CoreWatch, CpuSample};
 use std::collections::BTreeMap;

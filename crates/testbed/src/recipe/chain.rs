@@ -1,7 +1,7 @@
 //! Recipes of several devices in a row (RFC 8219 section 4.2: the dual DUT set-up), each with a recipe of its own. In the recipe of one
 //! device alone the tester plays its neighbour; in a row the neighbour is there itself, at the same addresses.
 
-use super::{KnownDefect, Library, Pool, Recipe, Technology, Traffic, check_name};
+use super::{KnownDefect, Pool, Recipe, Technology, Traffic, check_name};
 use serde::{Deserialize, Serialize};
 
 /// A row of devices as its file has it.
@@ -21,17 +21,17 @@ pub(super) struct ChainFile {
 }
 
 impl ChainFile {
-    /// The recipe of the whole row, from those of its devices.
+    /// The recipe of the whole row, from those of its devices: `find` returns the one of a name, `names` are all.
     ///
     /// # Errors
     /// In words: a name that is no recipe, or neighbours that do not fit.
-    pub(super) fn resolve(self, library: &Library) -> Result<Recipe, String> {
+    pub(super) fn resolve<'l>(self, find: impl Fn(&str) -> Option<&'l Recipe>, names: &[&str]) -> Result<Recipe, String> {
         check_name(&self.name).map_err(|wrong| format!("name: {wrong}"))?;
-        let find = |name: &String| {
-            let found = library.get(name).cloned();
-            found.ok_or_else(|| format!("chain: there is no recipe `{name}`; those known are: {}", library.names().join(", ")))
+        let part = |name: &String| {
+            let found = find(name).cloned();
+            found.ok_or_else(|| format!("chain: there is no recipe `{name}`; those known are: {}", names.join(", ")))
         };
-        let parts = self.chain.iter().map(find).collect::<Result<Vec<_>, _>>()?;
+        let parts = self.chain.iter().map(part).collect::<Result<Vec<_>, _>>()?;
         let [first, .., last] = &parts[..] else {
             return Err(format!("chain: expected the names of two recipes or more, not {}", parts.len()));
         };

@@ -1,39 +1,13 @@
-//! Where a device runs, and what must be there for it.
+//! Where a device runs, and where it could run instead.
 
 use super::{Host, Recipe};
-use crate::dut::row::parts;
-use crate::exec::TestbedError;
-use crate::lab::{Lab, cache};
 
 impl Recipe {
     /// Returns whether the device runs in the lab, or one of the devices in a row that the recipe stands for does.
     pub fn is_in_lab(&self) -> bool {
-        parts(self).iter().any(|part| part.host == Host::Lab)
+        self.devices().iter().any(|part| part.host == Host::Lab)
     }
 
-    /// Checks that the kernel lab is there for the device, and for each device in a row that the recipe stands for. Passes if
-    /// none needs one.
-    ///
-    /// # Errors
-    /// The lab is missing, or a module in it; with the command that builds it.
-    pub fn check_lab(&self) -> Result<(), TestbedError> {
-        let mut in_lab = parts(self).iter().filter(|part| part.host == Host::Lab);
-        in_lab.try_for_each(|part| Lab::find(&cache(), &part.modules).map(drop))
-    }
-}
-
-impl Host {
-    /// Returns the name of the host as plans and recipes write it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Netns => "netns",
-            Self::Lab => "lab",
-            Self::Manual => "manual",
-        }
-    }
-}
-
-impl Recipe {
     /// The same recipe on another host, under the name `NAME@HOST`; `None` where it is there already, or cannot be there.
     pub(super) fn on(&self, host: Host) -> Option<Self> {
         if !self.parts.is_empty() {
@@ -49,6 +23,17 @@ impl Recipe {
     fn named(&self, host: Host) -> Self {
         let place = if host == Host::Lab { "in the lab" } else { "in a namespace" };
         Self { name: format!("{}@{}", self.name, host.name()), title: format!("{} {place}", self.title), ..self.clone() }
+    }
+}
+
+impl Host {
+    /// Returns the name of the host as plans and recipes write it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Netns => "netns",
+            Self::Lab => "lab",
+            Self::Manual => "manual",
+        }
     }
 }
 
@@ -92,13 +77,5 @@ mod tests {
         let daemon = ("[version]", "[daemon]\nrun = \"sleep 1\"\n[version]");
         assert!(problems(&recipe(&[daemon])).is_empty());
         assert!(problems(&recipe(&[daemon, IN_LAB]))[0].contains("cannot be watched"));
-    }
-
-    #[test]
-    fn a_module_that_no_lab_has_is_told_before_anything_is_touched() {
-        assert!(recipe(&[]).check_lab().is_ok());
-        let nowhere = ("technology", "modules = [\"no_such_module\"]\ntechnology");
-        let error = recipe(&[nowhere, IN_LAB]).check_lab().expect_err("none").to_string();
-        assert!(error.contains("sixbench lab build"), "{error}");
     }
 }

@@ -59,7 +59,7 @@ impl Library {
 
     pub(super) fn add_chain(&mut self, file: &str, text: &str) -> Result<(), TestbedError> {
         let chain: chain::ChainFile = toml::from_str(text).map_err(|e| TestbedError::Other(format!("{file}: {e}")))?;
-        let recipe = chain.resolve(self);
+        let recipe = chain.resolve(|name| self.get(name), &self.names());
         let recipe = recipe.map_err(|wrong| TestbedError::Other(format!("{file} is no good recipe:\n  {wrong}")))?;
         self.insert(recipe);
         Ok(())

@@ -2,21 +2,23 @@
 
 mod built_in;
 mod chain;
+mod check;
+mod check_dns;
 mod definition;
-mod dns;
 mod host;
 mod library;
 mod name;
 mod state;
+mod step;
 mod subscribers;
 mod system;
 mod traffic;
 
-pub use definition::{ConfigFile, Host, KnownDefect, Need, Recipe, Step, Technology, Translation};
-pub use dns::Dns;
+pub use definition::{ConfigFile, Dns, Host, KnownDefect, Need, Recipe, Technology, Translation};
 pub use library::Library;
 pub use name::{check_name, check_reference};
 pub use state::{HostSwitch, Pool, PoolPorts, Side, State};
+pub use step::Step;
 pub use subscribers::{MapRule, SixRd, Softwires, Subscribers};
 pub use system::System;
 pub use traffic::{Ends, Link, Outer, Traffic};

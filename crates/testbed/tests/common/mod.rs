@@ -35,7 +35,7 @@ pub(crate) fn tried_here(library: &Library) -> Vec<&Recipe> {
 /// Why a recipe cannot be tried.
 fn obstacle(recipe: &Recipe) -> Option<String> {
     let missing = recipe.missing().first().map(|need| format!("{} is not installed: {}", need.program, need.cure()));
-    missing.or_else(|| recipe.check_lab().err().map(|error| error.to_string()))
+    missing.or_else(|| lab::check_for(recipe).err().map(|error| error.to_string()))
 }
 
 /// The recipes that come with sixbench.

@@ -1,19 +1,10 @@
 //! The steps of a build.
 
-use super::work::Work;
+use super::work::{Step, Work};
 use crate::exec::{Shell, TestbedError};
 use crate::lab::cache::{MANIFEST, Manifest, module_tree};
 use crate::lab::inputs::SHIM;
 use std::path::PathBuf;
-
-/// One step of a build.
-pub(super) struct Step {
-    /// The action of the step, worded so that `cannot {name}` makes sense.
-    pub(super) name: &'static str,
-    pub(super) run: fn(&mut Work) -> Result<(), TestbedError>,
-    /// True if the step is skipped for Debian's Jool.
-    pub(super) is_of_own_jool: bool,
-}
 
 /// All steps, in their order.
 pub(super) const STEPS: &[Step] = &[

@@ -1,15 +1,14 @@
 //! A build under way: its directory, its log, the steps that are done.
 
-use super::Progress;
 use super::jool::Own;
-use super::steps::Step;
 use crate::exec::{TestbedError, quoted};
+use crate::lab::cache::make_directories;
 use crate::lab::inputs::Inputs;
 use std::fs::{File, OpenOptions};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Lines of the log that an error shows.
 const LAST: usize = 5;
@@ -17,6 +16,32 @@ const LAST: usize = 5;
 /// Environment variables that the user who builds sixbench may have set, and that would mean something else to the build of a
 /// kernel.
 const FOREIGN: [&str; 5] = ["MAKEFLAGS", "MFLAGS", "MAKELEVEL", "CROSS_COMPILE", "LD_PRELOAD"];
+
+/// The progress of a build.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress<'a> {
+    /// It is there already; nothing is done.
+    Present,
+    /// Another process builds or removes labs in the same cache; what follows waits for its end.
+    Waits,
+    /// A step that an earlier build has done.
+    Kept(&'a str),
+    /// A step begins.
+    Begins(&'a str),
+    /// It has ended well, after so long.
+    Ended(Duration),
+    /// It has not.
+    Failed,
+}
+
+/// One step of a build.
+pub(super) struct Step {
+    /// The action of the step, worded so that `cannot {name}` makes sense.
+    pub(super) name: &'static str,
+    pub(super) run: fn(&mut Work) -> Result<(), TestbedError>,
+    /// True if the step is skipped for Debian's Jool.
+    pub(super) is_of_own_jool: bool,
+}
 
 /// A build.
 #[derive(Debug)]
@@ -133,10 +158,6 @@ impl Work {
         let lines: Vec<&str> = log.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
         lines[lines.len().saturating_sub(LAST)..].join("; ")
     }
-}
-
-pub(super) fn make_directories(path: &Path) -> Result<(), TestbedError> {
-    std::fs::create_dir_all(path).map_err(TestbedError::file("make the directory", path))
 }
 
 #[cfg(test)]

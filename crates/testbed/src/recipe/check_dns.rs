@@ -1,27 +1,7 @@
-//! The `[dns]` of a recipe: a server that answers queries instead of forwarding frames, a DNS64 server (RFC 6147) or an authoritative one.
+//! What is wrong with the recipe of a DNS server.
 
-use super::{Host, Recipe, Technology};
+use super::{Dns, Host, Recipe, Technology};
 use ipnet::Ipv6Net;
-use serde::{Deserialize, Serialize};
-
-/// A server. Its foreground is the query as it looks on either link: on the left from the tester to the server's own address, on the right
-/// from the server to the authority, which is the tester again. To an authoritative server the right link is that of a DNS64 server in its
-/// place: it is checked, so that all recipes have the same form, but not used, because the query ends at the server.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub struct Dns {
-    /// The port on which it listens.
-    #[serde(default = "domain")]
-    pub port: u16,
-    /// The prefix of RFC 6052 in which it synthesises addresses; of a DNS64 server only, and of every one.
-    #[serde(default)]
-    pub prefix: Option<Ipv6Net>,
-}
-
-/// The port called `domain` (RFC 1035 section 4.2).
-fn domain() -> u16 {
-    53
-}
 
 /// RFC 6052 section 2.2: a prefix has one of these lengths.
 const LENGTHS: [u8; 6] = [32, 40, 48, 56, 64, 96];

@@ -1,0 +1,174 @@
+//! What is wrong with a recipe.
+
+use super::traffic::check_link;
+use super::{Recipe, State, Subscribers, check_dns, check_name, host};
+
+/// The placeholders that may stand in braces in a step.
+const PLACEHOLDERS: [&str; 5] = ["dir", "left", "right", "table-size", "threads"];
+
+/// The additional placeholders of a DNS server.
+const OF_SERVERS: [&str; 6] = ["listen", "port", "domain", "zone", "authority", "authority-port"];
+
+impl Recipe {
+    /// Everything that is wrong with the recipe, each in one line.
+    pub(super) fn problems(&self) -> Vec<String> {
+        let mut problems: Vec<String> =
+            check_name(&self.name).map_err(|wrong| format!("name: {wrong}")).err().into_iter().collect();
+        for (name, traffic) in [("foreground", Some(&self.foreground)), ("background", self.background.as_ref())] {
+            if let Some(traffic) = traffic {
+                problems.extend(traffic.problems(name, (&self.left, &self.right)));
+            }
+        }
+        check_link("left", &self.left, &mut problems);
+        check_link("right", &self.right, &mut problems);
+        self.check_overlap(&mut problems);
+        // What a DNS server asks is a query of its own.
+        let is_changed = self.translation.is_some() || self.state.is_some() || self.subscribers.is_some();
+        let is_translated = is_changed || self.is_tunnel() || self.technology.is_dns();
+        if !is_translated && self.foreground.left != self.foreground.right {
+            problems.push("foreground: the addresses differ left and right, but there is no [translation]".to_owned());
+        }
+        if let Some(state) = &self.state {
+            problems.extend(state.problems(self.translated_source(state)));
+            if state.restart && self.daemon.is_none() {
+                problems.push("[state]: `restart` needs a [daemon] that can be started anew".to_owned());
+            }
+        }
+        problems.extend(self.subscribers.iter().flat_map(Subscribers::problems));
+        problems.extend(check_dns::problems(self));
+        problems.extend(host::problems(self));
+        self.check_steps(&mut problems);
+        for need in self.needs.iter().filter(|need| need.package.is_none() && need.source.is_none()) {
+            problems.push(format!("needs: where is {} to be had? Name its `package` or its `source`", need.program));
+        }
+        problems
+    }
+
+    fn check_overlap(&self, problems: &mut Vec<String>) {
+        let pairs = self.left.dut.iter().flat_map(|l| self.right.dut.iter().map(move |r| (l, r)));
+        for (left, right) in pairs.filter(|(l, r)| l.contains(&r.trunc()) || r.contains(&l.trunc())) {
+            problems.push(format!("the prefixes of the links overlap: {left} on the left, {right} on the right"));
+        }
+    }
+
+    fn check_steps(&self, problems: &mut Vec<String>) {
+        let of_rule: Vec<_> = self.subscribers.iter().flat_map(Subscribers::words).collect();
+        let of_rule = of_rule.iter().map(|(word, _)| word.as_str());
+        let known: Vec<&str> =
+            PLACEHOLDERS.into_iter().chain(self.dns.iter().flat_map(|_| OF_SERVERS)).chain(of_rule).collect();
+        let single = [&self.daemon, &self.ready];
+        let steps = self
+            .setup
+            .iter()
+            .chain(&self.after)
+            .chain(&self.reset)
+            .chain(&self.teardown)
+            .chain(single.into_iter().flatten())
+            .chain([&self.version]);
+        let steps = steps.chain(self.state.iter().flat_map(State::steps));
+        for step in steps {
+            if step.run.trim().is_empty() {
+                problems.push("a step has an empty `run`".to_owned());
+            }
+            for name in step.placeholders().filter(|name| !known.contains(name)) {
+                let known: Vec<String> = known.iter().map(|name| format!("{{{name}}}")).collect();
+                problems.push(format!("`{}`: unknown placeholder {{{name}}} (known: {})", step.run, known.join(", ")));
+            }
+        }
+        for file in self.files.iter().filter(|f| f.path.starts_with('/') || f.path.contains("..")) {
+            problems.push(format!("file `{}`: its path must be relative to {{dir}}", file.path));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::recipe::built_in::BUILT_IN;
+    use crate::recipe::{KnownDefect, Library};
+    use std::path::Path;
+
+    fn siit() -> String {
+        built_in("tayga-siit.toml")
+    }
+
+    fn built_in(name: &str) -> String {
+        BUILT_IN.iter().find(|(file, _)| *file == name).expect("a built-in recipe").1.to_owned()
+    }
+
+    fn error(text: &str) -> String {
+        Library::default().add("r.toml", text).expect_err("an error").to_string()
+    }
+
+    #[test]
+    fn the_built_in_recipes_are_good_and_send_only_to_test_addresses() {
+        let library = Library::load::<&Path>(&[]).expect("good recipes");
+        let files: Vec<&str> = BUILT_IN.iter().map(|(file, _)| file.trim_end_matches(".toml")).collect();
+        assert!(files.iter().all(|name| library.get(name).is_some()), "each is named as its file is: {:?}", library.names());
+        assert_eq!(library.names().len(), files.len());
+        assert!(library.iter().all(|r| r.forbidden_destinations().is_empty()));
+    }
+
+    #[test]
+    fn a_name_that_is_a_path_is_refused_of_one_device_and_of_a_row() {
+        for name in ["../../x", "/abs/x", "..", "", "a\\nb"] {
+            let error = error(&siit().replace("name = \"tayga-siit\"", &format!("name = \"{name}\"")));
+            assert!(error.contains("name: a recipe's name is made of"), "{error}");
+            let mut library = Library::load::<&Path>(&[]).expect("good recipes");
+            let row = built_in("linux-ipv4-row.toml").replace("name = \"linux-ipv4-row\"", &format!("name = \"{name}\""));
+            let error = library.add_chain("row.toml", &row).expect_err("refused").to_string();
+            assert!(error.contains("name: a recipe's name is made of"), "{error}");
+        }
+    }
+
+    #[test]
+    fn an_unknown_key_is_shown_at_its_line() {
+        let error = error(&siit().replace("title =", "titel ="));
+        assert!(error.contains("r.toml: TOML parse error at line"), "{error}");
+        assert!(error.contains("titel"), "{error}");
+    }
+
+    #[test]
+    fn a_program_without_a_package_is_to_be_built_from_its_source() {
+        let recipe: Recipe = toml::from_str(&built_in("map646.toml")).expect("a recipe");
+        let cure = "build it from https://github.com/keiichishima/map646 and put it on the PATH";
+        assert_eq!(recipe.needs[0].cure(), cure);
+        let recipe: Recipe = toml::from_str(&siit()).expect("a recipe");
+        assert_eq!(recipe.needs[0].cure(), "apt-get install tayga");
+        let error = error(&siit().replace(", package = \"tayga\"", ""));
+        assert!(error.contains("needs: where is tayga to be had?"), "{error}");
+    }
+
+    #[test]
+    fn every_jool_that_translates_from_ipv4_is_known_for_its_checksum_wherever_it_runs() {
+        let library = Library::load::<&Path>(&[]).expect("good recipes");
+        let everywhere = library.iter().chain(library.elsewhere.values());
+        let is_jool = |recipe: &&Recipe| recipe.source.contains("ool") && !recipe.keeps_headers();
+        let jools: Vec<&Recipe> = everywhere.filter(is_jool).collect();
+        assert!(jools.len() > 8, "{:?}", jools.iter().map(|recipe| &recipe.name).collect::<Vec<_>>());
+        for recipe in jools {
+            assert_eq!(recipe.known_defects, [KnownDefect::ZeroUdpChecksum], "{}", recipe.name);
+        }
+    }
+
+    #[test]
+    fn addresses_of_different_families_are_refused() {
+        let error = error(&siit().replace("destination = \"198.19.0.2\"", "destination = \"2001:2:0:8000::2\""));
+        assert!(error.contains("foreground.right: source 198.18.0.2 and destination 2001:2:0:8000::2"), "{error}");
+    }
+
+    #[test]
+    fn overlapping_links_and_strange_addresses_are_all_told_at_once() {
+        let text = siit().replace("2001:2:0:8000::1/64", "2001:2::9/48").replace("{dir}/tayga.conf -n", "{etc}/tayga.conf -n");
+        let error = error(&text);
+        assert!(error.contains("the prefixes of the links overlap: 2001:2::1/64 on the left, 2001:2::9/48"), "{error}");
+        assert!(error.contains("unknown placeholder {etc}"), "{error}");
+    }
+
+    #[test]
+    fn a_destination_on_the_internet_is_noticed() {
+        let text = siit().replace("2001:2:0:8000", "2a00:1450:4001:800");
+        let recipe: Recipe = toml::from_str(&text).expect("a recipe");
+        assert!(recipe.forbidden_destinations()[0].contains("RFC 6815"), "{:?}", recipe.forbidden_destinations());
+    }
+}
