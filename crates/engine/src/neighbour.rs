@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Number of times the DUT is asked before it counts as silent.
 pub(crate) const TRIES: u32 = 10;
 /// Time to wait for an answer, each time, in nanoseconds. A namespace just built may need a while.
-const PATIENCE_NS: u64 = 300_000_000;
+const RESOLUTION_TIMEOUT_NS: u64 = 300_000_000;
 
 /// Answers the DUT's questions on one link.
 pub(crate) struct NeighbourResponder {
@@ -118,7 +118,7 @@ fn ask(
             return Ok(None);
         }
         port.answer(&question)?;
-        let end_ns = clock.now_ns() + PATIENCE_NS;
+        let end_ns = clock.now_ns() + RESOLUTION_TIMEOUT_NS;
         while clock.now_ns() < end_ns && !stop.load(Ordering::Relaxed) {
             let mut answer = None;
             port.receive(&mut |frame| {

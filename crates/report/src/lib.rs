@@ -50,12 +50,12 @@ pub struct Input<'a> {
     /// True if the run was cut short.
     pub interrupted: bool,
     /// The cost of the same plan by the profile `rfc`, where that is known.
-    pub rfc_budget: Option<Budget>,
+    pub rfc_budget: Option<RunCost>,
 }
 
 /// The cost of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Budget {
+pub struct RunCost {
     /// Trials, rests between them not counted.
     pub trials: u32,
     /// Time from the first to the last, seconds, rests included.

@@ -2,7 +2,7 @@
 
 use crate::bound::Bound;
 use crate::digest::{Digest, PointDigest};
-use crate::series::{Steps, series};
+use crate::series::{TestSeries, series};
 use sixbench_method::bottleneck::{Chain, Idleness, idleness, weakest};
 use sixbench_method::plan::{Measure, SeriesBy};
 use sixbench_method::scaling::{CoreRepetitions, Fit, Law, NoFit, ScalingStep, fit, steps};
@@ -35,7 +35,7 @@ pub(crate) fn scalings<'d, 'a>(digest: &'d Digest<'a>) -> Vec<Scaling<'d, 'a>> {
     at_sizes.collect()
 }
 
-fn scaling<'d, 'a>(digest: &'d Digest<'a>, of: &Steps<'a>, size: FrameSize) -> Option<Scaling<'d, 'a>> {
+fn scaling<'d, 'a>(digest: &'d Digest<'a>, of: &TestSeries<'a>, size: FrameSize) -> Option<Scaling<'d, 'a>> {
     let points: Vec<(NonZeroU32, &PointDigest)> =
         of.with_rate(digest, size).into_iter().filter_map(|(at, point)| Some((NonZeroU32::new(at as u32)?, point))).collect();
     let (_, first) = points.first()?;

@@ -1,7 +1,7 @@
 //! Tests that are steps of a series: what changes from step to step, and what that does to the result.
 
 use crate::bound::Bound;
-use crate::digest::{Digest, PointDigest, Sample};
+use crate::digest::{Digest, PointDigest, PointSample};
 use crate::words::searched;
 use sixbench_method::measures::Quantity;
 use sixbench_method::mix::degradation_percent;
@@ -23,31 +23,31 @@ pub(crate) fn unit_of(by: SeriesBy) -> &'static str {
 }
 
 /// The tests of one series, by their place on its axis, ascending.
-pub(crate) struct Steps<'a> {
+pub(crate) struct TestSeries<'a> {
     pub(crate) name: &'a str,
     pub(crate) by: SeriesBy,
     pub(crate) steps: Vec<(f64, &'a Test)>,
 }
 
 /// Returns the series of a plan that differ in `by`, in its order.
-pub(crate) fn series<'a>(digest: &Digest<'a>, by: SeriesBy) -> Vec<Steps<'a>> {
-    let mut found: Vec<Steps> = Vec::new();
+pub(crate) fn series<'a>(digest: &Digest<'a>, by: SeriesBy) -> Vec<TestSeries<'a>> {
+    let mut found: Vec<TestSeries> = Vec::new();
     for test in &digest.input.plan.tests {
         // Of clients and their response time there is a chapter of its own.
-        let is_ladder = test.measure.response_time().is_some();
-        let Some(series) = test.series.as_ref().filter(|s| s.by == by && !is_ladder) else {
+        let is_of_clients = test.measure.response_time().is_some();
+        let Some(series) = test.series.as_ref().filter(|s| s.by == by && !is_of_clients) else {
             continue;
         };
         match found.iter_mut().find(|steps| steps.name == series.name) {
             Some(steps) => steps.steps.push((series.at, test)),
-            None => found.push(Steps { name: &series.name, by, steps: vec![(series.at, test)] }),
+            None => found.push(TestSeries { name: &series.name, by, steps: vec![(series.at, test)] }),
         }
     }
     found.iter_mut().for_each(|steps| steps.steps.sort_by(|a, b| a.0.total_cmp(&b.0)));
     found
 }
 
-impl<'a> Steps<'a> {
+impl<'a> TestSeries<'a> {
     /// The steps at one size, each with its point.
     pub(crate) fn at<'d>(&self, digest: &'d Digest<'a>, size: FrameSize) -> Vec<(f64, &'d PointDigest<'a>)> {
         self.steps.iter().filter_map(|&(at, test)| Some((at, digest.point(test, size)?))).collect()
@@ -72,14 +72,14 @@ impl<'a> Steps<'a> {
 
 /// One quantity over the steps of a series, at one size, in one direction.
 pub(crate) struct Curve {
-    pub(crate) subject: Subject,
+    pub(crate) subject: CurveSubject,
     pub(crate) size: FrameSize,
-    pub(crate) steps: Vec<Step>,
+    pub(crate) steps: Vec<CurveStep>,
 }
 
 /// The quantity that a curve is of.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Subject {
+pub(crate) struct CurveSubject {
     pub(crate) quantity: String,
     /// The rate of a frame loss rate, which is one of many.
     pub(crate) rate: Option<FrameRate>,
@@ -90,7 +90,7 @@ pub(crate) struct Subject {
 }
 
 /// One step of a curve.
-pub(crate) struct Step {
+pub(crate) struct CurveStep {
     pub(crate) at: f64,
     pub(crate) value: f64,
     /// The load a value was measured at; `None` of a throughput, which is one.
@@ -101,19 +101,19 @@ pub(crate) struct Step {
 
 impl Curve {
     /// Degradation against the first step, per cent, worse above 0 (RFC 8219 section 10.2.1). `None` where the first step is 0.
-    pub(crate) fn degradation(&self, step: &Step) -> Option<f64> {
+    pub(crate) fn degradation(&self, step: &CurveStep) -> Option<f64> {
         degradation_percent(self.steps.first()?.value, step.value, self.subject.is_higher_better)
     }
 
     /// Returns the relation of [`Self::degradation`] to the true one.
-    pub(crate) fn bound(&self, step: &Step) -> Bound {
+    pub(crate) fn bound(&self, step: &CurveStep) -> Bound {
         let ratio = Bound::of_ratio(step.is_open, self.steps.first().is_some_and(|first| first.is_open));
         if self.subject.is_higher_better { ratio.inverted() } else { ratio }
     }
 }
 
 /// Every quantity of a series as a curve, where it was measured at the first step, which the others are compared with.
-pub(crate) fn curves(digest: &Digest, steps: &Steps) -> Vec<Curve> {
+pub(crate) fn curves(digest: &Digest, steps: &TestSeries) -> Vec<Curve> {
     let at_size = |size| {
         let points = steps.at(digest, size);
         let goals = digest.input.plan.search.goals.len();
@@ -129,21 +129,21 @@ pub(crate) fn curves(digest: &Digest, steps: &Steps) -> Vec<Curve> {
 fn of_goal(points: &[(f64, &PointDigest)], goal: usize, size: FrameSize) -> Option<Curve> {
     let (_, first) = points.iter().find(|(_, p)| p.is_searched())?;
     let name = searched(&first.test.measure, first.goals.get(goal)?.goal);
-    let subject = Subject { quantity: name, rate: None, direction: None, is_higher_better: true };
+    let subject = CurveSubject { quantity: name, rate: None, direction: None, is_higher_better: true };
     let measured = points.iter().filter(|(_, p)| p.is_searched());
     let step = |(at, p): &(f64, &PointDigest)| {
         let found = p.goals.get(goal)?;
-        Some(Step { at: *at, value: found.summary.as_ref()?.median, load: None, is_open: found.limits.open_above() })
+        Some(CurveStep { at: *at, value: found.summary.as_ref()?.median, load: None, is_open: found.limits.open_above() })
     };
     Some(Curve { subject, size, steps: measured.filter_map(step).collect() })
 }
 
 fn of_values(points: &[(f64, &PointDigest)], first: &PointDigest, size: FrameSize) -> Vec<Curve> {
-    let curve = |base: &Sample| {
+    let curve = |base: &PointSample| {
         let step = |(at, p): &(f64, &PointDigest)| {
             let sample = p.samples.iter().find(|s| is_same(s, base))?;
             let (value, load) = (sample.summary.median, Some(sample.load));
-            Some(Step { at: *at, value, load, is_open: sample.at_least > 0 })
+            Some(CurveStep { at: *at, value, load, is_open: sample.at_least > 0 })
         };
         Curve { subject: subject(base), size, steps: points.iter().filter_map(step).collect() }
     };
@@ -151,16 +151,16 @@ fn of_values(points: &[(f64, &PointDigest)], first: &PointDigest, size: FrameSiz
 }
 
 /// Loads of measurements at the throughput differ from step to step; a loss rate is one at its rate.
-fn is_same(sample: &Sample, base: &Sample) -> bool {
+fn is_same(sample: &PointSample, base: &PointSample) -> bool {
     sample.quantity == base.quantity && sample.direction == base.direction && own_rate(sample) == own_rate(base)
 }
 
-fn own_rate(sample: &Sample) -> Option<FrameRate> {
+fn own_rate(sample: &PointSample) -> Option<FrameRate> {
     (sample.quantity == Quantity::FrameLossRate).then_some(sample.load)
 }
 
-fn subject(sample: &Sample) -> Subject {
-    Subject {
+fn subject(sample: &PointSample) -> CurveSubject {
+    CurveSubject {
         quantity: sample.quantity.title().to_owned(),
         rate: own_rate(sample),
         direction: Some(sample.direction),
@@ -184,8 +184,8 @@ mod tests {
     use super::*;
 
     fn curve(is_higher_better: bool, values: [f64; 2]) -> Curve {
-        let subject = Subject { quantity: String::new(), rate: None, direction: None, is_higher_better };
-        let step = |(at, value): (f64, f64)| Step { at, value, load: None, is_open: false };
+        let subject = CurveSubject { quantity: String::new(), rate: None, direction: None, is_higher_better };
+        let step = |(at, value): (f64, f64)| CurveStep { at, value, load: None, is_open: false };
         Curve { subject, size: FrameSize(84), steps: [1.0, 16.0].into_iter().zip(values).map(step).collect() }
     }
 

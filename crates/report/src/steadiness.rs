@@ -1,4 +1,4 @@
-//! Repetitions that go up or down, or fall into two heaps: what a median alone would hide, in sentences.
+//! Repetitions that go up or down, or fall into two modes: what a median alone would hide, in sentences.
 
 use crate::digest::{Digest, PointDigest};
 use crate::words::{short, short_ms, three_digits};

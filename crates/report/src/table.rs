@@ -9,7 +9,7 @@ pub(crate) struct Table {
     pub(crate) title: String,
     pub(crate) columns: Vec<Column>,
     /// The row above the names of the columns; empty where no columns are grouped.
-    pub(crate) groups: Vec<Group>,
+    pub(crate) groups: Vec<ColumnGroup>,
     pub(crate) rows: Vec<Vec<String>>,
     pub(crate) notes: Vec<String>,
 }
@@ -26,7 +26,7 @@ pub(crate) struct Column {
 
 /// Neighbouring columns with the same group.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub(crate) struct Group {
+pub(crate) struct ColumnGroup {
     pub(crate) name: String,
     pub(crate) columns: usize,
 }
@@ -56,12 +56,12 @@ impl Table {
     }
 }
 
-fn groups(columns: &[Column]) -> Vec<Group> {
-    let mut groups: Vec<Group> = Vec::new();
+fn groups(columns: &[Column]) -> Vec<ColumnGroup> {
+    let mut groups: Vec<ColumnGroup> = Vec::new();
     for column in columns {
         match groups.last_mut().filter(|last| last.name == column.group && !column.group.is_empty()) {
             Some(last) => last.columns += 1,
-            None => groups.push(Group { name: column.group.clone(), columns: 1 }),
+            None => groups.push(ColumnGroup { name: column.group.clone(), columns: 1 }),
         }
     }
     let is_grouped = groups.iter().any(|group| !group.name.is_empty());
@@ -91,7 +91,7 @@ mod tests {
     #[test]
     fn neighbours_of_one_group_share_a_heading() {
         let table = Table::new("", ["Test", "#TL (ms)|Median", "#TL (ms)|P1", "#n"]);
-        let group = |name: &str, columns| Group { name: name.to_owned(), columns };
+        let group = |name: &str, columns| ColumnGroup { name: name.to_owned(), columns };
         assert_eq!(table.groups, [group("", 1), group("TL (ms)", 2), group("", 1)]);
         assert_eq!(table.columns[1].full_name(), "TL (ms): Median");
         assert!(table.columns[1].number && !table.columns[0].number);

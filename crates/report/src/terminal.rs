@@ -17,13 +17,13 @@ const WIDEST_BAR: usize = 24;
 const NUMBERS: usize = 7 + 15 + 13 + 13 + 5 + 9;
 
 /// The points of one measure that has a table, none of them empty.
-type Kind<'d, 'a> = Vec<&'d PointDigest<'a>>;
+type MeasuredPoints<'d, 'a> = Vec<&'d PointDigest<'a>>;
 
 /// The measures with one number for each point, in the order of their list.
-fn kinds<'d, 'a>(digest: &'d Digest<'a>) -> impl Iterator<Item = Kind<'d, 'a>> {
+fn kinds<'d, 'a>(digest: &'d Digest<'a>) -> impl Iterator<Item = MeasuredPoints<'d, 'a>> {
     let rated = || digest.points.iter().filter(|point| point.test.measure.is_rated());
     let kinds = Measure::infos().map(move |info| rated().filter(|p| p.test.measure.name() == info.term.name).collect());
-    kinds.filter(|points: &Kind| !points.is_empty())
+    kinds.filter(|points: &MeasuredPoints| !points.is_empty())
 }
 
 /// Returns what a table is of, with the unit of its numbers.
@@ -41,7 +41,7 @@ pub(crate) fn terminal(digest: &Digest<'_>, width: usize, color: bool) -> String
     let input = digest.input;
     let paint = Paint { color };
     let width = width.max(NARROWEST);
-    let table = |points: Kind| match width {
+    let table = |points: MeasuredPoints| match width {
         72.. => full_table(digest, &points, width, &paint),
         _ => short_table(digest, &points, width, &paint),
     };

@@ -89,7 +89,7 @@ fn input<'a>(findings: &Findings<'a>, outcomes: &'a [Outcome], generated: &'a st
         commands: findings.commands,
         generated,
         interrupted: findings.interrupted,
-        rfc_budget: rfc.map(|b| report::Budget { trials: b.trials, seconds: b.seconds }),
+        rfc_budget: rfc.map(|b| report::RunCost { trials: b.trials, seconds: b.seconds }),
     }
 }
 

@@ -20,7 +20,7 @@ pub struct BinarySearch {
     range: LoadRange,
     aim: Option<Aim>,
     known: Bounds,
-    patience: InvalidTrialPolicy,
+    policy: InvalidTrialPolicy,
 }
 
 impl BinarySearch {
@@ -32,14 +32,14 @@ impl BinarySearch {
             range: LoadRange::new(settings.minimum, settings.maximum, settings.width),
             aim: aim(start),
             known: Bounds::default(),
-            patience: InvalidTrialPolicy::new(settings.max_invalid),
+            policy: InvalidTrialPolicy::new(settings.max_invalid),
         }
     }
 
     fn limit(&self) -> Limit {
         match self.known.upper {
             None => Limit::Maximum,
-            upper if upper == self.patience.beyond() => Limit::Tester,
+            upper if upper == self.policy.beyond() => Limit::Tester,
             Some(_) => Limit::Dut,
         }
     }
@@ -63,7 +63,7 @@ impl Search for BinarySearch {
 
     fn learn(&mut self, result: &TrialResult) {
         let rate = result.spec.rate;
-        match self.patience.judge(result, result.verdict(self.goal)) {
+        match self.policy.judge(result, result.verdict(self.goal)) {
             GoalEvidence::Met => self.known.lower = Some(rate),
             GoalEvidence::Missed | GoalEvidence::BeyondTester => self.known.upper = Some(rate),
             GoalEvidence::Nothing => {}

@@ -78,20 +78,20 @@ mod tests {
 
     #[test]
     fn only_invalid_trials_in_a_row_put_a_load_beyond_the_tester() {
-        let mut patience = InvalidTrialPolicy::new(2);
+        let mut policy = InvalidTrialPolicy::new(2);
         let at_load = result(7, 7);
-        assert_eq!(patience.judge(&at_load, Verdict::Invalid), GoalEvidence::Nothing);
-        assert_eq!(patience.judge(&at_load, Verdict::Passed), GoalEvidence::Met);
-        assert_eq!(patience.judge(&at_load, Verdict::Invalid), GoalEvidence::Nothing);
-        assert_eq!(patience.judge(&result(8, 8), Verdict::Lost), GoalEvidence::Missed);
-        assert_eq!(patience.judge(&at_load, Verdict::Invalid), GoalEvidence::BeyondTester);
-        assert_eq!(patience.beyond(), Some(FrameRate(7)));
+        assert_eq!(policy.judge(&at_load, Verdict::Invalid), GoalEvidence::Nothing);
+        assert_eq!(policy.judge(&at_load, Verdict::Passed), GoalEvidence::Met);
+        assert_eq!(policy.judge(&at_load, Verdict::Invalid), GoalEvidence::Nothing);
+        assert_eq!(policy.judge(&result(8, 8), Verdict::Lost), GoalEvidence::Missed);
+        assert_eq!(policy.judge(&at_load, Verdict::Invalid), GoalEvidence::BeyondTester);
+        assert_eq!(policy.beyond(), Some(FrameRate(7)));
     }
 
     #[test]
     fn a_load_the_tester_plainly_cannot_offer_is_tried_half_as_often() {
-        let mut patience = InvalidTrialPolicy::new(4);
-        assert_eq!(patience.judge(&result(7, 3), Verdict::Invalid), GoalEvidence::Nothing);
-        assert_eq!(patience.judge(&result(7, 3), Verdict::Invalid), GoalEvidence::BeyondTester);
+        let mut policy = InvalidTrialPolicy::new(4);
+        assert_eq!(policy.judge(&result(7, 3), Verdict::Invalid), GoalEvidence::Nothing);
+        assert_eq!(policy.judge(&result(7, 3), Verdict::Invalid), GoalEvidence::BeyondTester);
     }
 }

@@ -18,7 +18,7 @@ pub(super) struct Selector {
     range: LoadRange,
     aim: Aim,
     stats: BTreeMap<FrameRate, LoadStat>,
-    patience: InvalidTrialPolicy,
+    policy: InvalidTrialPolicy,
 }
 
 impl Selector {
@@ -35,14 +35,14 @@ impl Selector {
                 Start::Near(hint) => Aim::around(hint),
             },
             stats: BTreeMap::new(),
-            patience: InvalidTrialPolicy::new(max_invalid),
+            policy: InvalidTrialPolicy::new(max_invalid),
         }
     }
 
     /// Takes in any trial, also one that another goal wanted, and moves on to longer trials where it settles the stage.
     pub(super) fn learn(&mut self, result: &TrialResult) {
         let verdict = result.verdict(self.goal.loss_ratio);
-        match self.patience.judge(result, verdict) {
+        match self.policy.judge(result, verdict) {
             GoalEvidence::Met => self.add(result, false),
             GoalEvidence::Missed => self.add(result, true),
             GoalEvidence::Nothing | GoalEvidence::BeyondTester => {}
@@ -94,7 +94,7 @@ impl Selector {
     /// that is how the draft settles loss inversion.
     fn bounds(&self, target: &Target) -> Bounds {
         let mut lower = None;
-        let beyond = self.patience.beyond();
+        let beyond = self.policy.beyond();
         for (&load, stat) in &self.stats {
             if beyond.is_some_and(|beyond| load >= beyond) {
                 break;

@@ -4,16 +4,16 @@ use super::summary::{deviation, mean, median_of_sorted};
 use super::{median, sort};
 use serde::{Deserialize, Serialize};
 
-/// A sample of two heaps.
+/// A sample of two modes.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TwoModes {
-    /// The heap of the smaller values.
+    /// The mode of the smaller values.
     pub low: Mode,
-    /// The heap of the larger values.
+    /// The mode of the larger values.
     pub high: Mode,
 }
 
-/// One heap.
+/// One mode of a sample.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Mode {
     /// Median of its values.
@@ -22,7 +22,7 @@ pub struct Mode {
     pub count: usize,
 }
 
-/// Ashman's D, the distance of two means in units of the scatter about them, is above 2 for heaps that stand apart (Ashman, Bird and
+/// Ashman's D, the distance of two means in units of the scatter about them, is above 2 for modes that stand apart (Ashman, Bird and
 /// Zepf 1994). The best of many splits looks better than it is, hence more.
 const ASHMAN: f64 = 3.0;
 

@@ -20,7 +20,7 @@ pub(crate) fn scaling_csv(digest: &Digest<'_>) -> Option<String> {
 }
 
 /// The columns from `cores` on.
-struct Row {
+struct ScalingRow {
     cores: String,
     what: String,
     device: String,
@@ -34,7 +34,7 @@ fn rows(digest: &Digest, scaling: &Scaling) -> Vec<[String; 10]> {
     let steps = (0..scaling.steps.len()).flat_map(|place| of_step(digest, scaling, place, unit));
     let fits = scaling.fits().into_iter().flatten().flat_map(|fit| of_fit(&fit, unit));
     let number = |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
-    let whole = |Row { cores, what, device, value, ends: [low, high], unit }: Row| {
+    let whole = |ScalingRow { cores, what, device, value, ends: [low, high], unit }: ScalingRow| {
         let (plan, series) = (digest.input.plan.name.clone(), scaling.name.to_owned());
         let size = scaling.size.map(|size| size.to_string()).unwrap_or_default();
         [plan, series, size, cores, what, device, number(value), number(low), number(high), unit.to_owned()]
@@ -42,10 +42,10 @@ fn rows(digest: &Digest, scaling: &Scaling) -> Vec<[String; 10]> {
     steps.chain(fits).map(whole).collect()
 }
 
-fn of_step(digest: &Digest, scaling: &Scaling, place: usize, unit: &'static str) -> Vec<Row> {
+fn of_step(digest: &Digest, scaling: &Scaling, place: usize, unit: &'static str) -> Vec<ScalingRow> {
     let scaled = &scaling.steps[place];
     let step = &scaled.step;
-    let row = |what: &str, device: &str, value: Option<f64>, ends, unit| Row {
+    let row = |what: &str, device: &str, value: Option<f64>, ends, unit| ScalingRow {
         cores: step.cores.to_string(),
         what: what.to_owned(),
         device: device.to_owned(),
@@ -65,12 +65,12 @@ fn of_step(digest: &Digest, scaling: &Scaling, place: usize, unit: &'static str)
     rows
 }
 
-fn of_fit(fit: &Fit, unit: &'static str) -> Vec<Row> {
+fn of_fit(fit: &Fit, unit: &'static str) -> Vec<ScalingRow> {
     let law = match fit.law {
         Law::Amdahl => "amdahl",
         Law::Universal => "universal",
     };
-    let row = |what: &str, value: Option<f64>, ends: Option<(f64, Option<f64>)>, unit| Row {
+    let row = |what: &str, value: Option<f64>, ends: Option<(f64, Option<f64>)>, unit| ScalingRow {
         cores: String::new(),
         what: format!("{law}-{what}"),
         device: String::new(),

@@ -30,21 +30,21 @@ pub(crate) struct Limits {
     /// Repetitions that were limited by other work on the machine, or an accident.
     pub(crate) disturbed: u32,
     /// Repetitions that were limited by what happened before the trial.
-    pub(crate) hindered: u32,
+    pub(crate) unprepared: u32,
     /// The reason why trials were invalid, where the tester was not to blame.
-    pub(crate) hindrance: Option<Hindrance>,
+    pub(crate) reason: Option<InvalidReason>,
 }
 
 /// The condition before a trial that was not as asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Hindrance {
+pub(crate) enum InvalidReason {
     /// The connections of phase 1 were not all opened or not kept (RFC 9693).
     Connections,
     /// The names were not cached as the plan has it, or there were too few of them (RFC 8219 section 9.2).
     Names,
 }
 
-impl Hindrance {
+impl InvalidReason {
     /// Returns the text for a table cell.
     pub(crate) fn words(self) -> &'static str {
         match self {
@@ -55,9 +55,9 @@ impl Hindrance {
 }
 
 impl GoalDigest {
-    /// `hindrance`: trials were invalid for that, not since the tester fell short.
-    pub(super) fn new(goal: LossRatio, brackets: impl Iterator<Item = Bracket>, hindrance: Option<Hindrance>) -> Self {
-        let limits = Limits { hindrance, ..Limits::default() };
+    /// `reason`: trials were invalid for that, not since the tester fell short.
+    pub(super) fn new(goal: LossRatio, brackets: impl Iterator<Item = Bracket>, reason: Option<InvalidReason>) -> Self {
+        let limits = Limits { reason, ..Limits::default() };
         let mut digest =
             Self { goal, summary: None, values: vec![], span: (u64::MAX, 0), below_minimum: 0, unmeasured: 0, limits };
         digest.values = brackets.filter_map(|bracket| digest.add(bracket)).map(|rate| rate as f64).collect();
@@ -83,7 +83,7 @@ impl GoalDigest {
         self.span = (self.span.0.min(lower), self.span.1.max(upper));
         match bracket.limit {
             Limit::Dut => self.limits.dut += 1,
-            Limit::Tester if self.limits.hindrance.is_some() => self.limits.hindered += 1,
+            Limit::Tester if self.limits.reason.is_some() => self.limits.unprepared += 1,
             Limit::Tester => self.limits.tester += 1,
             Limit::Maximum => self.limits.maximum += 1,
             Limit::Disturbed => self.limits.disturbed += 1,
@@ -95,7 +95,7 @@ impl GoalDigest {
 impl Limits {
     /// Returns whether the DUT may be better than the number, because something else ended a search.
     pub(crate) fn open_above(self) -> bool {
-        self.tester + self.maximum + self.disturbed + self.hindered > 0
+        self.tester + self.maximum + self.disturbed + self.unprepared > 0
     }
 
     /// The sign before a number that may be higher in truth.
@@ -110,7 +110,7 @@ impl Limits {
             (self.tester, "tester"),
             (self.maximum, "maximum of the plan"),
             (self.disturbed, "disturbed machine"),
-            (self.hindered, self.hindrance.map_or("", Hindrance::words)),
+            (self.unprepared, self.reason.map_or("", InvalidReason::words)),
         ];
         let present: Vec<_> = kinds.iter().filter(|(n, _)| *n > 0).collect();
         match present.as_slice() {

@@ -11,15 +11,15 @@ mod rated;
 mod sample;
 mod steps;
 
-pub(crate) use clients::{Ladder, Rung, ladders};
+pub(crate) use clients::{ClientSeries, ClientStep, client_series};
 pub(crate) use connections::{Losing, LostIn, phase_1_rate};
-pub(crate) use goal::{GoalDigest, Hindrance, Limits};
+pub(crate) use goal::{GoalDigest, InvalidReason, Limits};
 pub(crate) use idle::DeviceIdle;
 pub(crate) use point::PointDigest;
-pub(crate) use queries::{Asked, Conditions, Family, percentages};
+pub(crate) use queries::{QueryConditions, QueryTrial, ServerGroup, percentages};
 pub(crate) use rated::Rated;
-pub(crate) use sample::Sample;
-pub(crate) use steps::Step;
+pub(crate) use sample::PointSample;
+pub(crate) use steps::CapacityStep;
 
 use crate::{Input, ReportError};
 use sixbench_method::plan::{Measure, Stateful, Test};

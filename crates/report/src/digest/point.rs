@@ -1,6 +1,6 @@
 //! What is known of one point: its trials, its repetitions, and what they sum up to.
 
-use super::{GoalDigest, Hindrance, Limits, Sample};
+use super::{GoalDigest, InvalidReason, Limits, PointSample};
 use crate::Input;
 use crate::words::title;
 use sixbench_method::bottleneck::busiest;
@@ -23,7 +23,7 @@ pub(crate) struct PointDigest<'a> {
     /// One for each goal of the plan, in its order. Of a test that is no throughput test: of the search for its load.
     pub(crate) goals: Vec<GoalDigest>,
     /// Every quantity measured beside the throughput, by direction and load.
-    pub(crate) samples: Vec<Sample>,
+    pub(crate) samples: Vec<PointSample>,
 }
 
 impl<'a> PointDigest<'a> {
@@ -31,8 +31,8 @@ impl<'a> PointDigest<'a> {
         let records: Vec<&TrialRecord> = input.records.iter().filter(|r| r.point == point).collect();
         let outcomes: Vec<&Outcome> = input.outcomes.iter().filter(|o| o.point == point).collect();
         let goals = input.plan.search.goals.iter().enumerate();
-        let hindrance = hindrance(&records);
-        let goals = goals.map(|(i, &goal)| GoalDigest::new(goal, brackets(&outcomes, i), hindrance)).collect();
+        let reason = invalid_reason(&records);
+        let goals = goals.map(|(i, &goal)| GoalDigest::new(goal, brackets(&outcomes, i), reason)).collect();
         let samples = samples(&outcomes);
         Self { test, point, records, outcomes, goals, samples }
     }
@@ -94,12 +94,12 @@ impl<'a> PointDigest<'a> {
     }
 
     /// The sample of a quantity in one direction; of several loads, at the lowest.
-    pub(crate) fn sample(&self, quantity: Quantity, direction: Direction) -> Option<&Sample> {
+    pub(crate) fn sample(&self, quantity: Quantity, direction: Direction) -> Option<&PointSample> {
         self.samples.iter().find(|s| s.quantity == quantity && s.direction == direction)
     }
 
     /// The sample of a quantity in its worse direction.
-    pub(crate) fn worst(&self, quantity: Quantity) -> Option<&Sample> {
+    pub(crate) fn worst(&self, quantity: Quantity) -> Option<&PointSample> {
         let samples = self.samples.iter().filter(|s| s.quantity == quantity);
         match quantity.is_higher_better() {
             true => samples.min_by(|a, b| a.summary.median.total_cmp(&b.summary.median)),
@@ -185,10 +185,10 @@ impl<'a> PointDigest<'a> {
 }
 
 /// Returns the reason why most invalid trials were invalid, or `None` where the tester or a disturbance was to blame.
-fn hindrance(records: &[&TrialRecord]) -> Option<Hindrance> {
+fn invalid_reason(records: &[&TrialRecord]) -> Option<InvalidReason> {
     match InvalidCause::of(records) {
-        InvalidCause::Connections => Some(Hindrance::Connections),
-        InvalidCause::Names => Some(Hindrance::Names),
+        InvalidCause::Connections => Some(InvalidReason::Connections),
+        InvalidCause::Names => Some(InvalidReason::Names),
         InvalidCause::Tester | InvalidCause::Disturbed => None,
     }
 }
@@ -197,7 +197,7 @@ fn brackets(outcomes: &[&Outcome], goal: usize) -> impl Iterator<Item = Bracket>
     outcomes.iter().filter_map(move |o| o.brackets.get(goal).copied())
 }
 
-fn samples(outcomes: &[&Outcome]) -> Vec<Sample> {
+fn samples(outcomes: &[&Outcome]) -> Vec<PointSample> {
     let mut found: BTreeMap<(Quantity, Direction, FrameRate), Vec<(f64, bool)>> = BTreeMap::new();
     // The numbers held on the way to a capacity are the steps of a search, and have a table of their own.
     for value in outcomes.iter().flat_map(|o| &o.values).filter(|v| v.quantity != Quantity::ConnectionsHeld) {
@@ -205,6 +205,6 @@ fn samples(outcomes: &[&Outcome]) -> Vec<Sample> {
     }
     found
         .into_iter()
-        .filter_map(|((quantity, direction, load), values)| Sample::new(quantity, direction, load, &values))
+        .filter_map(|((quantity, direction, load), values)| PointSample::new(quantity, direction, load, &values))
         .collect()
 }

@@ -9,7 +9,7 @@ use sixbench_method::trial::{DirectionResult, Verdict};
 use std::collections::BTreeSet;
 
 /// The tests of one server that were written as one, with lists of what is cached and of what has AAAA records.
-pub(crate) struct Family<'a> {
+pub(crate) struct ServerGroup<'a> {
     /// The name of the tests, as in the plan.
     pub(crate) name: &'a str,
     /// The common part of the titles of its tests.
@@ -17,10 +17,10 @@ pub(crate) struct Family<'a> {
     pub(crate) tests: Vec<(&'a Test, &'a DnsTest)>,
 }
 
-impl<'a> Family<'a> {
+impl<'a> ServerGroup<'a> {
     /// Returns the conditions under which all its servers are asked; only servers with the same conditions are compared.
-    pub(crate) fn conditions(&self) -> Option<Conditions> {
-        self.tests.first().map(|(_, dns)| Conditions::of(dns))
+    pub(crate) fn conditions(&self) -> Option<QueryConditions> {
+        self.tests.first().map(|(_, dns)| QueryConditions::of(dns))
     }
 
     /// The point where so much is cached and so much has AAAA records, per cent.
@@ -48,12 +48,12 @@ pub(crate) fn percentages(all: impl Iterator<Item = u8>) -> Vec<u8> {
 /// The conditions that must be the same for results to be compared, beside the percentages of cached names and of names with
 /// AAAA records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Conditions {
+pub(crate) struct QueryConditions {
     pub(crate) role: DnsRole,
     pub(crate) timeout_ns: u64,
 }
 
-impl Conditions {
+impl QueryConditions {
     pub(crate) fn of(dns: &DnsTest) -> Self {
         Self { role: dns.role, timeout_ns: dns.timeout_ns }
     }
@@ -61,13 +61,13 @@ impl Conditions {
 
 /// A trial of queries.
 #[derive(Clone, Copy)]
-pub(crate) struct Asked<'a> {
+pub(crate) struct QueryTrial<'a> {
     pub(crate) record: &'a TrialRecord,
     pub(crate) dns: &'a DnsResult,
     pub(crate) direction: &'a DirectionResult,
 }
 
-impl<'a> Asked<'a> {
+impl<'a> QueryTrial<'a> {
     fn of(record: &'a TrialRecord) -> Option<Self> {
         Some(Self { record, dns: record.result.dns()?, direction: record.result.directions.first()? })
     }
@@ -84,19 +84,19 @@ impl<'a> Asked<'a> {
 }
 
 impl<'a> PointDigest<'a> {
-    fn asked(&self, goal: LossRatio, verdict: Verdict) -> impl Iterator<Item = Asked<'a>> + '_ {
-        self.records.iter().filter(move |r| r.result.verdict(goal) == verdict).filter_map(|r| Asked::of(r))
+    fn asked(&self, goal: LossRatio, verdict: Verdict) -> impl Iterator<Item = QueryTrial<'a>> + '_ {
+        self.records.iter().filter(move |r| r.result.verdict(goal) == verdict).filter_map(|r| QueryTrial::of(r))
     }
 
     /// The passing trial with the highest rate.
-    pub(crate) fn all_answered(&self, goal: LossRatio) -> Option<Asked<'a>> {
-        self.asked(goal, Verdict::Passed).max_by_key(Asked::rate)
+    pub(crate) fn all_answered(&self, goal: LossRatio) -> Option<QueryTrial<'a>> {
+        self.asked(goal, Verdict::Passed).max_by_key(QueryTrial::rate)
     }
 
     /// The losing trial with the lowest rate above that.
-    pub(crate) fn not_all_answered(&self, goal: LossRatio) -> Option<Asked<'a>> {
+    pub(crate) fn not_all_answered(&self, goal: LossRatio) -> Option<QueryTrial<'a>> {
         let passed = self.all_answered(goal).map_or(0, |asked| asked.rate());
-        self.asked(goal, Verdict::Lost).filter(|asked| asked.rate() > passed).min_by_key(Asked::rate)
+        self.asked(goal, Verdict::Lost).filter(|asked| asked.rate() > passed).min_by_key(QueryTrial::rate)
     }
 }
 
@@ -107,25 +107,25 @@ impl<'a> Digest<'a> {
     }
 
     /// The tests of DNS servers, those that were written as one together, in the order of the plan.
-    pub(crate) fn families(&self) -> Vec<Family<'a>> {
-        let mut found: Vec<Family> = Vec::new();
+    pub(crate) fn server_groups(&self) -> Vec<ServerGroup<'a>> {
+        let mut found: Vec<ServerGroup> = Vec::new();
         let tests = &self.input.plan.tests;
         for (test, dns) in tests.iter().filter_map(|test| Some((test, test.measure.dns()?))) {
             let name = name_of(test, dns);
-            match found.iter_mut().find(|family| family.name == name) {
-                Some(family) => family.tests.push((test, dns)),
-                None => found.push(Family { name, title: String::new(), tests: vec![(test, dns)] }),
+            match found.iter_mut().find(|group| group.name == name) {
+                Some(group) => group.tests.push((test, dns)),
+                None => found.push(ServerGroup { name, title: String::new(), tests: vec![(test, dns)] }),
             }
         }
-        found.iter_mut().for_each(|family| family.title = common_title(&family.tests));
+        found.iter_mut().for_each(|group| group.title = common_title(&group.tests));
         found
     }
 
     /// Returns the title of a DNS server's test without its percentages, which have columns of their own.
     pub(crate) fn server(&self, test: &Test) -> String {
-        let families = self.families();
-        let own = families.iter().find(|family| family.tests.iter().any(|(other, _)| other.name == test.name));
-        own.map_or_else(|| test.title.clone(), |family| family.title.clone())
+        let groups = self.server_groups();
+        let own = groups.iter().find(|group| group.tests.iter().any(|(other, _)| other.name == test.name));
+        own.map_or_else(|| test.title.clone(), |group| group.title.clone())
     }
 
     /// The rate the tester's self-test allows for a test, queries per second: as its trials had it, or as the facts have it.

@@ -5,7 +5,7 @@ use sixbench_method::stats::Summary;
 use sixbench_method::terms::{Direction, FrameRate};
 
 /// A sample and what it sums up to, in the quantity's unit.
-pub(crate) struct Sample {
+pub(crate) struct PointSample {
     pub(crate) quantity: Quantity,
     pub(crate) direction: Direction,
     pub(crate) load: FrameRate,
@@ -18,7 +18,7 @@ pub(crate) struct Sample {
     pub(crate) at_least: usize,
 }
 
-impl Sample {
+impl PointSample {
     pub(super) fn new(quantity: Quantity, direction: Direction, load: FrameRate, values: &[(f64, bool)]) -> Option<Self> {
         let at_least = values.iter().filter(|(_, at_least)| *at_least).count();
         let values: Vec<f64> = values.iter().map(|(value, _)| *value).collect();
@@ -42,14 +42,14 @@ mod tests {
     #[test]
     fn the_standard_deviation_is_that_of_a_sample() {
         let values = [2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0].map(|v| (v, false));
-        let sample = Sample::new(Quantity::BackToBackFrames, Direction::Forward, FrameRate(1), &values).unwrap();
+        let sample = PointSample::new(Quantity::BackToBackFrames, Direction::Forward, FrameRate(1), &values).unwrap();
         assert_eq!(sample.mean, 5.0);
         assert!((sample.deviation.unwrap() - (32f64 / 7.0).sqrt()).abs() < 1e-12);
     }
 
     #[test]
     fn one_value_has_no_deviation_and_one_open_value_opens_the_sample() {
-        let sample = Sample::new(Quantity::RecoveryTime, Direction::Forward, FrameRate(1), &[(3.0, true)]).unwrap();
+        let sample = PointSample::new(Quantity::RecoveryTime, Direction::Forward, FrameRate(1), &[(3.0, true)]).unwrap();
         assert_eq!((sample.deviation, sample.sign()), (None, "≥\u{a0}"));
     }
 }

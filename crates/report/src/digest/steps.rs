@@ -11,14 +11,14 @@ use std::collections::BTreeMap;
 
 /// A phase of the search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Phase {
+pub(crate) enum SearchPhase {
     /// The number is doubled until one is not held.
     Exponential,
     /// The interval between the last number held and the first that was not is halved.
     Binary,
 }
 
-impl Phase {
+impl SearchPhase {
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Exponential => "exponential",
@@ -28,8 +28,8 @@ impl Phase {
 }
 
 /// One number of connections in one phase, over the repetitions.
-pub(crate) struct Step {
-    pub(crate) phase: Phase,
+pub(crate) struct CapacityStep {
+    pub(crate) phase: SearchPhase,
     pub(crate) connections: u64,
     /// Repetitions that tried it.
     pub(crate) tried: usize,
@@ -50,8 +50,8 @@ struct Tried {
 
 impl PointDigest<'_> {
     /// The steps, exponential phase first, each by ascending numbers.
-    pub(crate) fn steps(&self, goal: LossRatio) -> Vec<Step> {
-        let mut found: BTreeMap<(Phase, u64), Vec<Tried>> = BTreeMap::new();
+    pub(crate) fn steps(&self, goal: LossRatio) -> Vec<CapacityStep> {
+        let mut found: BTreeMap<(SearchPhase, u64), Vec<Tried>> = BTreeMap::new();
         for outcome in &self.outcomes {
             let records: Vec<&TrialRecord> =
                 self.records.iter().filter(|r| r.repetition == outcome.repetition).copied().collect();
@@ -63,9 +63,9 @@ impl PointDigest<'_> {
     }
 }
 
-fn summed_up(phase: Phase, connections: u64, tried: &[Tried]) -> Step {
+fn summed_up(phase: SearchPhase, connections: u64, tried: &[Tried]) -> CapacityStep {
     let rates: Vec<f64> = tried.iter().filter_map(|t| t.rate).map(|rate| rate as f64).collect();
-    Step {
+    CapacityStep {
         phase,
         connections,
         tried: tried.len(),
@@ -76,12 +76,12 @@ fn summed_up(phase: Phase, connections: u64, tried: &[Tried]) -> Step {
 }
 
 /// The numbers of one repetition in the order of its trials. The first that was not held ends the exponential phase.
-fn of_repetition(outcome: &Outcome, records: &[&TrialRecord], goal: LossRatio) -> Vec<((Phase, u64), Tried)> {
+fn of_repetition(outcome: &Outcome, records: &[&TrialRecord], goal: LossRatio) -> Vec<((SearchPhase, u64), Tried)> {
     let rate_of = |connections: u64| {
         let held = outcome.values.iter().filter(|v| v.quantity == Quantity::ConnectionsHeld);
         held.filter(|v| v.value == connections as f64).map(|v| v.load.0).next()
     };
-    let mut phase = Phase::Exponential;
+    let mut phase = SearchPhase::Exponential;
     let mut steps = Vec::new();
     for trials in in_order(records).chunk_by(|a, b| a.0 == b.0) {
         let connections = trials[0].0;
@@ -90,7 +90,7 @@ fn of_repetition(outcome: &Outcome, records: &[&TrialRecord], goal: LossRatio) -
         let rate = rate_of(connections);
         steps.push(((phase, connections), Tried { rate, not_at, trials: trials.len() }));
         if rate.is_none() {
-            phase = Phase::Binary;
+            phase = SearchPhase::Binary;
         }
     }
     steps

@@ -6,7 +6,7 @@ mod scaling;
 mod stateful;
 
 use crate::csv::{limit_name, unit_name};
-use crate::digest::{Digest, GoalDigest, Hindrance, PointDigest, Sample};
+use crate::digest::{Digest, GoalDigest, InvalidReason, PointDigest, PointSample};
 use crate::words::full_rate_unit;
 use origin::{JsonCounts, JsonRun, JsonStatus};
 use queries::JsonDns;
@@ -27,7 +27,7 @@ pub const FORMAT: u32 = 2;
 const RATE_UNIT: &str = "frames/s per direction";
 
 #[derive(Serialize)]
-struct Results<'a> {
+struct JsonResults<'a> {
     format: u32,
     plan: &'a str,
     generated: &'a str,
@@ -66,15 +66,15 @@ struct JsonPoint<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     dns: Option<JsonDns<'a>>,
     /// The repetitions, one entry for each loss goal. For a test that is no throughput test, those of the search for its load.
-    goals: Vec<Goal>,
+    goals: Vec<JsonGoal>,
     /// Everything else that was measured.
     quantities: Vec<JsonQuantity>,
-    repetitions: Vec<Repetition<'a>>,
+    repetitions: Vec<JsonRepetition<'a>>,
 }
 
 /// The repetitions of a point, summarised for one loss goal.
 #[derive(Serialize)]
-struct Goal {
+struct JsonGoal {
     loss_ratio: f64,
     summary: Option<Summary>,
     dispersion_percent: Option<f64>,
@@ -109,7 +109,7 @@ struct JsonQuantity {
 }
 
 #[derive(Serialize)]
-struct Repetition<'a> {
+struct JsonRepetition<'a> {
     repetition: u32,
     trials: u32,
     invalid: u32,
@@ -135,7 +135,7 @@ struct JsonBracket {
 /// Never: nothing in it can fail to be written as JSON.
 pub(crate) fn json(digest: &Digest<'_>) -> String {
     let input = digest.input;
-    let results = Results {
+    let results = JsonResults {
         format: FORMAT,
         plan: &input.plan.name,
         generated: input.generated,
@@ -177,15 +177,15 @@ fn without_result(digest: &Digest, point: &PointDigest, goal: &GoalDigest) -> u3
     planned.repetitions.planned.saturating_sub(with_result)
 }
 
-fn goal(goal: &GoalDigest, without_result: u32) -> Goal {
-    Goal {
+fn goal(goal: &GoalDigest, without_result: u32) -> JsonGoal {
+    JsonGoal {
         loss_ratio: goal.goal.0,
         summary: goal.summary,
         dispersion_percent: goal.summary.and_then(|s| s.dispersion_percent()),
         limited_by_dut: goal.limits.dut,
-        limited_by_tester: goal.limits.tester + goal.limits.hindered,
-        hindered_by_phase_1: goal.limits.hindrance == Some(Hindrance::Connections),
-        hindered_by_names: goal.limits.hindrance == Some(Hindrance::Names),
+        limited_by_tester: goal.limits.tester + goal.limits.unprepared,
+        hindered_by_phase_1: goal.limits.reason == Some(InvalidReason::Connections),
+        hindered_by_names: goal.limits.reason == Some(InvalidReason::Names),
         limited_by_maximum: goal.limits.maximum,
         disturbed: goal.limits.disturbed,
         without_result,
@@ -197,7 +197,7 @@ fn is_zero(count: &u32) -> bool {
     *count == 0
 }
 
-fn quantity(sample: &Sample) -> JsonQuantity {
+fn quantity(sample: &PointSample) -> JsonQuantity {
     JsonQuantity {
         quantity: sample.quantity,
         unit: unit_name(sample.quantity),
@@ -211,10 +211,10 @@ fn quantity(sample: &Sample) -> JsonQuantity {
     }
 }
 
-fn repetition(outcome: &Outcome) -> Repetition<'_> {
+fn repetition(outcome: &Outcome) -> JsonRepetition<'_> {
     let brackets = outcome.brackets.iter().map(bracket).collect();
     let &Outcome { repetition, trials, invalid, ref load, ref values, .. } = outcome;
-    Repetition { repetition, trials, invalid, load: load.as_ref(), brackets, values }
+    JsonRepetition { repetition, trials, invalid, load: load.as_ref(), brackets, values }
 }
 
 fn bracket(bracket: &Bracket) -> JsonBracket {

@@ -1,6 +1,6 @@
 //! What `results.json` holds of a test of a DNS server: its parameters, and the trials that decided.
 
-use crate::digest::{Asked, Digest, PointDigest};
+use crate::digest::{Digest, PointDigest, QueryTrial};
 use serde::Serialize;
 use sixbench_method::plan::{DnsRole, DnsTest, Names};
 use sixbench_method::trial::dns::{Answers, AuthorityCounts, Cache};
@@ -71,8 +71,8 @@ pub(super) fn of<'p>(digest: &Digest, point: &PointDigest<'p>) -> Option<JsonDns
     })
 }
 
-fn asked(asked: Asked<'_>) -> JsonAsked<'_> {
-    let Asked { record, dns, direction } = asked;
+fn asked(asked: QueryTrial<'_>) -> JsonAsked<'_> {
+    let QueryTrial { record, dns, direction } = asked;
     let delay = direction.delay.as_ref();
     JsonAsked {
         repetition: record.repetition,

@@ -16,14 +16,14 @@ pub(super) struct JsonScaling<'a> {
     frame_size: Option<u16>,
     /// The unit of rates and of λ.
     rate_unit: &'static str,
-    steps: Vec<JsonStep>,
+    steps: Vec<JsonScalingStep>,
     /// The fits over the steps that are not `open`.
     fits: Vec<Fit>,
     refusals: Vec<JsonRefusal>,
 }
 
 #[derive(Serialize)]
-struct JsonStep {
+struct JsonScalingStep {
     cores: u32,
     median: f64,
     minimum: f64,
@@ -77,10 +77,10 @@ fn of<'a>(digest: &Digest, scaling: &Scaling<'_, 'a>) -> JsonScaling<'a> {
     }
 }
 
-fn step(digest: &Digest, scaling: &Scaling, place: usize) -> JsonStep {
+fn step(digest: &Digest, scaling: &Scaling, place: usize) -> JsonScalingStep {
     let scaled = &scaling.steps[place];
     let ScaledStep { step, is_open, .. } = scaled;
-    JsonStep {
+    JsonScalingStep {
         cores: step.cores.get(),
         median: step.summary.median,
         minimum: step.summary.min,

@@ -1,6 +1,6 @@
 //! What `results.json` holds of a stateful test: the parameters of RFC 9693, and what the trials say of connections.
 
-use crate::digest::{Digest, PointDigest, Step, phase_1_rate};
+use crate::digest::{CapacityStep, Digest, PointDigest, phase_1_rate};
 use serde::Serialize;
 use sixbench_method::plan::{Stateful, ValueOrder};
 use sixbench_method::stats::Summary;
@@ -36,7 +36,7 @@ pub(super) struct JsonStateful {
     /// The mapping behaviour of the DUT, from the trial that saw most connections; the collisions are those of all trials.
     mapping: Option<JsonMapping>,
     /// The steps of a search for the capacity.
-    capacity_steps: Vec<JsonStep>,
+    capacity_steps: Vec<JsonStatefulStep>,
 }
 
 #[derive(Serialize)]
@@ -52,7 +52,7 @@ struct JsonMapping {
 }
 
 #[derive(Serialize)]
-struct JsonStep {
+struct JsonStatefulStep {
     phase: &'static str,
     connections: u64,
     /// Repetitions that tried the number.
@@ -108,7 +108,7 @@ fn mapping(mapping: Mapping) -> JsonMapping {
     }
 }
 
-fn step(step: &Step) -> JsonStep {
-    let &Step { connections, tried, trials, rates, not_at, .. } = step;
-    JsonStep { phase: step.phase.name(), connections, tried, trials, rate: rates, not_at }
+fn step(step: &CapacityStep) -> JsonStatefulStep {
+    let &CapacityStep { connections, tried, trials, rates, not_at, .. } = step;
+    JsonStatefulStep { phase: step.phase.name(), connections, tried, trials, rate: rates, not_at }
 }

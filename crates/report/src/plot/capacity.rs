@@ -1,7 +1,7 @@
 //! The search for the capacity of the connection tracking table: every trial at its number of connections and its rate.
 
 use super::Figure;
-use super::style::{self, Axis, Key};
+use super::style::{self, Axis, LegendEntry};
 use crate::digest::{Digest, PointDigest};
 use crate::words::{short, whole};
 use kuva::prelude::Plot;
@@ -9,7 +9,7 @@ use sixbench_method::record::TrialRecord;
 
 pub(crate) fn figure(digest: &Digest) -> Figure {
     let searched = digest.points_of(|m| m.is_capacity() && m.is_of_connections()).filter(|p| p.records.len() > 1);
-    let line = Key::new("▬", style::color(2), "establishment rate of the numbers held");
+    let line = LegendEntry::new("▬", style::color(2), "establishment rate of the numbers held");
     Figure {
         id: "capacity",
         title: "Capacity, step by step",

@@ -2,7 +2,7 @@
 
 use super::Figure;
 use super::style::{self, Axis, Barred};
-use crate::digest::{Digest, Ladder, Sample, ladders};
+use crate::digest::{ClientSeries, Digest, PointSample, client_series};
 use crate::words::{self, grouped};
 use kuva::prelude::Plot;
 use sixbench_method::measures::Quantity;
@@ -10,9 +10,9 @@ use sixbench_method::terms::FrameSize;
 use std::collections::BTreeSet;
 
 /// A panel: the quantity, what its axis is called, and what one unit of the axis is in the unit of the values.
-type Kind = (Quantity, &'static str, f64);
+type ClientPanel = (Quantity, &'static str, f64);
 
-const KINDS: [Kind; 4] = [
+const KINDS: [ClientPanel; 4] = [
     (Quantity::ForwardedFrames, "forwarded (frames/s)", 1.0),
     (Quantity::ProcessorLoad, "CPU load (%)", 1.0),
     (Quantity::ResponseTime, "response time (ms)", 1e6),
@@ -20,9 +20,9 @@ const KINDS: [Kind; 4] = [
 ];
 
 pub(crate) fn figure(digest: &Digest) -> Figure {
-    let all: Vec<Ladder> = ladders(digest).into_iter().filter(|ladder| ladder.measured().count() > 1).collect();
+    let all: Vec<ClientSeries> = client_series(digest).into_iter().filter(|series| series.measured().count() > 1).collect();
     let names = names(&all);
-    let sizes: BTreeSet<FrameSize> = all.iter().map(|ladder| ladder.size).collect();
+    let sizes: BTreeSet<FrameSize> = all.iter().map(|series| series.size).collect();
     let panels = sizes.into_iter().flat_map(|size| KINDS.iter().map(move |kind| (size, kind)));
     Figure {
         id: "clients",
@@ -37,9 +37,9 @@ pub(crate) fn figure(digest: &Digest) -> Figure {
 }
 
 /// The tests that are drawn, in the order of the plan: the colours of their lines.
-fn names<'a>(all: &[Ladder<'_, 'a>]) -> Vec<&'a str> {
+fn names<'a>(all: &[ClientSeries<'_, 'a>]) -> Vec<&'a str> {
     let mut names: Vec<&str> = Vec::new();
-    all.iter().map(|ladder| ladder.name).for_each(|name| {
+    all.iter().map(|series| series.name).for_each(|name| {
         if !names.contains(&name) {
             names.push(name);
         }
@@ -48,14 +48,14 @@ fn names<'a>(all: &[Ladder<'_, 'a>]) -> Vec<&'a str> {
 }
 
 /// `None` where nothing was watched.
-fn panel(all: &[Ladder], names: &[&str], size: FrameSize, (quantity, y, unit): Kind) -> Option<String> {
-    let of_size = || all.iter().filter(|ladder| ladder.size == size && ladder.samples(quantity).next().is_some());
-    let place = |ladder: &Ladder| names.iter().position(|name| *name == ladder.name).unwrap_or(0);
-    let mut plots: Vec<Plot> = of_size().flat_map(|ladder| plots(place(ladder), ladder, quantity, unit)).collect();
+fn panel(all: &[ClientSeries], names: &[&str], size: FrameSize, (quantity, y, unit): ClientPanel) -> Option<String> {
+    let of_size = || all.iter().filter(|series| series.size == size && series.samples(quantity).next().is_some());
+    let place = |series: &ClientSeries| names.iter().position(|name| *name == series.name).unwrap_or(0);
+    let mut plots: Vec<Plot> = of_size().flat_map(|series| plots(place(series), series, quantity, unit)).collect();
     let highest = of_size().flat_map(|l| l.samples(quantity)).map(|(_, s)| s.summary.p99 / unit).reduce(f64::max)?;
     let most = of_size().flat_map(|l| l.samples(quantity)).map(|(clients, _)| clients).max()?;
     if quantity == Quantity::ForwardedFrames {
-        plots.extend(of_size().map(|ladder| style::dashed(lossless(ladder, highest), style::color(place(ladder)), 1.0)));
+        plots.extend(of_size().map(|series| style::dashed(lossless(series, highest), style::color(place(series)), 1.0)));
     }
     let layout = style::panel(&plots, &format!("{size}\u{a0}bytes"), "clients", y);
     let layout = if highest < 1000.0 { layout.with_y_tick_format(style::plain_numbers()) } else { layout };
@@ -64,21 +64,21 @@ fn panel(all: &[Ladder], names: &[&str], size: FrameSize, (quantity, y, unit): K
 }
 
 /// Both ways of all requests, up to where the axis ends.
-fn lossless(ladder: &Ladder, highest: f64) -> Vec<(f64, f64)> {
-    let each = 2.0 * ladder.settings.rate_per_client.0 as f64;
-    let last = ladder.measured().last().map_or(0.0, |rung| f64::from(rung.clients)).min(highest / each);
+fn lossless(series: &ClientSeries, highest: f64) -> Vec<(f64, f64)> {
+    let each = 2.0 * series.settings.rate_per_client.0 as f64;
+    let last = series.measured().last().map_or(0.0, |step| f64::from(step.clients)).min(highest / each);
     vec![(0.0, 0.0), (last, last * each)]
 }
 
-fn plots(i: usize, ladder: &Ladder, quantity: Quantity, unit: f64) -> [Plot; 2] {
-    let dot = |(clients, sample): (u32, &Sample)| {
+fn plots(i: usize, series: &ClientSeries, quantity: Quantity, unit: f64) -> [Plot; 2] {
+    let dot = |(clients, sample): (u32, &PointSample)| {
         let s = &sample.summary;
         let median = words::value(quantity, s.median);
         let label = format!(
             "{}, {clients} clients: {median} {}{}",
-            ladder.name,
+            series.name,
             words::unit(quantity),
-            spread(ladder, clients, quantity)
+            spread(series, clients, quantity)
         );
         Barred::new(
             f64::from(clients),
@@ -87,17 +87,17 @@ fn plots(i: usize, ladder: &Ladder, quantity: Quantity, unit: f64) -> [Plot; 2] 
             format!("{label}, n = {}", grouped(s.n as f64)),
         )
     };
-    let points: Vec<Barred> = ladder.samples(quantity).map(dot).collect();
+    let points: Vec<Barred> = series.samples(quantity).map(dot).collect();
     [style::line(points.iter().map(|p| p.at).collect(), style::color(i), 1.5), style::barred(i, points)]
 }
 
 /// The standard deviation within a trial, of what has one.
-fn spread(ladder: &Ladder, clients: u32, quantity: Quantity) -> String {
+fn spread(series: &ClientSeries, clients: u32, quantity: Quantity) -> String {
     let of = match quantity {
         Quantity::ResponseTime => Quantity::ResponseTimeDeviation,
         Quantity::ProcessorLoad => Quantity::ProcessorLoadDeviation,
         _ => return String::new(),
     };
-    let deviation = ladder.samples(of).find(|(at, _)| *at == clients);
+    let deviation = series.samples(of).find(|(at, _)| *at == clients);
     deviation.map(|(_, s)| format!(" ± {}", words::value(of, s.summary.median))).unwrap_or_default()
 }

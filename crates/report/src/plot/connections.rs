@@ -1,7 +1,7 @@
 //! The entries of the DUT's connection tracking table over a trial: is phase 1 all there, and does phase 2 leave it alone?
 
 use super::Figure;
-use super::style::{self, Axis, Key};
+use super::style::{self, Axis, LegendEntry};
 use crate::digest::{Digest, PointDigest};
 use crate::words::{load, short, three_digits, whole};
 use sixbench_method::record::{TrialRecord, Watch};
@@ -19,7 +19,10 @@ pub(crate) fn figure(digest: &Digest) -> Figure {
                   level in what follows: a line that falls before the end lost connections to a timeout or to a full table, \
                   but for a tear-down, which deletes them."
             .to_owned(),
-        keys: vec![Key::new("▬", style::color(0), "entries"), Key::new("╌╌", style::MUTED, "N, the connections of phase 1")],
+        keys: vec![
+            LegendEntry::new("▬", style::color(0), "entries"),
+            LegendEntry::new("╌╌", style::MUTED, "N, the connections of phase 1"),
+        ],
         panels: digest.points.iter().filter_map(shown).collect(),
         ..Figure::default()
     }

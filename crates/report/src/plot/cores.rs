@@ -1,7 +1,7 @@
 //! Rates over the DUT's cores with the ideal line and the fitted laws, and how idle each device was at the found rate.
 
 use super::Figure;
-use super::style::{self, Axis, Barred, Key};
+use super::style::{self, Axis, Barred, LegendEntry};
 use crate::digest::{DeviceIdle, Digest, PointDigest};
 use crate::scaling::{ScaledStep, Scaling, scalings};
 use crate::tables::scaling::bottleneck;
@@ -23,9 +23,9 @@ pub(crate) fn rates(digest: &Digest) -> Figure {
             .to_owned(),
         keys: vec![
             style::key(dots, "measured"),
-            Key::new("╌╌", style::MUTED, "ideal"),
-            Key::new("▬", style::color(amdahl), "Amdahl's law"),
-            Key::new("╌╌", style::color(universal), "universal scalability law"),
+            LegendEntry::new("╌╌", style::MUTED, "ideal"),
+            LegendEntry::new("▬", style::color(amdahl), "Amdahl's law"),
+            LegendEntry::new("╌╌", style::color(universal), "universal scalability law"),
         ],
         panels: scalings(digest).iter().filter(|scaling| scaling.steps.len() > 1).map(panel).collect(),
         ..Figure::default()

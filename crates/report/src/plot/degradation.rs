@@ -1,10 +1,10 @@
 //! Degradation over the number of flows, RFC 8219 section 10.
 
 use super::Figure;
-use super::style::{self, Axis, Key};
+use super::style::{self, Axis, LegendEntry};
 use crate::bound::Bound;
 use crate::digest::Digest;
-use crate::series::{Curve, Step, Steps, curves, quantities, series};
+use crate::series::{Curve, CurveStep, TestSeries, curves, quantities, series};
 use kuva::prelude::{Layout, Plot};
 use sixbench_method::plan::SeriesBy;
 use sixbench_method::terms::{Direction, FrameSize};
@@ -14,21 +14,21 @@ const LINEAR_UP_TO: f64 = 16.0;
 
 pub(crate) fn figure(digest: &Digest) -> Figure {
     let all = series(digest, SeriesBy::Flows);
-    let sizes: std::collections::BTreeSet<FrameSize> = all.iter().flat_map(Steps::sizes).collect();
+    let sizes: std::collections::BTreeSet<FrameSize> = all.iter().flat_map(TestSeries::sizes).collect();
     let sizes: Vec<FrameSize> = sizes.into_iter().collect();
     let keys = sizes.iter().enumerate().map(|(i, size)| style::key(i, format!("{size}\u{a0}bytes")));
     Figure {
         id: "degradation",
         title: "Degradation over the number of flows",
         caption: "Against the fewest flows, per cent of the median; above 0 is worse. Where a rate may be higher in truth, a point is a bound, as the table says.".to_owned(),
-        keys: keys.chain([Key::new("╌╌", style::INK, "reverse direction, where directions differ")]).collect(),
+        keys: keys.chain([LegendEntry::new("╌╌", style::INK, "reverse direction, where directions differ")]).collect(),
         panels: all.iter().flat_map(|steps| panels(digest, steps, &sizes)).collect(),
         ..Figure::default()
     }
 }
 
 /// One panel for each quantity of a series.
-fn panels(digest: &Digest, steps: &Steps, sizes: &[FrameSize]) -> Vec<String> {
+fn panels(digest: &Digest, steps: &TestSeries, sizes: &[FrameSize]) -> Vec<String> {
     let curves: Vec<Curve> = curves(digest, steps).into_iter().filter(has_line).collect();
     let of = |quantity: &str| curves.iter().filter(|c| c.subject.quantity == quantity).collect::<Vec<_>>();
     quantities(&curves)
@@ -43,8 +43,8 @@ fn has_line(curve: &Curve) -> bool {
 }
 
 /// The steps of which something is known, each with its degradation.
-fn shown(curve: &Curve) -> impl Iterator<Item = (&Step, f64)> {
-    let is_known = |step: &&Step| step.at == curve.steps[0].at || curve.bound(step) != Bound::Unknown;
+fn shown(curve: &Curve) -> impl Iterator<Item = (&CurveStep, f64)> {
+    let is_known = |step: &&CurveStep| step.at == curve.steps[0].at || curve.bound(step) != Bound::Unknown;
     curve.steps.iter().filter(is_known).filter_map(|step| Some((step, curve.degradation(step)?)))
 }
 
@@ -81,8 +81,8 @@ fn plots(curve: &Curve, sizes: &[FrameSize]) -> [Plot; 2] {
     let is_reverse = curve.subject.direction == Some(Direction::Reverse);
     let joined = if is_reverse { style::dashed } else { style::line };
     let points = line(curve);
-    let sign = |step: &Step| if step.at == curve.steps[0].at { "" } else { curve.bound(step).sign().unwrap_or_default() };
-    let label = |(step, d): (&Step, f64)| format!("{} flows, {} bytes: {}{d:.2} %", step.at, curve.size, sign(step));
+    let sign = |step: &CurveStep| if step.at == curve.steps[0].at { "" } else { curve.bound(step).sign().unwrap_or_default() };
+    let label = |(step, d): (&CurveStep, f64)| format!("{} flows, {} bytes: {}{d:.2} %", step.at, curve.size, sign(step));
     let labels = shown(curve).map(label).collect();
     [joined(points.clone(), style::color(i), 1.5), style::dots(points, style::color(i), style::marker(i), labels)]
 }

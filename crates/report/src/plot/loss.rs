@@ -1,7 +1,7 @@
 //! When, within a trial, frames were lost: a steady trickle is overload, one spike is an accident.
 
 use super::Figure;
-use super::style::{self, Axis, Key};
+use super::style::{self, Axis, LegendEntry};
 use crate::digest::{Digest, PointDigest};
 use crate::words::{grouped, load, percent};
 use kuva::prelude::Plot;
@@ -14,7 +14,7 @@ pub(super) const DIRECTIONS: [(Direction, usize, &str); 2] =
     [(Direction::Forward, 0, "forward"), (Direction::Reverse, 1, "reverse")];
 
 /// The legend of the directions; queries have one alone.
-pub(super) fn direction_keys<'r>(trials: impl Iterator<Item = &'r TrialRecord> + Clone) -> Vec<Key> {
+pub(super) fn direction_keys<'r>(trials: impl Iterator<Item = &'r TrialRecord> + Clone) -> Vec<LegendEntry> {
     let mut of_queries = trials.map(|r| r.result.spec.shape == Shape::Queries);
     let (some, all) = (of_queries.clone().any(|is| is), of_queries.all(|is| is));
     let name = |i: usize, name: &str| match (some, i) {
@@ -22,8 +22,8 @@ pub(super) fn direction_keys<'r>(trials: impl Iterator<Item = &'r TrialRecord> +
         _ => name.to_owned(),
     };
     match some && all {
-        true => vec![Key::new("▬", style::color(0), "queries")],
-        false => DIRECTIONS.map(|(_, i, word)| Key::new("▬", style::color(i), name(i, word))).to_vec(),
+        true => vec![LegendEntry::new("▬", style::color(0), "queries")],
+        false => DIRECTIONS.map(|(_, i, word)| LegendEntry::new("▬", style::color(i), name(i, word))).to_vec(),
     }
 }
 

@@ -1,9 +1,9 @@
 //! Throughput over the share of translated traffic with the two models.
 
 use super::Figure;
-use super::style::{self, Axis, Barred, Key};
+use super::style::{self, Axis, Barred, LegendEntry};
 use crate::digest::{Digest, PointDigest};
-use crate::series::{Steps, series};
+use crate::series::{TestSeries, series};
 use crate::tables::mix::ends;
 use crate::words::{frames, grouped, three_digits};
 use kuva::prelude::Plot;
@@ -25,8 +25,8 @@ pub(crate) fn mixed(digest: &Digest) -> Figure {
             .to_owned(),
         keys: vec![
             style::key(dots, "measured"),
-            Key::new("▬", style::color(separate), "separate cores: min(Tt/a, Tn/(1-a))"),
-            Key::new("╌╌", style::color(one), "one core: 1/(a/Tt + (1-a)/Tn)"),
+            LegendEntry::new("▬", style::color(separate), "separate cores: min(Tt/a, Tn/(1-a))"),
+            LegendEntry::new("╌╌", style::color(one), "one core: 1/(a/Tt + (1-a)/Tn)"),
         ],
         panels: panels(digest),
         ..Figure::default()
@@ -34,7 +34,7 @@ pub(crate) fn mixed(digest: &Digest) -> Figure {
 }
 
 /// The steps of a series at one size.
-struct Stage<'d, 'a> {
+struct MixSeries<'d, 'a> {
     title: String,
     points: Vec<(f64, &'d PointDigest<'a>)>,
 }
@@ -42,27 +42,27 @@ struct Stage<'d, 'a> {
 fn panels(digest: &Digest) -> Vec<String> {
     let all = series(digest, SeriesBy::Background);
     let drawn = all.iter().filter(|steps| steps.measure().is_some_and(Measure::is_throughput));
-    let stages = drawn.flat_map(|steps| steps.sizes().into_iter().map(|size| stage(digest, steps, size)));
-    stages.filter(|stage| stage.points.len() > 1).map(|stage| mixed_panel(&stage)).collect()
+    let stages = drawn.flat_map(|steps| steps.sizes().into_iter().map(|size| mix_series(digest, steps, size)));
+    stages.filter(|mix_series| mix_series.points.len() > 1).map(|mix_series| mixed_panel(&mix_series)).collect()
 }
 
-fn stage<'d, 'a>(digest: &'d Digest<'a>, steps: &Steps<'a>, size: FrameSize) -> Stage<'d, 'a> {
-    Stage { title: format!("{}, {}", steps.name, frames(Some(size))), points: steps.with_rate(digest, size) }
+fn mix_series<'d, 'a>(digest: &'d Digest<'a>, steps: &TestSeries<'a>, size: FrameSize) -> MixSeries<'d, 'a> {
+    MixSeries { title: format!("{}, {}", steps.name, frames(Some(size))), points: steps.with_rate(digest, size) }
 }
 
-fn mixed_panel(stage: &Stage) -> String {
+fn mixed_panel(mix_series: &MixSeries) -> String {
     let [dots, separate, one] = COLORS;
     let mut plots = Vec::new();
-    let mut highest = top(stage);
-    if let Some((tt, tn)) = ends(&stage.points) {
+    let mut highest = top(mix_series);
+    if let Some((tt, tn)) = ends(&mix_series.points) {
         let line = |model: fn(f64, f64, f64) -> f64| curve(|share| model(share, tt, tn));
         let models = [line(mix::separate_cores), line(mix::one_core)];
         highest = models.iter().flatten().map(|(_, y)| *y).fold(highest, f64::max);
         let [first, second] = models;
         plots.extend([style::line(first, style::color(separate), 1.5), style::dashed(second, style::color(one), 1.5)]);
     }
-    plots.push(measured(dots, stage));
-    let layout = style::panel(&plots, &stage.title, "translated frames (%)", "throughput (frames/s per direction)");
+    plots.push(measured(dots, mix_series));
+    let layout = style::panel(&plots, &mix_series.title, "translated frames (%)", "throughput (frames/s per direction)");
     style::draw(plots, style::from_zero(layout, Axis { end: 100.0, step: 20.0 }, Axis::up_to(highest, 5.0)))
 }
 
@@ -71,16 +71,16 @@ fn curve(model: impl Fn(f64) -> f64) -> Vec<(f64, f64)> {
     (0..=200).map(|i| f64::from(i) / 200.0).map(|share| (share * 100.0, model(share))).collect()
 }
 
-fn top(stage: &Stage) -> f64 {
-    stage.points.iter().filter_map(|(_, p)| p.headline()).map(|s| s.p99).fold(0.0, f64::max)
+fn top(mix_series: &MixSeries) -> f64 {
+    mix_series.points.iter().filter_map(|(_, p)| p.headline()).map(|s| s.p99).fold(0.0, f64::max)
 }
 
-fn measured(i: usize, stage: &Stage) -> Plot {
+fn measured(i: usize, mix_series: &MixSeries) -> Plot {
     let dot = |&(background, point): &(f64, &PointDigest)| {
         let (share, s) = (100.0 - background, point.headline()?);
         let label =
             format!("{} % translated: {}{} frames/s, n = {}", three_digits(share), point.sign(), grouped(s.median), s.n);
         Some(Barred::new(share, s.median, (s.p1, s.p99), label))
     };
-    style::barred(i, stage.points.iter().filter_map(dot).collect())
+    style::barred(i, mix_series.points.iter().filter_map(dot).collect())
 }

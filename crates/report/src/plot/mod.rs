@@ -25,7 +25,7 @@ mod timeout;
 
 use crate::digest::Digest;
 use serde::Serialize;
-use style::Key;
+use style::LegendEntry;
 
 /// A figure: small multiples under one caption and one legend.
 #[derive(Default, Serialize)]
@@ -35,7 +35,7 @@ pub(crate) struct Figure {
     pub(crate) title: &'static str,
     /// Guidance on how to read it.
     pub(crate) caption: String,
-    pub(crate) keys: Vec<Key>,
+    pub(crate) keys: Vec<LegendEntry>,
     /// The panels, each an SVG document.
     pub(crate) panels: Vec<String>,
     /// Notes that must be printed below it.

@@ -1,7 +1,7 @@
 //! What the DUT's cores did while it forwarded as much as it could.
 
 use super::Figure;
-use super::style::{self, Axis, Key};
+use super::style::{self, Axis, LegendEntry};
 use crate::bottleneck::bottlenecks;
 use crate::digest::{Digest, PointDigest};
 use crate::words::{grouped, load, three_digits};
@@ -11,10 +11,10 @@ use sixbench_method::plan::SeriesBy;
 use sixbench_method::record::{CoreWatch, CpuSample, DeviceWatch, Drops, TrialRecord, Watch};
 
 /// A kind of work: its name, the place of its colour in the palette, and its share.
-type Kind = (&'static str, usize, fn(&CpuSample) -> u16);
+type WorkKind = (&'static str, usize, fn(&CpuSample) -> u16);
 
 /// Stacked from below: what forwards frames in the kernel first.
-const KINDS: [Kind; 4] = [
+const KINDS: [WorkKind; 4] = [
     ("softirq and interrupts", 0, |s| s.softirq),
     ("system", 5, |s| s.system),
     ("user", 2, |s| s.user),
@@ -29,7 +29,7 @@ pub(crate) fn figure(digest: &Digest) -> Figure {
                   limits the DUT; idle cores with loss point elsewhere. The notes are of the losing trials at the lowest loads, and name \
                   the others."
             .to_owned(),
-        keys: KINDS.map(|(name, i, _)| Key::new("■", style::color(i), name)).to_vec(),
+        keys: KINDS.map(|(name, i, _)| LegendEntry::new("■", style::color(i), name)).to_vec(),
         panels: digest.points.iter().flat_map(|p| panels(digest, p)).collect(),
         notes: bottlenecks(digest).into_iter().chain(digest.points.iter().flat_map(|p| notes(digest, p))).collect(),
     }
@@ -95,7 +95,7 @@ fn panel(point: &PointDigest, record: &TrialRecord, interval_ns: u64, name: &str
     let interval = interval_ns as f64 / 1e9;
     let times = (0..core.samples.len()).map(|i| i as f64 * interval);
     let area = StackedAreaPlot::new().with_x(times).with_fill_opacity(0.85).with_strokes(false);
-    let stack = |area: StackedAreaPlot, (_, color, share): &Kind| {
+    let stack = |area: StackedAreaPlot, (_, color, share): &WorkKind| {
         area.with_series(core.samples.iter().map(|s| f64::from(share(s)) / 10.0)).with_color(style::color(*color))
     };
     let area = KINDS.iter().fold(area, stack).with_legend_position(LegendPosition::OutsideRightTop);

@@ -1,8 +1,8 @@
 //! Queries per second over what is cached, and over what has AAAA records: the graph of RFC 8219 section 9.2.
 
 use super::Figure;
-use super::style::{self, Axis, Barred, Key};
-use crate::digest::{Conditions, Digest, Family, PointDigest, percentages};
+use super::style::{self, Axis, Barred, LegendEntry};
+use crate::digest::{Digest, PointDigest, QueryConditions, ServerGroup, percentages};
 use crate::words::{cut, grouped, seconds};
 use kuva::prelude::Plot;
 use sixbench_method::plan::{DnsRole, DnsTest};
@@ -15,7 +15,7 @@ enum Axes {
 }
 
 /// A line: its name, its look, and where its medians lie.
-struct Line {
+struct MedianLine {
     name: String,
     look: usize,
     points: Vec<Barred>,
@@ -23,23 +23,23 @@ struct Line {
 
 /// A panel for each server.
 pub(crate) fn figure(digest: &Digest) -> Figure {
-    let families = digest.families();
-    let drawn: Vec<(&Family, Axes)> = families.iter().filter_map(|family| Some((family, axes(family)?))).collect();
+    let groups = digest.server_groups();
+    let drawn: Vec<(&ServerGroup, Axes)> = groups.iter().filter_map(|group| Some((group, axes(group)?))).collect();
     let fixed = |wanted: Axes| {
         let alike = drawn.iter().filter(move |(_, axes)| *axes == wanted);
-        percentages(alike.flat_map(|(family, axes)| others(family, *axes)))
+        percentages(alike.flat_map(|(group, axes)| others(group, *axes)))
     };
     let (existing, cached) = (fixed(Axes::Cached), fixed(Axes::WithAaaa));
-    let of = |axes: Axes, all: &[u8]| -> Vec<Key> {
+    let of = |axes: Axes, all: &[u8]| -> Vec<LegendEntry> {
         all.iter().enumerate().map(|(i, percent)| style::key(i, fixed_words(axes, *percent))).collect()
     };
-    let panels = drawn.iter().map(|(family, axes)| {
+    let panels = drawn.iter().map(|(group, axes)| {
         let looks = if *axes == Axes::Cached { &existing } else { &cached };
-        let all = others(family, *axes).into_iter().map(|percent| {
+        let all = others(group, *axes).into_iter().map(|percent| {
             let look = looks.iter().position(|known| *known == percent).unwrap_or(0);
-            Line { name: fixed_words(*axes, percent), look, points: points(digest, family, *axes, percent, 0.0) }
+            MedianLine { name: fixed_words(*axes, percent), look, points: points(digest, group, *axes, percent, 0.0) }
         });
-        panel(&cut(&family.title, 44), *axes, all.collect())
+        panel(&cut(&group.title, 44), *axes, all.collect())
     });
     Figure {
         id: "dns",
@@ -55,59 +55,59 @@ pub(crate) fn figure(digest: &Digest) -> Figure {
 
 /// Servers beside each other: a panel for each percentage that at least two of them have a line at.
 pub(crate) fn servers(digest: &Digest) -> Figure {
-    let families: Vec<Family> = digest.families();
-    let alike = alike(&families);
-    let panels = alike.iter().flat_map(|(conditions, axes, families)| {
-        let fixed = percentages(families.iter().flat_map(|(_, family)| others(family, *axes)));
-        fixed.into_iter().filter_map(|percent| compared(digest, families, *axes, percent, *conditions)).collect::<Vec<_>>()
+    let groups: Vec<ServerGroup> = digest.server_groups();
+    let alike = alike(&groups);
+    let panels = alike.iter().flat_map(|(conditions, axes, groups)| {
+        let fixed = percentages(groups.iter().flat_map(|(_, group)| others(group, *axes)));
+        fixed.into_iter().filter_map(|percent| compared(digest, groups, *axes, percent, *conditions)).collect::<Vec<_>>()
     });
     let panels: Vec<String> = panels.collect();
-    let mut drawn: Vec<(usize, &Family)> = alike.iter().flat_map(|(.., families)| families.iter().copied()).collect();
+    let mut drawn: Vec<(usize, &ServerGroup)> = alike.iter().flat_map(|(.., groups)| groups.iter().copied()).collect();
     drawn.sort_by_key(|(look, _)| *look);
     Figure {
         id: "dns-servers",
         title: "Servers beside each other",
         caption: "Medians with bars from the 1st to the 99th percentile, at the percentage that each panel names.".to_owned(),
-        keys: drawn.into_iter().map(|(look, family)| style::key(look, family.title.clone())).collect(),
+        keys: drawn.into_iter().map(|(look, group)| style::key(look, group.title.clone())).collect(),
         panels,
         ..Figure::default()
     }
 }
 
 /// Servers whose lines may share panels, each with its look.
-type Alike<'f, 'a> = (Conditions, Axes, Vec<(usize, &'f Family<'a>)>);
+type Alike<'f, 'a> = (QueryConditions, Axes, Vec<(usize, &'f ServerGroup<'a>)>);
 
-fn alike<'f, 'a>(families: &'f [Family<'a>]) -> Vec<Alike<'f, 'a>> {
+fn alike<'f, 'a>(groups: &'f [ServerGroup<'a>]) -> Vec<Alike<'f, 'a>> {
     let mut found: Vec<Alike> = Vec::new();
-    for (look, family) in families.iter().enumerate() {
-        let (Some(conditions), Some(axes)) = (family.conditions(), axes(family)) else { continue };
+    for (look, group) in groups.iter().enumerate() {
+        let (Some(conditions), Some(axes)) = (group.conditions(), axes(group)) else { continue };
         match found.iter_mut().find(|(c, a, _)| (*c, *a) == (conditions, axes)) {
-            Some((.., alike)) => alike.push((look, family)),
-            None => found.push((conditions, axes, vec![(look, family)])),
+            Some((.., alike)) => alike.push((look, group)),
+            None => found.push((conditions, axes, vec![(look, group)])),
         }
     }
-    found.retain(|(.., families)| families.len() > 1);
+    found.retain(|(.., groups)| groups.len() > 1);
     found
 }
 
-fn compared(digest: &Digest, alike: &[(usize, &Family)], axes: Axes, percent: u8, of: Conditions) -> Option<String> {
+fn compared(digest: &Digest, alike: &[(usize, &ServerGroup)], axes: Axes, percent: u8, of: QueryConditions) -> Option<String> {
     let count = alike.len() as f64;
-    let line = |(i, (look, family)): (usize, &(usize, &Family))| {
+    let line = |(i, (look, group)): (usize, &(usize, &ServerGroup))| {
         // Side by side, that no bar hides another.
         let aside = (i as f64 - (count - 1.0) / 2.0) * 0.9;
-        Line { name: family.title.clone(), look: *look, points: points(digest, family, axes, percent, aside) }
+        MedianLine { name: group.title.clone(), look: *look, points: points(digest, group, axes, percent, aside) }
     };
-    let lines: Vec<Line> = alike.iter().enumerate().map(line).filter(|line| line.points.len() > 1).collect();
+    let lines: Vec<MedianLine> = alike.iter().enumerate().map(line).filter(|line| line.points.len() > 1).collect();
     let what = if of.role == DnsRole::Dns64 { "DNS64" } else { "Authoritative" };
     let title = format!("{what}, {}, timeout {}", fixed_words(axes, percent), seconds(of.timeout_ns));
     (lines.len() > 1).then(|| panel(&title, axes, lines)).flatten()
 }
 
 /// Over the cached names, where there are several percentages of them, else over those with AAAA records.
-fn axes(family: &Family) -> Option<Axes> {
+fn axes(group: &ServerGroup) -> Option<Axes> {
     let has_several = |along: fn(&DnsTest) -> u8, other: fn(&DnsTest) -> u8| {
-        let at = |fixed: u8| family.tests.iter().filter(move |(_, dns)| other(dns) == fixed).map(move |(_, dns)| along(dns));
-        family.tests.iter().any(|(_, dns)| percentages(at(other(dns))).len() > 1)
+        let at = |fixed: u8| group.tests.iter().filter(move |(_, dns)| other(dns) == fixed).map(move |(_, dns)| along(dns));
+        group.tests.iter().any(|(_, dns)| percentages(at(other(dns))).len() > 1)
     };
     match () {
         () if has_several(|dns| dns.cached, |dns| dns.with_aaaa) => Some(Axes::Cached),
@@ -117,8 +117,8 @@ fn axes(family: &Family) -> Option<Axes> {
 }
 
 /// The percentages of the dimension that is not the axis.
-fn others(family: &Family, axes: Axes) -> Vec<u8> {
-    if axes == Axes::Cached { family.with_aaaa() } else { family.cached() }
+fn others(group: &ServerGroup, axes: Axes) -> Vec<u8> {
+    if axes == Axes::Cached { group.with_aaaa() } else { group.cached() }
 }
 
 fn fixed_words(axes: Axes, percent: u8) -> String {
@@ -129,15 +129,15 @@ fn fixed_words(axes: Axes, percent: u8) -> String {
 }
 
 /// The medians at one percentage of the other dimension, along the axis.
-fn points(digest: &Digest, family: &Family, axes: Axes, fixed: u8, aside: f64) -> Vec<Barred> {
-    let along = if axes == Axes::Cached { family.cached() } else { family.with_aaaa() };
+fn points(digest: &Digest, group: &ServerGroup, axes: Axes, fixed: u8, aside: f64) -> Vec<Barred> {
+    let along = if axes == Axes::Cached { group.cached() } else { group.with_aaaa() };
     let point = |at: u8| {
         let (cached, with_aaaa) = if axes == Axes::Cached { (at, fixed) } else { (fixed, at) };
-        let point: &PointDigest = family.at(digest, cached, with_aaaa)?;
+        let point: &PointDigest = group.at(digest, cached, with_aaaa)?;
         let s = point.headline()?;
         let label = format!(
             "{}, {cached} % cached, {with_aaaa} % with AAAA: {}{} queries/s [{}–{}], n = {}",
-            family.title,
+            group.title,
             point.sign(),
             grouped(s.median),
             grouped(s.p1),
@@ -149,7 +149,7 @@ fn points(digest: &Digest, family: &Family, axes: Axes, fixed: u8, aside: f64) -
     along.into_iter().filter_map(point).collect()
 }
 
-fn panel(title: &str, axes: Axes, lines: Vec<Line>) -> Option<String> {
+fn panel(title: &str, axes: Axes, lines: Vec<MedianLine>) -> Option<String> {
     let tops = lines.iter().flat_map(|line| &line.points).map(|p| p.at.1 + p.bar.1);
     let highest = tops.fold(0.0, f64::max);
     let single = (lines.len() == 1).then(|| lines[0].name.clone());
@@ -168,7 +168,7 @@ fn panel(title: &str, axes: Axes, lines: Vec<Line>) -> Option<String> {
     is_drawn.then(|| style::draw(plots, layout))
 }
 
-fn plots(line: Line) -> [Plot; 2] {
+fn plots(line: MedianLine) -> [Plot; 2] {
     let joined = style::line(line.points.iter().map(|p| p.at).collect(), style::color(line.look), 1.5);
     [joined, style::barred(line.look, line.points)]
 }

@@ -1,7 +1,7 @@
 //! Every repetition a dot: the spread behind a median, and whether it drifts.
 
 use super::Figure;
-use super::style::{self, Axis, Key};
+use super::style::{self, Axis, LegendEntry};
 use crate::digest::{Digest, PointDigest, kinds};
 use crate::words::{cut, frames, short, short_ms, three_digits, title};
 use kuva::prelude::{Layout, Plot, ReferenceLine, TextAnnotation, TickFormat};
@@ -25,7 +25,7 @@ pub(crate) fn figure(digest: &Digest) -> Figure {
                 }
             }
         ),
-        keys: vec![Key::new("●", style::color(0), "one repetition"), Key::new("┃", style::MUTED, "median")],
+        keys: vec![LegendEntry::new("●", style::color(0), "one repetition"), LegendEntry::new("┃", style::MUTED, "median")],
         panels: kinds(digest.points.iter()).into_iter().flat_map(|kind| panels(digest, kind)).collect(),
         notes: crate::steadiness::findings(digest),
     }

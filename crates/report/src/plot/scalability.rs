@@ -3,7 +3,7 @@
 use super::Figure;
 use super::style::{self, Axis, Barred};
 use crate::digest::{Digest, PointDigest, Rated};
-use crate::series::{Steps, series, unit_of};
+use crate::series::{TestSeries, series, unit_of};
 use crate::words::{grouped, rate_unit};
 use kuva::prelude::Plot;
 use sixbench_method::plan::{Measure, SeriesBy};
@@ -39,15 +39,15 @@ fn names<'a>(digest: &Digest<'a>) -> Vec<&'a str> {
 
 /// A panel for each measure and frame size.
 fn panels(digest: &Digest, kind: (SeriesBy, &str, &str), names: &[&str]) -> Vec<String> {
-    let all: Vec<Steps> = series(digest, kind.0).into_iter().filter(|steps| names.contains(&steps.name)).collect();
+    let all: Vec<TestSeries> = series(digest, kind.0).into_iter().filter(|steps| names.contains(&steps.name)).collect();
     let mut measures: Vec<&Measure> = Vec::new();
-    for measure in all.iter().filter_map(Steps::measure) {
+    for measure in all.iter().filter_map(TestSeries::measure) {
         if !measures.iter().any(|known| known.name() == measure.name()) {
             measures.push(measure);
         }
     }
     let of = |measure: &Measure| {
-        let alike: Vec<&Steps> = all.iter().filter(|s| s.measure().is_some_and(|m| m.name() == measure.name())).collect();
+        let alike: Vec<&TestSeries> = all.iter().filter(|s| s.measure().is_some_and(|m| m.name() == measure.name())).collect();
         let sizes: BTreeSet<FrameSize> = alike.iter().flat_map(|s| s.sizes()).collect();
         let is_drawn = |size: &FrameSize| alike.iter().any(|s| line(digest, s, *size).len() > 1);
         sizes.into_iter().filter(is_drawn).map(|size| panel(digest, kind, measure, &alike, size, names)).collect::<Vec<_>>()
@@ -59,7 +59,7 @@ fn panel(
     digest: &Digest,
     (by, title, x): (SeriesBy, &str, &str),
     measure: &Measure,
-    all: &[&Steps],
+    all: &[&TestSeries],
     size: FrameSize,
     names: &[&str],
 ) -> String {
@@ -75,7 +75,7 @@ fn panel(
     style::draw(plots, layout.with_y_axis_min(0.0).with_y_axis_max(y.end).with_y_tick_step(y.step))
 }
 
-fn line(digest: &Digest, steps: &Steps, size: FrameSize) -> Vec<(f64, Rated)> {
+fn line(digest: &Digest, steps: &TestSeries, size: FrameSize) -> Vec<(f64, Rated)> {
     steps.at(digest, size).into_iter().filter_map(|(at, point)| Some((at, PointDigest::rated(point)?))).collect()
 }
 

@@ -1,7 +1,7 @@
 //! A figure as one file: kuva's panels side by side, with the title and the legend that the page otherwise gives them.
 
 use super::Figure;
-use super::style::{HEIGHT, INK, Key, PAPER, WIDTH};
+use super::style::{HEIGHT, INK, LegendEntry, PAPER, WIDTH};
 use std::fmt::Write;
 
 const MARGIN: f64 = 16.0;
@@ -35,11 +35,11 @@ pub(crate) fn compose(figure: &Figure) -> String {
 }
 
 /// The keys, as many in a line as there is room for.
-fn legend(figure: &Figure, width: f64) -> Vec<Vec<&Key>> {
-    let room = |key: &Key| (key.label.chars().count() + 5) as f64 * CHARACTER;
-    let mut lines: Vec<Vec<&Key>> = Vec::new();
+fn legend(figure: &Figure, width: f64) -> Vec<Vec<&LegendEntry>> {
+    let room = |key: &LegendEntry| (key.label.chars().count() + 5) as f64 * CHARACTER;
+    let mut lines: Vec<Vec<&LegendEntry>> = Vec::new();
     for key in &figure.keys {
-        let used = |line: &Vec<&Key>| line.iter().map(|key| room(key)).sum::<f64>();
+        let used = |line: &Vec<&LegendEntry>| line.iter().map(|key| room(key)).sum::<f64>();
         match lines.last_mut().filter(|line| used(line) + room(key) <= width) {
             Some(line) => line.push(key),
             None => lines.push(vec![key]),
@@ -48,7 +48,7 @@ fn legend(figure: &Figure, width: f64) -> Vec<Vec<&Key>> {
     lines
 }
 
-fn line(keys: &[&Key], y: f64) -> String {
+fn line(keys: &[&LegendEntry], y: f64) -> String {
     let keys = keys.iter().map(|k| format!("<tspan fill=\"{}\">{}</tspan> {}   ", k.color, k.glyph, escaped(&k.label)));
     format!("<text x=\"{MARGIN}\" y=\"{y}\" font-size=\"12\" xml:space=\"preserve\">{}</text>", keys.collect::<String>())
 }

@@ -47,13 +47,13 @@ pub(crate) const LOOKS: usize = SERIES.len();
 
 /// One line of a legend.
 #[derive(Clone, Debug, Serialize)]
-pub(crate) struct Key {
+pub(crate) struct LegendEntry {
     pub(crate) glyph: &'static str,
     pub(crate) color: &'static str,
     pub(crate) label: String,
 }
 
-impl Key {
+impl LegendEntry {
     pub(crate) fn new(glyph: &'static str, color: &'static str, label: impl Into<String>) -> Self {
         Self { glyph, color, label: label.into() }
     }
@@ -70,8 +70,8 @@ pub(crate) fn marker(i: usize) -> MarkerShape {
 }
 
 /// Legend of the `i`th series.
-pub(crate) fn key(i: usize, label: impl Into<String>) -> Key {
-    Key::new(GLYPHS[i % GLYPHS.len()], color(i), label)
+pub(crate) fn key(i: usize, label: impl Into<String>) -> LegendEntry {
+    LegendEntry::new(GLYPHS[i % GLYPHS.len()], color(i), label)
 }
 
 /// The word for a losing trial.
@@ -85,7 +85,7 @@ pub(crate) const VERDICTS: [(Verdict, &str, MarkerShape, &str, &str); 3] = [
 ];
 
 /// The legend of the verdicts. In a run of stateful gateways a trial may be invalid without the tester's doing.
-pub(crate) fn verdict_keys(digest: &Digest) -> Vec<Key> {
+pub(crate) fn verdict_keys(digest: &Digest) -> Vec<LegendEntry> {
     let invalid = match (digest.has_faults_of_connections(), digest.has_faults_of_names()) {
         (true, _) => "invalid: the tester fell short, or connections of phase 1 were missing",
         (false, true) => "invalid: the tester fell short, or names were not cached as asked",
@@ -96,7 +96,7 @@ pub(crate) fn verdict_keys(digest: &Digest) -> Vec<Key> {
         Verdict::Lost => digest.lost_word(label),
         Verdict::Passed => label,
     };
-    VERDICTS.iter().map(|&(verdict, color, _, glyph, label)| Key::new(glyph, color, words(verdict, label))).collect()
+    VERDICTS.iter().map(|&(verdict, color, _, glyph, label)| LegendEntry::new(glyph, color, words(verdict, label))).collect()
 }
 
 /// Returns the text that is shown for a trial when the pointer is on it. One without a phase 2 has received nothing and lost

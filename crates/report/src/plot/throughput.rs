@@ -1,7 +1,7 @@
 //! Frame rate and bit rate by frame size: the graph of RFC 2544 section 26.1.
 
 use super::Figure;
-use super::style::{self, Axis, Barred, Key};
+use super::style::{self, Axis, Barred, LegendEntry};
 use crate::digest::{Digest, PointDigest, sizes};
 use crate::tables::mbit;
 use crate::words::{grouped, quantity, title};
@@ -20,7 +20,7 @@ pub(crate) fn figure(digest: &Digest) -> Figure {
     let with_medium = digest.input.plan.link_rate.map(|_| against_the_medium(digest));
     let panels = with_medium.into_iter().chain([FRAMES, BITS].map(|what| chart(digest, what)));
     let tests = compared(digest).into_iter();
-    let medium = digest.input.plan.link_rate.map(|_| Key::new("╌╌", style::MUTED, "theoretical maximum of the medium"));
+    let medium = digest.input.plan.link_rate.map(|_| LegendEntry::new("╌╌", style::MUTED, "theoretical maximum of the medium"));
     Figure {
         id: "throughput",
         title: "By frame size",

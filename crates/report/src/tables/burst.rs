@@ -1,7 +1,7 @@
 //! Back-to-back frames: table 1 of RFC 9004 section 7.
 
 use super::AT_LEAST;
-use crate::digest::{Digest, PointDigest, Sample};
+use crate::digest::{Digest, PointDigest, PointSample};
 use crate::table::Table;
 use crate::words::{grouped, three_digits, title};
 use sixbench_method::measures::{Quantity, theoretical};
@@ -40,7 +40,7 @@ pub(crate) fn table(digest: &Digest) -> Table {
     if is_open { table.with_note(AT_LEAST) } else { table }
 }
 
-fn burst<'p>(point: &'p PointDigest) -> Option<&'p Sample> {
+fn burst<'p>(point: &'p PointDigest) -> Option<&'p PointSample> {
     point.worst(Quantity::BackToBackFrames)
 }
 
@@ -72,7 +72,7 @@ fn corrected(implied: f64, throughput: f64, maximum: f64) -> f64 {
 }
 
 /// The step of the search and the longest burst it could make.
-fn limits(settings: &BackToBack, sample: &Sample) -> [u64; 2] {
+fn limits(settings: &BackToBack, sample: &PointSample) -> [u64; 2] {
     [settings.step_frames.max(1), sample.load.frames_in(settings.longest_ns).max(1)]
 }
 

@@ -1,7 +1,7 @@
 //! Network performance degradation, RFC 8219 section 10: a table for each benchmark, a column for each frame size.
 
 use crate::digest::Digest;
-use crate::series::{Curve, Steps, Subject, curves, quantities, series, unit_of};
+use crate::series::{Curve, CurveSubject, TestSeries, curves, quantities, series, unit_of};
 use crate::table::Table;
 use crate::words::{grouped, in_a_sentence, seconds, short, three_digits};
 use sixbench_method::plan::{SeriesBy, Test};
@@ -12,14 +12,14 @@ pub(crate) fn tables(digest: &Digest, by: SeriesBy) -> Vec<Table> {
     series(digest, by).iter().flat_map(|steps| of_series(digest, steps)).collect()
 }
 
-fn of_series(digest: &Digest, steps: &Steps) -> Vec<Table> {
+fn of_series(digest: &Digest, steps: &TestSeries) -> Vec<Table> {
     let curves = curves(digest, steps);
     let of = |quantity: &str| curves.iter().filter(|c| c.subject.quantity == quantity).collect::<Vec<_>>();
     quantities(&curves).into_iter().map(|quantity| table(steps, quantity, &of(quantity))).collect()
 }
 
-fn table(steps: &Steps, quantity: &str, curves: &[&Curve]) -> Table {
-    let mut subjects: Vec<&Subject> = Vec::new();
+fn table(steps: &TestSeries, quantity: &str, curves: &[&Curve]) -> Table {
+    let mut subjects: Vec<&CurveSubject> = Vec::new();
     curves.iter().for_each(|c| {
         if !subjects.contains(&&c.subject) {
             subjects.push(&c.subject)
@@ -29,7 +29,7 @@ fn table(steps: &Steps, quantity: &str, curves: &[&Curve]) -> Table {
     let sizes = steps.sizes();
     let head = [counted(steps.by), "Direction"].into_iter().chain(with_rates.then_some("#Rate")).map(str::to_owned);
     let columns = head.chain(sizes.iter().map(|s| format!("#{s}")));
-    let row = |at: f64, test: &Test, subject: &Subject| {
+    let row = |at: f64, test: &Test, subject: &CurveSubject| {
         let curve = |size| curves.iter().find(|c| c.size == size && c.subject == *subject);
         let cells = sizes.iter().map(|&size| curve(size).map_or("–".to_owned(), |c| cell(c, at)));
         let rate = with_rates.then(|| subject.rate.map_or("–".to_owned(), |rate| grouped(rate.0 as f64)));
@@ -69,7 +69,7 @@ fn counted(by: SeriesBy) -> &'static str {
 }
 
 /// Only the Initiator opens connections.
-fn direction(test: &Test, subject: &Subject) -> String {
+fn direction(test: &Test, subject: &CurveSubject) -> String {
     if test.measure.is_of_connections() {
         return "–".to_owned();
     }
@@ -79,7 +79,7 @@ fn direction(test: &Test, subject: &Subject) -> String {
     })
 }
 
-fn formula(by: SeriesBy, first: f64, subject: &Subject) -> String {
+fn formula(by: SeriesBy, first: f64, subject: &CurveSubject) -> String {
     // Of flows the RFC's own index; of connections a long number, which is said instead.
     let (n, least) =
         if by == SeriesBy::Flows { (three_digits(first), three_digits(first)) } else { ("1".into(), grouped(first)) };
@@ -93,7 +93,7 @@ fn formula(by: SeriesBy, first: f64, subject: &Subject) -> String {
 }
 
 /// Returns a sentence on the start of the series' flows; empty if the series is not one of flows.
-fn start(steps: &Steps) -> String {
+fn start(steps: &TestSeries) -> String {
     let step_ns = steps.steps.iter().filter_map(|(_, test)| test.traffic.flows).map(|f| f.step_ns).max().unwrap_or(0);
     match step_ns {
         _ if steps.by != SeriesBy::Flows => String::new(),

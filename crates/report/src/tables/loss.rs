@@ -1,7 +1,7 @@
 //! Frame loss rate, RFC 2544 section 26.3, as a table beside the graph that the clause asks for.
 
 use super::{SPREAD, percentile_note, spread};
-use crate::digest::{Digest, PointDigest, Sample};
+use crate::digest::{Digest, PointDigest, PointSample};
 use crate::table::Table;
 use crate::words::{grouped, three_digits, title, value};
 use sixbench_method::measures::Quantity;
@@ -18,13 +18,13 @@ pub(crate) fn table(digest: &Digest) -> Table {
         .with_note(percentile_note(samples().map(|(_, s)| &s.summary)))
 }
 
-fn losses<'p>(point: &'p PointDigest) -> impl Iterator<Item = &'p Sample> {
+fn losses<'p>(point: &'p PointDigest) -> impl Iterator<Item = &'p PointSample> {
     let directions = point.directions().into_iter();
     directions
         .flat_map(|d| point.samples.iter().rev().filter(move |s| s.quantity == Quantity::FrameLossRate && s.direction == d))
 }
 
-fn row(digest: &Digest, point: &PointDigest, sample: &Sample) -> Vec<String> {
+fn row(digest: &Digest, point: &PointDigest, sample: &PointSample) -> Vec<String> {
     let share = 100.0 * sample.load.0 as f64 / digest.full_rate(point.point.frame_size).0 as f64;
     let head = [title(point.test), point.point.frame_size.to_string(), sample.direction.to_string()];
     let rates = [grouped(sample.load.0 as f64), three_digits(share)];

@@ -1,7 +1,7 @@
 //! Tables of series over the share of translated traffic.
 
 use crate::digest::{Digest, PointDigest};
-use crate::series::{Steps, series};
+use crate::series::{TestSeries, series};
 use crate::table::Table;
 use crate::words::{grouped, three_digits};
 use sixbench_method::mix;
@@ -31,7 +31,7 @@ pub(crate) fn mixed(digest: &Digest) -> Vec<Table> {
         .collect()
 }
 
-fn mixed_table(digest: &Digest, steps: &Steps) -> Table {
+fn mixed_table(digest: &Digest, steps: &TestSeries) -> Table {
     let columns = ["#Size", "#Translated (%)", "#Median", "#P1", "#P99", "#n", "#Model|separate cores", "#Model|one core"];
     let rows = steps.sizes().into_iter().flat_map(|size| mixed_rows(digest, steps, size));
     Table::new(format!("Mixed traffic: {}", steps.name), columns).with_rows(rows).with_note(
@@ -43,7 +43,7 @@ fn mixed_table(digest: &Digest, steps: &Steps) -> Table {
     )
 }
 
-fn mixed_rows(digest: &Digest, steps: &Steps, size: FrameSize) -> Vec<Vec<String>> {
+fn mixed_rows(digest: &Digest, steps: &TestSeries, size: FrameSize) -> Vec<Vec<String>> {
     let points = steps.with_rate(digest, size);
     let (ends, sign) = (ends(&points), sign_of_model(&points));
     let shown = |rate: f64| format!("{sign}{}", grouped(rate.round()));

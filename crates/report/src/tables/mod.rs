@@ -15,7 +15,7 @@ pub(crate) mod tcp;
 pub(crate) mod throughput;
 pub(crate) mod trial;
 
-use crate::digest::Sample;
+use crate::digest::PointSample;
 use crate::words;
 use sixbench_method::stats::Summary;
 use sixbench_method::terms::FrameSize;
@@ -44,7 +44,7 @@ fn dispersion(summary: &Summary) -> String {
 /// The sub-columns of a quantity's spread, and their cells.
 const SPREAD: [&str; 3] = ["Median", "P1", "P99"];
 
-fn spread(sample: Option<&Sample>) -> [String; 3] {
+fn spread(sample: Option<&PointSample>) -> [String; 3] {
     let Some(sample) = sample else {
         return ["–"; 3].map(str::to_owned);
     };

@@ -1,7 +1,7 @@
 //! Tables of quantities that are measured in one trial a repetition: latency, delay variation, recovery, reset.
 
 use super::{AT_LEAST, SPREAD, dispersion, percentile_note, spread};
-use crate::digest::{Digest, PointDigest, Sample};
+use crate::digest::{Digest, PointDigest, PointSample};
 use crate::table::Table;
 use crate::words::{self, grouped, title};
 use sixbench_method::measures::Quantity;
@@ -24,7 +24,7 @@ struct Format {
 }
 
 /// A column that only one format has, and what stands in it.
-type Extra = (&'static str, fn(&PointDigest, &Sample) -> String);
+type Extra = (&'static str, fn(&PointDigest, &PointSample) -> String);
 
 const FORMATS: [Format; 5] = [
     Format {
@@ -139,7 +139,7 @@ impl Format {
 }
 
 /// The loss method's time is frames lost over the load, so the frames follow from it.
-fn average_loss(_: &PointDigest, by_loss: &Sample) -> String {
+fn average_loss(_: &PointDigest, by_loss: &PointSample) -> String {
     grouped((by_loss.mean * by_loss.load.0 as f64 / 1e9).round())
 }
 
@@ -173,14 +173,14 @@ pub(crate) fn summaries(digest: &Digest) -> Table {
 }
 
 /// A number of connections was not found at one load.
-fn load(sample: &Sample) -> String {
+fn load(sample: &PointSample) -> String {
     match sample.quantity {
         Quantity::TableCapacity => "–".to_owned(),
         _ => grouped(sample.load.0 as f64),
     }
 }
 
-fn summary_row(point: &PointDigest, sample: &Sample) -> Vec<String> {
+fn summary_row(point: &PointDigest, sample: &PointSample) -> Vec<String> {
     let value = |v| words::value(sample.quantity, v);
     let [median, p1, p99] = spread(Some(sample));
     let unit = words::unit(sample.quantity).to_owned();

@@ -1,7 +1,7 @@
 //! The tables of throughput: headline, every loss goal, and the reporting format of RFC 2544.
 
 use super::{dispersion, mbit, percentile_note};
-use crate::digest::{Digest, GoalDigest, Hindrance, Limits, PointDigest, sizes};
+use crate::digest::{Digest, GoalDigest, InvalidReason, Limits, PointDigest, sizes};
 use crate::table::Table;
 use crate::words::{grouped, quantity, title};
 use sixbench_method::plan::Test;
@@ -59,7 +59,7 @@ fn headline_row(digest: &Digest, point: &PointDigest) -> Vec<String> {
 pub(crate) fn limit_words(goal: &GoalDigest) -> String {
     let mut words = vec![goal.limits.words()];
     if goal.unmeasured > 0 {
-        let cause = goal.limits.hindrance.map_or("tester", Hindrance::words);
+        let cause = goal.limits.reason.map_or("tester", InvalidReason::words);
         words.push(format!("{cause}, no result {}×", goal.unmeasured));
     }
     if goal.below_minimum > 0 {

@@ -1,26 +1,26 @@
 //! What more and more clients did to a relay, a sentence for each test at its smallest frame size.
 
-use crate::digest::{Digest, Ladder, ladders};
+use crate::digest::{ClientSeries, Digest, client_series};
 use crate::words::{self, percentage, short, short_ms};
 use sixbench_method::measures::Quantity;
 
 pub(super) fn sentences(digest: &Digest) -> Vec<String> {
     let mut told: Vec<&str> = Vec::new();
-    let mut all = ladders(digest);
-    all.sort_by_key(|ladder| ladder.size);
-    all.retain(|ladder| {
-        let is_first = !told.contains(&ladder.name);
-        told.push(ladder.name);
+    let mut all = client_series(digest);
+    all.sort_by_key(|series| series.size);
+    all.retain(|series| {
+        let is_first = !told.contains(&series.name);
+        told.push(series.name);
         is_first
     });
-    all.iter().filter_map(|ladder| sentence(digest, ladder)).collect()
+    all.iter().filter_map(|series| sentence(digest, series)).collect()
 }
 
 /// `Linux sit, echo: no frame lost with up to 7 clients, 0.03 % with 10; response time 0.274 ms with 1 client, 1.31 ms with 10;
 /// 46.8 k frames/s forwarded at the highest, at 118 bytes.`
-fn sentence(digest: &Digest, ladder: &Ladder) -> Option<String> {
-    let times: Vec<_> = ladder.samples(Quantity::ResponseTime).map(|(at, s)| (at, short_ms(s.summary.median))).collect();
-    let forwarded = ladder.samples(Quantity::ForwardedFrames).map(|(_, s)| s.summary.median).reduce(f64::max)?;
+fn sentence(digest: &Digest, series: &ClientSeries) -> Option<String> {
+    let times: Vec<_> = series.samples(Quantity::ResponseTime).map(|(at, s)| (at, short_ms(s.summary.median))).collect();
+    let forwarded = series.samples(Quantity::ForwardedFrames).map(|(_, s)| s.summary.median).reduce(f64::max)?;
     let time = match &times[..] {
         [] => "no response at all".to_owned(),
         [(at, time)] => format!("response time {time} with {}", clients(*at)),
@@ -28,18 +28,18 @@ fn sentence(digest: &Digest, ladder: &Ladder) -> Option<String> {
     };
     Some(format!(
         "{}, {}: {}; {time}; {} frames/s forwarded at the highest, at {}\u{a0}bytes{}.",
-        digest.dut_title(ladder.test),
-        ladder.name,
-        loss(ladder)?,
+        digest.dut_title(series.test),
+        series.name,
+        loss(series)?,
         short(forwarded),
-        ladder.size,
-        missing(ladder)
+        series.size,
+        missing(series)
     ))
 }
 
 /// `; no result with 8, 9 and 10 clients`.
-fn missing(ladder: &Ladder) -> String {
-    let missing: Vec<u32> = ladder.missing().map(|rung| rung.clients).collect();
+fn missing(series: &ClientSeries) -> String {
+    let missing: Vec<u32> = series.missing().map(|step| step.clients).collect();
     match &missing[..] {
         [] => String::new(),
         [one] => format!("; no result with {}", clients(*one)),
@@ -48,8 +48,8 @@ fn missing(ladder: &Ladder) -> String {
 }
 
 /// Up to which number of clients there was none, and how much with the most.
-fn loss(ladder: &Ladder) -> Option<String> {
-    let losses: Vec<(u32, f64)> = ladder.samples(Quantity::RequestLoss).map(|(at, s)| (at, s.summary.median)).collect();
+fn loss(series: &ClientSeries) -> Option<String> {
+    let losses: Vec<(u32, f64)> = series.samples(Quantity::RequestLoss).map(|(at, s)| (at, s.summary.median)).collect();
     let (most, lost) = *losses.last()?;
     let lossless = losses.iter().take_while(|(_, lost)| *lost == 0.0).last();
     let lost_words = format!("{}\u{a0}% of the frames lost", percentage(lost));

@@ -1,6 +1,6 @@
 //! What the measures of connections came to in sentences, DUT beside DUT (RFC 9693, and of TCP RFC 3511).
 
-use super::ranking::{Kind, Ranked, ranking};
+use super::ranking::{Ranked, RankingWords, ranking};
 use crate::digest::{Digest, PointDigest};
 use crate::words::{grouped, title};
 use sixbench_method::plan::Measure;
@@ -8,7 +8,7 @@ use sixbench_method::plan::Measure;
 /// A measure of connections: which tests it is of, and how it is told.
 struct Told {
     is_of: fn(&Measure) -> bool,
-    kind: Kind,
+    kind: RankingWords,
     unit: &'static str,
     /// True if the number of connections is a condition of the result rather than the result.
     has_number: bool,
@@ -19,7 +19,7 @@ struct Told {
 const ALL: [Told; 5] = [
     Told {
         is_of: |m| matches!(m, Measure::EstablishmentRate),
-        kind: Kind {
+        kind: RankingWords {
             verb: "opened",
             ceiling: "the highest rate of the plan",
             nothing: "opened not even so many at the lowest rate of the plan",
@@ -30,21 +30,21 @@ const ALL: [Told; 5] = [
     },
     Told {
         is_of: |m| matches!(m, Measure::TearDownRate),
-        kind: Kind { verb: "deleted", ceiling: "", nothing: "deleted none" },
+        kind: RankingWords { verb: "deleted", ceiling: "", nothing: "deleted none" },
         unit: " connections/s",
         has_number: true,
         tail: "",
     },
     Told {
         is_of: |m| matches!(m, Measure::TableCapacity(_)),
-        kind: Kind { verb: "held", ceiling: "the most that the plan tries", nothing: "held none" },
+        kind: RankingWords { verb: "held", ceiling: "the most that the plan tries", nothing: "held none" },
         unit: " connections",
         has_number: false,
         tail: "",
     },
     Told {
         is_of: |m| matches!(m, Measure::TcpEstablishmentRate(_)),
-        kind: Kind {
+        kind: RankingWords {
             verb: "took",
             ceiling: "the highest rate of the plan",
             nothing: "took not even so many TCP connections at the lowest rate of the plan",
@@ -55,7 +55,7 @@ const ALL: [Told; 5] = [
     },
     Told {
         is_of: |m| matches!(m, Measure::TcpCapacity(_)),
-        kind: Kind { verb: "kept", ceiling: "the most that the plan tries", nothing: "kept no TCP connection" },
+        kind: RankingWords { verb: "kept", ceiling: "the most that the plan tries", nothing: "kept no TCP connection" },
         unit: " TCP connections open at once",
         has_number: false,
         tail: "",
@@ -116,7 +116,7 @@ impl Told {
 
     /// `Linux kernel, NAT44 opened 201 k connections/s, 100,000 of them, each validated.`
     fn first(&self, number: Option<u64>, tail: &str, leader: &Ranked) -> String {
-        let Kind { verb, nothing, .. } = self.kind;
+        let RankingWords { verb, nothing, .. } = self.kind;
         let of = number.map(|n| format!(", {} of them", grouped(n as f64))).unwrap_or_default();
         match leader.median == 0.0 {
             true => format!("{} {nothing}.", leader.name),

@@ -1,39 +1,39 @@
 //! What DNS servers answered in sentences, server beside server under the same conditions (RFC 8219 section 9).
 
-use super::ranking::{Kind, Ranked, ranking};
-use crate::digest::{Conditions, Digest, Family};
+use super::ranking::{Ranked, RankingWords, ranking};
+use crate::digest::{Digest, QueryConditions, ServerGroup};
 use crate::words::{percent, seconds, short, three_digits};
 use sixbench_method::plan::DnsRole;
 use sixbench_method::terms::LossRatio;
 
-const KIND: Kind = Kind {
+const KIND: RankingWords = RankingWords {
     verb: "answered",
     ceiling: "the highest rate of the plan",
     nothing: "did not answer every query even at the lowest rate of the plan",
 };
 
 /// The percentage of cached names, and that of names with AAAA records.
-type Share = (u8, u8);
+type QueryShares = (u8, u8);
 
 /// In full under the first condition that has results, in brief under the others; then what caching and AAAA records change.
 pub(super) fn sentences(digest: &Digest) -> Vec<String> {
-    let families = digest.families();
-    let mut all: Vec<Conditions> = Vec::new();
-    for conditions in families.iter().filter_map(Family::conditions) {
+    let groups = digest.server_groups();
+    let mut all: Vec<QueryConditions> = Vec::new();
+    for conditions in groups.iter().filter_map(ServerGroup::conditions) {
         if !all.contains(&conditions) {
             all.push(conditions);
         }
     }
-    let of = |conditions: Conditions| {
-        let alike: Vec<&Family> = families.iter().filter(|family| family.conditions() == Some(conditions)).collect();
+    let of = |conditions: QueryConditions| {
+        let alike: Vec<&ServerGroup> = groups.iter().filter(|group| group.conditions() == Some(conditions)).collect();
         ranks(digest, conditions, &alike)
     };
-    all.into_iter().flat_map(of).chain(families.iter().flat_map(|family| changes(digest, family))).collect()
+    all.into_iter().flat_map(of).chain(groups.iter().flat_map(|group| changes(digest, group))).collect()
 }
 
-fn ranks(digest: &Digest, conditions: Conditions, families: &[&Family]) -> Vec<String> {
-    let ranked = |share: Share| (share, of_share(digest, families, share));
-    let mut ranks = shares(digest, families).into_iter().map(ranked).filter(|(_, ranks)| !ranks.is_empty());
+fn ranks(digest: &Digest, conditions: QueryConditions, groups: &[&ServerGroup]) -> Vec<String> {
+    let ranked = |share: QueryShares| (share, of_share(digest, groups, share));
+    let mut ranks = shares(digest, groups).into_iter().map(ranked).filter(|(_, ranks)| !ranks.is_empty());
     let Some((share, ranking)) = ranks.next() else { return Vec::new() };
     let mut sentences = in_full(digest.goal(), conditions, share, &ranking);
     sentences.extend(ranks.map(|(share, ranking)| in_brief(conditions, share, &ranking)));
@@ -41,19 +41,19 @@ fn ranks(digest: &Digest, conditions: Conditions, families: &[&Family]) -> Vec<S
 }
 
 /// The conditions of the tests that are compared, nothing cached and no AAAA record first.
-fn shares(digest: &Digest, families: &[&Family]) -> Vec<Share> {
-    let tests = families.iter().flat_map(|family| &family.tests).filter(|(test, _)| digest.is_compared(test));
-    let all: std::collections::BTreeSet<Share> = tests.map(|(_, dns)| (dns.cached, dns.with_aaaa)).collect();
+fn shares(digest: &Digest, groups: &[&ServerGroup]) -> Vec<QueryShares> {
+    let tests = groups.iter().flat_map(|group| &group.tests).filter(|(test, _)| digest.is_compared(test));
+    let all: std::collections::BTreeSet<QueryShares> = tests.map(|(_, dns)| (dns.cached, dns.with_aaaa)).collect();
     all.into_iter().collect()
 }
 
-fn of_share(digest: &Digest, families: &[&Family], (cached, with_aaaa): Share) -> Vec<Ranked> {
-    let rated = |family: &&Family| Some((family.title.clone(), family.at(digest, cached, with_aaaa)?.rated()?));
-    ranking(families.iter().filter_map(rated))
+fn of_share(digest: &Digest, groups: &[&ServerGroup], (cached, with_aaaa): QueryShares) -> Vec<Ranked> {
+    let rated = |group: &&ServerGroup| Some((group.title.clone(), group.at(digest, cached, with_aaaa)?.rated()?));
+    ranking(groups.iter().filter_map(rated))
 }
 
 /// `Unbound answered 12.3 k DNS64 queries/s, every one rightly and within 1 s (nothing cached, no AAAA records).`
-fn in_full(goal: LossRatio, conditions: Conditions, share: Share, ranking: &[Ranked]) -> Vec<String> {
+fn in_full(goal: LossRatio, conditions: QueryConditions, share: QueryShares, ranking: &[Ranked]) -> Vec<String> {
     let leader = &ranking[0];
     let noun = match conditions.role {
         DnsRole::Dns64 => "DNS64 queries/s",
@@ -79,7 +79,7 @@ fn in_full(goal: LossRatio, conditions: Conditions, share: Share, ranking: &[Ran
 }
 
 /// `With nothing cached, 20 % of the names with AAAA records: Unbound 14 k; BIND 12 k queries/s.`
-fn in_brief(conditions: Conditions, share: Share, ranking: &[Ranked]) -> String {
+fn in_brief(conditions: QueryConditions, share: QueryShares, ranking: &[Ranked]) -> String {
     let name = |i: usize, r: &Ranked| {
         let tie = i.checked_sub(1).map(|above| r.tie(&ranking[above])).unwrap_or_default();
         format!("{} {}{}{tie}", r.name, r.amount(), r.in_brackets())
@@ -89,7 +89,7 @@ fn in_brief(conditions: Conditions, share: Share, ranking: &[Ranked]) -> String 
 }
 
 /// An authoritative server has no cache to speak of.
-fn words(role: DnsRole, (cached, with_aaaa): Share) -> String {
+fn words(role: DnsRole, (cached, with_aaaa): QueryShares) -> String {
     let existing = match with_aaaa {
         0 => "no AAAA records".to_owned(),
         100 => "AAAA records for all names".to_owned(),
@@ -104,29 +104,29 @@ fn words(role: DnsRole, (cached, with_aaaa): Share) -> String {
 }
 
 /// `Unbound: with 100 % of the names cached 6.1 times its rate at 0 % (no AAAA records).`
-fn changes(digest: &Digest, family: &Family) -> Vec<String> {
-    let (cached, existing) = (family.cached(), family.with_aaaa());
-    let role = family.conditions().map(|conditions| conditions.role).unwrap_or_default();
+fn changes(digest: &Digest, group: &ServerGroup) -> Vec<String> {
+    let (cached, existing) = (group.cached(), group.with_aaaa());
+    let role = group.conditions().map(|conditions| conditions.role).unwrap_or_default();
     let ends = |all: &[u8]| Some((*all.first()?, *all.last()?)).filter(|(first, last)| first < last);
     let by_cached = ends(&cached).and_then(|(few, many)| {
-        let gain = gain(digest, family, (few, existing[0]), (many, existing[0]))?;
+        let gain = gain(digest, group, (few, existing[0]), (many, existing[0]))?;
         let fixed = words(DnsRole::Authority, (0, existing[0]));
-        Some(format!("{}: with {many}\u{a0}% of the names cached {gain} its rate at {few}\u{a0}% ({fixed}).", family.title))
+        Some(format!("{}: with {many}\u{a0}% of the names cached {gain} its rate at {few}\u{a0}% ({fixed}).", group.title))
     });
     let by_existing = ends(&existing).and_then(|(few, many)| {
-        let gain = gain(digest, family, (cached[0], few), (cached[0], many))?;
+        let gain = gain(digest, group, (cached[0], few), (cached[0], many))?;
         let fixed = if role == DnsRole::Dns64 { format!(" ({}\u{a0}% cached)", cached[0]) } else { String::new() };
         Some(format!(
             "{}: with AAAA records for {many}\u{a0}% of the names {gain} its rate at {few}\u{a0}%{fixed}.",
-            family.title
+            group.title
         ))
     });
     by_cached.into_iter().chain(by_existing).collect()
 }
 
 /// `6.1 times`, where both are known and neither is only a bound from the wrong side.
-fn gain(digest: &Digest, family: &Family, from: Share, to: Share) -> Option<String> {
-    let [first, last] = [from, to].map(|(cached, with_aaaa)| family.at(digest, cached, with_aaaa)?.rated());
+fn gain(digest: &Digest, group: &ServerGroup, from: QueryShares, to: QueryShares) -> Option<String> {
+    let [first, last] = [from, to].map(|(cached, with_aaaa)| group.at(digest, cached, with_aaaa)?.rated());
     let (first, last) = (first?, last?);
     let at_least = if last.limits.open_above() { "at least " } else { "" };
     let is_known = first.summary.median > 0.0 && !first.limits.open_above();

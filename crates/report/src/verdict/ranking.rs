@@ -1,6 +1,6 @@
 //! Results of one kind side by side, highest first: what may be said of one against another.
 
-use crate::digest::{Hindrance, Limits, Rated};
+use crate::digest::{InvalidReason, Limits, Rated};
 use crate::words::{share, short};
 
 /// A result with the name under which it is reported.
@@ -14,7 +14,7 @@ pub(super) struct Ranked {
 
 /// The words for results of one kind.
 #[derive(Clone, Copy)]
-pub(super) struct Kind {
+pub(super) struct RankingWords {
     /// `passed`, `opened`: what the DUT did.
     pub(super) verb: &'static str,
     /// The end of the plan, as in `the highest load of the plan`.
@@ -44,17 +44,17 @@ impl Ranked {
     }
 
     /// Returns the reason why the result may be higher in truth, with the consequence; empty if it may not.
-    pub(super) fn why_open(&self, kind: Kind) -> String {
+    pub(super) fn why_open(&self, kind: RankingWords) -> String {
         match self.limits.open_above() {
             true => format!("{}: the DUT may be better", self.why_open_briefly(kind)),
             false => String::new(),
         }
     }
 
-    pub(super) fn why_open_briefly(&self, kind: Kind) -> String {
+    pub(super) fn why_open_briefly(&self, kind: RankingWords) -> String {
         match self.limits {
-            l if l.hindered > 0 => match l.hindrance {
-                Some(Hindrance::Names) => ", limited by the names, which were too few or not cached as asked".to_owned(),
+            l if l.unprepared > 0 => match l.reason {
+                Some(InvalidReason::Names) => ", limited by the names, which were too few or not cached as asked".to_owned(),
                 _ => ", limited by the connections of phase 1, not all of which were opened or kept".to_owned(),
             },
             l if l.disturbed > 0 => ", on a machine disturbed by other work".to_owned(),
@@ -67,8 +67,8 @@ impl Ranked {
     /// For a list: what of the order is the tester's doing.
     pub(super) fn in_brackets(&self) -> &'static str {
         match self.limits {
-            l if l.hindered > 0 => match l.hindrance {
-                Some(Hindrance::Names) => " (limited by the names)",
+            l if l.unprepared > 0 => match l.reason {
+                Some(InvalidReason::Names) => " (limited by the names)",
                 _ => " (limited by the connections of phase 1)",
             },
             l if l.disturbed > 0 => " (disturbed by other work)",
@@ -78,7 +78,7 @@ impl Ranked {
     }
 
     /// This result against the leader, and against the one just above it.
-    pub(super) fn beside(&self, leader: &Self, above: &Self, kind: Kind) -> String {
+    pub(super) fn beside(&self, leader: &Self, above: &Self, kind: RankingWords) -> String {
         let (name, verb) = (&self.name, kind.verb);
         if self.median == 0.0 {
             return format!("{name} {}.", kind.nothing);

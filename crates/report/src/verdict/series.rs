@@ -3,14 +3,14 @@
 use crate::bound::Bound;
 use crate::digest::{Digest, PointDigest};
 use crate::scaling::scalings;
-use crate::series::{Steps, curves, series};
+use crate::series::{TestSeries, curves, series};
 use crate::tables::scaling::bottleneck;
 use crate::words::{grouped, in_a_sentence, searched, short, three_digits};
 use sixbench_method::plan::SeriesBy;
 use sixbench_method::terms::FrameSize;
 
 pub(super) fn sentences(digest: &Digest) -> Vec<String> {
-    let of = |by: SeriesBy, say: fn(&Digest, &Steps) -> Option<String>| {
+    let of = |by: SeriesBy, say: fn(&Digest, &TestSeries) -> Option<String>| {
         let all = series(digest, by);
         all.iter().filter_map(|steps| say(digest, steps)).collect::<Vec<_>>()
     };
@@ -21,7 +21,7 @@ pub(super) fn sentences(digest: &Digest) -> Vec<String> {
 }
 
 /// `flows: throughput at 84 bytes degrades by 19 % from 1 to 64 network flows.`
-fn degradation(digest: &Digest, steps: &Steps) -> Option<String> {
+fn degradation(digest: &Digest, steps: &TestSeries) -> Option<String> {
     let curves = curves(digest, steps);
     let (curve, last, change) = curves.iter().find_map(|c| Some((c, c.steps.last()?, c.degradation(c.steps.last()?)?)))?;
     let verb = if change < 0.0 { "improves" } else { "degrades" };
@@ -47,7 +47,7 @@ fn noun(by: SeriesBy) -> &'static str {
 }
 
 /// `mix: at 84 bytes 100 % translated 356 k, 50 % 711 k, 0 % 458 k frames/s.`
-fn mixed(digest: &Digest, steps: &Steps) -> Option<String> {
+fn mixed(digest: &Digest, steps: &TestSeries) -> Option<String> {
     steps.measure().filter(|measure| measure.is_throughput())?;
     let (size, points) = smallest(digest, steps)?;
     let step = |(background, p): &(f64, &PointDigest)| {
@@ -59,7 +59,7 @@ fn mixed(digest: &Digest, steps: &Steps) -> Option<String> {
 }
 
 /// `cores: with 4 of the DUT's cores 2.8 times the throughput of 1, at 84 bytes.` Nothing where both rates may be higher in truth.
-fn scaling(digest: &Digest, steps: &Steps) -> Option<String> {
+fn scaling(digest: &Digest, steps: &TestSeries) -> Option<String> {
     let (size, points) = smallest(digest, steps)?;
     let ((few, first), (many, last)) = (points.first()?, points.last()?);
     let gain = last.headline()?.median / first.headline().filter(|s| s.median > 0.0)?.median;
@@ -85,7 +85,7 @@ fn bottlenecks(digest: &Digest) -> Vec<String> {
 }
 
 /// The smallest size at which at least two steps have a rate.
-fn smallest<'d, 'a>(digest: &'d Digest<'a>, steps: &Steps<'a>) -> Option<(FrameSize, Vec<(f64, &'d PointDigest<'a>)>)> {
+fn smallest<'d, 'a>(digest: &'d Digest<'a>, steps: &TestSeries<'a>) -> Option<(FrameSize, Vec<(f64, &'d PointDigest<'a>)>)> {
     let sizes = steps.sizes().into_iter();
     sizes.map(|size| (size, steps.with_rate(digest, size))).find(|(_, points)| points.len() > 1)
 }

@@ -1,12 +1,15 @@
 //! Throughputs in sentences, and in order.
 
-use super::ranking::{Kind, Ranked, ranking};
+use super::ranking::{Ranked, RankingWords, ranking};
 use crate::digest::{Digest, sizes};
 use crate::words::{loss_goal, title};
 use sixbench_method::terms::FrameSize;
 
-const KIND: Kind =
-    Kind { verb: "passed", ceiling: "the highest load of the plan", nothing: "passed not even the lowest load of the plan" };
+const KIND: RankingWords = RankingWords {
+    verb: "passed",
+    ceiling: "the highest load of the plan",
+    nothing: "passed not even the lowest load of the plan",
+};
 
 /// In full at the smallest frame size that has results, in brief at the others.
 pub(super) fn sentences(digest: &Digest) -> Vec<String> {

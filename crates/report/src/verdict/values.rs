@@ -1,6 +1,6 @@
 //! What the other measures came to in sentences: one for each test, at its smallest frame size with a result, in the worse direction.
 
-use crate::digest::{Digest, PointDigest, Sample};
+use crate::digest::{Digest, PointDigest, PointSample};
 use crate::words::{grouped, percentage, short, short_ms, three_digits, title};
 use sixbench_method::measures::Quantity;
 use sixbench_method::plan::{Measure, Recovery};
@@ -20,7 +20,7 @@ pub(crate) fn sentence(point: &PointDigest) -> Option<String> {
         | Measure::TcpEstablishmentRate(_)
         | Measure::TcpCapacity(_)
         | Measure::Dns(_)
-        // A ladder of clients is one sentence.
+        // A series of clients is one sentence.
         | Measure::ResponseTime(_) => return None,
         Measure::FrameLossRate(_) => return losses(point),
         Measure::Latency(_) => latency(point)?,
@@ -46,7 +46,7 @@ fn ipdv(point: &PointDigest) -> Option<String> {
     Some(format!("inter packet delay variation {} to {}", time(least), time(most)))
 }
 
-fn burst(sample: &Sample) -> String {
+fn burst(sample: &PointSample) -> String {
     let frames = format!("{}{}", sample.sign(), grouped(sample.mean));
     match sample.summary.n {
         1 => format!("bursts of {frames} frames without loss"),
@@ -64,12 +64,12 @@ fn recovered(point: &PointDigest, recovery: &Recovery) -> Option<String> {
     })
 }
 
-fn time(sample: &Sample) -> String {
+fn time(sample: &PointSample) -> String {
     format!("{}{}", sample.sign(), short_ms(sample.summary.median))
 }
 
 /// `on average 20.7 ms, 41.2 ms at the longest (n = 2)`: the clauses on recovery and reset ask for the average, which no single time keeps to.
-fn mean(sample: &Sample) -> String {
+fn mean(sample: &PointSample) -> String {
     let mean = format!("{}{}", sample.sign(), short_ms(sample.mean));
     match sample.summary.n {
         1 => mean,

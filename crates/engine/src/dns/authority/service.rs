@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 /// Looked for queries this long after the last before sleeping: falling asleep and waking up costs more than it saves in a busy server.
 const SPIN: Duration = Duration::from_micros(50);
 /// The longest sleep, so that a request to stop is seen in time.
-const PATIENCE: Duration = Duration::from_millis(100);
+const POLL_TIMEOUT: Duration = Duration::from_millis(100);
 /// Connections that wait to be accepted.
 const BACKLOG: i32 = 128;
 
@@ -102,7 +102,7 @@ fn serve(mut authority: Authority, stop: &AtomicBool) -> io::Result<AuthorityCou
             last = Instant::now();
         } else if last.elapsed() > SPIN {
             // The socket was empty just now, so whatever comes next is an event. A signal that interrupts is none.
-            let _ = poll.poll(&mut events, Some(PATIENCE));
+            let _ = poll.poll(&mut events, Some(POLL_TIMEOUT));
         }
     }
     Ok(authority.counts())

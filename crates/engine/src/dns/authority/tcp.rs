@@ -18,7 +18,7 @@ pub(super) const MOST_CONNECTIONS: usize = 64;
 /// A connection on which nothing happens is closed after this.
 const IDLE: Duration = Duration::from_secs(5);
 /// The longest wait for events, so that a request to stop is seen in time.
-const PATIENCE: Duration = Duration::from_millis(100);
+const POLL_TIMEOUT: Duration = Duration::from_millis(100);
 /// Answers that a client does not take, octets: its next queries wait until it does.
 const MOST_WAITING: usize = 64 * 1024;
 
@@ -64,7 +64,7 @@ impl OverTcp {
         let mut events = Events::with_capacity(MOST_CONNECTIONS);
         while !stop.load(Ordering::Relaxed) {
             // Interrupted by a signal: the loop's condition knows whether it was meant for us.
-            let _ = self.poll.poll(&mut events, Some(PATIENCE));
+            let _ = self.poll.poll(&mut events, Some(POLL_TIMEOUT));
             let now = Instant::now();
             for event in &events {
                 match event.token() {

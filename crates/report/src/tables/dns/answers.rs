@@ -1,16 +1,16 @@
 //! What became of the queries in the trials that decided: the passing one at the highest rate, and the failing one next above it.
 
 use super::{TEST, queries, test_cells};
-use crate::digest::{Asked, Digest, PointDigest};
+use crate::digest::{Digest, PointDigest, QueryTrial};
 use crate::table::Table;
 use sixbench_method::plan::DnsTest;
 use sixbench_method::trial::dns::Answers;
 
 /// A column: its name and the count behind it.
-type Fate = (&'static str, fn(&Answers) -> u64);
+type AnswerColumn = (&'static str, fn(&Answers) -> u64);
 
 /// The fates of most queries; what makes a wrong answer wrong.
-const FATES: [Fate; 9] = [
+const FATES: [AnswerColumn; 9] = [
     ("#Sent", |a| a.sent),
     ("#Right, in time", |a| a.right),
     ("#Late", |a| a.late),
@@ -23,7 +23,7 @@ const FATES: [Fate; 9] = [
 ];
 
 /// Answers that say that there is none, and what came beside the answers.
-const ERRORS: [Fate; 10] = [
+const ERRORS: [AnswerColumn; 10] = [
     ("#Error|SERVFAIL", |a| a.servfail),
     ("#Error|NXDOMAIN", |a| a.nxdomain),
     ("#Error|REFUSED", |a| a.refused),
@@ -52,8 +52,8 @@ pub(super) fn fates(digest: &Digest) -> Table {
 /// The errors, and what else arrived: what there was of it, and the trials that had any.
 pub(super) fn errors(digest: &Digest) -> Table {
     let deciding = deciding(digest);
-    let occurred = |fate: &&Fate| deciding.iter().any(|trial| fate.1(&trial.asked.dns.answers) > 0);
-    let occurred: Vec<Fate> = ERRORS.iter().filter(occurred).copied().collect();
+    let occurred = |fate: &&AnswerColumn| deciding.iter().any(|trial| fate.1(&trial.asked.dns.answers) > 0);
+    let occurred: Vec<AnswerColumn> = ERRORS.iter().filter(occurred).copied().collect();
     let is_told = |a: &Answers| occurred.iter().any(|(_, of)| of(a) > 0);
     table(digest, "Errors, and what came beside the answers", &occurred, is_told).with_note(
         "The same trials; those that are not listed had none, and what has no column did not occur. Duplicate: a further answer to the same \
@@ -62,7 +62,7 @@ pub(super) fn errors(digest: &Digest) -> Table {
     )
 }
 
-fn table(digest: &Digest, title: &str, fates: &[Fate], is_told: impl Fn(&Answers) -> bool) -> Table {
+fn table(digest: &Digest, title: &str, fates: &[AnswerColumn], is_told: impl Fn(&Answers) -> bool) -> Table {
     let columns = TEST.into_iter().chain(["Trial", "#Queries/s"]).chain(fates.iter().map(|(name, _)| *name));
     let told = deciding(digest).into_iter().filter(|trial| is_told(&trial.asked.dns.answers));
     let rows = told.map(|Deciding { test, verdict, asked }| {
@@ -76,7 +76,7 @@ fn table(digest: &Digest, title: &str, fates: &[Fate], is_told: impl Fn(&Answers
 struct Deciding<'a> {
     test: [String; 3],
     verdict: &'static str,
-    asked: Asked<'a>,
+    asked: QueryTrial<'a>,
 }
 
 fn deciding<'a>(digest: &Digest<'a>) -> Vec<Deciding<'a>> {

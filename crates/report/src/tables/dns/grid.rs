@@ -1,28 +1,28 @@
 //! The two-dimensional table of RFC 8219 section 9.2: what is cached down, what has an AAAA record across.
 
 use super::percent;
-use crate::digest::{Digest, Family, PointDigest};
+use crate::digest::{Digest, PointDigest, ServerGroup};
 use crate::table::Table;
 use crate::tables::percentile_note;
 use crate::words::grouped;
 
 /// Returns a table for each server that was tested at more than one point.
 pub(super) fn tables(digest: &Digest) -> Vec<Table> {
-    let families = digest.families();
-    families.iter().filter(|family| family.tests.len() > 1).map(|family| table(digest, family)).collect()
+    let groups = digest.server_groups();
+    groups.iter().filter(|group| group.tests.len() > 1).map(|group| table(digest, group)).collect()
 }
 
-fn table(digest: &Digest, family: &Family) -> Table {
-    let across = family.with_aaaa();
+fn table(digest: &Digest, group: &ServerGroup) -> Table {
+    let across = group.with_aaaa();
     let columns =
         std::iter::once("#Cached".to_owned()).chain(across.iter().map(|aaaa| format!("#Names with AAAA|{}", percent(*aaaa))));
     let row = |cached: u8| {
-        let cells = across.iter().map(|&aaaa| family.at(digest, cached, aaaa).and_then(cell).unwrap_or("–".to_owned()));
+        let cells = across.iter().map(|&aaaa| group.at(digest, cached, aaaa).and_then(cell).unwrap_or("–".to_owned()));
         std::iter::once(percent(cached)).chain(cells).collect::<Vec<_>>()
     };
-    let points = || family.tests.iter().filter_map(|(_, dns)| family.at(digest, dns.cached, dns.with_aaaa)?.headline());
-    Table::new(format!("{}: queries/s by cached names and names with AAAA records", family.title), columns)
-        .with_rows(family.cached().into_iter().map(row))
+    let points = || group.tests.iter().filter_map(|(_, dns)| group.at(digest, dns.cached, dns.with_aaaa)?.headline());
+    Table::new(format!("{}: queries/s by cached names and names with AAAA records", group.title), columns)
+        .with_rows(group.cached().into_iter().map(row))
         .with_note("Median [P1–P99], as RFC 8219 section 9.2 has it. –: not tested, or no result.")
         .with_note(percentile_note(points()))
 }

@@ -1,7 +1,7 @@
 //! Where the answers came from: the server's cache, or the authority, and what the authority was asked.
 
 use super::{TEST, or_dash, queries, test_cells};
-use crate::digest::{Asked, Digest, PointDigest};
+use crate::digest::{Digest, PointDigest, QueryTrial};
 use crate::table::Table;
 use crate::words::{percent, three_digits, with_decimals};
 use sixbench_method::plan::DnsTest;
@@ -25,7 +25,7 @@ pub(super) fn caching(digest: &Digest) -> Table {
     )
 }
 
-fn caching_row(digest: &Digest, point: &PointDigest, dns: &DnsTest, asked: &Asked) -> Option<Vec<String>> {
+fn caching_row(digest: &Digest, point: &PointDigest, dns: &DnsTest, asked: &QueryTrial) -> Option<Vec<String>> {
     let (answers, cache) = (&asked.dns.answers, &asked.dns.cache);
     if !dns.role.has_cache() {
         return None;
@@ -65,7 +65,7 @@ pub(super) fn authority(digest: &Digest) -> Table {
     )
 }
 
-fn authority_cells(asked: &Asked, counts: &AuthorityCounts) -> Vec<String> {
+fn authority_cells(asked: &QueryTrial, counts: &AuthorityCounts) -> Vec<String> {
     let sent = asked.dns.answers.sent;
     let per_query = with_decimals(counts.queries() as f64 / sent.max(1) as f64, 3);
     let mut row = vec![queries(asked.rate()), queries(asked.dns.existing)];
@@ -75,6 +75,6 @@ fn authority_cells(asked: &Asked, counts: &AuthorityCounts) -> Vec<String> {
     row
 }
 
-fn trials<'d, 'a>(digest: &'d Digest<'a>) -> impl Iterator<Item = (&'d PointDigest<'a>, &'a DnsTest, Asked<'a>)> {
+fn trials<'d, 'a>(digest: &'d Digest<'a>) -> impl Iterator<Item = (&'d PointDigest<'a>, &'a DnsTest, QueryTrial<'a>)> {
     digest.dns_points().filter_map(|(point, dns)| Some((point, dns, point.all_answered(digest.goal())?)))
 }

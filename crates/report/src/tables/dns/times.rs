@@ -1,7 +1,7 @@
 //! The figures that dns64perf++ prints of a trial.
 
 use super::{TEST, or_dash, queries, test_cells};
-use crate::digest::{Asked, Digest};
+use crate::digest::{Digest, QueryTrial};
 use crate::table::Table;
 use crate::words::{grouped, with_decimals};
 
@@ -30,7 +30,7 @@ pub(super) fn classic(digest: &Digest) -> Table {
     )
 }
 
-fn cells(asked: &Asked) -> Vec<String> {
+fn cells(asked: &QueryTrial) -> Vec<String> {
     let ms = |ns: f64| with_decimals(ns / 1e6, 3);
     let (answers, rtt, delay) = (&asked.dns.answers, &asked.dns.rtt, asked.direction.delay.as_ref());
     let mut row = [answers.sent, answers.received(), answers.right].map(queries).to_vec();

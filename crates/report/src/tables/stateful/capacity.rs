@@ -1,7 +1,7 @@
 //! How many connections the DUT's table holds, and how that number was found.
 
 use super::{OPEN, spread, with_validation};
-use crate::digest::{Digest, PointDigest, Rated, Step};
+use crate::digest::{CapacityStep, Digest, PointDigest, Rated};
 use crate::table::Table;
 use crate::tables::percentile_note;
 use crate::words::{grouped, percent, title, whole};
@@ -82,7 +82,7 @@ fn steps_table(digest: &Digest, point: &PointDigest) -> Table {
         .with_note(percentile_note(steps.iter().filter_map(|s| s.rates.as_ref())))
 }
 
-fn step_row(step: &Step) -> Vec<String> {
+fn step_row(step: &CapacityStep) -> Vec<String> {
     let held = step.rates.map_or(0, |rates| rates.n);
     let mut row = vec![step.phase.name().to_owned(), whole(step.connections), format!("{held} of {}", step.tried)];
     row.extend(match &step.rates {

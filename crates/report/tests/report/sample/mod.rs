@@ -14,7 +14,7 @@ use sixbench_method::repeat::Repetition;
 use sixbench_method::search::{Bracket, Limit};
 use sixbench_method::terms::*;
 use sixbench_method::trial::*;
-use sixbench_report::{Budget, Document, Input};
+use sixbench_report::{Document, Input, RunCost};
 
 pub(super) const SECOND: u64 = 1_000_000_000;
 
@@ -74,7 +74,7 @@ impl Sample {
             commands: "ip netns add sb-dut\nip link add sb-left type veth peer name dut-left netns sb-dut\n",
             generated: "2026-11-21 10:00 UTC",
             interrupted: self.interrupted,
-            rfc_budget: Some(Budget { trials: 2240, seconds: 154_560 }),
+            rfc_budget: Some(RunCost { trials: 2240, seconds: 154_560 }),
         }
     }
 
