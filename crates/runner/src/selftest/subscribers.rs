@@ -1,7 +1,7 @@
 //! What many subscribers cost the tester's senders: addresses and ports by rule, and headers around datagrams.
 
 use super::{FRAMES, Figure, wire};
-use crate::exit::Failed;
+use crate::RunError;
 use sixbench_engine::profile::{Appearance, Ends, Face, Group, Profile, Subscribers, Tunnel};
 use sixbench_engine::selftest;
 use sixbench_io::clock::Clock;
@@ -13,7 +13,7 @@ use std::net::IpAddr;
 use std::str::FromStr;
 
 /// Measures all figures, on one core, with the frames that leave on either side.
-pub(super) fn figures(clock: &Clock) -> Result<Vec<Figure>, Failed> {
+pub(super) fn figures(clock: &Clock) -> Result<Vec<Figure>, RunError> {
     let cases = [
         ("MAP-T, 1,000 CEs", ["IPv6, 84 octets", "IPv4, 64 octets"], map_t(1_000)),
         ("MAP-T, 100,000 CEs", ["IPv6, 84 octets", "IPv4, 64 octets"], map_t(100_000)),
@@ -23,7 +23,7 @@ pub(super) fn figures(clock: &Clock) -> Result<Vec<Figure>, Failed> {
     let mut figures = Vec::new();
     for (name, frames, profile) in cases {
         for (direction, frames) in [Direction::Forward, Direction::Reverse].into_iter().zip(frames) {
-            let rate = selftest::generate(&profile, direction, FRAMES, clock).map_err(anyhow::Error::from)?;
+            let rate = selftest::generate(&profile, direction, FRAMES, clock)?;
             let what = format!("generation, one core: {name}, {direction}: {frames}");
             figures.push(Figure { what, per_second: rate.0, unit: "frames/s", offered_load_error: None });
         }
