@@ -8,6 +8,7 @@ mod chapter;
 mod conformance;
 mod csv;
 mod digest;
+pub mod glossary;
 mod html;
 mod json;
 mod latex;
