@@ -164,7 +164,7 @@ pub(crate) fn of_run(error: &RunError) -> Exit {
         | RunError::NoAnswer { .. }
         | RunError::Testbed(_)
         | RunError::Trial(_) => Exit::Testbed,
-        RunError::Report(_) | RunError::System(_) | RunError::OfTest { .. } => Exit::Failure,
+        RunError::Report(_) | RunError::Frame(_) | RunError::System(_) | RunError::OfTest { .. } => Exit::Failure,
     }
 }
 

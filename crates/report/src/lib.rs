@@ -9,6 +9,7 @@ mod conformance;
 mod csv;
 mod digest;
 mod document;
+pub mod glossary;
 mod html;
 mod json;
 mod latex;

@@ -6,10 +6,13 @@ use super::ports::OpenError;
 use super::store::StoreError;
 use super::tester::TrialError;
 use crate::profile::PlanError;
+use sixbench_engine::MeasureError;
+use sixbench_engine::dns::DnsError;
 use sixbench_method::isolation::Forbidden;
 use sixbench_method::replay::ReplayMismatch;
 use sixbench_report::ReportError;
 use sixbench_testbed::TestbedError;
+use sixbench_wire::WireError;
 use std::error::Error;
 use std::io;
 use std::net::IpAddr;
@@ -123,6 +126,9 @@ pub enum RunError {
     /// The report cannot be made.
     #[error(transparent)]
     Report(#[from] ReportError),
+    /// A frame cannot be made.
+    #[error(transparent)]
+    Frame(#[from] WireError),
     /// The system refused something else.
     #[error(transparent)]
     System(#[from] io::Error),
@@ -157,6 +163,18 @@ impl From<TestbedError> for RunError {
             TestbedError::Interrupted => Self::Interrupted,
             error => Self::Testbed(error),
         }
+    }
+}
+
+impl From<MeasureError> for RunError {
+    fn from(error: MeasureError) -> Self {
+        TrialError::from(error).into()
+    }
+}
+
+impl From<DnsError> for RunError {
+    fn from(error: DnsError) -> Self {
+        TrialError::from(error).into()
     }
 }
 

@@ -14,6 +14,7 @@ pub mod owner;
 mod ports;
 pub mod profile;
 pub mod reporting;
+pub mod selftest;
 mod session;
 mod state;
 pub mod stop;

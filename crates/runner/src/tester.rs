@@ -34,6 +34,33 @@ pub enum TrialError {
     Dns(DnsError),
 }
 
+impl From<MeasureError> for TrialError {
+    fn from(error: MeasureError) -> Self {
+        match error {
+            MeasureError::Interrupted => Self::Interrupted,
+            error => Self::Frames(error),
+        }
+    }
+}
+
+impl From<TcpError> for TrialError {
+    fn from(error: TcpError) -> Self {
+        match error {
+            TcpError::Interrupted => Self::Interrupted,
+            error => Self::Tcp(error),
+        }
+    }
+}
+
+impl From<DnsError> for TrialError {
+    fn from(error: DnsError) -> Self {
+        match error {
+            DnsError::Interrupted => Self::Interrupted,
+            error => Self::Dns(error),
+        }
+    }
+}
+
 /// A tester of any kind.
 pub(super) enum Tester {
     Frames(Box<FrameTester>),
@@ -98,10 +125,7 @@ impl Tester {
         if tester.certificate().is_some() {
             return Ok(None);
         }
-        tester.certify(most, duration_ns).map_err(|error| match error {
-            DnsError::Interrupted => TrialError::Interrupted,
-            error => TrialError::Dns(error),
-        })
+        Ok(tester.certify(most, duration_ns)?)
     }
 
     /// Keeps the record of every DNS query of the next trial in the file `path`.
@@ -133,20 +157,11 @@ impl Tester {
     }
 
     pub(super) fn measure(&mut self, spec: &TrialSpec) -> Result<TrialResult, TrialError> {
-        match self {
-            Self::Frames(tester) => tester.measure(spec).map_err(|error| match error {
-                MeasureError::Interrupted => TrialError::Interrupted,
-                error => TrialError::Frames(error),
-            }),
-            Self::Tcp(tcp) => tcp.0.measure(spec).map_err(|error| match error {
-                TcpError::Interrupted => TrialError::Interrupted,
-                error => TrialError::Tcp(error),
-            }),
-            Self::Dns(dns) => dns.0.measure(spec).map_err(|error| match error {
-                DnsError::Interrupted => TrialError::Interrupted,
-                error => TrialError::Dns(error),
-            }),
-        }
+        Ok(match self {
+            Self::Frames(tester) => tester.measure(spec)?,
+            Self::Tcp(tcp) => tcp.0.measure(spec)?,
+            Self::Dns(dns) => dns.0.measure(spec)?,
+        })
     }
 }
 

@@ -1,6 +1,5 @@
 //! One file for each command, or for a few that belong together.
 
-pub(crate) mod accuracy;
 pub(crate) mod authority;
 pub(crate) mod compare;
 pub(crate) mod dns64;

@@ -1,52 +1,25 @@
-//! `sixbench selftest`: what the tester itself can do, first in memory, then over a veth pair with no DUT between its ports.
-
-mod connections;
-mod dns;
-mod subscribers;
+//! `sixbench selftest`: what the tester itself can do, and how accurate its delays are.
 
 use crate::args;
 use crate::exit::{Exit, Failed};
 use crate::output;
-use serde::Serialize;
-use sixbench_engine::profile::{AddressVariation, TrafficProfile};
-use sixbench_engine::{FrameTester, Layout, MeasureError, selftest};
-use sixbench_io::clock::Clock;
-use sixbench_io::thread::allowed_cores;
-use sixbench_method::isolation::Isolation;
-use sixbench_method::plan::{self, AddressPart, Ports, SearchSettings, TrialSettings, ValueOrder, ValueRange};
-use sixbench_method::search::{self, Start};
-use sixbench_method::terms::{Direction, Directions, FrameRate, FrameSize, LossRatio};
-use sixbench_method::trial::{Measurer, TrialResult, TrialSpec, Verdict};
+use sixbench_method::terms::FrameRate;
 use sixbench_plan::units::show_rate;
-use sixbench_plan::{standard_search, standard_trial};
-use sixbench_runner::{open_port, stop};
-use sixbench_testbed::namespace::{Namespace, name};
-use sixbench_testbed::{Shell, TestbedError, doctor, sweep};
-
-/// Frames generated for each figure.
-const FRAMES: u64 = 50_000_000;
-
-/// One result of the self-test.
-#[derive(Serialize)]
-struct Figure {
-    what: String,
-    per_second: u64,
-    unit: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    offered_load_error: Option<f64>,
-}
+use sixbench_runner::selftest::{self, DelayRow};
+use sixbench_runner::stop;
+use sixbench_testbed::doctor;
 
 /// Runs the self-test.
 pub(crate) fn selftest(arguments: &args::Selftest) -> Result<Exit, Failed> {
     if arguments.accuracy {
         return accuracy(arguments);
     }
-    let mut figures = generation()?;
-    figures.extend(subscribers::figures(&Clock::new())?);
-    figures.extend(connections::figures(&Clock::new())?);
+    let mut figures = selftest::in_memory()?;
     if !arguments.generate {
-        figures.extend(over_veth(arguments)?);
-        figures.extend(dns::figures()?);
+        check_root(", or only --generate")?;
+        let stop = stop::install()?;
+        figures.extend(selftest::over_veth(arguments.io, arguments.size, &stop)?);
+        figures.extend(selftest::dns(&stop)?);
     }
     if arguments.json {
         output::line(serde_json::to_string_pretty(&figures).map_err(anyhow::Error::from)?)?;
@@ -60,140 +33,48 @@ pub(crate) fn selftest(arguments: &args::Selftest) -> Result<Exit, Failed> {
     Ok(Exit::Done)
 }
 
-/// Measures how fast one core generates frames in memory: the send path without a port.
-fn generation() -> Result<Vec<Figure>, Failed> {
-    let clock = Clock::new();
-    let ends = [("IPv4, 64 octets", "198.18.0.2", "198.19.0.2"), ("IPv6, 84 octets", "2001:2::2", "2001:2:0:8000::2")];
-    let kinds = [
-        ("fixed ports", ValueOrder::Fixed, AddressVariation::None),
-        ("random ports", ValueOrder::Pseudorandom, AddressVariation::None),
-        ("random addresses", ValueOrder::Fixed, all_addresses()),
-        ("random ports and addresses", ValueOrder::Pseudorandom, all_addresses()),
-    ];
-    let mut figures = Vec::new();
-    for (name, source, destination) in ends {
-        for (kind, order, variation) in kinds {
-            let base = wire(source, destination, FrameSize(84));
-            let forward_ports = Ports::of(order);
-            let profile = TrafficProfile { forward_ports, left_variation: variation, right_variation: variation, ..base };
-            let rate = selftest::generate(&profile, Direction::Forward, FRAMES, &clock).map_err(anyhow::Error::from)?;
-            let what = format!("generation, one core: {name}, {kind}");
-            figures.push(Figure { what, per_second: rate.0, unit: "frames/s", offered_load_error: None });
+/// Refuses what needs root; `instead` names what does not.
+fn check_root(instead: &str) -> Result<(), Failed> {
+    match doctor::is_root() {
+        true => Ok(()),
+        false => {
+            let text = format!("the test over veth needs root: run it with sudo{instead}");
+            Err(Failed::new(Exit::Testbed, anyhow::anyhow!(text)))
         }
     }
-    Ok(figures)
-}
-
-/// Returns the variation of 16 bits of both addresses over all values (draft-lencse-bmwg-multiple-ip-addresses).
-fn all_addresses() -> AddressVariation {
-    let range = ValueRange { first: 0, last: 65535, order: ValueOrder::Pseudorandom };
-    let (ipv4_offset, ipv6_offset) = (AddressPart::IPV4_OFFSET, AddressPart::IPV6_OFFSET);
-    AddressVariation::Part(AddressPart { range, ipv4_offset, ipv6_offset })
-}
-
-/// Measures the highest rate at which every frame comes back over a veth pair with nothing in between.
-fn over_veth(arguments: &args::Selftest) -> Result<Vec<Figure>, Failed> {
-    if !doctor::is_root() {
-        let text = "the test over veth needs root: run it with sudo, or only --generate";
-        return Err(Failed::new(Exit::Testbed, anyhow::anyhow!(text)));
-    }
-    let stop = stop::install()?;
-    let shell = Shell::new().stopped_by(stop.clone());
-    sweep(&shell)?;
-    let pair = veth(&shell)?;
-    let mut figures = Vec::new();
-    for (name, directions) in [("one direction", Directions::Forward), ("both directions", Directions::Both)] {
-        let open = |end: &str| open_port(Some(pair.name()), end, arguments.io);
-        let (left, right) = (open("left")?, open("right")?);
-        let how = left.how.clone();
-        let profile = TrafficProfile { directions, ..wire("198.18.0.2", "198.19.0.2", arguments.size) };
-        // There is no DUT, so all cores are the tester's. The softirq that takes a frame in runs on the core that sent it.
-        let layout = Layout { cores: allowed_cores()?.into_iter().take(4).collect() };
-        let tester = FrameTester::new(
-            (left.port, right.port),
-            Isolation::Unknown.admit(profile)?,
-            trial_settings(),
-            layout,
-            stop.clone(),
-        );
-        let (rate, error) = highest(tester)?;
-        let what = format!("veth, no DUT, {name}, {how}");
-        figures.push(Figure { what, per_second: rate.0, unit: "frames/s", offered_load_error: error });
-    }
-    Ok(figures)
 }
 
 /// Measures how accurate delays are, on a device whose delay is known.
 fn accuracy(arguments: &args::Selftest) -> Result<Exit, Failed> {
-    let rows = super::accuracy::measure(arguments)?;
+    check_root("")?;
+    let rows = selftest::accuracy(arguments.io, arguments.size, &stop::install()?)?;
     match arguments.json {
         true => output::line(serde_json::to_string_pretty(&rows).map_err(anyhow::Error::from)?)?,
-        false => output::print(super::accuracy::describe(&rows))?,
+        false => output::print(describe(&rows))?,
     }
     Ok(Exit::Done)
 }
 
-/// Builds a silent veth pair, with both ends in a namespace of its own.
-fn veth(shell: &Shell) -> Result<Namespace, TestbedError> {
-    let namespace = Namespace::new(shell, &name("", "selftest"))?;
-    add_veth(&namespace, ["left", "right"])?;
-    Ok(namespace)
-}
-
-/// Adds a silent veth pair to a namespace.
-pub(super) fn add_veth(namespace: &Namespace, ends: [&str; 2]) -> Result<(), TestbedError> {
-    let inside = namespace.shell();
-    inside.set("/proc/sys/net/ipv6/conf/default/disable_ipv6", "1")?;
-    inside.line(&format!("ip link add {} type veth peer name {}", ends[0], ends[1]))?;
-    for end in ends {
-        inside.line(&format!("ethtool -K {end} tx off rx off tso off gso off gro off"))?;
-        inside.line(&format!("ip link set {end} arp off up"))?;
+/// Returns the rows in words.
+fn describe(rows: &[DelayRow]) -> String {
+    let us = |ns: f64| format!("{:.1} us", ns / 1000.0);
+    let mut text = String::from(
+        "a delay line of our own between the tester's ports, over veth; the quietest trial of those in which the tester was fit\n",
+    );
+    for row in rows {
+        let delay = us(row.delay_ns as f64);
+        text += &match &row.result {
+            None => format!("delay {delay:>10}: no quiet trial of {}\n", row.made),
+            Some(best) => format!(
+                "delay {delay:>10}: typical latency off by {:>8}, PDV {:>8} ({} frames, tester away {} at most; {} of {} trials quiet)\n",
+                us(best.median_error_ns as f64),
+                us(best.pdv_ns as f64),
+                best.frames,
+                us(best.worst_gap_ns as f64),
+                row.quiet,
+                row.made
+            ),
+        };
     }
-    Ok(())
-}
-
-pub(super) fn trial_settings() -> TrialSettings {
-    TrialSettings { duration_ns: 500_000_000, ..standard_trial(plan::Profile::Smoke) }
-}
-
-/// Keeps the last passed trial beside the search.
-struct Remembering {
-    tester: FrameTester,
-    passed: Option<TrialResult>,
-}
-
-impl Measurer for Remembering {
-    type Error = MeasureError;
-
-    fn measure(&mut self, spec: &TrialSpec) -> Result<TrialResult, MeasureError> {
-        let result = self.tester.measure(spec)?;
-        let is_higher = self.passed.as_ref().is_none_or(|best| best.spec.rate < result.spec.rate);
-        if is_higher && result.verdict(LossRatio::ZERO) == Verdict::Passed {
-            self.passed = Some(result.clone());
-        }
-        Ok(result)
-    }
-}
-
-/// Returns the highest rate that passes, and the relative error of its offered load.
-fn highest(tester: FrameTester) -> Result<(FrameRate, Option<f64>), Failed> {
-    let settings = SearchSettings { maximum: FrameRate(5_000_000), ..standard_search(plan::Profile::Smoke) };
-    let mut search = search::new_search(&settings, &trial_settings(), Start::Cold);
-    let mut measurer = Remembering { tester, passed: None };
-    search::run(search.as_mut(), &mut measurer)?;
-    let found = search.brackets().first().and_then(|bracket| bracket.lower).unwrap_or(FrameRate(0));
-    let error = measurer.passed.map(|result| {
-        let errors = result.directions.iter().map(|d| {
-            let (took, nominal) = (d.sending.took_ns as f64, d.sending.nominal_ns.max(1) as f64);
-            (took / nominal - 1.0).abs()
-        });
-        errors.fold(0.0, f64::max)
-    });
-    Ok((found, error))
-}
-
-/// Returns the profile of a wire: frames come back as they were sent.
-pub(super) fn wire(left: &str, right: &str, frame_size: FrameSize) -> TrafficProfile {
-    let address = |text: &str| text.parse().expect("a constant address");
-    TrafficProfile { directions: Directions::Forward, ..TrafficProfile::identity(address(left), address(right), frame_size) }
+    text
 }

@@ -3,7 +3,7 @@
 use sixbench_method::measures::Term;
 
 /// All terms that are neither a measure nor a technology.
-pub(crate) const TERMS: [Term; 41] = [
+pub(super) const TERMS: [Term; 41] = [
     Term {
         name: "intended-load",
         definition: "The rate the tester is told to offer.",

@@ -2,7 +2,7 @@
 //! the paper on siitperf measures its phase 1 with the same three enumerations.
 
 use super::{Figure, wire};
-use crate::exit::Failed;
+use crate::RunError;
 use sixbench_engine::profile::{AddressVariation, TrafficProfile};
 use sixbench_engine::selftest;
 use sixbench_engine::stateful::{StatefulGateway, TranslationPool};
@@ -23,7 +23,7 @@ const CASES: [(&str, Ranges); 3] = [
 ];
 
 /// Measures all figures, on one core.
-pub(super) fn figures(clock: &Clock) -> Result<Vec<Figure>, Failed> {
+pub(super) fn figures(clock: &Clock) -> Result<Vec<Figure>, RunError> {
     let mut figures = Vec::new();
     for (name, ranges) in CASES {
         let profile = profile(ranges);
@@ -31,10 +31,10 @@ pub(super) fn figures(clock: &Clock) -> Result<Vec<Figure>, Failed> {
         figures.push(figure(format!("four-tuples, pseudorandom: {name}"), rate, "tuples/s"));
     }
     for (name, ranges) in CASES {
-        let opening = selftest::open(&profile(ranges), CONNECTIONS, clock).map_err(anyhow::Error::from)?;
+        let opening = selftest::open(&profile(ranges), CONNECTIONS, clock)?;
         figures.push(figure(format!("phase 1, IPv4, 64 octets: {name}"), opening, "frames/s"));
     }
-    let responder = selftest::respond(&profile(CASES[0].1), CONNECTIONS, clock).map_err(anyhow::Error::from)?;
+    let responder = selftest::respond(&profile(CASES[0].1), CONNECTIONS, clock)?;
     let mib = responder.table_octets as f64 / (1 << 20) as f64;
     figures.push(figure(format!("state table of 4,000,000 ({mib:.1} MiB), pseudorandom reads"), responder.reads, "reads/s"));
     figures.push(figure("Responder, phase 2, IPv4, 64 octets, 4,000,000 connections".to_owned(), responder.frames, "frames/s"));

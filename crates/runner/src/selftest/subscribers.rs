@@ -1,7 +1,7 @@
 //! What many subscribers cost the tester's senders: addresses and ports by rule, and headers around datagrams.
 
 use super::{FRAMES, Figure, wire};
-use crate::exit::Failed;
+use crate::RunError;
 use sixbench_engine::profile::{
     AddressPair, Appearance, Encapsulation, SubscriberGroup, SubscriberGroups, TrafficProfile, Tunnel,
 };
@@ -15,7 +15,7 @@ use std::net::IpAddr;
 use std::str::FromStr;
 
 /// Measures all figures, on one core, with the frames that leave on either side.
-pub(super) fn figures(clock: &Clock) -> Result<Vec<Figure>, Failed> {
+pub(super) fn figures(clock: &Clock) -> Result<Vec<Figure>, RunError> {
     let cases = [
         ("MAP-T, 1,000 CEs", ["IPv6, 84 octets", "IPv4, 64 octets"], map_t(1_000)),
         ("MAP-T, 100,000 CEs", ["IPv6, 84 octets", "IPv4, 64 octets"], map_t(100_000)),
@@ -25,7 +25,7 @@ pub(super) fn figures(clock: &Clock) -> Result<Vec<Figure>, Failed> {
     let mut figures = Vec::new();
     for (name, frames, profile) in cases {
         for (direction, frames) in [Direction::Forward, Direction::Reverse].into_iter().zip(frames) {
-            let rate = selftest::generate(&profile, direction, FRAMES, clock).map_err(anyhow::Error::from)?;
+            let rate = selftest::generate(&profile, direction, FRAMES, clock)?;
             let what = format!("generation, one core: {name}, {direction}: {frames}");
             figures.push(Figure { what, per_second: rate.0, unit: "frames/s", offered_load_error: None });
         }
@@ -81,17 +81,17 @@ fn seen(inner: AddressRule, outer: Option<AddressRule>) -> Appearance {
 /// Returns a profile of datagrams between the first subscriber, by its rules on the left and on the right, and a host as it is
 /// seen on either side.
 fn between([left, right]: [AddressRule; 2], hosts: [&str; 2]) -> TrafficProfile {
-    let datagram = |rule: AddressRule, host: &str| {
+    let face = |rule: AddressRule, host: &str| {
         Encapsulation::plain(AddressPair { source: rule.address(0), destination: parsed(host) })
     };
     let mut profile = wire(hosts[0], hosts[0], FrameSize(84));
-    profile.forward.foreground.sent = datagram(left, hosts[0]);
-    profile.reverse.foreground.sent = swapped(datagram(right, hosts[1]));
+    profile.forward.foreground.sent = face(left, hosts[0]);
+    profile.reverse.foreground.sent = swapped(face(right, hosts[1]));
     profile
 }
 
-fn swapped(datagram: Encapsulation) -> Encapsulation {
-    Encapsulation::plain(AddressPair { source: datagram.ends.destination, destination: datagram.ends.source })
+fn swapped(face: Encapsulation) -> Encapsulation {
+    Encapsulation::plain(AddressPair { source: face.ends.destination, destination: face.ends.source })
 }
 
 /// Puts the forward datagrams into a tunnel to `device`.

@@ -6,7 +6,7 @@ use sixbench_method::measures::Term;
 const RATES: &str = "frames per second, per direction; sizes are those of the datagrams, the outer header comes on top";
 
 /// The technologies, by their usual names.
-pub(crate) const TECHNOLOGIES: [Term; 17] = [
+pub(super) const TECHNOLOGIES: [Term; 17] = [
     Term {
         name: "nat64",
         definition: "Stateful translation from IPv6 clients to IPv4 servers: many clients share the IPv4 addresses of a pool.",

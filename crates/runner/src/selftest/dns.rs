@@ -1,7 +1,7 @@
 //! What the DNS tester can do: its client looped to its authority by the search of RFC 8219 section 9.2.1, over the loopback interface.
 
 use super::Figure;
-use crate::exit::Failed;
+use crate::RunError;
 use sixbench_engine::Layout;
 use sixbench_engine::dns::names::{Domain, NamePopulation};
 use sixbench_engine::dns::{AuthorityEnd, DnsEnds, DnsSettings, DnsTester, ExpectedAnswers};
@@ -10,8 +10,9 @@ use sixbench_method::isolation::Isolation;
 use sixbench_method::plan::{DOMAIN, DnsRole, DnsTest, Names};
 use sixbench_method::terms::FrameRate;
 use sixbench_method::trial::dns::Certificate;
-use sixbench_runner::stop;
 use std::net::{Ipv6Addr, SocketAddr, UdpSocket};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 /// The highest rate that the search tries: 2.2 times as many queries are looped.
 const MOST: FrameRate = FrameRate(1_000_000);
@@ -20,14 +21,14 @@ const DURATION_NS: u64 = 500_000_000;
 
 /// Measures the highest rate that is looped with every answer right within a quarter of a second: on one core for both ends,
 /// and on one core for each.
-pub(super) fn figures() -> Result<Vec<Figure>, Failed> {
+pub(super) fn figures(stop: &Arc<AtomicBool>) -> Result<Vec<Figure>, RunError> {
     let cores: Vec<u32> = allowed_cores()?;
     let layouts = [("one core for both", 1), ("a core each", 2)];
     let possible = layouts.into_iter().filter(|(_, wanted)| *wanted <= cores.len());
-    possible.map(|(name, wanted)| figure(name, &cores[..wanted])).collect()
+    possible.map(|(name, wanted)| figure(name, &cores[..wanted], stop)).collect()
 }
 
-fn figure(name: &str, cores: &[u32]) -> Result<Figure, Failed> {
+fn figure(name: &str, cores: &[u32], stop: &Arc<AtomicBool>) -> Result<Figure, RunError> {
     // A port that is free: the authority takes it over at once.
     let any = SocketAddr::new(Ipv6Addr::LOCALHOST.into(), 0);
     let listen = UdpSocket::bind(any).and_then(|socket| socket.local_addr())?;
@@ -40,7 +41,7 @@ fn figure(name: &str, cores: &[u32]) -> Result<Figure, Failed> {
         external: None,
     };
     let layout = Layout { cores: cores.to_vec() };
-    let mut tester = DnsTester::new(Isolation::Unknown.admit(ends)?, settings()?, layout, stop::install()?);
+    let mut tester = DnsTester::new(Isolation::Unknown.admit(ends)?, settings(), layout, stop.clone());
     let certificate = tester.certify(MOST, DURATION_NS)?;
     let rate = certificate.map_or(0, |certificate| certificate.rate);
     let what = format!("DNS over loopback, client and authority, {name}");
@@ -48,12 +49,12 @@ fn figure(name: &str, cores: &[u32]) -> Result<Figure, Failed> {
     Ok(Figure { what, per_second, unit: "queries/s", offered_load_error: None })
 }
 
-fn settings() -> Result<DnsSettings, Failed> {
+fn settings() -> DnsSettings {
     let DnsTest { timeout_ns, ttl_s, ports, cached_names, .. } = DnsTest::required(DnsRole::Authority);
     let population = NamePopulation { with_aaaa: 100 };
-    Ok(DnsSettings {
+    DnsSettings {
         expectation: ExpectedAnswers { role: DnsRole::Authority, prefix: None, population, most_ttl: ttl_s },
-        domain: Domain::new(DOMAIN).map_err(Failed::usage)?,
+        domain: Domain::new(DOMAIN).expect("a constant domain"),
         names: Names::ALL,
         cached: 0,
         cached_names,
@@ -62,5 +63,5 @@ fn settings() -> Result<DnsSettings, Failed> {
         stall_ns: 1_000_000,
         ports,
         records: None,
-    })
+    }
 }

@@ -1,8 +1,7 @@
-//! `sixbench selftest --accuracy`: the delays that the tester reports, held against a reference device of known delay over real ports.
+//! The delays that the tester reports, held against a reference device of known delay over real ports.
 
-use super::selftest::{add_veth, trial_settings, wire};
-use crate::args;
-use crate::exit::{Exit, Failed};
+use super::{add_veth, trial_settings, wire};
+use crate::{OpenError, RunError, open_port};
 use serde::Serialize;
 use sixbench_engine::delay_line::DelayLine;
 use sixbench_engine::profile::TrafficProfile;
@@ -11,11 +10,11 @@ use sixbench_io::clock::Clock;
 use sixbench_io::thread::{allowed_cores, pin_to, raise_priority};
 use sixbench_method::isolation::Isolation;
 use sixbench_method::plan::TrialSettings;
-use sixbench_method::terms::{Directions, FrameRate};
+use sixbench_method::terms::{Directions, FrameRate, FrameSize};
 use sixbench_method::trial::{Delay, Measurer, Tagging, TrialSpec, Verdict};
-use sixbench_runner::{open_port, stop};
+use sixbench_plan::Backend;
 use sixbench_testbed::namespace::{Namespace, name};
-use sixbench_testbed::{Shell, doctor, sweep};
+use sixbench_testbed::{Shell, sweep};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -29,44 +28,54 @@ const TRIALS: usize = 20;
 
 /// The measurement at one delay, taken from the quietest trial: the one in which the tester's longest absence was shortest.
 #[derive(Serialize)]
-pub(super) struct Row {
-    delay_ns: u64,
+pub struct DelayRow {
+    /// The delay of the reference device, nanoseconds.
+    pub delay_ns: u64,
     /// The number of trials in which the tester was fit, of those made.
-    quiet: usize,
-    made: usize,
+    pub quiet: usize,
+    /// The number of trials that were made.
+    pub made: usize,
     /// The result of the quietest trial; `None` if the tester was fit in none.
-    result: Option<Quietest>,
+    pub result: Option<Quietest>,
 }
 
+/// What the tester reported in one trial.
 #[derive(Serialize)]
-struct Quietest {
-    worst_gap_ns: u64,
-    median_error_ns: i64,
-    pdv_ns: u64,
-    frames: u64,
+pub struct Quietest {
+    /// The tester's longest absence, nanoseconds.
+    pub worst_gap_ns: u64,
+    /// The median latency of the tagged frames less the device's delay, nanoseconds.
+    pub median_error_ns: i64,
+    /// The packet delay variation, nanoseconds.
+    pub pdv_ns: u64,
+    /// The frames whose delay was measured.
+    pub frames: u64,
 }
 
-/// Measures every delay.
-pub(super) fn measure(arguments: &args::Selftest) -> Result<Vec<Row>, Failed> {
-    if !doctor::is_root() {
-        let text = "the test over veth needs root: run it with sudo";
-        return Err(Failed::new(Exit::Testbed, anyhow::anyhow!(text)));
-    }
-    let stop = stop::install()?;
+/// Measures every delay of the reference device, with frames of this size. Needs root.
+///
+/// # Errors
+/// The links or a port cannot be set up, a trial cannot be made, or `stop` was set.
+pub fn accuracy(backend: Backend, frame_size: FrameSize, stop: &Arc<AtomicBool>) -> Result<Vec<DelayRow>, RunError> {
     let shell = Shell::new().stopped_by(stop.clone());
     sweep(&shell)?;
     let namespace = Namespace::new(&shell, &name("", "accuracy"))?;
     add_veth(&namespace, ["left", "line-left"])?;
     add_veth(&namespace, ["right", "line-right"])?;
-    DELAYS_NS.iter().map(|&delay_ns| of_delay(arguments, &namespace, delay_ns, &stop)).collect()
+    DELAYS_NS.iter().map(|&delay_ns| of_delay((backend, frame_size), &namespace, delay_ns, stop)).collect()
 }
 
-fn of_delay(arguments: &args::Selftest, namespace: &Namespace, delay_ns: u64, stop: &Arc<AtomicBool>) -> Result<Row, Failed> {
-    let open = |end: &str| open_port(Some(namespace.name()), end, arguments.io).map(|opened| opened.port);
+fn of_delay(
+    (backend, frame_size): (Backend, FrameSize),
+    namespace: &Namespace,
+    delay_ns: u64,
+    stop: &Arc<AtomicBool>,
+) -> Result<DelayRow, RunError> {
+    let open = |end: &str| open_port(Some(namespace.name()), end, backend).map(|opened| opened.port);
     let cores = allowed_cores()?;
     let (clock, over) = (Clock::new(), AtomicBool::new(false));
     let line = DelayLine::new(open("line-left")?, open("line-right")?, delay_ns, clock);
-    let profile = TrafficProfile { directions: Directions::Both, ..wire("198.18.0.2", "198.19.0.2", arguments.size) };
+    let profile = TrafficProfile { directions: Directions::Both, ..wire("198.18.0.2", "198.19.0.2", frame_size) };
     let layout = Layout { cores: cores[..1].to_vec() };
     let settings = TrialSettings { residual_ns: 1_000_000_000, ..trial_settings() };
     let mut tester =
@@ -83,7 +92,7 @@ fn of_delay(arguments: &args::Selftest, namespace: &Namespace, delay_ns: u64, st
         let row = trials(&mut tester, delay_ns);
         drop(until_here);
         let ended = device.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        ended.map_err(|e| Failed::new(Exit::Testbed, e)).and(row)
+        ended.map_err(|error| RunError::Port(OpenError::Port(error))).and(row)
     })
 }
 
@@ -96,10 +105,10 @@ impl Drop for SetWhenDropped<'_> {
     }
 }
 
-fn trials(tester: &mut FrameTester, delay_ns: u64) -> Result<Row, Failed> {
+fn trials(tester: &mut FrameTester, delay_ns: u64) -> Result<DelayRow, RunError> {
     let tagging = Some(Tagging { after_ns: DURATION_NS / 4, frames: 2_000 });
     let spec = TrialSpec { tagging, ..TrialSpec::constant(RATE, DURATION_NS) };
-    let mut row = Row { delay_ns, quiet: 0, made: 0, result: None };
+    let mut row = DelayRow { delay_ns, quiet: 0, made: 0, result: None };
     for _ in 0..TRIALS {
         let result = tester.measure(&spec)?;
         row.made += 1;
@@ -121,28 +130,4 @@ fn trials(tester: &mut FrameTester, delay_ns: u64) -> Result<Row, Failed> {
 fn quietest(tagged: &Delay, all: &Delay, delay_ns: u64, worst_gap_ns: u64) -> Quietest {
     let median_error_ns = tagged.median_ns as i64 - delay_ns as i64;
     Quietest { worst_gap_ns, median_error_ns, pdv_ns: all.pdv_ns(), frames: all.count }
-}
-
-/// Returns the rows in words.
-pub(super) fn describe(rows: &[Row]) -> String {
-    let us = |ns: f64| format!("{:.1} us", ns / 1000.0);
-    let mut text = String::from(
-        "a delay line of our own between the tester's ports, over veth; the quietest trial of those in which the tester was fit\n",
-    );
-    for row in rows {
-        let delay = us(row.delay_ns as f64);
-        text += &match &row.result {
-            None => format!("delay {delay:>10}: no quiet trial of {}\n", row.made),
-            Some(best) => format!(
-                "delay {delay:>10}: typical latency off by {:>8}, PDV {:>8} ({} frames, tester away {} at most; {} of {} trials quiet)\n",
-                us(best.median_error_ns as f64),
-                us(best.pdv_ns as f64),
-                best.frames,
-                us(best.worst_gap_ns as f64),
-                row.quiet,
-                row.made
-            ),
-        };
-    }
-    text
 }

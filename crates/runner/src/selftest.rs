@@ -1,0 +1,187 @@
+//! What the tester itself can do, first in memory, then over a veth pair with no DUT between its ports.
+
+mod accuracy;
+mod connections;
+mod dns;
+mod subscribers;
+
+pub use accuracy::{DelayRow, Quietest, accuracy};
+
+use crate::{RunError, open_port};
+use serde::Serialize;
+use sixbench_engine::profile::{AddressVariation, TrafficProfile};
+use sixbench_engine::{FrameTester, Layout, MeasureError, selftest};
+use sixbench_io::clock::Clock;
+use sixbench_io::thread::allowed_cores;
+use sixbench_method::isolation::Isolation;
+use sixbench_method::plan::{self, AddressPart, Ports, SearchSettings, TrialSettings, ValueOrder, ValueRange};
+use sixbench_method::search::{self, Start};
+use sixbench_method::terms::{Direction, Directions, FrameRate, FrameSize, LossRatio};
+use sixbench_method::trial::{Measurer, TrialResult, TrialSpec, Verdict};
+use sixbench_plan::{Backend, standard_search, standard_trial};
+use sixbench_testbed::namespace::{Namespace, name};
+use sixbench_testbed::{Shell, TestbedError, sweep};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+/// Frames generated for each figure.
+const FRAMES: u64 = 50_000_000;
+
+/// One result of the self-test.
+#[derive(Serialize)]
+pub struct Figure {
+    /// What was measured, and how.
+    pub what: String,
+    /// The rate, in `unit`.
+    pub per_second: u64,
+    /// The unit: frames/s, queries/s and so on.
+    pub unit: &'static str,
+    /// The relative error of the offered load in the best trial, where frames were sent over links.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub offered_load_error: Option<f64>,
+}
+
+/// Measures what needs neither root nor a link: how fast one core generates frames and keeps connections. It takes about a minute.
+///
+/// # Errors
+/// None that a build which passes its tests has.
+pub fn in_memory() -> Result<Vec<Figure>, RunError> {
+    let mut figures = generation()?;
+    figures.extend(subscribers::figures(&Clock::new())?);
+    figures.extend(connections::figures(&Clock::new())?);
+    Ok(figures)
+}
+
+/// Measures what the DNS tester can do, over the loopback interface.
+///
+/// # Errors
+/// The tester cannot be set up, or `stop` was set.
+pub fn dns(stop: &Arc<AtomicBool>) -> Result<Vec<Figure>, RunError> {
+    dns::figures(stop)
+}
+
+/// Measures how fast one core generates frames in memory: the send path without a port.
+fn generation() -> Result<Vec<Figure>, RunError> {
+    let clock = Clock::new();
+    let ends = [("IPv4, 64 octets", "198.18.0.2", "198.19.0.2"), ("IPv6, 84 octets", "2001:2::2", "2001:2:0:8000::2")];
+    let kinds = [
+        ("fixed ports", ValueOrder::Fixed, AddressVariation::None),
+        ("random ports", ValueOrder::Pseudorandom, AddressVariation::None),
+        ("random addresses", ValueOrder::Fixed, all_addresses()),
+        ("random ports and addresses", ValueOrder::Pseudorandom, all_addresses()),
+    ];
+    let mut figures = Vec::new();
+    for (name, source, destination) in ends {
+        for (kind, order, variation) in kinds {
+            let base = wire(source, destination, FrameSize(84));
+            let forward_ports = Ports::of(order);
+            let profile = TrafficProfile { forward_ports, left_variation: variation, right_variation: variation, ..base };
+            let rate = selftest::generate(&profile, Direction::Forward, FRAMES, &clock)?;
+            let what = format!("generation, one core: {name}, {kind}");
+            figures.push(Figure { what, per_second: rate.0, unit: "frames/s", offered_load_error: None });
+        }
+    }
+    Ok(figures)
+}
+
+/// Returns the variation of 16 bits of both addresses over all values (draft-lencse-bmwg-multiple-ip-addresses).
+fn all_addresses() -> AddressVariation {
+    let range = ValueRange { first: 0, last: 65535, order: ValueOrder::Pseudorandom };
+    let (ipv4_offset, ipv6_offset) = (AddressPart::IPV4_OFFSET, AddressPart::IPV6_OFFSET);
+    AddressVariation::Part(AddressPart { range, ipv4_offset, ipv6_offset })
+}
+
+/// Measures the highest rate at which every frame of this size comes back over a veth pair with nothing in between. Needs root.
+///
+/// # Errors
+/// The pair or a port cannot be set up, a trial cannot be made, or `stop` was set.
+pub fn over_veth(backend: Backend, frame_size: FrameSize, stop: &Arc<AtomicBool>) -> Result<Vec<Figure>, RunError> {
+    let shell = Shell::new().stopped_by(stop.clone());
+    sweep(&shell)?;
+    let pair = veth(&shell)?;
+    let mut figures = Vec::new();
+    for (name, directions) in [("one direction", Directions::Forward), ("both directions", Directions::Both)] {
+        let open = |end: &str| open_port(Some(pair.name()), end, backend);
+        let (left, right) = (open("left")?, open("right")?);
+        let how = left.how.clone();
+        let profile = TrafficProfile { directions, ..wire("198.18.0.2", "198.19.0.2", frame_size) };
+        // There is no DUT, so all cores are the tester's. The softirq that takes a frame in runs on the core that sent it.
+        let layout = Layout { cores: allowed_cores()?.into_iter().take(4).collect() };
+        let tester = FrameTester::new(
+            (left.port, right.port),
+            Isolation::Unknown.admit(profile)?,
+            trial_settings(),
+            layout,
+            stop.clone(),
+        );
+        let (rate, error) = highest(tester)?;
+        let what = format!("veth, no DUT, {name}, {how}");
+        figures.push(Figure { what, per_second: rate.0, unit: "frames/s", offered_load_error: error });
+    }
+    Ok(figures)
+}
+
+/// Builds a silent veth pair, with both ends in a namespace of its own.
+fn veth(shell: &Shell) -> Result<Namespace, TestbedError> {
+    let namespace = Namespace::new(shell, &name("", "selftest"))?;
+    add_veth(&namespace, ["left", "right"])?;
+    Ok(namespace)
+}
+
+/// Adds a silent veth pair to a namespace.
+fn add_veth(namespace: &Namespace, ends: [&str; 2]) -> Result<(), TestbedError> {
+    let inside = namespace.shell();
+    inside.set("/proc/sys/net/ipv6/conf/default/disable_ipv6", "1")?;
+    inside.line(&format!("ip link add {} type veth peer name {}", ends[0], ends[1]))?;
+    for end in ends {
+        inside.line(&format!("ethtool -K {end} tx off rx off tso off gso off gro off"))?;
+        inside.line(&format!("ip link set {end} arp off up"))?;
+    }
+    Ok(())
+}
+
+fn trial_settings() -> TrialSettings {
+    TrialSettings { duration_ns: 500_000_000, ..standard_trial(plan::Profile::Smoke) }
+}
+
+/// Keeps the last passed trial beside the search.
+struct Remembering {
+    tester: FrameTester,
+    passed: Option<TrialResult>,
+}
+
+impl Measurer for Remembering {
+    type Error = MeasureError;
+
+    fn measure(&mut self, spec: &TrialSpec) -> Result<TrialResult, MeasureError> {
+        let result = self.tester.measure(spec)?;
+        let is_higher = self.passed.as_ref().is_none_or(|best| best.spec.rate < result.spec.rate);
+        if is_higher && result.verdict(LossRatio::ZERO) == Verdict::Passed {
+            self.passed = Some(result.clone());
+        }
+        Ok(result)
+    }
+}
+
+/// Returns the highest rate that passes, and the relative error of its offered load.
+fn highest(tester: FrameTester) -> Result<(FrameRate, Option<f64>), RunError> {
+    let settings = SearchSettings { maximum: FrameRate(5_000_000), ..standard_search(plan::Profile::Smoke) };
+    let mut search = search::new_search(&settings, &trial_settings(), Start::Cold);
+    let mut measurer = Remembering { tester, passed: None };
+    search::run(search.as_mut(), &mut measurer)?;
+    let found = search.brackets().first().and_then(|bracket| bracket.lower).unwrap_or(FrameRate(0));
+    let error = measurer.passed.map(|result| {
+        let errors = result.directions.iter().map(|d| {
+            let (took, nominal) = (d.sending.took_ns as f64, d.sending.nominal_ns.max(1) as f64);
+            (took / nominal - 1.0).abs()
+        });
+        errors.fold(0.0, f64::max)
+    });
+    Ok((found, error))
+}
+
+/// Returns the profile of a wire: frames come back as they were sent.
+fn wire(left: &str, right: &str, frame_size: FrameSize) -> TrafficProfile {
+    let address = |text: &str| text.parse().expect("a constant address");
+    TrafficProfile { directions: Directions::Forward, ..TrafficProfile::identity(address(left), address(right), frame_size) }
+}
