@@ -30,7 +30,7 @@ const TRIALS: usize = 20;
 
 /// The measurement at one delay, taken from the quietest trial: the one in which the tester's longest absence was shortest.
 #[derive(Serialize)]
-pub(super) struct Row {
+pub(super) struct AccuracyRow {
     delay_ns: u64,
     /// The number of trials in which the tester was fit, of those made.
     quiet: usize,
@@ -48,7 +48,7 @@ struct Quietest {
 }
 
 /// Measures every delay.
-pub(super) fn measure(arguments: &args::Selftest) -> Result<Vec<Row>, Failed> {
+pub(super) fn measure(arguments: &args::Selftest) -> Result<Vec<AccuracyRow>, Failed> {
     if !doctor::is_root() {
         let text = "the test over veth needs root: run it with sudo";
         return Err(Failed::new(Exit::Testbed, anyhow::anyhow!(text)));
@@ -62,7 +62,12 @@ pub(super) fn measure(arguments: &args::Selftest) -> Result<Vec<Row>, Failed> {
     DELAYS_NS.iter().map(|&delay_ns| of_delay(arguments, &namespace, delay_ns, &stop)).collect()
 }
 
-fn of_delay(arguments: &args::Selftest, namespace: &Namespace, delay_ns: u64, stop: &Arc<AtomicBool>) -> Result<Row, Failed> {
+fn of_delay(
+    arguments: &args::Selftest,
+    namespace: &Namespace,
+    delay_ns: u64,
+    stop: &Arc<AtomicBool>,
+) -> Result<AccuracyRow, Failed> {
     let open = |end: &str| {
         open_port(Some(namespace.name()), end, arguments.io).map(|o| o.port).map_err(|e| Failed::new(Exit::Testbed, e))
     };
@@ -99,10 +104,10 @@ impl Drop for SetWhenDropped<'_> {
     }
 }
 
-fn trials(tester: &mut FrameTester, delay_ns: u64) -> Result<Row, Failed> {
+fn trials(tester: &mut FrameTester, delay_ns: u64) -> Result<AccuracyRow, Failed> {
     let tagging = Some(Tagging { after_ns: DURATION_NS / 4, frames: 2_000 });
     let spec = TrialSpec { tagging, ..TrialSpec::constant(RATE, DURATION_NS) };
-    let mut row = Row { delay_ns, quiet: 0, made: 0, result: None };
+    let mut row = AccuracyRow { delay_ns, quiet: 0, made: 0, result: None };
     for _ in 0..TRIALS {
         let result = tester.measure(&spec)?;
         row.made += 1;
@@ -127,7 +132,7 @@ fn quietest(tagged: &Delay, all: &Delay, delay_ns: u64, worst_gap_ns: u64) -> Qu
 }
 
 /// Returns the rows in words.
-pub(super) fn describe(rows: &[Row]) -> String {
+pub(super) fn describe(rows: &[AccuracyRow]) -> String {
     let us = |ns: f64| format!("{:.1} us", ns / 1000.0);
     let mut text = String::from(
         "a delay line of our own between the tester's ports, over veth; the quietest trial of those in which the tester was fit\n",

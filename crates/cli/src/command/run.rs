@@ -8,7 +8,7 @@ use crate::exit::{Exit, Failed, in_words};
 use crate::output::{self, tell};
 use crate::plans;
 use crate::run::store::{RECIPES, Store, Stored, load, source_of};
-use crate::run::{Ended, Order, Site, perform, stop};
+use crate::run::{Ended, RunRequest, Site, perform, stop};
 use crate::view::{self, Choice, View as _};
 use sixbench_method::budget;
 use sixbench_method::isolation::Isolation;
@@ -31,7 +31,7 @@ pub(crate) fn quickstart(arguments: args::Quickstart) -> Result<Exit, Failed> {
 }
 
 /// Runs a plan file, or goes on with an interrupted run.
-pub(crate) fn run(arguments: args::Run) -> Result<Exit, Failed> {
+pub(crate) fn run(arguments: args::RunArgs) -> Result<Exit, Failed> {
     if let Some(directory) = &arguments.resume {
         return resume(directory, &library(&arguments.recipes)?, &arguments.output, isolation(arguments.force));
     }
@@ -96,14 +96,14 @@ fn start(
 }
 
 /// The results directory of a run, and how the run ended.
-pub(crate) struct Results {
+pub(crate) struct RunResults {
     pub(crate) directory: PathBuf,
     pub(crate) exit: Exit,
     /// The exit code in words.
     reason: Option<String>,
 }
 
-impl Results {
+impl RunResults {
     /// Prints the reason for the exit code as the last thing of the command. With JSON it goes to standard error, since it is
     /// not an event.
     fn ended(self, is_json: bool) -> Result<Exit, Failed> {
@@ -123,13 +123,13 @@ pub(crate) fn measure(
     library: &Library,
     output: &args::Output,
     isolation: Isolation,
-) -> Result<Results, Failed> {
+) -> Result<RunResults, Failed> {
     let directory = output.output.clone().unwrap_or_else(|| new_directory(&loaded.plan.name));
     let mut store = Store::create(&directory, &loaded.plan, source)?;
     let named = |test: &Test| [Some(test.dut.clone()), test.measure.dns().and_then(|dns| dns.authority.clone())];
     let names: BTreeSet<String> = loaded.plan.tests.iter().flat_map(named).flatten().collect();
     store.keep_recipes(names.iter().filter_map(|name| library.get(name)))?;
-    let order = |site| Order {
+    let order = |site| RunRequest {
         plan: &loaded.plan,
         library,
         site,
@@ -162,7 +162,8 @@ fn resume(directory: &Path, library: &Library, output: &args::Output, isolation:
     let earlier = Some((facts, commands));
     let (queries, labels) = (output.queries, &output.labels[..]);
     let look_at_load = doctor::look_at_load;
-    let order = |site| Order { plan: &plan, library, site, look_at_load, queries, labels, left_out: &[], records, earlier };
+    let order =
+        |site| RunRequest { plan: &plan, library, site, look_at_load, queries, labels, left_out: &[], records, earlier };
     go((&plan, &links, isolation), order, &mut store, output.json)?.ended(output.json)
 }
 
@@ -177,10 +178,10 @@ fn with_kept_recipes(directory: &Path, library: &Library) -> Result<Library, Fai
 
 fn go<'a>(
     (plan, links, isolation): (&'a Plan, &'a Links, Isolation),
-    order: impl FnOnce(Site<'a>) -> Order<'a>,
+    order: impl FnOnce(Site<'a>) -> RunRequest<'a>,
     store: &mut Store,
     json: bool,
-) -> Result<Results, Failed> {
+) -> Result<RunResults, Failed> {
     let stop = stop::install()?;
     let mut view = view::open(if json { Choice::Json } else { Choice::People });
     let shell = Shell::new().stopped_by(stop.clone()).told_to(view.listener());
@@ -203,7 +204,7 @@ fn go<'a>(
         tell!("{}: {}", if ended.exit == Exit::Interrupted { "stopped" } else { "error" }, in_words(error));
         tell!("{}", what_is_left(&ended, store.directory()));
     }
-    let results = Results { directory: store.directory().to_owned(), exit: ended.exit, reason: ended.reason.clone() };
+    let results = RunResults { directory: store.directory().to_owned(), exit: ended.exit, reason: ended.reason.clone() };
     match (told, ended.exit) {
         (Err(error), Exit::Done) => Err(error.into()),
         (Err(error), _) => {

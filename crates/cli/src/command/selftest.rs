@@ -29,7 +29,7 @@ const FRAMES: u64 = 50_000_000;
 
 /// One result of the self-test.
 #[derive(Serialize)]
-struct Figure {
+struct SelftestResult {
     what: String,
     per_second: u64,
     unit: &'static str,
@@ -62,7 +62,7 @@ pub(crate) fn selftest(arguments: &args::Selftest) -> Result<Exit, Failed> {
 }
 
 /// Measures how fast one core generates frames in memory: the send path without a port.
-fn generation() -> Result<Vec<Figure>, Failed> {
+fn generation() -> Result<Vec<SelftestResult>, Failed> {
     let clock = Clock::new();
     let ends = [("IPv4, 64 octets", "198.18.0.2", "198.19.0.2"), ("IPv6, 84 octets", "2001:2::2", "2001:2:0:8000::2")];
     let kinds = [
@@ -79,7 +79,7 @@ fn generation() -> Result<Vec<Figure>, Failed> {
             let profile = TrafficProfile { forward_ports, left_variation: variation, right_variation: variation, ..base };
             let rate = selftest::generate(&profile, Direction::Forward, FRAMES, &clock).map_err(anyhow::Error::from)?;
             let what = format!("generation, one core: {name}, {kind}");
-            figures.push(Figure { what, per_second: rate.0, unit: "frames/s", offered_load_error: None });
+            figures.push(SelftestResult { what, per_second: rate.0, unit: "frames/s", offered_load_error: None });
         }
     }
     Ok(figures)
@@ -93,7 +93,7 @@ fn all_addresses() -> AddressVariation {
 }
 
 /// Measures the highest rate at which every frame comes back over a veth pair with nothing in between.
-fn over_veth(arguments: &args::Selftest) -> Result<Vec<Figure>, Failed> {
+fn over_veth(arguments: &args::Selftest) -> Result<Vec<SelftestResult>, Failed> {
     if !doctor::is_root() {
         let text = "the test over veth needs root: run it with sudo, or only --generate";
         return Err(Failed::new(Exit::Testbed, anyhow::anyhow!(text)));
@@ -119,7 +119,7 @@ fn over_veth(arguments: &args::Selftest) -> Result<Vec<Figure>, Failed> {
         );
         let (rate, error) = highest(tester)?;
         let what = format!("veth, no DUT, {name}, {how}");
-        figures.push(Figure { what, per_second: rate.0, unit: "frames/s", offered_load_error: error });
+        figures.push(SelftestResult { what, per_second: rate.0, unit: "frames/s", offered_load_error: error });
     }
     Ok(figures)
 }

@@ -22,7 +22,7 @@ use std::num::NonZeroU32;
 const PHASE_1_TIMEOUT_NS: u64 = 500_000_000;
 
 /// Performs the trial and prints its counts.
-pub(crate) fn trial(arguments: &args::Trial) -> Result<Exit, Failed> {
+pub(crate) fn trial(arguments: &args::TrialArgs) -> Result<Exit, Failed> {
     let library = library(&arguments.recipes)?;
     let recipe = find_recipe(&library, &arguments.dut)?;
     check_state(arguments, recipe)?;
@@ -60,7 +60,7 @@ pub(crate) fn trial(arguments: &args::Trial) -> Result<Exit, Failed> {
 }
 
 /// Refuses a stateful device without connections, and connections for any other device.
-fn check_state(arguments: &args::Trial, recipe: &Recipe) -> Result<(), Failed> {
+fn check_state(arguments: &args::TrialArgs, recipe: &Recipe) -> Result<(), Failed> {
     match (&recipe.state, arguments.connections) {
         (Some(_), None) => Err(Failed::usage(format!(
             "the device {} is stateful: say how many connections phase 1 opens, such as --connections 10k",
@@ -74,7 +74,7 @@ fn check_state(arguments: &args::Trial, recipe: &Recipe) -> Result<(), Failed> {
 }
 
 /// Returns the trial: phase 1 alone, phase 1 and the trial that follows it, or a trial of a stateless device.
-fn spec(arguments: &args::Trial, stateful: Option<Stateful>) -> TrialSpec {
+fn spec(arguments: &args::TrialArgs, stateful: Option<Stateful>) -> TrialSpec {
     let constant = TrialSpec::constant(arguments.rate, arguments.duration_ns);
     match stateful {
         _ if arguments.response => TrialSpec::response(arguments.rate, arguments.duration_ns),
@@ -84,7 +84,7 @@ fn spec(arguments: &args::Trial, stateful: Option<Stateful>) -> TrialSpec {
 }
 
 /// Returns the measure of the trial, which decides on what the device must be set up for.
-fn measure(arguments: &args::Trial) -> Measure {
+fn measure(arguments: &args::TrialArgs) -> Measure {
     let clients = arguments.subscribers.map_or(1, NonZeroU32::get);
     match arguments.establish {
         true => Measure::EstablishmentRate,
@@ -97,7 +97,7 @@ fn measure(arguments: &args::Trial) -> Measure {
 }
 
 /// Returns the arguments as a plan of one test.
-fn one_test(arguments: &args::Trial) -> Result<Loaded, Failed> {
+fn one_test(arguments: &args::TrialArgs) -> Result<Loaded, Failed> {
     let subscribers = arguments.subscribers.map(NonZeroU32::get);
     let test = Test {
         frame_sizes: vec![arguments.size],
@@ -122,7 +122,7 @@ fn one_test(arguments: &args::Trial) -> Result<Loaded, Failed> {
     Ok(Loaded { plan, links: links(arguments)?, left_out: Vec::new() })
 }
 
-fn links(arguments: &args::Trial) -> Result<Links, Failed> {
+fn links(arguments: &args::TrialArgs) -> Result<Links, Failed> {
     let interfaces = match arguments.interfaces.as_deref().map(|pair| pair.split_once(',')) {
         None => None,
         Some(Some((left, right))) if left != right => Some((left.to_owned(), right.to_owned())),

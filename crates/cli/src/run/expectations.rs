@@ -12,7 +12,7 @@ use sixbench_method::replay;
 const MOST_NAMED: usize = 5;
 
 /// The judgement of a run that has ended.
-pub(crate) struct Judgement {
+pub(crate) struct RunJudgement {
     /// One line for each expectation that is not met.
     pub(crate) lines: String,
     /// The verdict of the whole run.
@@ -22,7 +22,7 @@ pub(crate) struct Judgement {
 }
 
 /// Judges a run that came to its end.
-pub(crate) fn judge(plan: &Plan, records: &[TrialRecord]) -> Judgement {
+pub(crate) fn judge(plan: &Plan, records: &[TrialRecord]) -> RunJudgement {
     let outcomes = replay::outcomes(plan, records);
     let judged = expectation::judge(plan, &outcomes);
     let unfit: Vec<String> = expectation::unfit(plan, &outcomes)
@@ -32,7 +32,7 @@ pub(crate) fn judge(plan: &Plan, records: &[TrialRecord]) -> Judgement {
     let of_points = if unfit.is_empty() { Gate::Passed } else { Gate::TesterUnfit };
     let verdict = judged.iter().map(|one| one.verdict).max().unwrap_or_default().max(of_points);
     let lines = judged.iter().filter_map(line).collect();
-    Judgement { lines, exit: verdict.into(), reason: reason(verdict, &judged, &unfit) }
+    RunJudgement { lines, exit: verdict.into(), reason: reason(verdict, &judged, &unfit) }
 }
 
 /// Returns the expectations that a run missed although it was cut short; nothing can be said of the others.

@@ -1,9 +1,9 @@
 //! Takes a plan through its devices, repetitions, points and trials.
 
-use super::expectations::{self, Judgement};
+use super::expectations::{self, RunJudgement};
 use super::origin;
 use super::owner;
-use super::reporting::{self, Findings};
+use super::reporting::{self, ReportInputs};
 use super::session::{Session, Site, Wanted};
 use super::stop;
 use super::store::Store;
@@ -32,7 +32,7 @@ pub(crate) const MOST_CERTIFIED: FrameRate = FrameRate(500_000);
 const LONGEST_SELF_TEST_NS: u64 = 10_000_000_000;
 
 /// All that a run is given to begin with.
-pub(crate) struct Order<'a> {
+pub(crate) struct RunRequest<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) library: &'a Library,
     pub(crate) site: Site<'a>,
@@ -66,7 +66,7 @@ pub(crate) struct Ended {
 
 /// A run under way.
 struct Manager<'a> {
-    order: Order<'a>,
+    order: RunRequest<'a>,
     store: &'a mut Store,
     view: &'a mut dyn View,
     facts: Facts,
@@ -76,7 +76,7 @@ struct Manager<'a> {
 }
 
 /// Performs the order. An error after the first trial still leaves a report of what was measured.
-pub(crate) fn perform(order: Order<'_>, store: &mut Store, view: &mut dyn View, color: bool) -> Result<Ended, Failed> {
+pub(crate) fn perform(order: RunRequest<'_>, store: &mut Store, view: &mut dyn View, color: bool) -> Result<Ended, Failed> {
     let facts = origin::begin(&order);
     store.write_facts(&facts)?;
     let mut forecast = Forecast::new(order.plan);
@@ -132,7 +132,7 @@ impl Manager<'_> {
             let summary = summary + &expectations::missed(plan, records);
             return Ended { exit, report, summary, reason: Some(exit.in_words()), trials, error };
         }
-        let Judgement { lines, exit, reason } = expectations::judge(plan, records);
+        let RunJudgement { lines, exit, reason } = expectations::judge(plan, records);
         Ended { exit, report, summary: summary + &lines, reason: reason.map(|reason| exit.because(reason)), trials, error }
     }
 
@@ -351,8 +351,8 @@ impl Manager<'_> {
         all.into_iter().find(|outcome| outcome.repetition == repetition)
     }
 
-    fn findings<'f>(&'f self, commands: &'f str, interrupted: bool) -> Findings<'f> {
-        Findings { plan: self.order.plan, records: &self.order.records, facts: &self.facts, commands, interrupted }
+    fn findings<'f>(&'f self, commands: &'f str, interrupted: bool) -> ReportInputs<'f> {
+        ReportInputs { plan: self.order.plan, records: &self.order.records, facts: &self.facts, commands, interrupted }
     }
 
     fn write(&mut self, interrupted: bool) -> Result<PathBuf, Failed> {

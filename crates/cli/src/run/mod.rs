@@ -30,7 +30,7 @@ mod rigged_tests;
 #[cfg(test)]
 mod stateful_tests;
 
-pub(crate) use manager::{Ended, MOST_CERTIFIED, Order, perform};
+pub(crate) use manager::{Ended, MOST_CERTIFIED, RunRequest, perform};
 pub(crate) use origin::label;
 pub(crate) use ports::open as open_port;
 pub(crate) use session::{Session, Site, Wanted, add_faults_of_the_machine, check_cores};

@@ -11,7 +11,7 @@ use sixbench_report as report;
 use std::path::{Path, PathBuf};
 
 /// All data that a report needs.
-pub(crate) struct Findings<'a> {
+pub(crate) struct ReportInputs<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) records: &'a [TrialRecord],
     pub(crate) facts: &'a Facts,
@@ -20,7 +20,7 @@ pub(crate) struct Findings<'a> {
 }
 
 /// Writes all derived files; returns the path of report.html.
-pub(crate) fn write(directory: &Path, findings: &Findings<'_>) -> Result<PathBuf> {
+pub(crate) fn write(directory: &Path, findings: &ReportInputs<'_>) -> Result<PathBuf> {
     let outcomes = replay::outcomes(findings.plan, findings.records);
     let generated = now();
     let input = input(findings, &outcomes, &generated);
@@ -42,7 +42,7 @@ pub(crate) fn write(directory: &Path, findings: &Findings<'_>) -> Result<PathBuf
 }
 
 /// Returns the summary for the terminal.
-pub(crate) fn terminal(findings: &Findings<'_>, color: bool) -> String {
+pub(crate) fn terminal(findings: &ReportInputs<'_>, color: bool) -> String {
     let outcomes = replay::outcomes(findings.plan, findings.records);
     let generated = now();
     let width = std::env::var("COLUMNS").ok().and_then(|c| c.parse().ok()).unwrap_or(100);
@@ -65,11 +65,11 @@ pub(crate) fn again(directory: &Path, color: bool) -> Result<(PathBuf, String)> 
         return Err(anyhow::Error::new(mismatch.clone())).context(directory.display().to_string());
     }
     let interrupted = !replay::is_complete(&plan, &replayed.finished);
-    let findings = Findings { plan: &plan, records: &records, facts: &facts, commands: &commands, interrupted };
+    let findings = ReportInputs { plan: &plan, records: &records, facts: &facts, commands: &commands, interrupted };
     Ok((write(directory, &findings)?, terminal(&findings, color)))
 }
 
-fn input<'a>(findings: &Findings<'a>, outcomes: &'a [Outcome], generated: &'a str) -> report::Input<'a> {
+fn input<'a>(findings: &ReportInputs<'a>, outcomes: &'a [Outcome], generated: &'a str) -> report::Input<'a> {
     let rfc = (findings.plan.profile != Profile::Rfc).then(|| budget::estimate_rfc(findings.plan));
     report::Input {
         plan: findings.plan,

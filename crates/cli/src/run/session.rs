@@ -1,6 +1,6 @@
 //! One device with the tester at its two links, ready for trials.
 
-use super::state::State;
+use super::state::TrackedConnections;
 use super::tester::{Tester, TrialError};
 use crate::config::Links;
 use crate::exit::{Exit, Failed};
@@ -124,7 +124,7 @@ pub(crate) struct Session {
     cores: Cores,
     isolation: Isolation,
     /// The connection tracking of a stateful device; `None` for any other device.
-    state: Option<State>,
+    state: Option<TrackedConnections>,
     stop: Arc<AtomicBool>,
     layout: Vec<String>,
     warnings: Vec<String>,
@@ -164,7 +164,7 @@ impl Session {
         layout.extend(dut.iter().flat_map(Devices::layout));
         let threads = Layout { cores: cores.tester.clone() };
         let warnings = threads.warnings();
-        let state = State::of(wanted, dut.as_ref(), &site.shell)?;
+        let state = TrackedConnections::of(wanted, dut.as_ref(), &site.shell)?;
         let (tester, how) = Tester::place(site, wanted, &links, job, threads)?;
         layout.push(how);
         let mut session = Self {
@@ -178,7 +178,7 @@ impl Session {
             layout,
             warnings,
         };
-        let counter = session.state.as_ref().map(State::counter);
+        let counter = session.state.as_ref().map(TrackedConnections::counter);
         session.tester.set_counter(counter);
         Ok(session)
     }

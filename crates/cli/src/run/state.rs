@@ -9,7 +9,7 @@ use sixbench_testbed::{ConnectionTable, Devices, Shell};
 use std::time::Duration;
 
 /// The connection tracking table of a device, and the facts known of it.
-pub(super) struct State {
+pub(super) struct TrackedConnections {
     table: ConnectionTable,
     /// Name of its recipe.
     recipe: String,
@@ -17,7 +17,7 @@ pub(super) struct State {
     timeout: Option<Duration>,
 }
 
-impl State {
+impl TrackedConnections {
     /// Returns `None` for a stateless device.
     pub(super) fn of(wanted: &Wanted<'_>, dut: Option<&Devices>, here: &Shell) -> Result<Option<Self>, Failed> {
         let Some(state) = wanted.recipe.state.as_ref() else { return Ok(None) };

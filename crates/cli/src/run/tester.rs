@@ -186,9 +186,9 @@ fn within(ends: TcpEnds, hosts: &Hosts) -> TcpEnds {
     TcpEnds { client_namespace: Some(client), server_namespace: Some(server), ..ends }
 }
 
-type Ports = (Box<dyn sixbench_io::Port>, Box<dyn sixbench_io::Port>);
+type PortPair = (Box<dyn sixbench_io::Port>, Box<dyn sixbench_io::Port>);
 
-fn open_ports(site: &Site<'_>, links: &TesterLinks) -> Result<(Ports, String), Failed> {
+fn open_ports(site: &Site<'_>, links: &TesterLinks) -> Result<(PortPair, String), Failed> {
     let open = |(namespace, interface)| {
         ports::open(Some(namespace), interface, site.links.io).map_err(|error| Failed::new(Exit::Testbed, error))
     };
