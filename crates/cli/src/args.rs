@@ -25,9 +25,9 @@ pub(crate) enum Command {
     /// Measure real devices on this machine, no file needed: builds a testbed in namespaces, writes a report (about 5 minutes)
     Quickstart(Quickstart),
     /// Run a plan
-    Run(Run),
+    Run(RunArgs),
     /// Show what a plan would do: trials, hours, clauses met and bent
-    Plan(Plan),
+    Plan(PlanArgs),
     /// Check a plan file and do nothing
     Check {
         /// The plan file, or the name of a plan that comes with sixbench
@@ -41,13 +41,13 @@ pub(crate) enum Command {
     /// Measure the tester's own ceiling, without a DUT
     Selftest(Selftest),
     /// Perform one trial
-    Trial(Trial),
+    Trial(TrialArgs),
     /// Compare two results directories, or measure two devices turn by turn: exit code 5 when B is shown to be worse than A
     Compare(Compare),
     /// Ask a DNS64 server at an exact rate and check every answer; or search for the highest rate it stands
     Dns64(Dns64),
     /// The authoritative name server of DNS tests on its own, or its zone as a file
-    Authority(Authority),
+    Authority(AuthorityArgs),
     /// Turn the configuration file of siitperf into a plan
     Import(Import),
     /// Write the report of one or more results directories again
@@ -71,14 +71,14 @@ pub(crate) enum Command {
     Lab {
         /// What to do with it
         #[command(subcommand)]
-        what: Lab,
+        what: LabCommand,
     },
     /// Remove what a killed run left behind (namespaces sb-* whose run is gone)
     Sweep,
 }
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Lab {
+pub(crate) enum LabCommand {
     /// Install what is missing, then build what no package has (about 2 minutes, once; needs 1 GB for that time)
     Build {
         /// Where labs are kept [default: SIXBENCH_LAB, or /var/cache/sixbench/lab]
@@ -142,7 +142,7 @@ pub(crate) struct Quickstart {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Run {
+pub(crate) struct RunArgs {
     /// The plan file, or the name of a plan that comes with sixbench; not needed with --resume
     #[arg(required_unless_present = "resume")]
     pub(crate) plan: Option<PathBuf>,
@@ -166,7 +166,7 @@ pub(crate) struct Run {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Plan {
+pub(crate) struct PlanArgs {
     /// The plan file, or the name of a plan that comes with sixbench
     pub(crate) plan: PathBuf,
     /// As if run with this profile
@@ -282,7 +282,7 @@ pub(crate) struct Dns64 {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Authority {
+pub(crate) struct AuthorityArgs {
     /// Where to listen, over UDP and TCP; may be given several times
     #[arg(long, value_name = "ADDR:PORT", default_value = "[::1]:5300", value_parser = socket_address)]
     pub(crate) listen: Vec<SocketAddr>,
@@ -374,7 +374,7 @@ pub(crate) struct Selftest {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Trial {
+pub(crate) struct TrialArgs {
     /// The DUT's recipe (see `sixbench list duts`)
     pub(crate) dut: String,
     /// Frame size, octets of the IPv6 frame with FCS

@@ -1,7 +1,7 @@
 //! What a `[[test]]` of a DNS server sets beside its measure (RFC 8219 section 9).
 
 use super::reader::Section;
-use super::test_section::Surroundings;
+use super::test_section::PlanDefaults;
 use super::units;
 use super::words::known_dut;
 use sixbench_method::plan::{DOMAIN, DnsRole, DnsTest, Measure, Names, checked_domain};
@@ -10,14 +10,14 @@ use sixbench_method::plan::{DOMAIN, DnsRole, DnsTest, Measure, Names, checked_do
 const SOON_S: u32 = 10;
 
 /// The settings of a DNS test that may be lists.
-pub(super) struct Read {
+pub(super) struct DnsSection {
     /// Shares of queries for names resolved before, per cent.
     pub(super) cached: Vec<u8>,
     /// Shares of names that have an AAAA record of their own, per cent.
     pub(super) with_aaaa: Vec<u8>,
 }
 
-impl Read {
+impl DnsSection {
     /// Returns the key with the longer list, and the length of that list.
     pub(super) fn longest(&self) -> (&'static str, usize) {
         let (cached, with_aaaa) = (self.cached.len(), self.with_aaaa.len());
@@ -26,7 +26,7 @@ impl Read {
 }
 
 /// Reads the keys of a DNS test; those of other tests stay unknown.
-pub(super) fn read_dns(section: &Section<'_>, around: &Surroundings<'_>, role: DnsRole) -> DnsTest {
+pub(super) fn read_dns(section: &Section<'_>, around: &PlanDefaults<'_>, role: DnsRole) -> DnsTest {
     let standard = DnsTest::required(role);
     let dns = DnsTest {
         domain: section.text("domain", checked_domain).unwrap_or_else(|| DOMAIN.to_owned()),
@@ -61,14 +61,14 @@ pub(super) fn read_dns(section: &Section<'_>, around: &Surroundings<'_>, role: D
 }
 
 /// Reads what may be lists.
-pub(super) fn read_steps(section: &Section<'_>, measure: &Measure) -> Read {
-    let Some(dns) = measure.dns() else { return Read { cached: Vec::new(), with_aaaa: Vec::new() } };
+pub(super) fn read_steps(section: &Section<'_>, measure: &Measure) -> DnsSection {
+    let Some(dns) = measure.dns() else { return DnsSection { cached: Vec::new(), with_aaaa: Vec::new() } };
     check_strays(section);
     let cached = match dns.role {
         DnsRole::Dns64 => section.list("cached", units::per_cent).unwrap_or_default(),
         DnsRole::Authority | DnsRole::Through => Vec::new(),
     };
-    Read { cached, with_aaaa: section.list("with-aaaa", units::per_cent).unwrap_or_default() }
+    DnsSection { cached, with_aaaa: section.list("with-aaaa", units::per_cent).unwrap_or_default() }
 }
 
 /// The keys that a DNS test does not have: those of forwarded traffic and of connections.

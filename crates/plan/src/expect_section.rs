@@ -1,7 +1,7 @@
 //! What a `[[test]]` is expected to come to: a single rate, or tables with a quantity and its bounds.
 
 use super::reader::{Section, nearest};
-use super::test_section::Surroundings;
+use super::test_section::PlanDefaults;
 use super::units;
 use sixbench_method::expectation::has_rate;
 use sixbench_method::measures::{Quantity, Unit};
@@ -9,8 +9,8 @@ use sixbench_method::plan::{Expectation, Measure};
 use sixbench_method::terms::FrameSize;
 
 /// The parts of a test, and of the rest of the file, that matter to its expectations.
-pub(super) struct Expected<'a> {
-    pub(super) around: &'a Surroundings<'a>,
+pub(super) struct ExpectContext<'a> {
+    pub(super) around: &'a PlanDefaults<'a>,
     pub(super) measure: &'a Measure,
     pub(super) sizes: &'a [FrameSize],
 }
@@ -23,7 +23,7 @@ enum What {
 }
 
 /// Reads `expect`. What no run could meet or miss is a mistake.
-pub(super) fn read_expectations(section: &Section<'_>, of: &Expected<'_>) -> Vec<Expectation> {
+pub(super) fn read_expectations(section: &Section<'_>, of: &ExpectContext<'_>) -> Vec<Expectation> {
     let Some(tables) = section.tables("expect", "expect") else {
         let rate = section.value("expect", |text| of.bound(of.only_rate()?, text));
         rate.inspect(|&rate| of.check_range(section, "expect", What::Rate, rate));
@@ -35,7 +35,7 @@ pub(super) fn read_expectations(section: &Section<'_>, of: &Expected<'_>) -> Vec
     tables.into_iter().filter_map(|table| of.read(table)).collect()
 }
 
-impl Expected<'_> {
+impl ExpectContext<'_> {
     fn read(&self, table: Section<'_>) -> Option<Expectation> {
         let what = match table.is_given("quantity") {
             true => table.value("quantity", |text| self.quantity(text)),

@@ -3,7 +3,7 @@
 use super::dns_section::read_dns;
 use super::reader::Section;
 use super::stateful_section::connections;
-use super::test_section::Surroundings;
+use super::test_section::PlanDefaults;
 use super::traffic_section::range;
 use super::units;
 use super::words::word;
@@ -25,7 +25,7 @@ const LONGEST_BURST_NS: u64 = 2_000_000_000;
 const BEFORE_RESET_NS: u64 = 15_000_000_000;
 
 #[derive(Clone, Copy)]
-enum Kind {
+enum MeasureKind {
     Throughput,
     FrameLossRate,
     Latency,
@@ -43,45 +43,45 @@ enum Kind {
     ResponseTime,
 }
 
-const KINDS: [(&str, Kind); 17] = [
-    ("throughput", Kind::Throughput),
-    ("frame-loss-rate", Kind::FrameLossRate),
-    ("latency", Kind::Latency),
-    ("pdv", Kind::Pdv),
-    ("ipdv", Kind::Ipdv),
-    ("back-to-back", Kind::BackToBack),
-    ("recovery", Kind::Recovery),
-    ("reset", Kind::Reset),
-    ("establishment-rate", Kind::EstablishmentRate),
-    ("tear-down-rate", Kind::TearDownRate),
-    ("table-capacity", Kind::TableCapacity),
-    ("tcp-establishment-rate", Kind::TcpEstablishmentRate),
-    ("tcp-capacity", Kind::TcpCapacity),
-    ("dns64", Kind::Dns(DnsRole::Dns64)),
-    ("dns-authority", Kind::Dns(DnsRole::Authority)),
-    ("dns-queries", Kind::Dns(DnsRole::Through)),
-    ("response-time", Kind::ResponseTime),
+const KINDS: [(&str, MeasureKind); 17] = [
+    ("throughput", MeasureKind::Throughput),
+    ("frame-loss-rate", MeasureKind::FrameLossRate),
+    ("latency", MeasureKind::Latency),
+    ("pdv", MeasureKind::Pdv),
+    ("ipdv", MeasureKind::Ipdv),
+    ("back-to-back", MeasureKind::BackToBack),
+    ("recovery", MeasureKind::Recovery),
+    ("reset", MeasureKind::Reset),
+    ("establishment-rate", MeasureKind::EstablishmentRate),
+    ("tear-down-rate", MeasureKind::TearDownRate),
+    ("table-capacity", MeasureKind::TableCapacity),
+    ("tcp-establishment-rate", MeasureKind::TcpEstablishmentRate),
+    ("tcp-capacity", MeasureKind::TcpCapacity),
+    ("dns64", MeasureKind::Dns(DnsRole::Dns64)),
+    ("dns-authority", MeasureKind::Dns(DnsRole::Authority)),
+    ("dns-queries", MeasureKind::Dns(DnsRole::Through)),
+    ("response-time", MeasureKind::ResponseTime),
 ];
 
 /// Reads `measure` and the keys that belong to it; those of other measures stay unknown.
-pub(super) fn read_measure(section: &Section<'_>, around: &Surroundings<'_>) -> Measure {
+pub(super) fn read_measure(section: &Section<'_>, around: &PlanDefaults<'_>) -> Measure {
     let trial_ns = around.trial.duration_ns;
-    match section.text("measure", |text| word(text, "what to measure", &KINDS)).unwrap_or(Kind::Throughput) {
-        Kind::Throughput => Measure::Throughput,
-        Kind::FrameLossRate => Measure::FrameLossRate(read_scan(section)),
-        Kind::Latency => Measure::Latency(read_latency(section, trial_ns)),
-        Kind::Pdv => Measure::Pdv(read_pdv(section, trial_ns)),
-        Kind::Ipdv => Measure::Ipdv(read_ipdv(section, trial_ns)),
-        Kind::BackToBack => Measure::BackToBack(read_back_to_back(section, around)),
-        Kind::Recovery => Measure::Recovery(read_recovery(section, trial_ns)),
-        Kind::Reset => Measure::Reset(read_reset(section, around)),
-        Kind::EstablishmentRate => Measure::EstablishmentRate,
-        Kind::TearDownRate => Measure::TearDownRate,
-        Kind::TableCapacity => Measure::TableCapacity(read_capacity(section)),
-        Kind::TcpEstablishmentRate => Measure::TcpEstablishmentRate(read_tcp(section)),
-        Kind::TcpCapacity => Measure::TcpCapacity(read_tcp_capacity(section)),
-        Kind::Dns(role) => Measure::Dns(read_dns(section, around, role)),
-        Kind::ResponseTime => Measure::ResponseTime(read_response_time(section, trial_ns)),
+    match section.text("measure", |text| word(text, "what to measure", &KINDS)).unwrap_or(MeasureKind::Throughput) {
+        MeasureKind::Throughput => Measure::Throughput,
+        MeasureKind::FrameLossRate => Measure::FrameLossRate(read_scan(section)),
+        MeasureKind::Latency => Measure::Latency(read_latency(section, trial_ns)),
+        MeasureKind::Pdv => Measure::Pdv(read_pdv(section, trial_ns)),
+        MeasureKind::Ipdv => Measure::Ipdv(read_ipdv(section, trial_ns)),
+        MeasureKind::BackToBack => Measure::BackToBack(read_back_to_back(section, around)),
+        MeasureKind::Recovery => Measure::Recovery(read_recovery(section, trial_ns)),
+        MeasureKind::Reset => Measure::Reset(read_reset(section, around)),
+        MeasureKind::EstablishmentRate => Measure::EstablishmentRate,
+        MeasureKind::TearDownRate => Measure::TearDownRate,
+        MeasureKind::TableCapacity => Measure::TableCapacity(read_capacity(section)),
+        MeasureKind::TcpEstablishmentRate => Measure::TcpEstablishmentRate(read_tcp(section)),
+        MeasureKind::TcpCapacity => Measure::TcpCapacity(read_tcp_capacity(section)),
+        MeasureKind::Dns(role) => Measure::Dns(read_dns(section, around, role)),
+        MeasureKind::ResponseTime => Measure::ResponseTime(read_response_time(section, trial_ns)),
     }
 }
 
@@ -155,7 +155,7 @@ fn read_scan(section: &Section<'_>) -> LossScan {
     LossScan::RFC_2544
 }
 
-fn read_back_to_back(section: &Section<'_>, around: &Surroundings<'_>) -> BackToBack {
+fn read_back_to_back(section: &Section<'_>, around: &PlanDefaults<'_>) -> BackToBack {
     // Where the medium is known its maximum is the rate, size by size, and caps this one.
     let otherwise = if around.link_rate.is_some() { FrameRate(1_000_000_000) } else { around.search.maximum };
     let longest_ns = time(section, "longest-burst", LONGEST_BURST_NS);
@@ -180,7 +180,7 @@ fn overload(text: &str) -> Result<f64, String> {
     share.ok_or_else(|| format!("expected a share of the throughput from 100% to 1000%, not `{text}`"))
 }
 
-fn read_reset(section: &Section<'_>, around: &Surroundings<'_>) -> Reset {
+fn read_reset(section: &Section<'_>, around: &PlanDefaults<'_>) -> Reset {
     let trial_ns = around.trial.duration_ns;
     let otherwise = if around.profile == Profile::Rfc { BEFORE_RESET_NS } else { trial_ns };
     Reset {

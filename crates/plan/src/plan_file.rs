@@ -4,9 +4,9 @@ use super::defaults::{standard_search, standard_trial};
 use super::diagnostic::Diagnostic;
 use super::reader::{Mistakes, Section};
 use super::resolved;
-use super::test_section::{Surroundings, read_tests};
+use super::test_section::{PlanDefaults, read_tests};
 use super::units;
-use super::words::{Host, backend, core, count, host, identifier, interface, method, profile, start};
+use super::words::{DutHost, backend, core, count, host, identifier, interface, method, profile, start};
 use sixbench_method::plan::{Plan, Profile, SearchMethod, SearchSettings, TrialSettings};
 use sixbench_method::record::SkippedTest;
 use sixbench_testbed::{Library, Machine};
@@ -114,7 +114,7 @@ fn read_file(file: Section<'_>, duts: &[&str]) -> Option<Loaded> {
     let trial = file.section("trial", "[trial]").map_or(standard_trial(profile), |s| read_trial(s, profile));
     let search = file.section("search", "[search]").map_or(standard_search(profile), |s| read_search(s, profile));
     let (links, link_rate) = file.section("testbed", "[testbed]").map(read_links).unwrap_or_default();
-    let tests = read_tests(&file, &Surroundings { profile, trial, search: &search, link_rate, duts });
+    let tests = read_tests(&file, &PlanDefaults { profile, trial, search: &search, link_rate, duts });
     file.finish();
     // Durations of one's own make a plan neither of the named profiles.
     let profile = if trial == standard_trial(profile) { profile } else { Profile::Custom };
@@ -212,8 +212,8 @@ fn read_machine(section: &Section<'_>, has_interfaces: bool) -> Option<Machine> 
     let [left, right] = keys.map(|key| section.text(key, interface));
     let config = section.text("ssh-config", |text| Ok(text.to_owned()));
     // Where the host was not understood, it is not known which of the other keys belong to it.
-    let host = if section.is_given("host") { host? } else { Host::default() };
-    let Host::Ssh(name) = host else {
+    let host = if section.is_given("host") { host? } else { DutHost::default() };
+    let DutHost::Ssh(name) = host else {
         for key in keys.into_iter().chain(["ssh-config"]).filter(|key| section.is_given(key)) {
             section.mistake_with_help(key, format!("`{key}` is of a DUT over ssh"), "add host = \"ssh:NAME\", or leave it out");
         }

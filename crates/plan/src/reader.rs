@@ -45,22 +45,22 @@ impl<'a> Section<'a> {
     /// Returns the quantity `key`, as `read` understands its text: a string with a unit, or a number, which is read as its
     /// digits. `None` if it is missing or a mistake.
     pub(crate) fn value<T>(&self, key: &'static str, read: impl Fn(&str) -> Result<T, String>) -> Option<T> {
-        self.scalar(self.get(key)?, Kind::Quantity, &read)
+        self.scalar(self.get(key)?, ValueKind::Quantity, &read)
     }
 
     /// Returns the string `key`; `None` if it is missing or a mistake.
     pub(crate) fn text<T>(&self, key: &'static str, read: impl Fn(&str) -> Result<T, String>) -> Option<T> {
-        self.scalar(self.get(key)?, Kind::Text, &read)
+        self.scalar(self.get(key)?, ValueKind::Text, &read)
     }
 
     /// Returns the whole number `key`; `None` if it is missing or a mistake.
     pub(crate) fn number<T>(&self, key: &'static str, read: impl Fn(&str) -> Result<T, String>) -> Option<T> {
-        self.scalar(self.get(key)?, Kind::Number, &read)
+        self.scalar(self.get(key)?, ValueKind::Number, &read)
     }
 
     /// Returns the boolean value of `key`; `None` if it is missing or not a boolean, which is a mistake.
     pub(crate) fn truth(&self, key: &'static str) -> Option<bool> {
-        self.scalar(self.get(key)?, Kind::Truth, &|text| Ok(text == "true"))
+        self.scalar(self.get(key)?, ValueKind::Truth, &|text| Ok(text == "true"))
     }
 
     /// Does the same as [`Section::value`], and reports a missing key.
@@ -83,20 +83,20 @@ impl<'a> Section<'a> {
 
     /// Returns a list of quantities; a single one may stand without brackets.
     pub(crate) fn list<T>(&self, key: &'static str, read: impl Fn(&str) -> Result<T, String>) -> Option<Vec<T>> {
-        self.items(key, Kind::Quantity, read)
+        self.items(key, ValueKind::Quantity, read)
     }
 
     /// Returns a list of strings; a single one may stand without brackets.
     pub(crate) fn texts<T>(&self, key: &'static str, read: impl Fn(&str) -> Result<T, String>) -> Option<Vec<T>> {
-        self.items(key, Kind::Text, read)
+        self.items(key, ValueKind::Text, read)
     }
 
     /// Returns a list of whole numbers; a single one may stand without brackets.
     pub(crate) fn numbers<T>(&self, key: &'static str, read: impl Fn(&str) -> Result<T, String>) -> Option<Vec<T>> {
-        self.items(key, Kind::Number, read)
+        self.items(key, ValueKind::Number, read)
     }
 
-    fn items<T>(&self, key: &'static str, kind: Kind, read: impl Fn(&str) -> Result<T, String>) -> Option<Vec<T>> {
+    fn items<T>(&self, key: &'static str, kind: ValueKind, read: impl Fn(&str) -> Result<T, String>) -> Option<Vec<T>> {
         let value = self.get(key)?;
         match value.get_ref() {
             DeValue::Array(items) => Some(items.iter().filter_map(|item| self.scalar(item, kind, &read)).collect()),
@@ -206,12 +206,12 @@ impl<'a> Section<'a> {
         }
     }
 
-    fn scalar<T>(&self, value: &Spanned<DeValue<'_>>, kind: Kind, read: &impl Fn(&str) -> Result<T, String>) -> Option<T> {
+    fn scalar<T>(&self, value: &Spanned<DeValue<'_>>, kind: ValueKind, read: &impl Fn(&str) -> Result<T, String>) -> Option<T> {
         let text = match (value.get_ref(), kind) {
-            (DeValue::String(text), Kind::Text | Kind::Quantity) => text.to_string(),
-            (DeValue::Integer(number), Kind::Number | Kind::Quantity) => digits(number),
-            (DeValue::Float(number), Kind::Quantity) => number.as_str().to_owned(),
-            (DeValue::Boolean(truth), Kind::Truth) => truth.to_string(),
+            (DeValue::String(text), ValueKind::Text | ValueKind::Quantity) => text.to_string(),
+            (DeValue::Integer(number), ValueKind::Number | ValueKind::Quantity) => digits(number),
+            (DeValue::Float(number), ValueKind::Quantity) => number.as_str().to_owned(),
+            (DeValue::Boolean(truth), ValueKind::Truth) => truth.to_string(),
             (other, kind) => return self.wrong_type(value.span(), kind.title(), other.type_str()),
         };
         read(&text).map_err(|title| self.mistakes.add(Diagnostic::new(value.span(), title))).ok()
@@ -225,14 +225,14 @@ impl<'a> Section<'a> {
 
 /// The kind of TOML value that a key takes.
 #[derive(Clone, Copy)]
-enum Kind {
+enum ValueKind {
     Text,
     Number,
     Truth,
     Quantity,
 }
 
-impl Kind {
+impl ValueKind {
     fn title(self) -> &'static str {
         match self {
             Self::Text => "a string in quotes",

@@ -1,7 +1,7 @@
 //! What a `[[test]]` of a stateful gateway sets: the parameters of RFC 9693.
 
 use super::reader::Section;
-use super::test_section::Surroundings;
+use super::test_section::PlanDefaults;
 use super::units;
 use super::words::order;
 use sixbench_method::plan::{Measure, Stateful, TrafficSettings, ValueOrder};
@@ -15,7 +15,7 @@ const KEYS: [&str; 7] =
     ["state-table", "phase-1-rate", "phase-1-timeout", "phase-1-delay", "enumerate", "responder-order", "validation-rate"];
 
 /// The settings of the two phases, and those that may be lists.
-pub(super) struct Read {
+pub(super) struct StatefulSection {
     /// The settings of the first item of each list; `None` for a stateless test.
     pub(super) stateful: Option<Stateful>,
     pub(super) connections: Vec<u64>,
@@ -25,7 +25,7 @@ pub(super) struct Read {
 }
 
 /// Reads the keys; `connections` makes a test stateful.
-pub(super) fn read_stateful(section: &Section<'_>, around: &Surroundings<'_>, measure: &Measure) -> Read {
+pub(super) fn read_stateful(section: &Section<'_>, around: &PlanDefaults<'_>, measure: &Measure) -> StatefulSection {
     let connections = section.list("connections", connections).unwrap_or_default();
     let table_sizes = section.list("table-size", self::connections).unwrap_or_default();
     for key in ["connections", "table-size"].into_iter().filter(|key| section.is_empty_list(key)) {
@@ -43,7 +43,7 @@ pub(super) fn read_stateful(section: &Section<'_>, around: &Surroundings<'_>, me
     };
     let Some(first) = first else {
         missing_connections(section, measure);
-        return Read { stateful: None, connections, table_sizes, has_own_state_table: false };
+        return StatefulSection { stateful: None, connections, table_sizes, has_own_state_table: false };
     };
     let own_table = section.value("state-table", self::connections);
     // The last step of a search for the capacity must be validated whole.
@@ -69,7 +69,7 @@ pub(super) fn read_stateful(section: &Section<'_>, around: &Surroundings<'_>, me
         );
     }
     check(section, &stateful, connections.iter().copied().fold(most, u64::max));
-    Read { stateful: Some(stateful), connections, table_sizes, has_own_state_table: own_table.is_some() }
+    StatefulSection { stateful: Some(stateful), connections, table_sizes, has_own_state_table: own_table.is_some() }
 }
 
 fn missing_connections(section: &Section<'_>, measure: &Measure) {
@@ -112,7 +112,7 @@ fn check(section: &Section<'_>, stateful: &Stateful, most: u64) {
 pub const MOST_COMBINATIONS: u64 = 1 << 63;
 
 /// Reports ranges that have too few combinations for the connections, or more than can be numbered.
-pub(super) fn check_combinations(section: &Section<'_>, read: &Read, traffic: &TrafficSettings, measure: &Measure) {
+pub(super) fn check_combinations(section: &Section<'_>, read: &StatefulSection, traffic: &TrafficSettings, measure: &Measure) {
     if read.stateful.is_none() {
         return;
     }

@@ -2,7 +2,7 @@
 
 use super::defaults::standard_repetitions;
 use super::dns_section;
-use super::expect_section::{Expected, read_expectations};
+use super::expect_section::{ExpectContext, read_expectations};
 use super::measure_section::read_measure;
 use super::reader::Section;
 use super::stateful_section::{self, check_combinations, read_stateful};
@@ -17,7 +17,7 @@ use sixbench_method::terms::{Directions, FrameSize, Share};
 use std::collections::BTreeSet;
 
 /// The settings of the rest of the file that matter to tests.
-pub(super) struct Surroundings<'a> {
+pub(super) struct PlanDefaults<'a> {
     pub(super) profile: Profile,
     pub(super) trial: TrialSettings,
     pub(super) search: &'a SearchSettings,
@@ -30,7 +30,7 @@ pub(super) struct Surroundings<'a> {
 const STANDARD_SIZES: [u16; 8] = [84, 128, 256, 512, 768, 1024, 1280, 1518];
 
 /// Reads all tests of a file; `None` if one of them cannot be read.
-pub(super) fn read_tests(file: &Section<'_>, around: &Surroundings<'_>) -> Option<Vec<Test>> {
+pub(super) fn read_tests(file: &Section<'_>, around: &PlanDefaults<'_>) -> Option<Vec<Test>> {
     let sections = file.sections("test", "[[test]]");
     if sections.is_empty() {
         file.mistake_with_help("test", "the plan holds no test", "add at least one [[test]] table");
@@ -41,7 +41,7 @@ pub(super) fn read_tests(file: &Section<'_>, around: &Surroundings<'_>) -> Optio
     Some(tests?.into_iter().flatten().collect())
 }
 
-fn read_test(section: Section<'_>, around: &Surroundings<'_>, names: &mut BTreeSet<String>) -> Option<Vec<Test>> {
+fn read_test(section: Section<'_>, around: &PlanDefaults<'_>, names: &mut BTreeSet<String>) -> Option<Vec<Test>> {
     let name = section.required_text("name", identifier);
     if let Some(name) = name.as_ref().filter(|name| !names.insert((*name).clone())) {
         section.mistake("name", format!("two tests are named `{name}`"));
@@ -59,7 +59,7 @@ fn read_test(section: Section<'_>, around: &Surroundings<'_>, names: &mut BTreeS
     let frame_timeout_ns = section.value("frame-timeout", units::duration_ns);
     let optional = section.truth("optional").unwrap_or(false);
     let frame_sizes = frame_sizes.unwrap_or_else(|| standard_sizes(&measure));
-    let expect = read_expectations(&section, &Expected { around, measure: &measure, sizes: &frame_sizes });
+    let expect = read_expectations(&section, &ExpectContext { around, measure: &measure, sizes: &frame_sizes });
     let state = read_stateful(&section, around, &measure);
     check_combinations(&section, &state, &traffic, &measure);
     let dns = dns_section::read_steps(&section, &measure);
@@ -115,22 +115,22 @@ fn read_repetitions(section: &Section<'_>, profile: Profile) -> Repetition {
 }
 
 /// The settings that may be lists, each item of which is a step of a series.
-struct Steps {
+struct ListedSettings {
     background: Vec<Share>,
     flows: Vec<Flows>,
     subscribers: Vec<u32>,
     cores: Vec<u32>,
-    state: stateful_section::Read,
-    dns: dns_section::Read,
+    state: stateful_section::StatefulSection,
+    dns: dns_section::DnsSection,
 }
 
-fn read_steps(section: &Section<'_>, state: stateful_section::Read, dns: dns_section::Read) -> Steps {
+fn read_steps(section: &Section<'_>, state: stateful_section::StatefulSection, dns: dns_section::DnsSection) -> ListedSettings {
     let step_ns = section.value("flow-step", units::duration_ns).unwrap_or(0);
     let flows = section.numbers("flows", flow_count).unwrap_or_default();
     if step_ns > 0 && flows.is_empty() {
         section.mistake("flow-step", "`flow-step` needs `flows`");
     }
-    let steps = Steps {
+    let steps = ListedSettings {
         background: section.list("background", units::background).unwrap_or_default(),
         flows: flows.into_iter().map(|count| Flows { count, step_ns }).collect(),
         subscribers: section.numbers("subscribers", flow_count).unwrap_or_default(),
@@ -159,7 +159,7 @@ fn read_steps(section: &Section<'_>, state: stateful_section::Read, dns: dns_sec
 }
 
 /// Reports more flows than there are combinations of ports and addresses.
-fn check_flows(section: &Section<'_>, steps: &Steps, traffic: &TrafficSettings) {
+fn check_flows(section: &Section<'_>, steps: &ListedSettings, traffic: &TrafficSettings) {
     let Some(most) = steps.flows.iter().map(|flows| u64::from(flows.count)).max() else { return };
     let tuples = traffic.tuples();
     if most > tuples {
@@ -172,7 +172,7 @@ fn flow_count(text: &str) -> Result<u32, String> {
     flows.ok_or_else(|| format!("expected a number of flows, not `{text}`"))
 }
 
-impl Steps {
+impl ListedSettings {
     /// Returns one test for each step of the series, or a single test if nothing is a list.
     fn into_tests(self, test: &Test) -> Vec<Test> {
         if self.dns.cached.len() > 1 && self.dns.with_aaaa.len() > 1 {
@@ -215,45 +215,45 @@ impl Steps {
         tests
     }
 
-    fn of_background(&self) -> Vec<Step> {
+    fn of_background(&self) -> Vec<SeriesStep> {
         let step = |&foreground: &Share| {
             let percent = foreground.background_percent();
             let words = (format!("native{percent}"), format!("{percent} % native"));
-            Step::new(SeriesBy::Background, percent, words, move |test| test.foreground = foreground)
+            SeriesStep::new(SeriesBy::Background, percent, words, move |test| test.foreground = foreground)
         };
         self.background.iter().map(step).collect()
     }
 
-    fn of_flows(&self) -> Vec<Step> {
+    fn of_flows(&self) -> Vec<SeriesStep> {
         let step = |&flows: &Flows| {
             let count = flows.count;
             let words = (format!("flows{count}"), plural(count, "flow"));
-            Step::new(SeriesBy::Flows, f64::from(count), words, move |test| test.traffic.flows = Some(flows))
+            SeriesStep::new(SeriesBy::Flows, f64::from(count), words, move |test| test.traffic.flows = Some(flows))
         };
         self.flows.iter().map(step).collect()
     }
 
-    fn of_subscribers(&self) -> Vec<Step> {
+    fn of_subscribers(&self) -> Vec<SeriesStep> {
         let step = |&count: &u32| {
             let words = (format!("subscribers{count}"), plural(count, "subscriber"));
-            Step::new(SeriesBy::Subscribers, f64::from(count), words, move |test| test.traffic.subscribers = Some(count))
+            SeriesStep::new(SeriesBy::Subscribers, f64::from(count), words, move |test| test.traffic.subscribers = Some(count))
         };
         self.subscribers.iter().map(step).collect()
     }
 
-    fn of_cores(&self) -> Vec<Step> {
+    fn of_cores(&self) -> Vec<SeriesStep> {
         let step = |&cores: &u32| {
             let words = (format!("cores{cores}"), plural(cores, "core"));
-            Step::new(SeriesBy::Cores, f64::from(cores), words, move |test| test.cores = Some(cores))
+            SeriesStep::new(SeriesBy::Cores, f64::from(cores), words, move |test| test.cores = Some(cores))
         };
         self.cores.iter().map(step).collect()
     }
 
-    fn of_connections(&self) -> Vec<Step> {
+    fn of_connections(&self) -> Vec<SeriesStep> {
         let own_table = self.state.has_own_state_table;
         let step = |&connections: &u64| {
             let words = (format!("connections{connections}"), format!("{connections} connections"));
-            Step::new(SeriesBy::Connections, connections as f64, words, move |test| {
+            SeriesStep::new(SeriesBy::Connections, connections as f64, words, move |test| {
                 if let Some(stateful) = &mut test.stateful {
                     stateful.connections = connections;
                     stateful.state_table = if own_table { stateful.state_table.min(connections) } else { connections };
@@ -263,10 +263,10 @@ impl Steps {
         self.state.connections.iter().map(step).collect()
     }
 
-    fn of_table_sizes(&self) -> Vec<Step> {
+    fn of_table_sizes(&self) -> Vec<SeriesStep> {
         let step = |&size: &u64| {
             let words = (format!("table{size}"), format!("a table of {size}"));
-            Step::new(SeriesBy::TableSize, size as f64, words, move |test| {
+            SeriesStep::new(SeriesBy::TableSize, size as f64, words, move |test| {
                 test.stateful.iter_mut().for_each(|stateful| stateful.table_size = Some(size));
             })
         };
@@ -274,18 +274,18 @@ impl Steps {
     }
 }
 
-fn of_cached(shares: &[u8]) -> Vec<Step> {
+fn of_cached(shares: &[u8]) -> Vec<SeriesStep> {
     of_names(shares, SeriesBy::Cached, ("cached", "cached"), |dns, share| dns.cached = share)
 }
 
-fn of_with_aaaa(shares: &[u8]) -> Vec<Step> {
+fn of_with_aaaa(shares: &[u8]) -> Vec<SeriesStep> {
     of_names(shares, SeriesBy::WithAaaa, ("aaaa", "with AAAA"), |dns, share| dns.with_aaaa = share)
 }
 
-fn of_names(shares: &[u8], by: SeriesBy, (short, long): (&str, &str), set: fn(&mut DnsTest, u8)) -> Vec<Step> {
+fn of_names(shares: &[u8], by: SeriesBy, (short, long): (&str, &str), set: fn(&mut DnsTest, u8)) -> Vec<SeriesStep> {
     let step = |&share: &u8| {
         let words = (format!("{short}{share}"), format!("{share} % {long}"));
-        Step::new(by, f64::from(share), words, move |test| {
+        SeriesStep::new(by, f64::from(share), words, move |test| {
             if let Measure::Dns(dns) = &mut test.measure {
                 set(dns, share);
             }
@@ -295,14 +295,14 @@ fn of_names(shares: &[u8], by: SeriesBy, (short, long): (&str, &str), set: fn(&m
 }
 
 /// One step of a series: its place on the axis, its words, short and long, and the change to its test.
-struct Step {
+struct SeriesStep {
     by: SeriesBy,
     at: f64,
     words: (String, String),
     change: Box<dyn Fn(&mut Test)>,
 }
 
-impl Step {
+impl SeriesStep {
     fn new(by: SeriesBy, at: f64, words: (String, String), change: impl Fn(&mut Test) + 'static) -> Self {
         Self { by, at, words, change: Box::new(change) }
     }

@@ -25,7 +25,7 @@ pub(super) fn interface(text: &str) -> Result<String, String> {
 
 /// The place where the DUT runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) enum Host {
+pub(super) enum DutHost {
     /// In a namespace, or on interfaces of this machine, wherever the user has set it up.
     #[default]
     Netns,
@@ -33,15 +33,15 @@ pub(super) enum Host {
     Ssh(String),
 }
 
-pub(super) fn host(text: &str) -> Result<Host, String> {
+pub(super) fn host(text: &str) -> Result<DutHost, String> {
     let expected = || format!("expected `netns`, or `ssh:NAME` as ssh knows a machine, not `{text}`");
     if text == "netns" {
-        return Ok(Host::Netns);
+        return Ok(DutHost::Netns);
     }
     let name = text.strip_prefix("ssh:").ok_or_else(expected)?;
     // ssh would take a dash for an option.
     let is_good = !name.is_empty() && !name.starts_with('-') && !name.contains(|c: char| c.is_whitespace() || c.is_control());
-    is_good.then(|| Host::Ssh(name.to_owned())).ok_or_else(expected)
+    is_good.then(|| DutHost::Ssh(name.to_owned())).ok_or_else(expected)
 }
 
 pub(super) fn known_dut(text: &str, duts: &[&str]) -> Result<String, String> {

@@ -6,7 +6,7 @@ use sixbench_method::record::Facts;
 use sixbench_method::simulated::{Behaviour, SimulatedDut};
 use sixbench_method::terms::FrameRate;
 use sixbench_runner::perform_with;
-use sixbench_runner::reporting::{Findings, terminal};
+use sixbench_runner::reporting::{ReportInputs, terminal};
 use sixbench_testbed::Library;
 use std::error::Error;
 use std::path::Path;
@@ -44,6 +44,6 @@ pub(crate) fn run(source: &str) -> Result<String, Box<dyn Error>> {
     };
     let records = perform_with(&plan, &mut device, &mut listener)?;
     let facts = Facts::default();
-    let findings = Findings { plan: &plan, records: &records, facts: &facts, commands: "", interrupted: false };
+    let findings = ReportInputs { plan: &plan, records: &records, facts: &facts, commands: "", interrupted: false };
     Ok(terminal(&findings, 100, false)?)
 }

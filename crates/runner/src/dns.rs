@@ -1,7 +1,7 @@
 //! The DNS tester at a device's links: a client on the left, an authority on the right, and a direct link between them for the self-test.
 
 use super::RunError;
-use super::session::{Site, TesterLinks, Wanted};
+use super::session::{SessionRequest, Site, TesterLinks};
 use super::tester::{Tester, TrialError, settle};
 use sixbench_engine::Layout;
 use sixbench_engine::dns::{AuthorityEnd, DnsEnds, DnsSettings, DnsTester, ExternalAuthority};
@@ -28,7 +28,7 @@ pub(super) struct DnsPlaces {
 /// Settles both ends and gives the tester its place; returns the tester and a sentence that says how.
 pub(super) fn place(
     site: &Site<'_>,
-    wanted: &Wanted<'_>,
+    wanted: &SessionRequest<'_>,
     links: &TesterLinks,
     (ends, settings): (DnsEnds, DnsSettings),
     threads: Layout,
@@ -42,7 +42,7 @@ pub(super) fn place(
 
 fn set_up(
     site: &Site<'_>,
-    wanted: &Wanted<'_>,
+    wanted: &SessionRequest<'_>,
     links: &TesterLinks,
     (ends, cores): (&DnsEnds, usize),
 ) -> Result<(DnsPlaces, String), RunError> {

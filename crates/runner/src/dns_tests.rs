@@ -3,7 +3,7 @@
 
 use super::RunError;
 use super::rigged_tests::{ONE_AT_A_TIME, recipe};
-use super::session::{Session, Site, Wanted};
+use super::session::{Session, SessionRequest, Site};
 use crate::profile;
 use sixbench_method::isolation::Isolation;
 use sixbench_method::plan::{DnsRole, DnsTest, Measure, Profile, Test, TrialSettings};
@@ -54,7 +54,7 @@ fn bring_up(recipe: &Recipe, dns: &DnsTest, authority: Option<&Recipe>) -> Sessi
     let links = Links::default();
     let site = Site { shell: Shell::new(), links: &links, stop: Arc::default(), isolation: Isolation::Unknown, pcap: None };
     let zone = profile::dns::zone(dns, false).expect("a zone");
-    let wanted = Wanted { dns: Some((zone, authority)), ..Wanted::alone(recipe, FrameSize::MINIMUM) };
+    let wanted = SessionRequest { dns: Some((zone, authority)), ..SessionRequest::alone(recipe, FrameSize::MINIMUM) };
     let job = profile::job(recipe, &test(&recipe.name, dns), FrameSize::MINIMUM, 42, settings()).expect("a job");
     Session::open(&site, &wanted, job).expect("a session (these tests need root)")
 }

@@ -39,10 +39,10 @@ mod stateful_tests;
 
 pub use error::{RunError, in_words};
 pub use feasible::{check, check_traffic, leave_out_missing};
-pub use manager::{Ended, Order, perform};
+pub use manager::{Ended, RunRequest, perform};
 pub use memory::{NotEnoughMemory, check_trial};
 pub use origin::label;
 pub use ports::{OpenError, Opened, open as open_port};
-pub use session::{Session, Site, Wanted, add_faults_of_the_machine};
+pub use session::{Session, SessionRequest, Site, add_faults_of_the_machine};
 pub use tester::TrialError;
 pub use with::perform_with;

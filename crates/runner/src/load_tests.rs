@@ -2,7 +2,7 @@
 
 use super::rigged_tests::ONE_AT_A_TIME;
 use super::store::{Store, load};
-use super::{Order, Site, perform};
+use super::{RunRequest, Site, perform};
 use sixbench_method::event::Event;
 use sixbench_method::isolation::Isolation;
 use sixbench_method::plan::{Plan, Profile, RepetitionStart, SearchMethod, SearchSettings, Test, TrialSettings};
@@ -60,7 +60,7 @@ fn run(look_at_load: fn(&[u32]) -> Option<String>) -> (Vec<Event>, Vec<String>) 
     let directory = Results(std::env::temp_dir().join(format!("sixbench-test-load-{}", std::process::id())));
     let mut store = Store::create(&directory.0, &plan, "").expect("a results directory");
     let site = Site { shell: Shell::new(), links: &links, stop: Arc::default(), isolation: Isolation::Unknown, pcap: None };
-    let order = Order {
+    let order = RunRequest {
         plan: &plan,
         library: &library,
         site,

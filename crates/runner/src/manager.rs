@@ -3,8 +3,8 @@
 use super::RunError;
 use super::origin;
 use super::owner;
-use super::reporting::{self, Findings};
-use super::session::{Session, Site, Wanted};
+use super::reporting::{self, ReportInputs};
+use super::session::{Session, SessionRequest, Site};
 use super::stop;
 use super::store::Store;
 use crate::profile::{self, PlanError};
@@ -30,7 +30,7 @@ pub(crate) const MOST_CERTIFIED: FrameRate = FrameRate(500_000);
 const LONGEST_SELF_TEST_NS: u64 = 10_000_000_000;
 
 /// All that a run is given to begin with.
-pub struct Order<'a> {
+pub struct RunRequest<'a> {
     /// The plan, with every default filled in.
     pub plan: &'a Plan,
     /// The recipes of its devices.
@@ -67,7 +67,7 @@ pub struct Ended {
 
 /// A run under way.
 struct Manager<'a> {
-    order: Order<'a>,
+    order: RunRequest<'a>,
     store: &'a mut Store,
     listener: &'a mut dyn FnMut(&Event),
     facts: Facts,
@@ -80,7 +80,7 @@ struct Manager<'a> {
 ///
 /// # Errors
 /// The facts cannot be written before anything else is done. Any other error is part of what is returned.
-pub fn perform(order: Order<'_>, store: &mut Store, listener: &mut dyn FnMut(&Event)) -> Result<Ended, RunError> {
+pub fn perform(order: RunRequest<'_>, store: &mut Store, listener: &mut dyn FnMut(&Event)) -> Result<Ended, RunError> {
     let facts = origin::begin(&order);
     store.write_facts(&facts)?;
     let mut forecast = Forecast::new(order.plan);
@@ -209,7 +209,7 @@ impl Manager<'_> {
             let dns = self.server(test)?;
             let subscribers = profile::subscribers::most(recipe, &plan.tests);
             let (cores, table_size) = (test.cores, table_size(test));
-            let wanted = Wanted { recipe, name, cores, table_size, dns, subscribers, largest };
+            let wanted = SessionRequest { recipe, name, cores, table_size, dns, subscribers, largest };
             let opened = match Session::open(&self.order.site, &wanted, job.clone()) {
                 Ok(opened) => opened,
                 Err(error) => return Err(self.set_up_failed(&key, error)),
@@ -252,7 +252,7 @@ impl Manager<'_> {
     }
 
     /// Notes why the tests of a device are not run.
-    fn set_up_failed(&mut self, device: &Device, error: RunError) -> RunError {
+    fn set_up_failed(&mut self, device: &DeviceIdentity, error: RunError) -> RunError {
         if !matches!(error.root(), RunError::Interrupted) {
             let of_device = self.order.plan.tests.iter().filter(|test| device_of(test) == *device);
             origin::set_up_failed(&mut self.facts, of_device, &error);
@@ -341,8 +341,8 @@ impl Manager<'_> {
         all.into_iter().find(|outcome| outcome.repetition == repetition)
     }
 
-    fn findings<'f>(&'f self, commands: &'f str, interrupted: bool) -> Findings<'f> {
-        Findings { plan: self.order.plan, records: &self.order.records, facts: &self.facts, commands, interrupted }
+    fn findings<'f>(&'f self, commands: &'f str, interrupted: bool) -> ReportInputs<'f> {
+        ReportInputs { plan: self.order.plan, records: &self.order.records, facts: &self.facts, commands, interrupted }
     }
 
     fn write(&mut self, interrupted: bool) -> Result<PathBuf, RunError> {
@@ -368,11 +368,11 @@ fn seconds(ns: u64) -> u64 {
 }
 
 /// The sessions that are open, by what they serve.
-type Sessions = BTreeMap<Device, Session>;
+type Sessions = BTreeMap<DeviceIdentity, Session>;
 
 /// The properties that tell one device under test from another.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Device {
+struct DeviceIdentity {
     recipe: String,
     /// Cores it may use.
     cores: Option<u32>,
@@ -384,8 +384,8 @@ struct Device {
     server: Option<String>,
 }
 
-fn device_of(test: &Test) -> Device {
-    Device {
+fn device_of(test: &Test) -> DeviceIdentity {
+    DeviceIdentity {
         recipe: test.dut.clone(),
         cores: test.cores,
         table_size: table_size(test),

@@ -4,7 +4,7 @@
 //! tests fail, they do not skip.
 
 use super::rigged_tests::{ONE_AT_A_TIME, recipe};
-use super::session::{Session, Site, Wanted, cores};
+use super::session::{Session, SessionRequest, Site, cores};
 use crate::profile;
 use sixbench_io::thread::keep_to;
 use sixbench_method::bottleneck::{Cause, explain};
@@ -40,8 +40,8 @@ fn open() -> Session {
     let settings = TrialSettings { stall_ns: 5_000_000_000, ..standard_trial(Profile::Smoke) };
     let test = Test::of("t", &recipe.name);
     let job = profile::job(&recipe, &test, FrameSize::MINIMUM, 42, settings).expect("a job");
-    let session =
-        Session::open(&site, &Wanted::alone(&recipe, FrameSize::MINIMUM), job).expect("a session (these tests need root)");
+    let session = Session::open(&site, &SessionRequest::alone(&recipe, FrameSize::MINIMUM), job)
+        .expect("a session (these tests need root)");
     // Whatever else runs on this machine does not halt it.
     processes().iter().for_each(|process| make_real_time(process, "10"));
     session

@@ -1,7 +1,7 @@
 //! What the facts say of a run as a whole: when, where and by which command, its labels, how it ended, what was not run.
 
 use super::error::{RunError, in_words};
-use super::manager::Order;
+use super::manager::RunRequest;
 use sixbench_method::plan::Test;
 use sixbench_method::record::{Ending, Facts, RunPart, SkipReason, SkippedTest};
 use sixbench_testbed::{facts, quoted};
@@ -19,7 +19,7 @@ pub fn label(text: &str) -> Result<(String, String), String> {
 }
 
 /// Returns the facts at the start of a run, or of a further part of it.
-pub(super) fn begin(order: &Order) -> Facts {
+pub(super) fn begin(order: &RunRequest) -> Facts {
     let earlier = order.earlier.as_ref().map(|(facts, _)| facts.clone()).unwrap_or_default();
     let mut facts = Facts { sixbench: env!("CARGO_PKG_VERSION").to_owned(), host: facts::host(), ..earlier };
     if let Some((left, right)) = &order.site.links.interfaces {

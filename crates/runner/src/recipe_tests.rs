@@ -5,7 +5,7 @@
 mod common;
 
 use super::rigged_tests::ONE_AT_A_TIME;
-use super::session::{Session, Site, Wanted};
+use super::session::{Session, SessionRequest, Site};
 use crate::profile;
 use common::{is_for_hosts, is_for_the_tester, library, tried_here};
 use sixbench_method::isolation::Isolation;
@@ -46,7 +46,7 @@ fn settle(recipe: &Recipe) -> TrialResult {
     let size = test.frame_sizes[0];
     let patient = TrialSettings { residual_ns: RESIDUAL_NS, ..standard_trial(Profile::Smoke) };
     let job = profile::job(recipe, &test, size, 42, patient).expect("a job");
-    let session = Session::open(&site, &Wanted::alone(recipe, size), job);
+    let session = Session::open(&site, &SessionRequest::alone(recipe, size), job);
     let mut session = session.unwrap_or_else(|failed| panic!("{}: {failed}", recipe.name));
     let mut attempt = || session.measure(&spec).unwrap_or_else(|error| panic!("{}: {error:?}", recipe.name)).0;
     let mut result = attempt();

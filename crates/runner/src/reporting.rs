@@ -11,7 +11,7 @@ use sixbench_report as report;
 use std::path::{Path, PathBuf};
 
 /// All data that a report needs.
-pub struct Findings<'a> {
+pub struct ReportInputs<'a> {
     /// The plan that was run.
     pub plan: &'a Plan,
     /// The trials, in the order in which they were made.
@@ -28,7 +28,7 @@ pub struct Findings<'a> {
 ///
 /// # Errors
 /// A file that cannot be written, or records of a newer version.
-pub fn write(directory: &Path, findings: &Findings<'_>) -> Result<PathBuf, RunError> {
+pub fn write(directory: &Path, findings: &ReportInputs<'_>) -> Result<PathBuf, RunError> {
     let outcomes = replay::outcomes(findings.plan, findings.records);
     let generated = now();
     let input = input(findings, &outcomes, &generated);
@@ -46,7 +46,7 @@ fn write_files(directory: &Path, document: &report::Document<'_>) -> Result<Path
 ///
 /// # Errors
 /// Records of a newer version.
-pub fn terminal(findings: &Findings<'_>, width: usize, color: bool) -> Result<String, RunError> {
+pub fn terminal(findings: &ReportInputs<'_>, width: usize, color: bool) -> Result<String, RunError> {
     let outcomes = replay::outcomes(findings.plan, findings.records);
     let generated = now();
     let input = input(findings, &outcomes, &generated);
@@ -71,7 +71,7 @@ pub fn again(directory: &Path, width: usize, color: bool) -> Result<(PathBuf, St
         return Err(StoreError::Mismatch { directory: directory.to_owned(), source: mismatch.clone() }.into());
     }
     let interrupted = !replay::is_complete(&plan, &replayed.finished);
-    let findings = Findings { plan: &plan, records: &records, facts: &facts, commands: &commands, interrupted };
+    let findings = ReportInputs { plan: &plan, records: &records, facts: &facts, commands: &commands, interrupted };
     let outcomes = replay::outcomes(&plan, &records);
     let generated = now();
     let input = input(&findings, &outcomes, &generated);
@@ -79,7 +79,7 @@ pub fn again(directory: &Path, width: usize, color: bool) -> Result<(PathBuf, St
     Ok((write_files(directory, &document)?, document.terminal(width, color)))
 }
 
-fn input<'a>(findings: &Findings<'a>, outcomes: &'a [Outcome], generated: &'a str) -> report::Input<'a> {
+fn input<'a>(findings: &ReportInputs<'a>, outcomes: &'a [Outcome], generated: &'a str) -> report::Input<'a> {
     let rfc = (findings.plan.profile != Profile::Rfc).then(|| budget::estimate_rfc(findings.plan));
     report::Input {
         plan: findings.plan,

@@ -1,7 +1,7 @@
 //! Real kernel forwarding in namespaces, rigged with nftables: what the rules counted and what sixbench counted must agree exactly.
 //! Needs root; without it these tests fail, they do not skip.
 
-use super::session::{Session, Site, Wanted};
+use super::session::{Session, SessionRequest, Site};
 use crate::profile;
 use sixbench_method::isolation::Isolation;
 use sixbench_method::plan::{AddressPart, Profile, Test, ValueOrder, ValueRange};
@@ -45,7 +45,8 @@ pub(super) fn perform<T>(
     let site = Site { shell: shell.clone(), links: &links, stop, isolation: Isolation::Unknown, pcap: None };
     let size = test.frame_sizes[0];
     let job = profile::job(recipe, test, size, 42, standard_trial(Profile::Smoke)).expect("a job");
-    let mut session = Session::open(&site, &Wanted::alone(recipe, size), job).expect("a session (these tests need root)");
+    let mut session =
+        Session::open(&site, &SessionRequest::alone(recipe, size), job).expect("a session (these tests need root)");
     let (result, watch) = session.measure(spec).expect("a trial");
     let seen = look(&session.dut_shell().expect("a namespace"));
     (result, watch, seen)

@@ -29,7 +29,7 @@ const FRAMES: u64 = 50_000_000;
 
 /// One result of the self-test.
 #[derive(Serialize)]
-pub struct Figure {
+pub struct SelftestResult {
     /// What was measured, and how.
     pub what: String,
     /// The rate, in `unit`.
@@ -45,7 +45,7 @@ pub struct Figure {
 ///
 /// # Errors
 /// None that a build which passes its tests has.
-pub fn in_memory() -> Result<Vec<Figure>, RunError> {
+pub fn in_memory() -> Result<Vec<SelftestResult>, RunError> {
     let mut figures = generation()?;
     figures.extend(subscribers::figures(&Clock::new())?);
     figures.extend(connections::figures(&Clock::new())?);
@@ -56,12 +56,12 @@ pub fn in_memory() -> Result<Vec<Figure>, RunError> {
 ///
 /// # Errors
 /// The tester cannot be set up, or `stop` was set.
-pub fn dns(stop: &Arc<AtomicBool>) -> Result<Vec<Figure>, RunError> {
+pub fn dns(stop: &Arc<AtomicBool>) -> Result<Vec<SelftestResult>, RunError> {
     dns::figures(stop)
 }
 
 /// Measures how fast one core generates frames in memory: the send path without a port.
-fn generation() -> Result<Vec<Figure>, RunError> {
+fn generation() -> Result<Vec<SelftestResult>, RunError> {
     let clock = Clock::new();
     let ends = [("IPv4, 64 octets", "198.18.0.2", "198.19.0.2"), ("IPv6, 84 octets", "2001:2::2", "2001:2:0:8000::2")];
     let kinds = [
@@ -78,7 +78,7 @@ fn generation() -> Result<Vec<Figure>, RunError> {
             let profile = TrafficProfile { forward_ports, left_variation: variation, right_variation: variation, ..base };
             let rate = selftest::generate(&profile, Direction::Forward, FRAMES, &clock)?;
             let what = format!("generation, one core: {name}, {kind}");
-            figures.push(Figure { what, per_second: rate.0, unit: "frames/s", offered_load_error: None });
+            figures.push(SelftestResult { what, per_second: rate.0, unit: "frames/s", offered_load_error: None });
         }
     }
     Ok(figures)
@@ -95,7 +95,7 @@ fn all_addresses() -> AddressVariation {
 ///
 /// # Errors
 /// The pair or a port cannot be set up, a trial cannot be made, or `stop` was set.
-pub fn over_veth(backend: Backend, frame_size: FrameSize, stop: &Arc<AtomicBool>) -> Result<Vec<Figure>, RunError> {
+pub fn over_veth(backend: Backend, frame_size: FrameSize, stop: &Arc<AtomicBool>) -> Result<Vec<SelftestResult>, RunError> {
     let shell = Shell::new().stopped_by(stop.clone());
     sweep(&shell)?;
     let pair = veth(&shell)?;
@@ -116,7 +116,7 @@ pub fn over_veth(backend: Backend, frame_size: FrameSize, stop: &Arc<AtomicBool>
         );
         let (rate, error) = highest(tester)?;
         let what = format!("veth, no DUT, {name}, {how}");
-        figures.push(Figure { what, per_second: rate.0, unit: "frames/s", offered_load_error: error });
+        figures.push(SelftestResult { what, per_second: rate.0, unit: "frames/s", offered_load_error: error });
     }
     Ok(figures)
 }

@@ -1,7 +1,7 @@
 //! One device with the tester at its two links, ready for trials.
 
 use super::RunError;
-use super::state::State;
+use super::state::TrackedConnections;
 use super::tester::{Tester, TrialError};
 use crate::profile::{self, Job};
 use sixbench_engine::Layout;
@@ -40,7 +40,7 @@ pub struct Site<'a> {
 }
 
 /// The device to set up, and what its testbed must be able to do.
-pub struct Wanted<'a> {
+pub struct SessionRequest<'a> {
     /// The recipe of the device.
     pub recipe: &'a Recipe,
     /// A name that tells the testbeds of one process apart.
@@ -57,7 +57,7 @@ pub struct Wanted<'a> {
     pub largest: FrameSize,
 }
 
-impl<'a> Wanted<'a> {
+impl<'a> SessionRequest<'a> {
     /// Returns the request for the only testbed of this process.
     pub fn alone(recipe: &'a Recipe, largest: FrameSize) -> Self {
         let subscribers = recipe.subscribers.as_ref().map_or(1, |section| section.count);
@@ -122,7 +122,7 @@ pub struct Session {
     cores: Cores,
     isolation: Isolation,
     /// The connection tracking of a stateful device; `None` for any other device.
-    state: Option<State>,
+    state: Option<TrackedConnections>,
     stop: Arc<AtomicBool>,
     layout: Vec<String>,
     warnings: Vec<String>,
@@ -133,7 +133,7 @@ impl Session {
     ///
     /// # Errors
     /// The testbed cannot be built, a port cannot be opened, or the traffic must not leave an isolated environment.
-    pub fn open(site: &Site<'_>, wanted: &Wanted<'_>, job: Job) -> Result<Self, RunError> {
+    pub fn open(site: &Site<'_>, wanted: &SessionRequest<'_>, job: Job) -> Result<Self, RunError> {
         let recipe = wanted.recipe;
         let of_namespace = wanted.cores.filter(|_| site.links.machine.is_none());
         let cores = fewer(cores(site.links)?, of_namespace, Some(recipe))?;
@@ -165,7 +165,7 @@ impl Session {
         layout.extend(dut.iter().flat_map(Devices::layout));
         let threads = Layout { cores: cores.tester.clone() };
         let warnings = threads.warnings();
-        let state = State::of(wanted, dut.as_ref(), &site.shell)?;
+        let state = TrackedConnections::of(wanted, dut.as_ref(), &site.shell)?;
         let (tester, how) = Tester::place(site, wanted, &links, job, threads)?;
         layout.push(how);
         let mut session = Self {
@@ -179,7 +179,7 @@ impl Session {
             layout,
             warnings,
         };
-        let counter = session.state.as_ref().map(State::counter);
+        let counter = session.state.as_ref().map(TrackedConnections::counter);
         session.tester.set_counter(counter);
         Ok(session)
     }
@@ -332,7 +332,7 @@ impl Session {
 }
 
 /// Brings up the device on a machine of its own.
-fn away(site: &Site<'_>, machine: &Machine, wanted: &Wanted<'_>, wishes: &Wishes) -> Result<Devices, TestbedError> {
+fn away(site: &Site<'_>, machine: &Machine, wanted: &SessionRequest<'_>, wishes: &Wishes) -> Result<Devices, TestbedError> {
     Devices::bring_up_on(&machine.reach(&site.shell)?, wanted.recipe, &wanted.name, &site.shell, wishes)
 }
 

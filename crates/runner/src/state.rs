@@ -1,7 +1,7 @@
 //! The connections of a stateful device around a trial (RFC 9693): none before it, counted in it, deleted after it where that is measured.
 
 use super::RunError;
-use super::session::Wanted;
+use super::session::SessionRequest;
 use crate::profile::PlanError;
 use sixbench_engine::ConnectionCounter;
 use sixbench_method::plan::{Plan, Test};
@@ -10,7 +10,7 @@ use sixbench_testbed::{ConnectionTable, Devices, Shell};
 use std::time::Duration;
 
 /// The connection tracking table of a device, and the facts known of it.
-pub(super) struct State {
+pub(super) struct TrackedConnections {
     table: ConnectionTable,
     /// Name of its recipe.
     recipe: String,
@@ -18,9 +18,9 @@ pub(super) struct State {
     timeout: Option<Duration>,
 }
 
-impl State {
+impl TrackedConnections {
     /// Returns `None` for a stateless device.
-    pub(super) fn of(wanted: &Wanted<'_>, dut: Option<&Devices>, here: &Shell) -> Result<Option<Self>, RunError> {
+    pub(super) fn of(wanted: &SessionRequest<'_>, dut: Option<&Devices>, here: &Shell) -> Result<Option<Self>, RunError> {
         let Some(state) = wanted.recipe.state.as_ref() else { return Ok(None) };
         let of_dut = dut.and_then(Devices::connections);
         let table =

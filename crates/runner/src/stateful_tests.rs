@@ -2,7 +2,7 @@
 //! takes away is found. Needs root; without it these tests fail, they do not skip.
 
 use super::rigged_tests::{ONE_AT_A_TIME, perform, recipe};
-use super::session::{Session, Site, Wanted};
+use super::session::{Session, SessionRequest, Site};
 use crate::profile;
 use sixbench_method::isolation::Isolation;
 use sixbench_method::plan::{Measure, Plan, Profile, Stateful, Tcp, Test};
@@ -166,7 +166,7 @@ fn refusal(recipe: &Recipe, test: &Test) -> String {
         tests: vec![test.clone()],
     };
     let job = profile::job(recipe, test, FrameSize(84), 1, plan.trial).expect("a job");
-    let session = Session::open(&site, &Wanted::alone(recipe, FrameSize(84)), job).expect("a session");
+    let session = Session::open(&site, &SessionRequest::alone(recipe, FrameSize(84)), job).expect("a session");
     session.check_state(test, &plan).expect_err("refused").to_string()
 }
 

@@ -4,7 +4,7 @@ use super::RunError;
 use super::dns::DnsPlaces;
 use super::neighbours;
 use super::ports;
-use super::session::{Site, TesterLinks, Wanted};
+use super::session::{SessionRequest, Site, TesterLinks};
 use crate::profile::Job;
 use sixbench_engine::dns::{DnsError, DnsTester};
 use sixbench_engine::tcp::{TcpEnds, TcpError, TcpTester};
@@ -72,7 +72,7 @@ impl Tester {
     /// Opens the ports, or settles hosts at both ends; tells how in a sentence.
     pub(super) fn place(
         site: &Site<'_>,
-        wanted: &Wanted<'_>,
+        wanted: &SessionRequest<'_>,
         links: &TesterLinks,
         job: Job,
         threads: Layout,
@@ -168,7 +168,7 @@ impl Tester {
 /// Settles hosts at both ends of the device, with the addresses of its recipe and `others` beside them.
 pub(super) fn settle(
     site: &Site<'_>,
-    wanted: &Wanted<'_>,
+    wanted: &SessionRequest<'_>,
     links: &TesterLinks,
     others: (&[IpAddr], &[IpAddr]),
 ) -> Result<Hosts, RunError> {
@@ -201,9 +201,9 @@ fn within(ends: TcpEnds, hosts: &Hosts) -> TcpEnds {
     TcpEnds { client_namespace: Some(client), server_namespace: Some(server), ..ends }
 }
 
-type Ports = (Box<dyn sixbench_io::Port>, Box<dyn sixbench_io::Port>);
+type PortPair = (Box<dyn sixbench_io::Port>, Box<dyn sixbench_io::Port>);
 
-fn open_ports(site: &Site<'_>, links: &TesterLinks) -> Result<(Ports, String), RunError> {
+fn open_ports(site: &Site<'_>, links: &TesterLinks) -> Result<(PortPair, String), RunError> {
     let open = |(namespace, interface)| ports::open(Some(namespace), interface, site.links.io);
     let [left, right] = links.ends();
     let (left, right) = (open(left)?, open(right)?);

@@ -1,11 +1,11 @@
 //! Contradictions within a configuration, and what is needed but missing. Addresses: see `endpoints`.
 
-use super::Findings;
+use super::ImportFindings;
 use super::options::Options;
 use super::setting::Setting;
-use super::siitperf::{Config, Direction, Ports, Side};
+use super::siitperf::{Config, PortSettings, SenderSettings, SideSettings};
 
-pub(super) fn check(config: &Config, options: &Options, findings: &mut Findings) {
+pub(super) fn check(config: &Config, options: &Options, findings: &mut ImportFindings) {
     directions(config, findings);
     for direction in config.directions() {
         for ports in [&direction.source, &direction.destination] {
@@ -24,7 +24,7 @@ pub(super) fn check(config: &Config, options: &Options, findings: &mut Findings)
     }
 }
 
-fn directions(config: &Config, findings: &mut Findings) {
+fn directions(config: &Config, findings: &mut ImportFindings) {
     let (forward, reverse) = (&config.forward.active, &config.reverse.active);
     // Phase 1 alone is a stateful test: of the connection establishment rate.
     if forward.value == 0 && reverse.value == 0 && config.roles().is_none() {
@@ -35,7 +35,7 @@ fn directions(config: &Config, findings: &mut Findings) {
 
 /// Reports a range of ports that is upside down: a mistake if the range is used, else a note, as the samples of stateful tests
 /// have such ranges.
-fn port_range(config: &Config, direction: &Direction, ports: &Ports, findings: &mut Findings) {
+fn port_range(config: &Config, direction: &SenderSettings, ports: &PortSettings, findings: &mut ImportFindings) {
     if ports.min.value <= ports.max.value {
         return;
     }
@@ -53,7 +53,7 @@ fn later<'a, T>(first: &'a Setting<T>, second: &'a Setting<T>) -> &'a Setting<T>
     if second.line > first.line { second } else { first }
 }
 
-fn address_range(config: &Config, side: &Side, findings: &mut Findings) {
+fn address_range(config: &Config, side: &SideSettings, findings: &mut ImportFindings) {
     let part = &side.part;
     for (value, name) in [(&part.min, "min"), (&part.max, "max")] {
         needed(config, value, &format!("IP-{}-{name}", side.letter), side, findings);
@@ -67,13 +67,13 @@ fn address_range(config: &Config, side: &Side, findings: &mut Findings) {
 }
 
 /// Reports a missing value that varying addresses need: siitperf has no default for it.
-fn needed<T>(config: &Config, value: &Option<Setting<T>>, key: &str, side: &Side, findings: &mut Findings) {
+fn needed<T>(config: &Config, value: &Option<Setting<T>>, key: &str, side: &SideSettings, findings: &mut ImportFindings) {
     if value.is_none() && !config.is_misread(key) {
         findings.mistake(side.part.vary.mistake(format!("{} needs {key}", side.part.vary)));
     }
 }
 
-fn offset(config: &Config, options: &Options, side: &Side, version: u32, findings: &mut Findings) {
+fn offset(config: &Config, options: &Options, side: &SideSettings, version: u32, findings: &mut ImportFindings) {
     let (value, place) = match version {
         4 => (&side.part.ipv4_offset, "2, the last 16 bits"),
         _ => (&side.part.ipv6_offset, "an even number"),
@@ -90,7 +90,7 @@ fn offset(config: &Config, options: &Options, side: &Side, version: u32, finding
     }
 }
 
-fn networks(config: &Config, varying: &Side, findings: &mut Findings) {
+fn networks(config: &Config, varying: &SideSettings, findings: &mut ImportFindings) {
     for side in config.sides() {
         if side.networks.value > 1 {
             let title = format!("{} and {} contradict each other", side.networks, varying.part.vary);

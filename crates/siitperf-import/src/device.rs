@@ -1,28 +1,28 @@
 //! What the tester must know of the device: addresses on both links, routes, the frames, the translation.
 
-use super::Findings;
+use super::ImportFindings;
 use super::endpoints::{Endpoint, Endpoints, conventional, first_network, in_network};
 use super::options::Options;
 use super::setting::Setting;
-use super::siitperf::{Config, Side, specified};
+use super::siitperf::{Config, SideSettings, specified};
 use sixbench_plan::Diagnostic;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// A device that the user has set up.
-pub(super) struct Device {
+pub(super) struct ImportedDevice {
     /// The technology as recipes name it.
     pub(super) technology: &'static str,
-    pub(super) left: Link,
-    pub(super) right: Link,
+    pub(super) left: ImportedLink,
+    pub(super) right: ImportedLink,
     pub(super) foreground: Endpoints,
     /// Source and destination of native IPv6 traffic.
     pub(super) background: Option<(IpAddr, IpAddr)>,
-    pub(super) translation: Translation,
-    pub(super) state: Option<State>,
+    pub(super) translation: ImportedTranslation,
+    pub(super) state: Option<ImportedState>,
 }
 
 /// The translation of addresses that are not the Initiator's of a stateful test.
-pub(super) enum Translation {
+pub(super) enum ImportedTranslation {
     /// Addresses stay as they are.
     None,
     /// Pairs of IPv4 and IPv6 prefixes (RFC 7757).
@@ -32,7 +32,7 @@ pub(super) enum Translation {
 }
 
 /// The settings that make the device stateful.
-pub(super) struct State {
+pub(super) struct ImportedState {
     /// The side of the Initiator: `left` or `right`.
     pub(super) initiator: &'static str,
     /// The address that the Initiator's addresses are translated to.
@@ -40,7 +40,7 @@ pub(super) struct State {
 }
 
 /// One link between tester and device.
-pub(super) struct Link {
+pub(super) struct ImportedLink {
     /// The device's addresses with prefix length.
     pub(super) dut: Vec<String>,
     /// The tester's.
@@ -49,9 +49,9 @@ pub(super) struct Link {
     pub(super) routes: Vec<String>,
 }
 
-impl Device {
+impl ImportedDevice {
     /// Returns `None` if something is missing or contradictory, which was reported.
-    pub(super) fn of(config: &Config, options: &Options, findings: &mut Findings) -> Option<Self> {
+    pub(super) fn of(config: &Config, options: &Options, findings: &mut ImportFindings) -> Option<Self> {
         let foreground = Endpoints::of(config, findings);
         let background = config.has_background(options).then(|| background(config, options, findings));
         let (foreground, background) = (foreground?, background.map_or(Some(None), |found| found.map(Some))?);
@@ -64,12 +64,16 @@ impl Device {
         let rights = of_both(foreground.right.real, background.map(|ends| ends.1));
         Some(Self {
             technology: technology(config),
-            left: Link::of(&config.left, &lefts, &rights).map_err(|near| findings.mistake(too_near(config, near))).ok()?,
-            right: Link::of(&config.right, &rights, &lefts).map_err(|near| findings.mistake(too_near(config, near))).ok()?,
+            left: ImportedLink::of(&config.left, &lefts, &rights)
+                .map_err(|near| findings.mistake(too_near(config, near)))
+                .ok()?,
+            right: ImportedLink::of(&config.right, &rights, &lefts)
+                .map_err(|near| findings.mistake(too_near(config, near)))
+                .ok()?,
             foreground,
             background,
-            translation: Translation::of(config, foreground),
-            state: State::of(config, foreground),
+            translation: ImportedTranslation::of(config, foreground),
+            state: ImportedState::of(config, foreground),
         })
     }
 }
@@ -77,9 +81,9 @@ impl Device {
 /// Two addresses that are too near each other to be in two networks.
 struct TooNear(IpAddr, IpAddr);
 
-impl Link {
+impl ImportedLink {
     /// Returns the link with the tester's addresses `tester`; those on the other link are `others`.
-    fn of(side: &Side, tester: &[IpAddr], others: &[IpAddr]) -> Result<Self, TooNear> {
+    fn of(side: &SideSettings, tester: &[IpAddr], others: &[IpAddr]) -> Result<Self, TooNear> {
         let mut link = Self { dut: Vec::new(), tester: tester.to_vec(), routes: Vec::new() };
         for own in tester {
             let other = others.iter().find(|other| other.is_ipv4() == own.is_ipv4());
@@ -91,7 +95,7 @@ impl Link {
     }
 }
 
-impl State {
+impl ImportedState {
     fn of(config: &Config, ends: Endpoints) -> Option<Self> {
         let (initiator, ..) = config.roles()?;
         let pool = if initiator.letter == 'L' { ends.left.alias } else { ends.right.alias };
@@ -99,7 +103,7 @@ impl State {
     }
 }
 
-impl Translation {
+impl ImportedTranslation {
     /// Returns the recipe's key for the translation.
     pub(super) fn key(&self) -> Option<&'static str> {
         match self {
@@ -115,7 +119,7 @@ impl Translation {
             return Self::None;
         }
         let translated = both.into_iter().filter(|(side, _)| !config.is_initiator(side));
-        let prefix = |(_, end): (&Side, Endpoint)| embedding(end);
+        let prefix = |(_, end): (&SideSettings, Endpoint)| embedding(end);
         match translated.clone().find_map(prefix).filter(|_| config.roles().is_some()) {
             Some(prefix) => Self::Prefix(prefix),
             None => Self::Explicit(translated.flat_map(|(side, end)| mappings(config, side, end, ends)).collect()),
@@ -141,7 +145,7 @@ fn technology(config: &Config) -> &'static str {
     }
 }
 
-fn background(config: &Config, options: &Options, findings: &mut Findings) -> Option<(IpAddr, IpAddr)> {
+fn background(config: &Config, options: &Options, findings: &mut ImportFindings) -> Option<(IpAddr, IpAddr)> {
     let share = options.share();
     let [left, right] = config.sides().map(|side| {
         let key = format!("IPv6-{}-Real", side.letter);
@@ -181,7 +185,7 @@ pub(super) fn prefix_length(own: IpAddr, other: Option<&IpAddr>) -> Option<u8> {
 }
 
 /// Returns the prefix of all the addresses on this side that differ from `own` by network or by their variable part.
-fn route(side: &Side, own: IpAddr) -> Option<String> {
+fn route(side: &SideSettings, own: IpAddr) -> Option<String> {
     let part = &side.part;
     if side.networks.value > 1 {
         let bits = (side.networks.value - 1).checked_ilog2().map_or(0, |bits| bits as u8 + 1);
@@ -232,7 +236,7 @@ fn prefix(address: IpAddr, length: u8) -> String {
 
 /// Returns the explicit address mappings (RFC 7757) the device must have: one host for each network, or all values of the
 /// variable part.
-fn mappings(config: &Config, side: &Side, end: Endpoint, ends: Endpoints) -> Vec<(String, String)> {
+fn mappings(config: &Config, side: &SideSettings, end: Endpoint, ends: Endpoints) -> Vec<(String, String)> {
     let (ipv4, ipv6) = both_versions(end);
     if has_one_mapping(config, side, ends) {
         return vec![(prefix(ipv4, 16), prefix(ipv6, 112))];
@@ -249,24 +253,24 @@ fn both_versions(end: Endpoint) -> (IpAddr, IpAddr) {
 
 /// Returns whether the recipe covers all the addresses that vary on this side, as far as it has to say what the device makes of
 /// them.
-pub(super) fn translates_all(config: &Config, side: &Side, device: &Device) -> bool {
+pub(super) fn translates_all(config: &Config, side: &SideSettings, device: &ImportedDevice) -> bool {
     match device.translation {
         _ if config.is_initiator(side) => true,
-        Translation::None => true,
-        Translation::Prefix(_) => varies_at_the_end(side),
-        Translation::Explicit(_) => has_one_mapping(config, side, device.foreground),
+        ImportedTranslation::None => true,
+        ImportedTranslation::Prefix(_) => varies_at_the_end(side),
+        ImportedTranslation::Explicit(_) => has_one_mapping(config, side, device.foreground),
     }
 }
 
 /// Returns whether it is the last 16 bits that vary, in both versions.
-fn varies_at_the_end(side: &Side) -> bool {
+fn varies_at_the_end(side: &SideSettings) -> bool {
     let is_last = |offset: &Option<Setting<u32>>, last: u32| offset.as_ref().is_some_and(|offset| offset.value == last);
     is_last(&side.part.ipv4_offset, 2) && is_last(&side.part.ipv6_offset, 14)
 }
 
 /// Returns whether one mapping holds for all the addresses that vary on this side, and for none of the other side: their last
 /// 16 bits vary, and are the same in both versions.
-fn has_one_mapping(config: &Config, side: &Side, ends: Endpoints) -> bool {
+fn has_one_mapping(config: &Config, side: &SideSettings, ends: Endpoints) -> bool {
     let (end, other) = if side.letter == 'L' { (ends.left, ends.right) } else { (ends.right, ends.left) };
     let ((ipv4, ipv6), (other4, other6)) = (both_versions(end), both_versions(other));
     let is_apart = prefix(ipv4, 16) != prefix(other4, 16) && prefix(ipv6, 112) != prefix(other6, 112);

@@ -4,10 +4,10 @@
 //! else the other side's `Virt` address: what stands for that side's `Real` one in the sender's version. Behind a stateful device the
 //! Initiator has an address of the device's.
 
-use super::Findings;
+use super::ImportFindings;
 use super::device::prefix_length;
 use super::setting::Setting;
-use super::siitperf::{Config, Side, specified};
+use super::siitperf::{Config, SideSettings, specified};
 use sixbench_plan::Diagnostic;
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -29,18 +29,18 @@ pub(super) struct Endpoints {
 
 impl Endpoints {
     /// Returns `None` if addresses are missing, or if it is not known which are needed; that was reported.
-    pub(super) fn of(config: &Config, findings: &mut Findings) -> Option<Self> {
+    pub(super) fn of(config: &Config, findings: &mut ImportFindings) -> Option<Self> {
         if config.sides().iter().any(|side| config.is_misread(&side.version.key)) {
             return None;
         }
         let [left, right] = config.sides().map(|side| real(config, side, findings));
-        let mut other = |side: &Side, real| match gateway(config, side) {
+        let mut other = |side: &SideSettings, real| match gateway(config, side) {
             Some(gateway) => Some(gateway),
             None if config.translates() => alias(config, side, findings),
             None => real,
         };
         let aliases = [other(&config.left, left), other(&config.right, right)];
-        let mut end = |side: &Side, real: Option<IpAddr>, alias: Option<IpAddr>| {
+        let mut end = |side: &SideSettings, real: Option<IpAddr>, alias: Option<IpAddr>| {
             let (real, alias) = (real?, alias?);
             tell_first_network(side, real, findings);
             if alias != real {
@@ -54,7 +54,7 @@ impl Endpoints {
     }
 
     /// Returns whether each address stands for one end only, and reports a mistake if not.
-    fn differ(&self, config: &Config, findings: &mut Findings) -> bool {
+    fn differ(&self, config: &Config, findings: &mut ImportFindings) -> bool {
         let (left, right) = (self.left, self.right);
         let same =
             [(left.real, right.real), (left.real, right.alias), (left.alias, right.real)].into_iter().find(|(l, r)| l == r);
@@ -70,7 +70,7 @@ impl Endpoints {
     }
 }
 
-fn real(config: &Config, side: &Side, findings: &mut Findings) -> Option<IpAddr> {
+fn real(config: &Config, side: &SideSettings, findings: &mut ImportFindings) -> Option<IpAddr> {
     let version = side.version.value;
     let key = format!("IPv{version}-{}-Real", side.letter);
     let setting = &side.addresses(version).real;
@@ -91,7 +91,7 @@ fn real(config: &Config, side: &Side, findings: &mut Findings) -> Option<IpAddr>
     None
 }
 
-fn alias(config: &Config, side: &Side, findings: &mut Findings) -> Option<IpAddr> {
+fn alias(config: &Config, side: &SideSettings, findings: &mut ImportFindings) -> Option<IpAddr> {
     let other = config.other(side);
     let key = format!("IPv{}-{}-Virt", other.version.value, side.letter);
     let setting = &side.addresses(other.version.value).virt;
@@ -124,7 +124,7 @@ fn missing(setting: &Option<Setting<IpAddr>>, version: &Setting<u32>, title: Str
 
 /// Returns the IPv4 address of a NAT64's Responder, which is embedded in its destination address (RFC 6052): siitperf's samples
 /// leave it out.
-fn embedded(config: &Config, side: &Side) -> Option<IpAddr> {
+fn embedded(config: &Config, side: &SideSettings) -> Option<IpAddr> {
     let (initiator, responder, _) = config.roles()?;
     if responder.letter != side.letter || side.version.value != 4 || initiator.version.value != 6 {
         return None;
@@ -138,7 +138,7 @@ fn embedded(config: &Config, side: &Side) -> Option<IpAddr> {
 /// Returns the address that the Initiator's source is translated to, which siitperf learns from the frames that arrive: by
 /// convention the device's address on the Responder's side. `None` for any other end, or if the tester's address there is not
 /// known.
-fn gateway(config: &Config, side: &Side) -> Option<IpAddr> {
+fn gateway(config: &Config, side: &SideSettings) -> Option<IpAddr> {
     if !config.is_initiator(side) {
         return None;
     }
@@ -187,11 +187,11 @@ pub(super) fn in_network(address: IpAddr, number: u8) -> IpAddr {
 
 /// Returns the address in the first network: siitperf counts networks from 0, whatever the file has there, and sixbench from
 /// the recipe's.
-pub(super) fn first_network(side: &Side, address: IpAddr) -> IpAddr {
+pub(super) fn first_network(side: &SideSettings, address: IpAddr) -> IpAddr {
     if side.networks.value > 1 { in_network(address, 0) } else { address }
 }
 
-fn tell_first_network(side: &Side, address: IpAddr, findings: &mut Findings) {
+fn tell_first_network(side: &SideSettings, address: IpAddr, findings: &mut ImportFindings) {
     let first = first_network(side, address);
     if first != address {
         let text = format!("{}: siitperf's networks begin with 0, so the recipe has {first} for {address}", side.networks.key);

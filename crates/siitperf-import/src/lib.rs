@@ -19,7 +19,7 @@ mod tests;
 
 pub use options::{Options, Phase1, foreground, phase_1};
 
-use device::Device;
+use device::ImportedDevice;
 use setting::Reader;
 use siitperf::Config;
 use sixbench_plan::Diagnostic;
@@ -46,12 +46,12 @@ pub struct Note {
 
 /// The mistakes and notes found so far.
 #[derive(Default)]
-struct Findings {
+struct ImportFindings {
     mistakes: Vec<Diagnostic>,
     notes: Vec<Note>,
 }
 
-impl Findings {
+impl ImportFindings {
     fn mistake(&mut self, mistake: Diagnostic) {
         self.mistakes.push(mistake);
     }
@@ -66,12 +66,12 @@ impl Findings {
 /// # Errors
 /// All mistakes of the file, each with its place.
 pub fn import(path: &str, source: &str, options: &Options) -> Result<Imported, Vec<Diagnostic>> {
-    let mut findings = Findings::default();
+    let mut findings = ImportFindings::default();
     let entries = syntax::read(source, &siitperf::keys(), &mut findings);
     let config = Config::read(&mut Reader::new(&entries, source.trim_end().len(), &mut findings));
     checks::check(&config, options, &mut findings);
     stateful::check(&config, options, &mut findings);
-    let device = Device::of(&config, options, &mut findings);
+    let device = ImportedDevice::of(&config, options, &mut findings);
     let Some(device) = device.filter(|_| findings.mistakes.is_empty()) else {
         return Err(findings.mistakes);
     };

@@ -1,13 +1,13 @@
 //! What becomes of the keys that are not taken over as they stand.
 
-use super::Findings;
-use super::device::{Device, translates_all};
+use super::ImportFindings;
+use super::device::{ImportedDevice, translates_all};
 use super::options::Options;
 use super::phases;
 use super::setting::Setting;
 use super::siitperf::{Config, specified};
 
-pub(super) fn tell(config: &Config, options: &Options, device: &Device, findings: &mut Findings) {
+pub(super) fn tell(config: &Config, options: &Options, device: &ImportedDevice, findings: &mut ImportFindings) {
     missing_in_siitperf(config, device, findings);
     for mac in &config.macs {
         let text = if mac.key.ends_with("Tester") {
@@ -37,7 +37,7 @@ fn line<T>(setting: &Setting<T>) -> usize {
 }
 
 /// Notes what a plan and a recipe need and siitperf has elsewhere or not at all.
-fn missing_in_siitperf(config: &Config, device: &Device, findings: &mut Findings) {
+fn missing_in_siitperf(config: &Config, device: &ImportedDevice, findings: &mut ImportFindings) {
     for side in config.sides().iter().filter(|side| side.version.line.is_none()) {
         findings.note(0, format!("{} is not given: {}, siitperf's default", side.version.key, side.version.value));
     }
@@ -63,7 +63,7 @@ fn missing_in_siitperf(config: &Config, device: &Device, findings: &mut Findings
     }
 }
 
-fn cores(config: &Config, findings: &mut Findings) {
+fn cores(config: &Config, findings: &mut ImportFindings) {
     let mut taken: Vec<&Setting<u32>> = Vec::new();
     for direction in config.directions() {
         for core in &direction.cores {
@@ -81,7 +81,7 @@ fn cores(config: &Config, findings: &mut Findings) {
     }
 }
 
-fn unused_addresses(config: &Config, options: &Options, findings: &mut Findings) {
+fn unused_addresses(config: &Config, options: &Options, findings: &mut ImportFindings) {
     for side in config.sides() {
         for version in [4, 6] {
             let addresses = side.addresses(version);
@@ -102,7 +102,7 @@ fn unused_addresses(config: &Config, options: &Options, findings: &mut Findings)
     }
 }
 
-fn variable_addresses(config: &Config, device: &Device, findings: &mut Findings) {
+fn variable_addresses(config: &Config, device: &ImportedDevice, findings: &mut ImportFindings) {
     for side in config.sides().into_iter().filter(|side| side.part.vary.value != 0) {
         let vary = &side.part.vary;
         let text =
@@ -118,7 +118,7 @@ fn variable_addresses(config: &Config, device: &Device, findings: &mut Findings)
     }
 }
 
-fn background(config: &Config, options: &Options, findings: &mut Findings) {
+fn background(config: &Config, options: &Options, findings: &mut ImportFindings) {
     let share = options.share();
     let text = format!("{} foreground frames of {}", share.foreground, share.of);
     if options.has_background() && !config.has_background(options) {

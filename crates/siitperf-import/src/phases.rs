@@ -1,7 +1,7 @@
 //! The two phases of stateful tests (RFC 9693): siitperf's N, M, R, T and D and its orders, as a plan has them.
 
-use super::Findings;
-use super::device::Device;
+use super::ImportFindings;
+use super::device::ImportedDevice;
 use super::options::{Options, Phase1};
 use super::recipe::FLUSH;
 use super::setting::Setting;
@@ -70,7 +70,7 @@ fn enumeration(config: &Config) -> &'static str {
 }
 
 /// Notes the keys of stateful tests that plan and recipe do not take over as they stand.
-pub(super) fn tell(config: &Config, options: &Options, device: &Device, findings: &mut Findings) {
+pub(super) fn tell(config: &Config, options: &Options, device: &ImportedDevice, findings: &mut ImportFindings) {
     let (Some(phases), Some(state)) = (Phases::of(config, options), &device.state) else {
         not_used(config, options, findings);
         return;
@@ -137,7 +137,7 @@ fn parameters(phases: &Phases, options: &Options) -> String {
     }
 }
 
-fn not_used(config: &Config, options: &Options, findings: &mut Findings) {
+fn not_used(config: &Config, options: &Options, findings: &mut ImportFindings) {
     let tuples = &config.responder_tuples;
     if tuples.value != 0 {
         findings.note(tuples.line.unwrap_or(0), format!("{} {}: not used: {}", tuples.key, tuples.value, config.stateful));

@@ -4,7 +4,7 @@ use super::Note;
 use super::options::Options;
 use super::phases::Phases;
 use super::setting::Setting;
-use super::siitperf::{AddressPart, Config, Direction, Ports, Side, order};
+use super::siitperf::{AddressPartSettings, Config, PortSettings, SenderSettings, SideSettings, order};
 use sixbench_plan::units::show_ns;
 
 /// siitperf's fixed ports: those of the test frame of RFC 2544 appendix C.2.6.4, whatever the ranges are.
@@ -126,9 +126,9 @@ fn percent(options: &Options) -> String {
 
 /// Returns the plan's line for the ports of a direction. If phase 1 enumerates the ports, it does so whether or not they vary
 /// in phase 2.
-fn ports(key: &str, direction: &Direction, enumerate: u32) -> String {
-    let vary = |ports: &Ports| if enumerate == 0 { ports.vary.value } else { enumerate };
-    let range = |ports: &Ports, fixed: u32| match vary(ports) {
+fn ports(key: &str, direction: &SenderSettings, enumerate: u32) -> String {
+    let vary = |ports: &PortSettings| if enumerate == 0 { ports.vary.value } else { enumerate };
+    let range = |ports: &PortSettings, fixed: u32| match vary(ports) {
         0 => format!("{fixed}-{fixed}"),
         _ => format!("{}-{}", ports.min.value, ports.max.value),
     };
@@ -140,8 +140,8 @@ fn ports(key: &str, direction: &Direction, enumerate: u32) -> String {
     )
 }
 
-fn addresses(side: &Side) -> String {
-    let AddressPart { vary, min, max, ipv4_offset, ipv6_offset } = &side.part;
+fn addresses(side: &SideSettings) -> String {
+    let AddressPartSettings { vary, min, max, ipv4_offset, ipv6_offset } = &side.part;
     let (Some(min), Some(max)) = (min, max) else { return String::new() };
     if vary.value == 0 {
         return String::new();

@@ -1,6 +1,6 @@
 //! The text of the recipe.
 
-use super::device::{Device, Link, State, Translation};
+use super::device::{ImportedDevice, ImportedLink, ImportedState, ImportedTranslation};
 use super::plan::{comment, quoted};
 use std::net::IpAddr;
 
@@ -8,7 +8,7 @@ use std::net::IpAddr;
 pub(super) const FLUSH: &str = "ssh -o BatchMode=yes DUT conntrack -F";
 
 /// Returns the recipe of a device that the user has set up.
-pub(super) fn text(path: &str, device: &Device) -> String {
+pub(super) fn text(path: &str, device: &ImportedDevice) -> String {
     let mut text = comment(&format!("What the device that {path} was written for understands, imported by sixbench."));
     text += "name = \"siitperf\"\n";
     text += "title = \"Device of an imported siitperf configuration\"\n";
@@ -27,7 +27,7 @@ pub(super) fn text(path: &str, device: &Device) -> String {
     text
 }
 
-fn link(name: &str, link: &Link) -> String {
+fn link(name: &str, link: &ImportedLink) -> String {
     let list = |items: Vec<String>| items.join(", ");
     let dut = list(link.dut.iter().map(|address| quoted(address)).collect());
     let tester = list(link.tester.iter().map(|address| quoted(&address.to_string())).collect());
@@ -43,7 +43,7 @@ fn ends(side: &str, source: IpAddr, destination: IpAddr) -> String {
     format!("{side} = {{ source = \"{source}\", destination = \"{destination}\" }}\n")
 }
 
-fn foreground(device: &Device) -> String {
+fn foreground(device: &ImportedDevice) -> String {
     let (left, right) = (device.foreground.left, device.foreground.right);
     let mut text = "# One datagram from left to right, as it looks on either link.\n[foreground]\n".to_owned();
     text += &ends("left", left.real, right.alias);
@@ -52,26 +52,26 @@ fn foreground(device: &Device) -> String {
     text + "hops = 1\n\n"
 }
 
-fn background(device: &Device) -> String {
+fn background(device: &ImportedDevice) -> String {
     device.background.map_or(String::new(), |(source, destination)| {
         let (left, right) = (ends("left", source, destination), ends("right", source, destination));
         format!("[background]\n{left}{right}\n")
     })
 }
 
-fn translation(translation: &Translation) -> String {
+fn translation(translation: &ImportedTranslation) -> String {
     let pair = |(ipv4, ipv6): &(String, String)| format!("    [\"{ipv4}\", \"{ipv6}\"],\n");
     match translation {
-        Translation::None => String::new(),
-        Translation::Prefix(prefix) => format!("[translation]\nprefix = \"{prefix}\"\n\n"),
-        Translation::Explicit(pairs) => {
+        ImportedTranslation::None => String::new(),
+        ImportedTranslation::Prefix(prefix) => format!("[translation]\nprefix = \"{prefix}\"\n\n"),
+        ImportedTranslation::Explicit(pairs) => {
             format!("[translation]\neam = [\n{}]\n\n", pairs.iter().map(pair).collect::<String>())
         }
     }
 }
 
-fn state(state: &State) -> String {
-    let State { initiator, pool } = state;
+fn state(state: &ImportedState) -> String {
+    let ImportedState { initiator, pool } = state;
     format!(
         "\
 # What sources become is guessed: siitperf takes whatever comes. Correct the addresses, and the ports if the device has fewer.

@@ -1,7 +1,7 @@
 //! The value of a key with the place it stands at, so that whatever is wrong with it can be shown there.
 
-use super::Findings;
-use super::syntax::Entry;
+use super::ImportFindings;
+use super::syntax::ConfigEntry;
 use sixbench_plan::Diagnostic;
 use std::fmt;
 use std::net::IpAddr;
@@ -40,17 +40,17 @@ impl<T> Setting<T> {
 
 /// Reads values by their keys.
 pub(super) struct Reader<'a, 'f> {
-    entries: &'a [Entry<'a>],
+    entries: &'a [ConfigEntry<'a>],
     /// The place where a missing key could be added.
     end: usize,
-    findings: &'f mut Findings,
+    findings: &'f mut ImportFindings,
     /// Every key that was asked for.
     asked: Vec<String>,
     misread: Vec<String>,
 }
 
 impl<'a, 'f> Reader<'a, 'f> {
-    pub(super) fn new(entries: &'a [Entry<'a>], end: usize, findings: &'f mut Findings) -> Self {
+    pub(super) fn new(entries: &'a [ConfigEntry<'a>], end: usize, findings: &'f mut ImportFindings) -> Self {
         Self { entries, end, findings, asked: Vec::new(), misread: Vec::new() }
     }
 

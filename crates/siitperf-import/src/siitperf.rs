@@ -1,18 +1,18 @@
 //! A siitperf configuration, typed. Defaults and limits are siitperf's own.
 
-use super::Findings;
+use super::ImportFindings;
 use super::options::Options;
 use super::setting::{Reader, Setting, address_part, mac};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// All settings of the file.
 pub(super) struct Config {
-    pub(super) left: Side,
-    pub(super) right: Side,
+    pub(super) left: SideSettings,
+    pub(super) right: SideSettings,
     /// The sender from left to right.
-    pub(super) forward: Direction,
+    pub(super) forward: SenderSettings,
     /// The sender from right to left.
-    pub(super) reverse: Direction,
+    pub(super) reverse: SenderSettings,
     /// 0 stateless, 1 Initiator on the left, 2 on the right.
     pub(super) stateful: Setting<u32>,
     pub(super) enumerate_ports: Setting<u32>,
@@ -26,20 +26,20 @@ pub(super) struct Config {
 }
 
 /// One side of the tester.
-pub(super) struct Side {
+pub(super) struct SideSettings {
     /// `L` or `R`, as in the keys.
     pub(super) letter: char,
     /// The IP version of the foreground frames that this side sends, 4 or 6.
     pub(super) version: Setting<u32>,
-    ipv4: Addresses,
-    ipv6: Addresses,
+    ipv4: SideAddresses,
+    ipv6: SideAddresses,
     /// The number of networks that are destinations on this side.
     pub(super) networks: Setting<u32>,
-    pub(super) part: AddressPart,
+    pub(super) part: AddressPartSettings,
 }
 
 /// The addresses of one side and one version.
-pub(super) struct Addresses {
+pub(super) struct SideAddresses {
     /// The tester's own.
     pub(super) real: Option<Setting<IpAddr>>,
     /// The address that stands for the tester's address of the other version.
@@ -47,7 +47,7 @@ pub(super) struct Addresses {
 }
 
 /// The variable 16 bits of the addresses on one side.
-pub(super) struct AddressPart {
+pub(super) struct AddressPartSettings {
     /// 0 fixed, 1 increasing, 2 decreasing, 3 pseudorandom.
     pub(super) vary: Setting<u32>,
     pub(super) min: Option<Setting<u32>>,
@@ -57,16 +57,16 @@ pub(super) struct AddressPart {
 }
 
 /// The settings of one sender: its ports and its cores.
-pub(super) struct Direction {
+pub(super) struct SenderSettings {
     /// 1 if frames go in this direction, else 0.
     pub(super) active: Setting<u32>,
-    pub(super) source: Ports,
-    pub(super) destination: Ports,
+    pub(super) source: PortSettings,
+    pub(super) destination: PortSettings,
     pub(super) cores: Vec<Setting<u32>>,
 }
 
 /// UDP ports.
-pub(super) struct Ports {
+pub(super) struct PortSettings {
     /// 0 fixed, 1 increasing, 2 decreasing, 3 pseudorandom.
     pub(super) vary: Setting<u32>,
     pub(super) min: Setting<u32>,
@@ -75,7 +75,7 @@ pub(super) struct Ports {
 
 /// Returns every key siitperf knows, which are those that a reader asks for.
 pub(super) fn keys() -> Vec<String> {
-    let mut findings = Findings::default();
+    let mut findings = ImportFindings::default();
     let mut reader = Reader::new(&[], 0, &mut findings);
     Config::read(&mut reader);
     reader.asked()
@@ -85,10 +85,10 @@ impl Config {
     pub(super) fn read(reader: &mut Reader<'_, '_>) -> Self {
         let macs = ["MAC-L-Tester", "MAC-R-Tester", "MAC-L-DUT", "MAC-R-DUT"];
         let mut config = Self {
-            left: Side::read(reader, 'L', 6),
-            right: Side::read(reader, 'R', 4),
-            forward: Direction::read(reader, "Forward", "Fwd", ["CPU-L-Send", "CPU-R-Recv"]),
-            reverse: Direction::read(reader, "Reverse", "Rev", ["CPU-R-Send", "CPU-L-Recv"]),
+            left: SideSettings::read(reader, 'L', 6),
+            right: SideSettings::read(reader, 'R', 4),
+            forward: SenderSettings::read(reader, "Forward", "Fwd", ["CPU-L-Send", "CPU-R-Recv"]),
+            reverse: SenderSettings::read(reader, "Reverse", "Rev", ["CPU-R-Send", "CPU-L-Recv"]),
             stateful: reader.number("Stateful".to_owned(), 0..=2, 0),
             enumerate_ports: reader.number("Enumerate-ports".to_owned(), 0..=3, 0),
             enumerate_ips: reader.number("Enumerate-ips".to_owned(), 0..=3, 0),
@@ -102,20 +102,20 @@ impl Config {
         config
     }
 
-    pub(super) fn sides(&self) -> [&Side; 2] {
+    pub(super) fn sides(&self) -> [&SideSettings; 2] {
         [&self.left, &self.right]
     }
 
-    pub(super) fn other(&self, side: &Side) -> &Side {
+    pub(super) fn other(&self, side: &SideSettings) -> &SideSettings {
         if side.letter == 'L' { &self.right } else { &self.left }
     }
 
-    pub(super) fn directions(&self) -> [&Direction; 2] {
+    pub(super) fn directions(&self) -> [&SenderSettings; 2] {
         [&self.forward, &self.reverse]
     }
 
     /// Returns whether frames go in this direction. In a test of phase 1 alone no direction is active, and the plan has both.
-    pub(super) fn is_used(&self, direction: &Direction) -> bool {
+    pub(super) fn is_used(&self, direction: &SenderSettings) -> bool {
         direction.active.value == 1 || self.directions().iter().all(|direction| direction.active.value == 0)
     }
 
@@ -132,7 +132,7 @@ impl Config {
 
     /// Returns the roles in a stateful test: the side that opens connections, the side that answers, and the direction in which
     /// connections are opened. `None` for a stateless test.
-    pub(super) fn roles(&self) -> Option<(&Side, &Side, &Direction)> {
+    pub(super) fn roles(&self) -> Option<(&SideSettings, &SideSettings, &SenderSettings)> {
         match self.stateful.value {
             1 => Some((&self.left, &self.right, &self.forward)),
             2 => Some((&self.right, &self.left, &self.reverse)),
@@ -141,7 +141,7 @@ impl Config {
     }
 
     /// Returns whether this side opens the connections of a stateful test.
-    pub(super) fn is_initiator(&self, side: &Side) -> bool {
+    pub(super) fn is_initiator(&self, side: &SideSettings) -> bool {
         self.roles().is_some_and(|(initiator, ..)| initiator.letter == side.letter)
     }
 
@@ -151,7 +151,7 @@ impl Config {
     }
 
     /// Returns whether the ports of this direction are chosen by the sender: those of a Responder come out of its state table.
-    pub(super) fn has_own_ports(&self, direction: &Direction) -> bool {
+    pub(super) fn has_own_ports(&self, direction: &SenderSettings) -> bool {
         match self.roles() {
             Some((_, _, opens)) => opens.active.key == direction.active.key,
             None => self.is_used(direction),
@@ -164,17 +164,17 @@ impl Config {
     }
 }
 
-impl Side {
+impl SideSettings {
     fn read(reader: &mut Reader<'_, '_>, letter: char, version: u32) -> Self {
         Self {
             letter,
             version: reader
                 .optional(format!("IP-{letter}-Vers"), ip_version)
                 .unwrap_or_else(|| reader.default(format!("IP-{letter}-Vers"), version)),
-            ipv4: Addresses::read::<Ipv4Addr>(reader, 4, letter),
-            ipv6: Addresses::read::<Ipv6Addr>(reader, 6, letter),
+            ipv4: SideAddresses::read::<Ipv4Addr>(reader, 4, letter),
+            ipv6: SideAddresses::read::<Ipv6Addr>(reader, 6, letter),
             networks: reader.number(format!("Num-{letter}-Nets"), 1..=256, 1),
-            part: AddressPart {
+            part: AddressPartSettings {
                 vary: reader.number(format!("IP-{letter}-var"), 0..=3, 0),
                 min: reader.optional(format!("IP-{letter}-min"), address_part),
                 max: reader.optional(format!("IP-{letter}-max"), address_part),
@@ -185,7 +185,7 @@ impl Side {
     }
 
     /// Returns the addresses of this IP version, 4 or 6.
-    pub(super) fn addresses(&self, version: u32) -> &Addresses {
+    pub(super) fn addresses(&self, version: u32) -> &SideAddresses {
         if version == 4 { &self.ipv4 } else { &self.ipv6 }
     }
 
@@ -200,7 +200,7 @@ fn ip_version(text: &str) -> Result<u32, String> {
     version.ok_or_else(|| "must be 4 or 6".to_owned())
 }
 
-impl Addresses {
+impl SideAddresses {
     fn read<A: std::str::FromStr + Into<IpAddr>>(reader: &mut Reader<'_, '_>, version: u32, letter: char) -> Self {
         Self {
             real: reader.address::<A>(format!("IPv{version}-{letter}-Real")),
@@ -214,18 +214,18 @@ pub(super) fn specified(setting: &Option<Setting<IpAddr>>) -> Option<IpAddr> {
     setting.as_ref().map(|setting| setting.value).filter(|address| !address.is_unspecified())
 }
 
-impl Direction {
+impl SenderSettings {
     fn read(reader: &mut Reader<'_, '_>, name: &str, short: &str, cores: [&str; 2]) -> Self {
         Self {
             active: reader.number(name.to_owned(), 0..=1, 1),
-            source: Ports::read(reader, short, "sport", (1024, 65535)),
-            destination: Ports::read(reader, short, "dport", (1, 49151)),
+            source: PortSettings::read(reader, short, "sport", (1024, 65535)),
+            destination: PortSettings::read(reader, short, "dport", (1, 49151)),
             cores: cores.iter().filter_map(|key| reader.optional_number((*key).to_owned(), 0..=1023)).collect(),
         }
     }
 }
 
-impl Ports {
+impl PortSettings {
     fn read(reader: &mut Reader<'_, '_>, direction: &str, which: &str, (min, max): (u32, u32)) -> Self {
         let all = 0..=u32::from(u16::MAX);
         Self {

@@ -1,15 +1,15 @@
 //! What belongs to stateful tests (RFC 9693), checked like everything else.
 
-use super::Findings;
+use super::ImportFindings;
 use super::options::{Options, Phase1};
 use super::setting::Setting;
-use super::siitperf::{Config, Ports, Side};
+use super::siitperf::{Config, PortSettings, SideSettings};
 
 /// The most connections that a plan can ask for.
 const MOST_CONNECTIONS: u32 = 1_000_000_000;
 const DAY_MS: u32 = 86_400_000;
 
-pub(super) fn check(config: &Config, options: &Options, findings: &mut Findings) {
+pub(super) fn check(config: &Config, options: &Options, findings: &mut ImportFindings) {
     match config.roles() {
         None => stateless(config, findings),
         Some((_, responder, _)) => {
@@ -26,7 +26,7 @@ pub(super) fn check(config: &Config, options: &Options, findings: &mut Findings)
     }
 }
 
-fn stateless(config: &Config, findings: &mut Findings) {
+fn stateless(config: &Config, findings: &mut ImportFindings) {
     for enumerate in [&config.enumerate_ports, &config.enumerate_ips] {
         if enumerate.value != 0 {
             let mistake = enumerate.mistake(format!("{enumerate} needs Stateful 1 or 2, but there is {}", config.stateful));
@@ -35,7 +35,7 @@ fn stateless(config: &Config, findings: &mut Findings) {
     }
 }
 
-fn versions(config: &Config, responder: &Side, findings: &mut Findings) {
+fn versions(config: &Config, responder: &SideSettings, findings: &mut ImportFindings) {
     if responder.version.value == 6 {
         let title =
             format!("{} makes the {} side the Responder, which {}", config.stateful, responder.name(), "must send IPv4");
@@ -46,7 +46,7 @@ fn versions(config: &Config, responder: &Side, findings: &mut Findings) {
     }
 }
 
-fn networks(config: &Config, responder: &Side, findings: &mut Findings) {
+fn networks(config: &Config, responder: &SideSettings, findings: &mut ImportFindings) {
     if config.enumerate_ports.value != 0 && responder.networks.value > 1 {
         let title = format!("{} needs one destination network, but there is {}", config.enumerate_ports, responder.networks);
         findings.mistake(config.enumerate_ports.mistake(title));
@@ -54,7 +54,7 @@ fn networks(config: &Config, responder: &Side, findings: &mut Findings) {
 }
 
 /// Checks that in phase 1 every combination occurs once: all that varies must be enumerated, and in the same order.
-fn enumerations(config: &Config, findings: &mut Findings) {
+fn enumerations(config: &Config, findings: &mut ImportFindings) {
     let (ports, ips) = (&config.enumerate_ports, &config.enumerate_ips);
     let varying = config.sides().map(|side| &side.part.vary).into_iter().find(|vary| vary.value != 0);
     let varying_ports =
@@ -79,7 +79,7 @@ fn enumerations(config: &Config, findings: &mut Findings) {
 }
 
 /// Refuses values above sixbench's limits: more connections than its state table holds, or a delay of more than a day.
-fn limits(config: &Config, phase_1: Phase1, findings: &mut Findings) {
+fn limits(config: &Config, phase_1: Phase1, findings: &mut ImportFindings) {
     if phase_1.frames > MOST_CONNECTIONS {
         let title = format!("N = {} connections are more than sixbench keeps: {MOST_CONNECTIONS}", phase_1.frames);
         findings.mistake(config.stateful.mistake(title).help("lower N"));
@@ -90,7 +90,7 @@ fn limits(config: &Config, phase_1: Phase1, findings: &mut Findings) {
     }
 }
 
-fn times(config: &Config, phase_1: Phase1, findings: &mut Findings) {
+fn times(config: &Config, phase_1: Phase1, findings: &mut ImportFindings) {
     let needed = 1000 * u64::from(phase_1.frames) / u64::from(phase_1.rate) + u64::from(phase_1.timeout_ms);
     if needed > u64::from(phase_1.delay_ms) {
         let title = format!("phase 1 takes 1000 N / R + T = {needed} ms, longer than D = {} ms", phase_1.delay_ms);
@@ -104,7 +104,7 @@ pub(super) fn foreground_frames(options: &Options, phase_1: Phase1) -> u64 {
     frames - frames * u64::from(share.of - share.foreground) / u64::from(share.of)
 }
 
-fn state_table(config: &Config, options: &Options, phase_1: Phase1, findings: &mut Findings) {
+fn state_table(config: &Config, options: &Options, phase_1: Phase1, findings: &mut ImportFindings) {
     let frames = foreground_frames(options, phase_1);
     if frames < u64::from(phase_1.state_table) {
         let title = format!("{frames} foreground frames in phase 1 cannot fill a state table of M = {}", phase_1.state_table);
@@ -117,7 +117,7 @@ fn state_table(config: &Config, options: &Options, phase_1: Phase1, findings: &m
 }
 
 /// Checks that every frame of phase 1 has a combination of its own.
-fn enough(config: &Config, options: &Options, findings: &mut Findings) {
+fn enough(config: &Config, options: &Options, findings: &mut ImportFindings) {
     let available = combinations(config);
     let enumerate = [&config.enumerate_ips, &config.enumerate_ports, &config.stateful].into_iter().find(|key| key.value != 0);
     let enumerate = enumerate.unwrap_or(&config.stateful);
@@ -135,11 +135,11 @@ fn enough(config: &Config, options: &Options, findings: &mut Findings) {
 /// Returns the number of four-tuples that the Initiator has; 0 for a stateless test.
 pub(super) fn combinations(config: &Config) -> u128 {
     let Some((_, _, opens)) = config.roles() else { return 0 };
-    let ports = |ports: &Ports| match config.enumerate_ports.value.max(ports.vary.value) {
+    let ports = |ports: &PortSettings| match config.enumerate_ports.value.max(ports.vary.value) {
         0 => 1,
         _ => count(Some(&ports.min), Some(&ports.max)),
     };
-    let addresses = |side: &Side| match side.part.vary.value {
+    let addresses = |side: &SideSettings| match side.part.vary.value {
         0 => 1,
         _ => count(side.part.min.as_ref(), side.part.max.as_ref()),
     };

@@ -1,12 +1,12 @@
 //! The lines of a siitperf configuration: a key, a value, perhaps a comment after `#`.
 
-use super::Findings;
+use super::ImportFindings;
 use sixbench_plan::{Diagnostic, nearest};
 use std::ops::Range;
 
 /// One line with a key and a value.
 #[derive(Clone, Debug)]
-pub(super) struct Entry<'a> {
+pub(super) struct ConfigEntry<'a> {
     /// The key by its present name.
     pub(super) key: &'a str,
     /// The value, as it stands.
@@ -21,8 +21,8 @@ pub(super) struct Entry<'a> {
 const RENAMED: [(&str, &str); 1] = [("Responder-ports", "Responder-tuples")];
 
 /// Returns every key of `known` that has a value, once, in the order of the file.
-pub(super) fn read<'a>(source: &'a str, known: &[String], findings: &mut Findings) -> Vec<Entry<'a>> {
-    let mut entries: Vec<Entry<'_>> = Vec::new();
+pub(super) fn read<'a>(source: &'a str, known: &[String], findings: &mut ImportFindings) -> Vec<ConfigEntry<'a>> {
+    let mut entries: Vec<ConfigEntry<'_>> = Vec::new();
     let mut start = 0;
     for (index, line) in source.split_inclusive('\n').enumerate() {
         if let Some(words) = Words::of(line, start)
@@ -65,7 +65,7 @@ fn word(text: &str, start: usize) -> (usize, &str, &str) {
     (start + text.len() - trimmed.len(), &trimmed[..end], &trimmed[end..])
 }
 
-fn entry<'a>(words: Words<'a>, line: usize, known: &[String], findings: &mut Findings) -> Option<Entry<'a>> {
+fn entry<'a>(words: Words<'a>, line: usize, known: &[String], findings: &mut ImportFindings) -> Option<ConfigEntry<'a>> {
     let key_span = words.key_at..words.key_at + words.key.len();
     let key = RENAMED.iter().find(|(old, _)| *old == words.key).map_or(words.key, |(_, present)| present);
     if !known.iter().any(|k| k == key) {
@@ -81,7 +81,7 @@ fn entry<'a>(words: Words<'a>, line: usize, known: &[String], findings: &mut Fin
         findings.note(line, text);
     }
     let span = words.value_at..words.value_at + words.value.len();
-    Some(Entry { key, value: words.value, line, span })
+    Some(ConfigEntry { key, value: words.value, line, span })
 }
 
 fn unknown(key: &str, span: Range<usize>, known: &[String]) -> Diagnostic {
@@ -94,7 +94,7 @@ fn unknown(key: &str, span: Range<usize>, known: &[String]) -> Diagnostic {
     }
 }
 
-fn duplicate(earlier: &Entry<'_>, later: &Entry<'_>) -> Diagnostic {
+fn duplicate(earlier: &ConfigEntry<'_>, later: &ConfigEntry<'_>) -> Diagnostic {
     let title = format!("`{}` stands at line {} and again at line {}", later.key, earlier.line, later.line);
     Diagnostic::new(later.span.clone(), title).help("siitperf takes the last one; keep the one that is meant")
 }

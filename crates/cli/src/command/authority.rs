@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::thread::available_parallelism;
 
 /// Serves until it is interrupted, or writes the zone file.
-pub(crate) fn authority(arguments: args::Authority) -> Result<Exit, Failed> {
+pub(crate) fn authority(arguments: args::AuthorityArgs) -> Result<Exit, Failed> {
     let population = NamePopulation { with_aaaa: arguments.with_aaaa };
     let zone = AddressZone { domain: arguments.domain, population, ttl_s: arguments.ttl_s };
     if let Some(names) = arguments.zone_file {

@@ -38,13 +38,13 @@ fn no_results(name: &str) -> Failed {
 }
 
 /// The names of the two sides, and the warnings about the way they were measured.
-struct Context {
+struct ComparisonContext {
     names: [String; 2],
     warnings: Vec<String>,
 }
 
 /// Prints a comparison; the reason for the exit code is the last line.
-fn conclude(compared: Option<Comparison<'_>>, context: &Context, is_json: bool) -> Result<Exit, Failed> {
+fn conclude(compared: Option<Comparison<'_>>, context: &ComparisonContext, is_json: bool) -> Result<Exit, Failed> {
     let compared = compared.ok_or_else(|| {
         Failed::usage("the two have no measurement in common: the same measure, frame timeout, directions and traffic")
     })?;
@@ -65,7 +65,7 @@ fn of_directories(arguments: &args::Compare) -> Result<Exit, Failed> {
     are_alike(&a.0.plan, &b.0.plan)?;
     let (order, note) = order::of([&a.0.records, &b.0.records]);
     let warnings = warnings::of(paths).into_iter().chain([note]).collect();
-    let context = Context { names: [arguments.a.clone(), arguments.b.clone()], warnings };
+    let context = ComparisonContext { names: [arguments.a.clone(), arguments.b.clone()], warnings };
     let sides = [side(Which::A, &a.0.plan.tests, &a.1), side(Which::B, &b.0.plan.tests, &b.1)];
     conclude(comparison::compare(&sides[0], &sides[1], arguments.tolerance, order), &context, arguments.output.json)
 }
@@ -113,7 +113,7 @@ fn of_a_run(arguments: &args::Compare) -> Result<Exit, Failed> {
     let (stored, outcomes) = stored(&results.directory)?;
     let tests = &stored.plan.tests;
     let sides = [side(Which::A, &tests[..1], &outcomes), side(Which::B, &tests[1..2], &outcomes)];
-    let context = Context { names: [String::new(), String::new()], warnings: Vec::new() };
+    let context = ComparisonContext { names: [String::new(), String::new()], warnings: Vec::new() };
     conclude(comparison::compare(&sides[0], &sides[1], arguments.tolerance, RunOrder::InTurns), &context, arguments.output.json)
 }
 

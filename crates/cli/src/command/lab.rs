@@ -1,6 +1,6 @@
 //! `sixbench lab`.
 
-use crate::args::Lab as Arguments;
+use crate::args::LabCommand as Arguments;
 use crate::exit::{Exit, Failed};
 use crate::output::{self, tell, to_stderr};
 use sixbench_testbed::lab::{self, Entry, Order, Progress};

@@ -28,7 +28,7 @@ pub(crate) fn check(path: &Path, recipes: &[PathBuf]) -> Result<Exit, Failed> {
 }
 
 /// Shows trials, hours and clauses, or the testbed's commands.
-pub(crate) fn plan(arguments: &args::Plan) -> Result<Exit, Failed> {
+pub(crate) fn plan(arguments: &args::PlanArgs) -> Result<Exit, Failed> {
     let PlanFile { mut loaded, library, .. } = read_plan(&arguments.plan, &arguments.recipes)?;
     if let Some(profile) = arguments.profile {
         apply_profile(&mut loaded.plan, profile);

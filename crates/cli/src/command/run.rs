@@ -4,7 +4,7 @@ use super::{PlanFile, isolation, library, parse_plan, read_plan, stdout_color};
 use crate::args;
 use crate::exit::{Exit, Failed, in_words, of_run};
 use crate::output::{self, tell};
-use crate::view::expectations::{self, Judgement};
+use crate::view::expectations::{self, RunJudgement};
 use crate::view::{self, Choice, View as _};
 use sixbench_method::budget;
 use sixbench_method::isolation::Isolation;
@@ -12,9 +12,9 @@ use sixbench_method::plan::{Plan, Profile, Test};
 use sixbench_plan::plans;
 use sixbench_plan::units::{show_ns, show_seconds};
 use sixbench_plan::{Links, Loaded, apply_profile, links_of};
-use sixbench_runner::reporting::{self, Findings};
+use sixbench_runner::reporting::{self, ReportInputs};
 use sixbench_runner::store::{RECIPES, Store, Stored, load, source_of};
-use sixbench_runner::{Ended, Order, Site, perform, stop};
+use sixbench_runner::{Ended, RunRequest, Site, perform, stop};
 use sixbench_testbed::{Library, Shell, doctor, existing, interfaces, sweep};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -33,7 +33,7 @@ pub(crate) fn quickstart(arguments: args::Quickstart) -> Result<Exit, Failed> {
 }
 
 /// Runs a plan file, or goes on with an interrupted run.
-pub(crate) fn run(arguments: args::Run) -> Result<Exit, Failed> {
+pub(crate) fn run(arguments: args::RunArgs) -> Result<Exit, Failed> {
     if let Some(directory) = &arguments.resume {
         return resume(directory, &library(&arguments.recipes)?, &arguments.output, isolation(arguments.force));
     }
@@ -98,14 +98,14 @@ fn start(
 }
 
 /// The results directory of a run, and how the run ended.
-pub(crate) struct Results {
+pub(crate) struct RunResults {
     pub(crate) directory: PathBuf,
     pub(crate) exit: Exit,
     /// The exit code in words.
     reason: Option<String>,
 }
 
-impl Results {
+impl RunResults {
     /// Prints the reason for the exit code as the last thing of the command. With JSON it goes to standard error, since it is
     /// not an event.
     fn ended(self, is_json: bool) -> Result<Exit, Failed> {
@@ -125,13 +125,13 @@ pub(crate) fn measure(
     library: &Library,
     output: &args::Output,
     isolation: Isolation,
-) -> Result<Results, Failed> {
+) -> Result<RunResults, Failed> {
     let directory = output.output.clone().unwrap_or_else(|| new_directory(&loaded.plan.name));
     let mut store = Store::create(&directory, &loaded.plan, source)?;
     let named = |test: &Test| [Some(test.dut.clone()), test.measure.dns().and_then(|dns| dns.authority.clone())];
     let names: BTreeSet<String> = loaded.plan.tests.iter().flat_map(named).flatten().collect();
     store.keep_recipes(names.iter().filter_map(|name| library.get(name)))?;
-    let order = |site| Order {
+    let order = |site| RunRequest {
         plan: &loaded.plan,
         library,
         site,
@@ -164,7 +164,8 @@ fn resume(directory: &Path, library: &Library, output: &args::Output, isolation:
     let earlier = Some((facts, commands));
     let (queries, labels) = (output.queries, &output.labels[..]);
     let look_at_load = doctor::look_at_load;
-    let order = |site| Order { plan: &plan, library, site, look_at_load, queries, labels, left_out: &[], records, earlier };
+    let order =
+        |site| RunRequest { plan: &plan, library, site, look_at_load, queries, labels, left_out: &[], records, earlier };
     go((&plan, &links, isolation), order, &mut store, output.json)?.ended(output.json)
 }
 
@@ -179,10 +180,10 @@ fn with_kept_recipes(directory: &Path, library: &Library) -> Result<Library, Fai
 
 fn go<'a>(
     (plan, links, isolation): (&'a Plan, &'a Links, Isolation),
-    order: impl FnOnce(Site<'a>) -> Order<'a>,
+    order: impl FnOnce(Site<'a>) -> RunRequest<'a>,
     store: &mut Store,
     json: bool,
-) -> Result<Results, Failed> {
+) -> Result<RunResults, Failed> {
     let stop = stop::install()?;
     let mut view = view::open(if json { Choice::Json } else { Choice::People });
     let shell = Shell::new().stopped_by(stop.clone()).told_to(view.listener());
@@ -208,7 +209,7 @@ fn go<'a>(
         tell!("{}: {}", if exit == Exit::Interrupted { "stopped" } else { "error" }, in_words(&error));
         tell!("{}", what_is_left(ended.records.len(), ended.report.as_deref(), store.directory()));
     }
-    let results = Results { directory: store.directory().to_owned(), exit, reason: judged.reason };
+    let results = RunResults { directory: store.directory().to_owned(), exit, reason: judged.reason };
     match (told, exit) {
         (Err(error), Exit::Done) => Err(error.into()),
         (Err(error), _) => {
@@ -220,13 +221,13 @@ fn go<'a>(
 }
 
 /// Returns what the expectations of the plan come to, with the exit code of the run and the reason for it.
-fn judged(plan: &Plan, ended: &Ended) -> Judgement {
+fn judged(plan: &Plan, ended: &Ended) -> RunJudgement {
     match &ended.error {
         None => expectations::judge(plan, &ended.records),
         Some(error) => {
             let exit = of_run(error);
             let lines = expectations::missed(plan, &ended.records);
-            Judgement { lines, exit, reason: Some(exit.in_words()) }
+            RunJudgement { lines, exit, reason: Some(exit.in_words()) }
         }
     }
 }
@@ -234,7 +235,7 @@ fn judged(plan: &Plan, ended: &Ended) -> Judgement {
 /// Returns the tables of the run for the terminal.
 fn summary(plan: &Plan, ended: &Ended) -> String {
     let Ended { records, facts, commands, error, .. } = ended;
-    let findings = Findings { plan, records, facts, commands, interrupted: error.is_some() };
+    let findings = ReportInputs { plan, records, facts, commands, interrupted: error.is_some() };
     reporting::terminal(&findings, view::columns(), stdout_color()).unwrap_or_else(|error| format!("no summary: {error}\n"))
 }
 

@@ -14,7 +14,7 @@ use sixbench_plan::units::{show_ns, show_rate};
 use sixbench_plan::{Links, Loaded, standard_search, standard_trial};
 use sixbench_runner::profile;
 use sixbench_runner::store::make_directory;
-use sixbench_runner::{NotEnoughMemory, Session, Site, Wanted, owner, stop};
+use sixbench_runner::{NotEnoughMemory, Session, SessionRequest, Site, owner, stop};
 use sixbench_testbed::{Recipe, Shell, sweep};
 use std::num::NonZeroU32;
 
@@ -22,7 +22,7 @@ use std::num::NonZeroU32;
 const PHASE_1_TIMEOUT_NS: u64 = 500_000_000;
 
 /// Performs the trial and prints its counts.
-pub(crate) fn trial(arguments: &args::Trial) -> Result<Exit, Failed> {
+pub(crate) fn trial(arguments: &args::TrialArgs) -> Result<Exit, Failed> {
     let library = library(&arguments.recipes)?;
     let recipe = find_recipe(&library, &arguments.dut)?;
     check_state(arguments, recipe)?;
@@ -44,7 +44,7 @@ pub(crate) fn trial(arguments: &args::Trial) -> Result<Exit, Failed> {
     }
     let site = Site { shell: shell.clone(), links: &loaded.links, stop, isolation, pcap };
     let job = profile::job(recipe, &plan.tests[0], arguments.size, plan.seed, plan.trial)?;
-    let mut session = Session::open(&site, &Wanted::alone(recipe, arguments.size), job)?;
+    let mut session = Session::open(&site, &SessionRequest::alone(recipe, arguments.size), job)?;
     session.warnings().iter().for_each(|warning| tell!("warning: {warning}"));
     session.check_state(&plan.tests[0], plan)?;
     let (result, _) = session.measure(&spec)?;
@@ -66,7 +66,7 @@ fn smaller(short: NotEnoughMemory) -> Failed {
 }
 
 /// Refuses a stateful device without connections, and connections for any other device.
-fn check_state(arguments: &args::Trial, recipe: &Recipe) -> Result<(), Failed> {
+fn check_state(arguments: &args::TrialArgs, recipe: &Recipe) -> Result<(), Failed> {
     match (&recipe.state, arguments.connections) {
         (Some(_), None) => Err(Failed::usage(format!(
             "the device {} is stateful: say how many connections phase 1 opens, such as --connections 10k",
@@ -80,7 +80,7 @@ fn check_state(arguments: &args::Trial, recipe: &Recipe) -> Result<(), Failed> {
 }
 
 /// Returns the trial: phase 1 alone, phase 1 and the trial that follows it, or a trial of a stateless device.
-fn spec(arguments: &args::Trial, stateful: Option<Stateful>) -> TrialSpec {
+fn spec(arguments: &args::TrialArgs, stateful: Option<Stateful>) -> TrialSpec {
     let constant = TrialSpec::constant(arguments.rate, arguments.duration_ns);
     match stateful {
         _ if arguments.response => TrialSpec::response(arguments.rate, arguments.duration_ns),
@@ -90,7 +90,7 @@ fn spec(arguments: &args::Trial, stateful: Option<Stateful>) -> TrialSpec {
 }
 
 /// Returns the measure of the trial, which decides on what the device must be set up for.
-fn measure(arguments: &args::Trial) -> Measure {
+fn measure(arguments: &args::TrialArgs) -> Measure {
     let clients = arguments.subscribers.map_or(1, NonZeroU32::get);
     match arguments.establish {
         true => Measure::EstablishmentRate,
@@ -103,7 +103,7 @@ fn measure(arguments: &args::Trial) -> Measure {
 }
 
 /// Returns the arguments as a plan of one test.
-fn one_test(arguments: &args::Trial) -> Result<Loaded, Failed> {
+fn one_test(arguments: &args::TrialArgs) -> Result<Loaded, Failed> {
     let subscribers = arguments.subscribers.map(NonZeroU32::get);
     let test = Test {
         frame_sizes: vec![arguments.size],
@@ -128,7 +128,7 @@ fn one_test(arguments: &args::Trial) -> Result<Loaded, Failed> {
     Ok(Loaded { plan, links: links(arguments)?, left_out: Vec::new() })
 }
 
-fn links(arguments: &args::Trial) -> Result<Links, Failed> {
+fn links(arguments: &args::TrialArgs) -> Result<Links, Failed> {
     let interfaces = match arguments.interfaces.as_deref().map(|pair| pair.split_once(',')) {
         None => None,
         Some(Some((left, right))) if left != right => Some((left.to_owned(), right.to_owned())),

@@ -12,7 +12,7 @@ use sixbench_method::replay;
 const MOST_NAMED: usize = 5;
 
 /// The judgement of a run that has ended.
-pub(crate) struct Judgement {
+pub(crate) struct RunJudgement {
     /// One line for each expectation that is not met.
     pub(crate) lines: String,
     /// The exit code of the whole run.
@@ -22,7 +22,7 @@ pub(crate) struct Judgement {
 }
 
 /// Judges a run that came to its end.
-pub(crate) fn judge(plan: &Plan, records: &[TrialRecord]) -> Judgement {
+pub(crate) fn judge(plan: &Plan, records: &[TrialRecord]) -> RunJudgement {
     let outcomes = replay::outcomes(plan, records);
     let judged = expectation::judge(plan, &outcomes);
     let unfit: Vec<String> = expectation::unfit(plan, &outcomes)
@@ -34,7 +34,7 @@ pub(crate) fn judge(plan: &Plan, records: &[TrialRecord]) -> Judgement {
     let lines = judged.iter().filter_map(line).collect();
     let exit = Exit::from(verdict);
     let reason = reason(verdict, &judged, &unfit).map(|reason| exit.because(reason));
-    Judgement { lines, exit, reason }
+    RunJudgement { lines, exit, reason }
 }
 
 /// Returns the expectations that a run missed although it was cut short; nothing can be said of the others.

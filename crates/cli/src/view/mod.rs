@@ -37,7 +37,7 @@ pub(crate) enum Choice {
 pub(crate) fn open(choice: Choice) -> SharedView {
     SharedView(Arc::new(Mutex::new(match choice {
         Choice::Json => Box::new(json::Json::default()),
-        Choice::People if std::io::stderr().is_terminal() && has_color() => Box::new(progress::Progress::new()),
+        Choice::People if std::io::stderr().is_terminal() && has_color() => Box::new(progress::ProgressView::new()),
         Choice::People => Box::new(plain::Plain::default()),
     })))
 }

@@ -7,13 +7,13 @@ use sixbench_plan::units::show_seconds;
 use std::time::Duration;
 
 /// The view with a progress display on a terminal.
-pub(crate) struct Progress {
+pub(crate) struct ProgressView {
     bar: ProgressBar,
     now: String,
     last: String,
 }
 
-impl Progress {
+impl ProgressView {
     pub(crate) fn new() -> Self {
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
         let style =
@@ -28,7 +28,7 @@ impl Progress {
     }
 }
 
-impl View for Progress {
+impl View for ProgressView {
     fn show(&mut self, event: &Event) {
         let text = words::event(event).unwrap_or_default();
         match event {
@@ -53,7 +53,7 @@ impl View for Progress {
     }
 }
 
-impl Drop for Progress {
+impl Drop for ProgressView {
     fn drop(&mut self) {
         self.bar.finish_and_clear();
     }

@@ -12,7 +12,7 @@ use std::net::IpAddr;
 const NETWORK_AT: (usize, usize) = (2, 6);
 
 /// Addresses on one side of the device, as seen from either link.
-struct Side<'a> {
+struct VariedSide<'a> {
     /// The name of the side in messages: `left` or `right`.
     name: &'static str,
     part: Option<AddressPart>,
@@ -25,13 +25,13 @@ struct Side<'a> {
     is_pooled: bool,
 }
 
-impl Side<'_> {
-    fn of<'a>(recipe: &'a Recipe, test: &Test, traffic: &Traffic) -> [Side<'a>; 2] {
+impl VariedSide<'_> {
+    fn of<'a>(recipe: &'a Recipe, test: &Test, traffic: &Traffic) -> [VariedSide<'a>; 2] {
         let own = &test.traffic;
         // The background of a stateful device is forwarded as it is.
         let pooled = recipe.state.as_ref().filter(|_| *traffic == recipe.foreground).map(|state| state.initiator);
         [
-            Side {
+            VariedSide {
                 name: "left",
                 part: own.left_addresses,
                 networks: own.left_networks,
@@ -40,7 +40,7 @@ impl Side<'_> {
                 link: &recipe.left,
                 is_pooled: pooled == Some(recipe::Side::Left),
             },
-            Side {
+            VariedSide {
                 name: "right",
                 part: own.right_addresses,
                 networks: own.right_networks,
@@ -89,7 +89,7 @@ fn background<'a>(recipe: &'a Recipe, test: &Test) -> Option<&'a Traffic> {
 /// Refuses addresses that would not come back to the tester, or not as the translation of what was sent.
 pub(super) fn check(recipe: &Recipe, test: &Test) -> Result<(), String> {
     for traffic in std::iter::once(&recipe.foreground).chain(background(recipe, test)) {
-        for side in Side::of(recipe, test, traffic) {
+        for side in VariedSide::of(recipe, test, traffic) {
             check_reached(recipe, test, &side)?;
             check_translated(recipe, test, &side)?;
         }
@@ -97,7 +97,7 @@ pub(super) fn check(recipe: &Recipe, test: &Test) -> Result<(), String> {
     Ok(())
 }
 
-fn check_reached(recipe: &Recipe, test: &Test, side: &Side<'_>) -> Result<(), String> {
+fn check_reached(recipe: &Recipe, test: &Test, side: &VariedSide<'_>) -> Result<(), String> {
     // A device set up by hand may have a static entry for each address, as siitperf's have.
     let is_by_hand = |near| recipe.host == Host::Manual && side.link.routes.iter().any(|route| route.contains(&near));
     let is_reached = |near| side.link.leads_to(near) || is_by_hand(near);
@@ -111,7 +111,7 @@ fn check_reached(recipe: &Recipe, test: &Test, side: &Side<'_>) -> Result<(), St
     })
 }
 
-fn check_translated(recipe: &Recipe, test: &Test, side: &Side<'_>) -> Result<(), String> {
+fn check_translated(recipe: &Recipe, test: &Test, side: &VariedSide<'_>) -> Result<(), String> {
     let Some(translation) = recipe.translation.as_ref().filter(|_| side.near != side.far && !side.is_pooled) else {
         return Ok(());
     };
@@ -157,7 +157,7 @@ mod tests {
         check(&recipe("linux-ipv4"), &test).expect("256 networks");
         check(&recipe("linux-ipv6"), &test).expect("256 networks");
         let router = recipe("linux-ipv6");
-        let all = Side::of(&router, &test, &router.foreground)[1].all();
+        let all = VariedSide::of(&router, &test, &router.foreground)[1].all();
         let last: IpAddr = "2001:2:0:80ff::2".parse().expect("address");
         assert!(all.contains(&(last, last)), "{all:?}");
     }

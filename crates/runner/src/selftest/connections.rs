@@ -1,7 +1,7 @@
 //! What stateful tests cost the tester itself (RFC 9693): enumeration of four-tuples, phase 1, the state table, the Responder. Table 6 of
 //! the paper on siitperf measures its phase 1 with the same three enumerations.
 
-use super::{Figure, wire};
+use super::{SelftestResult, wire};
 use crate::RunError;
 use sixbench_engine::profile::{AddressVariation, TrafficProfile};
 use sixbench_engine::selftest;
@@ -23,7 +23,7 @@ const CASES: [(&str, Ranges); 3] = [
 ];
 
 /// Measures all figures, on one core.
-pub(super) fn figures(clock: &Clock) -> Result<Vec<Figure>, RunError> {
+pub(super) fn figures(clock: &Clock) -> Result<Vec<SelftestResult>, RunError> {
     let mut figures = Vec::new();
     for (name, ranges) in CASES {
         let profile = profile(ranges);
@@ -41,8 +41,8 @@ pub(super) fn figures(clock: &Clock) -> Result<Vec<Figure>, RunError> {
     Ok(figures)
 }
 
-fn figure(what: String, rate: FrameRate, unit: &'static str) -> Figure {
-    Figure { what, per_second: rate.0, unit, offered_load_error: None }
+fn figure(what: String, rate: FrameRate, unit: &'static str) -> SelftestResult {
+    SelftestResult { what, per_second: rate.0, unit, offered_load_error: None }
 }
 
 fn profile([source, destination, from, to]: Ranges) -> TrafficProfile {

@@ -1,6 +1,6 @@
 //! What the DNS tester can do: its client looped to its authority by the search of RFC 8219 section 9.2.1, over the loopback interface.
 
-use super::Figure;
+use super::SelftestResult;
 use crate::RunError;
 use sixbench_engine::Layout;
 use sixbench_engine::dns::names::{Domain, NamePopulation};
@@ -21,14 +21,14 @@ const DURATION_NS: u64 = 500_000_000;
 
 /// Measures the highest rate that is looped with every answer right within a quarter of a second: on one core for both ends,
 /// and on one core for each.
-pub(super) fn figures(stop: &Arc<AtomicBool>) -> Result<Vec<Figure>, RunError> {
+pub(super) fn figures(stop: &Arc<AtomicBool>) -> Result<Vec<SelftestResult>, RunError> {
     let cores: Vec<u32> = allowed_cores()?;
     let layouts = [("one core for both", 1), ("a core each", 2)];
     let possible = layouts.into_iter().filter(|(_, wanted)| *wanted <= cores.len());
     possible.map(|(name, wanted)| figure(name, &cores[..wanted], stop)).collect()
 }
 
-fn figure(name: &str, cores: &[u32], stop: &Arc<AtomicBool>) -> Result<Figure, RunError> {
+fn figure(name: &str, cores: &[u32], stop: &Arc<AtomicBool>) -> Result<SelftestResult, RunError> {
     // A port that is free: the authority takes it over at once.
     let any = SocketAddr::new(Ipv6Addr::LOCALHOST.into(), 0);
     let listen = UdpSocket::bind(any).and_then(|socket| socket.local_addr())?;
@@ -46,7 +46,7 @@ fn figure(name: &str, cores: &[u32], stop: &Arc<AtomicBool>) -> Result<Figure, R
     let rate = certificate.map_or(0, |certificate| certificate.rate);
     let what = format!("DNS over loopback, client and authority, {name}");
     let per_second = if rate == 0 { 0 } else { Certificate::looped(rate) };
-    Ok(Figure { what, per_second, unit: "queries/s", offered_load_error: None })
+    Ok(SelftestResult { what, per_second, unit: "queries/s", offered_load_error: None })
 }
 
 fn settings() -> DnsSettings {

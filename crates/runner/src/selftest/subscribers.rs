@@ -1,6 +1,6 @@
 //! What many subscribers cost the tester's senders: addresses and ports by rule, and headers around datagrams.
 
-use super::{FRAMES, Figure, wire};
+use super::{FRAMES, SelftestResult, wire};
 use crate::RunError;
 use sixbench_engine::profile::{
     AddressPair, Appearance, Encapsulation, SubscriberGroup, SubscriberGroups, TrafficProfile, Tunnel,
@@ -15,7 +15,7 @@ use std::net::IpAddr;
 use std::str::FromStr;
 
 /// Measures all figures, on one core, with the frames that leave on either side.
-pub(super) fn figures(clock: &Clock) -> Result<Vec<Figure>, RunError> {
+pub(super) fn figures(clock: &Clock) -> Result<Vec<SelftestResult>, RunError> {
     let cases = [
         ("MAP-T, 1,000 CEs", ["IPv6, 84 octets", "IPv4, 64 octets"], map_t(1_000)),
         ("MAP-T, 100,000 CEs", ["IPv6, 84 octets", "IPv4, 64 octets"], map_t(100_000)),
@@ -27,7 +27,7 @@ pub(super) fn figures(clock: &Clock) -> Result<Vec<Figure>, RunError> {
         for (direction, frames) in [Direction::Forward, Direction::Reverse].into_iter().zip(frames) {
             let rate = selftest::generate(&profile, direction, FRAMES, clock)?;
             let what = format!("generation, one core: {name}, {direction}: {frames}");
-            figures.push(Figure { what, per_second: rate.0, unit: "frames/s", offered_load_error: None });
+            figures.push(SelftestResult { what, per_second: rate.0, unit: "frames/s", offered_load_error: None });
         }
     }
     Ok(figures)

@@ -1,12 +1,12 @@
 //! A comparison as one line of JSON.
 
-use super::{Comparison, Context, words};
+use super::{Comparison, ComparisonContext, words};
 use crate::exit::Exit;
 use serde_json::{Value, json};
 use sixbench_method::comparison::{ComparisonRow, PointComparison};
 
 /// Returns a comparison as JSON, with the keys of docs/RESULTS.md.
-pub(super) fn of(compared: &Comparison<'_>, context: &Context) -> Value {
+pub(super) fn of(compared: &Comparison<'_>, context: &ComparisonContext) -> Value {
     let verdict = compared.verdict();
     let exit = Exit::from(verdict);
     json!({

@@ -21,14 +21,14 @@ pub(super) fn of(records: [&[TrialRecord]; 2]) -> (RunOrder, String) {
 }
 
 /// The start of the first trial and of the last.
-type Span = (Timestamp, Timestamp);
+type TrialSpan = (Timestamp, Timestamp);
 
-fn span(records: &[TrialRecord]) -> Option<Span> {
+fn span(records: &[TrialRecord]) -> Option<TrialSpan> {
     let starts = || records.iter().filter_map(|record| record.started.parse::<Timestamp>().ok());
     Some((starts().min()?, starts().max()?))
 }
 
-fn between(first: &str, (_, ended): Span, second: &str, (started, _): Span) -> String {
+fn between(first: &str, (_, ended): TrialSpan, second: &str, (started, _): TrialSpan) -> String {
     let minutes = started.since((Unit::Minute, ended)).map(|span| span.get_minutes()).unwrap_or_default();
     match started > ended {
         true => format!(" ({second} {} {first})", after(minutes)),
@@ -49,12 +49,12 @@ fn after(minutes: i64) -> String {
 mod tests {
     use super::*;
 
-    fn span(from: &str, to: &str) -> Span {
+    fn span(from: &str, to: &str) -> TrialSpan {
         let time = |time: &str| format!("2026-11-{time}:00Z").parse().expect("a time");
         (time(from), time(to))
     }
 
-    fn said(a: Span, b: Span) -> String {
+    fn said(a: TrialSpan, b: TrialSpan) -> String {
         between("A", a, "B", b)
     }
 
