@@ -4,10 +4,10 @@ use super::remote;
 use crate::dut::connections::ConnectionTable;
 use crate::dut::running::{Directory, Place, Running, check_programs};
 use crate::dut::template_vars::{Filling, Server, Wishes};
-use crate::exec::{Daemon, Shell, Station, TestbedError};
+use crate::exec::{Daemon, ExecTarget, Shell, TestbedError};
 use crate::lab::{Machine, VIRTUAL_CORES};
 use crate::monitor::{Anchor, Source, Watched, WatchedDevice};
-use crate::net::HostSwitches;
+use crate::net::Sysctls;
 use crate::net::namespace::Namespace;
 use crate::net::topology::{Cores, LINKS, Topology};
 use crate::recipe::{Host, Recipe, System};
@@ -21,8 +21,8 @@ pub struct Dut {
     /// device.
     machine: Option<Machine>,
     running: Running,
-    /// Switches of this machine, set back when the device is gone.
-    _host: Option<HostSwitches>,
+    /// Sysctls of this machine, set back when the device is gone.
+    _host: Option<Sysctls>,
     /// A process that lives in the DUT's namespace, by which its counters can be read.
     anchor: Option<Daemon>,
 }
@@ -54,7 +54,7 @@ impl Dut {
         let place = Place { shell, name: outside.name.clone(), cores: outside.cores.clone(), undo: None };
         let state = recipe.state.as_ref();
         let filling = wished(recipe, wishes, place.filling());
-        let host = state.map(|state| HostSwitches::write(&filling.sysctls(state), &place.shell.outside())).transpose()?;
+        let host = state.map(|state| Sysctls::write(&filling.sysctls(state), &place.shell.outside())).transpose()?;
         let running = Running::bring_up(recipe, place, directory, filling, &wishes.zone.clone().unwrap_or_default())?;
         let anchor = lay_anchor(&outside, running.directory())?;
         Ok(Self { machine, running, _host: host, anchor })
@@ -76,7 +76,7 @@ impl Dut {
         shell.transcript().comment(&format!("the device: {}", recipe.title));
         let (place, filling) = remote::prepare(recipe, machine, (run, wishes), shell)?;
         let filling = wished(recipe, wishes, filling);
-        remote::write_host_switches(recipe, &place, &filling)?;
+        remote::write_host_sysctls(recipe, &place, &filling)?;
         let directory = Directory::make(&place)?;
         let running = Running::bring_up(recipe, place, directory, filling, &wishes.zone.clone().unwrap_or_default())?;
         Ok(Self { machine: None, running, _host: None, anchor: None })
@@ -124,8 +124,8 @@ impl Dut {
     /// system without /proc/stat.
     fn source(&self) -> Option<Source> {
         let shell = &self.running.place().shell;
-        match shell.station() {
-            Station::Ssh(remote) if self.running.recipe().system == System::Linux && !shell.is_rehearsal() => {
+        match shell.target() {
+            ExecTarget::Ssh(remote) if self.running.recipe().system == System::Linux && !shell.is_rehearsal() => {
                 Some(Source::OtherMachine(remote.clone()))
             }
             _ => {

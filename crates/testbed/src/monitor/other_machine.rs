@@ -10,7 +10,7 @@ use sixbench_method::record::CoreWatch;
 use std::time::{Duration, Instant};
 
 /// For the first answer, before the trial, and for the last one after it, when the load is gone.
-const PATIENCE: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// One answer of the other machine.
 #[derive(Debug)]
@@ -35,7 +35,7 @@ impl Eye {
     pub(super) fn open(remote: &Remote) -> Option<Self> {
         let mut sampler = Sampler::start(remote).ok()?;
         sampler.ask();
-        let seen = vec![parse(sampler.answer(PATIENCE)?)?];
+        let seen = vec![parse(sampler.answer(TIMEOUT)?)?];
         Some(Self { sampler, seen, is_asked: false })
     }
 
@@ -55,7 +55,7 @@ impl Eye {
     /// and a part of the trial must not pass for the whole.
     pub(super) fn close(mut self, moments: &[Instant]) -> Option<(Vec<CoreWatch>, Vec<u64>)> {
         if self.is_asked {
-            self.seen.push(parse(self.sampler.answer(PATIENCE)?)?);
+            self.seen.push(parse(self.sampler.answer(TIMEOUT)?)?);
         }
         Some((cores(&self.seen, moments), memory(&self.seen, moments)))
     }
