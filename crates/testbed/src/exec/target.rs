@@ -59,10 +59,7 @@ impl ExecTarget {
 
     /// An error that names the package, when a program is not installed there.
     pub(crate) fn require(&self, program: &str, context: &WaitContext) -> Result<(), TestbedError> {
-        match self {
-            Self::Here | Self::Namespace(_) | Self::Lab(_) => require(program),
-            Self::Ssh(remote) => remote.require(program, context),
-        }
+        if let Self::Ssh(remote) = self { remote.require(program, context) } else { require(program) }
     }
 
     /// The line that writes a file from its input, for the transcript.
@@ -121,10 +118,8 @@ impl ExecTarget {
 
     /// The line that ends it, for the transcript.
     pub(crate) fn kill_line(&self, number: u32) -> String {
-        match self {
-            Self::Here | Self::Namespace(_) | Self::Lab(_) => format!("kill -KILL {number}"),
-            Self::Ssh(remote) => quoted(&remote.shown(format!("kill -KILL -- -{number}"))),
-        }
+        let Self::Ssh(remote) = self else { return format!("kill -KILL {number}") };
+        quoted(&remote.shown(format!("kill -KILL -- -{number}")))
     }
 
     /// Starts it. It ends with the thread that started it; over ssh, when this process ends or the connection breaks.
