@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-/// Kernel switches that matter to what is measured.
-const SWITCHES: [&str; 5] = [
+/// Sysctls that matter to what is measured.
+const SYSCTLS: [&str; 5] = [
     "net/core/netdev_max_backlog",
     "net/core/netdev_budget",
     "net/core/dev_weight",
@@ -56,8 +56,8 @@ pub fn host() -> BTreeMap<String, String> {
     add("cores", std::thread::available_parallelism().ok().map(|n| n.to_string()));
     add("mitigations", mitigations(Path::new(MITIGATIONS)));
     add("virtual machine", is_virtual().then(|| "yes: its host may take processor time away".to_owned()));
-    for switch in SWITCHES {
-        add(&switch.replace('/', "."), line(format!("/proc/sys/{switch}")));
+    for sysctl in SYSCTLS {
+        add(&sysctl.replace('/', "."), line(format!("/proc/sys/{sysctl}")));
     }
     facts
 }

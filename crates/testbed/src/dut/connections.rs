@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 /// The longest time that a command on the table may take, and that the table may take to become empty after it. With a hundred
 /// million connections it takes minutes.
-const PATIENCE: Duration = Duration::from_secs(600);
+const TIMEOUT: Duration = Duration::from_secs(600);
 /// The pause between two looks at the table. It is short compared with the time that deleting a million connections takes.
 const PAUSE: Duration = Duration::from_millis(2);
 /// The longest pause between two looks where they measure nothing: the pause doubles up to this, because in a virtual machine
@@ -26,7 +26,7 @@ struct Flushing {
 }
 
 const FLUSHING: Flushing =
-    Flushing { first_stall: Duration::from_secs(1), longest_stall: Duration::from_secs(60), timeout: PATIENCE };
+    Flushing { first_stall: Duration::from_secs(1), longest_stall: Duration::from_secs(60), timeout: TIMEOUT };
 
 /// A handle to the connections of a device; clones see the same device.
 #[derive(Clone, Debug)]
@@ -54,7 +54,7 @@ impl ConnectionTable {
     }
 
     pub(crate) fn new(name: &str, state: &State, shell: Shell, filling: Filling) -> Self {
-        Self { name: name.to_owned(), state: state.clone(), shell: shell.with_patience(PATIENCE), filling }
+        Self { name: name.to_owned(), state: state.clone(), shell: shell.with_timeout(TIMEOUT), filling }
     }
 
     /// Returns the number of connections that the device has now; `None` where the recipe has no command that counts them.
@@ -116,8 +116,8 @@ impl ConnectionTable {
         self.shell.transcript().comment("the tear-down that is measured");
         let start = Instant::now();
         self.run(steps)?;
-        let mut wait = self.shell.wait(PATIENCE, PAUSE);
-        match self.until_empty(&mut wait, PATIENCE)? {
+        let mut wait = self.shell.wait(TIMEOUT, PAUSE);
+        match self.until_empty(&mut wait, TIMEOUT)? {
             Left::None(_) => Ok(start.elapsed()),
             Left::Entries(left) => Err(self.not_empty(left, steps, 1, &wait)),
         }

@@ -4,10 +4,10 @@ use super::remote;
 use crate::dut::connections::ConnectionTable;
 use crate::dut::running::{Directory, Place, Running, check_programs};
 use crate::dut::template_vars::{Filling, Server, Wishes};
-use crate::exec::{Daemon, Shell, Station, TestbedError};
+use crate::exec::{Daemon, ExecTarget, Shell, TestbedError};
 use crate::lab::{Machine, VIRTUAL_CORES};
-use crate::monitor::{Anchor, Source, Watched, WatchedDevice};
-use crate::net::HostSwitches;
+use crate::monitor::{NetnsHolder, WatchSource, Watched, WatchedDevice};
+use crate::net::Sysctls;
 use crate::net::namespace::Namespace;
 use crate::net::topology::{Cores, LINKS, Topology};
 use crate::recipe::{Host, Recipe, System};
@@ -21,10 +21,10 @@ pub struct Dut {
     /// device.
     machine: Option<Machine>,
     running: Running,
-    /// Switches of this machine, set back when the device is gone.
-    _host: Option<HostSwitches>,
+    /// Sysctls of this machine, set back when the device is gone.
+    _host: Option<Sysctls>,
     /// A process that lives in the DUT's namespace, by which its counters can be read.
-    anchor: Option<Daemon>,
+    holder: Option<Daemon>,
 }
 
 impl Dut {
@@ -54,10 +54,10 @@ impl Dut {
         let place = Place { shell, name: outside.name.clone(), cores: outside.cores.clone(), undo: None };
         let state = recipe.state.as_ref();
         let filling = wished(recipe, wishes, place.filling());
-        let host = state.map(|state| HostSwitches::write(&filling.sysctls(state), &place.shell.outside())).transpose()?;
+        let host = state.map(|state| Sysctls::write(&filling.sysctls(state), &place.shell.outside())).transpose()?;
         let running = Running::bring_up(recipe, place, directory, filling, &wishes.zone.clone().unwrap_or_default())?;
-        let anchor = lay_anchor(&outside, running.directory())?;
-        Ok(Self { machine, running, _host: host, anchor })
+        let holder = start_netns_holder(&outside, running.directory())?;
+        Ok(Self { machine, running, _host: host, holder })
     }
 
     /// Brings the device up on a machine of its own. `run` tells several devices of one process apart. Everything that is done there is
@@ -76,10 +76,10 @@ impl Dut {
         shell.transcript().comment(&format!("the device: {}", recipe.title));
         let (place, filling) = remote::prepare(recipe, machine, (run, wishes), shell)?;
         let filling = wished(recipe, wishes, filling);
-        remote::write_host_switches(recipe, &place, &filling)?;
+        remote::write_host_sysctls(recipe, &place, &filling)?;
         let directory = Directory::make(&place)?;
         let running = Running::bring_up(recipe, place, directory, filling, &wishes.zone.clone().unwrap_or_default())?;
-        Ok(Self { machine: None, running, _host: None, anchor: None })
+        Ok(Self { machine: None, running, _host: None, holder: None })
     }
 
     /// Returns the facts that the report states about the device.
@@ -108,29 +108,29 @@ impl Dut {
 
     /// Returns the processes and devices that a monitor can watch.
     pub fn watched(&self) -> Watched {
-        let anchor = self.anchor.as_ref().and_then(Daemon::process);
+        let holder = self.holder.as_ref().and_then(Daemon::process);
         let machine = self.machine.as_ref().and_then(Machine::pid);
         let name = self.running.recipe().name.clone();
         Watched {
             processes: self.running.process().into_iter().chain(machine).collect(),
             devices: self.source().map(|source| WatchedDevice { name, source }).into_iter().collect(),
-            anchors: anchor.map(|process| Anchor { device: None, process }).into_iter().collect(),
+            holders: holder.map(|process| NetnsHolder { device: None, process }).into_iter().collect(),
             // Those of a virtual machine are in no file of this kernel.
-            tracked: anchor.filter(|_| self.running.recipe().state.is_some() && machine.is_none()),
+            tracked: holder.filter(|_| self.running.recipe().state.is_some() && machine.is_none()),
         }
     }
 
     /// Returns the source from which the device's own processors are watched, or `None` if it has none of its own, or runs on a
     /// system without /proc/stat.
-    fn source(&self) -> Option<Source> {
+    fn source(&self) -> Option<WatchSource> {
         let shell = &self.running.place().shell;
-        match shell.station() {
-            Station::Ssh(remote) if self.running.recipe().system == System::Linux && !shell.is_rehearsal() => {
-                Some(Source::OtherMachine(remote.clone()))
+        match shell.target() {
+            ExecTarget::Ssh(remote) if self.running.recipe().system == System::Linux && !shell.is_rehearsal() => {
+                Some(WatchSource::OtherMachine(remote.clone()))
             }
             _ => {
                 let process = self.machine.as_ref().and_then(Machine::pid)?;
-                Some(Source::VirtualMachine { process, cores: VIRTUAL_CORES })
+                Some(WatchSource::VirtualMachine { process, cores: VIRTUAL_CORES })
             }
         }
     }
@@ -187,7 +187,7 @@ fn check_system(recipe: &Recipe) -> Result<(), TestbedError> {
     Err(TestbedError::Other(text))
 }
 
-fn lay_anchor(place: &Place, directory: &Path) -> Result<Option<Daemon>, TestbedError> {
+fn start_netns_holder(place: &Place, directory: &Path) -> Result<Option<Daemon>, TestbedError> {
     place.shell.transcript().comment("a process in the namespace, by which its drop counters are read");
     let words = ["sleep", "infinity"].map(str::to_owned);
     place.start(&words, &directory.join("anchor.log"))

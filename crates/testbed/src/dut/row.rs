@@ -5,7 +5,7 @@ use crate::dut::connections::ConnectionTable;
 use crate::dut::device::Dut;
 use crate::dut::template_vars::Wishes;
 use crate::exec::{Shell, TestbedError};
-use crate::monitor::{Source, Watched, WatchedDevice};
+use crate::monitor::{WatchSource, Watched, WatchedDevice};
 use crate::net::Topology;
 use crate::recipe::Recipe;
 use sixbench_method::record::DutFacts;
@@ -75,7 +75,7 @@ impl Devices {
         // A device that is this kernel's own is seen by its cores, where they are its alone.
         for (name, cores) in self.names.iter().zip(&self.own_cores) {
             if !all.devices.iter().any(|device| device.name == *name) {
-                all.devices.push(WatchedDevice { name: name.clone(), source: Source::HostCores(cores.clone()) });
+                all.devices.push(WatchedDevice { name: name.clone(), source: WatchSource::HostCores(cores.clone()) });
             }
         }
         all

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// The time that an implementation may take to be ready,
-const PATIENCE: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(5);
 /// and for each octet of the zone it has to load.
 const PER_OCTET: Duration = Duration::from_micros(1);
 
@@ -39,7 +39,7 @@ impl Place {
     }
 
     fn directory(&self) -> PathBuf {
-        self.shell.station().directory(&self.name)
+        self.shell.target().directory(&self.name)
     }
 
     /// Starts a process that is to stay, pinned to the cores of this place.
@@ -57,7 +57,7 @@ pub(crate) struct Running {
     recipe: Recipe,
     place: Place,
     filling: Filling,
-    patience: Duration,
+    timeout: Duration,
     directory: Directory,
 }
 
@@ -73,7 +73,7 @@ impl Running {
         let facts =
             DutFacts { title: recipe.honest_title(), technology: recipe.technology.title().to_owned(), ..DutFacts::default() };
         let recipe = recipe.clone();
-        let mut running = Self { facts, recipe, place, filling, patience: PATIENCE, daemon: None, directory };
+        let mut running = Self { facts, recipe, place, filling, timeout: TIMEOUT, daemon: None, directory };
         running.write_files()?;
         if running.recipe.technology == Technology::DnsAuthority {
             running.write_zone(zone)?;
@@ -138,7 +138,7 @@ impl Running {
         steps.iter().try_for_each(|step| self.place.shell.line(&self.filling.fill(&step.run)).map(drop))
     }
 
-    /// The commands before the daemon. What undoes them where the station outlives the run is due as soon as one of them has succeeded:
+    /// The commands before the daemon. What undoes them where the machine outlives the run is due as soon as one of them has succeeded:
     /// if the first fails because what it was to make exists already, that is not ours to remove. No request to stop cuts it there ([`Shell::run`]).
     fn set_up(&self) -> Result<(), TestbedError> {
         let (first, others) = self.recipe.setup.split_at(self.recipe.setup.len().min(1));
@@ -161,7 +161,7 @@ impl Running {
     fn end_daemon(&mut self) {
         if let Some(daemon) = &mut self.daemon {
             // Some are several processes; they share a group.
-            self.place.shell.transcript().line(&self.place.shell.station().kill_line(daemon.number()));
+            self.place.shell.transcript().line(&self.place.shell.target().kill_line(daemon.number()));
             daemon.end();
         }
     }
@@ -179,7 +179,7 @@ impl Running {
     fn write_zone(&mut self, zone: &Zone) -> Result<(), TestbedError> {
         let text = zone.file();
         let octets = u32::try_from(text.len()).unwrap_or(u32::MAX);
-        self.patience = PATIENCE + PER_OCTET * octets;
+        self.timeout = TIMEOUT + PER_OCTET * octets;
         self.place.shell.write_large(Path::new(&self.filling.zone_path()), &text)
     }
 
@@ -217,13 +217,13 @@ impl Running {
         let Some(ready) = &self.recipe.ready else { return Ok(()) };
         let line = self.filling.fill(&ready.run);
         let shell = self.place.shell.clone();
-        let mut wait = shell.wait(self.patience, Duration::from_millis(20));
+        let mut wait = shell.wait(self.timeout, Duration::from_millis(20));
         loop {
             self.check_alive()?;
             match shell.look(&line.split_whitespace().collect::<Vec<_>>()) {
                 Ok(_) => return Ok(()),
                 Err(error) if wait.is_over() => {
-                    let waited = self.patience.as_secs();
+                    let waited = self.timeout.as_secs();
                     return Err(
                         error.explained(|error| format!("{} is not ready after {waited} s: {error}", self.recipe.title))
                     );
@@ -284,6 +284,6 @@ impl Drop for Directory {
         if !self.is_undone_there {
             self.shell.transcript().line(&format!("rm -r {}", quoted(&[self.path.display().to_string()])));
         }
-        self.shell.station().remove(&self.path);
+        self.shell.target().remove(&self.path);
     }
 }

@@ -104,7 +104,7 @@ impl Filling {
 
     /// Returns the files of the sysctls that a stateful device needs otherwise on its machine, each with its value.
     pub(crate) fn sysctls(&self, state: &State) -> Vec<(String, String)> {
-        state.host.iter().map(|switch| (switch.file.clone(), self.fill(&switch.value))).collect()
+        state.host.iter().map(|sysctl| (sysctl.file.clone(), self.fill(&sysctl.value))).collect()
     }
 
     /// Fills in a configuration file, whose lines about a subscriber are repeated for each.

@@ -22,7 +22,7 @@ pub(crate) use process::{allowed_cores, core_list, ended, family, is_alive, kill
 pub use shell::Shell;
 pub use ssh::Remote;
 pub(crate) use ssh::sweep;
-pub(crate) use target::{Station, own_directory};
+pub(crate) use target::{ExecTarget, own_directory};
 pub use transcript::{Transcript, quoted};
 pub(crate) use undo::Undo;
 pub(crate) use waiting::Wait;
@@ -30,7 +30,7 @@ pub(crate) use waiting::Wait;
 use error::{command_line, failed, given_up};
 use packages::{missing, require};
 pub(crate) use process::{command, feed, kill_group, wait};
-use remote_process::Away;
+use remote_process::RemoteProcess;
 use ssh::refusal;
 use transcript::here_document;
 use waiting::WaitContext;

@@ -26,17 +26,17 @@ const GRACE: Duration = Duration::from_millis(500);
 /// A stop was requested, or the reason why the end did not come. The process is killed, if it has not ended.
 pub(crate) fn wait(
     mut child: Child,
-    patience: Duration,
+    timeout: Duration,
     context: &WaitContext,
     what: &dyn Fn() -> String,
 ) -> Result<Output, TestbedError> {
-    let mut wait = context.wait(patience, Duration::from_millis(1));
+    let mut wait = context.wait(timeout, Duration::from_millis(1));
     let (out, err) = (collect(child.stdout.take()), collect(child.stderr.take()));
     let status = match ended_in(&mut wait, &mut child, what) {
         Ok(Some(status)) => status,
         other => {
             kill_group(&mut child);
-            let late = || TestbedError::Other(format!("it did not end within {} s", patience.as_secs_f32()));
+            let late = || TestbedError::Other(format!("it did not end within {} s", timeout.as_secs_f32()));
             return Err(other.err().unwrap_or_else(late));
         }
     };
@@ -183,14 +183,14 @@ mod tests {
         assert!(!allowed_cores(std::process::id())[0].is_empty());
     }
 
-    fn run_in(context: &WaitContext, script: &str, patience: Duration) -> Result<Output, TestbedError> {
+    fn run_in(context: &WaitContext, script: &str, timeout: Duration) -> Result<Output, TestbedError> {
         let words = ["sh", "-c", script].map(str::to_owned);
         let child = command(&words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("sh");
-        wait(child, patience, context, &|| "a script".to_owned())
+        wait(child, timeout, context, &|| "a script".to_owned())
     }
 
-    fn run(script: &str, patience: Duration) -> Result<Output, String> {
-        run_in(&WaitContext::default(), script, patience).map_err(|error| error.to_string())
+    fn run(script: &str, timeout: Duration) -> Result<Output, String> {
+        run_in(&WaitContext::default(), script, timeout).map_err(|error| error.to_string())
     }
 
     fn stopped() -> WaitContext {
@@ -199,10 +199,10 @@ mod tests {
 
     #[test]
     fn a_request_to_stop_ends_a_command_with_its_children_and_a_wait_for_what_it_left_running() {
-        let patience = Duration::from_secs(600);
+        let timeout = Duration::from_secs(600);
         for script in ["sleep 61 & wait", "sleep 61 & exit 0"] {
             let start = Instant::now();
-            let error = run_in(&stopped(), script, patience).expect_err("interrupted");
+            let error = run_in(&stopped(), script, timeout).expect_err("interrupted");
             assert!(matches!(error, TestbedError::Interrupted), "{script}: {error}");
             assert!(start.elapsed() < Duration::from_secs(30), "{script}");
         }
@@ -210,7 +210,7 @@ mod tests {
 
     #[test]
     fn a_command_that_ends_within_a_moment_of_the_request_to_stop_is_not_cut_short() {
-        // Patience of the test, not of the command: a busy machine may need more than the moment.
+        // The timeout is the test's, not the command's: a busy machine may need more than the moment.
         let is_whole =
             |_| run_in(&stopped(), "echo done", Duration::from_secs(600)).is_ok_and(|output| output.stdout == b"done\n");
         assert!((0..20).any(is_whole));

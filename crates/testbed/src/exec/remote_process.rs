@@ -9,7 +9,7 @@ use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 /// For a session to begin, and for what is killed to be gone.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Every session of sshd is a process group of its own: its number is said first, and one signal ends all that is in it. `$1` is the log.
 const HOLDER: &str = r#"echo $$
@@ -19,12 +19,12 @@ log=$1; shift; exec 3<&0
 
 /// The process group of a daemon on another machine.
 #[derive(Debug)]
-pub(crate) struct Away {
+pub(crate) struct RemoteProcess {
     remote: Remote,
     group: u32,
 }
 
-impl Away {
+impl RemoteProcess {
     /// Starts `words` there; their output goes to `log`. Returns the `ssh` that holds them, too.
     pub(super) fn start(
         remote: &Remote,
@@ -57,14 +57,14 @@ impl Away {
     /// Ends the group, and waits until nothing of it is left.
     pub(crate) fn end(&self, ssh: &mut Child) {
         drop(ssh.stdin.take());
-        let _ = ended(ssh, Instant::now() + PATIENCE);
+        let _ = ended(ssh, Instant::now() + TIMEOUT);
         let _ = ssh.kill();
         let _ = ssh.wait();
         let gone =
             format!("n=0; while kill -s 0 -- -{} 2>/dev/null && [ $n -lt 50 ]; do sleep 0.01; n=$((n+1)); done", self.group);
         let words = ["sh", "-c", &gone].map(str::to_owned);
         // The next command over a connection that is lost reports it.
-        let _ = self.remote.capture(&words, None, PATIENCE, &WaitContext::default());
+        let _ = self.remote.capture(&words, None, TIMEOUT, &WaitContext::default());
     }
 }
 
@@ -77,5 +77,5 @@ fn first_number(process: &mut Child, context: &WaitContext, what: &dyn Fn() -> S
         // There is no receiver after the timeout.
         let _ = send.send(number);
     });
-    Ok(context.wait(PATIENCE, Duration::ZERO).receive(&receive, what)?.ok().flatten())
+    Ok(context.wait(TIMEOUT, Duration::ZERO).receive(&receive, what)?.ok().flatten())
 }

@@ -1,21 +1,21 @@
 //! Runs the system's own tools at one place, and writes down what it runs.
 
-use super::{Daemon, Station, TestbedError, Transcript, Wait, WaitContext, here_document, quoted};
+use super::{Daemon, ExecTarget, TestbedError, Transcript, Wait, WaitContext, here_document, quoted};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 /// A command that takes longer than this hangs, where nothing else is said.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Runs commands at one station.
+/// Runs commands at one place.
 #[derive(Clone, Debug)]
 pub struct Shell {
     transcript: Transcript,
-    station: Station,
+    target: ExecTarget,
     is_rehearsal: bool,
-    patience: Duration,
+    timeout: Duration,
     context: Arc<WaitContext>,
 }
 
@@ -24,9 +24,9 @@ impl Shell {
     pub fn new() -> Self {
         Self {
             transcript: Transcript::default(),
-            station: Station::Here,
+            target: ExecTarget::Here,
             is_rehearsal: false,
-            patience: PATIENCE,
+            timeout: TIMEOUT,
             context: Arc::default(),
         }
     }
@@ -38,27 +38,27 @@ impl Shell {
 
     /// A shell in a namespace, with the same transcript.
     pub fn within(&self, namespace: &str) -> Self {
-        self.at(Station::Namespace(namespace.to_owned()))
+        self.at(ExecTarget::Namespace(namespace.to_owned()))
     }
 
-    /// A shell at another station, with the same transcript.
-    pub(crate) fn at(&self, station: Station) -> Self {
-        Self { station, ..self.clone() }
+    /// A shell at another place, with the same transcript.
+    pub(crate) fn at(&self, target: ExecTarget) -> Self {
+        Self { target, ..self.clone() }
     }
 
-    /// Returns the station where its commands run.
-    pub(crate) fn station(&self) -> &Station {
-        &self.station
+    /// Returns the place where its commands run.
+    pub(crate) fn target(&self) -> &ExecTarget {
+        &self.target
     }
 
     /// A shell outside of every namespace of ours, with the same transcript.
     pub fn outside(&self) -> Self {
-        self.at(Station::Here)
+        self.at(ExecTarget::Here)
     }
 
     /// The same shell, whose commands may take so long.
-    pub fn with_patience(self, patience: Duration) -> Self {
-        Self { patience, ..self }
+    pub fn with_timeout(self, timeout: Duration) -> Self {
+        Self { timeout, ..self }
     }
 
     /// The same shell, and all shells made from it, with a flag that is set when a stop is requested. Then the command under way gets a moment
@@ -91,9 +91,9 @@ impl Shell {
         &self.context
     }
 
-    /// A wait that begins now and is over after `patience`. It rests for `pause` between two looks.
-    pub(crate) fn wait(&self, patience: Duration, pause: Duration) -> Wait<'_> {
-        self.context.wait(patience, pause)
+    /// A wait that begins now and is over after `timeout`. It rests for `pause` between two looks.
+    pub(crate) fn wait(&self, timeout: Duration, pause: Duration) -> Wait<'_> {
+        self.context.wait(timeout, pause)
     }
 
     /// Returns the transcript of the commands that were run so far.
@@ -122,15 +122,15 @@ impl Shell {
 
     fn run_heeding<S: AsRef<str>>(&self, context: &WaitContext, words: &[S]) -> Result<String, TestbedError> {
         self.context.check()?;
-        self.transcript.line(&quoted(&self.station.words(words)));
-        if self.is_rehearsal { Ok(String::new()) } else { self.station.capture(words, self.patience, context) }
+        self.transcript.line(&quoted(&self.target.words(words)));
+        if self.is_rehearsal { Ok(String::new()) } else { self.target.capture(words, self.timeout, context) }
     }
 
     /// Returns the context for waits on the end of a change: a change on another machine is waited for even if a stop was
     /// requested.
     fn context_of_changes(&self) -> WaitContext {
         let context = WaitContext::clone(&self.context);
-        if self.station.commands_outlive_us() { context.unstoppable() } else { context }
+        if self.target.commands_outlive_us() { context.unstoppable() } else { context }
     }
 
     /// As [`Shell::run`], for a command that only looks: it is left out of the transcript, and of a rehearsal.
@@ -139,7 +139,7 @@ impl Shell {
             return Ok(String::new());
         }
         self.context.check()?;
-        self.station.capture(words, self.patience, &self.context)
+        self.target.capture(words, self.timeout, &self.context)
     }
 
     /// Runs the words of a line, separated by white space.
@@ -147,7 +147,7 @@ impl Shell {
         self.run(&line.split_whitespace().collect::<Vec<_>>())
     }
 
-    /// Writes a small file such as a switch under /proc/sys or /sys, in this shell's namespace.
+    /// Writes a small file such as a sysctl under /proc/sys or /sys, in this shell's namespace.
     pub fn set(&self, path: &str, value: &str) -> Result<(), TestbedError> {
         let [value, path] = [value, path].map(|word| quoted(&[word.to_owned()]));
         self.run(&["sh", "-c", &format!("echo {value} > {path}")]).map(drop)
@@ -161,8 +161,8 @@ impl Shell {
     /// Writes a file of which the transcript has `shown`.
     fn write_shown(&self, path: &Path, content: &str, shown: &str) -> Result<(), TestbedError> {
         self.context.check()?;
-        self.transcript.line(&format!("{} {}", self.station.write_line(path), here_document(shown.trim_end())));
-        if self.is_rehearsal { Ok(()) } else { self.station.write(path, content, &self.context_of_changes()) }
+        self.transcript.line(&format!("{} {}", self.target.write_line(path), here_document(shown.trim_end())));
+        if self.is_rehearsal { Ok(()) } else { self.target.write(path, content, &self.context_of_changes()) }
     }
 
     /// Writes a file that may be too large to be repeated: then the transcript has its first lines.
@@ -180,18 +180,18 @@ impl Shell {
     /// machine with this process. Only in its first milliseconds, before setpriv has asked for that, it would outlive us; then the next sweep finds it.
     pub fn start(&self, cores: &str, words: &[String], log: &Path) -> Result<Option<Daemon>, TestbedError> {
         self.context.check()?;
-        self.transcript.line(&self.station.daemon_line(cores, words, log));
-        if self.is_rehearsal { Ok(None) } else { self.station.spawn(cores, words, log, &self.context).map(Some) }
+        self.transcript.line(&self.target.daemon_line(cores, words, log));
+        if self.is_rehearsal { Ok(None) } else { self.target.spawn(cores, words, log, &self.context).map(Some) }
     }
 
     /// Returns an error that names the package, when a program is not installed where this shell is.
     pub(crate) fn require(&self, program: &str) -> Result<(), TestbedError> {
-        self.station.require(program, &self.context)
+        self.target.require(program, &self.context)
     }
 
     /// The last lines of a log where this shell is, if there is one.
     pub(crate) fn last_lines(&self, log: &Path, count: usize) -> Vec<String> {
-        self.station.last_lines(log, count, &self.context)
+        self.target.last_lines(log, count, &self.context)
     }
 }
 

@@ -1,8 +1,9 @@
 //! Where commands run: here, in a network namespace of this machine, in a virtual machine of the lab, or on another machine over ssh. What
-//! differs between stations, and nothing else, is here.
+//! differs between them, and nothing else, is here.
 
 use super::{
-    Away, Daemon, Remote, TestbedError, WaitContext, command, command_line, failed, given_up, missing, quoted, require, wait,
+    Daemon, Remote, RemoteProcess, TestbedError, WaitContext, command, command_line, failed, given_up, missing, quoted,
+    require, wait,
 };
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -10,7 +11,7 @@ use std::time::Duration;
 
 /// A place where commands run and files are written.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Station {
+pub(crate) enum ExecTarget {
     /// This machine as it is.
     Here,
     /// A network namespace of this machine: its files are those of here.
@@ -22,7 +23,7 @@ pub(crate) enum Station {
     Lab(PathBuf),
 }
 
-impl Station {
+impl ExecTarget {
     /// Returns whether a command goes on there when our process that waits for it is killed.
     pub(crate) fn commands_outlive_us(&self) -> bool {
         matches!(self, Self::Ssh(_))
@@ -43,25 +44,22 @@ impl Station {
     pub(crate) fn capture<S: AsRef<str>>(
         &self,
         words: &[S],
-        patience: Duration,
+        timeout: Duration,
         context: &WaitContext,
     ) -> Result<String, TestbedError> {
         if let Self::Ssh(remote) = self {
-            return remote.capture(&owned(words), None, patience, context);
+            return remote.capture(&owned(words), None, timeout, context);
         }
         // Asked here: `ip netns exec` would only say that it cannot. A machine of the lab has programs of its own, too.
         if !matches!(self, Self::Lab(_)) {
             require(words[0].as_ref())?;
         }
-        capture(&self.words(words), patience, context)
+        capture(&self.words(words), timeout, context)
     }
 
     /// An error that names the package, when a program is not installed there.
     pub(crate) fn require(&self, program: &str, context: &WaitContext) -> Result<(), TestbedError> {
-        match self {
-            Self::Here | Self::Namespace(_) | Self::Lab(_) => require(program),
-            Self::Ssh(remote) => remote.require(program, context),
-        }
+        if let Self::Ssh(remote) = self { remote.require(program, context) } else { require(program) }
     }
 
     /// The line that writes a file from its input, for the transcript.
@@ -120,10 +118,8 @@ impl Station {
 
     /// The line that ends it, for the transcript.
     pub(crate) fn kill_line(&self, number: u32) -> String {
-        match self {
-            Self::Here | Self::Namespace(_) | Self::Lab(_) => format!("kill -KILL {number}"),
-            Self::Ssh(remote) => quoted(&remote.shown(format!("kill -KILL -- -{number}"))),
-        }
+        let Self::Ssh(remote) = self else { return format!("kill -KILL {number}") };
+        quoted(&remote.shown(format!("kill -KILL -- -{number}")))
     }
 
     /// Starts it. It ends with the thread that started it; over ssh, when this process ends or the connection breaks.
@@ -135,7 +131,7 @@ impl Station {
         context: &WaitContext,
     ) -> Result<Daemon, TestbedError> {
         if let Self::Ssh(remote) = self {
-            return Away::start(remote, words, log, context).map(|(ssh, away)| Daemon::away(ssh, away));
+            return RemoteProcess::start(remote, words, log, context).map(|(ssh, process)| Daemon::remote(ssh, process));
         }
         let full = self.daemon_words(cores, words);
         let file = TestbedError::file("write", log);
@@ -164,11 +160,11 @@ fn owned<S: AsRef<str>>(words: &[S]) -> Vec<String> {
 }
 
 /// Runs a command of this machine to its end; returns what it printed.
-fn capture(words: &[String], patience: Duration, context: &WaitContext) -> Result<String, TestbedError> {
+fn capture(words: &[String], timeout: Duration, context: &WaitContext) -> Result<String, TestbedError> {
     let mut command = command(words);
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let child = command.spawn().map_err(|error| missing(&words[0], &error))?;
-    let output = wait(child, patience, context, &|| command_line(words)).map_err(|why| given_up(words, why))?;
+    let output = wait(child, timeout, context, &|| command_line(words)).map_err(|why| given_up(words, why))?;
     if output.status.success() {
         return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
     }

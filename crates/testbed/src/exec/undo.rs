@@ -10,10 +10,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// The longest time that undoing everything may take.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Neither a signal nor a closed output may end it before everything is undone.
-const KEEPER: &str = r#"trap "" HUP INT TERM PIPE
+const UNDO_SCRIPT: &str = r#"trap "" HUP INT TERM PIPE
 n=0
 while IFS= read -r line; do n=$((n+1)); eval "undo_$n=\$line"; done
 while [ $n -gt 0 ]; do
@@ -27,13 +27,13 @@ done"#;
 pub(crate) struct Undo {
     shell: Shell,
     remote: Remote,
-    keeper: Mutex<Keeper>,
+    undoing: Mutex<UndoShell>,
     /// True once everything is set up. Before that, the commands that undo a half-finished step may fail.
     is_settled: AtomicBool,
 }
 
 #[derive(Debug)]
-struct Keeper {
+struct UndoShell {
     /// None in a rehearsal.
     process: Option<Child>,
     lines: Vec<String>,
@@ -42,9 +42,9 @@ struct Keeper {
 impl Undo {
     /// Begins to keep what is to be undone at `remote`; `shell` is any of the same transcript.
     pub(crate) fn open(remote: &Remote, shell: &Shell) -> Result<Self, TestbedError> {
-        let process = (!shell.is_rehearsal()).then(|| remote.start(KEEPER, &[], Stdio::piped())).transpose()?;
-        let keeper = Mutex::new(Keeper { process, lines: Vec::new() });
-        Ok(Self { shell: shell.clone(), remote: remote.clone(), keeper, is_settled: AtomicBool::new(false) })
+        let process = (!shell.is_rehearsal()).then(|| remote.start(UNDO_SCRIPT, &[], Stdio::piped())).transpose()?;
+        let undoing = Mutex::new(UndoShell { process, lines: Vec::new() });
+        Ok(Self { shell: shell.clone(), remote: remote.clone(), undoing, is_settled: AtomicBool::new(false) })
     }
 
     /// Adds the words of the command that undoes the next thing to be undone.
@@ -57,18 +57,18 @@ impl Undo {
     /// # Errors
     /// The connection is lost.
     pub(crate) fn by_line(&self, line: String) -> Result<(), TestbedError> {
-        // The keeper over there would take the second for another command.
+        // The shell over there would take the second for another command.
         if line.contains('\n') {
             return Err(TestbedError::Other(format!("cannot undo by `{line}`: it is more than one line")));
         }
-        let mut keeper = self.keeper();
-        let sent = keeper
+        let mut undoing = self.undoing();
+        let sent = undoing
             .process
             .as_mut()
             .and_then(|process| process.stdin.as_mut())
             .map_or(Ok(()), |stdin| writeln!(stdin, "{line}").and_then(|()| stdin.flush()));
         sent.map_err(|error| refusal::lost(self.remote.destination(), &error.to_string()))?;
-        keeper.lines.push(line);
+        undoing.lines.push(line);
         Ok(())
     }
 
@@ -79,22 +79,22 @@ impl Undo {
 
     /// Returns an error if the connection is lost: then everything is undone already, or soon.
     pub(crate) fn check(&self) -> Result<(), TestbedError> {
-        let mut keeper = self.keeper();
-        match keeper.process.as_mut().and_then(|process| process.try_wait().ok().flatten()) {
+        let mut undoing = self.undoing();
+        match undoing.process.as_mut().and_then(|process| process.try_wait().ok().flatten()) {
             Some(status) => Err(refusal::lost(self.remote.destination(), &format!("ssh ended ({status})"))),
             None => Ok(()),
         }
     }
 
-    fn keeper(&self) -> MutexGuard<'_, Keeper> {
-        self.keeper.lock().unwrap_or_else(PoisonError::into_inner)
+    fn undoing(&self) -> MutexGuard<'_, UndoShell> {
+        self.undoing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Lines that failed, with what they said.
     fn run(&self, mut process: Child) -> Result<String, TestbedError> {
         drop(process.stdin.take());
         // Although a stop may be requested: undoing is what it is for.
-        let output = wait(process, PATIENCE, &WaitContext::default(), &String::new)?;
+        let output = wait(process, TIMEOUT, &WaitContext::default(), &String::new)?;
         let said = String::from_utf8_lossy(&output.stderr);
         match output.status.success() {
             true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
@@ -106,8 +106,8 @@ impl Undo {
 impl Drop for Undo {
     fn drop(&mut self) {
         let (process, lines) = {
-            let mut keeper = self.keeper();
-            (keeper.process.take(), std::mem::take(&mut keeper.lines))
+            let mut undoing = self.undoing();
+            (undoing.process.take(), std::mem::take(&mut undoing.lines))
         };
         for line in lines.into_iter().rev() {
             self.shell.transcript().line(&quoted(&self.remote.shown(line)));

@@ -67,9 +67,9 @@ impl WaitContext {
         }
     }
 
-    /// A wait that begins now and is over after `patience`. It rests for `pause` between two looks.
-    pub(crate) fn wait(&self, patience: Duration, pause: Duration) -> Wait<'_> {
-        Wait { context: self, start: Instant::now(), patience, pause, longest: pause, is_told: false }
+    /// A wait that begins now and is over after `timeout`. It rests for `pause` between two looks.
+    pub(crate) fn wait(&self, timeout: Duration, pause: Duration) -> Wait<'_> {
+        Wait { context: self, start: Instant::now(), timeout, pause, longest: pause, is_told: false }
     }
 }
 
@@ -78,7 +78,7 @@ impl WaitContext {
 pub(crate) struct Wait<'a> {
     context: &'a WaitContext,
     start: Instant,
-    patience: Duration,
+    timeout: Duration,
     pause: Duration,
     longest: Duration,
     is_told: bool,
@@ -92,7 +92,7 @@ impl Wait<'_> {
 
     /// Returns whether its time is over.
     pub(crate) fn is_over(&self) -> bool {
-        self.elapsed() > self.patience
+        self.elapsed() > self.timeout
     }
 
     /// The time since it began.
@@ -122,7 +122,7 @@ impl Wait<'_> {
         what: &dyn Fn() -> String,
     ) -> Result<Result<T, RecvTimeoutError>, TestbedError> {
         loop {
-            let left = self.patience.saturating_sub(self.elapsed());
+            let left = self.timeout.saturating_sub(self.elapsed());
             match from.recv_timeout(left.min(LONGEST_REST)) {
                 Err(RecvTimeoutError::Timeout) if !self.is_over() => self.context.check()?,
                 received => return Ok(received),

@@ -17,7 +17,7 @@ use work::Work;
 const INSTALLER: &str = include_str!("../../../../scripts/install-dependencies");
 
 /// The longest time that an installation may take: a package may be large and the line slow.
-const PATIENCE: Duration = Duration::from_secs(1800);
+const TIMEOUT: Duration = Duration::from_secs(1800);
 
 /// The order for a build of a lab.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,7 +62,7 @@ fn unfinished(directory: &Path) -> PathBuf {
 /// Installs what is missing, as the installer of the repository does.
 fn install(order: &Order, tell: &mut dyn FnMut(Progress<'_>)) -> Result<(), TestbedError> {
     let part = if order.jool.is_some() { "lab-jool" } else { "lab" };
-    let shell = Shell::new().with_patience(PATIENCE);
+    let shell = Shell::new().with_timeout(TIMEOUT);
     let missing = shell.look(&["sh", "-c", INSTALLER, "install-dependencies", "--list", part])?;
     let missing = missing.trim();
     if missing.is_empty() {

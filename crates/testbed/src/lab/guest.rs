@@ -3,7 +3,7 @@
 
 use super::Lab;
 use crate::exec::quoted;
-use crate::net::topology::SWITCHES;
+use crate::net::topology::ROUTER_SYSCTLS;
 use std::net::Ipv6Addr;
 use std::path::{Path, PathBuf};
 
@@ -123,7 +123,7 @@ pub(super) fn init(lab: &Lab, wanted: &Wanted) -> String {
     script += "mount -t proc proc /proc\nmount -t sysfs sysfs /sys\nmount -t tmpfs tmpfs /run\n";
     script += "# The only place of its host that it may write to.\nmount -t hostfs -o \"$here/out\" none \"$here/out\"\n";
     script += &format!("echo {programs}/modprobe > /proc/sys/kernel/modprobe\nmodprobe -a ipv6 {}\n", quoted(&wanted.modules));
-    SWITCHES.iter().for_each(|(switch, value)| script += &format!("echo {value} > /proc/sys/net/{switch}\n"));
+    ROUTER_SYSCTLS.iter().for_each(|(sysctl, value)| script += &format!("echo {value} > /proc/sys/net/{sysctl}\n"));
     script += &format!("ip -batch - <<'LINKS'\nlink set lo up\n{}LINKS\n", links(wanted));
     script += "echo ready > \"$here/out/ready\"\nset +e\n";
     script + SERVE

@@ -2,12 +2,12 @@
 
 use super::Lab;
 use super::guest::{self, Files, Wanted};
-use crate::exec::{Daemon, Shell, Station, TestbedError, family, kill, quoted, warn};
+use crate::exec::{Daemon, ExecTarget, Shell, TestbedError, family, kill, quoted, warn};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// The longest time that a machine may take until it runs commands: two seconds are usual.
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Virtual cores of a machine: User-Mode Linux knows only one.
 pub(crate) const VIRTUAL_CORES: usize = 1;
@@ -50,12 +50,12 @@ impl Machine {
     }
 
     fn wait_until_ready(&mut self) -> Result<(), TestbedError> {
-        match self.shell().with_patience(PATIENCE).for_purpose("a virtual machine to boot").run(&["true"]) {
+        match self.shell().with_timeout(TIMEOUT).for_purpose("a virtual machine to boot").run(&["true"]) {
             Ok(_) => Ok(()),
             Err(TestbedError::Interrupted) => Err(TestbedError::Interrupted),
             Err(error) => {
                 self.check_alive()?;
-                let (waited, console) = (PATIENCE.as_secs(), self.last_words());
+                let (waited, console) = (TIMEOUT.as_secs(), self.last_words());
                 Err(TestbedError::Other(format!(
                     "the virtual machine does not run commands after {waited} s: {console} ({error})"
                 )))
@@ -65,15 +65,15 @@ impl Machine {
 
     /// A shell inside, with the same transcript. A command that a machine has no end of goes with it.
     pub fn shell(&self) -> Shell {
-        self.namespace.at(Station::Lab(self.files.inside()))
+        self.namespace.at(ExecTarget::Lab(self.files.inside()))
     }
 
     /// Runs a command inside to its end; returns what it printed on standard output.
     ///
     /// # Errors
-    /// It failed, with its status and the last lines of its standard error; it took longer than `patience`; the machine has ended.
-    pub fn run<S: AsRef<str>>(&self, words: &[S], patience: Duration) -> Result<String, TestbedError> {
-        self.shell().with_patience(patience).run(words)
+    /// It failed, with its status and the last lines of its standard error; it took longer than `timeout`; the machine has ended.
+    pub fn run<S: AsRef<str>>(&self, words: &[S], timeout: Duration) -> Result<String, TestbedError> {
+        self.shell().with_timeout(timeout).run(words)
     }
 
     /// The number of its process on this machine, which all others of it descend from. `None` in a rehearsal.

@@ -8,21 +8,21 @@ const LOSSES: [&str; 4] = ["invalid", "insert_failed", "drop", "early_drop"];
 
 /// The table at one moment. All zero where the kernel has none.
 #[derive(Debug, Default)]
-pub(super) struct Snapshot {
+pub(super) struct ConntrackCounters {
     entries: u64,
     losses: [u64; LOSSES.len()],
 }
 
-/// The table now, of the network namespace the process `anchor` lives in.
-pub(super) fn snapshot(anchor: u32) -> Snapshot {
-    parse(&std::fs::read_to_string(format!("/proc/{anchor}/net/stat/nf_conntrack")).unwrap_or_default())
+/// The table now, of the network namespace the process `holder` lives in.
+pub(super) fn snapshot(holder: u32) -> ConntrackCounters {
+    parse(&std::fs::read_to_string(format!("/proc/{holder}/net/stat/nf_conntrack")).unwrap_or_default())
 }
 
 /// A line of names, then one of hexadecimal numbers for each core. `entries` is the whole table's and the same in every line.
-fn parse(text: &str) -> Snapshot {
+fn parse(text: &str) -> ConntrackCounters {
     let mut lines = text.lines();
     let names: Vec<&str> = lines.next().unwrap_or_default().split_whitespace().collect();
-    let mut snapshot = Snapshot::default();
+    let mut snapshot = ConntrackCounters::default();
     for line in lines {
         let numbers = line.split_whitespace().map(|number| u64::from_str_radix(number, 16).unwrap_or(0));
         for (name, number) in names.iter().zip(numbers) {
@@ -38,15 +38,15 @@ fn parse(text: &str) -> Snapshot {
 }
 
 /// Entries at each sample; empty where there never were any.
-pub(super) fn entries(snapshots: &[Snapshot]) -> Vec<u64> {
+pub(super) fn entries(snapshots: &[ConntrackCounters]) -> Vec<u64> {
     let entries: Vec<u64> = snapshots.iter().map(|snapshot| snapshot.entries).collect();
     if entries.iter().all(|entries| *entries == 0) { Vec::new() } else { entries }
 }
 
 /// The counters that moved, interval by interval.
-pub(super) fn watched(snapshots: &[Snapshot]) -> Vec<Drops> {
+pub(super) fn watched(snapshots: &[ConntrackCounters]) -> Vec<Drops> {
     let series = |(at, name): (usize, &&str)| {
-        let moved = |pair: &[Snapshot]| pair[1].losses[at].saturating_sub(pair[0].losses[at]);
+        let moved = |pair: &[ConntrackCounters]| pair[1].losses[at].saturating_sub(pair[0].losses[at]);
         let samples: Vec<u64> = snapshots.windows(2).map(moved).collect();
         let is_moving = samples.iter().any(|count| *count > 0);
         is_moving.then(|| Drops { place: "conntrack".to_owned(), way: (*name).to_owned(), samples })

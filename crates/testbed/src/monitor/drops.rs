@@ -1,7 +1,7 @@
 //! Where the DUT's kernel drops frames: the counters of its interfaces, and of the queue between an interface and the core that works
 //! for it.
 
-use super::Anchor;
+use super::NetnsHolder;
 use sixbench_method::record::Drops;
 use std::collections::BTreeMap;
 
@@ -9,29 +9,29 @@ use std::collections::BTreeMap;
 const BACKLOG: &str = "backlog";
 
 /// Drop counters by place and way.
-pub(super) type Snapshot = BTreeMap<(String, &'static str), u64>;
+pub(super) type DropCounters = BTreeMap<(String, &'static str), u64>;
 
-/// The counters now, of the network namespaces the anchors live in.
-pub(super) fn snapshot(anchors: &[Anchor]) -> Snapshot {
-    let mut counters: Snapshot = anchors.iter().flat_map(of_namespace).collect();
-    if !anchors.is_empty() {
+/// The counters now, of the network namespaces that are held.
+pub(super) fn snapshot(holders: &[NetnsHolder]) -> DropCounters {
+    let mut counters: DropCounters = holders.iter().flat_map(of_namespace).collect();
+    if !holders.is_empty() {
         let queues = std::fs::read_to_string("/proc/net/softnet_stat").unwrap_or_default();
         counters.insert((BACKLOG.to_owned(), "received"), parse_queues(&queues));
     }
     counters
 }
 
-fn of_namespace(anchor: &Anchor) -> Snapshot {
-    let interfaces = std::fs::read_to_string(format!("/proc/{}/net/dev", anchor.process)).unwrap_or_default();
+fn of_namespace(holder: &NetnsHolder) -> DropCounters {
+    let interfaces = std::fs::read_to_string(format!("/proc/{}/net/dev", holder.process)).unwrap_or_default();
     let counters = parse_interfaces(&interfaces);
-    match &anchor.device {
+    match &holder.device {
         Some(device) => counters.into_iter().map(|((name, way), count)| ((format!("{device}: {name}"), way), count)).collect(),
         None => counters,
     }
 }
 
 /// Lines `name: bytes packets errs drop fifo frame compressed multicast | bytes packets errs drop fifo colls carrier compressed`.
-fn parse_interfaces(text: &str) -> Snapshot {
+fn parse_interfaces(text: &str) -> DropCounters {
     let lines = text.lines().filter_map(|line| line.split_once(':'));
     lines.flat_map(|(name, counters)| parse_interface(name.trim(), counters)).collect()
 }
@@ -55,10 +55,10 @@ fn parse_queues(text: &str) -> u64 {
 }
 
 /// The counters that moved, interval by interval.
-pub(super) fn watched(snapshots: &[Snapshot]) -> Vec<Drops> {
+pub(super) fn watched(snapshots: &[DropCounters]) -> Vec<Drops> {
     let Some(last) = snapshots.last() else { return Vec::new() };
     let series = |(key, _): (&(String, &'static str), &u64)| {
-        let at = |snapshot: &Snapshot| snapshot.get(key).copied().unwrap_or(0);
+        let at = |snapshot: &DropCounters| snapshot.get(key).copied().unwrap_or(0);
         let samples: Vec<u64> = snapshots.windows(2).map(|pair| at(&pair[1]).saturating_sub(at(&pair[0]))).collect();
         let (place, way) = (key.0.clone(), key.1.to_owned());
         samples.iter().any(|frames| *frames > 0).then_some(Drops { place, way, samples })
@@ -86,8 +86,8 @@ mod tests {
 
     #[test]
     fn this_machine_has_interfaces() {
-        let anchor = |device| Anchor { device, process: std::process::id() };
-        let counters = snapshot(&[anchor(None), anchor(Some("other".to_owned()))]);
+        let holder = |device| NetnsHolder { device, process: std::process::id() };
+        let counters = snapshot(&[holder(None), holder(Some("other".to_owned()))]);
         assert!(["lo", "other: lo"].iter().all(|name| counters.keys().any(|(place, _)| place == name)), "{counters:?}");
     }
 }

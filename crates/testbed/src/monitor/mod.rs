@@ -12,4 +12,4 @@ mod targets;
 mod virtual_machine;
 
 pub use sampling::{INTERVAL, Monitor};
-pub use targets::{Anchor, Source, Watched, WatchedDevice};
+pub use targets::{NetnsHolder, WatchSource, Watched, WatchedDevice};

@@ -10,32 +10,32 @@ use sixbench_method::record::CoreWatch;
 use std::time::{Duration, Instant};
 
 /// For the first answer, before the trial, and for the last one after it, when the load is gone.
-const PATIENCE: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// One answer of the other machine.
 #[derive(Debug)]
-struct Snapshot {
+struct RemoteSample {
     at: Instant,
-    processors: processor::Snapshot,
+    processors: processor::CoreTicks,
     /// Octets in use; `None` for a kernel that does not say how many are available (before Linux 3.14).
     memory: Option<u64>,
 }
 
 /// Sees one machine.
 #[derive(Debug)]
-pub(super) struct Eye {
+pub(super) struct RemoteProbe {
     sampler: Sampler,
-    seen: Vec<Snapshot>,
+    seen: Vec<RemoteSample>,
     is_asked: bool,
 }
 
-impl Eye {
+impl RemoteProbe {
     /// Waits for the first answer, so that no session begins on the device while frames are sent. `None` where there is no connection, or
     /// no /proc/stat.
     pub(super) fn open(remote: &Remote) -> Option<Self> {
         let mut sampler = Sampler::start(remote).ok()?;
         sampler.ask();
-        let seen = vec![parse(sampler.answer(PATIENCE)?)?];
+        let seen = vec![parse(sampler.answer(TIMEOUT)?)?];
         Some(Self { sampler, seen, is_asked: false })
     }
 
@@ -55,15 +55,15 @@ impl Eye {
     /// and a part of the trial must not pass for the whole.
     pub(super) fn close(mut self, moments: &[Instant]) -> Option<(Vec<CoreWatch>, Vec<u64>)> {
         if self.is_asked {
-            self.seen.push(parse(self.sampler.answer(PATIENCE)?)?);
+            self.seen.push(parse(self.sampler.answer(TIMEOUT)?)?);
         }
         Some((cores(&self.seen, moments), memory(&self.seen, moments)))
     }
 }
 
-fn parse((at, text): (Instant, String)) -> Option<Snapshot> {
+fn parse((at, text): (Instant, String)) -> Option<RemoteSample> {
     let processors = processor::parse(&text);
-    (!processors.is_empty()).then(|| Snapshot { at, processors, memory: memory_in_use(&text) })
+    (!processors.is_empty()).then(|| RemoteSample { at, processors, memory: memory_in_use(&text) })
 }
 
 /// By the lines `MemTotal: 4028440 kB` and `MemAvailable: ...` of /proc/meminfo, in octets.
@@ -77,7 +77,7 @@ fn memory_in_use(text: &str) -> Option<u64> {
 
 /// Returns the shares of the processor time for each interval between two moments, taken between the two answers around its
 /// middle.
-fn cores(seen: &[Snapshot], moments: &[Instant]) -> Vec<CoreWatch> {
+fn cores(seen: &[RemoteSample], moments: &[Instant]) -> Vec<CoreWatch> {
     let Some(first) = seen.first() else { return Vec::new() };
     let pair = |interval: &[Instant]| {
         let next = since(seen, interval[0] + (interval[1] - interval[0]) / 2);
@@ -88,13 +88,13 @@ fn cores(seen: &[Snapshot], moments: &[Instant]) -> Vec<CoreWatch> {
 }
 
 /// Returns the memory at each moment, taken from the next answer after it, octets.
-fn memory(seen: &[Snapshot], moments: &[Instant]) -> Vec<u64> {
+fn memory(seen: &[RemoteSample], moments: &[Instant]) -> Vec<u64> {
     let at = |moment: &Instant| seen.get(since(seen, *moment)).map(|snapshot| snapshot.memory);
     moments.iter().filter_map(at).collect::<Option<Vec<u64>>>().unwrap_or_default()
 }
 
 /// Returns the index of the first snapshot that is not before a moment.
-fn since(seen: &[Snapshot], moment: Instant) -> usize {
+fn since(seen: &[RemoteSample], moment: Instant) -> usize {
     seen.partition_point(|snapshot| snapshot.at < moment)
 }
 
@@ -106,7 +106,7 @@ mod tests {
     const MEMORY: &str = "MemTotal:        4000 kB\nMemFree:          100 kB\nMemAvailable:    1000 kB\n";
 
     /// An answer of a machine without its core 1, which is offline, that has so many ticks of work and of idleness behind it.
-    fn answered(at: Instant, busy: u64, idle: u64) -> Snapshot {
+    fn answered(at: Instant, busy: u64, idle: u64) -> RemoteSample {
         let core = |number: u32| format!("cpu{number} 0 0 {busy} {idle} 0 0 0 0 0 0\n");
         let text = format!("cpu  7 7 7 7 7 7 7 7 0 0\n{}{}{MEMORY}", core(0), core(2));
         parse((at, text)).expect("an answer")

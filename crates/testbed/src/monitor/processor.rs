@@ -4,7 +4,7 @@ use crate::net::Cores;
 use sixbench_method::record::{CoreWatch, CpuSample};
 
 /// The kernel's counters of every core, in ticks.
-pub(super) type Snapshot = Vec<Ticks>;
+pub(super) type CoreTicks = Vec<Ticks>;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Ticks {
@@ -17,12 +17,12 @@ pub(super) struct Ticks {
 }
 
 /// The counters now.
-pub(super) fn snapshot() -> Snapshot {
+pub(super) fn snapshot() -> CoreTicks {
     std::fs::read_to_string("/proc/stat").map(|text| parse(&text)).unwrap_or_default()
 }
 
 /// The lines `cpuN user nice system idle iowait irq softirq steal ...` of /proc/stat.
-pub(super) fn parse(text: &str) -> Snapshot {
+pub(super) fn parse(text: &str) -> CoreTicks {
     text.lines().filter_map(parse_line).collect()
 }
 
@@ -37,14 +37,14 @@ fn parse_line(line: &str) -> Option<Ticks> {
 }
 
 /// The shares between the snapshots.
-pub(super) fn watched(snapshots: &[Snapshot], cores: &Cores) -> Vec<CoreWatch> {
+pub(super) fn watched(snapshots: &[CoreTicks], cores: &Cores) -> Vec<CoreWatch> {
     let pairs: Vec<_> = snapshots.windows(2).map(|pair| (&pair[0], &pair[1])).collect();
     snapshots.first().map(|first| over(first, &pairs, |core| role(core, cores))).unwrap_or_default()
 }
 
 /// The shares between two snapshots each, of the cores that `first` has.
-pub(super) fn over(first: &Snapshot, pairs: &[(&Snapshot, &Snapshot)], role: impl Fn(u32) -> &'static str) -> Vec<CoreWatch> {
-    let of = |core: u32, snapshot: &Snapshot| snapshot.iter().find(|ticks| ticks.core == core).copied();
+pub(super) fn over(first: &[Ticks], pairs: &[(&CoreTicks, &CoreTicks)], role: impl Fn(u32) -> &'static str) -> Vec<CoreWatch> {
+    let of = |core: u32, snapshot: &CoreTicks| snapshot.iter().find(|ticks| ticks.core == core).copied();
     let watch = |ticks: &Ticks| CoreWatch {
         core: ticks.core,
         role: role(ticks.core).to_owned(),

@@ -8,7 +8,7 @@ use std::sync::mpsc::{self, Receiver};
 use std::time::{Duration, Instant};
 
 /// For the shell to end when its input has.
-const PATIENCE: Duration = Duration::from_secs(2);
+const TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Starts one process for each request, beside the session's shell. Of Linux's files it prints only those lines that are read here: on a
 /// machine with many interrupts all of their counters would otherwise be encrypted ten times a second. An empty line ends an answer.
@@ -41,15 +41,15 @@ impl Sampler {
 
     /// The next answer, with the moment it came: lines `cpu...` of /proc/stat and `Mem...` of /proc/meminfo, none where the machine has no
     /// such files. `None` where it has not come within so long.
-    pub(crate) fn answer(&self, patience: Duration) -> Option<(Instant, String)> {
-        self.answers.recv_timeout(patience).ok()
+    pub(crate) fn answer(&self, timeout: Duration) -> Option<(Instant, String)> {
+        self.answers.recv_timeout(timeout).ok()
     }
 }
 
 impl Drop for Sampler {
     fn drop(&mut self) {
         drop(self.ssh.stdin.take());
-        let _ = ended(&mut self.ssh, Instant::now() + PATIENCE);
+        let _ = ended(&mut self.ssh, Instant::now() + TIMEOUT);
         let _ = self.ssh.kill();
         let _ = self.ssh.wait();
     }

@@ -16,34 +16,34 @@ pub const INTERVAL: Duration = Duration::from_millis(100);
 #[derive(Debug)]
 pub struct Monitor {
     stop: Sender<()>,
-    thread: JoinHandle<(Vec<Snapshot>, Vec<Watcher>)>,
+    thread: JoinHandle<(Vec<MonitorSample>, Vec<Watcher>)>,
     cores: Cores,
     watched: Watched,
 }
 
 /// Everything at one moment.
 #[derive(Debug)]
-struct Snapshot {
+struct MonitorSample {
     at: Instant,
-    processors: processor::Snapshot,
-    drops: drops::Snapshot,
+    processors: processor::CoreTicks,
+    drops: drops::DropCounters,
     /// Octets; 0 where there is no process.
     memory: u64,
     /// Processor time of the DUT's process so far, milliseconds.
     process_ms: u64,
     /// The time that the DUT's processes have waited for a core so far, microseconds.
     waited_us: u64,
-    conntrack: conntrack::Snapshot,
+    conntrack: conntrack::ConntrackCounters,
 }
 
-impl Snapshot {
+impl MonitorSample {
     fn now(watched: &Watched) -> Self {
         // Some servers are several processes: if the others counted as foreign processes on the DUT's cores, its trials would be invalid.
         let processes: Vec<u32> = watched.processes.iter().flat_map(|process| family(*process)).collect();
         Self {
             at: Instant::now(),
             processors: processor::snapshot(),
-            drops: drops::snapshot(&watched.anchors),
+            drops: drops::snapshot(&watched.holders),
             memory: processes.iter().filter_map(|process| processor::resident_octets(*process)).sum(),
             process_ms: processes.iter().filter_map(|process| processor::time_of(*process)).sum(),
             waited_us: processes.iter().map(|process| processor::waited_us(*process)).sum(),
@@ -64,7 +64,7 @@ impl Monitor {
             // interval, the samples would fall behind the trial, and what was seen would be held against the losses of another moment.
             let mut due = Instant::now();
             loop {
-                snapshots.push(Snapshot::now(&whom));
+                snapshots.push(MonitorSample::now(&whom));
                 watchers.iter_mut().for_each(Watcher::look);
                 due += INTERVAL;
                 let wait = due.saturating_duration_since(Instant::now());
@@ -100,8 +100,8 @@ impl Monitor {
             cores: processor::watched(&processors, &self.cores),
             devices: watchers.into_iter().filter_map(|watcher| watcher.end(&moments)).collect(),
             memory,
-            // A device that runs elsewhere has no anchor: then what ran on its cores is not known.
-            process_ms: (!self.watched.anchors.is_empty()).then_some(used),
+            // A device that runs elsewhere holds no namespace here: then what ran on its cores is not known.
+            process_ms: (!self.watched.holders.is_empty()).then_some(used),
             drops: drops::watched(&drops).into_iter().chain(conntrack::watched(&conntrack)).collect(),
             connections: conntrack::entries(&conntrack),
             waited_us,
@@ -110,7 +110,7 @@ impl Monitor {
 }
 
 /// The time for which the DUT's processes waited for a core, in each interval; empty where the kernel does not say.
-fn waited_us(snapshots: &[Snapshot]) -> Vec<u64> {
+fn waited_us(snapshots: &[MonitorSample]) -> Vec<u64> {
     if snapshots.iter().all(|snapshot| snapshot.waited_us == 0) {
         return Vec::new();
     }
@@ -141,7 +141,7 @@ fn by_interval(moments: &[Instant], counted: &[u64]) -> Vec<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::monitor::{Anchor, Source, WatchedDevice};
+    use crate::monitor::{NetnsHolder, WatchSource, WatchedDevice};
 
     fn moments(milliseconds: &[u64]) -> Vec<Instant> {
         let begin = Instant::now();
@@ -160,10 +160,10 @@ mod tests {
     #[test]
     fn a_running_monitor_sees_this_machine_and_this_process() {
         let process = std::process::id();
-        let anchors = vec![Anchor { device: None, process }];
+        let holders = vec![NetnsHolder { device: None, process }];
         let monitor = Monitor::start(
             &Cores { tester: vec![], dut: vec![0] },
-            Watched { processes: vec![process], anchors, ..Watched::default() },
+            Watched { processes: vec![process], holders, ..Watched::default() },
         );
         std::thread::sleep(INTERVAL * 4);
         let watch = monitor.stop();
@@ -174,7 +174,7 @@ mod tests {
 
     #[test]
     fn a_device_that_has_cores_of_this_machine_is_watched_by_them_alone() {
-        let device = |name: &str, core| WatchedDevice { name: name.to_owned(), source: Source::HostCores(vec![core]) };
+        let device = |name: &str, core| WatchedDevice { name: name.to_owned(), source: WatchSource::HostCores(vec![core]) };
         let devices = vec![device("first", 0), device("second", 1)];
         let monitor = Monitor::start(&Cores { tester: vec![], dut: vec![0, 1] }, Watched { devices, ..Watched::default() });
         std::thread::sleep(INTERVAL * 4);

@@ -8,7 +8,7 @@ pub struct Watched {
     /// The processes that are the DUT, if it is one or several; what they have started is watched with them.
     pub processes: Vec<u32>,
     /// A process in each DUT's network namespace, by which its counters can be read.
-    pub anchors: Vec<Anchor>,
+    pub holders: Vec<NetnsHolder>,
     /// The one in whose namespace connections are tracked.
     pub tracked: Option<u32>,
     /// Devices with processors of their own, in the order frames of the forward direction pass them.
@@ -17,7 +17,7 @@ pub struct Watched {
 
 /// A process that does nothing but live in a namespace.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Anchor {
+pub struct NetnsHolder {
     /// The name of the device in that namespace, where it is one of several; it is put before the names of interfaces.
     pub device: Option<String>,
     /// Its number.
@@ -34,7 +34,7 @@ impl Watched {
             all.devices.extend(watched.devices);
             all.tracked = all.tracked.or(watched.tracked);
             let device = (!is_one).then(|| name.to_owned());
-            all.anchors.extend(watched.anchors.into_iter().map(|anchor| Anchor { device: device.clone(), ..anchor }));
+            all.holders.extend(watched.holders.into_iter().map(|holder| NetnsHolder { device: device.clone(), ..holder }));
         }
         all
     }
@@ -46,12 +46,12 @@ pub struct WatchedDevice {
     /// The name of its recipe.
     pub name: String,
     /// The source by which it can be watched.
-    pub source: Source,
+    pub source: WatchSource,
 }
 
 /// The source by which a device can be watched.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Source {
+pub enum WatchSource {
     /// A virtual machine, from its host.
     VirtualMachine {
         /// Its main process on this host; what that has started is watched with it.

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 /// A machine's processes at one moment.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Snapshot {
+struct VmSample {
     /// Processor time of each thread so far, nanoseconds. Empty where the machine does not run.
     threads: BTreeMap<u32, u64>,
     /// Resident memory, octets; pages that two of its processes share count twice.
@@ -16,9 +16,9 @@ struct Snapshot {
 }
 
 /// The machine whose main process this is, now.
-fn snapshot(process: u32) -> Snapshot {
+fn snapshot(process: u32) -> VmSample {
     let family = family(process);
-    Snapshot {
+    VmSample {
         threads: family.iter().flat_map(|process| threads(*process)).collect(),
         memory: family.iter().filter_map(|process| resident_octets(*process)).sum(),
     }
@@ -45,13 +45,13 @@ fn on_processor_ns(schedstat: &str) -> Option<u64> {
 
 /// Sees one machine.
 #[derive(Debug)]
-pub(super) struct Eye {
+pub(super) struct VmProbe {
     process: u32,
     cores: usize,
-    seen: Vec<(Instant, Snapshot)>,
+    seen: Vec<(Instant, VmSample)>,
 }
 
-impl Eye {
+impl VmProbe {
     pub(super) fn new(process: u32, cores: usize) -> Self {
         Self { process, cores, seen: Vec::new() }
     }
@@ -65,7 +65,7 @@ impl Eye {
     /// nothing is known.
     pub(super) fn close(self) -> Option<(Vec<CoreWatch>, Vec<u64>)> {
         let is_known = self.seen.iter().any(|(_, machine)| !machine.threads.is_empty());
-        let share = |pair: &[(Instant, Snapshot)]| share(used_ns(&pair[0].1, &pair[1].1), pair[1].0 - pair[0].0, self.cores);
+        let share = |pair: &[(Instant, VmSample)]| share(used_ns(&pair[0].1, &pair[1].1), pair[1].0 - pair[0].0, self.cores);
         let samples = self.seen.windows(2).map(share).collect();
         let cores = vec![CoreWatch { core: 0, role: "dut".to_owned(), samples }];
         is_known.then(|| (cores, self.seen.iter().map(|(_, machine)| machine.memory).collect()))
@@ -73,7 +73,7 @@ impl Eye {
 }
 
 /// Processor time between two snapshots. What a thread used that ended in between is not known, and small.
-fn used_ns(before: &Snapshot, after: &Snapshot) -> u64 {
+fn used_ns(before: &VmSample, after: &VmSample) -> u64 {
     let used = |(thread, ns): (&u32, &u64)| ns.saturating_sub(before.threads.get(thread).copied().unwrap_or(0));
     after.threads.iter().map(used).sum()
 }
@@ -89,7 +89,7 @@ fn share(used_ns: u64, time: Duration, cores: usize) -> CpuSample {
 mod tests {
     use super::*;
     use crate::exec::{command, kill_group};
-    use crate::monitor::{INTERVAL, Monitor, Source, Watched, WatchedDevice};
+    use crate::monitor::{INTERVAL, Monitor, WatchSource, Watched, WatchedDevice};
     use crate::net::Cores;
     use sixbench_method::record::DeviceWatch;
 
@@ -103,7 +103,7 @@ mod tests {
         let start = |script: &str| command(&["sh", "-c", script].map(str::to_owned)).spawn().expect("sh");
         // The machine is the shell's child: what a main process has started counts as it.
         let mut machines = [start("(while :; do :; done) & wait"), start("sleep 61 & wait")];
-        let source = |process| Source::VirtualMachine { process, cores: 1 };
+        let source = |process| WatchSource::VirtualMachine { process, cores: 1 };
         let device = |name: &str, process| WatchedDevice { name: name.to_owned(), source: source(process) };
         let devices = vec![device("clat", machines[0].id()), device("plat", machines[1].id())];
         let cores = Cores { tester: vec![], dut: vec![0] };
@@ -126,14 +126,14 @@ mod tests {
 
     #[test]
     fn a_machine_that_never_ran_is_left_out_rather_than_called_idle() {
-        let mut eye = Eye::new(u32::MAX, 1);
-        (0..3).for_each(|_| eye.look());
-        assert_eq!(eye.close(), None);
+        let mut probe = VmProbe::new(u32::MAX, 1);
+        (0..3).for_each(|_| probe.look());
+        assert_eq!(probe.close(), None);
     }
 
     #[test]
     fn the_time_of_all_threads_counts_and_a_thread_that_ended_counts_no_less_than_nothing() {
-        let at = |threads: &[(u32, u64)]| Snapshot { threads: threads.iter().copied().collect(), memory: 0 };
+        let at = |threads: &[(u32, u64)]| VmSample { threads: threads.iter().copied().collect(), memory: 0 };
         assert_eq!(used_ns(&at(&[(7, 500), (8, 900)]), &at(&[(7, 800), (9, 40)])), 340);
     }
 

@@ -21,7 +21,7 @@ const LOOP_ENDS_IPV4: [Ipv4Addr; 2] = [Ipv4Addr::new(198, 18, 255, 253), Ipv4Add
 /// Both ends with their addresses.
 #[derive(Debug)]
 pub struct Hosts {
-    ends: [End; 2],
+    ends: [TesterEnd; 2],
     /// The tester's cores.
     cores: Vec<u32>,
     /// The namespace of the right end, where one was made for it; dropping it removes it.
@@ -30,13 +30,13 @@ pub struct Hosts {
 
 /// One end of the link, with its location.
 #[derive(Clone, Debug)]
-struct End {
+struct TesterEnd {
     namespace: String,
     link: String,
     shell: Shell,
 }
 
-impl End {
+impl TesterEnd {
     fn of(namespace: &Namespace, link: &str) -> Self {
         Self { namespace: namespace.name().to_owned(), link: link.to_owned(), shell: namespace.shell() }
     }
@@ -54,7 +54,7 @@ impl Hosts {
         shell.transcript().comment("the tester's ends as hosts, each in a namespace of its own");
         let far = Namespace::new(shell, &name(run, "far"))?;
         topology.tester().shell().line(&format!("ip link set {} netns {}", LINKS[1], far.name()))?;
-        let ends = [End::of(topology.tester(), LINKS[0]), End::of(&far, LINKS[1])];
+        let ends = [TesterEnd::of(topology.tester(), LINKS[0]), TesterEnd::of(&far, LINKS[1])];
         let hosts = Self { ends, cores: topology.cores().tester.clone(), _own: Some(far) };
         for end in &hosts.ends {
             // What this end receives is the tester's work, not the device's.
@@ -73,14 +73,14 @@ impl Hosts {
         let [left, right] = interfaces.names();
         let [near, far] = interfaces.namespaces();
         near.shell().transcript().comment("the tester's ends as hosts");
-        let hosts = Self { ends: [End::of(near, left), End::of(far, right)], cores: cores.to_vec(), _own: None };
+        let hosts = Self { ends: [TesterEnd::of(near, left), TesterEnd::of(far, right)], cores: cores.to_vec(), _own: None };
         hosts.add_addresses(recipe, others).map(|()| hosts)
     }
 
     fn add_addresses(&self, recipe: &Recipe, (left, right): (&[IpAddr], &[IpAddr])) -> Result<(), TestbedError> {
         let [near, far] = &self.ends;
-        Host::at(near).settle(&recipe.left, left)?;
-        Host::at(far).settle(&recipe.right, right)
+        HostInterface::at(near).settle(&recipe.left, left)?;
+        HostInterface::at(far).settle(&recipe.right, right)
     }
 
     /// The namespaces of the left and the right end.
@@ -98,7 +98,7 @@ impl Hosts {
         join(&shell, [LOOP, LOOP], [&near.namespace, &far.namespace], 1500)?;
         for (end, address) in self.ends.iter().zip(LOOP_ENDS) {
             end.shell.set(&receive_queue(LOOP), &mask(&self.cores))?;
-            let host = Host { shell: &end.shell, link: LOOP };
+            let host = HostInterface { shell: &end.shell, link: LOOP };
             host.open()?;
             host.add(address.into(), 64)?;
         }
@@ -131,13 +131,13 @@ impl Hosts {
 }
 
 /// One end.
-struct Host<'a> {
+struct HostInterface<'a> {
     shell: &'a Shell,
     link: &'a str,
 }
 
-impl<'a> Host<'a> {
-    fn at(end: &'a End) -> Self {
+impl<'a> HostInterface<'a> {
+    fn at(end: &'a TesterEnd) -> Self {
         Self { shell: &end.shell, link: &end.link }
     }
 

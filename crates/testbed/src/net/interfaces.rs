@@ -95,7 +95,7 @@ impl Drop for Interfaces {
         let home = own_home();
         let pairs = [&self.left, &self.right].into_iter().zip(&self.lent);
         let outcomes: Vec<_> = pairs.map(|(namespace, lent)| give_back(namespace.name(), lent, &home, &self.shell)).collect();
-        if !outcomes.contains(&Outcome::Failed) && !self.shell.is_rehearsal() {
+        if !outcomes.contains(&ReturnOutcome::Failed) && !self.shell.is_rehearsal() {
             let _ = fs::remove_file(note_of(std::process::id(), self.left.name()));
         }
     }
@@ -192,7 +192,7 @@ fn home_of(number: u64) -> Option<Home> {
 
 /// The outcome of giving back an interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Outcome {
+enum ReturnOutcome {
     /// It is not in the namespace: it was never moved, or it is gone.
     NotThere,
     Returned,
@@ -200,18 +200,18 @@ enum Outcome {
 }
 
 /// Gives an interface back, as it was.
-fn give_back(namespace: &str, lent: &Lent, home: &Home, shell: &Shell) -> Outcome {
+fn give_back(namespace: &str, lent: &Lent, home: &Home, shell: &Shell) -> ReturnOutcome {
     let shell = &shell.for_undoing();
     let inside = shell.within(namespace);
     if !shell.is_rehearsal() && inside.look(&["ip", "link", "show", "dev", &lent.name]).is_err() {
-        return Outcome::NotThere;
+        return ReturnOutcome::NotThere;
     }
     match restore(&inside, lent, home, shell) {
-        Ok(()) => Outcome::Returned,
+        Ok(()) => ReturnOutcome::Returned,
         Err(error) => {
             let what = format!("cannot give interface {} back (ip -n {namespace} link set {} netns 1)", lent.name, lent.name);
             warn(&what, &error);
-            Outcome::Failed
+            ReturnOutcome::Failed
         }
     }
 }
@@ -286,11 +286,11 @@ pub fn give_back_stale(shell: &Shell) -> Vec<String> {
     for note in entries.filter(|path| owner(path).is_some_and(|process| !is_alive(process))) {
         let (number, lent) = read_note(&fs::read_to_string(&note).unwrap_or_default());
         let home = home_of(number);
-        let outcomes: Vec<Outcome> =
+        let outcomes: Vec<ReturnOutcome> =
             home.iter().flat_map(|home| lent.iter().map(|(namespace, lent)| give_back(namespace, lent, home, shell))).collect();
-        let given_back = lent.iter().zip(&outcomes).filter(|(_, outcome)| **outcome == Outcome::Returned);
+        let given_back = lent.iter().zip(&outcomes).filter(|(_, outcome)| **outcome == ReturnOutcome::Returned);
         returned.extend(given_back.map(|((_, lent), _)| lent.name.clone()));
-        if !outcomes.contains(&Outcome::Failed) {
+        if !outcomes.contains(&ReturnOutcome::Failed) {
             let _ = fs::remove_file(&note);
         }
     }

@@ -11,5 +11,5 @@ pub mod topology;
 pub use hosts::Hosts;
 pub use interfaces::Interfaces;
 pub use sweep::sweep;
-pub(crate) use sysctls::HostSwitches;
+pub(crate) use sysctls::Sysctls;
 pub use topology::{Cores, Topology};

@@ -1,4 +1,4 @@
-//! Switches of this machine that a device needs otherwise, such as the size of the kernel's connection tracking table. All processes share them:
+//! Sysctls of this machine that a device needs otherwise, such as the size of the kernel's connection tracking table. All processes share them:
 //! each is written once, two devices at once must want the same, and what was there before comes back when the last of them is gone. A run
 //! that is killed leaves a note of it for the next sweep.
 
@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-/// A switch that devices of this process use now.
+/// A sysctl that devices of this process use now.
 struct Used {
     before: String,
     value: String,
@@ -16,29 +16,29 @@ struct Used {
 
 static USED: Mutex<BTreeMap<String, Used>> = Mutex::new(BTreeMap::new());
 
-/// A device's switches; given back when this is dropped.
+/// A device's sysctls; given back when this is dropped.
 #[derive(Debug)]
-pub(crate) struct HostSwitches {
+pub(crate) struct Sysctls {
     files: Vec<String>,
     shell: Shell,
 }
 
-impl HostSwitches {
+impl Sysctls {
     /// Writes each value to its file.
     ///
     /// # Errors
-    /// A switch that cannot be written, or that another device of this process wants otherwise.
+    /// A sysctl that cannot be written, or that another device of this process wants otherwise.
     pub(crate) fn write(wanted: &[(String, String)], shell: &Shell) -> Result<Self, TestbedError> {
-        let mut switches = Self { files: Vec::new(), shell: shell.clone() };
+        let mut sysctls = Self { files: Vec::new(), shell: shell.clone() };
         for (file, value) in wanted {
             take((file, value), shell, || shell.set(file, value))?;
-            switches.files.push(file.clone());
+            sysctls.files.push(file.clone());
         }
-        Ok(switches)
+        Ok(sysctls)
     }
 }
 
-/// Counts one more user of a switch; the first writes it, by `write`.
+/// Counts one more user of a sysctl; the first writes it, by `write`.
 fn take(
     (file, value): (&str, &str),
     shell: &Shell,
@@ -67,14 +67,14 @@ fn take(
     })
 }
 
-/// Sets a switch back whose writing ended with an error: a command that was cut may have written it.
+/// Sets a sysctl back whose writing ended with an error: a command that was cut may have written it.
 fn restore_if_changed(shell: &Shell, file: &str, found: &str) {
     if shell.for_undoing().look(&["cat", file]).is_ok_and(|now| now.trim() != found) {
         restore(shell, file, found);
     }
 }
 
-/// Writes down the values that the switches had before, for a process that finds this one gone.
+/// Writes down the values that the sysctls had before, for a process that finds this one gone.
 fn note(used: &BTreeMap<String, Used>, shell: &Shell) -> Result<(), TestbedError> {
     if shell.is_rehearsal() {
         return Ok(());
@@ -92,14 +92,14 @@ fn note_of(process: u32) -> PathBuf {
     Path::new(NOTES).join(format!("sb-{process}-switches"))
 }
 
-impl Drop for HostSwitches {
+impl Drop for Sysctls {
     fn drop(&mut self) {
         let mut used = USED.lock().unwrap_or_else(PoisonError::into_inner);
         for file in self.files.iter().rev() {
-            let Some(switch) = used.get_mut(file) else { continue };
-            switch.users -= 1;
-            if switch.users == 0 {
-                restore(&self.shell, file, &switch.before);
+            let Some(sysctl) = used.get_mut(file) else { continue };
+            sysctl.users -= 1;
+            if sysctl.users == 0 {
+                restore(&self.shell, file, &sysctl.before);
                 used.remove(file);
             }
         }
@@ -122,8 +122,8 @@ fn restore(shell: &Shell, file: &str, before: &str) {
 pub(crate) fn sweep(shell: &Shell) {
     for (note, _) in notes().into_iter().filter(|(_, process)| !is_alive(*process)) {
         for (file, before) in lines_of(&note) {
-            let is_switch = file.starts_with("/proc/sys/") || file.starts_with("/sys/");
-            if is_switch && noted_by_others(&file).is_none() {
+            let is_sysctl = file.starts_with("/proc/sys/") || file.starts_with("/sys/");
+            if is_sysctl && noted_by_others(&file).is_none() {
                 restore(shell, &file, &before);
             }
         }
@@ -131,7 +131,7 @@ pub(crate) fn sweep(shell: &Shell) {
     }
 }
 
-/// Returns the value that a switch had before another process, one that still runs, changed it.
+/// Returns the value that a sysctl had before another process, one that still runs, changed it.
 fn noted_by_others(file: &str) -> Option<String> {
     let others = notes().into_iter().filter(|(_, process)| *process != std::process::id() && is_alive(*process));
     let mut lines = others.flat_map(|(note, _)| lines_of(&note));
@@ -168,14 +168,14 @@ mod tests {
     }
 
     #[test]
-    fn a_switch_comes_back_when_its_last_user_is_gone_whatever_their_order() {
+    fn a_sysctl_comes_back_when_its_last_user_is_gone_whatever_their_order() {
         let _guard = ONE_AT_A_TIME.lock();
         let file = std::env::temp_dir().join(format!("sixbench-switch-{}", std::process::id()));
         std::fs::write(&file, "1\n").expect("a file");
         let (shell, read) = (Shell::new(), || std::fs::read_to_string(&file).expect("a file").trim().to_owned());
-        let first = HostSwitches::write(&wanted(&file, "2"), &shell).expect("written");
-        let second = HostSwitches::write(&wanted(&file, "2"), &shell).expect("shared");
-        let error = HostSwitches::write(&wanted(&file, "3"), &shell).expect_err("refused").to_string();
+        let first = Sysctls::write(&wanted(&file, "2"), &shell).expect("written");
+        let second = Sysctls::write(&wanted(&file, "2"), &shell).expect("shared");
+        let error = Sysctls::write(&wanted(&file, "3"), &shell).expect_err("refused").to_string();
         assert!(error.contains("one 2 and one 3") && error.contains("same `table-size`"), "{error}");
         let left = std::fs::read_to_string(note_of(std::process::id())).expect("a note");
         assert!(left.contains(&format!("{} 1\n", file.display())), "{left}");
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn a_switch_whose_writing_was_interrupted_is_set_back_where_it_was_written() {
+    fn a_sysctl_whose_writing_was_interrupted_is_set_back_where_it_was_written() {
         let _guard = ONE_AT_A_TIME.lock();
         let path = std::env::temp_dir().join(format!("sixbench-cut-switch-{}", std::process::id()));
         let (shell, file) = (Shell::new(), path.display().to_string());
@@ -214,8 +214,8 @@ mod tests {
         let file = std::env::temp_dir().join(format!("sixbench-shared-switch-{}", std::process::id()));
         std::fs::write(&file, "2\n").expect("a file");
         std::fs::write(&other, format!("{} 1\n", file.display())).expect("a note");
-        let switches = HostSwitches::write(&wanted(&file, "5"), &Shell::new()).expect("written");
-        drop(switches);
+        let sysctls = Sysctls::write(&wanted(&file, "5"), &Shell::new()).expect("written");
+        drop(sysctls);
         assert_eq!(std::fs::read_to_string(&file).expect("a file").trim(), "1");
         std::fs::remove_file(&other).expect("removed");
         std::fs::remove_file(&file).expect("removed");

@@ -11,9 +11,9 @@ use std::net::Ipv6Addr;
 /// The names of the interfaces, the same in both namespaces.
 pub const LINKS: [&str; 2] = ["left", "right"];
 
-/// Kernel switches of a device under /proc/sys/net, before its links exist, so that they hold for each of them: it forwards; no duplicate
+/// Sysctls of a device under /proc/sys/net, before its links exist, so that they hold for each of them: it forwards; no duplicate
 /// address detection, no reverse path filter.
-pub(crate) const SWITCHES: [(&str, &str); 6] = [
+pub(crate) const ROUTER_SYSCTLS: [(&str, &str); 6] = [
     ("ipv4/ip_forward", "1"),
     ("ipv6/conf/all/forwarding", "1"),
     ("ipv4/conf/all/rp_filter", "0"),
@@ -149,7 +149,7 @@ impl Topology {
         let tester = self.tester.shell();
         tester.transcript().comment("DUTs forward; no duplicate address detection, no reverse path filter");
         for dut in self.duts.iter().map(Namespace::shell) {
-            SWITCHES.iter().try_for_each(|(key, value)| dut.set(&format!("/proc/sys/net/{key}"), value))?;
+            ROUTER_SYSCTLS.iter().try_for_each(|(key, value)| dut.set(&format!("/proc/sys/net/{key}"), value))?;
         }
         // The tester answers for its addresses itself; its kernel must send nothing on the links.
         tester.set("/proc/sys/net/ipv6/conf/default/disable_ipv6", "1")

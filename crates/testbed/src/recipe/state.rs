@@ -42,7 +42,7 @@ pub struct State {
     /// The value of `{table-size}` where a plan gives none: entries of the table.
     #[serde(default)]
     pub table_size: Option<u64>,
-    /// Switches of this machine, not of the device's namespace: written before the device is set up, and back after it is gone.
+    /// Sysctls of this machine, not of the device's namespace: written before the device is set up, and back after it is gone.
     #[serde(default)]
     pub host: Vec<HostSwitch>,
 }
@@ -134,11 +134,11 @@ impl Pool {
     }
 }
 
-/// A switch of this machine.
+/// A sysctl of this machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct HostSwitch {
-    /// The path of the switch's file, under /proc/sys or /sys.
+    /// The path of the sysctl's file, under /proc/sys or /sys.
     pub file: String,
     /// The value that is written.
     pub value: String,
@@ -177,13 +177,13 @@ impl State {
         if self.entries == 0 {
             problems.push("[state]: `entries` of a connection must be at least 1".to_owned());
         }
-        let is_switch = |file: &str| {
+        let is_sysctl = |file: &str| {
             (file.starts_with("/proc/sys/") || file.starts_with("/sys/"))
                 && !file.contains("..")
                 && !file.contains(char::is_whitespace)
         };
-        for switch in self.host.iter().filter(|switch| !is_switch(&switch.file)) {
-            problems.push(format!("[state]: {} is no switch under /proc/sys or /sys", switch.file));
+        for sysctl in self.host.iter().filter(|sysctl| !is_sysctl(&sysctl.file)) {
+            problems.push(format!("[state]: {} is no switch under /proc/sys or /sys", sysctl.file));
         }
         problems
     }
@@ -224,11 +224,11 @@ mod tests {
     }
 
     #[test]
-    fn a_table_that_nothing_empties_and_a_switch_that_is_none_are_told() {
+    fn a_table_that_nothing_empties_and_a_sysctl_that_is_none_are_told() {
         let no_flush = GOOD.replace("flush = [{ run = \"conntrack -F\" }]", "");
         assert!(problems(&no_flush, "198.19.0.1")[0].contains("`flush` or `restart`"));
-        let switch = format!("{GOOD}host = [{{ file = \"/etc/passwd\", value = \"1\" }}]\n");
-        assert_eq!(problems(&switch, "198.19.0.1"), ["[state]: /etc/passwd is no switch under /proc/sys or /sys"]);
+        let sysctl = format!("{GOOD}host = [{{ file = \"/etc/passwd\", value = \"1\" }}]\n");
+        assert_eq!(problems(&sysctl, "198.19.0.1"), ["[state]: /etc/passwd is no switch under /proc/sys or /sys"]);
     }
 
     #[test]

@@ -10,7 +10,7 @@ use std::time::Duration;
 const LINK_LOCAL: IpNet = IpNet::V6(Ipv6Net::new_assert(Ipv6Addr::new(0xfe80, 0, 0, 0, 0, 0, 0, 1), 64));
 
 /// The longest wait for a carrier: media that negotiate take seconds.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 /// The pause between two looks at the carrier.
 const PAUSE: Duration = Duration::from_millis(100);
 
@@ -28,7 +28,7 @@ pub(super) fn set_up(
     if shell.is_rehearsal() {
         return Ok(());
     }
-    let mut wait = shell.wait(PATIENCE, PAUSE);
+    let mut wait = shell.wait(TIMEOUT, PAUSE);
     interfaces.iter().try_for_each(|interface| wait_for_carrier(recipe.system, interface, machine, (shell, &mut wait)))
 }
 

@@ -3,7 +3,7 @@
 use super::{check, cores, links, sysctls, tracking};
 use crate::dut::running::Place;
 use crate::dut::template_vars::{Filling, Wishes};
-use crate::exec::{Remote, Shell, Station, TestbedError, Undo};
+use crate::exec::{ExecTarget, Remote, Shell, TestbedError, Undo};
 use crate::recipe::{Host, Recipe, System};
 use std::path::Path;
 
@@ -54,7 +54,7 @@ impl Machine {
     }
 
     fn shell(&self, shell: &Shell) -> Shell {
-        shell.at(Station::Ssh(self.remote.clone()))
+        shell.at(ExecTarget::Ssh(self.remote.clone()))
     }
 }
 
@@ -97,7 +97,7 @@ fn check_programs(recipe: &Recipe, shell: &Shell, machine: &str) -> Result<(), T
     Ok(())
 }
 
-/// Makes the machine the place of a device: cores, switches, addresses and routes, each to be undone. `run` tells several devices of one
+/// Makes the machine the place of a device: cores, sysctls, addresses and routes, each to be undone. `run` tells several devices of one
 /// process apart.
 pub(in crate::dut) fn prepare(
     recipe: &Recipe,
@@ -127,8 +127,8 @@ pub(in crate::dut) fn prepare(
     Ok((place, filling))
 }
 
-/// Switches of the whole machine that a stateful device needs.
-pub(in crate::dut) fn write_host_switches(recipe: &Recipe, place: &Place, filling: &Filling) -> Result<(), TestbedError> {
+/// Sysctls of the whole machine that a stateful device needs.
+pub(in crate::dut) fn write_host_sysctls(recipe: &Recipe, place: &Place, filling: &Filling) -> Result<(), TestbedError> {
     let Some(undo) = &place.undo else { return Ok(()) };
     let mut all = recipe.state.iter().flat_map(|state| filling.sysctls(state));
     all.try_for_each(|(file, value)| sysctls::write(&file, &value, &place.shell, undo))

@@ -9,4 +9,4 @@ mod sysctls;
 mod tracking;
 
 pub use machine::Machine;
-pub(super) use machine::{prepare, write_host_switches};
+pub(super) use machine::{prepare, write_host_sysctls};

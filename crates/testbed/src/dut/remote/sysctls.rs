@@ -1,27 +1,27 @@
-//! Kernel switches of another machine that runs Linux: written where they are not yet as they must be, and set back when all is undone.
+//! Sysctls of another machine that runs Linux: written where they are not yet as they must be, and set back when all is undone.
 
 use crate::exec::{Shell, TestbedError, Undo, quoted};
 use crate::recipe::Recipe;
 use std::net::IpAddr;
 
-/// Sets the switches that a namespace of ours has from the start: the device forwards, and neither filters reverse paths nor
+/// Sets the sysctls that a namespace of ours has from the start: the device forwards, and neither filters reverse paths nor
 /// looks for duplicate addresses. Sets only those that the recipe's addresses need: with IPv6 forwarding a Linux host forgets
 /// routes it has learned from advertisements.
 pub(super) fn forward(recipe: &Recipe, interfaces: &[String; 2], shell: &Shell, undo: &Undo) -> Result<(), TestbedError> {
-    let mut switches = Vec::new();
+    let mut sysctls = Vec::new();
     if uses(recipe, IpAddr::is_ipv4) {
-        switches.push(("ipv4/ip_forward".to_owned(), "1"));
-        switches.extend(["all", "default"].map(|which| (format!("ipv4/conf/{which}/rp_filter"), "0")));
-        switches.extend(interfaces.iter().map(|interface| (format!("ipv4/conf/{interface}/rp_filter"), "0")));
+        sysctls.push(("ipv4/ip_forward".to_owned(), "1"));
+        sysctls.extend(["all", "default"].map(|which| (format!("ipv4/conf/{which}/rp_filter"), "0")));
+        sysctls.extend(interfaces.iter().map(|interface| (format!("ipv4/conf/{interface}/rp_filter"), "0")));
     }
     if uses(recipe, IpAddr::is_ipv6) {
-        switches.push(("ipv6/conf/all/forwarding".to_owned(), "1"));
+        sysctls.push(("ipv6/conf/all/forwarding".to_owned(), "1"));
         for interface in interfaces {
-            switches.push((format!("ipv6/conf/{interface}/disable_ipv6"), "0"));
-            switches.push((format!("ipv6/conf/{interface}/accept_dad"), "0"));
+            sysctls.push((format!("ipv6/conf/{interface}/disable_ipv6"), "0"));
+            sysctls.push((format!("ipv6/conf/{interface}/accept_dad"), "0"));
         }
     }
-    switches.iter().try_for_each(|(key, value)| write(&format!("/proc/sys/net/{key}"), value, shell, undo))
+    sysctls.iter().try_for_each(|(key, value)| write(&format!("/proc/sys/net/{key}"), value, shell, undo))
 }
 
 fn uses(recipe: &Recipe, family: fn(&IpAddr) -> bool) -> bool {

@@ -12,19 +12,19 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 /// Beyond `ConnectTimeout`: keys are exchanged, and some servers look the client's name up.
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// The line that the session prints once it is there; a login script may print before it.
 const READY: &str = "sixbench is here";
 
 /// Ends when dropped.
 #[derive(Debug)]
-pub(super) struct Connection {
+pub(super) struct SshConnection {
     master: Child,
     directory: PathBuf,
 }
 
-impl Connection {
+impl SshConnection {
     pub(super) fn open(destination: &Destination, context: &WaitContext) -> Result<Self, TestbedError> {
         let directory = make_directory()?;
         let control = ["-M".to_owned(), "-S".to_owned(), socket(&directory)].to_vec();
@@ -45,12 +45,12 @@ impl Connection {
         let said = self.master.stderr.take().map(chunks);
         let is_ready = self.master.stdout.take().map(answered);
         let what = || format!("a session on {}", destination.name);
-        let mut wait = context.wait(PATIENCE, Duration::ZERO);
+        let mut wait = context.wait(TIMEOUT, Duration::ZERO);
         let answer = is_ready.map(|is_ready| wait.receive(&is_ready, &what)).transpose();
         // Of a stop that was requested the drop need not wait for an ssh that has no connection yet.
         match answer.inspect_err(|_| drop(self.master.kill()))? {
             Some(Ok(())) => Ok(()),
-            Some(Err(RecvTimeoutError::Timeout)) => Err(refusal::silent(&destination.name, PATIENCE)),
+            Some(Err(RecvTimeoutError::Timeout)) => Err(refusal::silent(&destination.name, TIMEOUT)),
             _ => {
                 let said = said.map(said_until_now).unwrap_or_default();
                 Err(refusal::explain(&destination.name, &said))
@@ -59,7 +59,7 @@ impl Connection {
     }
 }
 
-impl Drop for Connection {
+impl Drop for SshConnection {
     fn drop(&mut self) {
         drop(self.master.stdin.take());
         let end = Instant::now() + Duration::from_secs(2);

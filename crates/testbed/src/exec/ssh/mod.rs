@@ -11,5 +11,5 @@ mod remote;
 pub(crate) use connection::sweep;
 pub use remote::Remote;
 
-use connection::Connection;
+use connection::SshConnection;
 use destination::Destination;

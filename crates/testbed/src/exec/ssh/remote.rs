@@ -1,6 +1,6 @@
 //! Another machine, reached over ssh: the same commands, files and processes as in a namespace of this one.
 
-use super::{Connection, Destination, refusal};
+use super::{Destination, SshConnection, refusal};
 use crate::exec::{TestbedError, WaitContext, command, command_line, failed, feed, given_up, missing, quoted, wait};
 use std::path::Path;
 use std::process::{Child, Output, Stdio};
@@ -18,7 +18,7 @@ const OF_SSH: i32 = 255;
 pub struct Remote {
     destination: Destination,
     /// None before it is reached, and in a rehearsal.
-    connection: Option<Arc<Connection>>,
+    connection: Option<Arc<SshConnection>>,
 }
 
 impl PartialEq for Remote {
@@ -47,7 +47,7 @@ impl Remote {
     /// A name that is not known, a machine that does not answer, a host key that is not known or not the same any more, a key that is
     /// refused, a user who is not root: each with what to do about it.
     pub(crate) fn reach(&self, context: &WaitContext) -> Result<Self, TestbedError> {
-        let connection = Some(Arc::new(Connection::open(&self.destination, context)?));
+        let connection = Some(Arc::new(SshConnection::open(&self.destination, context)?));
         let reached = Self { connection, ..self.clone() };
         let user = reached.capture(&["id", "-u"].map(str::to_owned), None, Duration::from_secs(30), context)?;
         if user.trim() != "0" {
@@ -75,13 +75,13 @@ impl Remote {
         &self,
         words: &[String],
         input: Option<&str>,
-        patience: Duration,
+        timeout: Duration,
         context: &WaitContext,
     ) -> Result<String, TestbedError> {
         let mut child = self.start(&quoted(words), &[], if input.is_some() { Stdio::piped() } else { Stdio::null() })?;
         feed(&mut child, input.unwrap_or_default());
         let shown = self.destination.words(words);
-        let output = wait(child, patience, context, &|| command_line(&shown)).map_err(|why| given_up(&shown, why))?;
+        let output = wait(child, timeout, context, &|| command_line(&shown)).map_err(|why| given_up(&shown, why))?;
         if output.status.success() {
             return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
         }
