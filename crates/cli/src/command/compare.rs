@@ -1,19 +1,19 @@
 //! `sixbench compare A B`: what B is to A, from results that are there or from a run in which the two take turns.
 
-mod json;
 mod order;
 mod warnings;
-mod words;
 
 use super::{isolation, library, parse_plan, run};
 use crate::args;
 use crate::exit::{Exit, Failed};
 use crate::output::{self, tell};
+use serde_json::Value;
 use sixbench_method::comparison::{self, Comparison, Order, Side, Which};
 use sixbench_method::measures::Outcome;
 use sixbench_method::plan::{Plan, Test};
 use sixbench_method::replay;
 use sixbench_plan::{Loaded, apply_profile};
+use sixbench_report::comparison::{describe, json, reason};
 use sixbench_runner::store::{Stored, load};
 use sixbench_testbed::Library;
 use std::path::Path;
@@ -49,13 +49,16 @@ fn conclude(compared: Option<Comparison<'_>>, context: &Context, is_json: bool) 
         Failed::usage("the two have no measurement in common: the same measure, frame timeout, directions and traffic")
     })?;
     let exit = Exit::from(compared.verdict());
+    let explanation = exit.because(reason(&compared, " (sixbench doctor tells why)"));
     if is_json {
-        output::line(json::of(&compared, context))?;
+        let mut told = json(&compared, &context.names, &context.warnings);
+        (told["exit_code"], told["explanation"]) = (Value::from(exit as u8), Value::from(explanation));
+        output::line(told)?;
         return Ok(exit);
     }
     context.warnings.iter().for_each(|warning| tell!("{warning}"));
-    output::print(words::describe(&compared, &context.names))?;
-    output::line(exit.because(words::reason(&compared)))?;
+    output::print(describe(&compared, &context.names))?;
+    output::line(explanation)?;
     Ok(exit)
 }
 
