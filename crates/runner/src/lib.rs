@@ -3,6 +3,7 @@
 //! reads arguments or ends the process.
 #![forbid(unsafe_code)]
 
+mod differences;
 mod dns;
 mod error;
 mod feasible;
@@ -13,6 +14,7 @@ mod origin;
 pub mod owner;
 mod ports;
 pub mod profile;
+mod rehearsal;
 pub mod reporting;
 pub mod selftest;
 mod session;
@@ -37,12 +39,14 @@ mod rigged_tests;
 #[cfg(test)]
 mod stateful_tests;
 
+pub use differences::differences_of;
 pub use error::{RunError, in_words};
 pub use feasible::{check, check_traffic, leave_out_missing};
 pub use manager::{Ended, Order, perform};
 pub use memory::{NotEnoughMemory, check_trial};
 pub use origin::label;
 pub use ports::{OpenError, Opened, open as open_port};
+pub use rehearsal::rehearsed;
 pub use session::{Session, Site, Wanted, add_faults_of_the_machine};
 pub use tester::TrialError;
 pub use with::perform_with;

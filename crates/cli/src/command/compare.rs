@@ -1,7 +1,6 @@
 //! `sixbench compare A B`: what B is to A, from results that are there or from a run in which the two take turns.
 
 mod order;
-mod warnings;
 
 use super::{isolation, library, parse_plan, run};
 use crate::args;
@@ -14,6 +13,7 @@ use sixbench_method::plan::{Plan, Test};
 use sixbench_method::replay;
 use sixbench_plan::{Loaded, apply_profile};
 use sixbench_report::comparison::{describe, json, reason};
+use sixbench_runner::differences_of;
 use sixbench_runner::store::{Stored, load};
 use sixbench_testbed::Library;
 use std::path::Path;
@@ -67,7 +67,7 @@ fn of_directories(arguments: &args::Compare) -> Result<Exit, Failed> {
     let [a, b] = [stored(paths[0])?, stored(paths[1])?];
     are_alike(&a.0.plan, &b.0.plan)?;
     let (order, note) = order::of([&a.0.records, &b.0.records]);
-    let warnings = warnings::of(paths).into_iter().chain([note]).collect();
+    let warnings = differences_of(paths).into_iter().chain([note]).collect();
     let context = Context { names: [arguments.a.clone(), arguments.b.clone()], warnings };
     let sides = [side(Which::A, &a.0.plan.tests, &a.1), side(Which::B, &b.0.plan.tests, &b.1)];
     conclude(comparison::compare(&sides[0], &sides[1], arguments.tolerance, order), &context, arguments.output.json)
