@@ -4,9 +4,9 @@ use sixbench_engine::MeasureError;
 use sixbench_engine::dns::DnsError;
 use sixbench_method::gate::Verdict;
 use sixbench_method::isolation::Forbidden;
+use sixbench_runner::RunError;
 use sixbench_runner::profile::PlanError;
 use sixbench_runner::store::StoreError;
-use sixbench_runner::{OpenError, RunError};
 use sixbench_testbed::TestbedError;
 
 /// The exit code of a command.
@@ -87,27 +87,6 @@ impl Failed {
     }
 }
 
-impl From<TestbedError> for Failed {
-    fn from(error: TestbedError) -> Self {
-        let exit = if matches!(error, TestbedError::Interrupted) { Exit::Interrupted } else { Exit::Testbed };
-        Self::new(exit, error)
-    }
-}
-
-impl From<MeasureError> for Failed {
-    fn from(error: MeasureError) -> Self {
-        let exit = if matches!(error, MeasureError::Interrupted) { Exit::Interrupted } else { Exit::Testbed };
-        Self::new(exit, error)
-    }
-}
-
-impl From<DnsError> for Failed {
-    fn from(error: DnsError) -> Self {
-        let exit = if matches!(error, DnsError::Interrupted) { Exit::Interrupted } else { Exit::Testbed };
-        Self::new(exit, error)
-    }
-}
-
 /// Errors of a run, with the commands and options that help against them.
 impl From<RunError> for Failed {
     fn from(error: RunError) -> Self {
@@ -116,29 +95,17 @@ impl From<RunError> for Failed {
     }
 }
 
-impl From<StoreError> for Failed {
-    fn from(error: StoreError) -> Self {
-        RunError::from(error).into()
-    }
+macro_rules! of_a_run {
+    ($($error:ty),*) => {
+        $(impl From<$error> for Failed {
+            fn from(error: $error) -> Self {
+                RunError::from(error).into()
+            }
+        })*
+    };
 }
 
-impl From<PlanError> for Failed {
-    fn from(error: PlanError) -> Self {
-        RunError::from(error).into()
-    }
-}
-
-impl From<Forbidden> for Failed {
-    fn from(error: Forbidden) -> Self {
-        RunError::from(error).into()
-    }
-}
-
-impl From<OpenError> for Failed {
-    fn from(error: OpenError) -> Self {
-        RunError::from(error).into()
-    }
-}
+of_a_run!(StoreError, PlanError, Forbidden, TestbedError, MeasureError, DnsError);
 
 /// Returns the exit code of a run that ended with `error`.
 pub(crate) fn of_run(error: &RunError) -> Exit {
