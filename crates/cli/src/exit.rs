@@ -4,9 +4,9 @@ use sixbench_engine::MeasureError;
 use sixbench_engine::dns::DnsError;
 use sixbench_method::gate::Verdict;
 use sixbench_method::isolation::Forbidden;
-use sixbench_runner::RunError;
 use sixbench_runner::profile::PlanError;
 use sixbench_runner::store::StoreError;
+use sixbench_runner::{RunError, TrialError};
 use sixbench_testbed::TestbedError;
 
 /// The exit code of a command.
@@ -90,9 +90,13 @@ impl Failed {
 /// Errors of a run, with the commands and options that help against them.
 impl From<RunError> for Failed {
     fn from(error: RunError) -> Self {
-        let text = sixbench_runner::in_words(&error) + &advice(&error);
-        Self::new(of_run(&error), anyhow::anyhow!(text))
+        Self::new(of_run(&error), anyhow::anyhow!(advised(&error)))
     }
+}
+
+/// Returns an error of a run in words, with the commands and options that help against it.
+pub(crate) fn advised(error: &RunError) -> String {
+    sixbench_runner::in_words(error) + &advice(error)
 }
 
 macro_rules! of_a_run {
@@ -161,6 +165,9 @@ pub(crate) fn advice(error: &RunError) -> String {
         RunError::UnknownRecipe(name) if name.contains('@') => " (sixbench list duts)".to_owned(),
         RunError::SetUpByHand(_) => " ([testbed] left and right, or --interfaces LEFT,RIGHT)".to_owned(),
         RunError::NeedsRoot => " (sixbench doctor tells more)".to_owned(),
+        RunError::Trial(TrialError::Frames(MeasureError::NothingArrived { .. })) => {
+            " (sixbench trial --pcap DIR keeps the frames of both ports)".to_owned()
+        }
         RunError::Forbidden(_) | RunError::ForbiddenInRecipe(_) => "; use --force if it cannot".to_owned(),
         RunError::Store(StoreError::HoldsResults(directory)) => {
             format!("; choose another directory, or go on with --resume {}", directory.display())

@@ -2,7 +2,7 @@
 
 use super::{PlanFile, isolation, library, parse_plan, read_plan, stdout_color};
 use crate::args;
-use crate::exit::{Exit, Failed, in_words, of_run};
+use crate::exit::{Exit, Failed, advised, of_run};
 use crate::output::{self, tell};
 use crate::view::{self, Choice, View as _};
 use sixbench_method::budget;
@@ -139,6 +139,7 @@ pub(crate) fn measure(
         queries: output.queries,
         labels: &output.labels,
         left_out: &loaded.left_out,
+        in_words: advised,
         records: Vec::new(),
         earlier: None,
     };
@@ -164,7 +165,18 @@ fn resume(directory: &Path, library: &Library, output: &args::Output, isolation:
     let earlier = Some((facts, commands));
     let (queries, labels) = (output.queries, &output.labels[..]);
     let look_at_load = doctor::look_at_load;
-    let order = |site| Order { plan: &plan, library, site, look_at_load, queries, labels, left_out: &[], records, earlier };
+    let order = |site| Order {
+        plan: &plan,
+        library,
+        site,
+        look_at_load,
+        queries,
+        labels,
+        left_out: &[],
+        in_words: advised,
+        records,
+        earlier,
+    };
     go((&plan, &links, isolation), order, &mut store, output.json)?.ended(output.json)
 }
 
@@ -203,8 +215,8 @@ fn go<'a>(
         let summary = summary(plan, &ended) + &lines;
         told = told.and(output::print(format_args!("{}\n{conformance}{report}", summary.trim_end())));
     }
-    if let Some(error) = ended.error.map(|error| Failed::from(error).error) {
-        tell!("{}: {}", if exit == Exit::Interrupted { "stopped" } else { "error" }, in_words(&error));
+    if let Some(error) = &ended.error {
+        tell!("{}: {}", if exit == Exit::Interrupted { "stopped" } else { "error" }, advised(error));
         tell!("{}", what_is_left(ended.records.len(), ended.report.as_deref(), store.directory()));
     }
     let results = Results { directory: store.directory().to_owned(), exit, reason };
