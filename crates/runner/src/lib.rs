@@ -46,7 +46,7 @@ pub use feasible::{check, check_traffic, leave_out_missing};
 pub use manager::{Ended, Order, perform};
 pub use memory::{NotEnoughMemory, check_trial};
 pub use origin::label;
-pub use ports::{OpenError, Opened, open as open_port};
+pub use ports::OpenError;
 pub use rehearsal::rehearsed;
 pub use server::{WatchedTester, is_local};
 pub use session::{Session, Site, Wanted};
