@@ -6,7 +6,7 @@ use sixbench_method::gate::Gate;
 use sixbench_method::isolation::Forbidden;
 use sixbench_runner::profile::PlanError;
 use sixbench_runner::store::StoreError;
-use sixbench_runner::{OpenError, RunError};
+use sixbench_runner::{RunError, TrialError};
 use sixbench_testbed::TestbedError;
 
 /// The exit code of a command.
@@ -87,58 +87,29 @@ impl Failed {
     }
 }
 
-impl From<TestbedError> for Failed {
-    fn from(error: TestbedError) -> Self {
-        let exit = if matches!(error, TestbedError::Interrupted) { Exit::Interrupted } else { Exit::Testbed };
-        Self::new(exit, error)
-    }
-}
-
-impl From<MeasureError> for Failed {
-    fn from(error: MeasureError) -> Self {
-        let exit = if matches!(error, MeasureError::Interrupted) { Exit::Interrupted } else { Exit::Testbed };
-        Self::new(exit, error)
-    }
-}
-
-impl From<DnsError> for Failed {
-    fn from(error: DnsError) -> Self {
-        let exit = if matches!(error, DnsError::Interrupted) { Exit::Interrupted } else { Exit::Testbed };
-        Self::new(exit, error)
-    }
-}
-
 /// Errors of a run, with the commands and options that help against them.
 impl From<RunError> for Failed {
     fn from(error: RunError) -> Self {
-        let text = sixbench_runner::in_words(&error) + &advice(&error);
-        Self::new(of_run(&error), anyhow::anyhow!(text))
+        Self::new(of_run(&error), anyhow::anyhow!(advised(&error)))
     }
 }
 
-impl From<StoreError> for Failed {
-    fn from(error: StoreError) -> Self {
-        RunError::from(error).into()
-    }
+/// Returns an error of a run in words, with the commands and options that help against it.
+pub(crate) fn advised(error: &RunError) -> String {
+    sixbench_runner::in_words(error) + &advice(error)
 }
 
-impl From<PlanError> for Failed {
-    fn from(error: PlanError) -> Self {
-        RunError::from(error).into()
-    }
+macro_rules! of_a_run {
+    ($($error:ty),*) => {
+        $(impl From<$error> for Failed {
+            fn from(error: $error) -> Self {
+                RunError::from(error).into()
+            }
+        })*
+    };
 }
 
-impl From<Forbidden> for Failed {
-    fn from(error: Forbidden) -> Self {
-        RunError::from(error).into()
-    }
-}
-
-impl From<OpenError> for Failed {
-    fn from(error: OpenError) -> Self {
-        RunError::from(error).into()
-    }
-}
+of_a_run!(StoreError, PlanError, Forbidden, TestbedError, MeasureError, DnsError);
 
 /// Returns the exit code of a run that ended with `error`.
 pub(crate) fn of_run(error: &RunError) -> Exit {
@@ -194,6 +165,9 @@ pub(crate) fn advice(error: &RunError) -> String {
         RunError::UnknownRecipe(name) if name.contains('@') => " (sixbench list duts)".to_owned(),
         RunError::SetUpByHand(_) => " ([testbed] left and right, or --interfaces LEFT,RIGHT)".to_owned(),
         RunError::NeedsRoot => " (sixbench doctor tells more)".to_owned(),
+        RunError::Trial(TrialError::Frames(MeasureError::NothingArrived { .. })) => {
+            " (sixbench trial --pcap DIR keeps the frames of both ports)".to_owned()
+        }
         RunError::Forbidden(_) | RunError::ForbiddenInRecipe(_) => "; use --force if it cannot".to_owned(),
         RunError::Store(StoreError::HoldsResults(directory)) => {
             format!("; choose another directory, or go on with --resume {}", directory.display())

@@ -74,8 +74,7 @@ pub enum MeasureError {
     /// The Responder saw nothing in phase 1.
     #[error(
         "the Responder saw none of the {connections} frames of phase 1; does the device translate and forward from the Initiator's side to \
-         the other, has it routes to both, and are the addresses of [foreground] in its recipe those it is set up for? \
-         (sixbench trial --pcap DIR keeps the frames of both ports)"
+         the other, has it routes to both, and are the addresses of [foreground] in its recipe those it is set up for?"
     )]
     NothingArrived {
         /// Frames sent.

@@ -27,3 +27,4 @@ pub mod status;
 pub mod terms;
 pub mod throughput;
 pub mod trial;
+pub mod units;

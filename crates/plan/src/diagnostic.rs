@@ -14,12 +14,14 @@ pub struct Diagnostic {
     pub label: String,
     /// The advice on what to do next.
     pub help: Option<String>,
+    /// True if the title ends with the names of all recipes: whoever shows it may say how else they are listed.
+    pub lists_recipes: bool,
 }
 
 impl Diagnostic {
     /// Returns a mistake without label and advice. `span` are the octets of the source that it is about.
     pub fn new(span: Range<usize>, title: impl Into<String>) -> Self {
-        Self { title: title.into(), span, label: String::new(), help: None }
+        Self { title: title.into(), span, label: String::new(), help: None, lists_recipes: false }
     }
 
     /// Adds advice on what to do next.

@@ -3,7 +3,7 @@
 use super::reader::Section;
 use super::test_section::PlanDefaults;
 use super::units;
-use super::words::known_dut;
+use super::words::{any, known_dut};
 use sixbench_method::plan::{DOMAIN, DnsRole, DnsTest, Measure, Names, checked_domain};
 
 /// The default time to live of names in a zone file behind a DNS64 server, seconds.
@@ -37,7 +37,7 @@ pub(super) fn read_dns(section: &Section<'_>, around: &PlanDefaults<'_>, role: D
     let dns = match role {
         DnsRole::Dns64 => DnsTest {
             cached_names: section.value("cached-names", number).unwrap_or(dns.cached_names),
-            authority: section.text("authority", |text| known_dut(text, around.duts)),
+            authority: section.text("authority", any).and_then(|text| known_dut(section, "authority", text, around.duts)),
             ..dns
         },
         // A server of its own zone has no cache and sends no queries itself.

@@ -178,6 +178,10 @@ impl<'a> Section<'a> {
         self.table.get(key).map_or_else(|| self.span.clone(), Spanned::span)
     }
 
+    pub(crate) fn add(&self, mistake: Diagnostic) {
+        self.mistakes.add(mistake);
+    }
+
     pub(crate) fn mistake(&self, key: &str, title: impl Into<String>) {
         self.mistakes.add(Diagnostic::new(self.span_of(key), title));
     }

@@ -6,7 +6,7 @@ use super::diagnostic::Diagnostic;
 use super::plan_file::{Loaded, check_search, check_trial, read_links};
 use super::reader::{Mistakes, Section};
 use super::units;
-use super::words::known_dut;
+use super::words::{any, known_dut};
 use serde::Deserialize;
 use sixbench_method::plan::Plan;
 use std::collections::BTreeSet;
@@ -96,7 +96,7 @@ fn check(file: &Section<'_>, plan: &Plan, duts: &[&str]) {
         if let Some(name) = name.filter(|name| !names.insert(name.clone())) {
             section.mistake("name", format!("two tests are named `{name}`"));
         }
-        let _ = section.text("dut", |text| known_dut(text, duts));
+        let _ = section.text("dut", any).and_then(|text| known_dut(&section, "dut", text, duts));
         let _ = section.numbers("frame-sizes", units::frame_size);
         if section.is_empty_list("frame-sizes") {
             section.mistake("frame-sizes", "at least one frame size is needed");

@@ -8,7 +8,7 @@ use super::reader::Section;
 use super::stateful_section::{self, check_combinations, read_stateful};
 use super::traffic_section::read_traffic;
 use super::units;
-use super::words::{count, directions, identifier, known_dut, word};
+use super::words::{any, count, directions, identifier, known_dut, word};
 use sixbench_method::plan::{
     DnsTest, Flows, Measure, Profile, SearchSettings, Series, SeriesBy, Test, TrafficSettings, TrialSettings,
 };
@@ -46,7 +46,7 @@ fn read_test(section: Section<'_>, around: &PlanDefaults<'_>, names: &mut BTreeS
     if let Some(name) = name.as_ref().filter(|name| !names.insert((*name).clone())) {
         section.mistake("name", format!("two tests are named `{name}`"));
     }
-    let dut = section.required_text("dut", |text| known_dut(text, around.duts));
+    let dut = section.required_text("dut", any).and_then(|text| known_dut(&section, "dut", text, around.duts));
     let title = section.text("title", |text| Ok(text.to_owned()));
     let measure = read_measure(&section, around);
     let frame_sizes = section.numbers("frame-sizes", units::frame_size);

@@ -1,7 +1,8 @@
 //! Words and names as plan files and the command line spell them.
 
+use super::diagnostic::Diagnostic;
 use super::plan_file::Backend;
-use super::reader::nearest;
+use super::reader::{Section, nearest};
 use sixbench_method::plan::{Ports, Profile, RepetitionStart, SearchMethod, ValueOrder};
 use sixbench_method::terms::Directions;
 use sixbench_testbed::recipe::check_reference;
@@ -44,18 +45,29 @@ pub(super) fn host(text: &str) -> Result<DutHost, String> {
     is_good.then(|| DutHost::Ssh(name.to_owned())).ok_or_else(expected)
 }
 
-pub(super) fn known_dut(text: &str, duts: &[&str]) -> Result<String, String> {
-    check_reference(text)?;
-    // On another host than its recipe says.
-    let name = text.strip_suffix("@lab").or(text.strip_suffix("@netns")).unwrap_or(text);
-    if duts.contains(&name) {
-        return Ok(text.to_owned());
+/// Returns `text`, which is the value of `key`, if it names a recipe; reports it otherwise.
+pub(super) fn known_dut(section: &Section<'_>, key: &str, text: String, duts: &[&str]) -> Option<String> {
+    if let Err(title) = check_reference(&text) {
+        section.mistake(key, title);
+        return None;
     }
-    let hint = match nearest(text, duts) {
-        Some(near) => format!("did you mean `{near}`?"),
-        None => format!("known: {} (sixbench list duts)", duts.join(", ")),
+    // On another host than its recipe says.
+    let name = text.strip_suffix("@lab").or(text.strip_suffix("@netns")).unwrap_or(&text);
+    if duts.contains(&name) {
+        return Some(text);
+    }
+    let (hint, lists_recipes) = match nearest(&text, duts) {
+        Some(near) => (format!("did you mean `{near}`?"), false),
+        None => (format!("known: {}", duts.join(", ")), true),
     };
-    Err(format!("no recipe is named `{text}`; {hint}"))
+    let mistake = Diagnostic::new(section.span_of(key), format!("no recipe is named `{text}`; {hint}"));
+    section.add(Diagnostic { lists_recipes, ..mistake });
+    None
+}
+
+/// Reads any text.
+pub(super) fn any(text: &str) -> Result<String, String> {
+    Ok(text.to_owned())
 }
 
 /// Reads one of a few words.

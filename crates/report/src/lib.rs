@@ -2,13 +2,16 @@
 //! Nothing here reads the network, the plan file, the machine it runs on or a clock.
 #![forbid(unsafe_code)]
 
+mod amount;
 mod bottleneck;
 mod bound;
 mod chapter;
+pub mod comparison;
 mod conformance;
 mod csv;
 mod digest;
 mod document;
+pub mod expectations;
 pub mod glossary;
 mod html;
 mod json;

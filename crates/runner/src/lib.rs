@@ -3,6 +3,7 @@
 //! reads arguments or ends the process.
 #![forbid(unsafe_code)]
 
+mod differences;
 mod dns;
 mod error;
 mod feasible;
@@ -13,8 +14,10 @@ mod origin;
 pub mod owner;
 mod ports;
 pub mod profile;
+mod rehearsal;
 pub mod reporting;
 pub mod selftest;
+mod server;
 mod session;
 mod state;
 pub mod stop;
@@ -37,12 +40,15 @@ mod rigged_tests;
 #[cfg(test)]
 mod stateful_tests;
 
+pub use differences::differences_of;
 pub use error::{RunError, in_words};
 pub use feasible::{check, check_traffic, leave_out_missing};
 pub use manager::{Ended, RunRequest, perform};
 pub use memory::{NotEnoughMemory, check_trial};
 pub use origin::label;
-pub use ports::{OpenError, Opened, open as open_port};
-pub use session::{Session, SessionRequest, Site, add_faults_of_the_machine};
+pub use ports::OpenError;
+pub use rehearsal::rehearsed;
+pub use server::{WatchedTester, is_local};
+pub use session::{Session, SessionRequest, Site};
 pub use tester::TrialError;
 pub use with::perform_with;

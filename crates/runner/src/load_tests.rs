@@ -68,6 +68,7 @@ fn run(look_at_load: fn(&[u32]) -> Option<String>) -> (Vec<Event>, Vec<String>) 
         queries: false,
         labels: &[],
         left_out: &[],
+        in_words: |error| crate::in_words(error),
         records: Vec::new(),
         earlier: None,
     };

@@ -45,6 +45,8 @@ pub struct RunRequest<'a> {
     pub labels: &'a [(String, String)],
     /// Tests of the plan file that were left out before the run began.
     pub left_out: &'a [SkippedTest],
+    /// Puts an error into the words that the facts keep of it.
+    pub in_words: fn(&RunError) -> String,
     /// Trials of an earlier part of the same run.
     pub records: Vec<TrialRecord>,
     /// The facts of the devices and the commands from the earlier part of the run.
@@ -114,7 +116,7 @@ impl Manager<'_> {
     }
 
     fn end(mut self, outcome: Result<(), RunError>) -> Ended {
-        origin::end(&mut self.facts, outcome.as_ref().err());
+        origin::end(&mut self.facts, outcome.as_ref().err().map(|error| (error, (self.order.in_words)(error))));
         let (report, error) = match (self.write(outcome.is_err()), outcome) {
             (Ok(report), outcome) => (Some(report), outcome.err()),
             (Err(error), Ok(())) => (None, Some(error)),
@@ -255,7 +257,7 @@ impl Manager<'_> {
     fn set_up_failed(&mut self, device: &DeviceIdentity, error: RunError) -> RunError {
         if !matches!(error.root(), RunError::Interrupted) {
             let of_device = self.order.plan.tests.iter().filter(|test| device_of(test) == *device);
-            origin::set_up_failed(&mut self.facts, of_device, &error);
+            origin::set_up_failed(&mut self.facts, of_device, &(self.order.in_words)(&error));
         }
         error
     }

@@ -1,6 +1,6 @@
 //! What the facts say of a run as a whole: when, where and by which command, its labels, how it ended, what was not run.
 
-use super::error::{RunError, in_words};
+use super::error::RunError;
 use super::manager::RunRequest;
 use sixbench_method::plan::Test;
 use sixbench_method::record::{Ending, Facts, RunPart, SkipReason, SkippedTest};
@@ -35,21 +35,21 @@ pub(super) fn begin(order: &RunRequest) -> Facts {
     facts
 }
 
-/// Notes how the run ended.
-pub(super) fn end(facts: &mut Facts, error: Option<&RunError>) {
+/// Notes how the run ended: with an error, which is also given in words, or at its end.
+pub(super) fn end(facts: &mut Facts, error: Option<(&RunError, String)>) {
     let Some(part) = facts.runs.last_mut() else { return };
     part.ended = Some(now());
     part.ending = Some(match error {
-        Some(error) if matches!(error.root(), RunError::Interrupted) => Ending::Interrupted,
-        Some(error) => Ending::Failed { error: in_words(error) },
+        Some((error, _)) if matches!(error.root(), RunError::Interrupted) => Ending::Interrupted,
+        Some((_, words)) => Ending::Failed { error: words },
         None => Ending::Complete,
     });
 }
 
 /// Notes that a device could not be set up, for each of its tests.
-pub(super) fn set_up_failed<'t>(facts: &mut Facts, tests: impl Iterator<Item = &'t Test>, error: &RunError) {
+pub(super) fn set_up_failed<'t>(facts: &mut Facts, tests: impl Iterator<Item = &'t Test>, words: &str) {
     facts.not_run.extend(tests.map(|test| {
-        let reason = SkipReason::SetUpFailed { dut: test.dut.clone(), error: in_words(error) };
+        let reason = SkipReason::SetUpFailed { dut: test.dut.clone(), error: words.to_owned() };
         SkippedTest { test: test.name.clone(), reason }
     }));
 }
@@ -77,7 +77,7 @@ mod tests {
     fn the_facts_say_how_a_run_ended() {
         let ended = |error: Option<RunError>| {
             let mut facts = Facts { runs: vec![RunPart::default()], ..Facts::default() };
-            end(&mut facts, error.as_ref());
+            end(&mut facts, error.as_ref().map(|error| (error, error.to_string())));
             facts.runs[0].ending.clone().expect("an ending")
         };
         let full = std::io::Error::other("the disk is full");

@@ -7,11 +7,9 @@ use sixbench_plan::Backend;
 use std::io;
 
 /// An open port, and a description of how it sends and receives.
-pub struct Opened {
-    /// The port.
-    pub port: Box<dyn Port>,
-    /// The way in which it sends and receives, in words.
-    pub how: String,
+pub(crate) struct Opened {
+    pub(crate) port: Box<dyn Port>,
+    pub(crate) how: String,
 }
 
 /// The reason why a port could not be opened.
@@ -34,7 +32,7 @@ pub enum OpenError {
 ///
 /// # Errors
 /// No such namespace or interface, or none that the backend can use.
-pub fn open(namespace: Option<&str>, interface: &str, backend: Backend) -> Result<Opened, OpenError> {
+pub(crate) fn open(namespace: Option<&str>, interface: &str, backend: Backend) -> Result<Opened, OpenError> {
     let opened = match namespace {
         Some(namespace) => thread::in_namespace(namespace, || open_here(interface, backend))
             .map_err(|error| OpenError::Namespace { namespace: namespace.to_owned(), error })?,

@@ -1,9 +1,9 @@
 //! From a recipe and a test to the frames of the engine: what leaves, and what must come back.
 
-pub mod dns;
+pub(crate) mod dns;
 mod gateway;
 mod job;
-pub mod subscribers;
+pub(crate) mod subscribers;
 pub(crate) mod variation;
 
 pub use job::{Job, of as job};

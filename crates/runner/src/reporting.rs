@@ -28,7 +28,7 @@ pub struct ReportInputs<'a> {
 ///
 /// # Errors
 /// A file that cannot be written, or records of a newer version.
-pub fn write(directory: &Path, findings: &ReportInputs<'_>) -> Result<PathBuf, RunError> {
+pub(crate) fn write(directory: &Path, findings: &ReportInputs<'_>) -> Result<PathBuf, RunError> {
     let outcomes = replay::outcomes(findings.plan, findings.records);
     let generated = now();
     let input = input(findings, &outcomes, &generated);

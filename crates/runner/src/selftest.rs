@@ -7,7 +7,8 @@ mod subscribers;
 
 pub use accuracy::{DelayRow, Quietest, accuracy};
 
-use crate::{RunError, open_port};
+use crate::RunError;
+use crate::ports::open as open_port;
 use serde::Serialize;
 use sixbench_engine::profile::{AddressVariation, TrafficProfile};
 use sixbench_engine::{FrameTester, Layout, MeasureError, selftest};

@@ -338,7 +338,7 @@ fn away(site: &Site<'_>, machine: &Machine, wanted: &SessionRequest<'_>, wishes:
 
 /// Adds to the faults of a trial what the host of this virtual machine and other processes took from the DUT's cores, of which there are
 /// `dut_cores`.
-pub fn add_faults_of_the_machine(result: &mut TrialResult, watch: &Watch, dut_cores: usize) {
+pub(crate) fn add_faults_of_the_machine(result: &mut TrialResult, watch: &Watch, dut_cores: usize) {
     // Of a stateful trial only phase 2 is judged.
     let before_ns = result.phase_1().map_or(0, |connections| connections.delay_ns);
     let milliseconds = watch.stolen_ms("dut", before_ns);

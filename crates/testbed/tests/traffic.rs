@@ -45,7 +45,7 @@ impl Rig {
     }
 
     /// Both directions must pass, and need exactly the hops that the recipe says. Through a stateful device only what its Initiator
-    /// sends: an answer takes a connection, which is tried in `cli` with the tester's own frames.
+    /// sends: an answer takes a connection, which is tried in `runner` with the tester's own frames.
     fn check(&self, what: &str, traffic: &Traffic, initiator: Option<Side>) {
         let (left, right) = (self.left(), self.right());
         let forward = (&left, traffic.left.destination, &right, traffic.right.destination);

@@ -1,19 +1,19 @@
 //! `sixbench compare A B`: what B is to A, from results that are there or from a run in which the two take turns.
 
-mod json;
 mod order;
-mod warnings;
-mod words;
 
 use super::{isolation, library, parse_plan, run};
 use crate::args;
 use crate::exit::{Exit, Failed};
 use crate::output::{self, tell};
+use serde_json::Value;
 use sixbench_method::comparison::{self, Compared, Comparison, RunOrder, Which};
 use sixbench_method::measures::Outcome;
 use sixbench_method::plan::{Plan, Test};
 use sixbench_method::replay;
 use sixbench_plan::{Loaded, apply_profile};
+use sixbench_report::comparison::{describe, json, reason};
+use sixbench_runner::differences_of;
 use sixbench_runner::store::{Stored, load};
 use sixbench_testbed::Library;
 use std::path::Path;
@@ -49,13 +49,16 @@ fn conclude(compared: Option<Comparison<'_>>, context: &ComparisonContext, is_js
         Failed::usage("the two have no measurement in common: the same measure, frame timeout, directions and traffic")
     })?;
     let exit = Exit::from(compared.verdict());
+    let explanation = exit.because(reason(&compared, " (sixbench doctor tells why)"));
     if is_json {
-        output::line(json::of(&compared, context))?;
+        let mut told = json(&compared, &context.names, &context.warnings);
+        (told["exit_code"], told["explanation"]) = (Value::from(exit as u8), Value::from(explanation));
+        output::line(told)?;
         return Ok(exit);
     }
     context.warnings.iter().for_each(|warning| tell!("{warning}"));
-    output::print(words::describe(&compared, &context.names))?;
-    output::line(exit.because(words::reason(&compared)))?;
+    output::print(describe(&compared, &context.names))?;
+    output::line(explanation)?;
     Ok(exit)
 }
 
@@ -64,7 +67,7 @@ fn of_directories(arguments: &args::Compare) -> Result<Exit, Failed> {
     let [a, b] = [stored(paths[0])?, stored(paths[1])?];
     are_alike(&a.0.plan, &b.0.plan)?;
     let (order, note) = order::of([&a.0.records, &b.0.records]);
-    let warnings = warnings::of(paths).into_iter().chain([note]).collect();
+    let warnings = differences_of(paths).into_iter().chain([note]).collect();
     let context = ComparisonContext { names: [arguments.a.clone(), arguments.b.clone()], warnings };
     let sides = [side(Which::A, &a.0.plan.tests, &a.1), side(Which::B, &b.0.plan.tests, &b.1)];
     conclude(comparison::compare(&sides[0], &sides[1], arguments.tolerance, order), &context, arguments.output.json)

@@ -12,17 +12,14 @@ use sixbench_engine::dns::names::NamePopulation;
 use sixbench_engine::dns::{AuthorityEnd, DnsEnds, DnsSettings, DnsTester, ExpectedAnswers};
 use sixbench_io::thread::allowed_cores;
 use sixbench_method::plan::{DnsRole, DnsTest, Profile, TrialSettings};
-use sixbench_method::record::Watch;
 use sixbench_method::terms::LossRatio;
 use sixbench_method::trial::dns::{AuthorityCounts, DnsResult};
-use sixbench_method::trial::{Measurer, Shape, TrialResult, TrialSpec, Verdict};
+use sixbench_method::trial::{Shape, TrialResult, TrialSpec, Verdict};
 use sixbench_plan::standard_trial;
 use sixbench_plan::units::{show_ns, show_rate};
-use sixbench_runner::{add_faults_of_the_machine, owner, stop};
-use sixbench_testbed::Cores;
-use sixbench_testbed::monitor::{self, Monitor};
+use sixbench_runner::{WatchedTester, is_local, owner, stop};
 use std::fmt::Write;
-use std::net::{IpAddr, SocketAddr, UdpSocket};
+use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
 /// The longest trial of the self-test, nanoseconds.
@@ -37,7 +34,7 @@ pub(crate) fn dns64(arguments: args::Dns64) -> Result<Exit, Failed> {
     tell!("{}", statement(arguments.server));
     let stop = stop::install()?;
     let layout = Layout { cores: cores(&arguments)? };
-    let shared = is_local(arguments.server).then(|| shared_cores(&layout.cores)).transpose()?;
+    let shared = WatchedTester::cores_shared_with(arguments.server, &layout.cores)?;
     layout.warnings().iter().for_each(|warning| tell!("warning: {warning}"));
     let mut tester = DnsTester::new(ends, settings(&arguments), layout, stop.clone());
     tester.probe(Duration::ZERO)?;
@@ -45,43 +42,8 @@ pub(crate) fn dns64(arguments: args::Dns64) -> Result<Exit, Failed> {
     if let Some(certificate) = tester.certify(arguments.rate, self_test_ns)? {
         tell!("{}", certified(&certificate));
     }
-    let mut tester = WatchedTester { tester, cores: shared };
+    let mut tester = WatchedTester::new(tester, shared);
     if arguments.search { search::search(&arguments, &mut tester, &stop) } else { one(&arguments, &mut tester) }
-}
-
-/// The tester, with the processors watched where the server may run on them. The processes of the server are not known, so what other
-/// processes take from it is not seen; what the host of this virtual machine takes is.
-struct WatchedTester {
-    tester: DnsTester,
-    /// The tester's cores and the server's; `None` where the server has an address of another machine.
-    cores: Option<Cores>,
-}
-
-impl WatchedTester {
-    /// Performs one trial; returns its result and what was seen of the processors.
-    fn measure(&mut self, spec: &TrialSpec) -> Result<(TrialResult, Option<Watch>), Failed> {
-        let monitor = self.cores.as_ref().map(|cores| Monitor::start(cores, monitor::Watched::default()));
-        let measured = self.tester.measure(spec);
-        let watch = monitor.map(Monitor::stop);
-        let mut result = measured?;
-        if let (Some(watch), Some(cores)) = (&watch, &self.cores) {
-            add_faults_of_the_machine(&mut result, watch, cores.dut.len());
-        }
-        Ok((result, watch))
-    }
-}
-
-/// Returns whether the address is one of this machine: only such an address can be bound.
-fn is_local(server: IpAddr) -> bool {
-    UdpSocket::bind((server, 0)).is_ok()
-}
-
-/// Returns the tester's cores and those of a server on this machine: all cores that are not the tester's, or every core if the
-/// tester has them all.
-fn shared_cores(tester: &[u32]) -> Result<Cores, Failed> {
-    let allowed = allowed_cores()?;
-    let others: Vec<u32> = allowed.iter().copied().filter(|core| !tester.contains(core)).collect();
-    Ok(Cores { tester: tester.to_vec(), dut: if others.is_empty() { allowed } else { others } })
 }
 
 /// Returns a sentence that says what this command does and does not do: unlike a plan it has no namespaces, and so cannot know

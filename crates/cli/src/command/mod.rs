@@ -114,9 +114,16 @@ pub(crate) fn find_recipe<'l>(library: &'l Library, name: &str) -> Result<&'l Re
 /// Shows the mistakes of a file, each at its line.
 pub(crate) fn refused(name: &str, source: &str, mistakes: &[Diagnostic]) -> Failed {
     let color = has_color() && std::io::stderr().is_terminal();
-    tell!("{}\n", sixbench_plan::render(name, source, mistakes, color));
+    let advised: Vec<Diagnostic> = mistakes.iter().cloned().map(with_advice).collect();
+    tell!("{}\n", sixbench_plan::render(name, source, &advised, color));
     let count = if mistakes.len() == 1 { "a mistake".to_owned() } else { format!("{} mistakes", mistakes.len()) };
     Failed::usage(format!("{name} has {count}; nothing was touched"))
+}
+
+/// Adds the command that lists what a mistake lists.
+fn with_advice(mistake: Diagnostic) -> Diagnostic {
+    let command = if mistake.lists_recipes { " (sixbench list duts)" } else { "" };
+    Diagnostic { title: mistake.title + command, ..mistake }
 }
 
 /// Returns what is known of the environment: `--force` declares it isolated.

@@ -9,12 +9,9 @@ use sixbench_method::conformance::{self, Clause, Conformance};
 use sixbench_method::isolation::Isolation;
 use sixbench_method::plan::{Plan, Profile, SearchMethod, Test};
 use sixbench_method::repeat::Repetition;
+use sixbench_plan::apply_profile;
 use sixbench_plan::units::{show_ns, show_rate, show_seconds};
-use sixbench_plan::{Loaded, apply_profile};
-use sixbench_runner::profile;
-use sixbench_testbed::recipe::Host;
-use sixbench_testbed::{Cores, Devices, Library, Shell, Topology, Wishes, lab};
-use std::collections::BTreeSet;
+use sixbench_runner::rehearsed;
 use std::path::{Path, PathBuf};
 
 /// Validates a plan file.
@@ -34,7 +31,8 @@ pub(crate) fn plan(arguments: &args::PlanArgs) -> Result<Exit, Failed> {
         apply_profile(&mut loaded.plan, profile);
     }
     if arguments.shell {
-        return shell(&loaded, &library);
+        output::print(rehearsed(&loaded, &library)?)?;
+        return Ok(Exit::Done);
     }
     output::print(describe(&loaded.plan, arguments.all))?;
     Ok(Exit::Done)
@@ -141,38 +139,4 @@ fn profile_name(profile: Profile) -> &'static str {
         Profile::Rfc => "rfc",
         Profile::Custom => "custom: durations of its own",
     }
-}
-
-/// Rehearses every device of the plan and prints what would be run.
-fn shell(loaded: &Loaded, library: &Library) -> Result<Exit, Failed> {
-    let plan = &loaded.plan;
-    let rehearsal = Shell::rehearsal();
-    let cores = Cores::divide(&sixbench_io::thread::allowed_cores()?);
-    let mut seen = BTreeSet::new();
-    for test in &plan.tests {
-        let server = test.measure.dns().map(profile::dns::server_of);
-        let Some(recipe) = library.get(&test.dut).filter(|_| seen.insert((&test.dut, server))) else { continue };
-        if recipe.host == Host::Manual {
-            rehearsal.transcript().comment(&format!("{}: set up by hand, on a machine of its own", recipe.name));
-            continue;
-        }
-        // How a machine is booted is known where its lab is.
-        if let Err(error) = lab::check_for(recipe) {
-            rehearsal.transcript().comment(&format!("{}: {error}", recipe.name));
-            continue;
-        }
-        let broken = |e| Failed::new(Exit::Testbed, e);
-        let subscribers = profile::subscribers::words(recipe, profile::subscribers::most(recipe, &plan.tests))?;
-        if let Some(machine) = &loaded.links.machine {
-            let wishes = Wishes { cores: test.cores, subscribers, ..Wishes::default() };
-            drop(Devices::bring_up_on(machine, recipe, "", &rehearsal, &wishes).map_err(broken)?);
-            continue;
-        }
-        let topology = Topology::build_chain(&rehearsal, "", cores.clone(), 1500, recipe.parts.len()).map_err(broken)?;
-        let zone = test.measure.dns().map(|dns| profile::dns::zone(dns, true)).transpose()?;
-        let dut = Devices::bring_up(recipe, &topology, &Wishes { zone, subscribers, ..Wishes::default() }).map_err(broken)?;
-        drop((dut, topology));
-    }
-    output::print(rehearsal.transcript().text())?;
-    Ok(Exit::Done)
 }

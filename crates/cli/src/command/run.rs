@@ -2,9 +2,8 @@
 
 use super::{PlanFile, isolation, library, parse_plan, read_plan, stdout_color};
 use crate::args;
-use crate::exit::{Exit, Failed, in_words, of_run};
+use crate::exit::{Exit, Failed, advised, of_run};
 use crate::output::{self, tell};
-use crate::view::expectations::{self, RunJudgement};
 use crate::view::{self, Choice, View as _};
 use sixbench_method::budget;
 use sixbench_method::isolation::Isolation;
@@ -12,6 +11,7 @@ use sixbench_method::plan::{Plan, Profile, Test};
 use sixbench_plan::plans;
 use sixbench_plan::units::{show_ns, show_seconds};
 use sixbench_plan::{Links, Loaded, apply_profile, links_of};
+use sixbench_report::expectations::{RunVerdict, judge, missed};
 use sixbench_runner::reporting::{self, ReportInputs};
 use sixbench_runner::store::{RECIPES, Store, Stored, load, source_of};
 use sixbench_runner::{Ended, RunRequest, Site, perform, stop};
@@ -139,6 +139,7 @@ pub(crate) fn measure(
         queries: output.queries,
         labels: &output.labels,
         left_out: &loaded.left_out,
+        in_words: advised,
         records: Vec::new(),
         earlier: None,
     };
@@ -164,8 +165,18 @@ fn resume(directory: &Path, library: &Library, output: &args::Output, isolation:
     let earlier = Some((facts, commands));
     let (queries, labels) = (output.queries, &output.labels[..]);
     let look_at_load = doctor::look_at_load;
-    let order =
-        |site| RunRequest { plan: &plan, library, site, look_at_load, queries, labels, left_out: &[], records, earlier };
+    let order = |site| RunRequest {
+        plan: &plan,
+        library,
+        site,
+        look_at_load,
+        queries,
+        labels,
+        left_out: &[],
+        in_words: advised,
+        records,
+        earlier,
+    };
     go((&plan, &links, isolation), order, &mut store, output.json)?.ended(output.json)
 }
 
@@ -196,20 +207,19 @@ fn go<'a>(
     let ended = perform(order(site), store, &mut |event| view.show(event))?;
     let mut told = view.close();
     drop(view);
-    let judged = judged(plan, &ended);
+    let EndOfRun { lines, exit, reason } = end_of_run(plan, &ended);
     // Of nothing there is no summary: then the error is all there is to say.
     if !json && !ended.records.is_empty() {
         let report = ended.report.as_ref().map_or(String::new(), |report| format!("report: {}\n", report.display()));
         let conformance = not_conformant(plan, store.directory());
-        let summary = summary(plan, &ended) + &judged.lines;
+        let summary = summary(plan, &ended) + &lines;
         told = told.and(output::print(format_args!("{}\n{conformance}{report}", summary.trim_end())));
     }
-    let exit = judged.exit;
-    if let Some(error) = ended.error.map(|error| Failed::from(error).error) {
-        tell!("{}: {}", if exit == Exit::Interrupted { "stopped" } else { "error" }, in_words(&error));
+    if let Some(error) = &ended.error {
+        tell!("{}: {}", if exit == Exit::Interrupted { "stopped" } else { "error" }, advised(error));
         tell!("{}", what_is_left(ended.records.len(), ended.report.as_deref(), store.directory()));
     }
-    let results = RunResults { directory: store.directory().to_owned(), exit, reason: judged.reason };
+    let results = RunResults { directory: store.directory().to_owned(), exit, reason };
     match (told, exit) {
         (Err(error), Exit::Done) => Err(error.into()),
         (Err(error), _) => {
@@ -220,16 +230,24 @@ fn go<'a>(
     }
 }
 
+/// The end of a run for the terminal.
+struct EndOfRun {
+    /// One line for each expectation that is not met.
+    lines: String,
+    exit: Exit,
+    /// The exit code in words; `None` if there was nothing to judge.
+    reason: Option<String>,
+}
+
 /// Returns what the expectations of the plan come to, with the exit code of the run and the reason for it.
-fn judged(plan: &Plan, ended: &Ended) -> RunJudgement {
-    match &ended.error {
-        None => expectations::judge(plan, &ended.records),
-        Some(error) => {
-            let exit = of_run(error);
-            let lines = expectations::missed(plan, &ended.records);
-            RunJudgement { lines, exit, reason: Some(exit.in_words()) }
-        }
+fn end_of_run(plan: &Plan, ended: &Ended) -> EndOfRun {
+    if let Some(error) = &ended.error {
+        let exit = of_run(error);
+        return EndOfRun { lines: missed(plan, &ended.records), exit, reason: Some(exit.in_words()) };
     }
+    let RunVerdict { lines, verdict, reason } = judge(plan, &ended.records, "; sixbench doctor tells what disturbs it");
+    let exit = Exit::from(verdict);
+    EndOfRun { lines, exit, reason: reason.map(|reason| exit.because(reason)) }
 }
 
 /// Returns the tables of the run for the terminal.

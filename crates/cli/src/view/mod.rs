@@ -1,7 +1,5 @@
 //! Views of the event stream. stdout is for results; what happens meanwhile goes to stderr, except with `--json`.
 
-pub(crate) mod amount;
-pub(crate) mod expectations;
 mod json;
 mod plain;
 mod progress;

@@ -81,7 +81,7 @@ fn check(recipe: &Recipe, test: &Test, dns: &DnsTest, settings: TrialSettings) -
 ///
 /// # Errors
 /// There is no such recipe, or it is none of an authoritative server.
-pub fn authority<'l>(library: &'l Library, test: &Test) -> Result<Option<&'l Recipe>, PlanError> {
+pub(crate) fn authority<'l>(library: &'l Library, test: &Test) -> Result<Option<&'l Recipe>, PlanError> {
     let Some(name) = test.measure.dns().and_then(|dns| dns.authority.as_ref()) else { return Ok(None) };
     let unknown = || PlanError(format!("test {}: no recipe is named {name}", test.name));
     let recipe = library.get(name).ok_or_else(unknown)?;
@@ -100,7 +100,7 @@ pub fn authority<'l>(library: &'l Library, test: &Test) -> Result<Option<&'l Rec
 ///
 /// # Errors
 /// The zone cannot be written.
-pub fn zone(dns: &DnsTest, is_rehearsal: bool) -> Result<Zone, PlanError> {
+pub(crate) fn zone(dns: &DnsTest, is_rehearsal: bool) -> Result<Zone, PlanError> {
     let is_in_a_file = dns.role == DnsRole::Authority || dns.authority.is_some();
     let text = if is_in_a_file && !is_rehearsal { Some(zone_text(dns).map_err(PlanError)?.into()) } else { None };
     Ok(Zone { domain: dns.domain.clone(), text, authority_port: AUTHORITY_PORT })
@@ -115,7 +115,7 @@ fn zone_text(dns: &DnsTest) -> Result<String, String> {
 }
 
 /// Returns a text that tells apart the servers of one recipe: it holds all that is in their configuration.
-pub fn server_of(dns: &DnsTest) -> String {
+pub(crate) fn server_of(dns: &DnsTest) -> String {
     let DnsTest { domain, names, with_aaaa, ttl_s, authority, .. } = dns;
     match (dns.role, authority) {
         (DnsRole::Dns64, None) => domain.clone(),

@@ -297,7 +297,7 @@ fn check_ranges(recipe: &Recipe, rules: &RuleSet) -> Result<(), String> {
 ///
 /// # Errors
 /// A rule of a recipe that cannot be, or one that its files cannot say.
-pub fn words(recipe: &Recipe, count: u32) -> Result<BTreeMap<String, Arc<[Subscriber]>>, PlanError> {
+pub(crate) fn words(recipe: &Recipe, count: u32) -> Result<BTreeMap<String, Arc<[Subscriber]>>, PlanError> {
     let own = recipe.subscribers.as_ref().map(|_| (recipe, count));
     let of_parts = recipe.parts.iter().filter_map(|part| Some((part, part.subscribers.as_ref()?.count)));
     let mut words = BTreeMap::new();
@@ -310,7 +310,7 @@ pub fn words(recipe: &Recipe, count: u32) -> Result<BTreeMap<String, Arc<[Subscr
 }
 
 /// Returns the most subscribers that any of the tests asks of the device of a recipe; 1 if no test uses it.
-pub fn most(recipe: &Recipe, tests: &[Test]) -> u32 {
+pub(crate) fn most(recipe: &Recipe, tests: &[Test]) -> u32 {
     let of_recipe = tests.iter().filter(|test| test.dut == recipe.name);
     of_recipe.map(|test| count(recipe, test)).max().unwrap_or(1)
 }

@@ -1,7 +1,8 @@
 //! The delays that the tester reports, held against a reference device of known delay over real ports.
 
 use super::{add_veth, trial_settings, wire};
-use crate::{OpenError, RunError, open_port};
+use crate::ports::open as open_port;
+use crate::{OpenError, RunError};
 use serde::Serialize;
 use sixbench_engine::delay_line::DelayLine;
 use sixbench_engine::profile::TrafficProfile;

@@ -1,5 +1,5 @@
 //! The `[subscribers]` of a recipe: the rule set that configures the device, from which the tester makes the traffic of each subscriber, too.
-//! What a rule means is not known here: a rule is data, and `cli` has it checked and evaluated.
+//! What a rule means is not known here: a rule is data, and `runner` has it checked and evaluated.
 
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{MapAccess, SeqAccess, Visitor};

@@ -1,6 +1,6 @@
 //! `sixbench dns64 --search`: the search of a plan, its trials weighed as those of a run are.
 
-use super::{WatchedTester, asked, trial_settings};
+use super::{asked, trial_settings};
 use crate::args;
 use crate::exit::{Exit, Failed};
 use crate::output::{self, tell};
@@ -14,7 +14,7 @@ use sixbench_method::terms::FrameRate;
 use sixbench_method::trial::{TrialResult, TrialSpec, Verdict};
 use sixbench_plan::standard_search;
 use sixbench_plan::units::show_ns;
-use sixbench_runner::stop;
+use sixbench_runner::{WatchedTester, stop};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -31,7 +31,7 @@ pub(super) fn search(arguments: &args::Dns64, tester: &mut WatchedTester, stop: 
         tell!("{}", trial_line(result, verdict));
         Ok(stop::rest(stop, if verdict == Verdict::Passed { REST } else { LONG_REST })?)
     };
-    let found = perform(&plan, |spec| tester.measure(spec), after)?;
+    let found = perform(&plan, |spec| Ok(tester.measure(spec)?), after)?;
     let conclusion = found.conclusion(plan.search.minimum, arguments.timeout_ns);
     output::line(if arguments.json { found.json()? } else { conclusion.words })?;
     if conclusion.exit != Exit::Done {

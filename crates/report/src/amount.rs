@@ -3,7 +3,7 @@
 use sixbench_method::comparison::Subject;
 use sixbench_method::measures::Unit;
 use sixbench_method::terms::FrameRate;
-use sixbench_plan::units::show_rate;
+use sixbench_method::units::show_rate;
 
 /// Returns a value with its unit, to about four figures.
 pub(crate) fn show(subject: &Subject, value: f64) -> String {

@@ -1,15 +1,18 @@
 //! A comparison in words.
 
-use super::Comparison;
-use crate::view::amount;
-use sixbench_method::comparison::{ComparisonFinding, ComparisonRow, PointComparison};
+mod json;
+
+pub use json::json;
+
+use crate::amount;
+use sixbench_method::comparison::{Comparison, ComparisonFinding, ComparisonRow, PointComparison};
 use sixbench_method::gate::Gate;
 use sixbench_method::measures::Noun;
 use sixbench_method::plan::{Measure, Test};
 use std::fmt::Display;
 
 /// Returns the comparison row by row, then what could not be compared.
-pub(super) fn describe(compared: &Comparison<'_>, names: &[String; 2]) -> String {
+pub fn describe(compared: &Comparison<'_>, names: &[String; 2]) -> String {
     let rows = compared.rows().count();
     let mut text: String = compared.points.iter().map(|point| of_point(point, names, rows)).collect();
     compared.missing.iter().for_each(|missing| text += &format!("missing: {missing}\n"));
@@ -18,7 +21,7 @@ pub(super) fn describe(compared: &Comparison<'_>, names: &[String; 2]) -> String
 }
 
 /// Returns the name of a side: its test's title, and its directory if there are two.
-pub(super) fn title(test: &Test, name: &str) -> String {
+fn title(test: &Test, name: &str) -> String {
     if name.is_empty() { test.title.clone() } else { format!("{} ({name})", test.title) }
 }
 
@@ -100,8 +103,9 @@ fn dependent(row: &ComparisonRow) -> String {
     )
 }
 
-/// Returns the reason for the exit code: first the finding that decides it, then all others.
-pub(super) fn reason(compared: &Comparison<'_>) -> String {
+/// Returns the reason for the verdict: first the finding that decides it, then all others. `what_helps` stands behind the points at which
+/// the tester was not fit.
+pub fn reason(compared: &Comparison<'_>, what_helps: &str) -> String {
     let rows = compared.rows().count();
     let count = |finding: fn(&ComparisonFinding) -> bool| compared.rows().filter(|row| finding(&row.finding)).count();
     let (worse, better) = (count(|f| *f == ComparisonFinding::Worse), count(|f| *f == ComparisonFinding::Better));
@@ -109,10 +113,7 @@ pub(super) fn reason(compared: &Comparison<'_>) -> String {
     let all = [
         (worse, format!("B is worse than A in {worse} of {}", counted(rows, "row"))),
         (compared.missing.len(), format!("{} missing, named above", counted(compared.missing.len(), "result"))),
-        (
-            compared.unfit.len(),
-            format!("the tester was not fit at {} (sixbench doctor tells why)", counted(compared.unfit.len(), "point")),
-        ),
+        (compared.unfit.len(), format!("the tester was not fit at {}{what_helps}", counted(compared.unfit.len(), "point"))),
         (inconclusive, format!("{inconclusive} of {} inconclusive", counted(rows, "row"))),
     ];
     let told: Vec<&str> = all.iter().filter(|(count, _)| *count > 0).map(|(_, text)| text.as_str()).collect();
@@ -165,9 +166,10 @@ mod tests {
         let (a, b) = (outcomes(&test, a, Limit::Dut), outcomes(&test, b, limit));
         let side = |which, outcomes| Compared { which, tests: vec![&test], outcomes };
         let compared = compare(&side(Which::A, &a), &side(Which::B, &b), 0.0, order).expect("a test in common");
-        describe(&compared, &["old".to_owned(), "new".to_owned()]) + &reason(&compared)
+        describe(&compared, &["old".to_owned(), "new".to_owned()]) + &reason(&compared, HELP)
     }
 
+    const HELP: &str = " (sixbench doctor tells why)";
     const LOW: [u64; 4] = [100_000, 101_000, 99_000, 100_000];
     const HIGH: [u64; 4] = [110_000, 112_000, 111_000, 109_000];
 
@@ -210,6 +212,6 @@ mod tests {
         let missing = Missing::Quantity { side: Which::B, point: point.clone(), subject: Subject::Rate(LossRatio::ZERO) };
         let unfit = Unfit { side: Which::A, point, unfit: 3, made: 7 };
         let compared = Comparison { points: vec![], missing: vec![missing], unfit: vec![unfit] };
-        insta::assert_snapshot!(describe(&compared, &["old".to_owned(), "new".to_owned()]) + &reason(&compared));
+        insta::assert_snapshot!(describe(&compared, &["old".to_owned(), "new".to_owned()]) + &reason(&compared, HELP));
     }
 }

@@ -8,8 +8,8 @@ use std::path::Path;
 /// same twice.
 const UNSTEADY: [&str; 6] = ["memory", "load", "time", "date", "started", "ended"];
 
-/// Returns the warnings, most serious first.
-pub(super) fn of(directories: [&Path; 2]) -> Vec<String> {
+/// Returns the warnings about a comparison of two results directories, in words, most serious first: what is different besides the devices.
+pub fn differences_of(directories: [&Path; 2]) -> Vec<String> {
     let facts = directories.map(facts);
     let unknown = facts.iter().zip(["A", "B"]).filter(|(facts, _)| facts.is_none()).map(|(_, side)| {
         format!("warning: {side} has no facts.json: nothing says that both were measured on the same machine")
@@ -99,7 +99,7 @@ mod tests {
     #[test]
     fn results_without_facts_say_so() {
         let nowhere = Path::new("/no/such/results");
-        let warnings = of([nowhere, nowhere]);
+        let warnings = differences_of([nowhere, nowhere]);
         assert_eq!(warnings.len(), 2);
         assert!(warnings[1].contains("B has no facts.json"), "{warnings:?}");
     }

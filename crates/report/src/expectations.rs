@@ -1,7 +1,6 @@
-//! What a run came to, beside what its plan expects: lines for the terminal, the exit code, and the reason for it.
+//! What a run came to, beside what its plan expects: lines for the terminal, the verdict, and the reason for it.
 
-use super::amount;
-use crate::exit::Exit;
+use crate::amount;
 use sixbench_method::expectation::{self, Judged};
 use sixbench_method::gate::Gate;
 use sixbench_method::plan::Plan;
@@ -11,18 +10,18 @@ use sixbench_method::replay;
 /// The most points that a reason names.
 const MOST_NAMED: usize = 5;
 
-/// The judgement of a run that has ended.
-pub(crate) struct RunJudgement {
+/// The verdict on a run that came to its end.
+pub struct RunVerdict {
     /// One line for each expectation that is not met.
-    pub(crate) lines: String,
-    /// The exit code of the whole run.
-    pub(crate) exit: Exit,
-    /// The exit code in words with the reason for it; `None` if there was nothing to judge.
-    pub(crate) reason: Option<String>,
+    pub lines: String,
+    /// The verdict of the whole run.
+    pub verdict: Verdict,
+    /// The reason for the verdict; `None` if there was nothing to judge.
+    pub reason: Option<String>,
 }
 
-/// Judges a run that came to its end.
-pub(crate) fn judge(plan: &Plan, records: &[TrialRecord]) -> RunJudgement {
+/// Judges a run that came to its end. `what_helps` stands behind the points at which the tester was not fit.
+pub fn judge(plan: &Plan, records: &[TrialRecord], what_helps: &str) -> RunVerdict {
     let outcomes = replay::outcomes(plan, records);
     let judged = expectation::judge(plan, &outcomes);
     let unfit: Vec<String> = expectation::unfit(plan, &outcomes)
@@ -32,13 +31,11 @@ pub(crate) fn judge(plan: &Plan, records: &[TrialRecord]) -> RunJudgement {
     let of_points = if unfit.is_empty() { Gate::Passed } else { Gate::TesterUnfit };
     let verdict = judged.iter().map(|one| one.verdict).max().unwrap_or_default().max(of_points);
     let lines = judged.iter().filter_map(line).collect();
-    let exit = Exit::from(verdict);
-    let reason = reason(verdict, &judged, &unfit).map(|reason| exit.because(reason));
-    RunJudgement { lines, exit, reason }
+    RunVerdict { lines, verdict, reason: reason(verdict, &judged, &unfit, what_helps) }
 }
 
 /// Returns the expectations that a run missed although it was cut short; nothing can be said of the others.
-pub(crate) fn missed(plan: &Plan, records: &[TrialRecord]) -> String {
+pub fn missed(plan: &Plan, records: &[TrialRecord]) -> String {
     let outcomes = replay::outcomes(plan, records);
     expectation::judge(plan, &outcomes).iter().filter(|judged| judged.verdict == Gate::Worse).filter_map(line).collect()
 }
@@ -73,7 +70,7 @@ fn bounds(judged: &Judged<'_>) -> String {
     bounds.into_iter().flatten().collect::<Vec<_>>().join(" and ")
 }
 
-fn reason(verdict: Gate, judged: &[Judged<'_>], unfit: &[String]) -> Option<String> {
+fn reason(verdict: Gate, judged: &[Judged<'_>], unfit: &[String], what_helps: &str) -> Option<String> {
     let all = judged.len();
     let count = judged.iter().filter(|judged| judged.verdict == verdict).count();
     let expectations = if all == 1 { "expectation" } else { "expectations" };
@@ -81,9 +78,7 @@ fn reason(verdict: Gate, judged: &[Judged<'_>], unfit: &[String]) -> Option<Stri
         let named = unfit.iter().take(MOST_NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
         let more = unfit.len().saturating_sub(MOST_NAMED);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        format!(
-            "the tester was not fit: it had no valid trial, or only disturbed ones, at {named}{more}; sixbench doctor tells what disturbs it"
-        )
+        format!("the tester was not fit: it had no valid trial, or only disturbed ones, at {named}{more}{what_helps}")
     };
     match verdict {
         Gate::Passed if all == 0 => None,

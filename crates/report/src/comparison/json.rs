@@ -1,22 +1,17 @@
 //! A comparison as one line of JSON.
 
-use super::{Comparison, ComparisonContext, words};
-use crate::exit::Exit;
+use super::title;
 use serde_json::{Value, json};
-use sixbench_method::comparison::{ComparisonRow, PointComparison};
+use sixbench_method::comparison::{Comparison, ComparisonRow, PointComparison};
 
-/// Returns a comparison as JSON, with the keys of docs/RESULTS.md.
-pub(super) fn of(compared: &Comparison<'_>, context: &ComparisonContext) -> Value {
-    let verdict = compared.verdict();
-    let exit = Exit::from(verdict);
+/// Returns a comparison as JSON, with the keys of docs/RESULTS.md, but for the exit code and its explanation.
+pub fn json(compared: &Comparison<'_>, names: &[String; 2], warnings: &[String]) -> Value {
     json!({
-        "comparison": compared.points.iter().map(|point| of_point(point, &context.names)).collect::<Vec<_>>(),
+        "comparison": compared.points.iter().map(|point| of_point(point, names)).collect::<Vec<_>>(),
         "missing": compared.missing,
         "tester_unfit": compared.unfit,
-        "warnings": context.warnings,
-        "verdict": verdict,
-        "exit_code": exit as u8,
-        "explanation": exit.because(words::reason(compared)),
+        "warnings": warnings,
+        "verdict": compared.verdict(),
     })
 }
 
@@ -24,8 +19,8 @@ fn of_point(point: &PointComparison<'_>, [a, b]: &[String; 2]) -> Value {
     // The frames of the kernel's sockets have the size they have.
     let frame_size = (!point.a.measure.needs_hosts()).then_some(point.frame_size);
     json!({
-        "a": words::title(point.a, a),
-        "b": words::title(point.b, b),
+        "a": title(point.a, a),
+        "b": title(point.b, b),
         "test_a": point.a.name,
         "test_b": point.b.name,
         "frame_size": frame_size,

@@ -1,0 +1,44 @@
+//! What a plan would do to the machine: the commands of its testbeds, none of which is run.
+
+use super::error::RunError;
+use crate::profile;
+use sixbench_io::thread::allowed_cores;
+use sixbench_plan::Loaded;
+use sixbench_testbed::recipe::Host;
+use sixbench_testbed::{Cores, Devices, Library, Shell, Topology, Wishes};
+use std::collections::BTreeSet;
+
+/// Rehearses every device of a plan; returns the commands that would be run, as a shell script.
+///
+/// # Errors
+/// A device whose recipe cannot be followed.
+pub fn rehearsed(loaded: &Loaded, library: &Library) -> Result<String, RunError> {
+    let plan = &loaded.plan;
+    let rehearsal = Shell::rehearsal();
+    let cores = Cores::divide(&allowed_cores()?);
+    let mut seen = BTreeSet::new();
+    for test in &plan.tests {
+        let server = test.measure.dns().map(profile::dns::server_of);
+        let Some(recipe) = library.get(&test.dut).filter(|_| seen.insert((&test.dut, server))) else { continue };
+        if recipe.host == Host::Manual {
+            rehearsal.transcript().comment(&format!("{}: set up by hand, on a machine of its own", recipe.name));
+            continue;
+        }
+        // How a machine is booted is known where its lab is.
+        if let Err(error) = recipe.check_lab() {
+            rehearsal.transcript().comment(&format!("{}: {error}", recipe.name));
+            continue;
+        }
+        let subscribers = profile::subscribers::words(recipe, profile::subscribers::most(recipe, &plan.tests))?;
+        if let Some(machine) = &loaded.links.machine {
+            let wishes = Wishes { cores: test.cores, subscribers, ..Wishes::default() };
+            drop(Devices::bring_up_on(machine, recipe, "", &rehearsal, &wishes)?);
+            continue;
+        }
+        let topology = Topology::build_chain(&rehearsal, "", cores.clone(), 1500, recipe.parts.len())?;
+        let zone = test.measure.dns().map(|dns| profile::dns::zone(dns, true)).transpose()?;
+        let dut = Devices::bring_up(recipe, &topology, &Wishes { zone, subscribers, ..Wishes::default() })?;
+        drop((dut, topology));
+    }
+    Ok(rehearsal.transcript().text())
+}

@@ -1,0 +1,63 @@
+//! A DNS server that the user has set up, asked from this machine's own sockets: without a testbed, and perhaps on the tester's own cores.
+
+use super::error::RunError;
+use super::session::add_faults_of_the_machine;
+use sixbench_engine::dns::DnsTester;
+use sixbench_io::thread::allowed_cores;
+use sixbench_method::record::Watch;
+use sixbench_method::trial::{Measurer, TrialResult, TrialSpec};
+use sixbench_testbed::Cores;
+use sixbench_testbed::monitor::{self, Monitor};
+use std::io;
+use std::net::{IpAddr, UdpSocket};
+
+/// The tester, with the processors watched where the server may run on them. The processes of the server are not known, so what other
+/// processes take from it is not seen; what the host of this virtual machine takes is.
+pub struct WatchedTester {
+    tester: DnsTester,
+    /// The tester's cores and the server's; `None` where the server has an address of another machine.
+    cores: Option<Cores>,
+}
+
+impl WatchedTester {
+    /// Returns the tester of a server that has these cores in common with it; `None`: the server has a machine of its own.
+    pub fn new(tester: DnsTester, cores: Option<Cores>) -> Self {
+        Self { tester, cores }
+    }
+
+    /// Returns the cores of a tester and of a server, if the server has an address of this machine.
+    ///
+    /// # Errors
+    /// The system does not say which cores this process may use.
+    pub fn cores_shared_with(server: IpAddr, tester: &[u32]) -> io::Result<Option<Cores>> {
+        is_local(server).then(|| shared_cores(tester)).transpose()
+    }
+
+    /// Performs one trial; returns its result and what was seen of the processors.
+    ///
+    /// # Errors
+    /// The trial could not be made, or a stop was requested.
+    pub fn measure(&mut self, spec: &TrialSpec) -> Result<(TrialResult, Option<Watch>), RunError> {
+        let monitor = self.cores.as_ref().map(|cores| Monitor::start(cores, monitor::Watched::default()));
+        let measured = self.tester.measure(spec);
+        let watch = monitor.map(Monitor::stop);
+        let mut result = measured?;
+        if let (Some(watch), Some(cores)) = (&watch, &self.cores) {
+            add_faults_of_the_machine(&mut result, watch, cores.dut.len());
+        }
+        Ok((result, watch))
+    }
+}
+
+/// Returns whether the address is one of this machine: only such an address can be bound.
+pub fn is_local(server: IpAddr) -> bool {
+    UdpSocket::bind((server, 0)).is_ok()
+}
+
+/// Returns the tester's cores and those of a server on this machine: all cores that are not the tester's, or every core if the
+/// tester has them all.
+fn shared_cores(tester: &[u32]) -> io::Result<Cores> {
+    let allowed = allowed_cores()?;
+    let others: Vec<u32> = allowed.iter().copied().filter(|core| !tester.contains(core)).collect();
+    Ok(Cores { tester: tester.to_vec(), dut: if others.is_empty() { allowed } else { others } })
+}
