@@ -2,9 +2,9 @@
 
 use crate::chapter::{self, Chapter};
 use crate::digest::{Digest, check_formats};
+use crate::numbers::{count, seconds, stretch};
 use crate::table::Table;
 use crate::tables::trial;
-use crate::words::{count, seconds, stretch};
 use crate::{Input, ReportError, conformance, origin, status, verdict};
 use minijinja::{AutoEscape, Environment, UndefinedBehavior, value::Serde};
 use serde::Serialize;

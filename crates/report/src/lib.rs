@@ -12,6 +12,7 @@ mod html;
 mod json;
 mod latex;
 mod markdown;
+mod numbers;
 mod origin;
 mod plot;
 mod scaling;
@@ -22,7 +23,6 @@ mod table;
 mod tables;
 mod terminal;
 mod verdict;
-mod words;
 
 pub use csv::{csv, points_csv, scaling_csv, values_csv, warnings_csv};
 pub use html::html;

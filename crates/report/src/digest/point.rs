@@ -2,7 +2,7 @@
 
 use super::{GoalDigest, InvalidReason, Limits, PointSample};
 use crate::Input;
-use crate::words::title;
+use crate::numbers::title;
 use sixbench_method::bottleneck::busiest;
 use sixbench_method::measures::{Noun, Outcome, Quantity, SendingTime};
 use sixbench_method::plan::{Point, Test};

@@ -3,7 +3,7 @@
 use super::Figure;
 use super::style::{self, Axis, LegendEntry};
 use crate::digest::{Digest, PointDigest};
-use crate::words::{short, whole};
+use crate::numbers::{short, whole};
 use kuva::prelude::Plot;
 use sixbench_method::record::TrialRecord;
 

@@ -3,7 +3,7 @@
 use super::Figure;
 use super::style::{self, Axis, LegendEntry};
 use crate::digest::{Digest, PointDigest};
-use crate::words::{load, short, three_digits, whole};
+use crate::numbers::{load, short, three_digits, whole};
 use sixbench_method::record::{TrialRecord, Watch};
 
 pub(crate) fn figure(digest: &Digest) -> Figure {

@@ -3,7 +3,7 @@
 use super::Figure;
 use super::style::{self, Axis};
 use crate::digest::Digest;
-use crate::words::{load, three_digits};
+use crate::numbers::{load, three_digits};
 use kuva::prelude::{Layout, Plot};
 use sixbench_method::record::TrialRecord;
 use sixbench_method::trial::{Shape, TrialResult};

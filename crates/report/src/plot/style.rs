@@ -1,7 +1,7 @@
 //! The one look of all figures: sizes, colours, fonts, axes.
 
 use crate::digest::{Digest, PointDigest};
-use crate::words::{cut, full_rate_unit, load, percent, short, three_digits, title};
+use crate::numbers::{cut, full_rate_unit, load, percent, short, three_digits, title};
 use kuva::backend::svg::SvgBackend;
 use kuva::plot::scatter::MarkerShape;
 use kuva::plot::{LinePlot, ScatterPlot};

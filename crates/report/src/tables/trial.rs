@@ -1,8 +1,8 @@
 //! Tables of what happened inside of trials: delays, frames with an odd fate, faults of the tester.
 
 use crate::digest::{Digest, PointDigest};
+use crate::numbers::{grouped, ms, short, size_cell, title};
 use crate::table::Table;
-use crate::words::{grouped, ms, short, size_cell, title};
 use sixbench_method::plan::Test;
 use sixbench_method::record::TrialRecord;
 use sixbench_method::trial::{Delay, DirectionResult, Fault};

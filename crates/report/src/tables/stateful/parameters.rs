@@ -1,8 +1,8 @@
 //! The parameters of every stateful test, as RFC 9693 wants them reported.
 
 use crate::digest::{Digest, PointDigest, phase_1_rate};
+use crate::numbers::{seconds, three_digits, title, whole};
 use crate::table::Table;
-use crate::words::{seconds, three_digits, title, whole};
 use sixbench_method::plan::{AddressPart, Ports, Stateful, Test, ValueOrder, ValueRange};
 use sixbench_method::terms::Direction;
 
