@@ -3,7 +3,7 @@
 use crate::delay::Delays;
 use crate::fault;
 use crate::memory::{self, OutOfMemory, TrafficKind};
-use crate::neighbour::{self, NeighbourResponder};
+use crate::neighbour::{self, NeighbourAnswerer};
 use crate::profile::TrafficProfile;
 use crate::reach::reach;
 use crate::receiver::{ExpectedFrames, Receiver};
@@ -388,7 +388,7 @@ impl TrialContext<'_> {
             Direction::Forward => &self.profile.right,
             Direction::Reverse => &self.profile.left,
         };
-        let answerer = NeighbourResponder::new(own, neighbours);
+        let answerer = NeighbourAnswerer::new(own, neighbours);
         Ok(Receiver::new(port, answerer, expected, self.settings.stall_ns))
     }
 

@@ -1,7 +1,7 @@
 //! `sixbench selftest --accuracy`: the delays that the tester reports, held against a reference device of known delay over real ports.
 
 use super::selftest::{add_veth, trial_settings, wire};
-use crate::args;
+use crate::args::Selftest;
 use crate::exit::{Exit, Failed};
 use crate::profile::admit;
 use crate::run::{open_port, stop};
@@ -48,7 +48,7 @@ struct Quietest {
 }
 
 /// Measures every delay.
-pub(super) fn measure(arguments: &args::Selftest) -> Result<Vec<AccuracyRow>, Failed> {
+pub(super) fn measure(arguments: &Selftest) -> Result<Vec<AccuracyRow>, Failed> {
     if !doctor::is_root() {
         let text = "the test over veth needs root: run it with sudo";
         return Err(Failed::new(Exit::Testbed, anyhow::anyhow!(text)));
@@ -62,12 +62,7 @@ pub(super) fn measure(arguments: &args::Selftest) -> Result<Vec<AccuracyRow>, Fa
     DELAYS_NS.iter().map(|&delay_ns| of_delay(arguments, &namespace, delay_ns, &stop)).collect()
 }
 
-fn of_delay(
-    arguments: &args::Selftest,
-    namespace: &Namespace,
-    delay_ns: u64,
-    stop: &Arc<AtomicBool>,
-) -> Result<AccuracyRow, Failed> {
+fn of_delay(arguments: &Selftest, namespace: &Namespace, delay_ns: u64, stop: &Arc<AtomicBool>) -> Result<AccuracyRow, Failed> {
     let open = |end: &str| {
         open_port(Some(namespace.name()), end, arguments.io).map(|o| o.port).map_err(|e| Failed::new(Exit::Testbed, e))
     };
