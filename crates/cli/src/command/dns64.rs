@@ -19,7 +19,7 @@ use sixbench_method::plan::{DnsRole, DnsTest, Profile, TrialSettings};
 use sixbench_method::record::Watch;
 use sixbench_method::terms::LossRatio;
 use sixbench_method::trial::dns::{AuthorityCounts, DnsResult};
-use sixbench_method::trial::{Measurer, Shape, TrialResult, TrialSpec, Verdict};
+use sixbench_method::trial::{Measurer, TrialKind, TrialResult, TrialSpec, Verdict};
 use sixbench_testbed::Cores;
 use sixbench_testbed::monitor::{self, Monitor};
 use std::fmt::Write;
@@ -170,7 +170,7 @@ fn settings(arguments: &args::Dns64) -> DnsSettings {
 }
 
 fn one(arguments: &args::Dns64, tester: &mut WatchedTester) -> Result<Exit, Failed> {
-    let spec = TrialSpec { shape: Shape::Queries, ..TrialSpec::constant(arguments.rate, arguments.duration_ns) };
+    let spec = TrialSpec { kind: TrialKind::Queries, ..TrialSpec::constant(arguments.rate, arguments.duration_ns) };
     let (result, _) = tester.measure(&spec)?;
     arguments.csv.as_deref().map_or(Ok(()), owner::give)?;
     match arguments.json {

@@ -81,7 +81,7 @@ pub(crate) fn examples(digest: &Digest) -> Vec<String> {
 
 /// Connections that were lost have a table of their own.
 fn examples_of(digest: &Digest, test: &Test) -> Vec<String> {
-    let of_frames = |r: &&TrialRecord| r.point.test == test.name && r.result.spec.shape.connections().is_none();
+    let of_frames = |r: &&TrialRecord| r.point.test == test.name && r.result.spec.kind.connections().is_none();
     let directions = digest.input.records.iter().filter(of_frames).flat_map(|r| &r.result.directions);
     let examples = directions.flat_map(|d| d.examples.iter().map(move |e| (d.direction, e)));
     // The same wrong frame comes in every trial: each kind is told once.

@@ -98,7 +98,7 @@ fn safety(digest: &Digest, test: &Test, stateful: &Stateful) -> String {
 fn delay(test: &Test, stateful: &Stateful) -> String {
     match test.measure.is_of_connections() {
         true => "–".to_owned(),
-        false => seconds(stateful.delay_ns(stateful.opening())),
+        false => seconds(stateful.delay_ns(stateful.phase_one())),
     }
 }
 

@@ -162,7 +162,7 @@ fn told(test: &Test, result: &mut TrialResult) {
     connections.state_table = kept.min(connections.offered);
     let how = if connections.lost() > 0 { "its frame did not arrive" } else { "the Responder's frame did not come back" };
     let example = |i: u64| format!("connection {}, 10.0.0.2:{} to 198.18.0.2:{}: {how}", 41_366 + i, 15_840 + 31 * i, 81 + i);
-    let named = if result.spec.shape.connections().is_some() { missing } else { connections.lost() };
+    let named = if result.spec.kind.connections().is_some() { missing } else { connections.lost() };
     connections.examples = (0..named.min(5)).map(example).collect();
 }
 
@@ -180,7 +180,9 @@ fn watched(result: &TrialResult) -> Watch {
     let of_table = |way: &str, count| Drops { place: "conntrack".to_owned(), way: way.to_owned(), samples: vec![count] };
     let is_full = connections.established < connections.offered && connections.established.is_power_of_two();
     watch.drops = match connections.lost() {
-        0 if result.not_received() > 0 && result.spec.opening.is_none() => vec![of_table("early_drop", result.not_received())],
+        0 if result.not_received() > 0 && result.spec.phase_one.is_none() => {
+            vec![of_table("early_drop", result.not_received())]
+        }
         0 => vec![],
         lost if is_full => vec![of_table("drop", lost)],
         lost => vec![of_table("insert_failed", lost)],
