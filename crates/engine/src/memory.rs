@@ -5,7 +5,7 @@ use crate::profile::TrafficProfile;
 use crate::reach::{FASTEST, reach};
 use crate::tcp::TcpSettings;
 use sixbench_io::limit;
-use sixbench_method::trial::{LOSS_BIN_NS, Shape, TrialSpec};
+use sixbench_method::trial::{LOSS_BIN_NS, TrialKind, TrialSpec};
 
 /// The kind of traffic that a trial sends.
 #[derive(Clone, Copy, Debug)]
@@ -58,17 +58,17 @@ pub fn neediest(spec: TrialSpec, work: TrafficKind<'_>) -> TrialSpec {
 
 /// A bit of each frame for each receiver, and one more of each reply; the losses of every bin.
 fn of_frames(spec: &TrialSpec, profile: &TrafficProfile) -> u64 {
-    let bitmaps = if spec.shape == Shape::Response { 3 } else { profile.directions.each().len() as u64 };
+    let bitmaps = if spec.kind == TrialKind::Response { 3 } else { profile.directions.each().len() as u64 };
     let (bits, bins) = (reach(&spec.schedule()).div_ceil(8), spec.duration_ns.div_ceil(LOSS_BIN_NS) * 8);
-    let connections = spec.opens().map_or(0, |opening| opening.connections);
+    let connections = spec.opens().map_or(0, |phase_one| phase_one.connections);
     bits.saturating_add(bins).saturating_mul(bitmaps).saturating_add(connections.saturating_mul(CONNECTION_OCTETS))
 }
 
 /// All connections of a capacity trial; of a rate those that are open for as long as they may take. There are never more than this process
 /// may have descriptors: a trial that would need more is not begun.
 fn of_tcp(spec: &TrialSpec, settings: &TcpSettings) -> u64 {
-    let open = match spec.shape {
-        Shape::TcpCapacity { connections } => connections,
+    let open = match spec.kind {
+        TrialKind::TcpCapacity { connections } => connections,
         _ => spec.rate.frames_in(settings.time_limit.as_nanos() as u64).min(spec.frames()),
     };
     open.min(limit::raise_open_files().unwrap_or(u64::MAX)).saturating_mul(TCP_CONNECTION_OCTETS)
@@ -94,7 +94,7 @@ pub(crate) fn ensure(spec: &TrialSpec, work: TrafficKind<'_>) -> Result<(), OutO
 mod tests {
     use super::*;
     use sixbench_method::terms::{FrameRate, FrameSize};
-    use sixbench_method::trial::Opening;
+    use sixbench_method::trial::PhaseOne;
 
     fn wire() -> TrafficProfile {
         let address = |text: &str| text.parse().expect("address");
@@ -115,8 +115,8 @@ mod tests {
 
     #[test]
     fn connections_opened_before_count() {
-        let opening = Some(Opening { connections: 1_000_000, rate: FrameRate(1) });
-        let spec = TrialSpec { opening, ..TrialSpec::constant(FrameRate(8), 1_000_000_000) };
+        let phase_one = Some(PhaseOne { connections: 1_000_000, rate: FrameRate(1) });
+        let spec = TrialSpec { phase_one, ..TrialSpec::constant(FrameRate(8), 1_000_000_000) };
         assert_eq!(beside_fixed(&spec), 2 * (1 + 80) + 17_000_000);
     }
 

@@ -17,14 +17,14 @@ pub(crate) const TRIES: u32 = 10;
 const RESOLUTION_TIMEOUT_NS: u64 = 300_000_000;
 
 /// Answers the DUT's questions on one link.
-pub(crate) struct NeighbourResponder {
+pub(crate) struct NeighbourAnswerer {
     own: MacAddress,
     addresses: Vec<IpAddr>,
     answers: Vec<Vec<u8>>,
     asked_by_all: Vec<IpAddr>,
 }
 
-impl NeighbourResponder {
+impl NeighbourAnswerer {
     /// Answers with `own` for the tester's addresses among `neighbours`.
     pub(crate) fn new(own: MacAddress, neighbours: &[Neighbours]) -> Self {
         let addresses = neighbours.iter().map(|n| n.tester).collect();
@@ -91,7 +91,7 @@ pub(crate) fn resolve(
     clock: &Clock,
     stop: &AtomicBool,
 ) -> Result<NeighbourResolution, PortError> {
-    let mut answerer = NeighbourResponder::new(own, neighbours);
+    let mut answerer = NeighbourAnswerer::new(own, neighbours);
     let mut found = MacAddress::BROADCAST;
     for neighbour in neighbours {
         match ask(port, own, neighbour, &mut answerer, (clock, stop))? {
@@ -107,7 +107,7 @@ fn ask(
     port: &mut dyn Receive,
     own: MacAddress,
     neighbour: &Neighbours,
-    answerer: &mut NeighbourResponder,
+    answerer: &mut NeighbourAnswerer,
     (clock, stop): (&Clock, &AtomicBool),
 ) -> Result<Option<MacAddress>, PortError> {
     let Some(question) = question(own, neighbour) else {
@@ -172,7 +172,7 @@ mod tests {
     fn asked(tester: &str, dut: &str) -> (Option<Vec<u8>>, bool) {
         let ours = neighbours(tester, dut);
         let theirs = Neighbours { tester: ours.dut, dut: ours.tester };
-        let mut answerer = NeighbourResponder::new(TESTER, &[ours]);
+        let mut answerer = NeighbourAnswerer::new(TESTER, &[ours]);
         assert!(answerer.consider(&question(DUT, &theirs).expect("same family")));
         (answerer.next_answer(), !answerer.asked_by_all().is_empty())
     }
@@ -189,7 +189,7 @@ mod tests {
 
     #[test]
     fn a_question_for_another_address_is_not_answered() {
-        let mut answerer = NeighbourResponder::new(TESTER, &[neighbours("198.18.0.2", "198.18.0.1")]);
+        let mut answerer = NeighbourAnswerer::new(TESTER, &[neighbours("198.18.0.2", "198.18.0.1")]);
         let other = Arp::request(DUT, "198.18.0.1".parse().expect("address"), "198.18.0.3".parse().expect("address"));
         assert!(answerer.consider(&other.to_frame()));
         assert!(answerer.next_answer().is_none());
@@ -198,7 +198,7 @@ mod tests {
     #[test]
     fn a_probe_to_us_alone_is_no_sign_of_a_lost_entry() {
         let ours = neighbours("2001:2::2", "2001:2::1");
-        let mut answerer = NeighbourResponder::new(TESTER, &[ours]);
+        let mut answerer = NeighbourAnswerer::new(TESTER, &[ours]);
         let (tester, dut) = ("2001:2::2".parse().expect("address"), "2001:2::1".parse().expect("address"));
         answerer.consider(&Solicitation::unicast(DUT, dut, tester, TESTER).to_frame());
         assert!(answerer.next_answer().is_some());
@@ -207,7 +207,7 @@ mod tests {
 
     #[test]
     fn a_test_frame_is_no_neighbours_message() {
-        let mut answerer = NeighbourResponder::new(TESTER, &[]);
+        let mut answerer = NeighbourAnswerer::new(TESTER, &[]);
         assert!(!answerer.consider(&[0; 60]));
     }
 }

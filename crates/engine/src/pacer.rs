@@ -108,7 +108,7 @@ impl Pacer {
 mod tests {
     use super::*;
     use sixbench_method::terms::FrameRate;
-    use sixbench_method::trial::{Shape, TrialSpec};
+    use sixbench_method::trial::{TrialKind, TrialSpec};
 
     fn pacer(rate: u64, frames: u64, start_ns: u64) -> Pacer {
         let mut pacer = Pacer::new(&TrialSpec::burst(FrameRate(rate), frames).schedule());
@@ -150,8 +150,8 @@ mod tests {
 
     #[test]
     fn a_drop_of_the_rate_is_a_stretch_of_its_own() {
-        let shape = Shape::Drop { at_ns: 1_000_000_000, to: FrameRate(10) };
-        let spec = TrialSpec { shape, ..TrialSpec::constant(FrameRate(1000), 2_000_000_000) };
+        let kind = TrialKind::Drop { at_ns: 1_000_000_000, to: FrameRate(10) };
+        let spec = TrialSpec { kind, ..TrialSpec::constant(FrameRate(1000), 2_000_000_000) };
         let mut pacer = Pacer::new(&spec.schedule());
         pacer.begin(5);
         assert_eq!(pacer.frames(), 1010);

@@ -205,10 +205,8 @@ impl TrafficProfile {
     pub fn identity(left: IpAddr, right: IpAddr, frame_size: FrameSize) -> Self {
         let paths = |source, destination| {
             let ends = AddressPair { source, destination };
-            Paths {
-                foreground: Path { sent: Encapsulation::plain(ends), expected: Encapsulation::plain(ends), hops: 0 },
-                background: None,
-            }
+            let foreground = Path { sent: Encapsulation::plain(ends), expected: Encapsulation::plain(ends), hops: 0 };
+            Paths { foreground, background: None }
         };
         Self {
             frame_size,

@@ -36,7 +36,7 @@ fn growth_ns(segment: &Segment) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sixbench_method::trial::{Shape, TrialSpec};
+    use sixbench_method::trial::{TrialKind, TrialSpec};
 
     const MINUTE: u64 = 60_000_000_000;
 
@@ -65,10 +65,10 @@ mod tests {
     #[test]
     fn a_slower_stretch_lets_the_sender_catch_up() {
         // In 0.4 s at 200 M/s it falls 0.4 s behind, and in as long again at 20 M/s it has caught up.
-        let shape = Shape::Drop { at_ns: 400_000_000, to: FrameRate(20_000_000) };
-        let spec = TrialSpec { shape, ..TrialSpec::constant(FrameRate(200_000_000), 10_000_000_000) };
+        let kind = TrialKind::Drop { at_ns: 400_000_000, to: FrameRate(20_000_000) };
+        let spec = TrialSpec { kind, ..TrialSpec::constant(FrameRate(200_000_000), 10_000_000_000) };
         assert_eq!(reached(spec), spec.frames());
-        let faster = Shape::Drop { at_ns: 400_000_000, to: FrameRate(190_000_000) };
-        assert!(reached(TrialSpec { shape: faster, ..spec }) < spec.frames());
+        let faster = TrialKind::Drop { at_ns: 400_000_000, to: FrameRate(190_000_000) };
+        assert!(reached(TrialSpec { kind: faster, ..spec }) < spec.frames());
     }
 }

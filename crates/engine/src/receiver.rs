@@ -2,7 +2,7 @@
 
 use crate::bitmap::Bitmap;
 use crate::delay::Delays;
-use crate::neighbour::NeighbourResponder;
+use crate::neighbour::NeighbourAnswerer;
 use crate::reach::reach;
 use crate::stall::Gaps;
 use crate::verify::{ForeignFrame, FrameClass, Mismatch, Verifier, foreign_frame};
@@ -38,7 +38,7 @@ pub(crate) struct ExpectedFrames {
 /// One port being received from. Everything it needs is allocated when it is made.
 pub(crate) struct Receiver<'a> {
     port: &'a mut dyn Receive,
-    answerer: NeighbourResponder,
+    answerer: NeighbourAnswerer,
     tally: FrameTally,
     gaps: Gaps,
 }
@@ -103,12 +103,7 @@ struct Example {
 
 impl<'a> Receiver<'a> {
     /// Ready to receive; gaps between looks count as stalls above `stall_ns`.
-    pub(crate) fn new(
-        port: &'a mut dyn Receive,
-        answerer: NeighbourResponder,
-        expected: ExpectedFrames,
-        stall_ns: u64,
-    ) -> Self {
+    pub(crate) fn new(port: &'a mut dyn Receive, answerer: NeighbourAnswerer, expected: ExpectedFrames, stall_ns: u64) -> Self {
         Self { port, answerer, tally: FrameTally::new(expected), gaps: Gaps::new(stall_ns, 0) }
     }
 
@@ -345,12 +340,8 @@ impl FrameTally {
         let (from_ns, to_ns) = (since_start(self.silence.0), since_start(self.silence.1));
         result.silence = (to_ns > 0).then_some(Silence { from_ns, to_ns });
         let verifier = &self.expected.verifier;
-        result.examples = self
-            .examples
-            .iter()
-            .map(|e| verifier.explain(&self.kept[e.octets.clone()], e.tag, e.mismatch))
-            .chain(lost)
-            .collect();
+        let explained = self.examples.iter().map(|e| verifier.explain(&self.kept[e.octets.clone()], e.tag, e.mismatch));
+        result.examples = explained.chain(lost).collect();
         let delays = self.expected.delays;
         (result.delay, result.tagged, result.ipdv) = (delays.summary(), delays.tagged(), delays.ipdv());
         result.delays = delays.buckets();

@@ -7,7 +7,7 @@ use crate::stateful::{Conversation, ConversationStep, Mapped, Viewpoint};
 use crate::subscriber::SubscriberPopulation;
 use sixbench_method::plan::Payload;
 use sixbench_method::terms::{Direction, IpVersion, Share};
-use sixbench_method::trial::{Schedule, Shape, TrialSpec};
+use sixbench_method::trial::{Schedule, TrialKind, TrialSpec};
 use sixbench_wire::template::{
     DatagramEnd, Description, OuterHeader, StampedTime, SubscriberAddresses, Template, Transport, Variable,
 };
@@ -119,7 +119,7 @@ impl Common<'_> {
 impl<'a> StreamSource<'a> {
     fn common(self, macs: (MacAddress, MacAddress), is_arrival: bool) -> Common<'a> {
         let Self { profile, spec, direction, trial, conversation } = self;
-        let is_reply = spec.shape == Shape::Response && direction == Direction::Reverse;
+        let is_reply = spec.kind == TrialKind::Response && direction == Direction::Reverse;
         Common { profile, direction, trial, macs, conversation, is_arrival, is_reply }
     }
 }
@@ -229,8 +229,8 @@ enum Turns {
 
 impl Turns {
     fn new(profile: &TrafficProfile, spec: &TrialSpec) -> Self {
-        match (profile.flows, spec.shape) {
-            (_, Shape::Ramp { .. }) => Self::Started(spec.schedule()),
+        match (profile.flows, spec.kind) {
+            (_, TrialKind::Ramp { .. }) => Self::Started(spec.schedule()),
             (Some(flows), _) => Self::Among(u64::from(flows.count.max(1))),
             (None, _) => Self::Unbounded,
         }

@@ -3,7 +3,7 @@
 use crate::delay::Delays;
 use crate::fault;
 use crate::memory::{self, OutOfMemory, TrafficKind};
-use crate::neighbour::{self, NeighbourResponder};
+use crate::neighbour::{self, NeighbourAnswerer};
 use crate::profile::TrafficProfile;
 use crate::reach::reach;
 use crate::receiver::{ExpectedFrames, Receiver};
@@ -18,7 +18,7 @@ use sixbench_io::{Halves, Port, PortError, Receive, Transmit, thread};
 use sixbench_method::isolation::Admitted;
 use sixbench_method::plan::TrialSettings;
 use sixbench_method::terms::{Direction, Directions};
-use sixbench_method::trial::{DirectionResult, Measurer, Schedule, Shape, TrialResult, TrialSpec};
+use sixbench_method::trial::{DirectionResult, Measurer, Schedule, TrialKind, TrialResult, TrialSpec};
 use sixbench_wire::{MacAddress, WireError};
 use std::io;
 use std::net::IpAddr;
@@ -209,7 +209,7 @@ impl FrameTester {
     pub(crate) fn whole<'a>(&self, spec: &'a TrialSpec, conversation: Option<&'a Conversation>) -> TrialPhase<'a> {
         let TrialSettings { residual_ns, frame_timeout_ns, .. } = self.settings;
         // Requests go one way and replies the other, whatever else the profile loads.
-        let loaded = if spec.shape == Shape::Response { Directions::Both } else { self.profile.directions };
+        let loaded = if spec.kind == TrialKind::Response { Directions::Both } else { self.profile.directions };
         TrialPhase { spec, loaded: loaded.each(), residual_ns, frame_timeout_ns, conversation }
     }
 
@@ -260,7 +260,7 @@ impl FrameTester {
     /// A link that is down at the end of a trial is no loss by the device: frames were lost before they reached it. Only a reset may take
     /// a link down, and not bring it back.
     fn check_links(&self, spec: &TrialSpec) -> Result<(), MeasureError> {
-        if !matches!(spec.shape, Shape::Reset { .. }) {
+        if !matches!(spec.kind, TrialKind::Reset { .. }) {
             self.left.halves.transmit.check_link()?;
             self.right.halves.transmit.check_link()?;
         }
@@ -287,8 +287,8 @@ impl Measurer for FrameTester {
     fn measure(&mut self, spec: &TrialSpec) -> Result<TrialResult, MeasureError> {
         memory::ensure(spec, TrafficKind::Frames(&self.profile))?;
         match spec.opens() {
-            Some(_) if spec.shape == Shape::Response => Err(MeasureError::StatefulResponse),
-            Some(opening) => self.converse(spec, opening),
+            Some(_) if spec.kind == TrialKind::Response => Err(MeasureError::StatefulResponse),
+            Some(phase_one) => self.converse(spec, phase_one),
             None => self.exchange(&self.whole(spec, None)),
         }
     }
@@ -320,7 +320,7 @@ impl TrialContext<'_> {
 
     /// Returns whether reverse frames are replies to forward ones.
     fn is_exchange(&self) -> bool {
-        self.phase.spec.shape == Shape::Response
+        self.phase.spec.kind == TrialKind::Response
     }
 
     /// The tasks of an exchange. The responder receives and sends on one thread, so that no reply waits for another one to take it up.
@@ -387,7 +387,7 @@ impl TrialContext<'_> {
             Direction::Forward => &self.profile.right,
             Direction::Reverse => &self.profile.left,
         };
-        let answerer = NeighbourResponder::new(own, neighbours);
+        let answerer = NeighbourAnswerer::new(own, neighbours);
         Ok(Receiver::new(port, answerer, expected, self.settings.stall_ns))
     }
 

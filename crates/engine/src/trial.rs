@@ -8,7 +8,7 @@ use crate::tester::{Layout, MeasureError};
 use sixbench_io::clock::Clock;
 use sixbench_io::{PortError, thread};
 use sixbench_method::terms::Direction;
-use sixbench_method::trial::{Shape, TrialSpec};
+use sixbench_method::trial::{TrialKind, TrialSpec};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc;
 
@@ -59,8 +59,8 @@ pub(crate) enum Waiting {
 impl<'a> FrameRun<'a> {
     pub(crate) fn new(clock: &'a Clock, stop: &'a AtomicBool, spec: &TrialSpec, residual_ns: u64, loaded: usize) -> Self {
         Self {
-            waits_for_silence: spec.shape == Shape::Burst,
-            is_exchange: spec.shape == Shape::Response,
+            waits_for_silence: spec.kind == TrialKind::Burst,
+            is_exchange: spec.kind == TrialKind::Response,
             clock,
             stop,
             failed: AtomicBool::new(false),

@@ -7,7 +7,7 @@ use sixbench_engine::dns::{AuthorityEnd, DnsEnds, DnsSettings, DnsTester, Expect
 use sixbench_method::isolation::Isolation;
 use sixbench_method::plan::DnsRole;
 use sixbench_method::terms::{FrameRate, LossRatio};
-use sixbench_method::trial::{Fault, Measurer, Shape, TrialResult, TrialSpec, Verdict};
+use sixbench_method::trial::{Fault, Measurer, TrialKind, TrialResult, TrialSpec, Verdict};
 use std::net::{SocketAddr, UdpSocket};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -90,7 +90,7 @@ fn tester(ends: DnsEnds, settings: DnsSettings) -> DnsTester {
 }
 
 fn spec(rate: u64, ms: u64) -> TrialSpec {
-    TrialSpec { shape: Shape::Queries, ..TrialSpec::constant(FrameRate(rate), ms * 1_000_000) }
+    TrialSpec { kind: TrialKind::Queries, ..TrialSpec::constant(FrameRate(rate), ms * 1_000_000) }
 }
 
 fn measure(tester: &mut DnsTester, spec: &TrialSpec) -> TrialResult {

@@ -10,7 +10,7 @@ use reference::{Mistake, Rig, all_received, every_hundredth, profiles, ten_caugh
 use sixbench_engine::profile::TrafficProfile;
 use sixbench_io::loopback::LoopbackDevice;
 use sixbench_method::terms::{Direction, FrameRate, LossRatio};
-use sixbench_method::trial::{Opening, TrialResult, TrialSpec, Verdict};
+use sixbench_method::trial::{PhaseOne, TrialResult, TrialSpec, Verdict};
 use std::net::Ipv6Addr;
 
 const OFFSETS: [u32; 2] = [0, 6];
@@ -169,8 +169,8 @@ fn a_clat_that_swaps_two_clients_is_caught() {
 
 /// Phase 1, then 1000 frames each way.
 fn use_them(profile: TrafficProfile, device: LoopbackDevice) -> TrialResult {
-    let opening = Some(Opening { connections: profiles::CONNECTIONS, rate: FrameRate(5_000) });
-    trial_of(profile, device, TrialSpec { opening, ..TrialSpec::constant(FrameRate(5_000), 200_000_000) })
+    let phase_one = Some(PhaseOne { connections: profiles::CONNECTIONS, rate: FrameRate(5_000) });
+    trial_of(profile, device, TrialSpec { phase_one, ..TrialSpec::constant(FrameRate(5_000), 200_000_000) })
 }
 
 fn establish(profile: TrafficProfile, device: LoopbackDevice) -> TrialResult {

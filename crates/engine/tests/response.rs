@@ -13,7 +13,7 @@ use sixbench_io::loopback::{LoopbackDevice, pair_with};
 use sixbench_method::isolation::Isolation;
 use sixbench_method::plan::{AddressPart, Flows, Payload, TrialSettings, ValueOrder, ValueRange};
 use sixbench_method::terms::{FrameRate, Share};
-use sixbench_method::trial::{DirectionResult, Measurer, Opening, TrialResult, TrialSpec};
+use sixbench_method::trial::{DirectionResult, Measurer, PhaseOne, TrialResult, TrialSpec};
 use sixbench_wire::rules::{PortRule, SixRd};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::AtomicBool;
@@ -192,8 +192,8 @@ fn background_traffic_is_answered_too() {
 
 #[test]
 fn requests_after_connections_are_refused() {
-    let opening = Some(Opening { connections: 10, rate: FrameRate(1000) });
-    let error = try_trial(ipv4(), each(|_, frame| vec![frame]), TrialSpec { opening, ..spec() }).expect_err("no trial");
+    let phase_one = Some(PhaseOne { connections: 10, rate: FrameRate(1000) });
+    let error = try_trial(ipv4(), each(|_, frame| vec![frame]), TrialSpec { phase_one, ..spec() }).expect_err("no trial");
     assert!(matches!(error, MeasureError::StatefulResponse), "{error}");
 }
 

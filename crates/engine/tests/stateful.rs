@@ -10,7 +10,7 @@ use sixbench_engine::profile::{AddressVariation, Encapsulation, Path, Paths, Tra
 use sixbench_engine::stateful::{StatefulGateway, TranslationPool};
 use sixbench_method::plan::{AddressPart, Ports, Stateful, ValueOrder, ValueRange};
 use sixbench_method::terms::{Direction, FrameRate, LossRatio};
-use sixbench_method::trial::{Connections, Fault, Opening, Shape, TrialResult, TrialSpec, Verdict};
+use sixbench_method::trial::{Connections, Fault, PhaseOne, TrialKind, TrialResult, TrialSpec, Verdict};
 
 const CONNECTIONS: u64 = 600;
 
@@ -52,8 +52,8 @@ fn establish(profile: TrafficProfile, nat: Nat) -> TrialResult {
 
 /// Phase 1, then 1000 frames each way.
 fn use_them(profile: TrafficProfile, nat: Nat) -> TrialResult {
-    let opening = Some(Opening { connections: CONNECTIONS, rate: FrameRate(5_000) });
-    let spec = TrialSpec { opening, ..TrialSpec::constant(FrameRate(5_000), 200_000_000) };
+    let phase_one = Some(PhaseOne { connections: CONNECTIONS, rate: FrameRate(5_000) });
+    let spec = TrialSpec { phase_one, ..TrialSpec::constant(FrameRate(5_000), 200_000_000) };
     trial_of(profile, nat.device(), spec)
 }
 
@@ -237,7 +237,7 @@ fn more_connections_than_combinations_are_an_error_with_both_numbers() {
 #[test]
 fn a_tear_down_ends_with_phase_1() {
     let spec = gateway(Direction::Forward).settings.tearing_down();
-    assert_eq!(spec.shape, Shape::TearDown { connections: CONNECTIONS });
+    assert_eq!(spec.kind, TrialKind::TearDown { connections: CONNECTIONS });
     let result = trial_of(nat44(), Nat::default().device(), spec);
     assert_eq!((result.directions.len(), connections(&result).established), (1, CONNECTIONS));
 }

@@ -7,7 +7,7 @@ use sixbench_engine::profile::{AddressVariation, TrafficProfile};
 use sixbench_io::loopback::LoopbackDevice;
 use sixbench_method::plan::{AddressPart, Flows, Ports, ValueOrder, ValueRange};
 use sixbench_method::terms::{Directions, FrameRate, Share};
-use sixbench_method::trial::{Shape, Tagging, TrialSpec};
+use sixbench_method::trial::{Tagging, TrialKind, TrialSpec};
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -92,8 +92,8 @@ fn frames_take_turns_among_ten_flows() {
 #[test]
 fn flows_that_start_one_after_the_other_are_told_apart_in_time() {
     let (device, frames) = tapped();
-    let shape = Shape::Ramp { flows: 4, step_ns: 50_000_000 };
-    let spec = TrialSpec { shape, ..TrialSpec::constant(FrameRate(4000), 200_000_000) };
+    let kind = TrialKind::Ramp { flows: 4, step_ns: 50_000_000 };
+    let spec = TrialSpec { kind, ..TrialSpec::constant(FrameRate(4000), 200_000_000) };
     let flows = Some(Flows { count: 4, step_ns: 50_000_000 });
     let result = trial_of(TrafficProfile { flows, directions: Directions::Forward, ..ipv4() }, device, spec);
     assert_eq!((result.directions[0].offered, result.directions[0].received), (500, 500));

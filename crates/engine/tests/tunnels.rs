@@ -13,7 +13,7 @@ use reference::{Mistake, Rig, Shared, all_received, every_hundredth, profiles, t
 use sixbench_engine::profile::TrafficProfile;
 use sixbench_io::loopback::LoopbackDevice;
 use sixbench_method::terms::{Direction, FrameRate, LossRatio};
-use sixbench_method::trial::{DirectionResult, Opening, TrialResult, TrialSpec, Verdict};
+use sixbench_method::trial::{DirectionResult, PhaseOne, TrialResult, TrialSpec, Verdict};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 fn honest(profile: TrafficProfile, (device, log): (LoopbackDevice, Shared)) {
@@ -346,8 +346,8 @@ fn establish(aftr: Aftr) -> (TrialResult, Shared) {
 
 /// Phase 1, then 1000 frames each way.
 fn use_them((device, log): (LoopbackDevice, Shared)) -> (TrialResult, Shared) {
-    let opening = Some(Opening { connections: profiles::CONNECTIONS, rate: FrameRate(5_000) });
-    let spec = TrialSpec { opening, ..TrialSpec::constant(FrameRate(5_000), 200_000_000) };
+    let phase_one = Some(PhaseOne { connections: profiles::CONNECTIONS, rate: FrameRate(5_000) });
+    let spec = TrialSpec { phase_one, ..TrialSpec::constant(FrameRate(5_000), 200_000_000) };
     (trial_of(profiles::ds_lite(), device, spec), log)
 }
 

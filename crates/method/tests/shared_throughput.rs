@@ -12,7 +12,7 @@ use sixbench_method::simulated::{Behaviour, SimulatedDut};
 use sixbench_method::stats::median;
 use sixbench_method::terms::{Directions, FrameRate, FrameSize};
 use sixbench_method::throughput::{Saved, SearchRef, saved};
-use sixbench_method::trial::Shape;
+use sixbench_method::trial::TrialKind;
 
 const SECOND: u64 = 1_000_000_000;
 
@@ -146,5 +146,5 @@ fn an_overload_is_still_a_drop_of_the_rate() {
     let plan = plan_of(vec![Measure::Throughput, recovery()]);
     let (records, _) = live(&plan, &mut dut());
     let last = records.last().expect("a trial");
-    assert!(matches!(last.result.spec.shape, Shape::Drop { .. }));
+    assert!(matches!(last.result.spec.kind, TrialKind::Drop { .. }));
 }

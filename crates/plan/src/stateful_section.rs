@@ -100,7 +100,7 @@ fn check(section: &Section<'_>, stateful: &Stateful, most: u64) {
     }
     if let Some(delay_ns) = stateful.delay_ns {
         let longest = Stateful { connections: most, delay_ns: None, ..*stateful };
-        let needed_ns = longest.delay_ns(longest.opening()) - stateful.timeout_ns;
+        let needed_ns = longest.delay_ns(longest.phase_one()) - stateful.timeout_ns;
         if delay_ns < needed_ns {
             let title = format!("phase 1 takes N / R + T = {} s, which is longer than this delay", needed_ns as f64 / 1e9);
             section.mistake_with_help("phase-1-delay", title, "leave it out: it is N / R + 2 T then");

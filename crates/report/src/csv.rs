@@ -10,7 +10,7 @@ pub(crate) use scaling::scaling_csv;
 pub(crate) use warnings::warnings_csv;
 
 use crate::Input;
-use crate::words::{full_rate_unit, title};
+use crate::numbers::{full_rate_unit, title};
 use sixbench_method::measures::{Outcome, Quantity, Unit, Value};
 use sixbench_method::plan::{Measure, Test};
 use sixbench_method::search::{Bracket, Limit};

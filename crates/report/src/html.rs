@@ -3,9 +3,9 @@
 use crate::chapter::Chapter;
 use crate::digest::Digest;
 use crate::document::Document;
+use crate::numbers::{count, seconds, stretch};
 use crate::table::Table;
 use crate::tables::trial;
-use crate::words::{count, seconds, stretch};
 use crate::{Input, ReportError, origin, status};
 use minijinja::{AutoEscape, Environment, UndefinedBehavior, value::Serde};
 use serde::Serialize;

@@ -17,6 +17,7 @@ mod html;
 mod json;
 mod latex;
 mod markdown;
+mod numbers;
 mod origin;
 mod plot;
 mod scaling;
@@ -27,7 +28,6 @@ mod table;
 mod tables;
 mod terminal;
 mod verdict;
-mod words;
 
 pub use document::Document;
 pub use json::FORMAT;

@@ -1,9 +1,9 @@
 //! When, where and by which command the numbers were measured.
 
 use crate::Input;
+use crate::numbers::{count, stretch};
 use crate::status::ended;
 use crate::table::Table;
-use crate::words::{count, stretch};
 use jiff::{SignedDuration, Timestamp, tz::TimeZone};
 use sixbench_method::record::{Ending, RunPart, TrialRecord};
 use sixbench_method::status::Stop;

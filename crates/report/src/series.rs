@@ -2,7 +2,7 @@
 
 use crate::bound::Bound;
 use crate::digest::{Digest, PointDigest, PointSample};
-use crate::words::searched;
+use crate::numbers::searched;
 use sixbench_method::measures::Quantity;
 use sixbench_method::mix::degradation_percent;
 use sixbench_method::plan::{Measure, SeriesBy, Test};

@@ -1,8 +1,8 @@
 //! The status of planned points in words: what each came to, and why it has no number where it has none.
 
 use crate::digest::{Digest, PointDigest};
+use crate::numbers::{count, enumerated, title};
 use crate::tables::trial::kind;
-use crate::words::{count, enumerated, title};
 use sixbench_method::measures::Quantity;
 use sixbench_method::plan::Test;
 use sixbench_method::status::{

@@ -1,7 +1,7 @@
 //! Repetitions that go up or down, or fall into two modes: what a median alone would hide, in sentences.
 
 use crate::digest::{Digest, PointDigest};
-use crate::words::{short, short_ms, three_digits};
+use crate::numbers::{short, short_ms, three_digits};
 use sixbench_method::measures::{Quantity, Unit};
 use sixbench_method::stats::{Drift, TwoModes, drift, modes};
 

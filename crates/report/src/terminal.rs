@@ -2,8 +2,8 @@
 
 use crate::bound::Bound;
 use crate::digest::{Digest, PointDigest, Rated};
+use crate::numbers::{cut, full_rate_unit, grouped, searched, share, title, unit};
 use crate::tables::percentile_note;
-use crate::words::{cut, full_rate_unit, grouped, searched, share, title, unit};
 use crate::{origin, status, verdict};
 use sixbench_method::plan::Measure;
 use sixbench_method::stats::Summary;

@@ -10,7 +10,7 @@ use sixbench_method::plan::{DnsRole, DnsTest, Measure, Profile, Test, TrialSetti
 use sixbench_method::record::Watch;
 use sixbench_method::terms::{FrameRate, FrameSize, LossRatio};
 use sixbench_method::trial::dns::DnsResult;
-use sixbench_method::trial::{Fault, Shape, TrialResult, TrialSpec, Verdict};
+use sixbench_method::trial::{Fault, TrialKind, TrialResult, TrialSpec, Verdict};
 use sixbench_plan::{Links, standard_trial};
 use sixbench_testbed::{Recipe, Shell};
 use std::sync::Arc;
@@ -66,7 +66,7 @@ fn change(session: &mut Session, name: &str, dns: &DnsTest) {
 }
 
 fn spec() -> TrialSpec {
-    TrialSpec { shape: Shape::Queries, ..TrialSpec::constant(RATE, DURATION_NS) }
+    TrialSpec { kind: TrialKind::Queries, ..TrialSpec::constant(RATE, DURATION_NS) }
 }
 
 /// A server that this machine has no time for is asked again, for it may fail then. A wrong answer is one however busy the machine is.

@@ -34,8 +34,8 @@ const ATTEMPTS: usize = 20;
 fn wish(recipe: &Recipe) -> (Test, TrialSpec) {
     let stateful = recipe.state.as_ref().map(|_| Stateful::new(CONNECTIONS, RATE, PHASE_1_TIMEOUT_NS));
     let test = Test { stateful, frame_sizes: vec![FrameSize(128)], ..Test::of("t", &recipe.name) };
-    let opening = stateful.map(|stateful| stateful.opening());
-    (test, TrialSpec { opening, ..TrialSpec::constant(RATE, DURATION_NS) })
+    let phase_one = stateful.map(|stateful| stateful.phase_one());
+    (test, TrialSpec { phase_one, ..TrialSpec::constant(RATE, DURATION_NS) })
 }
 
 /// Trials through a recipe until one loses nothing; the last one.

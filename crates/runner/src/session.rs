@@ -11,7 +11,7 @@ use sixbench_method::plan::{Plan, Test};
 use sixbench_method::record::{DutFacts, Watch};
 use sixbench_method::terms::{FrameRate, FrameSize};
 use sixbench_method::trial::dns::Certificate;
-use sixbench_method::trial::{Fault, Shape, TrialResult, TrialSpec};
+use sixbench_method::trial::{Fault, TrialKind, TrialResult, TrialSpec};
 use sixbench_plan::Links;
 use sixbench_testbed::Machine;
 use sixbench_testbed::monitor::Monitor;
@@ -273,7 +273,7 @@ impl Session {
 
     /// Makes the trial itself. A device that is to be reset in the middle of it is reset from a thread beside.
     fn send(&mut self, spec: &TrialSpec) -> (Result<TrialResult, TrialError>, Result<(), TestbedError>) {
-        let (Shape::Reset { at_ns }, Some(dut)) = (spec.shape, self.dut.as_mut()) else {
+        let (TrialKind::Reset { at_ns }, Some(dut)) = (spec.kind, self.dut.as_mut()) else {
             return (self.tester.measure(spec), Ok(()));
         };
         let (tester, stop, dut_cores) = (&mut self.tester, &self.stop, &self.cores.dut);

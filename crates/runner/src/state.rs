@@ -5,7 +5,7 @@ use super::session::SessionRequest;
 use crate::profile::PlanError;
 use sixbench_engine::ConnectionCounter;
 use sixbench_method::plan::{Plan, Test};
-use sixbench_method::trial::{Fault, Shape, TrialResult};
+use sixbench_method::trial::{Fault, TrialKind, TrialResult};
 use sixbench_testbed::{ConnectionTable, Devices, Shell};
 use std::time::Duration;
 
@@ -47,9 +47,9 @@ impl TrackedConnections {
             let [took_ms, timeout_ms] = [took, timeout].map(|time| time.as_millis() as u64);
             result.faults.push(Fault::LongerThanTimeout { took_ms, timeout_ms });
         }
-        let is_tear_down = matches!(result.spec.shape, Shape::TearDown { .. });
+        let is_tear_down = matches!(result.spec.kind, TrialKind::TearDown { .. });
         // A connection that was lost again, by a table that is full and makes room, is the DUT's loss, and validation finds it.
-        let is_lost = result.spec.shape.connections().is_some() && result.directions.iter().any(|d| d.not_received() > 0);
+        let is_lost = result.spec.kind.connections().is_some() && result.directions.iter().any(|d| d.not_received() > 0);
         if let Some(connections) = result.phase_1_mut() {
             connections.counted_before = before;
             if is_tear_down && connections.lost() == 0 {
@@ -92,6 +92,6 @@ impl TrackedConnections {
 
 /// Returns the time from the first frame of phase 1 to the last of phase 2, nanoseconds, of the longest trial of the test.
 fn needed_ns(test: &Test, plan: &Plan) -> u64 {
-    let before_ns = test.stateful.map_or(0, |stateful| stateful.delay_ns(stateful.opening()));
+    let before_ns = test.stateful.map_or(0, |stateful| stateful.delay_ns(stateful.phase_one()));
     before_ns + test.longest_trial_ns(plan) + plan.trial.residual_ns
 }

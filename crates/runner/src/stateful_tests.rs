@@ -8,7 +8,7 @@ use sixbench_method::isolation::Isolation;
 use sixbench_method::plan::{Measure, Plan, Profile, Stateful, Tcp, Test};
 use sixbench_method::record::Watch;
 use sixbench_method::terms::{Direction, FrameRate, FrameSize, LossRatio};
-use sixbench_method::trial::{Connections, Opening, TrialResult, TrialSpec, Verdict};
+use sixbench_method::trial::{Connections, PhaseOne, TrialResult, TrialSpec, Verdict};
 use sixbench_plan::{Links, standard_search, standard_trial};
 use sixbench_testbed::{Recipe, Shell};
 use std::sync::Arc;
@@ -95,8 +95,8 @@ fn every_gateway_opens_as_many_connections_as_it_counts_and_answers_on_each() {
 fn phase_2_opens_no_connection_and_its_frames_come_back_right() {
     let _guard = ONE_AT_A_TIME.lock();
     for name in ["nft-nat44", "tayga-nat64"] {
-        let opening = Some(Opening { connections: CONNECTIONS, rate: RATE });
-        let spec = TrialSpec { opening, ..TrialSpec::constant(RATE, 1_000_000_000) };
+        let phase_one = Some(PhaseOne { connections: CONNECTIONS, rate: RATE });
+        let spec = TrialSpec { phase_one, ..TrialSpec::constant(RATE, 1_000_000_000) };
         let has_come =
             |result: &TrialResult| result.directions.len() == 2 && result.directions.iter().all(|d| d.received > 900);
         let (result, _) = repeated(&recipe(name, &[]), &test(name), &spec, has_come);
@@ -210,8 +210,8 @@ fn tcp_connections_pass_every_gateway_and_bring_their_object() {
         // A long time limit, so that the result does not depend on other work on this machine.
         let tcp = Tcp { object_octets: 64, time_limit_ns: 10_000_000_000, close: Default::default(), server_ports: (80, 80) };
         let test = Test { measure: Measure::TcpEstablishmentRate(tcp), ..Test::of("t", name) };
-        let shape = sixbench_method::trial::Shape::TcpRate;
-        let spec = TrialSpec { shape, ..TrialSpec::constant(FrameRate(200), 1_000_000_000) };
+        let kind = sixbench_method::trial::TrialKind::TcpRate;
+        let spec = TrialSpec { kind, ..TrialSpec::constant(FrameRate(200), 1_000_000_000) };
         let (result, _, ()) = perform(&recipe(name, &[]), &test, &spec, |_| ());
         let tcp = result.tcp().expect("TCP");
         assert_eq!((tcp.connections.attempted, tcp.connections.completed), (200, 200), "{name}: {tcp:?}");

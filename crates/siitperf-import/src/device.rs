@@ -12,8 +12,8 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 pub(super) struct ImportedDevice {
     /// The technology as recipes name it.
     pub(super) technology: &'static str,
-    pub(super) left: ImportedLink,
-    pub(super) right: ImportedLink,
+    pub(super) left: DutLink,
+    pub(super) right: DutLink,
     pub(super) foreground: Endpoints,
     /// Source and destination of native IPv6 traffic.
     pub(super) background: Option<(IpAddr, IpAddr)>,
@@ -40,7 +40,7 @@ pub(super) struct ImportedState {
 }
 
 /// One link between tester and device.
-pub(super) struct ImportedLink {
+pub(super) struct DutLink {
     /// The device's addresses with prefix length.
     pub(super) dut: Vec<String>,
     /// The tester's.
@@ -64,12 +64,8 @@ impl ImportedDevice {
         let rights = of_both(foreground.right.real, background.map(|ends| ends.1));
         Some(Self {
             technology: technology(config),
-            left: ImportedLink::of(&config.left, &lefts, &rights)
-                .map_err(|near| findings.mistake(too_near(config, near)))
-                .ok()?,
-            right: ImportedLink::of(&config.right, &rights, &lefts)
-                .map_err(|near| findings.mistake(too_near(config, near)))
-                .ok()?,
+            left: DutLink::of(&config.left, &lefts, &rights).map_err(|near| findings.mistake(too_near(config, near))).ok()?,
+            right: DutLink::of(&config.right, &rights, &lefts).map_err(|near| findings.mistake(too_near(config, near))).ok()?,
             foreground,
             background,
             translation: ImportedTranslation::of(config, foreground),
@@ -81,7 +77,7 @@ impl ImportedDevice {
 /// Two addresses that are too near each other to be in two networks.
 struct TooNear(IpAddr, IpAddr);
 
-impl ImportedLink {
+impl DutLink {
     /// Returns the link with the tester's addresses `tester`; those on the other link are `others`.
     fn of(side: &SideSettings, tester: &[IpAddr], others: &[IpAddr]) -> Result<Self, TooNear> {
         let mut link = Self { dut: Vec::new(), tester: tester.to_vec(), routes: Vec::new() };

@@ -1,6 +1,6 @@
 //! The text of the recipe.
 
-use super::device::{ImportedDevice, ImportedLink, ImportedState, ImportedTranslation};
+use super::device::{DutLink, ImportedDevice, ImportedState, ImportedTranslation};
 use super::plan::{comment, quoted};
 use std::net::IpAddr;
 
@@ -27,7 +27,7 @@ pub(super) fn text(path: &str, device: &ImportedDevice) -> String {
     text
 }
 
-fn link(name: &str, link: &ImportedLink) -> String {
+fn link(name: &str, link: &DutLink) -> String {
     let list = |items: Vec<String>| items.join(", ");
     let dut = list(link.dut.iter().map(|address| quoted(address)).collect());
     let tester = list(link.tester.iter().map(|address| quoted(&address.to_string())).collect());

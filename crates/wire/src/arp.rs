@@ -60,8 +60,7 @@ impl Arp {
     /// Reads a whole frame, padded or not.
     ///
     /// # Errors
-    /// A frame that is too short, of another EtherType, not IPv4 over Ethernet, or an operation
-    /// other than request and reply.
+    /// A frame that is too short, of another EtherType, not IPv4 over Ethernet, or an operation other than request and reply.
     pub fn parse(frame: &[u8]) -> Result<Self, WireError> {
         let ethernet = EthernetView::new(frame)?;
         let ether_type = ethernet.ether_type();

@@ -15,9 +15,8 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 pub fn sum(octets: &[u8]) -> u64 {
     let (words, rest) = octets.as_chunks::<8>();
     let mut lanes = [0u64; 2];
-    // Byte order does not matter to a ones' complement sum until its end (RFC 1071 section 2 (B)),
-    // so words are read in the processor's byte order and the 16-bit result is swapped once. Halves
-    // of 32 bits leave room for 2^32 carries.
+    // Byte order does not matter to a ones' complement sum until its end (RFC 1071 section 2 (B)), so words are read in the
+    // processor's byte order and the 16-bit result is swapped once. Halves of 32 bits leave room for 2^32 carries.
     for word in words {
         let word = u64::from_ne_bytes(*word);
         lanes[0] += word & 0xffff_ffff;
@@ -33,8 +32,7 @@ pub fn sum(octets: &[u8]) -> u64 {
 /// A partial sum reduced to 16 bits with end-around carry; 0 only for 0.
 #[inline]
 pub const fn fold(sum: u64) -> u16 {
-    // Adding a number to itself with its halves swapped leaves, in the upper half, the sum of the
-    // halves plus its own carry.
+    // Adding a number to itself with its halves swapped leaves, in the upper half, the sum of the halves plus its own carry.
     let half = (sum.wrapping_add(sum.rotate_left(32)) >> 32) as u32;
     (half.wrapping_add(half.rotate_left(16)) >> 16) as u16
 }
@@ -45,8 +43,7 @@ pub const fn finish(sum: u64) -> u16 {
     !fold(sum)
 }
 
-/// The checksum field of UDP: as [`finish`], but 0, which would mean "none", becomes 0xffff
-/// (RFC 768, RFC 8200 section 8.1).
+/// The checksum field of UDP: as [`finish`], but 0, which would mean "none", becomes 0xffff (RFC 768, RFC 8200 section 8.1).
 #[inline]
 pub const fn finish_udp(sum: u64) -> u16 {
     match finish(sum) {
@@ -66,8 +63,7 @@ pub fn pseudo_header_ipv4(src: Ipv4Addr, dst: Ipv4Addr, protocol: u8, length: u1
     sum(&src.octets()) + sum(&dst.octets()) + u64::from(protocol) + u64::from(length)
 }
 
-/// The partial sum of the IPv6 pseudo-header; `length` is the upper layer's, in octets
-/// (RFC 8200 section 8.1).
+/// The partial sum of the IPv6 pseudo-header; `length` is the upper layer's, in octets (RFC 8200 section 8.1).
 pub fn pseudo_header_ipv6(src: Ipv6Addr, dst: Ipv6Addr, next_header: u8, length: u32) -> u64 {
     sum(&src.octets()) + sum(&dst.octets()) + u64::from(next_header) + u64::from(length)
 }

@@ -21,8 +21,7 @@ impl<'a> Ipv4View<'a> {
     /// Views a datagram; octets beyond its total length (Ethernet padding) are left out.
     ///
     /// # Errors
-    /// Another version than 4, lengths that contradict each other, or octets missing. The header
-    /// checksum is not looked at.
+    /// Another version than 4, lengths that contradict each other, or octets missing. The header checksum is not looked at.
     #[inline]
     pub fn new(octets: &'a [u8]) -> Result<Self, WireError> {
         at_least(octets, HEADER_LEN, WHAT)?;
@@ -150,8 +149,7 @@ pub struct Ipv4Header {
 }
 
 impl Ipv4Header {
-    /// Writes the header, checksum included, into the front of `buffer`, of at least
-    /// [`HEADER_LEN`] octets.
+    /// Writes the header, checksum included, into the front of `buffer`, of at least [`HEADER_LEN`] octets.
     pub fn emit(&self, buffer: &mut [u8]) {
         let total_len = self.payload_len + HEADER_LEN as u16;
         let flags = if self.dont_fragment { DONT_FRAGMENT } else { 0 };

@@ -14,15 +14,13 @@ impl MacAddress {
     /// All stations on the link.
     pub const BROADCAST: Self = Self([0xff; 6]);
 
-    /// The group address of an IPv6 multicast group: 33:33 and the group's last 32 bits
-    /// (RFC 2464 section 7).
+    /// The group address of an IPv6 multicast group: 33:33 and the group's last 32 bits (RFC 2464 section 7).
     pub const fn multicast(group: Ipv6Addr) -> Self {
         let [.., a, b, c, d] = group.octets();
         Self([0x33, 0x33, a, b, c, d])
     }
 
-    /// The group address at which a neighbour solicitation for `target` arrives
-    /// (RFC 4291 section 2.7.1, RFC 2464 section 7).
+    /// The group address at which a neighbour solicitation for `target` arrives (RFC 4291 section 2.7.1, RFC 2464 section 7).
     pub const fn solicited_node(target: Ipv6Addr) -> Self {
         Self::multicast(crate::ndp::solicited_node(target))
     }

@@ -1,7 +1,6 @@
 //! Neighbour discovery for IPv6 over Ethernet (RFC 4861): solicitations and advertisements, whole frames.
 //!
-//! The tester asks for the DUT's link-layer address and answers for its own, nothing more: no router
-//! discovery, no redirects.
+//! The tester asks for the DUT's link-layer address and answers for its own, nothing more: no router discovery, no redirects.
 
 use std::fmt;
 use std::net::Ipv6Addr;
@@ -92,8 +91,7 @@ impl NdpMessage {
     /// Reads a whole frame and validates it as RFC 4861 sections 7.1.1 and 7.1.2 demand.
     ///
     /// # Errors
-    /// Any other frame, a wrong checksum, a hop limit other than 255, or a message those sections
-    /// say to discard.
+    /// Any other frame, a wrong checksum, a hop limit other than 255, or a message those sections say to discard.
     pub fn parse(frame: &[u8]) -> Result<Self, WireError> {
         let ethernet = EthernetView::new(frame)?;
         let ether_type = ethernet.ether_type();
@@ -208,8 +206,7 @@ impl Solicitation {
         Self { src_mac, dst_mac, src, dst: target, target, source_mac: Some(src_mac) }
     }
 
-    /// The answer of a host (not a router): "`mac` has the address you asked for"
-    /// (RFC 4861 section 7.2.4).
+    /// The answer of a host (not a router): "`mac` has the address you asked for" (RFC 4861 section 7.2.4).
     pub fn advertise(&self, mac: MacAddress) -> Advertisement {
         // One who asks from the unspecified address cannot be answered alone: he looks for duplicates.
         let anonymous = self.src.is_unspecified();

@@ -76,8 +76,7 @@ impl Tag {
     }
 }
 
-/// Octets 2 to 9 of a tag: the rest of the magic, stream and sequence in one word, so that the send
-/// path stores them at once.
+/// Octets 2 to 9 of a tag: the rest of the magic, stream and sequence in one word, so that the send path stores them at once.
 #[inline]
 pub(crate) const fn middle(stream: u8, sequence: u64) -> u64 {
     const MAGIC_HALF: u64 = (MAGIC[2] as u64) << 56 | (MAGIC[3] as u64) << 48;

@@ -1,9 +1,8 @@
 //! The hot path: a test frame built once and patched for every sending.
 //!
-//! Patching writes the ports, the sequence number, the time and, when they vary, 16 bits of either
-//! address; the UDP checksum (and the IPv4 header checksum) follows by adding the new words to a
-//! partial sum that was made when the template was (RFC 1624). It never allocates and never reads
-//! the frame.
+//! Patching writes the ports, the sequence number, the time and, when they vary, 16 bits of either address; the UDP checksum
+//! (and the IPv4 header checksum) follows by adding the new words to a partial sum that was made when the template was (RFC
+//! 1624). It never allocates and never reads the frame.
 
 use std::net::IpAddr;
 
@@ -309,8 +308,7 @@ impl Template {
         Some((address_of(version, source), address_of(version, destination)))
     }
 
-    /// The UDP checksum of a frame patched with `variable`, so that a receiver can judge a
-    /// translated frame without summing it.
+    /// The UDP checksum of a frame patched with `variable`, so that a receiver can judge a translated frame without summing it.
     #[inline]
     pub fn expected_udp_checksum(&self, variable: &Variable) -> u16 {
         self.udp_checksum(variable, variable.addresses.unwrap_or(self.own_parts))

@@ -43,8 +43,7 @@ impl<'a> UdpView<'a> {
         be16(self.0, 4)
     }
 
-    /// The checksum as it stands; 0 means "none" over IPv4 and is forbidden over IPv6
-    /// (RFC 8200 section 8.1).
+    /// The checksum as it stands; 0 means "none" over IPv4 and is forbidden over IPv6 (RFC 8200 section 8.1).
     pub fn checksum(&self) -> u16 {
         be16(self.0, 6)
     }

@@ -14,7 +14,7 @@ use sixbench_io::thread::allowed_cores;
 use sixbench_method::plan::{DnsRole, DnsTest, Profile, TrialSettings};
 use sixbench_method::terms::LossRatio;
 use sixbench_method::trial::dns::{AuthorityCounts, DnsResult};
-use sixbench_method::trial::{Shape, TrialResult, TrialSpec, Verdict};
+use sixbench_method::trial::{TrialKind, TrialResult, TrialSpec, Verdict};
 use sixbench_plan::standard_trial;
 use sixbench_plan::units::{show_ns, show_rate};
 use sixbench_runner::{WatchedTester, is_local, owner, stop};
@@ -131,7 +131,7 @@ fn settings(arguments: &args::Dns64) -> DnsSettings {
 }
 
 fn one(arguments: &args::Dns64, tester: &mut WatchedTester) -> Result<Exit, Failed> {
-    let spec = TrialSpec { shape: Shape::Queries, ..TrialSpec::constant(arguments.rate, arguments.duration_ns) };
+    let spec = TrialSpec { kind: TrialKind::Queries, ..TrialSpec::constant(arguments.rate, arguments.duration_ns) };
     let (result, _) = tester.measure(&spec)?;
     arguments.csv.as_deref().map_or(Ok(()), owner::give)?;
     match arguments.json {

@@ -9,7 +9,7 @@ use crate::output::{self, tell};
 use crate::view::verdict_word;
 use sixbench_method::plan::{Measure, Plan, Profile, ResponseTime, Stateful, Test, TrafficSettings};
 use sixbench_method::terms::{FrameRate, LossRatio};
-use sixbench_method::trial::{Delay, DirectionResult, Exchange, Shape, TrialResult, TrialSpec, Verdict};
+use sixbench_method::trial::{Delay, DirectionResult, Exchange, TrialKind, TrialResult, TrialSpec, Verdict};
 use sixbench_plan::units::{show_ns, show_rate};
 use sixbench_plan::{Links, Loaded, standard_search, standard_trial};
 use sixbench_runner::profile;
@@ -85,7 +85,7 @@ fn spec(arguments: &args::TrialArgs, stateful: Option<Stateful>) -> TrialSpec {
     match stateful {
         _ if arguments.response => TrialSpec::response(arguments.rate, arguments.duration_ns),
         Some(stateful) if arguments.establish => stateful.establishing(stateful.connections, arguments.rate),
-        stateful => TrialSpec { opening: stateful.map(|stateful| stateful.opening()), ..constant },
+        stateful => TrialSpec { phase_one: stateful.map(|stateful| stateful.phase_one()), ..constant },
     }
 }
 
@@ -141,11 +141,11 @@ fn describe(result: &TrialResult) -> String {
     let spec = result.spec;
     let verdict = verdict_word(result.verdict(LossRatio::ZERO));
     let (rate, time) = (show_rate(spec.rate), show_ns(spec.duration_ns));
-    let mut text = match spec.shape {
-        Shape::Establish { connections, validation } => {
+    let mut text = match spec.kind {
+        TrialKind::Establish { connections, validation } => {
             format!("{connections} connections opened at {rate}/s, then tried at {}/s: {verdict}\n", show_rate(validation))
         }
-        Shape::Response => format!("{rate} requests/s for {time}, each answered: {verdict}\n"),
+        TrialKind::Response => format!("{rate} requests/s for {time}, each answered: {verdict}\n"),
         _ => format!("{rate} frames/s per direction for {time}: {verdict}\n"),
     };
     text += &result.exchange().map_or(String::new(), |exchange| describe_exchange(&exchange));

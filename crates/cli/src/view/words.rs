@@ -5,7 +5,7 @@ use sixbench_method::measures::{Measure, Noun, Outcome, Quantity, Unit, Value};
 use sixbench_method::search::{Bracket, Limit};
 use sixbench_method::terms::FrameRate;
 use sixbench_method::trial::dns::{Answers, Certificate};
-use sixbench_method::trial::{Connections, DirectionResult, Shape, TrialResult, TrialSpec, Verdict};
+use sixbench_method::trial::{Connections, DirectionResult, TrialKind, TrialResult, TrialSpec, Verdict};
 use sixbench_plan::units::{show_ns, show_rate, show_seconds};
 
 /// Returns one line about a trial that answers the questions of a doubting expert: did the tester keep up, in both directions,
@@ -66,7 +66,7 @@ pub(crate) fn certified(certificate: &Certificate) -> String {
 fn opened(connections: &Connections, spec: &TrialSpec) -> String {
     let Connections { established, offered, .. } = connections;
     let counted = connections.opened_by_the_dut().map(|counted| format!(", the DUT counts {counted}")).unwrap_or_default();
-    let at = if spec.opening.is_some() { format!(" at {}/s", show_rate(connections.rate)) } else { String::new() };
+    let at = if spec.phase_one.is_some() { format!(" at {}/s", show_rate(connections.rate)) } else { String::new() };
     let example = connections.examples.first().map(|example| format!(" ({example})")).unwrap_or_default();
     format!("  {established} of {offered} connections{at}{counted}{example}")
 }
@@ -169,10 +169,10 @@ pub(crate) fn event(event: &Event) -> Option<String> {
         Event::SelfTested { dut, certificate } => format!("{dut}: {}", certified(certificate)),
         Event::MeasurementStarted { point, repetition, of } => format!("{point}: repetition {repetition} of {of}"),
         Event::TrialStarted { point, spec } => {
-            let unit = match spec.shape {
-                Shape::Queries => "queries/s",
-                Shape::Response => "requests/s",
-                shape if shape.connections().is_some() => "connections/s",
+            let unit = match spec.kind {
+                TrialKind::Queries => "queries/s",
+                TrialKind::Response => "requests/s",
+                kind if kind.connections().is_some() => "connections/s",
                 _ => "frames/s",
             };
             format!("{point}: {} {unit} for {}", show_rate(spec.rate), show_ns(spec.duration_ns))

@@ -64,12 +64,8 @@ pub(super) fn perform(
 ) -> Option<Vec<Counted>> {
     let are_shared = division.authority.is_empty();
     let threads = clients.len() + if are_shared { 0 } else { authorities.len() };
-    let run = QueryRun {
-        context,
-        ready: Barrier::new(threads),
-        start_ns: AtomicU64::new(0),
-        pending: AtomicUsize::new(clients.len()),
-    };
+    let pending = AtomicUsize::new(clients.len());
+    let run = QueryRun { context, ready: Barrier::new(threads), start_ns: AtomicU64::new(0), pending };
     let (beside, alone) = if are_shared { (authorities, &mut [][..]) } else { (&mut [][..], authorities) };
     let mut beside = beside.iter_mut();
     std::thread::scope(|scope| {

@@ -6,7 +6,7 @@ use super::mapping::mapping;
 use crate::profile::TrafficProfile;
 use crate::tester::{FrameTester, MeasureError, TrialPhase};
 use sixbench_method::terms::{Direction, FrameRate};
-use sixbench_method::trial::{Connections, Fault, Opening, Shape, TrialOutcome, TrialResult, TrialSpec};
+use sixbench_method::trial::{Connections, Fault, PhaseOne, TrialKind, TrialOutcome, TrialResult, TrialSpec};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -14,36 +14,36 @@ use std::time::Duration;
 const EXAMPLES: usize = 5;
 
 impl FrameTester {
-    /// Phase 1 with `opening`, and whatever of `spec` comes after it.
-    pub(crate) fn converse(&mut self, spec: &TrialSpec, opening: Opening) -> Result<TrialResult, MeasureError> {
+    /// Phase 1 with `phase_one`, and whatever of `spec` comes after it.
+    pub(crate) fn converse(&mut self, spec: &TrialSpec, phase_one: PhaseOne) -> Result<TrialResult, MeasureError> {
         let gateway = self.profile.gateway.clone().ok_or(MeasureError::Stateless)?;
-        let conversation = Conversation::new(&self.profile, &gateway, opening.connections)
-            .ok_or_else(|| combinations(&self.profile, &gateway, opening.connections))?;
+        let conversation = Conversation::new(&self.profile, &gateway, phase_one.connections)
+            .ok_or_else(|| combinations(&self.profile, &gateway, phase_one.connections))?;
         let began_ns = self.clock.now_ns();
-        let opened = self.one_way(&conversation, &gateway, gateway.opens, opening)?;
+        let opened = self.one_way(&conversation, &gateway, gateway.opens, phase_one)?;
         self.has_delivered |= opened.directions.iter().any(|d| d.received + d.mistranslated + d.corrupt > 0);
         if !self.has_delivered {
-            return Err(MeasureError::NothingArrived { connections: opening.connections });
+            return Err(MeasureError::NothingArrived { connections: phase_one.connections });
         }
-        let mut result = self.opened(spec, opening, &conversation, opened)?;
+        let mut result = self.opened(spec, phase_one, &conversation, opened)?;
         // What the sender left out opened no connection either.
         let missing: u64 = result.directions.iter().map(|d| d.intended.saturating_sub(d.received)).sum();
         let is_whole = missing == 0;
-        match spec.shape {
-            Shape::TearDown { .. } => return Ok(result),
-            Shape::Establish { validation, .. } if is_whole => {
+        match spec.kind {
+            TrialKind::TearDown { .. } => return Ok(result),
+            TrialKind::Establish { validation, .. } if is_whole => {
                 self.validate(&gateway, &conversation, validation, &mut result)?
             }
-            Shape::Establish { .. } => {}
+            TrialKind::Establish { .. } => {}
             _ if is_whole => {
-                self.wait_until(began_ns + gateway.settings.delay_ns(opening))?;
+                self.wait_until(began_ns + gateway.settings.delay_ns(phase_one))?;
                 let delay_ns = self.clock.now_ns() - began_ns;
                 let used = self.exchange(&self.whole(spec, Some(&conversation.at(ConversationStep::Use))))?;
                 (result.directions, result.faults) = (used.directions, used.faults);
                 result.phase_1_mut().into_iter().for_each(|connections| connections.delay_ns = delay_ns);
             }
             _ => {
-                let (of, rate) = (opening.connections, opening.rate.0);
+                let (of, rate) = (phase_one.connections, phase_one.rate.0);
                 result.directions.clear();
                 result.faults.insert(0, Fault::PhaseOneIncomplete { lost: missing, of, rate });
             }
@@ -59,10 +59,10 @@ impl FrameTester {
         conversation: &Conversation,
         gateway: &StatefulGateway,
         direction: Direction,
-        Opening { connections, rate }: Opening,
+        PhaseOne { connections, rate }: PhaseOne,
     ) -> Result<TrialResult, MeasureError> {
         // Of a burst only the exact number of frames is wanted here.
-        let spec = TrialSpec { shape: Shape::Constant, ..TrialSpec::burst(rate, connections) };
+        let spec = TrialSpec { kind: TrialKind::Constant, ..TrialSpec::burst(rate, connections) };
         let residual_ns = gateway.settings.timeout_ns;
         let conversation = Some(conversation);
         self.exchange(&TrialPhase { spec: &spec, loaded: &[direction], residual_ns, frame_timeout_ns: 0, conversation })
@@ -72,7 +72,7 @@ impl FrameTester {
     fn opened(
         &mut self,
         spec: &TrialSpec,
-        opening: Opening,
+        phase_one: PhaseOne,
         conversation: &Conversation,
         mut opened: TrialResult,
     ) -> Result<TrialResult, MeasureError> {
@@ -94,7 +94,7 @@ impl FrameTester {
         let connections = Connections {
             offered,
             established,
-            rate: opening.rate,
+            rate: phase_one.rate,
             state_table: conversation.table.len(),
             mapping,
             counted,
@@ -112,8 +112,8 @@ impl FrameTester {
         rate: FrameRate,
         result: &mut TrialResult,
     ) -> Result<(), MeasureError> {
-        let opening = Opening { connections: conversation.table.len(), rate };
-        let back = self.one_way(&conversation.at(ConversationStep::Validate), gateway, gateway.opens.opposite(), opening)?;
+        let phase_one = PhaseOne { connections: conversation.table.len(), rate };
+        let back = self.one_way(&conversation.at(ConversationStep::Validate), gateway, gateway.opens.opposite(), phase_one)?;
         let lost = back.directions.iter().flat_map(|direction| direction.examples.iter().cloned());
         if let Some(connections) = result.phase_1_mut() {
             connections.examples.extend(lost);

@@ -40,7 +40,7 @@ use sixbench_io::thread;
 use sixbench_method::isolation::{Addressed, Admitted};
 use sixbench_method::terms::Direction;
 use sixbench_method::trial::tcp::{Close, KernelCounts, TcpResult, TcpSpec, TcpTrial};
-use sixbench_method::trial::{DirectionResult, Fault, Measurer, Shape, TrialResult, TrialSpec};
+use sixbench_method::trial::{DirectionResult, Fault, Measurer, TrialKind, TrialResult, TrialSpec};
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::ops::RangeInclusive;
@@ -268,9 +268,9 @@ impl Measurer for TcpTester {
 
     fn measure(&mut self, spec: &TrialSpec) -> Result<TrialResult, TcpError> {
         memory::ensure(spec, TrafficKind::Tcp(&self.settings))?;
-        let result = match spec.shape {
-            Shape::TcpRate => self.measure_rate(spec.rate.0, Duration::from_nanos(spec.duration_ns)),
-            Shape::TcpCapacity { connections } => self.measure_capacity(connections, spec.rate.0),
+        let result = match spec.kind {
+            TrialKind::TcpRate => self.measure_rate(spec.rate.0, Duration::from_nanos(spec.duration_ns)),
+            TrialKind::TcpCapacity { connections } => self.measure_capacity(connections, spec.rate.0),
             _ => Err(TcpError::Asked("this is a trial of frames")),
         };
         match result {

@@ -9,7 +9,7 @@ use sixbench_method::isolation::Isolation;
 use sixbench_method::plan::DnsRole;
 use sixbench_method::terms::FrameRate;
 use sixbench_method::trial::dns::{Answers, DnsResult};
-use sixbench_method::trial::{Measurer, Shape, TrialResult, TrialSpec};
+use sixbench_method::trial::{Measurer, TrialKind, TrialResult, TrialSpec};
 use std::net::{SocketAddr, UdpSocket};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -62,7 +62,7 @@ pub(crate) fn tester(server: SocketAddr, authority: Option<AuthorityEnd>, settin
 
 /// So many queries a second for so many milliseconds.
 pub(crate) fn spec(rate: u64, ms: u64) -> TrialSpec {
-    TrialSpec { shape: Shape::Queries, ..TrialSpec::constant(FrameRate(rate), ms * MS) }
+    TrialSpec { kind: TrialKind::Queries, ..TrialSpec::constant(FrameRate(rate), ms * MS) }
 }
 
 /// A trial, with nothing beside it.

@@ -12,7 +12,7 @@ pub use devices::{Chain, Idleness, Weakest, idleness, weakest};
 use crate::disturbance::{has_excusable_loss, is_disturbed};
 use crate::record::TrialRecord;
 use crate::terms::{FrameRate, LossRatio};
-use crate::trial::{Shape, Verdict};
+use crate::trial::{TrialKind, Verdict};
 use cores::{Core, busy_percent, dut_cores, list};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -144,7 +144,7 @@ pub fn explain(records: &[&TrialRecord], goal: LossRatio) -> Option<Bottleneck> 
 
 /// Returns whether what is missing in these trials is DNS queries; what an interface drops are frames still.
 fn are_of_queries(trials: &[&TrialRecord]) -> bool {
-    trials.iter().any(|record| record.result.spec.shape == Shape::Queries)
+    trials.iter().any(|record| record.result.spec.kind == TrialKind::Queries)
 }
 
 /// Names the trials beside the losing ones, in which nothing was lost.
@@ -228,9 +228,9 @@ fn tester(records: &[&TrialRecord], goal: LossRatio) -> Option<Bottleneck> {
 
 /// The load of a trial: where every frame opens a connection, it is one of connections.
 fn words_of(record: &TrialRecord) -> String {
-    match record.result.spec.shape {
-        Shape::Queries => format!("{} queries/s", rate(record).0),
-        shape if shape.connections().is_some() => format!("{} connections/s", rate(record).0),
+    match record.result.spec.kind {
+        TrialKind::Queries => format!("{} queries/s", rate(record).0),
+        kind if kind.connections().is_some() => format!("{} connections/s", rate(record).0),
         _ => rate(record).to_string(),
     }
 }

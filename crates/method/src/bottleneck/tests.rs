@@ -136,7 +136,7 @@ fn losses_in_two_bins_are_an_accident() {
 fn what_is_missing_of_a_dns_server_is_queries() {
     let queries = |rate, missing, watch| {
         let mut record = trial(rate, missing, Some(watch));
-        record.result.spec.shape = Shape::Queries;
+        record.result.spec.kind = TrialKind::Queries;
         record
     };
     let mut lost = queries(800_000, 100, idle_cores());

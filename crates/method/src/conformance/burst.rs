@@ -1,9 +1,9 @@
 //! Back-to-back frames: RFC 9004, and what it leaves of RFC 2544 section 26.4.
 
 use super::Clause;
+use super::numbers::{SECOND, count, list, missing_sizes, repetitions, seconds};
 use super::traffic::ETHERNET;
 use super::trial::highest_theoretical;
-use super::words::{SECOND, count, list, missing_sizes, repetitions, seconds};
 use crate::plan::{BackToBack, Plan, Test};
 use crate::terms::{FrameSize, LossRatio};
 

@@ -1,9 +1,9 @@
 //! Latency, PDV and IPDV: RFC 8219 sections 7.2 and 7.3.
 
 use super::Clause;
+use super::numbers::{SECOND, count, seconds};
 use super::rate::{at_throughput, determined};
 use super::trial::twenty_times;
-use super::words::{SECOND, count, seconds};
 use crate::plan::{IpdvStream, Latency, Load, PdvStream, Plan, Test};
 
 const LATENCY: &str = "RFC 8219 section 7.2";

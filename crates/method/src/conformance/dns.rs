@@ -1,8 +1,8 @@
 //! DNS resolution performance: RFC 8219 section 9. Of an authoritative server it is no part of the RFC, and asks for less.
 
 use super::Clause;
+use super::numbers::{SECOND, count, repetitions, seconds};
 use super::rate::is_first_goal_zero;
-use super::words::{SECOND, count, repetitions, seconds};
 use crate::plan::{DnsRole, DnsTest, Plan, Test};
 
 const SETUP: &str = "RFC 8219 section 9.1";

@@ -1,7 +1,7 @@
 //! System recovery and reset: RFC 2544 section 26.5 and RFC 6201.
 
+use super::numbers::{SECOND, list, percent, repetitions, seconds};
 use super::rate::is_first_goal_zero;
-use super::words::{SECOND, list, percent, repetitions, seconds};
 use super::{Clause, trial};
 use crate::plan::{Load, Plan, Recovery, Reset, Test};
 use crate::terms::FrameSize;

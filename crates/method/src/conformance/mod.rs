@@ -14,6 +14,7 @@ pub(crate) mod delay;
 mod deviation;
 pub(crate) mod dns;
 pub(crate) mod interruption;
+mod numbers;
 mod order;
 mod overload;
 pub(crate) mod rate;
@@ -25,7 +26,6 @@ pub(crate) mod tcp;
 mod tests;
 mod traffic;
 mod trial;
-mod words;
 
 use crate::plan::{Measure, Plan, Test};
 use std::fmt;

@@ -1,8 +1,8 @@
 //! Overload scalability: RFC 8219 section 10, for tests with a bounded number of network flows.
 
 use super::Clause;
+use super::numbers::{SECOND, count, list, seconds};
 use super::traffic::{series, siblings};
-use super::words::{SECOND, count, list, seconds};
 use crate::measures::SendingTime;
 use crate::plan::{Flows, Plan, SeriesBy, Test};
 

@@ -1,6 +1,6 @@
 //! Throughput and frame loss rate: RFC 2544 sections 26.1 and 26.3, which RFC 8219 sections 7.1 and 7.4 use unmodified.
 
-use super::words::{list, percent, seconds};
+use super::numbers::{list, percent, seconds};
 use super::{Clause, trial};
 use crate::measures::theoretical;
 use crate::plan::{Load, LossScan, Plan, SearchMethod, Test};

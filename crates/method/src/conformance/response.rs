@@ -2,7 +2,7 @@
 //! Implementations", IJACSA 4(9), 2013. What is taken over from it, and what is not.
 
 use super::Clause;
-use super::words::{list, repetitions, seconds};
+use super::numbers::{list, repetitions, seconds};
 use crate::plan::{Payload, Plan, ResponseTime, SeriesBy, Test};
 
 const METHOD: &str = "Lencse and Répás 2013 section VI";

@@ -2,7 +2,7 @@
 //! is what siitperf's authors tell of them in their papers.
 
 use super::Clause;
-use super::words::{count, percent, seconds};
+use super::numbers::{count, percent, seconds};
 use crate::plan::{Capacity, Plan, Stateful, Test, ValueOrder};
 
 const FLOWS: &str = "RFC 9693 section 4.1";

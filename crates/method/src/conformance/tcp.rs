@@ -1,7 +1,7 @@
 //! TCP connections: RFC 3511 sections 5.2 and 5.3, which RFC 8219 section 8 asks for. RFC 3511 is obsolete by RFC 9411.
 
 use super::Clause;
-use super::words::seconds;
+use super::numbers::seconds;
 use crate::plan::{Plan, Tcp, TcpCapacity};
 use crate::trial::tcp::Close;
 

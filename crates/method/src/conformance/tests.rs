@@ -1,6 +1,6 @@
 //! Plans with one thing wrong, and what the table says of it.
 
-use super::words::SECOND;
+use super::numbers::SECOND;
 use super::*;
 use crate::plan::*;
 use crate::repeat::Repetition;

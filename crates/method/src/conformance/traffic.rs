@@ -1,7 +1,7 @@
 //! What the test frames are: sizes, directions, mixes, ports and addresses.
 
 use super::Clause;
-use super::words::{count, list, missing_sizes};
+use super::numbers::{count, list, missing_sizes};
 use crate::measures::TrafficRequirements;
 use crate::plan::{AddressPart, Plan, Ports, SeriesBy, Test, ValueOrder, ValueRange};
 use crate::terms::{Direction, Directions, FrameSize};

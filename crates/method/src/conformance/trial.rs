@@ -1,7 +1,7 @@
 //! How a trial is made: RFC 2544 sections 10, 20, 23 and 24.
 
 use super::Clause;
-use super::words::{SECOND, repetitions, seconds};
+use super::numbers::{SECOND, repetitions, seconds};
 use crate::measures::{Noun, SendingTime, theoretical};
 use crate::plan::{Plan, SearchMethod, Test};
 use crate::search::Goal;

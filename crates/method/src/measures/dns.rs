@@ -5,7 +5,7 @@ use super::info::HIGHEST_LOAD_PASSED;
 use super::{Info, Measurement, Noun, Procedure, ProcedureContext, Searched, SendingTime, Term};
 use crate::conformance::{self, Clause};
 use crate::plan::{DnsTest, DnsRole, Plan, Stateful, Test};
-use crate::trial::{Shape, TrialSpec};
+use crate::trial::{TrialKind, TrialSpec};
 
 const fn info(term: Term, summary: &'static str, searched: Searched) -> Info {
     Info { term, summary, noun: Noun::Queries, searched: Some(searched), quantities: &[], headline: None, is_averaged: false, axis: "answered", open_end: HIGHEST_LOAD_PASSED }
@@ -70,8 +70,8 @@ impl Measurement for DnsTest {
         SendingTime::AsPlanned
     }
 
-    fn largest_shape(&self, _stateful: Option<Stateful>) -> Shape {
-        Shape::Queries
+    fn largest_kind(&self, _stateful: Option<Stateful>) -> TrialKind {
+        TrialKind::Queries
     }
 
     fn dns(&self) -> Option<&DnsTest> {
@@ -83,6 +83,6 @@ impl Measurement for DnsTest {
     }
 
     fn procedure(&self, context: &ProcedureContext<'_>) -> Box<dyn Procedure> {
-        Box::new(context.search(|spec| TrialSpec { shape: Shape::Queries, ..spec }))
+        Box::new(context.search(|spec| TrialSpec { kind: TrialKind::Queries, ..spec }))
     }
 }

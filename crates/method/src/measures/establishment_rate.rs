@@ -5,7 +5,7 @@ use super::{Info, Measurement, Noun, Procedure, ProcedureContext, Searched, Send
 use crate::conformance::{self, Clause};
 use crate::plan::{Plan, SearchMethod, SearchSettings, Stateful, Test};
 use crate::terms::{FrameRate, LossRatio};
-use crate::trial::{Shape, TrialSpec};
+use crate::trial::{TrialKind, TrialSpec};
 
 /// The measurement; it has no settings but those of the two phases.
 pub(super) struct EstablishmentRate;
@@ -41,9 +41,9 @@ impl Measurement for EstablishmentRate {
         SendingTime::UntilConnected
     }
 
-    fn largest_shape(&self, stateful: Option<Stateful>) -> Shape {
+    fn largest_kind(&self, stateful: Option<Stateful>) -> TrialKind {
         let connections = stateful.map_or(1, |stateful| stateful.connections);
-        Shape::Establish { connections, validation: FrameRate(1) }
+        TrialKind::Establish { connections, validation: FrameRate(1) }
     }
 
     fn is_of_connections(&self) -> bool {

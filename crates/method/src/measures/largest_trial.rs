@@ -3,7 +3,7 @@
 use super::procedure::Conditions;
 use super::{Measure, SendingTime};
 use crate::plan::{Plan, Test};
-use crate::trial::{Shape, TrialSpec};
+use crate::trial::{TrialKind, TrialSpec};
 
 impl Measure {
     /// Returns the time of sending of its longest trial, nanoseconds; `searched_ns` is that of the trials of a search.
@@ -29,15 +29,15 @@ impl Test {
     pub fn largest_trial(&self, plan: &Plan) -> TrialSpec {
         let measure = &self.measure;
         let rate = measure.highest_rate(plan, self);
-        let shape = measure.largest_shape(self.stateful);
+        let kind = measure.largest_kind(self.stateful);
         let longest_ns = measure.longest_trial_ns(self.trial_settings(plan).duration_ns);
-        let of_connections = |connections| TrialSpec { shape, ..TrialSpec::burst(rate, connections) };
-        match shape {
-            Shape::Establish { connections, .. } | Shape::TearDown { connections } | Shape::TcpCapacity { connections } => {
-                of_connections(connections)
-            }
-            Shape::Constant => Conditions::of(self).apply(TrialSpec::constant(rate, longest_ns)),
-            shape => TrialSpec { shape, ..TrialSpec::constant(rate, longest_ns) },
+        let of_connections = |connections| TrialSpec { kind, ..TrialSpec::burst(rate, connections) };
+        match kind {
+            TrialKind::Establish { connections, .. }
+            | TrialKind::TearDown { connections }
+            | TrialKind::TcpCapacity { connections } => of_connections(connections),
+            TrialKind::Constant => Conditions::of(self).apply(TrialSpec::constant(rate, longest_ns)),
+            kind => TrialSpec { kind, ..TrialSpec::constant(rate, longest_ns) },
         }
     }
 }
@@ -119,9 +119,9 @@ mod tests {
         let mut plan = plan(Measure::EstablishmentRate);
         plan.tests[0].stateful = Some(Stateful::new(400_000, FrameRate(1_000), 0));
         let trial = plan.tests[0].largest_trial(&plan);
-        assert_eq!((trial.frames(), trial.opens().map(|opening| opening.connections)), (400_000, Some(400_000)));
+        assert_eq!((trial.frames(), trial.opens().map(|phase_one| phase_one.connections)), (400_000, Some(400_000)));
         plan.tests[0].measure = Measure::Throughput;
         let trial = plan.tests[0].largest_trial(&plan);
-        assert_eq!((trial.frames(), trial.opens().map(|opening| opening.connections)), (10_000_000, Some(400_000)));
+        assert_eq!((trial.frames(), trial.opens().map(|phase_one| phase_one.connections)), (10_000_000, Some(400_000)));
     }
 }

@@ -35,7 +35,7 @@ use crate::conformance::Clause;
 use crate::plan::{DnsTest, Plan, Profile, Stateful, Test};
 use crate::record::TrialRecord;
 use crate::terms::{FrameRate, FrameSize, IpVersion};
-use crate::trial::Shape;
+use crate::trial::TrialKind;
 use serde::{Deserialize, Serialize};
 use std::ops::Deref;
 
@@ -59,8 +59,8 @@ pub trait Measurement {
     }
 
     /// Returns what its largest trial is, where that is no constant load.
-    fn largest_shape(&self, _stateful: Option<Stateful>) -> Shape {
-        Shape::Constant
+    fn largest_kind(&self, _stateful: Option<Stateful>) -> TrialKind {
+        TrialKind::Constant
     }
 
     /// Returns whether delays decide, so that a tester that looked late spoils the result even without loss.

@@ -8,7 +8,7 @@ use super::{Info, Load, Measurement, Noun, Procedure, ProcedureContext, Profile,
 use crate::conformance::{self, Clause};
 use crate::plan::{Plan, Test};
 use crate::terms::FrameRate;
-use crate::trial::{DirectionResult, LOSS_BIN_NS, Shape, TrialResult, TrialSpec, Verdict};
+use crate::trial::{DirectionResult, LOSS_BIN_NS, TrialKind, TrialResult, TrialSpec, Verdict};
 use serde::{Deserialize, Serialize};
 
 /// RFC 2544 section 26.5.
@@ -82,8 +82,8 @@ impl Measurement for Recovery {
         let most = context.theoretical().unwrap_or(FrameRate(u64::MAX));
         let dropping = move |rate: FrameRate| {
             let overload = scaled(rate, recovery.overload).min(most);
-            let shape = Shape::Drop { at_ns: recovery.duration_ns, to: FrameRate((overload.0 / 2).max(1)) };
-            TrialSpec { shape, ..TrialSpec::constant(overload, recovery.duration_ns + recovery.after_ns) }
+            let kind = TrialKind::Drop { at_ns: recovery.duration_ns, to: FrameRate((overload.0 / 2).max(1)) };
+            TrialSpec { kind, ..TrialSpec::constant(overload, recovery.duration_ns + recovery.after_ns) }
         };
         context.single_at(Load::OfThroughput(1.0), dropping, read)
     }
@@ -92,7 +92,7 @@ impl Measurement for Recovery {
 /// Reads the time from the drop of the rate to the last frame lost (RFC 2544 section 26.5, whose text subtracts the wrong way
 /// round).
 fn read(result: &TrialResult) -> Reading {
-    let Shape::Drop { at_ns, .. } = result.spec.shape else {
+    let TrialKind::Drop { at_ns, .. } = result.spec.kind else {
         return Reading::new(Verdict::Invalid, Vec::new());
     };
     let mut values = each(result, |direction| {

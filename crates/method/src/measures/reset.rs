@@ -6,7 +6,7 @@ use super::procedure::reading::{EXCUSABLE_SHARE, each, sent_as_asked};
 use super::{Demand, Info, Load, Measurement, Noun, Procedure, ProcedureContext, Profile, Quantity, SendingTime, Term, TrafficRequirements};
 use crate::conformance::{self, Clause};
 use crate::plan::{Plan, Test};
-use crate::trial::{DirectionResult, Shape, TrialResult, TrialSpec, Verdict};
+use crate::trial::{DirectionResult, TrialKind, TrialResult, TrialSpec, Verdict};
 use serde::{Deserialize, Serialize};
 
 /// RFC 6201 section 4: the DUT forwards for at least 15 s before it is reset.
@@ -86,8 +86,8 @@ impl Measurement for Reset {
     fn procedure(&self, context: &ProcedureContext<'_>) -> Box<dyn Procedure> {
         let reset = *self;
         let resetting = move |rate| {
-            let shape = Shape::Reset { at_ns: reset.before_ns };
-            TrialSpec { shape, ..TrialSpec::constant(rate, reset.before_ns + reset.after_ns) }
+            let kind = TrialKind::Reset { at_ns: reset.before_ns };
+            TrialSpec { kind, ..TrialSpec::constant(rate, reset.before_ns + reset.after_ns) }
         };
         context.single_at(self.load, resetting, read)
     }

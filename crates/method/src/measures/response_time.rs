@@ -11,7 +11,7 @@ use crate::conformance::{self, Clause};
 use crate::plan::{Plan, Stateful, Test};
 use crate::record::TrialRecord;
 use crate::terms::{Direction, FrameRate};
-use crate::trial::{Delay, Shape, Spoilt, TrialResult, TrialSpec, Verdict};
+use crate::trial::{Delay, TrialKind, Spoilt, TrialResult, TrialSpec, Verdict};
 use serde::{Deserialize, Serialize};
 
 /// Requests from clients, each at the same rate.
@@ -78,8 +78,8 @@ impl Measurement for ResponseTime {
         self.rate(test.clients())
     }
 
-    fn largest_shape(&self, _stateful: Option<Stateful>) -> Shape {
-        Shape::Response
+    fn largest_kind(&self, _stateful: Option<Stateful>) -> TrialKind {
+        TrialKind::Response
     }
 
     fn is_of_delay(&self) -> bool {

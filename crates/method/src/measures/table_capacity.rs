@@ -8,7 +8,7 @@ use crate::conformance::{self, Clause};
 use crate::plan::{Plan, SearchMethod, SearchSettings, Stateful, Test, TrialSettings};
 use crate::search::{Limit, Start, new_search};
 use crate::terms::{Direction, FrameRate, LossRatio};
-use crate::trial::{Shape, TrialResult, TrialSpec, Verdict};
+use crate::trial::{TrialKind, TrialResult, TrialSpec, Verdict};
 use serde::{Deserialize, Serialize};
 
 /// RFC 9693: an exponential search for a number of connections that the table cannot hold, then a binary one.
@@ -56,8 +56,8 @@ impl Measurement for Capacity {
         SendingTime::UntilConnected
     }
 
-    fn largest_shape(&self, _stateful: Option<Stateful>) -> Shape {
-        Shape::Establish { connections: self.most, validation: FrameRate(1) }
+    fn largest_kind(&self, _stateful: Option<Stateful>) -> TrialKind {
+        TrialKind::Establish { connections: self.most, validation: FrameRate(1) }
     }
 
     fn is_of_connections(&self) -> bool {

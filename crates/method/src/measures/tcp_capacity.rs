@@ -6,7 +6,7 @@ use super::{Findings, Info, Measurement, Noun, Procedure, ProcedureContext, Quan
 use crate::conformance::{self, Clause};
 use crate::plan::{Plan, Stateful, Test};
 use crate::terms::{Direction, FrameRate, LossRatio};
-use crate::trial::{Shape, TrialResult, TrialSpec, Verdict};
+use crate::trial::{TrialKind, TrialResult, TrialSpec, Verdict};
 use serde::{Deserialize, Serialize};
 
 /// The number of TCP connections that can be open: doubling, then halving, each step a trial.
@@ -57,8 +57,8 @@ impl Measurement for TcpCapacity {
         self.rate
     }
 
-    fn largest_shape(&self, _stateful: Option<Stateful>) -> Shape {
-        Shape::TcpCapacity { connections: self.most }
+    fn largest_kind(&self, _stateful: Option<Stateful>) -> TrialKind {
+        TrialKind::TcpCapacity { connections: self.most }
     }
 
     fn tcp(&self) -> Option<&Tcp> {
@@ -117,7 +117,7 @@ impl TcpCapacitySearch {
 impl Procedure for TcpCapacitySearch {
     fn next_trial(&self) -> Option<TrialSpec> {
         let connections = self.next_number().filter(|_| !self.is_unfit())?;
-        Some(TrialSpec { shape: Shape::TcpCapacity { connections }, ..TrialSpec::burst(self.settings.rate, connections) })
+        Some(TrialSpec { kind: TrialKind::TcpCapacity { connections }, ..TrialSpec::burst(self.settings.rate, connections) })
     }
 
     fn verdict(&self, result: &TrialResult) -> Verdict {
@@ -125,7 +125,7 @@ impl Procedure for TcpCapacitySearch {
     }
 
     fn learn(&mut self, result: &TrialResult) {
-        let Shape::TcpCapacity { connections } = result.spec.shape else { return };
+        let TrialKind::TcpCapacity { connections } = result.spec.kind else { return };
         match self.verdict(result) {
             Verdict::Passed => self.lower = Some(connections),
             Verdict::Lost => self.upper = Some(connections),

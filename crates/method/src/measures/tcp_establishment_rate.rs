@@ -5,7 +5,7 @@ use super::{Info, Measurement, Noun, Procedure, ProcedureContext, Searched, Send
 use crate::conformance::{self, Clause};
 use crate::plan::{Plan, Stateful, Test};
 use crate::trial::tcp::Close;
-use crate::trial::{Shape, TrialSpec};
+use crate::trial::{TrialKind, TrialSpec};
 use serde::{Deserialize, Serialize};
 
 /// The way TCP connections are made (RFC 3511 sections 5.2.2 and 5.3.2).
@@ -50,8 +50,8 @@ impl Measurement for Tcp {
         SendingTime::AsPlanned
     }
 
-    fn largest_shape(&self, _stateful: Option<Stateful>) -> Shape {
-        Shape::TcpRate
+    fn largest_kind(&self, _stateful: Option<Stateful>) -> TrialKind {
+        TrialKind::TcpRate
     }
 
     fn tcp(&self) -> Option<&Tcp> {
@@ -63,6 +63,6 @@ impl Measurement for Tcp {
     }
 
     fn procedure(&self, context: &ProcedureContext<'_>) -> Box<dyn Procedure> {
-        Box::new(context.search(|spec| TrialSpec { shape: Shape::TcpRate, ..spec }))
+        Box::new(context.search(|spec| TrialSpec { kind: TrialKind::TcpRate, ..spec }))
     }
 }

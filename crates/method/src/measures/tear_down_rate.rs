@@ -7,7 +7,7 @@ use super::{Demand, Info, Measurement, Noun, Procedure, ProcedureContext, Quanti
 use crate::conformance::{self, Clause};
 use crate::plan::{Plan, Stateful, Test};
 use crate::terms::Direction;
-use crate::trial::{Shape, TrialResult, Verdict};
+use crate::trial::{TrialKind, TrialResult, Verdict};
 
 /// The measurement; it has no settings but those of the two phases.
 pub(super) struct TearDownRate;
@@ -40,8 +40,8 @@ impl Measurement for TearDownRate {
         SendingTime::UntilConnected
     }
 
-    fn largest_shape(&self, stateful: Option<Stateful>) -> Shape {
-        Shape::TearDown { connections: stateful.map_or(1, |stateful| stateful.connections) }
+    fn largest_kind(&self, stateful: Option<Stateful>) -> TrialKind {
+        TrialKind::TearDown { connections: stateful.map_or(1, |stateful| stateful.connections) }
     }
 
     fn is_of_connections(&self) -> bool {

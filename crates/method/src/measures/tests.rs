@@ -11,7 +11,7 @@ use crate::replay::outcomes;
 use crate::search::Limit;
 use crate::simulated::{Behaviour, SimulatedDut};
 use crate::terms::{Direction, Directions, LossRatio, Share};
-use crate::trial::{DirectionResult, Fault, Measurer, Shape, TrialResult, TrialSpec, Verdict};
+use crate::trial::{DirectionResult, Fault, Measurer, TrialKind, TrialResult, TrialSpec, Verdict};
 
 const SECOND: u64 = 1_000_000_000;
 const AT_THROUGHPUT: Load = Load::OfThroughput(1.0);
@@ -437,7 +437,7 @@ fn flows_that_start_one_after_the_other_make_longer_trials_and_the_same_throughp
     let mut plan = plan(Measure::Throughput);
     plan.tests[0].traffic.flows = Some(Flows { count: 4, step_ns: SECOND });
     let (specs, outcome) = repeat(&plan, &[], &mut dut(700_000));
-    assert!(specs.iter().all(|spec| spec.shape == Shape::Ramp { flows: 4, step_ns: SECOND }));
+    assert!(specs.iter().all(|spec| spec.kind == TrialKind::Ramp { flows: 4, step_ns: SECOND }));
     assert!(specs.iter().all(|spec| spec.duration_ns == 4 * SECOND), "{specs:?}");
     let found = outcome.throughput().unwrap();
     assert!(found.0.abs_diff(700_000) < 7_000, "{found}");
@@ -458,7 +458,7 @@ fn flows_that_start_at_once_need_no_ramp() {
     let mut plan = plan(Measure::Throughput);
     plan.tests[0].traffic.flows = Some(Flows { count: 4, step_ns: 0 });
     let (specs, _) = repeat(&plan, &[], &mut dut(700_000));
-    assert!(specs.iter().all(|spec| spec.shape == Shape::Constant && spec.duration_ns == SECOND));
+    assert!(specs.iter().all(|spec| spec.kind == TrialKind::Constant && spec.duration_ns == SECOND));
 }
 
 #[test]

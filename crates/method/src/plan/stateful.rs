@@ -2,7 +2,7 @@
 
 use super::ValueOrder;
 use crate::terms::FrameRate;
-use crate::trial::{Opening, Shape, TrialSpec};
+use crate::trial::{PhaseOne, TrialKind, TrialSpec};
 use serde::{Deserialize, Serialize};
 
 /// The two phases of a test of a stateful NATxy gateway (RFC 9693). In phase 1 every frame opens a connection, in phase 2 none does.
@@ -49,30 +49,30 @@ impl Stateful {
     }
 
     /// Phase 1 before a trial of phase 2.
-    pub fn opening(&self) -> Opening {
-        Opening { connections: self.connections, rate: self.rate }
+    pub fn phase_one(&self) -> PhaseOne {
+        PhaseOne { connections: self.connections, rate: self.rate }
     }
 
-    /// D of an opening, nanoseconds: 1000 N / R + 2 T ms where nothing else is asked for.
-    pub fn delay_ns(&self, opening: Opening) -> u64 {
-        let sending_ns = u128::from(opening.connections) * 1_000_000_000 / u128::from(opening.rate.0.max(1));
+    /// D of a phase 1, nanoseconds: 1000 N / R + 2 T ms where nothing else is asked for.
+    pub fn delay_ns(&self, phase_one: PhaseOne) -> u64 {
+        let sending_ns = u128::from(phase_one.connections) * 1_000_000_000 / u128::from(phase_one.rate.0.max(1));
         self.delay_ns.unwrap_or(sending_ns as u64 + 2 * self.timeout_ns)
     }
 
     /// The trial that opens `connections` at `rate` and validates each.
     pub fn establishing(&self, connections: u64, rate: FrameRate) -> TrialSpec {
         let validation = FrameRate(((rate.0 as f64 * self.validation) as u64).max(1));
-        opening_trial(connections, rate, Shape::Establish { connections, validation })
+        opening_trial(connections, rate, TrialKind::Establish { connections, validation })
     }
 
     /// The trial that opens all connections and lets the DUT delete them.
     pub fn tearing_down(&self) -> TrialSpec {
-        opening_trial(self.connections, self.rate, Shape::TearDown { connections: self.connections })
+        opening_trial(self.connections, self.rate, TrialKind::TearDown { connections: self.connections })
     }
 }
 
-fn opening_trial(connections: u64, rate: FrameRate, shape: Shape) -> TrialSpec {
-    TrialSpec { shape, ..TrialSpec::burst(rate, connections) }
+fn opening_trial(connections: u64, rate: FrameRate, kind: TrialKind) -> TrialSpec {
+    TrialSpec { kind, ..TrialSpec::burst(rate, connections) }
 }
 
 #[cfg(test)]
@@ -82,8 +82,8 @@ mod tests {
     #[test]
     fn the_delay_before_phase_2_is_that_of_the_rfc() {
         let stateful = Stateful::new(4_000_000, FrameRate(400_000), 500_000_000);
-        assert_eq!(stateful.delay_ns(stateful.opening()), 11_000_000_000);
-        assert_eq!(Stateful { delay_ns: Some(7), ..stateful }.delay_ns(stateful.opening()), 7);
+        assert_eq!(stateful.delay_ns(stateful.phase_one()), 11_000_000_000);
+        assert_eq!(Stateful { delay_ns: Some(7), ..stateful }.delay_ns(stateful.phase_one()), 7);
     }
 
     #[test]
@@ -91,6 +91,6 @@ mod tests {
         let stateful = Stateful::new(10_007, FrameRate(1), 0);
         let spec = stateful.establishing(10_007, FrameRate(333_333));
         assert_eq!(spec.frames(), 10_007);
-        assert_eq!(spec.shape, Shape::Establish { connections: 10_007, validation: FrameRate(166_666) });
+        assert_eq!(spec.kind, TrialKind::Establish { connections: 10_007, validation: FrameRate(166_666) });
     }
 }

@@ -2,7 +2,7 @@
 //! A program that has the DUT's only core for 30 ms of a trial of 4 s has less than a hundredth of it, and all of its frames meanwhile.
 
 use super::Watch;
-use crate::trial::{DirectionResult, LOSS_BIN_NS, Shape, TrialResult};
+use crate::trial::{DirectionResult, LOSS_BIN_NS, TrialKind, TrialResult};
 
 /// Loss in more bins than this is no matter of a moment: the DUT is overloaded.
 const MOST_BINS: usize = 3;
@@ -23,7 +23,7 @@ impl Watch {
     /// Milliseconds for which others stood in the DUT's way while it lost frames, above what they usually did in the trial. `None` where the
     /// loss stands in no single moment, or nothing stands out there.
     pub fn taken_where_lost_ms(&self, result: &TrialResult) -> Option<u64> {
-        if matches!(result.spec.shape, Shape::Queries) || result.spec.shape.is_of_tcp() {
+        if matches!(result.spec.kind, TrialKind::Queries) || result.spec.kind.is_of_tcp() {
             // Work of unknown length goes before the first query: which sample a bin lies in is not known.
             return None;
         }

@@ -6,10 +6,10 @@
 
 mod fit;
 mod interval;
+mod sentences;
 mod solve;
 #[cfg(test)]
 mod tests;
-mod words;
 
 pub use fit::{Fit, Law, NoFit, fit};
 pub use interval::{Interval, PeakInterval};

@@ -1,7 +1,7 @@
 //! Binary search: the search every paper on RFC 2544 section 26.1 uses, though the RFC names none. One loss goal, and every
 //! trial has the full duration, so the final value rests on full trials as section 24 wants.
 
-use super::patience::{GoalEvidence, InvalidTrialPolicy};
+use super::invalid_trials::{GoalEvidence, InvalidTrialPolicy};
 use super::range::{Aim, Bounds, LoadRange};
 use super::{Bracket, Limit, Search, Start};
 use crate::plan::SearchSettings;

@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 
 pub mod binary;
 pub mod goal;
+mod invalid_trials;
 pub mod load_stat;
 pub mod multiple_loss_ratio;
-mod patience;
 mod range;
 mod selector;
 mod start;

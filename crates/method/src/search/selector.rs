@@ -1,8 +1,8 @@
 //! One goal's part in a multiple loss ratio search: what its trials add up to, and which trial it needs next.
 
 use super::goal::{Goal, Target};
+use super::invalid_trials::{GoalEvidence, InvalidTrialPolicy};
 use super::load_stat::{Class, LoadStat};
-use super::patience::{GoalEvidence, InvalidTrialPolicy};
 use super::range::{Aim, Bounds, LoadRange};
 use super::{Bracket, Limit, Start};
 use crate::terms::{FrameRate, LossRatio};

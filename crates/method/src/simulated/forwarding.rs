@@ -2,7 +2,7 @@
 //! simulated, so a trial of a minute takes as long as one of a millisecond.
 
 use crate::terms::FrameRate;
-use crate::trial::{Schedule, Segment, Shape, Silence, TrialSpec};
+use crate::trial::{Schedule, Segment, Silence, TrialKind, TrialSpec};
 
 /// The properties of the device in one trial.
 #[derive(Clone, Copy, Debug)]
@@ -46,9 +46,9 @@ impl ForwardingDevice {
                 fate.last_missing_ns = Some(schedule.due_ns(segment.first + segment.frames - 1));
             }
         }
-        match spec.shape {
-            Shape::Drop { at_ns, .. } if fate.last_missing_ns.is_some() => self.recover(&schedule, at_ns, &mut fate),
-            Shape::Reset { at_ns } => self.restart(&schedule, at_ns, &mut fate),
+        match spec.kind {
+            TrialKind::Drop { at_ns, .. } if fate.last_missing_ns.is_some() => self.recover(&schedule, at_ns, &mut fate),
+            TrialKind::Reset { at_ns } => self.restart(&schedule, at_ns, &mut fate),
             _ => {}
         }
         fate
@@ -95,8 +95,8 @@ mod tests {
         device.forward(&spec, FrameRate(u64::MAX), |_| 0.0)
     }
 
-    fn shaped(rate: u64, seconds: u64, shape: Shape) -> TrialSpec {
-        TrialSpec { shape, ..TrialSpec::constant(FrameRate(rate), seconds * SECOND) }
+    fn of_kind(rate: u64, seconds: u64, kind: TrialKind) -> TrialSpec {
+        TrialSpec { kind, ..TrialSpec::constant(FrameRate(rate), seconds * SECOND) }
     }
 
     #[test]
@@ -114,14 +114,14 @@ mod tests {
 
     #[test]
     fn every_frame_of_every_schedule_is_offered_and_only_as_fast_as_the_tester_can() {
-        let shapes = [
-            Shape::Constant,
-            Shape::Burst,
-            Shape::Drop { at_ns: SECOND, to: FrameRate(300) },
-            Shape::Ramp { flows: 3, step_ns: SECOND / 2 },
-            Shape::Reset { at_ns: SECOND },
+        let kinds = [
+            TrialKind::Constant,
+            TrialKind::Burst,
+            TrialKind::Drop { at_ns: SECOND, to: FrameRate(300) },
+            TrialKind::Ramp { flows: 3, step_ns: SECOND / 2 },
+            TrialKind::Reset { at_ns: SECOND },
         ];
-        for spec in shapes.map(|shape| shaped(600, 3, shape)) {
+        for spec in kinds.map(|kind| of_kind(600, 3, kind)) {
             let fate = forward(DEVICE, spec);
             assert_eq!((fate.offered, fate.received, fate.last_missing_ns), (spec.frames(), spec.frames(), None), "{spec:?}");
             let slow = DEVICE.forward(&spec, FrameRate(100), |_| 0.0);
@@ -133,33 +133,33 @@ mod tests {
     fn a_queue_drains_while_the_load_is_low_and_no_further_than_empty() {
         // Two seconds of overload leave 1000 waiting, of which the third second takes 500.
         let device = ForwardingDevice { buffer: 1_000, ..DEVICE };
-        let drop = Shape::Drop { at_ns: 2 * SECOND, to: FrameRate(500) };
-        assert_eq!(forward(device, shaped(1_500, 3, drop)).received, 3_500);
-        let full = forward(ForwardingDevice { buffer: 900, ..DEVICE }, shaped(1_500, 3, drop));
+        let drop = TrialKind::Drop { at_ns: 2 * SECOND, to: FrameRate(500) };
+        assert_eq!(forward(device, of_kind(1_500, 3, drop)).received, 3_500);
+        let full = forward(ForwardingDevice { buffer: 900, ..DEVICE }, of_kind(1_500, 3, drop));
         assert_eq!((full.received, full.last_missing_ns.map(|ns| ns / SECOND)), (3_400, Some(1)));
     }
 
     #[test]
     fn only_the_steps_of_a_ramp_above_the_capacity_lose() {
-        let ramp = Shape::Ramp { flows: 4, step_ns: SECOND };
-        let fate = forward(DEVICE, shaped(1_600, 5, ramp));
+        let ramp = TrialKind::Ramp { flows: 4, step_ns: SECOND };
+        let fate = forward(DEVICE, of_kind(1_600, 5, ramp));
         assert_eq!((fate.offered, fate.received), (400 + 800 + 1_200 + 3_200, 400 + 800 + 1_000 + 2_000));
     }
 
     #[test]
     fn losses_go_on_for_the_recovery_after_an_overload_only() {
         let device = ForwardingDevice { recovery_ns: SECOND / 2, ..DEVICE };
-        let drop = Shape::Drop { at_ns: 2 * SECOND, to: FrameRate(600) };
-        let fate = forward(device, shaped(1_200, 4, drop));
+        let drop = TrialKind::Drop { at_ns: 2 * SECOND, to: FrameRate(600) };
+        let fate = forward(device, of_kind(1_200, 4, drop));
         assert_eq!(fate.received, 2_000 + 1_200 - 150);
         assert_eq!(fate.last_missing_ns, Some(2 * SECOND + 299 * SECOND / 600));
-        assert_eq!(forward(device, shaped(1_000, 4, drop)).last_missing_ns, None, "no overload");
+        assert_eq!(forward(device, of_kind(1_000, 4, drop)).last_missing_ns, None, "no overload");
     }
 
     #[test]
     fn an_outage_takes_every_frame_due_in_it() {
         let device = ForwardingDevice { outage_ns: SECOND, ..DEVICE };
-        let fate = forward(device, shaped(1_000, 4, Shape::Reset { at_ns: SECOND }));
+        let fate = forward(device, of_kind(1_000, 4, TrialKind::Reset { at_ns: SECOND }));
         assert_eq!((fate.offered, fate.received), (4_000, 3_000));
         assert_eq!(fate.last_missing_ns, Some(2 * SECOND - SECOND / 1_000));
         assert_eq!(fate.silence, Some(Silence { from_ns: SECOND - SECOND / 1_000, to_ns: 2 * SECOND }));
@@ -168,7 +168,7 @@ mod tests {
     #[test]
     fn a_device_that_does_not_come_back_is_not_silent_between_two_frames() {
         let device = ForwardingDevice { outage_ns: u64::MAX, ..DEVICE };
-        let fate = forward(device, shaped(1_000, 4, Shape::Reset { at_ns: SECOND }));
+        let fate = forward(device, of_kind(1_000, 4, TrialKind::Reset { at_ns: SECOND }));
         assert_eq!((fate.received, fate.silence), (1_000, None));
         assert_eq!(fate.last_missing_ns, Some(4 * SECOND - SECOND / 1_000));
     }

@@ -1,14 +1,14 @@
 //! A stateful gateway: how fast it opens connections, how many it holds, how fast it deletes them.
 
 use crate::terms::{Direction, FrameRate};
-use crate::trial::{Connections, DirectionResult, Fault, Opening, Shape, TrialOutcome, TrialResult, TrialSpec};
+use crate::trial::{Connections, DirectionResult, Fault, PhaseOne, TrialKind, TrialOutcome, TrialResult, TrialSpec};
 
 /// Time of sending that a trial takes beside its own: phase 1 before it, or the validation after it.
 pub(crate) fn extra_ns(spec: &TrialSpec) -> u64 {
     let sending_ns = |frames: u64, rate: FrameRate| u128::from(frames) * 1_000_000_000 / u128::from(rate.0.max(1));
-    let opening_ns = spec.opening.map_or(0, |opening| sending_ns(opening.connections, opening.rate));
-    let validating_ns = match spec.shape {
-        Shape::Establish { connections, validation } => sending_ns(connections, validation),
+    let opening_ns = spec.phase_one.map_or(0, |phase_one| sending_ns(phase_one.connections, phase_one.rate));
+    let validating_ns = match spec.kind {
+        TrialKind::Establish { connections, validation } => sending_ns(connections, validation),
         _ => 0,
     };
     (opening_ns + validating_ns) as u64
@@ -29,8 +29,8 @@ pub(super) struct SimulatedGateway {
 
 impl SimulatedGateway {
     /// Phase 1.
-    pub(super) fn open(&self, opening: Opening) -> Connections {
-        let Opening { connections, rate } = opening;
+    pub(super) fn open(&self, phase_one: PhaseOne) -> Connections {
+        let PhaseOne { connections, rate } = phase_one;
         let in_time = (u128::from(connections) * u128::from(self.opens.0.min(rate.0)) / u128::from(rate.0.max(1))) as u64;
         let established = in_time.min(self.table);
         Connections {
@@ -45,13 +45,13 @@ impl SimulatedGateway {
     }
 
     /// The whole of a trial of connections.
-    pub(super) fn trial(&self, spec: &TrialSpec, opening: Opening) -> TrialResult {
-        let mut connections = self.open(opening);
+    pub(super) fn trial(&self, spec: &TrialSpec, phase_one: PhaseOne) -> TrialResult {
+        let mut connections = self.open(phase_one);
         let forward = DirectionResult::counted(Direction::Forward, connections.offered, connections.established);
         let mut directions = vec![forward];
-        match spec.shape {
+        match spec.kind {
             _ if connections.lost() > 0 => {}
-            Shape::Establish { .. } => {
+            TrialKind::Establish { .. } => {
                 let back = connections.established - self.half_open.min(connections.established);
                 directions.push(DirectionResult::counted(Direction::Reverse, connections.established, back));
             }
@@ -70,9 +70,9 @@ impl SimulatedGateway {
     }
 
     /// A phase 1 that lost frames: there is no phase 2.
-    pub(super) fn refusal(&self, spec: &TrialSpec, opening: Opening) -> Option<TrialResult> {
-        let connections = self.open(opening);
-        let Opening { connections: of, rate } = opening;
+    pub(super) fn refusal(&self, spec: &TrialSpec, phase_one: PhaseOne) -> Option<TrialResult> {
+        let connections = self.open(phase_one);
+        let PhaseOne { connections: of, rate } = phase_one;
         let fault = Fault::PhaseOneIncomplete { lost: connections.lost(), of, rate: rate.0 };
         let is_lossy = connections.lost() > 0;
         let refused =

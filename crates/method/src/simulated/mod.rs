@@ -12,7 +12,7 @@ pub use behaviour::Behaviour;
 pub use relay::SimulatedRelay;
 
 use crate::terms::{Direction, Directions, FrameRate};
-use crate::trial::{DirectionResult, Fault, Measurer, Shape, TrialOutcome, TrialResult, TrialSpec};
+use crate::trial::{DirectionResult, Fault, Measurer, TrialKind, TrialOutcome, TrialResult, TrialSpec};
 use behaviour::scaled;
 use delay_line::SimulatedDelayLine;
 use forwarding::ForwardingDevice;
@@ -169,25 +169,25 @@ impl Measurer for SimulatedDut {
 
     fn measure(&mut self, spec: &TrialSpec) -> Result<TrialResult, Infallible> {
         self.elapsed_ns += spec.duration_ns + self.overhead_ns + gateway::extra_ns(spec);
-        if let Shape::TcpCapacity { connections } = spec.shape {
+        if let TrialKind::TcpCapacity { connections } = spec.kind {
             return Ok(self.gateway.hold(spec, connections));
         }
-        if spec.shape == Shape::Queries {
+        if spec.kind == TrialKind::Queries {
             let device = self.device();
             let asked = self.direction(Direction::Forward, spec, device);
             let slow = slow(&asked, spec);
             return Ok(self.resolver.trial(spec, asked, slow));
         }
-        let opening = spec.opens();
-        if let Some(opening) = opening {
-            if spec.shape.connections().is_some() {
-                return Ok(self.gateway.trial(spec, opening));
+        let phase_one = spec.opens();
+        if let Some(phase_one) = phase_one {
+            if spec.kind.connections().is_some() {
+                return Ok(self.gateway.trial(spec, phase_one));
             }
-            if let Some(refusal) = self.gateway.refusal(spec, opening) {
+            if let Some(refusal) = self.gateway.refusal(spec, phase_one) {
                 return Ok(refusal);
             }
         }
-        let connections = opening.map(|opening| self.gateway.open(opening));
+        let connections = phase_one.map(|phase_one| self.gateway.open(phase_one));
         let device = self.device();
         let each = self.directions.each().iter();
         let mut directions: Vec<_> = each.map(|&d| self.direction(d, spec, device)).collect();

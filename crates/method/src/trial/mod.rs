@@ -18,7 +18,7 @@ pub use direction::{DirectionResult, LOSS_BIN_NS, Receiving, Sending, Silence};
 pub use fault::Fault;
 pub use outcome::TrialOutcome;
 pub use response::Exchange;
-pub use spec::{Opening, Schedule, Segment, Shape, Tagging, TrialSpec};
+pub use spec::{PhaseOne, Schedule, Segment, Tagging, TrialKind, TrialSpec};
 pub use spoilt::Spoilt;
 
 use crate::terms::{Direction, FrameRate, LossRatio};
@@ -104,8 +104,8 @@ impl TrialResult {
     /// The rate of a direction: where connections are validated, the Responder's is another.
     fn rate_of(&self, of: Direction) -> FrameRate {
         let opens = self.directions.first().map(|first| first.direction);
-        match self.spec.shape {
-            Shape::Establish { validation, .. } if opens != Some(of) => validation,
+        match self.spec.kind {
+            TrialKind::Establish { validation, .. } if opens != Some(of) => validation,
             _ => self.spec.rate,
         }
     }

@@ -1,6 +1,6 @@
-//! What a trial counted beside the frames, connections or queries of each direction: one of three kinds, as its shape is.
+//! What a trial counted beside the frames, connections or queries of each direction: one of three kinds, as its kind is.
 
-use super::{Connections, DirectionResult, Fault, Shape, TrialResult, TrialSpec, dns::DnsResult, tcp::TcpResult};
+use super::{Connections, DirectionResult, Fault, TrialKind, TrialResult, TrialSpec, dns::DnsResult, tcp::TcpResult};
 use serde::{Deserialize, Serialize};
 
 /// What is counted besides, by what a trial sends. Each kind is `None` where nothing was sent, and a fault says why.
@@ -15,19 +15,19 @@ pub enum TrialOutcome {
 }
 
 impl TrialOutcome {
-    /// Returns the outcome of a trial of this shape that has counted nothing yet.
-    fn none_of(shape: Shape) -> Self {
-        match shape {
-            Shape::Queries => Self::Queries(None),
-            Shape::TcpRate | Shape::TcpCapacity { .. } => Self::Connections(None),
-            Shape::Constant
-            | Shape::Burst
-            | Shape::Drop { .. }
-            | Shape::Ramp { .. }
-            | Shape::Reset { .. }
-            | Shape::Establish { .. }
-            | Shape::TearDown { .. }
-            | Shape::Response => Self::Frames(None),
+    /// Returns the outcome of a trial of this kind that has counted nothing yet.
+    fn none_of(kind: TrialKind) -> Self {
+        match kind {
+            TrialKind::Queries => Self::Queries(None),
+            TrialKind::TcpRate | TrialKind::TcpCapacity { .. } => Self::Connections(None),
+            TrialKind::Constant
+            | TrialKind::Burst
+            | TrialKind::Drop { .. }
+            | TrialKind::Ramp { .. }
+            | TrialKind::Reset { .. }
+            | TrialKind::Establish { .. }
+            | TrialKind::TearDown { .. }
+            | TrialKind::Response => Self::Frames(None),
         }
     }
 }
@@ -35,7 +35,7 @@ impl TrialOutcome {
 impl TrialResult {
     /// Creates the result of a trial with nothing counted beside the directions.
     pub fn new(spec: TrialSpec, directions: Vec<DirectionResult>, faults: Vec<Fault>) -> Self {
-        Self { spec, directions, outcome: TrialOutcome::none_of(spec.shape), faults }
+        Self { spec, directions, outcome: TrialOutcome::none_of(spec.kind), faults }
     }
 
     /// Returns the result of phase 1, in a trial of a stateful gateway.
@@ -89,7 +89,7 @@ pub(super) struct Recorded {
 impl From<Recorded> for TrialResult {
     fn from(recorded: Recorded) -> Self {
         let Recorded { spec, directions, connections, tcp, dns, faults } = recorded;
-        let outcome = match TrialOutcome::none_of(spec.shape) {
+        let outcome = match TrialOutcome::none_of(spec.kind) {
             TrialOutcome::Frames(_) => TrialOutcome::Frames(connections),
             TrialOutcome::Connections(_) => TrialOutcome::Connections(tcp),
             TrialOutcome::Queries(_) => TrialOutcome::Queries(dns),
@@ -121,24 +121,24 @@ mod tests {
 
     #[test]
     fn every_kind_of_outcome_is_read_as_it_was_written() {
-        let of = |shape, outcome| {
-            let spec = TrialSpec { shape, ..TrialSpec::constant(FrameRate(1000), 1_000_000_000) };
+        let of = |kind, outcome| {
+            let spec = TrialSpec { kind, ..TrialSpec::constant(FrameRate(1000), 1_000_000_000) };
             let directions = vec![DirectionResult::counted(Direction::Forward, 1000, 999)];
             TrialResult { outcome, ..TrialResult::new(spec, directions, vec![]) }
         };
         let dns = DnsResult { timeout_ns: 7, ..DnsResult::default() };
         let results = [
-            of(Shape::Constant, TrialOutcome::Frames(None)),
-            of(Shape::Constant, TrialOutcome::Frames(Some(Connections { established: 7, ..Connections::default() }))),
-            of(Shape::TcpRate, TrialOutcome::Connections(None)),
-            of(Shape::Queries, TrialOutcome::Queries(Some(Box::new(dns)))),
+            of(TrialKind::Constant, TrialOutcome::Frames(None)),
+            of(TrialKind::Constant, TrialOutcome::Frames(Some(Connections { established: 7, ..Connections::default() }))),
+            of(TrialKind::TcpRate, TrialOutcome::Connections(None)),
+            of(TrialKind::Queries, TrialOutcome::Queries(Some(Box::new(dns)))),
         ];
         results.iter().for_each(|result| assert_eq!(&read_again(result), result));
     }
 
     #[test]
     fn records_have_a_key_for_each_kind_of_outcome() {
-        let spec = TrialSpec { shape: Shape::Queries, ..TrialSpec::constant(FrameRate(1), 1_000_000_000) };
+        let spec = TrialSpec { kind: TrialKind::Queries, ..TrialSpec::constant(FrameRate(1), 1_000_000_000) };
         let outcome = TrialOutcome::Queries(Some(Box::default()));
         let result = TrialResult { outcome, ..TrialResult::new(spec, vec![], vec![]) };
         let value = serde_json::to_value(result).expect("a value");

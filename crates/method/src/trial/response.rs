@@ -1,9 +1,9 @@
 //! A trial of requests and replies: what it counted, as one exchange rather than as two directions.
 
-use super::{Delay, DirectionResult, Shape, TrialResult};
+use super::{Delay, DirectionResult, TrialKind, TrialResult};
 use crate::terms::{Direction, LossRatio};
 
-/// Both ways of a trial of the shape [`Shape::Response`]. Forward frames are the requests. Reverse ones are the replies: intended are those
+/// Both ways of a trial of the kind [`TrialKind::Response`]. Forward frames are the requests. Reverse ones are the replies: intended are those
 /// due, one for each right request that arrived first of its number, and their delay counts from the departure of the request.
 #[derive(Clone, Copy, Debug)]
 pub struct Exchange<'a> {
@@ -16,7 +16,7 @@ impl TrialResult {
     pub fn exchange(&self) -> Option<Exchange<'_>> {
         let of = |direction| self.directions.iter().find(|d| d.direction == direction);
         let (requests, replies) = (of(Direction::Forward)?, of(Direction::Reverse)?);
-        (self.spec.shape == Shape::Response).then_some(Exchange { requests, replies })
+        (self.spec.kind == TrialKind::Response).then_some(Exchange { requests, replies })
     }
 }
 

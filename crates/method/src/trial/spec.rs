@@ -11,19 +11,19 @@ pub struct TrialSpec {
     /// Nominal time of sending, nanoseconds.
     pub duration_ns: u64,
     /// The course of the load over that time.
-    #[serde(default, skip_serializing_if = "Shape::is_constant")]
-    pub shape: Shape,
+    #[serde(default, rename = "shape", skip_serializing_if = "TrialKind::is_constant")]
+    pub kind: TrialKind,
     /// The frames that are tagged, if some are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tagging: Option<Tagging>,
     /// Connections that are opened before: phase 1 of RFC 9693, where the trial is one of phase 2.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub opening: Option<Opening>,
+    #[serde(default, rename = "opening", skip_serializing_if = "Option::is_none")]
+    pub phase_one: Option<PhaseOne>,
 }
 
 /// Phase 1 of a stateful test (RFC 9693): one frame on each connection, none of them twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Opening {
+pub struct PhaseOne {
     /// N.
     pub connections: u64,
     /// R, frames per second.
@@ -33,7 +33,7 @@ pub struct Opening {
 /// The course of the load of a trial over its time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Shape {
+pub enum TrialKind {
     /// The same from the first to the last frame.
     #[default]
     Constant,
@@ -85,7 +85,7 @@ pub enum Shape {
     Response,
 }
 
-impl Shape {
+impl TrialKind {
     /// Phase 1 where it is the trial itself.
     pub fn connections(&self) -> Option<u64> {
         match *self {
@@ -116,18 +116,18 @@ pub struct Tagging {
 impl TrialSpec {
     /// A constant load.
     pub fn constant(rate: FrameRate, duration_ns: u64) -> Self {
-        Self { rate, duration_ns, shape: Shape::Constant, tagging: None, opening: None }
+        Self { rate, duration_ns, kind: TrialKind::Constant, tagging: None, phase_one: None }
     }
 
     /// Requests at a constant rate, each of which is answered.
     pub fn response(rate: FrameRate, duration_ns: u64) -> Self {
-        Self { shape: Shape::Response, ..Self::constant(rate, duration_ns) }
+        Self { kind: TrialKind::Response, ..Self::constant(rate, duration_ns) }
     }
 
     /// A burst of exactly `frames` frames.
     pub fn burst(rate: FrameRate, frames: u64) -> Self {
         let duration_ns = (u128::from(frames) * 1_000_000_000).div_ceil(u128::from(rate.0.max(1))) as u64;
-        Self { shape: Shape::Burst, ..Self::constant(rate, duration_ns) }
+        Self { kind: TrialKind::Burst, ..Self::constant(rate, duration_ns) }
     }
 
     /// The schedule this asks for.
@@ -137,19 +137,19 @@ impl TrialSpec {
 
     /// Returns the connections that this trial opens: phase 1, whether it is the trial itself or goes before it. `None` where
     /// there is no phase 1.
-    pub fn opens(&self) -> Option<Opening> {
-        let own = self.shape.connections().map(|connections| Opening { connections, rate: self.rate });
-        own.or(self.opening)
+    pub fn opens(&self) -> Option<PhaseOne> {
+        let own = self.kind.connections().map(|connections| PhaseOne { connections, rate: self.rate });
+        own.or(self.phase_one)
     }
 
     /// Frames the schedule holds, per direction.
     pub fn frames(&self) -> u64 {
-        match self.shape {
-            Shape::Establish { connections, .. } | Shape::TearDown { connections } => connections,
-            Shape::TcpCapacity { connections } => connections,
-            Shape::TcpRate | Shape::Queries => self.rate.frames_in(self.duration_ns),
-            Shape::Constant | Shape::Burst | Shape::Reset { .. } | Shape::Response => self.rate.frames_in(self.duration_ns),
-            Shape::Drop { .. } | Shape::Ramp { .. } => self.schedule().frames(),
+        match self.kind {
+            TrialKind::Establish { connections, .. } | TrialKind::TearDown { connections } => connections,
+            TrialKind::TcpCapacity { connections } => connections,
+            TrialKind::TcpRate | TrialKind::Queries | TrialKind::Reset { .. } => self.rate.frames_in(self.duration_ns),
+            TrialKind::Constant | TrialKind::Burst | TrialKind::Response => self.rate.frames_in(self.duration_ns),
+            TrialKind::Drop { .. } | TrialKind::Ramp { .. } => self.schedule().frames(),
         }
     }
 }
@@ -177,23 +177,23 @@ pub struct Schedule(Vec<Segment>);
 impl Schedule {
     fn of(spec: &TrialSpec) -> Self {
         let mut schedule = Self(Vec::new());
-        match spec.shape {
-            Shape::Constant
-            | Shape::Burst
-            | Shape::Reset { .. }
-            | Shape::Response
-            | Shape::Establish { .. }
-            | Shape::TearDown { .. }
-            | Shape::TcpRate
-            | Shape::Queries
-            | Shape::TcpCapacity { .. } => {
+        match spec.kind {
+            TrialKind::Constant
+            | TrialKind::Burst
+            | TrialKind::Reset { .. }
+            | TrialKind::Response
+            | TrialKind::Establish { .. }
+            | TrialKind::TearDown { .. }
+            | TrialKind::TcpRate
+            | TrialKind::Queries
+            | TrialKind::TcpCapacity { .. } => {
                 schedule.append(spec.rate, spec.duration_ns, 0, 0);
             }
-            Shape::Drop { at_ns, to } => {
+            TrialKind::Drop { at_ns, to } => {
                 schedule.append(spec.rate, at_ns.min(spec.duration_ns), 0, 0);
                 schedule.append(to, spec.duration_ns.saturating_sub(at_ns), at_ns, 0);
             }
-            Shape::Ramp { flows, step_ns } => schedule.ramp(spec, flows.max(1), step_ns),
+            TrialKind::Ramp { flows, step_ns } => schedule.ramp(spec, flows.max(1), step_ns),
         }
         schedule
     }
@@ -267,8 +267,8 @@ mod tests {
 
     #[test]
     fn an_overload_of_110_of_100_frames_drops_to_half_of_it() {
-        let shape = Shape::Drop { at_ns: 60 * SECOND, to: FrameRate(55) };
-        let spec = TrialSpec { shape, ..TrialSpec::constant(FrameRate(110), 70 * SECOND) };
+        let kind = TrialKind::Drop { at_ns: 60 * SECOND, to: FrameRate(55) };
+        let spec = TrialSpec { kind, ..TrialSpec::constant(FrameRate(110), 70 * SECOND) };
         let schedule = spec.schedule();
         assert_eq!(schedule.frames(), 6600 + 550);
         assert_eq!(schedule.due_ns(6600), 60 * SECOND);
@@ -280,8 +280,8 @@ mod tests {
 
     #[test]
     fn flows_that_start_one_after_the_other_add_their_parts_of_the_rate() {
-        let shape = Shape::Ramp { flows: 4, step_ns: SECOND };
-        let spec = TrialSpec { shape, ..TrialSpec::constant(FrameRate(400), 13 * SECOND) };
+        let kind = TrialKind::Ramp { flows: 4, step_ns: SECOND };
+        let spec = TrialSpec { kind, ..TrialSpec::constant(FrameRate(400), 13 * SECOND) };
         let rates: Vec<u64> = spec.schedule().segments().iter().map(|s| s.rate.0).collect();
         assert_eq!(rates, [100, 200, 300, 400]);
         assert_eq!(spec.frames(), 100 + 200 + 300 + 10 * 400);

@@ -2,9 +2,9 @@
 
 use super::{directions, line, run};
 use crate::digest::{Digest, PointDigest};
+use crate::numbers::title;
 use crate::origin::Span;
 use crate::status::why;
-use crate::words::title;
 use sixbench_method::status::PlannedPoint;
 
 const COLUMNS: &str = "plan,test,title,dut,frame_size_octets,directions,measure,status,reason,why,quantity,statistic,value,unit,\

@@ -2,8 +2,8 @@
 
 use super::{line, run};
 use crate::digest::Digest;
+use crate::numbers::full_rate_unit;
 use crate::scaling::{Scaling, scalings};
-use crate::words::full_rate_unit;
 use sixbench_method::scaling::{Fit, Law};
 
 const COLUMNS: &str = "plan,series,frame_size_octets,cores,what,device,value,low,high,unit";

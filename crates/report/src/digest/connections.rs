@@ -7,7 +7,7 @@ use sixbench_method::plan::{Stateful, Test};
 use sixbench_method::record::TrialRecord;
 use sixbench_method::stats::Summary;
 use sixbench_method::terms::{Direction, FrameRate, LossRatio};
-use sixbench_method::trial::{Connections, Fault, Mapping, Shape, Verdict};
+use sixbench_method::trial::{Connections, Fault, Mapping, TrialKind, Verdict};
 
 /// The DUT's own count beside the tester's, over the trials whose phase 1 was complete.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -85,14 +85,14 @@ impl<'a> PointDigest<'a> {
 
     /// Losing trials in which all frames of phase 1 arrived: without the validation they would have passed.
     pub(crate) fn lost_in_validation_alone(&self, goal: LossRatio) -> usize {
-        let is_validated = |r: &TrialRecord| matches!(r.result.spec.shape, Shape::Establish { .. });
+        let is_validated = |r: &TrialRecord| matches!(r.result.spec.kind, TrialKind::Establish { .. });
         let losing = self.opened().filter(|(r, c)| is_validated(r) && c.lost() == 0);
         losing.filter(|(r, _)| r.result.verdict(goal) == Verdict::Lost).count()
     }
 
     /// Returns whether trials opened more connections than the Responder keeps, so that their validation left some out.
     pub(crate) fn is_validated_in_part(&self) -> bool {
-        let validated = self.opened().filter(|(r, _)| matches!(r.result.spec.shape, Shape::Establish { .. }));
+        let validated = self.opened().filter(|(r, _)| matches!(r.result.spec.kind, TrialKind::Establish { .. }));
         validated.into_iter().any(|(_, c)| c.state_table < c.offered)
     }
 
@@ -105,8 +105,8 @@ impl<'a> PointDigest<'a> {
         };
         let named = self.opened().filter(|(r, c)| is_loss(r) && !c.examples.is_empty());
         let losing = named.filter_map(|(record, connections)| {
-            let (lost_in, lost) = match (connections.lost(), record.result.spec.shape) {
-                (0, Shape::Establish { .. }) => (LostIn::Validation, record.result.not_received()),
+            let (lost_in, lost) = match (connections.lost(), record.result.spec.kind) {
+                (0, TrialKind::Establish { .. }) => (LostIn::Validation, record.result.not_received()),
                 (0, _) => return None,
                 (lost, _) => (LostIn::PhaseOne, lost),
             };
@@ -123,7 +123,7 @@ impl<'a> PointDigest<'a> {
             |r: &&&TrialRecord| r.result.phase_1().is_some() && r.watch.as_ref().is_some_and(|w| w.connections.len() > 1);
         let passing = self.records.iter().filter(is_watched).filter(|r| r.result.verdict(goal) == Verdict::Passed);
         let is_of_a_number = self.test.measure.is_capacity();
-        let number = |r: &TrialRecord| if is_of_a_number { r.result.spec.shape.connections() } else { None };
+        let number = |r: &TrialRecord| if is_of_a_number { r.result.spec.kind.connections() } else { None };
         passing.max_by_key(|r| (number(r), r.result.spec.rate)).copied()
     }
 
@@ -161,7 +161,7 @@ impl<'a> Digest<'a> {
 
     /// The direction in which a DUT's connections are opened, as its trials of connections show; forward where it has none.
     pub(crate) fn opens(&self, dut: &str) -> Direction {
-        let own = self.opened_by(dut).filter(|(r, _)| r.result.spec.shape.connections().is_some());
+        let own = self.opened_by(dut).filter(|(r, _)| r.result.spec.kind.connections().is_some());
         own.filter_map(|(r, _)| Some(r.result.directions.first()?.direction)).next().unwrap_or(Direction::Forward)
     }
 

@@ -2,7 +2,7 @@
 
 use super::{Digest, PointDigest};
 use crate::csv::unit_name;
-use crate::words::{self, full_rate_unit, grouped, percentage};
+use crate::numbers::{self, full_rate_unit, grouped, percentage};
 use sixbench_method::measures::Quantity;
 use sixbench_method::plan::Measure;
 use sixbench_method::terms::FrameRate;
@@ -56,8 +56,8 @@ impl PointDigest<'_> {
         let is_averaged = self.test.measure.info().is_averaged;
         let (statistic, value) = if is_averaged { ("mean", sample.mean) } else { ("median", sample.summary.median) };
         let load = (quantity != Quantity::TableCapacity).then_some(sample.load);
-        let at = load.map(|load| format!(" at {} {}", grouped(load.0 as f64), words::rate_unit(&self.test.measure)));
-        let (number, unit) = (words::value(quantity, value), words::unit(quantity));
+        let at = load.map(|load| format!(" at {} {}", grouped(load.0 as f64), numbers::rate_unit(&self.test.measure)));
+        let (number, unit) = (numbers::value(quantity, value), numbers::unit(quantity));
         let shown = format!("{}{number} {unit}{}", sample.sign(), at.unwrap_or_default());
         Some(Headline { load, ..headline(quantity, statistic, value, shown) })
     }
@@ -66,7 +66,7 @@ impl PointDigest<'_> {
 /// A table that holds not even the smallest number has no value on record.
 fn nothing_held(measure: &Measure) -> Option<Headline> {
     let quantity = measure.info().headline?;
-    Some(headline(quantity, "median", 0.0, format!("0 {}", words::unit(quantity))))
+    Some(headline(quantity, "median", 0.0, format!("0 {}", numbers::unit(quantity))))
 }
 
 fn headline(quantity: Quantity, statistic: &'static str, value: f64, shown: String) -> Headline {

@@ -2,7 +2,7 @@
 
 use super::{GoalDigest, InvalidReason, Limits, PointSample};
 use crate::Input;
-use crate::words::title;
+use crate::numbers::title;
 use sixbench_method::bottleneck::busiest;
 use sixbench_method::measures::{Noun, Outcome, Quantity, SendingTime};
 use sixbench_method::plan::{Point, Test};
@@ -11,7 +11,7 @@ use sixbench_method::search::{Bracket, Limit};
 use sixbench_method::stats::Summary;
 use sixbench_method::status::InvalidCause;
 use sixbench_method::terms::{Direction, FrameRate, FrameSize, LossRatio};
-use sixbench_method::trial::{Shape, Verdict};
+use sixbench_method::trial::{TrialKind, Verdict};
 use std::collections::BTreeMap;
 
 /// The data of one point.
@@ -149,7 +149,8 @@ impl<'a> PointDigest<'a> {
         match (self.test.measure.sending(), self.test.measure.is_steady()) {
             (SendingTime::AtMost(_), _) => None,
             (_, false) => {
-                let is_outage = |r: &TrialRecord| matches!(r.result.spec.shape, Shape::Drop { .. } | Shape::Reset { .. });
+                let is_outage =
+                    |r: &TrialRecord| matches!(r.result.spec.kind, TrialKind::Drop { .. } | TrialKind::Reset { .. });
                 let placed = |r: &TrialRecord| r.result.directions.iter().any(|d| !d.lost_by_bin.is_empty());
                 self.records.iter().rev().find(|r| is_outage(r) && placed(r)).copied()
             }

@@ -99,7 +99,7 @@ fn of_repetition(outcome: &Outcome, records: &[&TrialRecord], goal: LossRatio) -
 /// Each trial with its number of connections, in the order they were made.
 fn in_order<'a>(records: &[&'a TrialRecord]) -> Vec<(u64, &'a TrialRecord)> {
     let mut trials: Vec<_> =
-        records.iter().filter_map(|&record| Some((record.result.spec.shape.connections()?, record))).collect();
+        records.iter().filter_map(|&record| Some((record.result.spec.kind.connections()?, record))).collect();
     trials.sort_by_key(|(_, record)| record.trial);
     trials
 }

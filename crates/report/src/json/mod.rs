@@ -7,7 +7,7 @@ mod stateful;
 
 use crate::csv::{limit_name, unit_name};
 use crate::digest::{Digest, GoalDigest, InvalidReason, PointDigest, PointSample};
-use crate::words::full_rate_unit;
+use crate::numbers::full_rate_unit;
 use origin::{JsonCounts, JsonRun, JsonStatus};
 use queries::JsonDns;
 use scaling::JsonScaling;

@@ -2,8 +2,8 @@
 
 use crate::bound::Bound;
 use crate::digest::Digest;
+use crate::numbers::full_rate_unit;
 use crate::scaling::{ScaledStep, Scaling, scalings};
-use crate::words::full_rate_unit;
 use serde::Serialize;
 use sixbench_method::bottleneck::{Idleness, Weakest};
 use sixbench_method::scaling::{Fit, NoFit};

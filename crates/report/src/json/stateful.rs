@@ -79,7 +79,7 @@ pub(super) fn of(digest: &Digest, point: &PointDigest) -> Option<JsonStateful> {
         safety_factor: safety.map(|(ratio, _)| ratio),
         safety_factor_at_most: safety.is_some_and(|(_, is_open)| is_open),
         timeout_ns: stateful.timeout_ns,
-        delay_ns: (!test.measure.is_of_connections()).then(|| stateful.delay_ns(stateful.opening())),
+        delay_ns: (!test.measure.is_of_connections()).then(|| stateful.delay_ns(stateful.phase_one())),
         enumeration: stateful.enumeration,
         responder: stateful.responder,
         validation_share: stateful.validation,

@@ -3,7 +3,7 @@
 use super::Figure;
 use super::style::{self, Axis, LegendEntry};
 use crate::digest::{Digest, PointDigest};
-use crate::words::{short, whole};
+use crate::numbers::{short, whole};
 use kuva::prelude::Plot;
 use sixbench_method::record::TrialRecord;
 
@@ -43,7 +43,7 @@ fn panel(digest: &Digest, point: &PointDigest) -> String {
 }
 
 fn place(record: &TrialRecord) -> Option<(f64, f64)> {
-    Some((record.result.spec.shape.connections()? as f64, record.result.spec.rate.0 as f64))
+    Some((record.result.spec.kind.connections()? as f64, record.result.spec.rate.0 as f64))
 }
 
 /// The medians of the rates of the numbers that were held, in both phases.
@@ -57,7 +57,7 @@ fn held(digest: &Digest, point: &PointDigest) -> Vec<(f64, f64)> {
 fn marks(digest: &Digest, point: &PointDigest) -> Vec<Plot> {
     let marks = |&(verdict, color, marker, _, word): &(_, _, _, _, &str)| {
         let trials: Vec<_> = point.records.iter().filter(|r| digest.verdict(r) == verdict).collect();
-        let number = |r: &TrialRecord| r.result.spec.shape.connections().unwrap_or(0);
+        let number = |r: &TrialRecord| r.result.spec.kind.connections().unwrap_or(0);
         let labels = trials.iter().map(|r| format!("{} connections: {}", whole(number(r)), style::trial_label(r, word)));
         style::dots(trials.iter().filter_map(|r| place(r)).collect(), color, marker, labels.collect())
     };

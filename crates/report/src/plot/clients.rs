@@ -3,7 +3,7 @@
 use super::Figure;
 use super::style::{self, Axis, Barred};
 use crate::digest::{ClientSeries, Digest, PointSample, client_series};
-use crate::words::{self, grouped};
+use crate::numbers::{self, grouped};
 use kuva::prelude::Plot;
 use sixbench_method::measures::Quantity;
 use sixbench_method::terms::FrameSize;
@@ -73,11 +73,11 @@ fn lossless(series: &ClientSeries, highest: f64) -> Vec<(f64, f64)> {
 fn plots(i: usize, series: &ClientSeries, quantity: Quantity, unit: f64) -> [Plot; 2] {
     let dot = |(clients, sample): (u32, &PointSample)| {
         let s = &sample.summary;
-        let median = words::value(quantity, s.median);
+        let median = numbers::value(quantity, s.median);
         let label = format!(
             "{}, {clients} clients: {median} {}{}",
             series.name,
-            words::unit(quantity),
+            numbers::unit(quantity),
             spread(series, clients, quantity)
         );
         Barred::new(
@@ -99,5 +99,5 @@ fn spread(series: &ClientSeries, clients: u32, quantity: Quantity) -> String {
         _ => return String::new(),
     };
     let deviation = series.samples(of).find(|(at, _)| *at == clients);
-    deviation.map(|(_, s)| format!(" ± {}", words::value(of, s.summary.median))).unwrap_or_default()
+    deviation.map(|(_, s)| format!(" ± {}", numbers::value(of, s.summary.median))).unwrap_or_default()
 }

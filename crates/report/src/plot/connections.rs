@@ -3,7 +3,7 @@
 use super::Figure;
 use super::style::{self, Axis, LegendEntry};
 use crate::digest::{Digest, PointDigest};
-use crate::words::{load, short, three_digits, whole};
+use crate::numbers::{load, short, three_digits, whole};
 use sixbench_method::record::{TrialRecord, Watch};
 
 pub(crate) fn figure(digest: &Digest) -> Figure {
@@ -29,7 +29,7 @@ pub(crate) fn figure(digest: &Digest) -> Figure {
 }
 
 fn panel(point: &PointDigest, record: &TrialRecord, watch: &Watch) -> String {
-    let opened = record.result.spec.opens().map_or(0, |opening| opening.connections);
+    let opened = record.result.spec.opens().map_or(0, |phase_one| phase_one.connections);
     let interval = watch.interval_ns as f64 / 1e9;
     let line: Vec<(f64, f64)> =
         watch.connections.iter().zip(0u32..).map(|(&entries, i)| (f64::from(i) * interval, entries as f64)).collect();
@@ -42,7 +42,7 @@ fn panel(point: &PointDigest, record: &TrialRecord, watch: &Watch) -> String {
     let layout = style::panel(&plots, &style::point_title(point), "time within the trial (s)", "entries");
     let x = Axis { end: end * 1.02, ..Axis::up_to(end / 1.05, 6.0) };
     let layout = style::from_zero(layout, x, Axis::up_to(highest, 5.0)).with_reference_line(style::level(opened as f64));
-    let opening = record.result.spec.opening.map_or(String::new(), |o| format!(", opened at {}/s", short(o.rate.0 as f64)));
-    let note = format!("N = {}{opening}; {}", short(opened as f64), load(&record.result.spec));
+    let phase_one = record.result.spec.phase_one.map_or(String::new(), |o| format!(", opened at {}/s", short(o.rate.0 as f64)));
+    let note = format!("N = {}{phase_one}; {}", short(opened as f64), load(&record.result.spec));
     style::draw(plots, style::with_note(layout, &note))
 }

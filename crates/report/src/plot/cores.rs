@@ -3,9 +3,9 @@
 use super::Figure;
 use super::style::{self, Axis, Barred, LegendEntry};
 use crate::digest::{DeviceIdle, Digest, PointDigest};
+use crate::numbers::{frames, grouped, load, rate_unit};
 use crate::scaling::{ScaledStep, Scaling, scalings};
 use crate::tables::scaling::bottleneck;
-use crate::words::{frames, grouped, load, rate_unit};
 use kuva::prelude::Plot;
 use sixbench_method::record::TrialRecord;
 use sixbench_method::scaling::{Fit, Law};

@@ -4,7 +4,7 @@ use super::Figure;
 use super::loss::{DIRECTIONS, direction_keys, noun};
 use super::style;
 use crate::digest::{Digest, PointDigest};
-use crate::words::load;
+use crate::numbers::load;
 use kuva::prelude::Plot;
 use sixbench_method::record::TrialRecord;
 use sixbench_method::trial::{Bucket, DirectionResult};

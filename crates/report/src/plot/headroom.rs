@@ -3,10 +3,10 @@
 use super::Figure;
 use super::style::{self, Axis};
 use crate::digest::Digest;
-use crate::words::{load, three_digits};
+use crate::numbers::{load, three_digits};
 use kuva::prelude::{Layout, Plot};
 use sixbench_method::record::TrialRecord;
-use sixbench_method::trial::{Shape, TrialResult};
+use sixbench_method::trial::{TrialKind, TrialResult};
 
 /// Below this, lateness is drawn here: the logarithm of zero has no place.
 const FLOOR_MS: f64 = 0.001;
@@ -97,8 +97,8 @@ fn marks(digest: &Digest, height: impl Fn(&TrialRecord) -> f64, words: impl Fn(&
 
 fn label(record: &TrialRecord, words: &str) -> String {
     let load = load(&record.result.spec);
-    let point = match record.result.spec.shape {
-        Shape::Queries => record.point.test.clone(),
+    let point = match record.result.spec.kind {
+        TrialKind::Queries => record.point.test.clone(),
         _ => record.point.to_string(),
     };
     format!("{point}, repetition {}, trial {} at {load}: {words}", record.repetition, record.trial)

@@ -3,11 +3,11 @@
 use super::Figure;
 use super::style::{self, Axis, LegendEntry};
 use crate::digest::{Digest, PointDigest};
-use crate::words::{grouped, load, percent};
+use crate::numbers::{grouped, load, percent};
 use kuva::prelude::Plot;
 use sixbench_method::record::TrialRecord;
 use sixbench_method::terms::Direction;
-use sixbench_method::trial::{DirectionResult, LOSS_BIN_NS, Shape};
+use sixbench_method::trial::{DirectionResult, LOSS_BIN_NS, TrialKind};
 
 /// A direction, the place of its colour, and its name: in every figure that tells them apart.
 pub(super) const DIRECTIONS: [(Direction, usize, &str); 2] =
@@ -15,7 +15,7 @@ pub(super) const DIRECTIONS: [(Direction, usize, &str); 2] =
 
 /// The legend of the directions; queries have one alone.
 pub(super) fn direction_keys<'r>(trials: impl Iterator<Item = &'r TrialRecord> + Clone) -> Vec<LegendEntry> {
-    let mut of_queries = trials.map(|r| r.result.spec.shape == Shape::Queries);
+    let mut of_queries = trials.map(|r| r.result.spec.kind == TrialKind::Queries);
     let (some, all) = (of_queries.clone().any(|is| is), of_queries.all(|is| is));
     let name = |i: usize, name: &str| match (some, i) {
         (true, 0) => format!("{name}, or queries"),
@@ -30,7 +30,7 @@ pub(super) fn direction_keys<'r>(trials: impl Iterator<Item = &'r TrialRecord> +
 pub(crate) fn figure(digest: &Digest) -> Figure {
     let trials = digest.points.iter().filter_map(|p| Some((p, p.losing_trial(digest.goal()).filter(|r| is_long(r))?)));
     let trials: Vec<_> = trials.collect();
-    let opens = trials.iter().any(|(_, r)| r.result.spec.shape.connections().is_some());
+    let opens = trials.iter().any(|(_, r)| r.result.spec.kind.connections().is_some());
     let phases = " Where connections are opened, one direction is phase 1 and the other the validation, each counted from its own first frame.";
     Figure {
         id: "loss",
@@ -55,7 +55,7 @@ pub(crate) fn figure(digest: &Digest) -> Figure {
 /// Connections may be opened so fast that there is nothing to see in time.
 fn is_long(record: &TrialRecord) -> bool {
     let bins = record.result.directions.iter().map(|d| d.lost_by_bin.len()).max().unwrap_or(0);
-    record.result.spec.shape.connections().is_none() || bins > 2
+    record.result.spec.kind.connections().is_none() || bins > 2
 }
 
 fn panel(point: &PointDigest, record: &TrialRecord) -> String {
@@ -79,7 +79,7 @@ fn panel(point: &PointDigest, record: &TrialRecord) -> String {
 
 /// Returns the noun for the units that a trial sends.
 pub(super) fn noun(record: &TrialRecord) -> &'static str {
-    if record.result.spec.shape == Shape::Queries { "queries" } else { "frames" }
+    if record.result.spec.kind == TrialKind::Queries { "queries" } else { "frames" }
 }
 
 fn bin_start(bin: usize) -> f64 {

@@ -3,8 +3,8 @@
 use super::Figure;
 use super::style::{self, Axis, Barred};
 use crate::digest::{Digest, PointDigest, sizes};
+use crate::numbers::{grouped, percentage, title};
 use crate::tables::loss::base;
-use crate::words::{grouped, percentage, title};
 use kuva::prelude::Plot;
 use sixbench_method::stats::Summary;
 use sixbench_method::terms::{FrameRate, FrameSize};

@@ -3,9 +3,9 @@
 use super::Figure;
 use super::style::{self, Axis, Barred, LegendEntry};
 use crate::digest::{Digest, PointDigest};
+use crate::numbers::{frames, grouped, three_digits};
 use crate::series::{TestSeries, series};
 use crate::tables::mix::ends;
-use crate::words::{frames, grouped, three_digits};
 use kuva::prelude::Plot;
 use sixbench_method::mix;
 use sixbench_method::plan::{Measure, SeriesBy};

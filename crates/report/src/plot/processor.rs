@@ -4,7 +4,7 @@ use super::Figure;
 use super::style::{self, Axis, LegendEntry};
 use crate::bottleneck::bottlenecks;
 use crate::digest::{Digest, PointDigest};
-use crate::words::{grouped, load, three_digits};
+use crate::numbers::{grouped, load, three_digits};
 use kuva::plot::StackedAreaPlot;
 use kuva::prelude::{LegendPosition, Plot};
 use sixbench_method::plan::SeriesBy;

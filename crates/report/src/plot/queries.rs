@@ -3,7 +3,7 @@
 use super::Figure;
 use super::style::{self, Axis, Barred, LegendEntry};
 use crate::digest::{Digest, PointDigest, QueryConditions, ServerGroup, percentages};
-use crate::words::{cut, grouped, seconds};
+use crate::numbers::{cut, grouped, seconds};
 use kuva::prelude::Plot;
 use sixbench_method::plan::{DnsRole, DnsTest};
 

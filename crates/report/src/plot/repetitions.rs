@@ -3,7 +3,7 @@
 use super::Figure;
 use super::style::{self, Axis, LegendEntry};
 use crate::digest::{Digest, PointDigest, kinds};
-use crate::words::{cut, frames, short, short_ms, three_digits, title};
+use crate::numbers::{cut, frames, short, short_ms, three_digits, title};
 use kuva::prelude::{Layout, Plot, ReferenceLine, TextAnnotation, TickFormat};
 use sixbench_method::measures::{Quantity, Unit};
 use sixbench_method::plan::DnsRole;

@@ -3,8 +3,8 @@
 use super::Figure;
 use super::style::{self, Axis, Barred};
 use crate::digest::{Digest, PointDigest, Rated};
+use crate::numbers::{grouped, rate_unit};
 use crate::series::{TestSeries, series, unit_of};
-use crate::words::{grouped, rate_unit};
 use kuva::prelude::Plot;
 use sixbench_method::plan::{Measure, SeriesBy};
 use sixbench_method::terms::FrameSize;

@@ -3,7 +3,7 @@
 use super::Figure;
 use super::style::{self, Axis};
 use crate::digest::{Digest, PointDigest};
-use crate::words::{rate_unit, short};
+use crate::numbers::{rate_unit, short};
 use kuva::prelude::Plot;
 use sixbench_method::record::TrialRecord;
 

@@ -1,7 +1,7 @@
 //! The one look of all figures: sizes, colours, fonts, axes.
 
 use crate::digest::{Digest, PointDigest};
-use crate::words::{cut, full_rate_unit, load, percent, short, three_digits, title};
+use crate::numbers::{cut, full_rate_unit, load, percent, short, three_digits, title};
 use kuva::backend::svg::SvgBackend;
 use kuva::plot::scatter::MarkerShape;
 use kuva::plot::{LinePlot, ScatterPlot};
@@ -10,7 +10,7 @@ use kuva::render::render::render_multiple;
 use serde::Serialize;
 use sixbench_method::plan::Measure;
 use sixbench_method::record::TrialRecord;
-use sixbench_method::trial::{Shape, Verdict};
+use sixbench_method::trial::{TrialKind, Verdict};
 use std::sync::Arc;
 
 /// Width of a panel, pixels: three stand side by side on the page, one on a telephone.
@@ -103,7 +103,7 @@ pub(crate) fn verdict_keys(digest: &Digest) -> Vec<LegendEntry> {
 /// nothing.
 pub(crate) fn trial_label(record: &TrialRecord, word: &str) -> String {
     let result = &record.result;
-    let is_queries = result.spec.shape == Shape::Queries;
+    let is_queries = result.spec.kind == TrialKind::Queries;
     let word = if is_queries && word == LOST { "not all answered" } else { word };
     let lost = match result.faults.iter().find(|fault| fault.is_of_connections() || fault.is_of_names()) {
         Some(fault) => fault.to_string(),

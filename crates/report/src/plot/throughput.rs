@@ -3,8 +3,8 @@
 use super::Figure;
 use super::style::{self, Axis, Barred, LegendEntry};
 use crate::digest::{Digest, PointDigest, sizes};
+use crate::numbers::{grouped, quantity, title};
 use crate::tables::mbit;
-use crate::words::{grouped, quantity, title};
 use kuva::prelude::{Layout, Plot};
 use sixbench_method::plan::Test;
 use sixbench_method::terms::FrameSize;

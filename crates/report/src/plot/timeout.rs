@@ -3,7 +3,7 @@
 use super::Figure;
 use super::style;
 use crate::digest::{Digest, PointDigest, kinds};
-use crate::words::{frames, load, seconds, short_ms, title};
+use crate::numbers::{frames, load, seconds, short_ms, title};
 use kuva::prelude::Plot;
 use sixbench_method::record::TrialRecord;
 use sixbench_method::terms::FrameSize;

@@ -2,8 +2,8 @@
 
 use super::{SPREAD, percentile_note, spread};
 use crate::digest::{Digest, PointDigest, PointSample};
+use crate::numbers::{grouped, three_digits, title, value};
 use crate::table::Table;
-use crate::words::{grouped, three_digits, title, value};
 use sixbench_method::measures::Quantity;
 
 /// A row for each rate, from the highest down.

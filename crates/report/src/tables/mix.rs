@@ -1,9 +1,9 @@
 //! Tables of series over the share of translated traffic.
 
 use crate::digest::{Digest, PointDigest};
+use crate::numbers::{grouped, three_digits};
 use crate::series::{TestSeries, series};
 use crate::table::Table;
-use crate::words::{grouped, three_digits};
 use sixbench_method::mix;
 use sixbench_method::plan::{Measure, SeriesBy};
 use sixbench_method::terms::FrameSize;

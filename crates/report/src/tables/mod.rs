@@ -16,7 +16,7 @@ pub(crate) mod throughput;
 pub(crate) mod trial;
 
 use crate::digest::PointSample;
-use crate::words;
+use crate::numbers;
 use sixbench_method::stats::Summary;
 use sixbench_method::terms::FrameSize;
 use std::collections::BTreeSet;
@@ -38,7 +38,7 @@ pub(crate) fn percentile_note<'s>(summaries: impl Iterator<Item = &'s Summary>) 
 
 /// Returns the spread of the repetitions: `(max - min) / median`, per cent.
 fn dispersion(summary: &Summary) -> String {
-    summary.dispersion_percent().map_or("–".to_owned(), |d| format!("{}\u{a0}%", words::three_digits(d.abs())))
+    summary.dispersion_percent().map_or("–".to_owned(), |d| format!("{}\u{a0}%", numbers::three_digits(d.abs())))
 }
 
 /// The sub-columns of a quantity's spread, and their cells.
@@ -49,7 +49,7 @@ fn spread(sample: Option<&PointSample>) -> [String; 3] {
         return ["–"; 3].map(str::to_owned);
     };
     let Summary { median, p1, p99, .. } = sample.summary;
-    let [median, p1, p99] = [median, p1, p99].map(|v| words::value(sample.quantity, v));
+    let [median, p1, p99] = [median, p1, p99].map(|v| numbers::value(sample.quantity, v));
     [format!("{}{median}", sample.sign()), p1, p99]
 }
 

@@ -2,8 +2,8 @@
 
 use super::percentile_note;
 use crate::digest::{Digest, PointDigest, Rated};
+use crate::numbers::{grouped, title};
 use crate::table::Table;
-use crate::words::{grouped, title};
 use sixbench_method::record::PathFacts;
 
 /// The frames on both links, and what was found with them.

@@ -1,9 +1,9 @@
 //! Every planned point with its status: the one table that leaves nothing out.
 
 use crate::digest::{Digest, PointDigest};
+use crate::numbers::{size_cell, title};
 use crate::status::{counted, status, why};
 use crate::table::Table;
-use crate::words::{size_cell, title};
 
 /// A row for each planned point.
 pub(crate) fn table(digest: &Digest) -> Table {

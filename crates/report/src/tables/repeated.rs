@@ -2,8 +2,8 @@
 
 use super::{AT_LEAST, SPREAD, dispersion, percentile_note, spread};
 use crate::digest::{Digest, PointDigest, PointSample};
+use crate::numbers::{self, grouped, title};
 use crate::table::Table;
-use crate::words::{self, grouped, title};
 use sixbench_method::measures::Quantity;
 use sixbench_method::plan::Measure;
 use sixbench_method::terms::Direction;
@@ -129,7 +129,7 @@ impl Format {
         row.push(grouped(first.load.0 as f64));
         for (quantity, _) in self.quantities {
             let sample = point.sample(*quantity, direction);
-            let mean = sample.map_or("–".to_owned(), |s| format!("{}{}", s.sign(), words::value(s.quantity, s.mean)));
+            let mean = sample.map_or("–".to_owned(), |s| format!("{}{}", s.sign(), numbers::value(s.quantity, s.mean)));
             row.extend(self.is_averaged.then_some(mean));
             row.extend(spread(sample));
         }
@@ -181,9 +181,9 @@ fn load(sample: &PointSample) -> String {
 }
 
 fn summary_row(point: &PointDigest, sample: &PointSample) -> Vec<String> {
-    let value = |v| words::value(sample.quantity, v);
+    let value = |v| numbers::value(sample.quantity, v);
     let [median, p1, p99] = spread(Some(sample));
-    let unit = words::unit(sample.quantity).to_owned();
+    let unit = numbers::unit(sample.quantity).to_owned();
     let head = [title(point.test), point.point.frame_size.to_string(), sample.direction.to_string()];
     let what = [sample.quantity.title().to_owned(), unit, load(sample), median, p1, p99];
     let rest = [value(sample.summary.min), value(sample.summary.max), value(sample.mean), dispersion(&sample.summary)];

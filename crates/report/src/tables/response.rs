@@ -2,9 +2,9 @@
 
 use super::percentile_note;
 use crate::digest::{ClientSeries, ClientStep, Digest, client_series};
+use crate::numbers::{self, grouped};
 use crate::status;
 use crate::table::Table;
-use crate::words::{self, grouped};
 use sixbench_method::measures::Quantity;
 use sixbench_method::stats::Summary;
 
@@ -86,7 +86,7 @@ fn missing(digest: &Digest, series: &ClientSeries) -> Vec<String> {
     }
     groups
         .iter()
-        .map(|(why, names)| format!("No result for {}: {}.", words::enumerated(names), why.trim_end_matches('.')))
+        .map(|(why, names)| format!("No result for {}: {}.", numbers::enumerated(names), why.trim_end_matches('.')))
         .collect()
 }
 
@@ -101,8 +101,8 @@ fn row(series: &ClientSeries, quantity: Quantity, name: &str, of: fn(&Summary) -
 /// As in the paper: CPU loads to a tenth, frames/s and kB whole.
 fn cell(quantity: Quantity, value: f64) -> String {
     match quantity {
-        Quantity::ProcessorLoad | Quantity::ProcessorLoadDeviation => words::with_decimals(value, 1),
-        quantity => words::value(quantity, value),
+        Quantity::ProcessorLoad | Quantity::ProcessorLoadDeviation => numbers::with_decimals(value, 1),
+        quantity => numbers::value(quantity, value),
     }
 }
 
@@ -117,6 +117,6 @@ fn turn_around(series: &ClientSeries) -> String {
     let worst = records.filter_map(|record| Some(record.result.exchange()?.worst_turn_around_ns())).max().unwrap_or(0);
     format!(
         "The tester's own part of a response time, from the look before it saw a request to the reply's leaving, was at most {}.",
-        words::short_ms(worst as f64)
+        numbers::short_ms(worst as f64)
     )
 }

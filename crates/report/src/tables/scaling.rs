@@ -2,11 +2,11 @@
 
 use crate::bound::Bound;
 use crate::digest::Digest;
-use crate::scaling::{ScaledStep, Scaling, scalings};
-use crate::table::Table;
-use crate::words::{
+use crate::numbers::{
     count, frames, full_rate_unit, grouped, rate_unit, searched, short, size_cell, three_digits, with_decimals,
 };
+use crate::scaling::{ScaledStep, Scaling, scalings};
+use crate::table::Table;
 use sixbench_method::bottleneck::Idleness;
 
 const COLUMNS: [&str; 9] = [

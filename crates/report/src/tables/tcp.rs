@@ -2,8 +2,8 @@
 
 use super::percentile_note;
 use crate::digest::{Digest, PointDigest, Rated};
+use crate::numbers::{grouped, title, with_decimals};
 use crate::table::Table;
-use crate::words::{grouped, title, with_decimals};
 use sixbench_method::record::TrialRecord;
 use sixbench_method::trial::Verdict;
 use sixbench_method::trial::tcp::{Close, TcpResult, Times};

@@ -2,8 +2,8 @@
 
 use super::{dispersion, mbit, percentile_note};
 use crate::digest::{Digest, GoalDigest, InvalidReason, Limits, PointDigest, sizes};
+use crate::numbers::{grouped, quantity, title};
 use crate::table::Table;
-use crate::words::{grouped, quantity, title};
 use sixbench_method::plan::Test;
 use sixbench_method::stats::Summary;
 use sixbench_method::terms::FrameSize;

@@ -1,8 +1,8 @@
 //! Tables of what happened inside of trials: delays, frames with an odd fate, faults of the tester.
 
 use crate::digest::{Digest, PointDigest};
+use crate::numbers::{grouped, ms, short, size_cell, title};
 use crate::table::Table;
-use crate::words::{grouped, ms, short, size_cell, title};
 use sixbench_method::plan::Test;
 use sixbench_method::record::TrialRecord;
 use sixbench_method::trial::{Delay, DirectionResult, Fault};
@@ -81,7 +81,7 @@ pub(crate) fn examples(digest: &Digest) -> Vec<String> {
 
 /// Connections that were lost have a table of their own.
 fn examples_of(digest: &Digest, test: &Test) -> Vec<String> {
-    let of_frames = |r: &&TrialRecord| r.point.test == test.name && r.result.spec.shape.connections().is_none();
+    let of_frames = |r: &&TrialRecord| r.point.test == test.name && r.result.spec.kind.connections().is_none();
     let directions = digest.input.records.iter().filter(of_frames).flat_map(|r| &r.result.directions);
     let examples = directions.flat_map(|d| d.examples.iter().map(move |e| (d.direction, e)));
     // The same wrong frame comes in every trial: each kind is told once.

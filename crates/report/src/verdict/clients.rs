@@ -1,7 +1,7 @@
 //! What more and more clients did to a relay, a sentence for each test at its smallest frame size.
 
 use crate::digest::{ClientSeries, Digest, client_series};
-use crate::words::{self, percentage, short, short_ms};
+use crate::numbers::{self, percentage, short, short_ms};
 use sixbench_method::measures::Quantity;
 
 pub(super) fn sentences(digest: &Digest) -> Vec<String> {
@@ -43,7 +43,7 @@ fn missing(series: &ClientSeries) -> String {
     match &missing[..] {
         [] => String::new(),
         [one] => format!("; no result with {}", clients(*one)),
-        several => format!("; no result with {} clients", words::enumerated(several)),
+        several => format!("; no result with {} clients", numbers::enumerated(several)),
     }
 }
 
@@ -62,5 +62,5 @@ fn loss(series: &ClientSeries) -> Option<String> {
 }
 
 fn clients(count: u32) -> String {
-    crate::words::count(count.into(), "client")
+    crate::numbers::count(count.into(), "client")
 }

@@ -2,7 +2,7 @@
 
 use super::ranking::{Ranked, RankingWords, ranking};
 use crate::digest::{Digest, PointDigest};
-use crate::words::{grouped, title};
+use crate::numbers::{grouped, title};
 use sixbench_method::plan::Measure;
 
 /// A measure of connections: which tests it is of, and how it is told.

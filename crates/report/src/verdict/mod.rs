@@ -42,7 +42,7 @@ pub(crate) fn rates(digest: &Digest) -> Vec<String> {
 
 /// Returns a sentence for a run without any result on what ended it.
 pub(crate) fn nothing(digest: &Digest) -> String {
-    let trials = crate::words::count(digest.input.records.len() as u64, "trial");
+    let trials = crate::numbers::count(digest.input.records.len() as u64, "trial");
     let what = match stop(digest) {
         _ if !digest.input.interrupted => "There is no result".to_owned(),
         Stop::SetUpFailed { dut, error } => format!("The set-up of {dut} failed: {error}"),
@@ -68,7 +68,7 @@ fn disturbed(digest: &Digest) -> Option<String> {
         format!(
             "In {trials} of {} other work had the DUT's processors: where such a trial decided, the rate is a lower bound. Run again on a \
              quiet machine.",
-            crate::words::count(records.len() as u64, "trial")
+            crate::numbers::count(records.len() as u64, "trial")
         )
     })
 }

@@ -2,7 +2,7 @@
 
 use super::ranking::{Ranked, RankingWords, ranking};
 use crate::digest::{Digest, QueryConditions, ServerGroup};
-use crate::words::{percent, seconds, short, three_digits};
+use crate::numbers::{percent, seconds, short, three_digits};
 use sixbench_method::plan::DnsRole;
 use sixbench_method::terms::LossRatio;
 

@@ -1,7 +1,7 @@
 //! Results of one kind side by side, highest first: what may be said of one against another.
 
 use crate::digest::{InvalidReason, Limits, Rated};
-use crate::words::{share, short};
+use crate::numbers::{share, short};
 
 /// A result with the name under which it is reported.
 #[derive(Clone)]

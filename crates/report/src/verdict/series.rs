@@ -2,10 +2,10 @@
 
 use crate::bound::Bound;
 use crate::digest::{Digest, PointDigest};
+use crate::numbers::{grouped, in_a_sentence, searched, short, three_digits};
 use crate::scaling::scalings;
 use crate::series::{TestSeries, curves, series};
 use crate::tables::scaling::bottleneck;
-use crate::words::{grouped, in_a_sentence, searched, short, three_digits};
 use sixbench_method::plan::SeriesBy;
 use sixbench_method::terms::FrameSize;
 

@@ -2,7 +2,7 @@
 
 use super::ranking::{Ranked, RankingWords, ranking};
 use crate::digest::{Digest, sizes};
-use crate::words::{loss_goal, title};
+use crate::numbers::{loss_goal, title};
 use sixbench_method::terms::FrameSize;
 
 const KIND: RankingWords = RankingWords {

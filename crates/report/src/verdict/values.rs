@@ -1,7 +1,7 @@
 //! What the other measures came to in sentences: one for each test, at its smallest frame size with a result, in the worse direction.
 
 use crate::digest::{Digest, PointDigest, PointSample};
-use crate::words::{grouped, percentage, short, short_ms, three_digits, title};
+use crate::numbers::{grouped, percentage, short, short_ms, three_digits, title};
 use sixbench_method::measures::Quantity;
 use sixbench_method::plan::{Measure, Recovery};
 

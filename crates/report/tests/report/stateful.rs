@@ -154,9 +154,9 @@ fn figure(sample: &Sample, id: &str) -> Option<String> {
 /// A trial of 1000 TCP connections, of which the DUT's table had 900 when it was looked at.
 fn tcp_record(sample: &Sample) -> sixbench_method::record::TrialRecord {
     use sixbench_method::trial::tcp::{Close, ConnectionCounts, KernelCounts, Pace, TcpResult, TcpSpec, TcpTrial};
-    use sixbench_method::trial::{Shape, TrialSpec};
+    use sixbench_method::trial::{TrialKind, TrialSpec};
     let mut record = sample.records[0].clone();
-    let spec = TrialSpec { shape: Shape::TcpRate, ..TrialSpec::constant(FrameRate(1000), 1_000_000_000) };
+    let spec = TrialSpec { kind: TrialKind::TcpRate, ..TrialSpec::constant(FrameRate(1000), 1_000_000_000) };
     let (trial, close) = (TcpTrial::Rate, Close::ServerFirst);
     let counts = TcpResult {
         spec: TcpSpec { trial, rate: 1000, connections: 1000, object_octets: 64, time_limit_ns: 900_000_000, close },

@@ -48,8 +48,7 @@ impl Eam {
         Ipv6Addr::from_bits(self.ipv6.address().to_bits() | suffix)
     }
 
-    /// The IPv4 address of `address`, which the mapping contains; bits beyond the IPv4 suffix's
-    /// length are ignored.
+    /// The IPv4 address of `address`, which the mapping contains; bits beyond the IPv4 suffix's length are ignored.
     fn to_ipv4(self, address: Ipv6Addr) -> Ipv4Addr {
         let suffix = address.to_bits() ^ self.ipv6.address().to_bits();
         let suffix = suffix.checked_shr(self.padding()).unwrap_or(0);
@@ -78,8 +77,7 @@ impl EamTable {
     /// A table in which every translation can be undone.
     ///
     /// # Errors
-    /// Two mappings that overlap on either side, by name: then what goes out through one may come
-    /// back through the other.
+    /// Two mappings that overlap on either side, by name: then what goes out through one may come back through the other.
     pub fn new(mappings: Vec<Eam>) -> Result<Self, WireError> {
         for (at, second) in mappings.iter().enumerate() {
             if let Some(first) = mappings[..at].iter().find(|first| first.overlaps(second)) {

@@ -144,8 +144,7 @@ impl AddressRule {
         (IpVersion::of(address) == self.version && self.bits(e) == bits).then_some(e)
     }
 
-    /// The rule for the IPv6 addresses that stand for these IPv4 addresses behind a translator's
-    /// prefix (RFC 6052 section 2.2).
+    /// The rule for the IPv6 addresses that stand for these IPv4 addresses behind a translator's prefix (RFC 6052 section 2.2).
     ///
     /// # Errors
     /// A rule of IPv6, or more than four fields once those around octet 8 are cut in two.

@@ -25,8 +25,7 @@ impl DsLite {
     /// The AFTR's well-known address, 192.0.0.1 (RFC 6333 section 6.5).
     pub const AFTR: Ipv4Addr = Ipv4Addr::new(192, 0, 0, 1);
 
-    /// As many subscribers as there is room for B4s, all with this private address,
-    /// [`DsLite::B4`] as a rule.
+    /// As many subscribers as there is room for B4s, all with this private address, [`DsLite::B4`] as a rule.
     pub fn alike(b4s: B4Addresses, inner: Ipv4Addr) -> Self {
         Self { b4s, inner: Prefix4::host(inner), numbers: Numbers::all(b4s.room()) }
     }

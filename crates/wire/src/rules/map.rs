@@ -9,13 +9,11 @@ use crate::{Prefix4, Prefix6};
 
 /// A basic or forwarding mapping rule (RFC 7597 section 5). The subscriber's number is its EA bits.
 ///
-/// Depending on the EA bits a subscriber has a port set of an address that it shares, a whole
-/// address, or a whole IPv4 prefix. Of a prefix [`MapRule::ipv4`] gives the first address, as
-/// the interface identifier holds that.
+/// Depending on the EA bits a subscriber has a port set of an address that it shares, a whole address, or a whole IPv4 prefix.
+/// Of a prefix [`MapRule::ipv4`] gives the first address, as the interface identifier holds that.
 ///
-/// End-user IPv6 prefixes are at most /64 here, so that the prefix never overwrites the interface
-/// identifier. The CE's prefix is taken to end where the EA bits do: a longer one, with a subnet
-/// of the operator's between, is not a function of the rule.
+/// End-user IPv6 prefixes are at most /64 here, so that the prefix never overwrites the interface identifier. The CE's prefix
+/// is taken to end where the EA bits do: a longer one, with a subnet of the operator's between, is not a function of the rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct MapRule {
     ipv6: Prefix6,
@@ -58,9 +56,8 @@ impl MapRule {
         Ok(Self { ipv6, ipv4, ea_bits, psid_offset, psid_len, provisioned: None, numbers })
     }
 
-    /// The rule of one subscriber without EA bits, which was told its address and PSID otherwise,
-    /// by DHCPv6 say (RFC 7597 section 5.2 and appendix A, example 5). Without a PSID, `psid_len` 0,
-    /// that is [`MapRule::new`] of a /32 and no EA bits.
+    /// The rule of one subscriber without EA bits, which was told its address and PSID otherwise, by DHCPv6 say (RFC 7597
+    /// section 5.2 and appendix A, example 5). Without a PSID, `psid_len` 0, that is [`MapRule::new`] of a /32 and no EA bits.
     ///
     /// # Errors
     /// An end-user prefix longer than /64; a PSID that does not fit into its length; a PSID offset
@@ -74,8 +71,7 @@ impl MapRule {
         Ok(Self { psid_len, provisioned: Some(psid), ..rule })
     }
 
-    /// The same rule for `count` subscribers, or all that follow, of which subscriber 0 has the EA
-    /// bits `first`.
+    /// The same rule for `count` subscribers, or all that follow, of which subscriber 0 has the EA bits `first`.
     ///
     /// # Errors
     /// EA bits the rule does not have, or no subscriber.
@@ -154,8 +150,7 @@ impl MapRule {
         PortRule::new(self.psid_offset, self.psid_len, first, 0).expect("checked when the rule was made")
     }
 
-    /// The subscriber that has this IPv4 address and PSID (0 where addresses are not shared); `None`
-    /// if none has.
+    /// The subscriber that has this IPv4 address and PSID (0 where addresses are not shared); `None` if none has.
     pub fn number(&self, ipv4: Ipv4Addr, psid: u16) -> Option<u64> {
         let embedded = self.embedded_psid_len();
         let own_psid = self.provisioned.unwrap_or(psid);

@@ -36,8 +36,7 @@ impl MapDomain {
         self.0.iter().map(MapRule::subscribers).sum()
     }
 
-    /// The rule of subscriber `e` of the domain, and its number within that rule; `None` beyond the
-    /// last subscriber.
+    /// The rule of subscriber `e` of the domain, and its number within that rule; `None` beyond the last subscriber.
     pub fn rule_of(&self, e: u64) -> Option<(&MapRule, u64)> {
         let mut e = e;
         for rule in &self.0 {
@@ -49,8 +48,7 @@ impl MapDomain {
         None
     }
 
-    /// The subscriber of the domain that datagrams to this IPv4 address and port go to; `None` if
-    /// there is none.
+    /// The subscriber of the domain that datagrams to this IPv4 address and port go to; `None` if there is none.
     pub fn number(&self, ipv4: Ipv4Addr, port: u16) -> Option<u64> {
         let at = self.0.iter().position(|rule| rule.ipv4_prefix().contains(ipv4))?;
         let before: u64 = self.0[..at].iter().map(MapRule::subscribers).sum();

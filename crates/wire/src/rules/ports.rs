@@ -37,8 +37,7 @@ impl PortRule {
     /// is not shared, and so is [`PortRule::ANY`], whatever the offset.
     ///
     /// # Errors
-    /// An offset beyond 15, offset and length beyond 16 together, or length 16, which would leave
-    /// PSID 0 nothing but port 0.
+    /// An offset beyond 15, offset and length beyond 16 together, or length 16, which would leave PSID 0 nothing but port 0.
     pub fn new(offset: u8, psid_len: u8, first: u64, take: u8) -> Result<Self, RuleError> {
         if offset > 15 {
             return Err(RuleError::PsidOffset { offset });

@@ -49,8 +49,7 @@ impl SixRd {
         Self::new(prefix, 0, sites).expect("16 and 32 bits make /48")
     }
 
-    /// The same domain for `count` CEs, or all that follow, of which CE 0 has the IPv4 prefix's
-    /// address number `first`.
+    /// The same domain for `count` CEs, or all that follow, of which CE 0 has the IPv4 prefix's address number `first`.
     ///
     /// # Errors
     /// Addresses the prefix does not have, or none.

@@ -20,7 +20,7 @@ fn the_rate_of_queries_is_searched_in_trials_of_queries() {
     let (specs, outcome) = repeat(&of_names(0), &[], &mut server(10_000_000, 0, 0));
     assert!((23_400..=23_456).contains(&lower(&outcome)), "{outcome:?}");
     assert_eq!(outcome.brackets[0].limit, Limit::Dut);
-    assert!(specs.iter().all(|spec| spec.shape == Shape::Queries && spec.opening.is_none()), "{specs:?}");
+    assert!(specs.iter().all(|spec| spec.kind == TrialKind::Queries && spec.phase_one.is_none()), "{specs:?}");
 }
 
 #[test]
@@ -57,7 +57,7 @@ fn a_cache_that_forgets_makes_every_trial_invalid() {
 
 #[test]
 fn every_query_of_a_simulated_trial_has_one_fate() {
-    let spec = TrialSpec { shape: Shape::Queries, ..TrialSpec::constant(FrameRate(30_000), SECOND) };
+    let spec = TrialSpec { kind: TrialKind::Queries, ..TrialSpec::constant(FrameRate(30_000), SECOND) };
     let Ok(result) = server(10_000_000, 20, 0).measure(&spec);
     let dns = result.dns().expect("a trial of queries");
     assert_eq!((result.directions.len(), result.directions[0].offered), (1, 30_000));

@@ -1,7 +1,7 @@
 //! The measures of RFC 9693 find the truth of a simulated gateway.
 
 use super::*;
-use crate::trial::Opening;
+use crate::trial::PhaseOne;
 
 /// A test with 100,000 connections, opened at 50,000/s.
 fn stateful_plan(measure: Measure) -> Plan {
@@ -23,7 +23,7 @@ fn the_establishment_rate_is_found_and_every_passing_trial_was_validated() {
     let (specs, outcome) = repeat(&stateful_plan(Measure::EstablishmentRate), &[], &mut gateway(123_456, 1_000_000));
     assert!((123_000..=123_456).contains(&lower(&outcome)), "{outcome:?}");
     assert_eq!(outcome.brackets[0].limit, Limit::Dut);
-    let validated = |spec: &TrialSpec| matches!(spec.shape, Shape::Establish { connections: 100_000, validation } if validation.0 == spec.rate.0 / 2);
+    let validated = |spec: &TrialSpec| matches!(spec.kind, TrialKind::Establish { connections: 100_000, validation } if validation.0 == spec.rate.0 / 2);
     assert!(specs.iter().all(validated), "{specs:?}");
 }
 
@@ -48,8 +48,8 @@ fn a_later_repetition_starts_near_the_rate_of_the_first() {
 fn the_throughput_of_phase_2_is_found_with_phase_1_before_every_trial() {
     let (specs, outcome) = repeat(&stateful_plan(Measure::Throughput), &[], &mut gateway(60_000, 100_000));
     assert!((399_000..=400_000).contains(&lower(&outcome)), "{outcome:?}");
-    let opening = Some(Opening { connections: 100_000, rate: FrameRate(50_000) });
-    assert!(specs.iter().all(|spec| spec.opening == opening && spec.shape == Shape::Constant));
+    let phase_one = Some(PhaseOne { connections: 100_000, rate: FrameRate(50_000) });
+    assert!(specs.iter().all(|spec| spec.phase_one == phase_one && spec.kind == TrialKind::Constant));
 }
 
 #[test]
@@ -80,7 +80,7 @@ fn every_measure_of_phase_2_opens_the_connections_first() {
     for measure in all {
         let name = measure.name();
         let (specs, _) = repeat(&stateful_plan(measure), &[], &mut gateway(60_000, 100_000).with_delay(1, 1));
-        assert!(!specs.is_empty() && specs.iter().all(|spec| spec.opening.is_some()), "{name}: {specs:?}");
+        assert!(!specs.is_empty() && specs.iter().all(|spec| spec.phase_one.is_some()), "{name}: {specs:?}");
     }
 }
 
@@ -118,7 +118,7 @@ fn a_table_larger_than_the_plan_looks_is_at_least_that() {
     let (specs, outcome) = repeat(&stateful_plan(capacity(50_000, 64)), &[], &mut gateway(200_000, 1 << 40));
     let found: Vec<_> = outcome.values.iter().filter(|v| v.quantity == Quantity::TableCapacity).collect();
     assert!(matches!(found[..], [Value { is_at_least: true, .. }] if found[0].value == 50_000.0), "{found:?}");
-    let numbers: Vec<_> = specs.iter().filter_map(|spec| spec.shape.connections()).collect();
+    let numbers: Vec<_> = specs.iter().filter_map(|spec| spec.kind.connections()).collect();
     assert!(numbers.is_sorted() && numbers.contains(&40_000));
 }
 
@@ -127,7 +127,7 @@ fn a_table_smaller_than_the_first_step_is_looked_for_below_it() {
     let (specs, outcome) = repeat(&stateful_plan(capacity(50_000, 64)), &[], &mut gateway(200_000, 3_333));
     let found = values(&outcome, Quantity::TableCapacity);
     assert!(found.len() == 1 && (3_333 - 64..=3_333).contains(&(found[0] as u64)), "{found:?}");
-    assert!(specs.iter().all(|spec| spec.shape.connections().is_some_and(|connections| connections <= 10_000)));
+    assert!(specs.iter().all(|spec| spec.kind.connections().is_some_and(|connections| connections <= 10_000)));
 }
 
 #[test]
@@ -171,7 +171,7 @@ fn tcp() -> Tcp {
 fn the_tcp_establishment_rate_is_searched_in_trials_of_connections() {
     let (specs, outcome) = repeat(&plan(Measure::TcpEstablishmentRate(tcp())), &[], &mut dut(12_345));
     assert!((12_300..=12_345).contains(&lower(&outcome)), "{outcome:?}");
-    assert!(specs.iter().all(|spec| spec.shape == Shape::TcpRate && spec.opening.is_none()));
+    assert!(specs.iter().all(|spec| spec.kind == TrialKind::TcpRate && spec.phase_one.is_none()));
 }
 
 #[test]

@@ -2,9 +2,9 @@
 
 use super::percent;
 use crate::digest::{Digest, PointDigest, ServerGroup};
+use crate::numbers::grouped;
 use crate::table::Table;
 use crate::tables::percentile_note;
-use crate::words::grouped;
 
 /// Returns a table for each server that was tested at more than one point.
 pub(super) fn tables(digest: &Digest) -> Vec<Table> {

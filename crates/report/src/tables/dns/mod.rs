@@ -9,8 +9,8 @@ mod times;
 use super::percentile_note;
 use super::throughput::limit_words;
 use crate::digest::{Digest, PointDigest};
+use crate::numbers::{grouped, seconds};
 use crate::table::Table;
-use crate::words::{grouped, seconds};
 use sixbench_method::plan::{DnsRole, DnsTest};
 
 /// Returns the tables of results.

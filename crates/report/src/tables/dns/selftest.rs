@@ -2,8 +2,8 @@
 
 use super::queries;
 use crate::digest::Digest;
+use crate::numbers::{seconds, with_decimals};
 use crate::table::Table;
-use crate::words::{seconds, with_decimals};
 use sixbench_method::trial::dns::{Certificate, CertificateTrial};
 
 /// The trials that decided, of each server's self-tests.

@@ -2,8 +2,8 @@
 
 use super::{TEST, or_dash, queries, test_cells};
 use crate::digest::{Digest, QueryTrial};
+use crate::numbers::{grouped, with_decimals};
 use crate::table::Table;
-use crate::words::{grouped, with_decimals};
 
 /// Returns the table of round trips in the passing trial of each test.
 pub(super) fn classic(digest: &Digest) -> Table {

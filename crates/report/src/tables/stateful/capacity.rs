@@ -2,9 +2,9 @@
 
 use super::{OPEN, spread, with_validation};
 use crate::digest::{CapacityStep, Digest, PointDigest, Rated};
+use crate::numbers::{grouped, percent, title, whole};
 use crate::table::Table;
 use crate::tables::percentile_note;
-use crate::words::{grouped, percent, title, whole};
 use sixbench_method::plan::Capacity;
 
 /// Returns the table of the capacities that were found.

@@ -1,8 +1,8 @@
 //! Connections that were lost, by name: what to look for in the DUT's own tables.
 
 use crate::digest::{Digest, Losing, LostIn, PointDigest};
+use crate::numbers::{title, whole};
 use crate::table::Table;
-use crate::words::{title, whole};
 
 /// The number of lost connections that are named for each test.
 const NAMED: usize = 3;

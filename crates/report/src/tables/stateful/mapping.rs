@@ -1,8 +1,8 @@
 //! How each DUT maps connections, in the words of RFC 4787.
 
 use crate::digest::Digest;
+use crate::numbers::{percent, whole};
 use crate::table::Table;
-use crate::words::{percent, whole};
 use sixbench_method::plan::Test;
 use sixbench_method::trial::Mapping;
 

@@ -8,8 +8,8 @@ mod rates;
 
 use super::percentile_note;
 use crate::digest::{Digest, PointDigest, Rated};
+use crate::numbers::{grouped, title};
 use crate::table::Table;
-use crate::words::{grouped, title};
 use sixbench_method::plan::Stateful;
 
 /// Returns all tables of stateful tests, in the order of the chapter.

@@ -1,8 +1,8 @@
 //! The parameters of every stateful test, as RFC 9693 wants them reported.
 
 use crate::digest::{Digest, PointDigest, phase_1_rate};
+use crate::numbers::{seconds, three_digits, title, whole};
 use crate::table::Table;
-use crate::words::{seconds, three_digits, title, whole};
 use sixbench_method::plan::{AddressPart, Ports, Stateful, Test, ValueOrder, ValueRange};
 use sixbench_method::terms::Direction;
 
@@ -98,7 +98,7 @@ fn safety(digest: &Digest, test: &Test, stateful: &Stateful) -> String {
 fn delay(test: &Test, stateful: &Stateful) -> String {
     match test.measure.is_of_connections() {
         true => "–".to_owned(),
-        false => seconds(stateful.delay_ns(stateful.opening())),
+        false => seconds(stateful.delay_ns(stateful.phase_one())),
     }
 }
 

@@ -2,9 +2,9 @@
 
 use super::{head, spread, with_notes, with_validation};
 use crate::digest::{Digest, PointDigest, Rated};
+use crate::numbers::{grouped, percent, three_digits};
 use crate::table::Table;
 use crate::tables::throughput::limit_words;
-use crate::words::{grouped, percent, three_digits};
 use sixbench_method::measures::Demand;
 use sixbench_method::plan::Stateful;
 

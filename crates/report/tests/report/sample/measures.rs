@@ -180,10 +180,10 @@ impl Device {
 
     fn received(&self, spec: TrialSpec) -> u64 {
         let forwarded = (self.capacity * spec.duration_ns as f64 / 1e9) as u64;
-        match spec.shape {
-            Shape::Burst => forwarded + 26_000 + 100 * u64::from(self.repetition),
-            Shape::Drop { at_ns, .. } => spec.frames() - (spec.rate.0 as f64 * 0.05 * at_ns as f64 / 1e9) as u64,
-            Shape::Reset { .. } => spec.frames() - (spec.rate.0 as f64 * self.outage()) as u64,
+        match spec.kind {
+            TrialKind::Burst => forwarded + 26_000 + 100 * u64::from(self.repetition),
+            TrialKind::Drop { at_ns, .. } => spec.frames() - (spec.rate.0 as f64 * 0.05 * at_ns as f64 / 1e9) as u64,
+            TrialKind::Reset { .. } => spec.frames() - (spec.rate.0 as f64 * self.outage()) as u64,
             _ => forwarded,
         }
     }
@@ -195,9 +195,9 @@ impl Device {
 
     fn outages(&self, spec: TrialSpec, d: &mut DirectionResult) {
         let later = u64::from(self.repetition) * 10_000_000;
-        match spec.shape {
-            Shape::Drop { at_ns, .. } => d.last_missing_ns = Some(at_ns + 120_000_000 + later),
-            Shape::Reset { at_ns } => {
+        match spec.kind {
+            TrialKind::Drop { at_ns, .. } => d.last_missing_ns = Some(at_ns + 120_000_000 + later),
+            TrialKind::Reset { at_ns } => {
                 let to_ns = at_ns + (self.outage() * 1e9) as u64;
                 d.silence = Some(Silence { from_ns: at_ns, to_ns });
                 d.last_missing_ns = Some(to_ns);

@@ -139,7 +139,7 @@ fn perform(test: &Test, size: FrameSize, repetition: u32, spec: &TrialSpec) -> T
 /// What the Responder saw, and which connections were lost.
 fn told(test: &Test, result: &mut TrialResult) {
     let missing = result.not_received();
-    let is_of_phase_1 = result.spec.shape.connections().is_some();
+    let is_of_phase_1 = result.spec.kind.connections().is_some();
     let Some(connections) = result.phase_1_mut() else { return };
     let seen = connections.established;
     let sources = seen / 90;
@@ -181,7 +181,9 @@ fn watched(result: &TrialResult) -> Watch {
     let of_table = |way: &str, count| Drops { place: "conntrack".to_owned(), way: way.to_owned(), samples: vec![count] };
     let is_full = connections.established < connections.offered && connections.established.is_power_of_two();
     watch.drops = match connections.lost() {
-        0 if result.not_received() > 0 && result.spec.opening.is_none() => vec![of_table("early_drop", result.not_received())],
+        0 if result.not_received() > 0 && result.spec.phase_one.is_none() => {
+            vec![of_table("early_drop", result.not_received())]
+        }
         0 => vec![],
         lost if is_full => vec![of_table("drop", lost)],
         lost => vec![of_table("insert_failed", lost)],

@@ -3,7 +3,7 @@
 use sixbench_method::measures::{Quantity, Searched, Unit};
 use sixbench_method::plan::{Measure, Test};
 use sixbench_method::terms::{Directions, FrameSize, LossRatio};
-use sixbench_method::trial::{Shape, TrialSpec};
+use sixbench_method::trial::{TrialKind, TrialSpec};
 
 /// A count or a rate in three significant digits and a prefix: `412 k`, `1.23 M`, `950`.
 pub(crate) fn short(value: f64) -> String {
@@ -168,10 +168,10 @@ pub(crate) fn full_rate_unit(measure: &Measure) -> &'static str {
 
 /// The load of a trial with its unit: `412 k frames/s`, `95 k connections/s`, `12 k queries/s`.
 pub(crate) fn load(spec: &TrialSpec) -> String {
-    let is_of_connections = spec.shape.connections().is_some() || spec.shape.is_of_tcp();
-    let unit = match spec.shape {
-        Shape::Queries => "queries/s",
-        Shape::Response => "requests/s",
+    let is_of_connections = spec.kind.connections().is_some() || spec.kind.is_of_tcp();
+    let unit = match spec.kind {
+        TrialKind::Queries => "queries/s",
+        TrialKind::Response => "requests/s",
         _ if is_of_connections => "connections/s",
         _ => "frames/s",
     };
