@@ -13,7 +13,7 @@ use sixbench_method::isolation::Isolation;
 use sixbench_method::plan::{Plan, Profile, SearchMethod, Test};
 use sixbench_method::repeat::Repetition;
 use sixbench_testbed::recipe::Host;
-use sixbench_testbed::{Cores, Devices, Library, Shell, Topology, Wishes, lab};
+use sixbench_testbed::{Cores, Devices, DutOptions, Library, Shell, Topology, lab};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -165,13 +165,14 @@ fn shell(loaded: &Loaded, library: &Library) -> Result<Exit, Failed> {
         let subscribers =
             profile::subscribers::words(recipe, profile::subscribers::most(recipe, &plan.tests)).map_err(Failed::usage)?;
         if let Some(machine) = &loaded.links.machine {
-            let wishes = Wishes { cores: test.cores, subscribers, ..Wishes::default() };
-            drop(Devices::bring_up_on(machine, recipe, "", &rehearsal, &wishes).map_err(broken)?);
+            let options = DutOptions { cores: test.cores, subscribers, ..DutOptions::default() };
+            drop(Devices::bring_up_on(machine, recipe, "", &rehearsal, &options).map_err(broken)?);
             continue;
         }
         let topology = Topology::build_chain(&rehearsal, "", cores.clone(), 1500, recipe.parts.len()).map_err(broken)?;
         let zone = test.measure.dns().map(|dns| profile::dns::zone(dns, true)).transpose().map_err(Failed::usage)?;
-        let dut = Devices::bring_up(recipe, &topology, &Wishes { zone, subscribers, ..Wishes::default() }).map_err(broken)?;
+        let dut =
+            Devices::bring_up(recipe, &topology, &DutOptions { zone, subscribers, ..DutOptions::default() }).map_err(broken)?;
         drop((dut, topology));
     }
     output::print(rehearsal.transcript().text())?;
