@@ -9,7 +9,7 @@ use super::units;
 use super::words::{DutHost, backend, core, count, host, identifier, interface, method, profile, start};
 use sixbench_method::plan::{Plan, Profile, SearchMethod, SearchSettings, TrialSettings};
 use sixbench_method::record::SkippedTest;
-use sixbench_testbed::{Library, Machine};
+use sixbench_testbed::{Library, RemoteMachine};
 use std::path::Path;
 use toml::de::DeTable;
 
@@ -30,7 +30,7 @@ pub struct Links {
     /// Two interfaces of this machine, cabled to the DUT. `None` means namespaces and veth, built for the run.
     pub interfaces: Option<(String, String)>,
     /// The machine at the other ends of the cables, where the testbed sets it up; `None` where the user does.
-    pub machine: Option<Machine>,
+    pub machine: Option<RemoteMachine>,
     /// The backend that sends and receives.
     pub io: Backend,
     /// Cores of the tester's threads; if empty, they are chosen automatically.
@@ -206,7 +206,7 @@ pub(super) fn read_links(section: Section<'_>) -> (Links, Option<u64>) {
 }
 
 /// Returns the machine of the DUT. The keys that belong to one are a mistake without one.
-fn read_machine(section: &Section<'_>, has_interfaces: bool) -> Option<Machine> {
+fn read_machine(section: &Section<'_>, has_interfaces: bool) -> Option<RemoteMachine> {
     let host = section.text("host", host);
     let keys = ["dut-left", "dut-right"];
     let [left, right] = keys.map(|key| section.text(key, interface));
@@ -228,7 +228,7 @@ fn read_machine(section: &Section<'_>, has_interfaces: bool) -> Option<Machine> 
     if left.is_some() && left == right {
         section.mistake("dut-right", "dut-left and dut-right must be two interfaces");
     }
-    Some(Machine::new(&name, config.as_deref().map(Path::new), [left?, right?]))
+    Some(RemoteMachine::new(&name, config.as_deref().map(Path::new), [left?, right?]))
 }
 
 #[cfg(test)]
@@ -303,7 +303,7 @@ background = \"110%\"
     fn a_dut_over_ssh_has_interfaces_on_both_machines() {
         let testbed = "[testbed]\nleft = \"e0\"\nright = \"e1\"\nhost = \"ssh:dut\"\ndut-left = \"f0\"\ndut-right = \"f1\"\n";
         let links = parse(&format!("{SMALLEST}{testbed}"), &DUTS).expect("a plan").links;
-        assert_eq!(links.machine, Some(Machine::new("dut", None, ["f0", "f1"].map(str::to_owned))));
+        assert_eq!(links.machine, Some(RemoteMachine::new("dut", None, ["f0", "f1"].map(str::to_owned))));
         let netns = parse(&format!("{SMALLEST}[testbed]\nhost = \"netns\"\n"), &DUTS).expect("a plan").links;
         assert_eq!(netns, Links::default());
     }

@@ -5,7 +5,7 @@ use crate::profile;
 use sixbench_io::thread::allowed_cores;
 use sixbench_plan::Loaded;
 use sixbench_testbed::recipe::Host;
-use sixbench_testbed::{Cores, Devices, Library, Shell, Topology, Wishes};
+use sixbench_testbed::{Cores, Devices, DutOptions, Library, Shell, Topology};
 use std::collections::BTreeSet;
 
 /// Rehearses every device of a plan; returns the commands that would be run, as a shell script.
@@ -31,13 +31,13 @@ pub fn rehearsed(loaded: &Loaded, library: &Library) -> Result<String, RunError>
         }
         let subscribers = profile::subscribers::words(recipe, profile::subscribers::most(recipe, &plan.tests))?;
         if let Some(machine) = &loaded.links.machine {
-            let wishes = Wishes { cores: test.cores, subscribers, ..Wishes::default() };
-            drop(Devices::bring_up_on(machine, recipe, "", &rehearsal, &wishes)?);
+            let options = DutOptions { cores: test.cores, subscribers, ..DutOptions::default() };
+            drop(Devices::bring_up_on(machine, recipe, "", &rehearsal, &options)?);
             continue;
         }
         let topology = Topology::build_chain(&rehearsal, "", cores.clone(), 1500, recipe.parts.len())?;
         let zone = test.measure.dns().map(|dns| profile::dns::zone(dns, true)).transpose()?;
-        let dut = Devices::bring_up(recipe, &topology, &Wishes { zone, subscribers, ..Wishes::default() })?;
+        let dut = Devices::bring_up(recipe, &topology, &DutOptions { zone, subscribers, ..DutOptions::default() })?;
         drop((dut, topology));
     }
     Ok(rehearsal.transcript().text())

@@ -13,10 +13,11 @@ use sixbench_method::terms::{FrameRate, FrameSize};
 use sixbench_method::trial::dns::Certificate;
 use sixbench_method::trial::{Fault, TrialKind, TrialResult, TrialSpec};
 use sixbench_plan::Links;
-use sixbench_testbed::Machine;
+use sixbench_testbed::RemoteMachine;
 use sixbench_testbed::monitor::Monitor;
 use sixbench_testbed::topology::LINKS;
-use sixbench_testbed::{Cores, Devices, Interfaces, Library, Recipe, Shell, TestbedError, Topology, Wishes, Zone, existing};
+use sixbench_testbed::{Cores, Devices, Interfaces, Library, Recipe, Shell, TestbedError, Topology, Zone, existing};
+use sixbench_testbed::{DutOptions, RemoteMachine};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -141,20 +142,20 @@ impl Session {
         let largest = u32::from(wanted.largest.0 + recipe.overhead()).saturating_sub(18);
         let zone = wanted.dns.as_ref().map(|(zone, _)| zone.clone());
         let subscribers = profile::subscribers::words(recipe, wanted.subscribers)?;
-        let wishes = Wishes { table_size: wanted.table_size, zone, subscribers, cores: wanted.cores };
+        let options = DutOptions { table_size: wanted.table_size, zone, subscribers, cores: wanted.cores };
         let (links, dut) = match &site.links.interfaces {
             Some((left, right)) => {
                 [left, right].into_iter().try_for_each(|interface| existing::check_mtu(interface, largest))?;
                 let interfaces = Interfaces::take(&site.shell, &wanted.name, [left, right])?;
                 let machine = site.links.machine.as_ref();
-                let dut = machine.map(|machine| away(site, machine, wanted, &wishes)).transpose()?;
+                let dut = machine.map(|machine| away(site, machine, wanted, &options)).transpose()?;
                 interfaces.wait_for_carriers()?;
                 (TesterLinks::Taken(interfaces), dut)
             }
             None => {
                 let (mtu, devices) = (ORDINARY_MTU.max(largest), recipe.parts.len());
                 let topology = Topology::build_chain(&site.shell, &wanted.name, cores.clone(), mtu, devices)?;
-                let dut = Devices::bring_up(recipe, &topology, &wishes)?;
+                let dut = Devices::bring_up(recipe, &topology, &options)?;
                 (TesterLinks::Built(topology), Some(dut))
             }
         };
@@ -332,8 +333,13 @@ impl Session {
 }
 
 /// Brings up the device on a machine of its own.
-fn away(site: &Site<'_>, machine: &Machine, wanted: &SessionRequest<'_>, wishes: &Wishes) -> Result<Devices, TestbedError> {
-    Devices::bring_up_on(&machine.reach(&site.shell)?, wanted.recipe, &wanted.name, &site.shell, wishes)
+fn away(
+    site: &Site<'_>,
+    machine: &RemoteMachine,
+    wanted: &SessionRequest<'_>,
+    options: &DutOptions,
+) -> Result<Devices, TestbedError> {
+    Devices::bring_up_on(&machine.reach(&site.shell)?, wanted.recipe, &wanted.name, &site.shell, options)
 }
 
 /// Adds to the faults of a trial what the host of this virtual machine and other processes took from the DUT's cores, of which there are

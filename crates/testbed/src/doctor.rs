@@ -2,7 +2,7 @@
 
 pub use crate::exec::is_root;
 use crate::exec::{Shell, has_program};
-use crate::lab::{self, Lab, Manifest};
+use crate::lab::{self, KernelLab, Manifest};
 use crate::monitor::{Monitor, Watched};
 use crate::net::Cores;
 use crate::net::namespace::{self, Namespace};
@@ -135,7 +135,7 @@ fn clock() -> Finding {
 
 /// The kernel lab, which is needed only for devices that are not measured in a namespace.
 fn kernel_lab() -> Finding {
-    match Lab::find(&lab::cache(), &[]) {
+    match KernelLab::find(&lab::cache(), &[]) {
         Ok(lab) => {
             let Manifest { kernel, jool, modules } = lab.manifest();
             Finding::good(format!("the kernel lab is there: Linux {kernel}, Jool {jool} ({})", modules.join(", ")))

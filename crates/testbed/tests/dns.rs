@@ -5,7 +5,7 @@ mod common;
 
 use common::{library, tried_here};
 use sixbench_testbed::recipe::{Recipe, Technology};
-use sixbench_testbed::{Cores, Dut, Hosts, Library, RealAuthority, Shell, Topology, Wishes, Zone};
+use sixbench_testbed::{Cores, Dut, DutOptions, Hosts, Library, RealAuthority, Shell, Topology, Zone};
 use std::net::{IpAddr, SocketAddr};
 
 const ZONE: &str = "$ORIGIN dns64perf.test.
@@ -68,8 +68,8 @@ fn servers(library: &Library, technology: Technology) -> Vec<&Recipe> {
     tried_here(library).into_iter().filter(|recipe| recipe.technology == technology).collect()
 }
 
-fn wishes() -> Wishes {
-    Wishes { zone: Some(zone()), ..Wishes::default() }
+fn options() -> DutOptions {
+    DutOptions { zone: Some(zone()), ..DutOptions::default() }
 }
 
 #[test]
@@ -79,7 +79,7 @@ fn every_dns64_server_synthesises_what_the_authority_has_only_in_ipv4() {
         let name = &recipe.name;
         let rig = Rig::build(recipe, name, &[1]);
         // Before its authority, as in a run: it must not be put off by that.
-        let mut dut = Dut::bring_up(recipe, &rig.topology, &wishes()).expect("a DNS64 server");
+        let mut dut = Dut::bring_up(recipe, &rig.topology, &options()).expect("a DNS64 server");
         let nsd = library.get("nsd-authority").expect("a recipe");
         let authority = rig.authority(nsd, (recipe.foreground.right.destination, AUTHORITY_PORT));
         assert!(authority.facts().version.contains("nsd"), "{}", authority.facts().version);
@@ -104,7 +104,7 @@ fn every_authority_serves_its_zone_as_device_under_test_and_at_the_right_end() {
         let rig = Rig::build(recipe, &recipe.name, &[1]);
         let (left, right) = rig.hosts.loop_back().expect("a loop");
         assert_eq!((left.to_string(), right.to_string()), ("2001:2:0:fffe::1".to_owned(), "2001:2:0:fffe::2".to_owned()));
-        let mut dut = Dut::bring_up(recipe, &rig.topology, &wishes()).expect("a server");
+        let mut dut = Dut::bring_up(recipe, &rig.topology, &options()).expect("a server");
         let mut authority = rig.authority(recipe, (right, AUTHORITY_PORT));
         for (server, port) in [(recipe.foreground.left.destination, 53), (right, AUTHORITY_PORT)] {
             assert_eq!(rig.ask(server, port, "010-000-000-001", "A"), "10.0.0.1", "{} at {server}", recipe.name);
@@ -125,7 +125,7 @@ fn every_server_answers_with_a_thread_on_each_of_its_cores() {
     let library = library();
     for recipe in tried_here(&library).into_iter().filter(|recipe| recipe.technology.is_dns()) {
         let rig = Rig::build(recipe, &format!("m-{}", recipe.name), &[0, 1]);
-        let dut = Dut::bring_up(recipe, &rig.topology, &wishes()).expect("a server");
+        let dut = Dut::bring_up(recipe, &rig.topology, &options()).expect("a server");
         let nsd = library.get("nsd-authority").expect("a recipe");
         let _authority = rig.authority(nsd, (recipe.foreground.right.destination, AUTHORITY_PORT));
         for _ in 0..10 {
@@ -175,7 +175,7 @@ fn a_rehearsal_needs_no_zone() {
     let cores = Cores { tester: vec![0], dut: vec![1] };
     let topology = Topology::build(&rehearsal, "dnsreh", cores, 1500).expect("rehearsed");
     for name in ["knot-authority", "knotres-dns64"] {
-        Dut::bring_up(library.get(name).expect("a recipe"), &topology, &Wishes::default()).expect("rehearsed");
+        Dut::bring_up(library.get(name).expect("a recipe"), &topology, &DutOptions::default()).expect("rehearsed");
     }
     let script = rehearsal.transcript().text();
     assert!(script.contains("/zone <<'END'\n$ORIGIN dns64perf.test.\n"), "{script}");

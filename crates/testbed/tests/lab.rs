@@ -4,7 +4,7 @@
 mod common;
 
 use common::the_lab;
-use sixbench_testbed::lab::{Lab, Link, Machine, Wanted};
+use sixbench_testbed::lab::{GuestLink, KernelLab, MachineSpec, VirtualMachine};
 use sixbench_testbed::namespace::{self, Namespace};
 use sixbench_testbed::{Shell, TestbedError};
 use std::path::{Path, PathBuf};
@@ -14,23 +14,23 @@ const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// A namespace with a machine in it. What is dropped first comes first.
 struct Box {
-    machine: Machine,
+    machine: VirtualMachine,
     namespace: Namespace,
     directory: PathBuf,
 }
 
 impl Box {
     /// In a namespace that has the interface `near` already.
-    fn boot(lab: &Lab, namespace: Namespace, number: u8) -> Result<Self, TestbedError> {
+    fn boot(lab: &KernelLab, namespace: Namespace, number: u8) -> Result<Self, TestbedError> {
         let directory = std::env::temp_dir().join(namespace.name());
         std::fs::create_dir(&directory).expect("a directory");
-        let near = Link {
+        let near = GuestLink {
             name: "near".to_owned(),
             mac: format!("02:73:62:01:00:{number:02x}"),
             local: format!("fe80::{number}").parse().expect("an address"),
         };
         let modules = vec!["jool_siit".to_owned()];
-        let wanted = Wanted {
+        let wanted = MachineSpec {
             directory: directory.clone(),
             links: vec![near],
             cores: "0,1".to_owned(),
@@ -38,7 +38,7 @@ impl Box {
             memory_mib: 192,
             modules,
         };
-        let machine = Machine::boot(lab, &wanted, &namespace.shell());
+        let machine = VirtualMachine::boot(lab, &wanted, &namespace.shell());
         machine.map(|machine| Self { machine, namespace, directory })
     }
 

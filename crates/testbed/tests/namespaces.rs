@@ -4,7 +4,7 @@ mod common;
 
 use common::{library, the_lab, tried_here};
 use sixbench_testbed::namespace::{self, Namespace};
-use sixbench_testbed::{Cores, Devices, Dut, Shell, Topology, Wishes};
+use sixbench_testbed::{Cores, Devices, Dut, DutOptions, Shell, Topology};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -58,7 +58,7 @@ fn every_recipe_comes_up_and_leaves_nothing() {
         let shell = Shell::new();
         let run = format!("r-{}", &recipe.name[..5]);
         let topology = Topology::build_chain(&shell, &run, cores(), 1500, recipe.parts.len()).expect("a testbed");
-        let mut devices = Devices::bring_up(recipe, &topology, &Wishes::default()).expect("a device");
+        let mut devices = Devices::bring_up(recipe, &topology, &DutOptions::default()).expect("a device");
         devices.check_alive().expect("alive");
         assert!(!devices.facts().version.is_empty(), "{}", recipe.name);
         let names: Vec<String> = topology.duts().iter().map(|dut| dut.name().to_owned()).collect();
@@ -76,7 +76,7 @@ fn a_panic_in_the_middle_leaves_nothing() {
     let result = catch_unwind(AssertUnwindSafe(|| {
         let topology = build(&shell, "panic");
         let _dut =
-            Dut::bring_up(library().get("tayga-siit").expect("a recipe"), &topology, &Wishes::default()).expect("a device");
+            Dut::bring_up(library().get("tayga-siit").expect("a recipe"), &topology, &DutOptions::default()).expect("a device");
         assert!(exists(&name));
         panic!("in the middle");
     }));
@@ -113,7 +113,7 @@ fn a_directory_somebody_else_made_is_not_used() {
     let topology = build(&shell, "theirs");
     let theirs = std::env::temp_dir().join(topology.dut().name());
     std::fs::create_dir(&theirs).expect("a directory");
-    let error = Dut::bring_up(library().get("linux-ipv4").expect("a recipe"), &topology, &Wishes::default())
+    let error = Dut::bring_up(library().get("linux-ipv4").expect("a recipe"), &topology, &DutOptions::default())
         .expect_err("an error")
         .to_string();
     assert!(theirs.exists());
@@ -127,7 +127,7 @@ fn a_daemon_that_is_not_installed_is_told_by_its_name() {
     let topology = build(&shell, "nodaemon");
     let mut recipe = library().get("linux-ipv4").expect("a recipe").clone();
     recipe.daemon = Some(toml::from_str("run = \"sb-no-such-daemon -n\"").expect("a step"));
-    let error = Dut::bring_up(&recipe, &topology, &Wishes::default()).expect_err("an error").to_string();
+    let error = Dut::bring_up(&recipe, &topology, &DutOptions::default()).expect_err("an error").to_string();
     assert!(error.contains("cannot run sb-no-such-daemon: it is not on the PATH"), "{error}");
 }
 
@@ -137,7 +137,7 @@ fn a_step_that_fails_is_told_and_undone() {
     let topology = build(&shell, "fail");
     let mut recipe = library().get("linux-ipv4").expect("a recipe").clone();
     recipe.setup.push(toml::from_str("run = \"ip link set nosuch up\"").expect("a step"));
-    let error = Dut::bring_up(&recipe, &topology, &Wishes::default()).expect_err("an error").to_string();
+    let error = Dut::bring_up(&recipe, &topology, &DutOptions::default()).expect_err("an error").to_string();
     assert!(error.contains("ip link set nosuch up` failed") && error.contains("nosuch"), "{error}");
     assert!(!std::env::temp_dir().join(topology.dut().name()).exists());
 }
@@ -148,7 +148,7 @@ fn a_daemon_that_dies_is_noticed_with_its_last_words() {
     let topology = build(&shell, "dead");
     let mut recipe = library().get("linux-ipv4").expect("a recipe").clone();
     recipe.daemon = Some(toml::from_str("run = \"ls /no/such/file\"").expect("a step"));
-    let mut dut = Dut::bring_up(&recipe, &topology, &Wishes::default()).expect("a device");
+    let mut dut = Dut::bring_up(&recipe, &topology, &DutOptions::default()).expect("a device");
     let end = Instant::now() + Duration::from_secs(60);
     let error = loop {
         match dut.check_alive() {
@@ -184,7 +184,8 @@ fn what_a_killed_run_left_is_swept_up_with_its_processes() {
 fn a_rehearsal_writes_the_same_commands_and_does_nothing() {
     let rehearsal = Shell::rehearsal();
     let topology = build(&rehearsal, "reh");
-    let _dut = Dut::bring_up(library().get("tayga-siit").expect("a recipe"), &topology, &Wishes::default()).expect("rehearsed");
+    let _dut =
+        Dut::bring_up(library().get("tayga-siit").expect("a recipe"), &topology, &DutOptions::default()).expect("rehearsed");
     assert!(!exists(topology.dut().name()));
     let script = rehearsal.transcript().text();
     assert!(script.contains("tayga -c") && script.contains("cat > "), "{script}");
@@ -205,7 +206,7 @@ fn build_by_hand(recipe: &str, run: &str) {
     let rehearsal = Shell::rehearsal();
     let topology = build(&rehearsal, run);
     let name = topology.dut().name().to_owned();
-    let dut = Dut::bring_up(library().get(recipe).expect("a recipe"), &topology, &Wishes::default()).expect("rehearsed");
+    let dut = Dut::bring_up(library().get(recipe).expect("a recipe"), &topology, &DutOptions::default()).expect("rehearsed");
     drop(dut);
     drop(topology);
     // Where a run would measure, the daemon gets the time to start.

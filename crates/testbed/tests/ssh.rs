@@ -8,17 +8,17 @@ use room::{FAR, Room};
 use sixbench_method::record::{CoreWatch, Watch};
 use sixbench_testbed::monitor::{INTERVAL, Monitor};
 use sixbench_testbed::recipe::{Host, System};
-use sixbench_testbed::{Cores, Dut, Library, Machine, Recipe, Shell, TestbedError, Wishes};
+use sixbench_testbed::{Cores, Dut, DutOptions, Library, Recipe, RemoteMachine, Shell, TestbedError};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-fn machine(room: &Room) -> Machine {
-    Machine::new("dut", Some(&room.config()), FAR.map(str::to_owned))
+fn machine(room: &Room) -> RemoteMachine {
+    RemoteMachine::new("dut", Some(&room.config()), FAR.map(str::to_owned))
 }
 
-fn reached(room: &Room) -> Machine {
+fn reached(room: &Room) -> RemoteMachine {
     machine(room).reach(&Shell::new()).expect("a connection")
 }
 
@@ -34,8 +34,8 @@ fn recipe(name: &str) -> Recipe {
 }
 
 fn bring_up(room: &Room, run: &str, recipe: &Recipe) -> Result<Dut, String> {
-    let wishes = Wishes::default();
-    Dut::bring_up_on(&reached(room), recipe, run, &Shell::new(), &wishes).map_err(|error| error.to_string())
+    let options = DutOptions::default();
+    Dut::bring_up_on(&reached(room), recipe, run, &Shell::new(), &options).map_err(|error| error.to_string())
 }
 
 fn is_tried(recipe: &Recipe) -> bool {
@@ -97,9 +97,9 @@ fn what_a_request_to_stop_comes_across_is_done_to_its_end_and_undone() {
     recipe.setup = vec![step(format!("sh {}", script.display()))];
     recipe.teardown = vec![step("ip link del sb-slow".to_owned())];
     let stop = Arc::new(AtomicBool::new(false));
-    let (shell, machine, wishes) = (Shell::new().stopped_by(stop.clone()), reached(&room), Wishes::default());
+    let (shell, machine, options) = (Shell::new().stopped_by(stop.clone()), reached(&room), DutOptions::default());
     std::thread::scope(|scope| {
-        let up = scope.spawn(|| Dut::bring_up_on(&machine, &recipe, "stop", &shell, &wishes).map(drop));
+        let up = scope.spawn(|| Dut::bring_up_on(&machine, &recipe, "stop", &shell, &options).map(drop));
         while !begun.exists() && !up.is_finished() {
             std::thread::sleep(Duration::from_millis(5));
         }
@@ -151,15 +151,17 @@ fn a_panic_in_the_middle_leaves_nothing() {
 fn each_reason_why_there_is_no_connection_is_told() {
     let room = Room::build("refused");
     let refused = |name: &str| {
-        let machine = Machine::new(name, Some(&room.config()), FAR.map(str::to_owned));
+        let machine = RemoteMachine::new(name, Some(&room.config()), FAR.map(str::to_owned));
         machine.reach(&Shell::new()).expect_err("an error").to_string()
     };
     assert!(refused("closed").contains("is it up, does sshd run there"), "{}", refused("closed"));
     assert!(refused("refusing").contains("refused our key"), "{}", refused("refusing"));
     assert!(refused("unknown").contains("host key is not known"), "{}", refused("unknown"));
     assert!(refused("changed").contains("host key is not the one that was known"), "{}", refused("changed"));
-    let none =
-        Machine::new("sixbench.invalid", None, FAR.map(str::to_owned)).reach(&Shell::new()).expect_err("an error").to_string();
+    let none = RemoteMachine::new("sixbench.invalid", None, FAR.map(str::to_owned))
+        .reach(&Shell::new())
+        .expect_err("an error")
+        .to_string();
     assert!(none.contains("sixbench.invalid: no such name"), "{none}");
 }
 
@@ -167,7 +169,7 @@ fn each_reason_why_there_is_no_connection_is_told() {
 fn interfaces_with_work_of_their_own_are_refused() {
     let room = Room::build("busy");
     let refused = |interfaces: [&str; 2]| {
-        let machine = Machine::new("dut", Some(&room.config()), interfaces.map(str::to_owned))
+        let machine = RemoteMachine::new("dut", Some(&room.config()), interfaces.map(str::to_owned))
             .reach(&Shell::new())
             .expect("a connection");
         machine.check(&recipe("linux-ipv4"), None, &Shell::new()).expect_err("refused").to_string()
@@ -305,8 +307,8 @@ fn online(room: &Room) -> String {
 fn cores_beyond_those_of_the_plan_are_taken_offline_and_come_back() {
     let room = Room::build("cores");
     let up = |cores| {
-        let wishes = Wishes { cores: Some(cores), ..Wishes::default() };
-        Dut::bring_up_on(&reached(&room), &recipe("linux-ipv4"), "cores", &Shell::new(), &wishes)
+        let options = DutOptions { cores: Some(cores), ..DutOptions::default() };
+        Dut::bring_up_on(&reached(&room), &recipe("linux-ipv4"), "cores", &Shell::new(), &options)
     };
     assert_eq!(online(&room), "111");
     let dut = up(2).expect("a device");
@@ -320,9 +322,9 @@ fn cores_beyond_those_of_the_plan_are_taken_offline_and_come_back() {
 #[test]
 fn a_rehearsal_writes_the_same_commands_and_reaches_nobody() {
     let rehearsal = Shell::rehearsal();
-    let machine = Machine::new("dut", None, FAR.map(str::to_owned));
-    let wishes = Wishes::default();
-    let dut = Dut::bring_up_on(&machine, &recipe("tayga-siit"), "reh", &rehearsal, &wishes).expect("rehearsed");
+    let machine = RemoteMachine::new("dut", None, FAR.map(str::to_owned));
+    let options = DutOptions::default();
+    let dut = Dut::bring_up_on(&machine, &recipe("tayga-siit"), "reh", &rehearsal, &options).expect("rehearsed");
     drop(dut);
     let script = rehearsal.transcript().text();
     for line in [

@@ -3,14 +3,14 @@
 use crate::args::LabCommand as Arguments;
 use crate::exit::{Exit, Failed};
 use crate::output::{self, tell, to_stderr};
-use sixbench_testbed::lab::{self, Entry, Order, Progress};
+use sixbench_testbed::lab::{self, BuildOrder, BuildProgress, CachedLab};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 /// Builds, shows or removes the lab.
 pub(crate) fn lab(arguments: Arguments) -> Result<Exit, Failed> {
     match arguments {
-        Arguments::Build { dir, jool } => build(Order { cache: cache(dir), jool }),
+        Arguments::Build { dir, jool } => build(BuildOrder { cache: cache(dir), jool }),
         Arguments::List { dir } => list(&cache(dir)),
         Arguments::Clean { dir } => clean(&cache(dir)),
     }
@@ -24,9 +24,9 @@ fn cache(named: Option<PathBuf>) -> PathBuf {
 const CAUTION: &str = "note: the lab's machines are root on this machine's files: their root is mounted read-only, but root inside can mount it \
                        otherwise; run only recipes and modules in them that you trust";
 
-fn build(order: Order) -> Result<Exit, Failed> {
+fn build(order: BuildOrder) -> Result<Exit, Failed> {
     // The steps run in directories of their own.
-    let order = Order { cache: std::path::absolute(&order.cache)?, ..order };
+    let order = BuildOrder { cache: std::path::absolute(&order.cache)?, ..order };
     // Building begins with the installation of packages: what cannot work must not come so far.
     if let Some(jool) = order.jool.as_deref().filter(|jool| !jool.exists()) {
         return Err(Failed::usage(format!(
@@ -44,14 +44,14 @@ fn build(order: Order) -> Result<Exit, Failed> {
 }
 
 /// Shows one line for each step, which is complete when the step has ended.
-fn show_step(progress: Progress<'_>) {
+fn show_step(progress: BuildProgress<'_>) {
     match progress {
-        Progress::Present => tell!("the kernel lab is there"),
-        Progress::Waits => waits(),
-        Progress::Kept(step) => tell!("{step:<32} done before"),
-        Progress::Begins(step) => to_stderr(format_args!("{step:<32} ")),
-        Progress::Failed => tell!("failed"),
-        Progress::Ended(time) => tell!("{:.1} s", time.as_secs_f64()),
+        BuildProgress::Present => tell!("the kernel lab is there"),
+        BuildProgress::Waits => waits(),
+        BuildProgress::Kept(step) => tell!("{step:<32} done before"),
+        BuildProgress::Begins(step) => to_stderr(format_args!("{step:<32} ")),
+        BuildProgress::Failed => tell!("failed"),
+        BuildProgress::Ended(time) => tell!("{:.1} s", time.as_secs_f64()),
     }
 }
 
@@ -68,7 +68,7 @@ fn list(cache: &Path) -> Result<Exit, Failed> {
     Ok(Exit::Done)
 }
 
-fn describe(entry: &Entry) -> String {
+fn describe(entry: &CachedLab) -> String {
     let (path, size) = (entry.path.display(), megabytes(entry.size));
     match &entry.manifest {
         Some(manifest) => {
@@ -85,7 +85,7 @@ fn clean(cache: &Path) -> Result<Exit, Failed> {
     if removed.is_empty() {
         output::line(format_args!("no kernel lab in {}", cache.display()))?;
     }
-    let tell = |entry: &Entry| output::line(format_args!("removed {} ({})", entry.path.display(), megabytes(entry.size)));
+    let tell = |entry: &CachedLab| output::line(format_args!("removed {} ({})", entry.path.display(), megabytes(entry.size)));
     removed.iter().try_for_each(tell)?;
     Ok(Exit::Done)
 }
@@ -106,11 +106,11 @@ mod tests {
             jool: "4.1.9-1".to_owned(),
             modules: vec!["jool_common".to_owned(), "jool".to_owned()],
         };
-        let whole = Entry { path: "/c/linux-1".into(), manifest: Some(manifest), size: 2_500_000, is_current: true };
+        let whole = CachedLab { path: "/c/linux-1".into(), manifest: Some(manifest), size: 2_500_000, is_current: true };
         assert_eq!(describe(&whole), "Linux 6.1.176, Jool 4.1.9-1 (jool_common, jool), 2.5 MB: /c/linux-1");
-        let outdated = Entry { is_current: false, ..whole.clone() };
+        let outdated = CachedLab { is_current: false, ..whole.clone() };
         assert!(describe(&outdated).ends_with("not used)"), "{}", describe(&outdated));
-        let half = Entry { manifest: None, ..whole };
+        let half = CachedLab { manifest: None, ..whole };
         assert!(describe(&half).starts_with("unfinished, 2.5 MB: "), "{}", describe(&half));
     }
 }

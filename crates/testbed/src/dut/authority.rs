@@ -1,8 +1,8 @@
 //! An authoritative DNS server at the tester's right end, by a recipe: what a DNS64 server asks, where the tester's own authority is not to
 //! be used. It is part of the tester, and runs on the tester's cores.
 
-use crate::dut::running::{Directory, Place, Running, check_programs};
-use crate::dut::template_vars::{Filling, Server, Zone};
+use crate::dut::running::{Directory, ExecContext, RunningRecipe, check_programs};
+use crate::dut::template_vars::{ServerVars, TemplateVars, Zone};
 use crate::exec::TestbedError;
 use crate::monitor::Watched;
 use crate::net::Hosts;
@@ -13,7 +13,7 @@ use std::net::SocketAddr;
 /// A running authority. To be dropped before the hosts: their namespaces go with everything in them.
 #[derive(Debug)]
 pub struct RealAuthority {
-    running: Running,
+    running: RunningRecipe,
 }
 
 impl RealAuthority {
@@ -28,13 +28,13 @@ impl RealAuthority {
             return Err(TestbedError::Other(text));
         }
         let (shell, name) = hosts.far();
-        let place = Place { shell, name: name.to_owned(), cores: hosts.cores().to_vec(), undo: None };
-        check_programs(recipe, &place.shell)?;
-        place.shell.transcript().comment(&format!("the authority: {}", recipe.title));
-        let server = Server::of(recipe, zone).map(|server| Server { listen: at, ..server });
-        let filling = Filling { server, ..place.filling() };
-        let directory = Directory::make(&place)?;
-        Ok(Self { running: Running::bring_up(recipe, place, directory, filling, zone)? })
+        let context = ExecContext { shell, name: name.to_owned(), cores: hosts.cores().to_vec(), undo: None };
+        check_programs(recipe, &context.shell)?;
+        context.shell.transcript().comment(&format!("the authority: {}", recipe.title));
+        let server = ServerVars::of(recipe, zone).map(|server| ServerVars { listen: at, ..server });
+        let vars = TemplateVars { server, ..context.vars() };
+        let directory = Directory::make(&context)?;
+        Ok(Self { running: RunningRecipe::bring_up(recipe, context, directory, vars, zone)? })
     }
 
     /// Returns the facts that the report states about the server: title, version and configuration files, but not the zone.

@@ -1,6 +1,6 @@
 //! The connections of a stateful device, seen and deleted by its recipe's own commands: counted, emptied between trials, torn down.
 
-use crate::dut::template_vars::Filling;
+use crate::dut::template_vars::TemplateVars;
 use crate::exec::{Shell, TestbedError, Wait};
 use crate::recipe::{State, Step};
 use std::time::{Duration, Instant};
@@ -35,7 +35,7 @@ pub struct ConnectionTable {
     name: String,
     state: State,
     shell: Shell,
-    filling: Filling,
+    vars: TemplateVars,
 }
 
 /// The content of a table after a flush.
@@ -50,11 +50,11 @@ impl ConnectionTable {
     /// The connections of a device that the user set up: its recipe's commands run on this machine.
     pub fn of_a_manual_device(name: &str, state: &State, shell: &Shell, table_size: Option<u64>) -> Self {
         let table_size = table_size.or(state.table_size);
-        Self::new(name, state, shell.clone(), Filling { table_size, ..Filling::default() })
+        Self::new(name, state, shell.clone(), TemplateVars { table_size, ..TemplateVars::default() })
     }
 
-    pub(crate) fn new(name: &str, state: &State, shell: Shell, filling: Filling) -> Self {
-        Self { name: name.to_owned(), state: state.clone(), shell: shell.with_timeout(TIMEOUT), filling }
+    pub(crate) fn new(name: &str, state: &State, shell: Shell, vars: TemplateVars) -> Self {
+        Self { name: name.to_owned(), state: state.clone(), shell: shell.with_timeout(TIMEOUT), vars }
     }
 
     /// Returns the number of connections that the device has now; `None` where the recipe has no command that counts them.
@@ -142,7 +142,7 @@ impl ConnectionTable {
     }
 
     fn not_empty(&self, left: u64, steps: &[Step], flushes: u32, wait: &Wait<'_>) -> TestbedError {
-        let commands: Vec<_> = steps.iter().map(|step| self.filling.fill(&step.run)).collect();
+        let commands: Vec<_> = steps.iter().map(|step| self.vars.fill(&step.run)).collect();
         let (commands, seconds) = (commands.join("; "), wait.elapsed().as_secs());
         let after = match flushes {
             _ if steps.is_empty() => format!("{seconds} s after it was started anew"),
@@ -157,13 +157,13 @@ impl ConnectionTable {
     }
 
     fn run(&self, steps: &[Step]) -> Result<(), TestbedError> {
-        steps.iter().try_for_each(|step| self.shell.stoppable_line(&self.filling.fill(&step.run)).map(drop))
+        steps.iter().try_for_each(|step| self.shell.stoppable_line(&self.vars.fill(&step.run)).map(drop))
     }
 
     /// Returns the first number among the words that a command prints; `None` without a command, and in a rehearsal.
     fn number(&self, step: Option<&Step>) -> Result<Option<u64>, TestbedError> {
         let Some(step) = step.filter(|_| !self.shell.is_rehearsal()) else { return Ok(None) };
-        let line = self.filling.fill(&step.run);
+        let line = self.vars.fill(&step.run);
         let printed = self.shell.look(&line.split_whitespace().collect::<Vec<_>>())?;
         let number = printed.split_whitespace().find_map(|word| word.parse().ok());
         let unread = || TestbedError::Other(format!("`{line}` should print a number, but printed: {}", printed.trim()));

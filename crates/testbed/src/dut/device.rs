@@ -2,10 +2,10 @@
 
 use super::remote;
 use crate::dut::connections::ConnectionTable;
-use crate::dut::running::{Directory, Place, Running, check_programs};
-use crate::dut::template_vars::{Filling, Server, Wishes};
+use crate::dut::running::{Directory, ExecContext, RunningRecipe, check_programs};
+use crate::dut::template_vars::{DutOptions, ServerVars, TemplateVars};
 use crate::exec::{Daemon, ExecTarget, Shell, TestbedError};
-use crate::lab::{Machine, VIRTUAL_CORES};
+use crate::lab::{VIRTUAL_CORES, VirtualMachine};
 use crate::monitor::{NetnsHolder, WatchSource, Watched, WatchedDevice};
 use crate::net::Sysctls;
 use crate::net::namespace::Namespace;
@@ -19,8 +19,8 @@ use std::path::Path;
 pub struct Dut {
     /// The virtual machine that the device runs in, if any. It is dropped first, because its files are in the directory of the
     /// device.
-    machine: Option<Machine>,
-    running: Running,
+    machine: Option<VirtualMachine>,
+    running: RunningRecipe,
     /// Sysctls of this machine, set back when the device is gone.
     _host: Option<Sysctls>,
     /// A process that lives in the DUT's namespace, by which its counters can be read.
@@ -28,9 +28,9 @@ pub struct Dut {
 }
 
 impl Dut {
-    /// Brings the device up in the DUT's namespace of `topology`, with the wishes of a plan beyond the recipe.
-    pub fn bring_up(recipe: &Recipe, topology: &Topology, wishes: &Wishes) -> Result<Self, TestbedError> {
-        Self::bring_up_in(recipe, topology.dut(), topology.cores(), wishes)
+    /// Brings the device up in the DUT's namespace of `topology`, with the options of a plan beyond the recipe.
+    pub fn bring_up(recipe: &Recipe, topology: &Topology, options: &DutOptions) -> Result<Self, TestbedError> {
+        Self::bring_up_in(recipe, topology.dut(), topology.cores(), options)
     }
 
     /// Brings the device up as [`Self::bring_up`] does, in one of the namespaces of a topology.
@@ -38,24 +38,24 @@ impl Dut {
         recipe: &Recipe,
         namespace: &Namespace,
         cores: &Cores,
-        wishes: &Wishes,
+        options: &DutOptions,
     ) -> Result<Self, TestbedError> {
         let (shell, name) = (namespace.shell(), namespace.name().to_owned());
-        let outside = Place { shell, name, cores: cores.dut.clone(), undo: None };
+        let outside = ExecContext { shell, name, cores: cores.dut.clone(), undo: None };
         check_system(recipe)?;
         check_programs(recipe, &outside.shell)?;
         outside.shell.transcript().comment(&format!("the device: {}", recipe.title));
         let directory = Directory::make(&outside)?;
         let machine = (recipe.host == Host::Lab)
-            .then(|| Machine::of_device(recipe, namespace, &outside.core_list(), directory.path()))
+            .then(|| VirtualMachine::of_device(recipe, namespace, &outside.core_list(), directory.path()))
             .transpose()?;
-        let shell = machine.as_ref().map_or_else(|| outside.shell.clone(), Machine::shell);
+        let shell = machine.as_ref().map_or_else(|| outside.shell.clone(), VirtualMachine::shell);
         add_addresses(recipe, &shell)?;
-        let place = Place { shell, name: outside.name.clone(), cores: outside.cores.clone(), undo: None };
+        let context = ExecContext { shell, name: outside.name.clone(), cores: outside.cores.clone(), undo: None };
         let state = recipe.state.as_ref();
-        let filling = wished(recipe, wishes, place.filling());
-        let host = state.map(|state| Sysctls::write(&filling.sysctls(state), &place.shell.outside())).transpose()?;
-        let running = Running::bring_up(recipe, place, directory, filling, &wishes.zone.clone().unwrap_or_default())?;
+        let vars = with_options(recipe, options, context.vars());
+        let host = state.map(|state| Sysctls::write(&vars.sysctls(state), &context.shell.outside())).transpose()?;
+        let running = RunningRecipe::bring_up(recipe, context, directory, vars, &options.zone.clone().unwrap_or_default())?;
         let holder = start_netns_holder(&outside, running.directory())?;
         Ok(Self { machine, running, _host: host, holder })
     }
@@ -64,21 +64,21 @@ impl Dut {
     /// undone there, in reverse, when this is dropped; also when the connection breaks or this process is killed.
     ///
     /// # Errors
-    /// A command that fails, a connection that is lost, or any reason for which [`remote::Machine::check`] refuses the machine.
+    /// A command that fails, a connection that is lost, or any reason for which [`remote::RemoteMachine::check`] refuses the machine.
     /// All that was done until then is undone.
     pub fn bring_up_on(
-        machine: &remote::Machine,
+        machine: &remote::RemoteMachine,
         recipe: &Recipe,
         run: &str,
         shell: &Shell,
-        wishes: &Wishes,
+        options: &DutOptions,
     ) -> Result<Self, TestbedError> {
         shell.transcript().comment(&format!("the device: {}", recipe.title));
-        let (place, filling) = remote::prepare(recipe, machine, (run, wishes), shell)?;
-        let filling = wished(recipe, wishes, filling);
-        remote::write_host_sysctls(recipe, &place, &filling)?;
-        let directory = Directory::make(&place)?;
-        let running = Running::bring_up(recipe, place, directory, filling, &wishes.zone.clone().unwrap_or_default())?;
+        let (context, vars) = remote::prepare(recipe, machine, (run, options), shell)?;
+        let vars = with_options(recipe, options, vars);
+        remote::write_sysctls(recipe, &context, &vars)?;
+        let directory = Directory::make(&context)?;
+        let running = RunningRecipe::bring_up(recipe, context, directory, vars, &options.zone.clone().unwrap_or_default())?;
         Ok(Self { machine: None, running, _host: None, holder: None })
     }
 
@@ -95,21 +95,21 @@ impl Dut {
 
     /// Returns an error if the device's process has ended, with the last lines it wrote.
     pub fn check_alive(&mut self) -> Result<(), TestbedError> {
-        self.machine.as_mut().map_or(Ok(()), Machine::check_alive)?;
+        self.machine.as_mut().map_or(Ok(()), VirtualMachine::check_alive)?;
         self.running.check_alive()
     }
 
     /// Returns its connections, or `None` where it is not stateful.
     pub fn connections(&self) -> Option<ConnectionTable> {
         let state = self.running.recipe().state.as_ref()?;
-        let (shell, filling) = (self.running.place().shell.clone(), self.running.filling().clone());
-        Some(ConnectionTable::new(&self.running.recipe().name, state, shell, filling))
+        let (shell, vars) = (self.running.context().shell.clone(), self.running.vars().clone());
+        Some(ConnectionTable::new(&self.running.recipe().name, state, shell, vars))
     }
 
     /// Returns the processes and devices that a monitor can watch.
     pub fn watched(&self) -> Watched {
         let holder = self.holder.as_ref().and_then(Daemon::process);
-        let machine = self.machine.as_ref().and_then(Machine::pid);
+        let machine = self.machine.as_ref().and_then(VirtualMachine::pid);
         let name = self.running.recipe().name.clone();
         Watched {
             processes: self.running.process().into_iter().chain(machine).collect(),
@@ -123,13 +123,13 @@ impl Dut {
     /// Returns the source from which the device's own processors are watched, or `None` if it has none of its own, or runs on a
     /// system without /proc/stat.
     fn source(&self) -> Option<WatchSource> {
-        let shell = &self.running.place().shell;
+        let shell = &self.running.context().shell;
         match shell.target() {
             ExecTarget::Ssh(remote) if self.running.recipe().system == System::Linux && !shell.is_rehearsal() => {
                 Some(WatchSource::OtherMachine(remote.clone()))
             }
             _ => {
-                let process = self.machine.as_ref().and_then(Machine::pid)?;
+                let process = self.machine.as_ref().and_then(VirtualMachine::pid)?;
                 Some(WatchSource::VirtualMachine { process, cores: VIRTUAL_CORES })
             }
         }
@@ -160,20 +160,20 @@ impl Dut {
     }
 
     fn comment(&self, text: &str) {
-        self.running.place().shell.transcript().comment(text);
+        self.running.context().shell.transcript().comment(text);
     }
 }
 
-/// Returns `filling`, which holds the properties of the place, with the wishes of the plan added.
-fn wished(recipe: &Recipe, wishes: &Wishes, filling: Filling) -> Filling {
-    let zone = wishes.zone.clone().unwrap_or_default();
-    let table_size = wishes.table_size.or(recipe.state.as_ref().and_then(|state| state.table_size));
-    Filling {
+/// Returns `vars`, which holds the properties of the place, with the options of the plan added.
+fn with_options(recipe: &Recipe, options: &DutOptions, vars: TemplateVars) -> TemplateVars {
+    let zone = options.zone.clone().unwrap_or_default();
+    let table_size = options.table_size.or(recipe.state.as_ref().and_then(|state| state.table_size));
+    TemplateVars {
         table_size,
-        server: Server::of(recipe, &zone),
-        rule: Filling::rule_of(recipe),
-        subscribers: wishes.subscribers.get(&recipe.name).cloned().unwrap_or_default(),
-        ..filling
+        server: ServerVars::of(recipe, &zone),
+        rule: TemplateVars::rule_of(recipe),
+        subscribers: options.subscribers.get(&recipe.name).cloned().unwrap_or_default(),
+        ..vars
     }
 }
 
@@ -187,10 +187,10 @@ fn check_system(recipe: &Recipe) -> Result<(), TestbedError> {
     Err(TestbedError::Other(text))
 }
 
-fn start_netns_holder(place: &Place, directory: &Path) -> Result<Option<Daemon>, TestbedError> {
-    place.shell.transcript().comment("a process in the namespace, by which its drop counters are read");
+fn start_netns_holder(context: &ExecContext, directory: &Path) -> Result<Option<Daemon>, TestbedError> {
+    context.shell.transcript().comment("a process in the namespace, by which its drop counters are read");
     let words = ["sleep", "infinity"].map(str::to_owned);
-    place.start(&words, &directory.join("anchor.log"))
+    context.start(&words, &directory.join("anchor.log"))
 }
 
 fn add_addresses(recipe: &Recipe, shell: &Shell) -> Result<(), TestbedError> {

@@ -1,9 +1,9 @@
 //! What is under test: a device, or several in a row (RFC 8219 section 4.2). Seen from the tester they are one.
 
-use super::Machine;
+use super::RemoteMachine;
 use crate::dut::connections::ConnectionTable;
 use crate::dut::device::Dut;
-use crate::dut::template_vars::Wishes;
+use crate::dut::template_vars::DutOptions;
 use crate::exec::{Shell, TestbedError};
 use crate::monitor::{WatchSource, Watched, WatchedDevice};
 use crate::net::Topology;
@@ -23,11 +23,11 @@ pub struct Devices {
 
 impl Devices {
     /// Brings up what `recipe` stands for, the rightmost first: what a device needs to be ready may lie behind it.
-    pub fn bring_up(recipe: &Recipe, topology: &Topology, wishes: &Wishes) -> Result<Self, TestbedError> {
+    pub fn bring_up(recipe: &Recipe, topology: &Topology, options: &DutOptions) -> Result<Self, TestbedError> {
         let parts = recipe.devices();
         let cores = |index| topology.cores().of_device(index, parts.len());
         let places = parts.iter().zip(topology.duts()).enumerate();
-        let bring_up = |(index, (part, namespace))| Dut::bring_up_in(part, namespace, &cores(index), wishes);
+        let bring_up = |(index, (part, namespace))| Dut::bring_up_in(part, namespace, &cores(index), options);
         let mut duts = places.rev().map(bring_up).collect::<Result<Vec<_>, _>>()?;
         duts.reverse();
         let names = parts.iter().map(|part| part.name.clone()).collect();
@@ -38,13 +38,13 @@ impl Devices {
 
     /// Brings one device up on a machine of its own; see [`Dut::bring_up_on`], which refuses several in a row.
     pub fn bring_up_on(
-        machine: &Machine,
+        machine: &RemoteMachine,
         recipe: &Recipe,
         run: &str,
         shell: &Shell,
-        wishes: &Wishes,
+        options: &DutOptions,
     ) -> Result<Self, TestbedError> {
-        let dut = Dut::bring_up_on(machine, recipe, run, shell, wishes)?;
+        let dut = Dut::bring_up_on(machine, recipe, run, shell, options)?;
         Ok(Self { facts: dut.facts().clone(), names: vec![recipe.name.clone()], own_cores: vec![], duts: vec![dut] })
     }
 

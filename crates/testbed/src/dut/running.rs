@@ -1,7 +1,7 @@
 //! An implementation running by its recipe: its files, its commands, its process. Where that is, the device's place in the middle or one of
 //! the tester's ends, is the caller's business.
 
-use crate::dut::template_vars::{Filling, Zone};
+use crate::dut::template_vars::{TemplateVars, Zone};
 use crate::exec::{Daemon, Shell, TestbedError, Undo, allowed_cores, family, quoted};
 use crate::recipe::{Recipe, Step, Technology};
 use sixbench_method::record::DutFacts;
@@ -15,7 +15,7 @@ const PER_OCTET: Duration = Duration::from_micros(1);
 
 /// The place where a device or server runs.
 #[derive(Debug)]
-pub(crate) struct Place {
+pub(crate) struct ExecContext {
     /// The shell in its namespace, or on its machine.
     pub(crate) shell: Shell,
     /// The name of that namespace, and of its directory.
@@ -26,16 +26,16 @@ pub(crate) struct Place {
     pub(crate) undo: Option<Undo>,
 }
 
-impl Place {
+impl ExecContext {
     /// Its cores as `taskset -c` reads a list.
     pub(crate) fn core_list(&self) -> String {
         self.cores.iter().map(u32::to_string).collect::<Vec<_>>().join(",")
     }
 
     /// Returns the values of the placeholders at this place.
-    pub(crate) fn filling(&self) -> Filling {
+    pub(crate) fn vars(&self) -> TemplateVars {
         let directory = self.directory().display().to_string();
-        Filling { directory, threads: self.cores.len().max(1), ..Filling::default() }
+        TemplateVars { directory, threads: self.cores.len().max(1), ..TemplateVars::default() }
     }
 
     fn directory(&self) -> PathBuf {
@@ -50,30 +50,30 @@ impl Place {
 
 /// Dropping it ends its process and removes its directory.
 #[derive(Debug)]
-pub(crate) struct Running {
+pub(crate) struct RunningRecipe {
     /// It is dropped first: what undoes the rest, and the directory, must find it gone.
     daemon: Option<Daemon>,
     facts: DutFacts,
     recipe: Recipe,
-    place: Place,
-    filling: Filling,
+    context: ExecContext,
+    vars: TemplateVars,
     timeout: Duration,
     directory: Directory,
 }
 
-impl Running {
+impl RunningRecipe {
     /// Brings it up; an authoritative server with the zone.
     pub(crate) fn bring_up(
         recipe: &Recipe,
-        place: Place,
+        context: ExecContext,
         directory: Directory,
-        filling: Filling,
+        vars: TemplateVars,
         zone: &Zone,
     ) -> Result<Self, TestbedError> {
         let facts =
             DutFacts { title: recipe.honest_title(), technology: recipe.technology.title().to_owned(), ..DutFacts::default() };
         let recipe = recipe.clone();
-        let mut running = Self { facts, recipe, place, filling, timeout: TIMEOUT, daemon: None, directory };
+        let mut running = Self { facts, recipe, context, vars, timeout: TIMEOUT, daemon: None, directory };
         running.write_files()?;
         if running.recipe.technology == Technology::DnsAuthority {
             running.write_zone(zone)?;
@@ -83,7 +83,7 @@ impl Running {
         running.run_all(&running.recipe.after)?;
         running.settle()?;
         running.facts.version = running.version()?;
-        running.place.undo.iter().for_each(Undo::settle);
+        running.context.undo.iter().for_each(Undo::settle);
         Ok(running)
     }
 
@@ -95,12 +95,12 @@ impl Running {
         &self.recipe
     }
 
-    pub(crate) fn filling(&self) -> &Filling {
-        &self.filling
+    pub(crate) fn vars(&self) -> &TemplateVars {
+        &self.vars
     }
 
-    pub(crate) fn place(&self) -> &Place {
-        &self.place
+    pub(crate) fn context(&self) -> &ExecContext {
+        &self.context
     }
 
     /// Returns its own directory, which is empty at first.
@@ -115,9 +115,9 @@ impl Running {
 
     /// Returns an error if the process has ended, with the last lines it wrote.
     pub(crate) fn check_alive(&mut self) -> Result<(), TestbedError> {
-        self.place.undo.as_ref().map_or(Ok(()), Undo::check)?;
+        self.context.undo.as_ref().map_or(Ok(()), Undo::check)?;
         let Some(status) = self.daemon.as_mut().and_then(Daemon::ended) else { return Ok(()) };
-        let last = self.place.shell.last_lines(&self.log(), 5).join("; ");
+        let last = self.context.shell.last_lines(&self.log(), 5).join("; ");
         Err(TestbedError::Other(format!("{} ended by itself ({status}): {last}", self.facts.title)))
     }
 
@@ -135,7 +135,7 @@ impl Running {
     }
 
     pub(crate) fn run_all(&self, steps: &[Step]) -> Result<(), TestbedError> {
-        steps.iter().try_for_each(|step| self.place.shell.line(&self.filling.fill(&step.run)).map(drop))
+        steps.iter().try_for_each(|step| self.context.shell.line(&self.vars.fill(&step.run)).map(drop))
     }
 
     /// The commands before the daemon. What undoes them where the machine outlives the run is due as soon as one of them has succeeded:
@@ -148,10 +148,10 @@ impl Running {
     }
 
     fn note_teardown(&self) -> Result<(), TestbedError> {
-        let Some(undo) = &self.place.undo else { return Ok(()) };
+        let Some(undo) = &self.context.undo else { return Ok(()) };
         // What is noted last is run first.
         let steps = self.recipe.teardown.iter().rev();
-        steps.map(|step| words(&self.filling.fill(&step.run))).try_for_each(|words| undo.by(&words))
+        steps.map(|step| words(&self.vars.fill(&step.run))).try_for_each(|words| undo.by(&words))
     }
 
     fn log(&self) -> PathBuf {
@@ -161,15 +161,15 @@ impl Running {
     fn end_daemon(&mut self) {
         if let Some(daemon) = &mut self.daemon {
             // Some are several processes; they share a group.
-            self.place.shell.transcript().line(&self.place.shell.target().kill_line(daemon.number()));
+            self.context.shell.transcript().line(&self.context.shell.target().kill_line(daemon.number()));
             daemon.end();
         }
     }
 
     fn write_files(&mut self) -> Result<(), TestbedError> {
         for file in &self.recipe.files {
-            let content = self.filling.fill_file(&file.content);
-            self.place.shell.write(&self.directory().join(&file.path), &content)?;
+            let content = self.vars.fill_file(&file.content);
+            self.context.shell.write(&self.directory().join(&file.path), &content)?;
             self.facts.files.insert(file.path.clone(), content);
         }
         Ok(())
@@ -180,17 +180,17 @@ impl Running {
         let text = zone.file();
         let octets = u32::try_from(text.len()).unwrap_or(u32::MAX);
         self.timeout = TIMEOUT + PER_OCTET * octets;
-        self.place.shell.write_large(Path::new(&self.filling.zone_path()), &text)
+        self.context.shell.write_large(Path::new(&self.vars.zone_path()), &text)
     }
 
     fn start(&mut self) -> Result<(), TestbedError> {
         let Some(daemon) = &self.recipe.daemon else { return Ok(()) };
-        let line = self.filling.fill(&daemon.run);
-        if !self.place.shell.is_rehearsal() {
+        let line = self.vars.fill(&daemon.run);
+        if !self.context.shell.is_rehearsal() {
             // Asked here: of a program that setpriv cannot find only the log would tell.
-            line.split_whitespace().next().map_or(Ok(()), |program| self.place.shell.require(program))?;
+            line.split_whitespace().next().map_or(Ok(()), |program| self.context.shell.require(program))?;
         }
-        self.daemon = self.place.start(&words(&line), &self.log())?;
+        self.daemon = self.context.start(&words(&line), &self.log())?;
         Ok(())
     }
 
@@ -203,20 +203,20 @@ impl Running {
     /// Some choose cores for their threads themselves, by the number of the machine's (Knot DNS): that would be the tester's core here.
     fn keep_to_cores(&self) -> Result<(), TestbedError> {
         let Some(daemon) = self.process() else { return Ok(()) };
-        let is_astray = |process: &u32| allowed_cores(*process).iter().any(|cores| *cores != self.place.cores);
+        let is_astray = |process: &u32| allowed_cores(*process).iter().any(|cores| *cores != self.context.cores);
         for process in family(daemon).into_iter().filter(is_astray) {
-            self.place.shell.line(&format!("taskset -a -c -p {} {process}", self.place.core_list()))?;
+            self.context.shell.line(&format!("taskset -a -c -p {} {process}", self.context.core_list()))?;
         }
         Ok(())
     }
 
     fn wait_until_ready(&mut self) -> Result<(), TestbedError> {
-        if self.place.shell.is_rehearsal() {
+        if self.context.shell.is_rehearsal() {
             return Ok(());
         }
         let Some(ready) = &self.recipe.ready else { return Ok(()) };
-        let line = self.filling.fill(&ready.run);
-        let shell = self.place.shell.clone();
+        let line = self.vars.fill(&ready.run);
+        let shell = self.context.shell.clone();
         let mut wait = shell.wait(self.timeout, Duration::from_millis(20));
         loop {
             self.check_alive()?;
@@ -235,8 +235,8 @@ impl Running {
 
     /// The version as the implementation prints it: the first line that is not empty.
     fn version(&self) -> Result<String, TestbedError> {
-        let line = self.filling.fill(&self.recipe.version.run);
-        let printed = self.place.shell.look(&line.split_whitespace().collect::<Vec<_>>())?;
+        let line = self.vars.fill(&self.recipe.version.run);
+        let printed = self.context.shell.look(&line.split_whitespace().collect::<Vec<_>>())?;
         Ok(printed.lines().map(str::trim).find(|l| !l.is_empty()).unwrap_or_default().to_owned())
     }
 }
@@ -265,13 +265,13 @@ pub(crate) struct Directory {
 impl Directory {
     /// Makes that of the device in this place. It is ours alone, and new: in a directory that another user had made under that name, root would
     /// write where its links point.
-    pub(crate) fn make(place: &Place) -> Result<Self, TestbedError> {
-        let path = place.directory();
+    pub(crate) fn make(context: &ExecContext) -> Result<Self, TestbedError> {
+        let path = context.directory();
         let name = path.display().to_string();
-        place.shell.run(&["mkdir", "-m", "700", &name])?;
+        context.shell.run(&["mkdir", "-m", "700", &name])?;
         let words = ["rm", "-rf", &name].map(str::to_owned);
-        place.undo.as_ref().map_or(Ok(()), |undo| undo.by(&words))?;
-        Ok(Self { path, shell: place.shell.clone(), is_undone_there: place.undo.is_some() })
+        context.undo.as_ref().map_or(Ok(()), |undo| undo.by(&words))?;
+        Ok(Self { path, shell: context.shell.clone(), is_undone_there: context.undo.is_some() })
     }
 
     pub(crate) fn path(&self) -> &Path {

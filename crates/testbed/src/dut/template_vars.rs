@@ -1,4 +1,4 @@
-//! What the words in braces of a recipe stand for, and what a caller may ask of a device beyond its recipe.
+//! The values of the placeholders in braces of a recipe, and what a plan may ask of a device beyond its recipe.
 
 use crate::dut::subscriber::{self, Subscriber};
 use crate::net::topology::LINKS;
@@ -7,9 +7,9 @@ use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
-/// The wishes of a plan for a device, beyond its recipe.
+/// The options of a plan for a device, beyond its recipe.
 #[derive(Clone, Debug, Default)]
-pub struct Wishes {
+pub struct DutOptions {
     /// Entries of its connection tracking table, where its recipe can set that.
     pub table_size: Option<u64>,
     /// The zone that a DNS server is asked for, or serves.
@@ -49,7 +49,7 @@ impl Zone {
 
 /// The values of the placeholders in braces, for one device or server.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Filling {
+pub(crate) struct TemplateVars {
     pub(crate) directory: String,
     /// Entries of the connection tracking table.
     pub(crate) table_size: Option<u64>,
@@ -58,7 +58,7 @@ pub(crate) struct Filling {
     /// The device's interfaces, where they are not called as in a namespace of ours.
     pub(crate) links: Option<[String; 2]>,
     /// Present for DNS servers only.
-    pub(crate) server: Option<Server>,
+    pub(crate) server: Option<ServerVars>,
     /// The words of the recipe's rule, and its subscribers.
     pub(crate) rule: Vec<(String, String)>,
     pub(crate) subscribers: Arc<[Subscriber]>,
@@ -66,14 +66,14 @@ pub(crate) struct Filling {
 
 /// The address and port on which a DNS server listens, and the authority that it asks, with the domain of the queries.
 #[derive(Clone, Debug)]
-pub(crate) struct Server {
+pub(crate) struct ServerVars {
     pub(crate) listen: SocketAddr,
     pub(crate) authority: IpAddr,
     pub(crate) authority_port: u16,
     pub(crate) domain: String,
 }
 
-impl Server {
+impl ServerVars {
     /// The server of `recipe`, if it is one: as a device under test it listens where its foreground says.
     pub(crate) fn of(recipe: &Recipe, zone: &Zone) -> Option<Self> {
         let port = recipe.dns.as_ref()?.port;
@@ -86,7 +86,7 @@ impl Server {
     }
 }
 
-impl Filling {
+impl TemplateVars {
     pub(crate) fn fill(&self, text: &str) -> String {
         let size = self.table_size.map(|size| size.to_string()).unwrap_or_default();
         let text = text.replace("{dir}", &self.directory).replace("{table-size}", &size);
@@ -118,7 +118,7 @@ impl Filling {
     }
 }
 
-impl Server {
+impl ServerVars {
     fn fill(&self, text: &str, zone: &str) -> String {
         let text = text.replace("{listen}", &self.listen.ip().to_string()).replace("{port}", &self.listen.port().to_string());
         let text = text.replace("{authority}", &self.authority.to_string());
@@ -133,16 +133,16 @@ mod tests {
 
     #[test]
     fn a_server_is_told_where_to_listen_and_whom_to_ask() {
-        let server = Server {
+        let server = ServerVars {
             listen: "[2001:2::1]:53".parse().expect("an address"),
             authority: "198.18.0.2".parse().expect("an address"),
             authority_port: 5300,
             domain: Zone::default().domain,
         };
-        let filling = Filling { directory: "/d".to_owned(), threads: 2, server: Some(server), ..Filling::default() };
-        let filled = filling.fill("{threads} { {listen}@{port}; } {domain} {zone} {authority}@{authority-port} {left}");
+        let vars = TemplateVars { directory: "/d".to_owned(), threads: 2, server: Some(server), ..TemplateVars::default() };
+        let filled = vars.fill("{threads} { {listen}@{port}; } {domain} {zone} {authority}@{authority-port} {left}");
         assert_eq!(filled, "2 { 2001:2::1@53; } dns64perf.test /d/zone 198.18.0.2@5300 left");
-        let other = Filling { directory: "/d".to_owned(), threads: 1, ..Filling::default() };
+        let other = TemplateVars { directory: "/d".to_owned(), threads: 1, ..TemplateVars::default() };
         assert_eq!(other.fill("{dir} {threads} {port}"), "/d 1 {port}");
     }
 

@@ -5,13 +5,13 @@ mod jool;
 mod steps;
 mod work;
 
-use super::cache::{Lab, UNFINISHED, lock, make_directories};
+use super::cache::{KernelLab, UNFINISHED, lock, make_directories};
 use super::inputs::Inputs;
 use crate::exec::{Shell, TestbedError, is_root, quoted};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-pub use work::Progress;
-use work::Work;
+pub use work::BuildProgress;
+use work::BuildWork;
 
 /// Knows which packages a lab is built of.
 const INSTALLER: &str = include_str!("../../../../scripts/install-dependencies");
@@ -21,7 +21,7 @@ const TIMEOUT: Duration = Duration::from_secs(1800);
 
 /// The order for a build of a lab.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Order {
+pub struct BuildOrder {
     /// The directory labs are kept in.
     pub cache: PathBuf,
     /// A source of Jool to be used instead of Debian's package: a directory or an archive.
@@ -32,25 +32,25 @@ pub struct Order {
 ///
 /// # Errors
 /// A package that cannot be had, a step that failed (with its last lines and where its log is).
-pub fn build(order: &Order, tell: &mut dyn FnMut(Progress<'_>)) -> Result<Lab, TestbedError> {
+pub fn build(order: &BuildOrder, tell: &mut dyn FnMut(BuildProgress<'_>)) -> Result<KernelLab, TestbedError> {
     install(order, tell)?;
     let inputs = Inputs::of_this_machine()?;
-    let own_jool = order.jool.as_deref().map(jool::Own::open).transpose()?;
-    let directory = order.cache.join(inputs.name(own_jool.as_ref().map(jool::Own::name).as_deref()));
-    if let Some(lab) = Lab::open(&directory) {
-        tell(Progress::Present);
+    let own_jool = order.jool.as_deref().map(jool::OwnJool::open).transpose()?;
+    let directory = order.cache.join(inputs.name(own_jool.as_ref().map(jool::OwnJool::name).as_deref()));
+    if let Some(lab) = KernelLab::open(&directory) {
+        tell(BuildProgress::Present);
         return Ok(lab);
     }
-    let _lock = lock(&order.cache, &mut || tell(Progress::Waits))?;
+    let _lock = lock(&order.cache, &mut || tell(BuildProgress::Waits))?;
     // Who was waited for may have built just this.
-    if let Some(lab) = Lab::open(&directory) {
-        tell(Progress::Present);
+    if let Some(lab) = KernelLab::open(&directory) {
+        tell(BuildProgress::Present);
         return Ok(lab);
     }
-    let mut work = Work::begin(&unfinished(&directory), inputs, own_jool)?;
+    let mut work = BuildWork::begin(&unfinished(&directory), inputs, own_jool)?;
     work.perform(steps::STEPS, tell)?;
     std::fs::rename(unfinished(&directory), &directory).map_err(TestbedError::file("rename", &directory))?;
-    Lab::open(&directory).ok_or_else(|| TestbedError::Other(format!("{} was built, but is no lab", directory.display())))
+    KernelLab::open(&directory).ok_or_else(|| TestbedError::Other(format!("{} was built, but is no lab", directory.display())))
 }
 
 fn unfinished(directory: &Path) -> PathBuf {
@@ -60,7 +60,7 @@ fn unfinished(directory: &Path) -> PathBuf {
 }
 
 /// Installs what is missing, as the installer of the repository does.
-fn install(order: &Order, tell: &mut dyn FnMut(Progress<'_>)) -> Result<(), TestbedError> {
+fn install(order: &BuildOrder, tell: &mut dyn FnMut(BuildProgress<'_>)) -> Result<(), TestbedError> {
     let part = if order.jool.is_some() { "lab-jool" } else { "lab" };
     let shell = Shell::new().with_timeout(TIMEOUT);
     let missing = shell.look(&["sh", "-c", INSTALLER, "install-dependencies", "--list", part])?;
@@ -75,15 +75,15 @@ fn install(order: &Order, tell: &mut dyn FnMut(Progress<'_>)) -> Result<(), Test
         )));
     }
     let (start, log) = (Instant::now(), order.cache.join("install.log"));
-    tell(Progress::Begins(&format!("install {missing}")));
+    tell(BuildProgress::Begins(&format!("install {missing}")));
     make_directories(&order.cache)?;
     // Into a file: what apt-get leaves running in the background would hold a pipe, and us with it (seen: six minutes).
     let script = format!("exec > {} 2>&1\n{INSTALLER}", quoted(&[log.display().to_string()]));
     if let Err(error) = shell.look(&["sh", "-c", &script, "install-dependencies", part]) {
-        tell(Progress::Failed);
+        tell(BuildProgress::Failed);
         return Err(not_installed(missing, &log, &error));
     }
-    tell(Progress::Ended(start.elapsed()));
+    tell(BuildProgress::Ended(start.elapsed()));
     // Of no use any more.
     let _ = std::fs::remove_file(&log);
     Ok(())

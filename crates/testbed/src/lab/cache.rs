@@ -41,14 +41,14 @@ pub struct Manifest {
 
 /// A complete lab.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Lab {
+pub struct KernelLab {
     pub(super) directory: PathBuf,
     pub(super) manifest: Manifest,
 }
 
 /// A directory of the cache.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct CachedLab {
     /// The directory.
     pub path: PathBuf,
     /// `None` where the build did not come to its end.
@@ -59,7 +59,7 @@ pub struct Entry {
     pub is_current: bool,
 }
 
-impl Lab {
+impl KernelLab {
     /// The lab for the packages this machine has now, with all of `modules`: of several the one of the newest Jool, and of one Jool the
     /// lab that was built last.
     ///
@@ -143,10 +143,10 @@ pub(super) fn module_tree(lab: &Path, kernel: &str) -> PathBuf {
 }
 
 /// Everything in the cache that is of ours, complete or not.
-pub fn list(cache: &Path) -> Vec<Entry> {
+pub fn list(cache: &Path) -> Vec<CachedLab> {
     let inputs = Inputs::of_this_machine().ok();
-    let describe = |path: PathBuf| Entry {
-        manifest: Lab::open(&path).map(|lab| lab.manifest),
+    let describe = |path: PathBuf| CachedLab {
+        manifest: KernelLab::open(&path).map(|lab| lab.manifest),
         size: size_of(&path),
         is_current: inputs.as_ref().is_some_and(|inputs| inputs.made(&path)),
         path,
@@ -159,7 +159,7 @@ pub fn list(cache: &Path) -> Vec<Entry> {
 ///
 /// # Errors
 /// A directory that cannot be removed.
-pub fn clean(cache: &Path, waits: &mut dyn FnMut()) -> Result<Vec<Entry>, TestbedError> {
+pub fn clean(cache: &Path, waits: &mut dyn FnMut()) -> Result<Vec<CachedLab>, TestbedError> {
     if entries(cache).is_empty() {
         return Ok(vec![]);
     }
@@ -253,8 +253,8 @@ mod tests {
         let cache = Scratch::new("unfinished");
         let whole = cache.add("linux-1", Some(GOOD));
         let half = cache.add("linux-2.unfinished", Some(GOOD));
-        assert!(Lab::open(&whole).expect("a lab").has("jool_siit"));
-        assert_eq!(Lab::open(&half), None);
+        assert!(KernelLab::open(&whole).expect("a lab").has("jool_siit"));
+        assert_eq!(KernelLab::open(&half), None);
         let manifests: Vec<bool> = list(&cache.0).iter().map(|entry| entry.manifest.is_some()).collect();
         assert_eq!(manifests, [true, false]);
     }
@@ -282,7 +282,7 @@ mod tests {
         let cache = Scratch::new("newest");
         let base = Inputs::of_this_machine().expect("packages").name(None);
         let add = |name: &str, jool: &str| cache.add(&format!("{base}{name}"), Some(&GOOD.replace("4.1.9", jool)));
-        let found = || Lab::find(&cache.0, &["jool_siit".to_owned()]).expect("a lab").directory;
+        let found = || KernelLab::find(&cache.0, &["jool_siit".to_owned()]).expect("a lab").directory;
         let debian = add("", "4.1.9-1");
         add("-own-jool-4.1.8.0-1", "4.1.8.0");
         assert_eq!(found(), debian);
@@ -308,7 +308,7 @@ mod tests {
     #[test]
     fn a_missing_lab_says_how_to_build_it() {
         let cache = Scratch::new("missing");
-        let error = Lab::find(&cache.0, &[]).expect_err("none").to_string();
+        let error = KernelLab::find(&cache.0, &[]).expect_err("none").to_string();
         assert!(error.ends_with("build it (sixbench lab build)"), "{error}");
     }
 
@@ -319,7 +319,7 @@ mod tests {
         let tree = module_tree(&path, "6.1.176");
         std::fs::create_dir_all(&tree).expect("a directory");
         std::fs::write(tree.join("modules.dep"), "kernel/net/ipv6/sit.ko: kernel/net/ipv6/ipv6.ko\n").expect("a file");
-        let lab = Lab::open(&path).expect("a lab");
+        let lab = KernelLab::open(&path).expect("a lab");
         assert!(lab.has("sit") && !lab.has("ipv6") && !lab.has("it"));
     }
 }

@@ -1,6 +1,6 @@
 //! The virtual machine of a device: the ends of its links in a namespace become the machine's.
 
-use super::{Lab, Link, Machine, Wanted, cache};
+use super::{GuestLink, KernelLab, MachineSpec, VirtualMachine, cache};
 use crate::exec::{Shell, TestbedError};
 use crate::net::namespace::Namespace;
 use crate::net::topology::{LINKS, link_local};
@@ -17,7 +17,7 @@ const ORDINARY_MTU: u32 = 1500;
 /// namespace have others.
 const MACS: [&str; 2] = ["02:73:62:01:00:01", "02:73:62:01:00:02"];
 
-impl Machine {
+impl VirtualMachine {
     /// Boots the machine for the device of a recipe in its namespace.
     pub(crate) fn of_device(
         recipe: &Recipe,
@@ -26,10 +26,11 @@ impl Machine {
         directory: &Path,
     ) -> Result<Self, TestbedError> {
         let shell = namespace.shell();
-        let lab = Lab::find(&cache(), &recipe.modules)?;
+        let lab = KernelLab::find(&cache(), &recipe.modules)?;
         hand_over(&shell)?;
-        let link = |(name, mac): (&str, &str)| Link { name: name.to_owned(), mac: mac.to_owned(), local: link_local(name) };
-        let wanted = Wanted {
+        let link =
+            |(name, mac): (&str, &str)| GuestLink { name: name.to_owned(), mac: mac.to_owned(), local: link_local(name) };
+        let wanted = MachineSpec {
             directory: directory.to_owned(),
             links: LINKS.into_iter().zip(MACS).map(link).collect(),
             cores: cores.to_owned(),
@@ -47,7 +48,7 @@ impl Machine {
 /// The lab is missing, or a module in it; with the command that builds it.
 pub fn check_for(recipe: &Recipe) -> Result<(), TestbedError> {
     let mut in_lab = recipe.devices().iter().filter(|device| device.host == Host::Lab);
-    in_lab.try_for_each(|device| Lab::find(&cache(), &device.modules).map(drop))
+    in_lab.try_for_each(|device| KernelLab::find(&cache(), &device.modules).map(drop))
 }
 
 /// Hands the links over to the machine: the host's kernel must neither answer nor forward frames for it, and must take every

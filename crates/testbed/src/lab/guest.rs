@@ -1,7 +1,7 @@
 //! The files by which a virtual machine is booted, and by which commands get into it. They are plain shell scripts, so that the transcript
 //! of a run boots the same machine by hand.
 
-use super::Lab;
+use super::KernelLab;
 use crate::exec::quoted;
 use crate::net::topology::ROUTER_SYSCTLS;
 use std::net::Ipv6Addr;
@@ -12,11 +12,11 @@ pub(super) const INSIDE: &str = include_str!("inside.sh");
 
 /// The specification of the machine that is wanted.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Wanted {
+pub struct MachineSpec {
     /// A directory of the caller's, which the machine sees under the same name and cannot write to. Its own files go into a folder there.
     pub directory: PathBuf,
     /// Interfaces of the namespace that become the machine's. They must be up there, and nothing else may use them.
-    pub links: Vec<Link>,
+    pub links: Vec<GuestLink>,
     /// Cores it may use, as `taskset -c` reads a list. The machine has one virtual core.
     pub cores: String,
     /// The MTU of all its links, octets of layer 3.
@@ -29,7 +29,7 @@ pub struct Wanted {
 
 /// An interface.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Link {
+pub struct GuestLink {
     /// Its name in the namespace, and in the machine.
     pub name: String,
     /// Its hardware address in the machine. The interface in the namespace must have another one.
@@ -90,7 +90,7 @@ impl Files {
 }
 
 /// The script that starts the machine, in the network namespace its interfaces are in.
-pub(super) fn boot(lab: &Lab, wanted: &Wanted, files: &Files) -> String {
+pub(super) fn boot(lab: &KernelLab, wanted: &MachineSpec, files: &Files) -> String {
     // In a namespace of process numbers, so that the end of its first process ends all processes of the machine.
     let before = ["exec", "unshare", "--pid", "--fork", "--kill-child=KILL", "env"].map(str::to_owned);
     let shim = format!("LD_PRELOAD={}", lab.shim().display());
@@ -104,7 +104,7 @@ fn word(path: &Path) -> String {
 }
 
 /// Returns the arguments of the kernel itself.
-fn kernel(wanted: &Wanted, files: &Files) -> Vec<String> {
+fn kernel(wanted: &MachineSpec, files: &Files) -> Vec<String> {
     let mut words = vec![format!("mem={}M", wanted.memory_mib), format!("uml_dir={}/uml", files.directory().display())];
     words.extend(["rootfstype=hostfs", "ro", "quiet", "con=null", "con0=fd:0,fd:1", "con1=null"].map(str::to_owned));
     words.push(format!("init={}", files.init().display()));
@@ -116,7 +116,7 @@ fn kernel(wanted: &Wanted, files: &Files) -> Vec<String> {
 }
 
 /// The first process: a router with its links up, then whatever it is told over the console.
-pub(super) fn init(lab: &Lab, wanted: &Wanted) -> String {
+pub(super) fn init(lab: &KernelLab, wanted: &MachineSpec) -> String {
     let programs = word(&lab.programs());
     let mut script = format!("#!/bin/sh\nset -e\nhere=${{0%/*}}\nexport PATH={programs}:/usr/sbin:/usr/bin:/sbin:/bin\n");
     script += "export LC_ALL=C HOME=/run TMPDIR=/run\n";
@@ -140,8 +140,8 @@ done
 "#;
 
 /// Returns the commands that set up the machine's links like those of a device in a namespace.
-fn links(wanted: &Wanted) -> String {
-    let line = |(number, link): (usize, &Link)| {
+fn links(wanted: &MachineSpec) -> String {
+    let line = |(number, link): (usize, &GuestLink)| {
         let (name, mtu) = (&link.name, wanted.mtu);
         format!(
             "link set vec{number} name {name} mtu {mtu} addrgenmode none\nlink set {name} up\n\
@@ -165,8 +165,8 @@ mod tests {
 
     fn scripts() -> [String; 2] {
         let manifest = Manifest { kernel: "6.1.176".to_owned(), jool: "4.1.9".to_owned(), modules: vec![] };
-        let lab = Lab { directory: LAB.into(), manifest };
-        let wanted = Wanted {
+        let lab = KernelLab { directory: LAB.into(), manifest };
+        let wanted = MachineSpec {
             directory: DIRECTORY.into(),
             links: vec![],
             cores: "0".to_owned(),

@@ -1,7 +1,7 @@
 //! A virtual router: booted in a network namespace whose interfaces become its own.
 
-use super::Lab;
-use super::guest::{self, Files, Wanted};
+use super::KernelLab;
+use super::guest::{self, Files, MachineSpec};
 use crate::exec::{Daemon, ExecTarget, Shell, TestbedError, family, kill, quoted, warn};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -17,7 +17,7 @@ const LAST: usize = 4;
 
 /// A running machine. Dropping it ends everything in it; its files stay in the caller's directory.
 #[derive(Debug)]
-pub struct Machine {
+pub struct VirtualMachine {
     /// The release of its kernel.
     kernel: String,
     files: Files,
@@ -27,12 +27,12 @@ pub struct Machine {
     child: Option<Daemon>,
 }
 
-impl Machine {
+impl VirtualMachine {
     /// Boots it in the namespace of a shell; returns when it runs commands: forwarding is on, its links are up.
     ///
     /// # Errors
     /// A file that cannot be written; a machine that does not come up in 20 seconds, with the last lines of its console.
-    pub fn boot(lab: &Lab, wanted: &Wanted, namespace: &Shell) -> Result<Self, TestbedError> {
+    pub fn boot(lab: &KernelLab, wanted: &MachineSpec, namespace: &Shell) -> Result<Self, TestbedError> {
         let files = Files::of(&wanted.directory);
         let names: Vec<&str> = wanted.links.iter().map(|link| link.name.as_str()).collect();
         namespace.transcript().comment(&format!(
@@ -109,7 +109,7 @@ fn last_words(console: &str) -> String {
     lines[end.saturating_sub(LAST)..end].join("; ")
 }
 
-impl Drop for Machine {
+impl Drop for VirtualMachine {
     fn drop(&mut self) {
         let pid = quoted(&[self.files.pid().display().to_string()]);
         self.namespace.transcript().line(&format!("kill -KILL $(cat {pid})"));
@@ -136,7 +136,7 @@ fn end(child: &mut Daemon) {
     child.end();
 }
 
-fn write_files(lab: &Lab, wanted: &Wanted, files: &Files, namespace: &Shell) -> Result<(), TestbedError> {
+fn write_files(lab: &KernelLab, wanted: &MachineSpec, files: &Files, namespace: &Shell) -> Result<(), TestbedError> {
     let here = namespace.outside();
     let folders = files.folders().map(|folder| folder.display().to_string());
     let words: Vec<&str> = ["mkdir", "-p"].into_iter().chain(folders.iter().map(String::as_str)).collect();

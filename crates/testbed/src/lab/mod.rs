@@ -10,9 +10,9 @@ mod guest;
 mod inputs;
 mod machine;
 
-pub use build::{Order, Progress, build};
-pub use cache::{Entry, Lab, Manifest, cache, clean, list};
+pub use build::{BuildOrder, BuildProgress, build};
+pub use cache::{CachedLab, KernelLab, Manifest, cache, clean, list};
 pub use device::check_for;
-pub use guest::{Link, Wanted};
-pub use machine::Machine;
+pub use guest::{GuestLink, MachineSpec};
 pub(crate) use machine::VIRTUAL_CORES;
+pub use machine::VirtualMachine;

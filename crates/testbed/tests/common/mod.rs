@@ -3,7 +3,7 @@
 // Each test uses its own part.
 #![allow(dead_code)]
 
-use sixbench_testbed::lab::{self, Lab, Order};
+use sixbench_testbed::lab::{self, BuildOrder, KernelLab};
 use sixbench_testbed::recipe::Technology;
 use sixbench_testbed::{Library, Recipe};
 use std::path::Path;
@@ -12,8 +12,8 @@ use std::path::Path;
 const NOT_TRIED_HERE: [&str; 4] = ["jool-mapt", "jool-mapt-br", "jool-mapt-ce", "map646"];
 
 /// The kernel lab, built if it is not there: that takes a minute, once.
-pub(crate) fn the_lab() -> Lab {
-    let order = Order { cache: lab::cache(), jool: None };
+pub(crate) fn the_lab() -> KernelLab {
+    let order = BuildOrder { cache: lab::cache(), jool: None };
     lab::build(&order, &mut |_| {}).expect("a lab (these tests need root)")
 }
 

@@ -1,20 +1,20 @@
 //! A machine across the room that is to be the device.
 
 use super::{check, cores, links, sysctls, tracking};
-use crate::dut::running::Place;
-use crate::dut::template_vars::{Filling, Wishes};
+use crate::dut::running::ExecContext;
+use crate::dut::template_vars::{DutOptions, TemplateVars};
 use crate::exec::{ExecTarget, Remote, Shell, TestbedError, Undo};
 use crate::recipe::{Host, Recipe, System};
 use std::path::Path;
 
 /// The machine, and which of its interfaces are the device's.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Machine {
+pub struct RemoteMachine {
     remote: Remote,
     interfaces: [String; 2],
 }
 
-impl Machine {
+impl RemoteMachine {
     /// By the name ssh knows it by; `config` is read instead of the usual ssh_config. `interfaces` are cabled to the tester's left and
     /// right. Nothing is opened yet: in a rehearsal it can be used as it is.
     pub fn new(destination: &str, config: Option<&Path>, interfaces: [String; 2]) -> Self {
@@ -101,18 +101,18 @@ fn check_programs(recipe: &Recipe, shell: &Shell, machine: &str) -> Result<(), T
 /// process apart.
 pub(in crate::dut) fn prepare(
     recipe: &Recipe,
-    machine: &Machine,
-    (run, wishes): (&str, &Wishes),
+    machine: &RemoteMachine,
+    (run, options): (&str, &DutOptions),
     shell: &Shell,
-) -> Result<(Place, Filling), TestbedError> {
+) -> Result<(ExecContext, TemplateVars), TestbedError> {
     let (here, shell) = (shell.clone(), machine.shell(shell));
     let name = machine.remote.destination();
     if !shell.is_rehearsal() {
-        machine.check(recipe, wishes.cores, &here)?;
+        machine.check(recipe, options.cores, &here)?;
     }
     shell.transcript().comment(&format!("the machine {name}, over ssh"));
     let undo = Undo::open(&machine.remote, &here)?;
-    if let Some(wanted) = wishes.cores {
+    if let Some(wanted) = options.cores {
         cores::keep(wanted, name, &shell, &undo)?;
     }
     if recipe.system == System::Linux {
@@ -122,16 +122,16 @@ pub(in crate::dut) fn prepare(
     links::set_up(recipe, &machine.interfaces, name, (&shell, &undo))?;
     let threads = threads(&shell);
     let directory = crate::net::namespace::name(run, "ssh");
-    let place = Place { shell, name: directory, cores: vec![], undo: Some(undo) };
-    let filling = Filling { threads, links: Some(machine.interfaces.clone()), ..place.filling() };
-    Ok((place, filling))
+    let context = ExecContext { shell, name: directory, cores: vec![], undo: Some(undo) };
+    let vars = TemplateVars { threads, links: Some(machine.interfaces.clone()), ..context.vars() };
+    Ok((context, vars))
 }
 
 /// Sysctls of the whole machine that a stateful device needs.
-pub(in crate::dut) fn write_host_sysctls(recipe: &Recipe, place: &Place, filling: &Filling) -> Result<(), TestbedError> {
-    let Some(undo) = &place.undo else { return Ok(()) };
-    let mut all = recipe.state.iter().flat_map(|state| filling.sysctls(state));
-    all.try_for_each(|(file, value)| sysctls::write(&file, &value, &place.shell, undo))
+pub(in crate::dut) fn write_sysctls(recipe: &Recipe, context: &ExecContext, vars: &TemplateVars) -> Result<(), TestbedError> {
+    let Some(undo) = &context.undo else { return Ok(()) };
+    let mut all = recipe.state.iter().flat_map(|state| vars.sysctls(state));
+    all.try_for_each(|(file, value)| sysctls::write(&file, &value, &context.shell, undo))
 }
 
 /// As many as cores are online there.

@@ -8,5 +8,5 @@ mod machine;
 mod sysctls;
 mod tracking;
 
-pub use machine::Machine;
-pub(super) use machine::{prepare, write_host_sysctls};
+pub use machine::RemoteMachine;
+pub(super) use machine::{prepare, write_sysctls};

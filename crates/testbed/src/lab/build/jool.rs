@@ -10,7 +10,7 @@ const VERSIONED: &str = "src/common/xlat.h";
 
 /// The Jool that the user provides.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Own {
+pub(super) struct OwnJool {
     /// Directory or archive.
     pub(super) path: PathBuf,
     pub(super) is_archive: bool,
@@ -20,7 +20,7 @@ pub(super) struct Own {
     hash: u64,
 }
 
-impl Own {
+impl OwnJool {
     /// Looks at it.
     ///
     /// # Errors
@@ -105,7 +105,7 @@ mod tests {
 
     #[test]
     fn what_is_no_source_of_jool_is_refused() {
-        let error = Own::open(Path::new("/usr/include")).expect_err("no Jool").to_string();
+        let error = OwnJool::open(Path::new("/usr/include")).expect_err("no Jool").to_string();
         assert!(error.starts_with("/usr/include is no source of Jool: src/common/xlat.h: No such file"), "{error}");
     }
 
@@ -122,7 +122,7 @@ mod tests {
     #[test]
     fn a_patched_source_has_another_name_though_its_version_is_the_same() {
         let [here, there] = ["here", "there"].map(source);
-        let name = |path: &Path| Own::open(path).expect("Jool").name();
+        let name = |path: &Path| OwnJool::open(path).expect("Jool").name();
         let before = name(&here);
         assert!(before.starts_with("4.2.0.0-"), "{before}");
         assert_eq!(name(&there), before, "wherever it lies");

@@ -1,25 +1,25 @@
 //! The steps of a build.
 
-use super::work::{Step, Work};
+use super::work::{BuildStep, BuildWork};
 use crate::exec::{Shell, TestbedError};
 use crate::lab::cache::{MANIFEST, Manifest, module_tree};
 use crate::lab::inputs::SHIM;
 use std::path::PathBuf;
 
 /// All steps, in their order.
-pub(super) const STEPS: &[Step] = &[
+pub(super) const STEPS: &[BuildStep] = &[
     step("download the sources", download),
     step("unpack the sources", unpack),
     step("prepare the kernel's source", prepare),
     step("compile Jool's modules", compile_modules),
-    Step { name: "compile Jool's tools", run: compile_tools, is_of_own_jool: true },
+    BuildStep { name: "compile Jool's tools", run: compile_tools, is_of_own_jool: true },
     step("compile the shim", compile_shim),
     step("lay out the modules", lay_out),
     step("remove the sources", clear),
 ];
 
-const fn step(name: &'static str, run: fn(&mut Work) -> Result<(), TestbedError>) -> Step {
-    Step { name, run, is_of_own_jool: false }
+const fn step(name: &'static str, run: fn(&mut BuildWork) -> Result<(), TestbedError>) -> BuildStep {
+    BuildStep { name, run, is_of_own_jool: false }
 }
 
 /// Jool's modules by their folders, in the order of their dependencies. Only a newer Jool than Debian's has the last.
@@ -30,7 +30,7 @@ const NOT_NEEDED: [&str; 6] =
     ["Documentation/*/*", "drivers/*.[ch]", "sound/*.[ch]", "fs/*.c", "tools/testing/*", "arch/[!ux]*/*.[chS]"];
 
 /// The kernel's source, in the very version the virtual machines' kernel was built of: a newer one has other layouts of data.
-fn download(work: &mut Work) -> Result<(), TestbedError> {
+fn download(work: &mut BuildWork) -> Result<(), TestbedError> {
     let (package, version) = (work.inputs.source_package(), work.inputs.kernel_package.clone());
     fetch(work, &package, &version)?;
     match work.own_jool {
@@ -40,7 +40,7 @@ fn download(work: &mut Work) -> Result<(), TestbedError> {
     }
 }
 
-fn fetch(work: &mut Work, package: &str, version: &str) -> Result<(), TestbedError> {
+fn fetch(work: &mut BuildWork, package: &str, version: &str) -> Result<(), TestbedError> {
     if archive(work, package, version).exists() {
         return Ok(());
     }
@@ -55,7 +55,7 @@ fn fetch(work: &mut Work, package: &str, version: &str) -> Result<(), TestbedErr
     work.run(&words).map_err(|error| not_offered(work, package, version, &error))
 }
 
-fn not_offered(work: &Work, package: &str, version: &str, error: &TestbedError) -> TestbedError {
+fn not_offered(work: &BuildWork, package: &str, version: &str, error: &TestbedError) -> TestbedError {
     let offered = Shell::new().look(&["apt-cache", "madison", package]).unwrap_or_default();
     let versions: Vec<&str> = offered.lines().filter_map(|line| Some(line.split('|').nth(1)?.trim())).collect();
     TestbedError::Other(format!(
@@ -68,11 +68,11 @@ fn not_offered(work: &Work, package: &str, version: &str, error: &TestbedError) 
 }
 
 /// Returns the path of a package's archive, named as apt names it; both packages are of all architectures.
-fn archive(work: &Work, package: &str, version: &str) -> PathBuf {
+fn archive(work: &BuildWork, package: &str, version: &str) -> PathBuf {
     work.sources().join(format!("{package}_{}_all.deb", version.replace(':', "%3a")))
 }
 
-fn unpack(work: &mut Work) -> Result<(), TestbedError> {
+fn unpack(work: &mut BuildWork) -> Result<(), TestbedError> {
     let (package, version) = (work.inputs.source_package(), work.inputs.kernel_package.clone());
     extract(work, &package, &version)?;
     let excluded = NOT_NEEDED.map(|pattern| format!("--exclude={package}/{pattern}"));
@@ -82,12 +82,12 @@ fn unpack(work: &mut Work) -> Result<(), TestbedError> {
     unpack_jool(work)
 }
 
-fn extract(work: &mut Work, package: &str, version: &str) -> Result<(), TestbedError> {
+fn extract(work: &mut BuildWork, package: &str, version: &str) -> Result<(), TestbedError> {
     let archive = archive(work, package, version).display().to_string();
     work.run(&["dpkg-deb", "-x", &archive, "."])
 }
 
-fn unpack_jool(work: &mut Work) -> Result<(), TestbedError> {
+fn unpack_jool(work: &mut BuildWork) -> Result<(), TestbedError> {
     let Some(own) = work.own_jool.clone() else {
         let version = work.inputs.jool_package.clone();
         extract(work, "jool-dkms", &version)?;
@@ -101,12 +101,12 @@ fn unpack_jool(work: &mut Work) -> Result<(), TestbedError> {
     }
 }
 
-fn kernel_source(work: &Work) -> PathBuf {
+fn kernel_source(work: &BuildWork) -> PathBuf {
     work.sources().join(work.inputs.source_package())
 }
 
 /// Prepares the kernel's source with the configuration of the packaged kernel, whose modules it is to match.
-fn prepare(work: &mut Work) -> Result<(), TestbedError> {
+fn prepare(work: &mut BuildWork) -> Result<(), TestbedError> {
     let source = kernel_source(work);
     work.run_in(&source, &["sh", "-c", "zcat /usr/share/doc/user-mode-linux/config.gz > .config"])?;
     work.run_in(&source, &["make", &jobs(), "ARCH=um", "olddefconfig", "modules_prepare"])?;
@@ -120,7 +120,7 @@ fn prepare(work: &mut Work) -> Result<(), TestbedError> {
     )))
 }
 
-fn compile_modules(work: &mut Work) -> Result<(), TestbedError> {
+fn compile_modules(work: &mut BuildWork) -> Result<(), TestbedError> {
     let source = kernel_source(work).display().to_string();
     for (folder, _) in modules_of(work) {
         let module = format!("M={}", work.sources().join("jool/src/mod").join(folder).display());
@@ -131,13 +131,13 @@ fn compile_modules(work: &mut Work) -> Result<(), TestbedError> {
 }
 
 /// Returns the modules that this Jool has, each with its folder.
-fn modules_of(work: &Work) -> Vec<(&'static str, &'static str)> {
+fn modules_of(work: &BuildWork) -> Vec<(&'static str, &'static str)> {
     let folders = work.sources().join("jool/src/mod");
     JOOL.into_iter().filter(|(folder, _)| folders.join(folder).is_dir()).collect()
 }
 
 /// Compiles the tools of the user's Jool: those of Debian's package are of another version, which the modules refuse.
-fn compile_tools(work: &mut Work) -> Result<(), TestbedError> {
+fn compile_tools(work: &mut BuildWork) -> Result<(), TestbedError> {
     let jool = work.sources().join("jool");
     if !jool.join("configure").exists() {
         work.run_in(&jool, &["sh", "./autogen.sh"])?;
@@ -154,14 +154,14 @@ fn compile_tools(work: &mut Work) -> Result<(), TestbedError> {
     Ok(())
 }
 
-fn compile_shim(work: &mut Work) -> Result<(), TestbedError> {
+fn compile_shim(work: &mut BuildWork) -> Result<(), TestbedError> {
     work.write("shim.c", SHIM)?;
     let (from, to) = (work.path("shim.c").display().to_string(), work.path("shim.so").display().to_string());
     work.run(&["cc", "-O2", "-Wall", "-Wextra", "-shared", "-fPIC", "-o", &to, &from])
 }
 
 /// The packaged kernel's own modules where they are, and those of Jool, with the file that tells which needs which.
-fn lay_out(work: &mut Work) -> Result<(), TestbedError> {
+fn lay_out(work: &mut BuildWork) -> Result<(), TestbedError> {
     let (kernel, own) = (work.inputs.kernel().to_owned(), work.inputs.kernel_modules());
     let tree = module_tree(&work.path(""), &kernel);
     let extra = tree.join("extra").display().to_string();
@@ -181,13 +181,13 @@ fn lay_out(work: &mut Work) -> Result<(), TestbedError> {
 }
 
 /// Writes a `modprobe` for commands of a recipe and for the virtual machine's kernel, which would both look below /lib/modules.
-fn write_modprobe(work: &mut Work) -> Result<(), TestbedError> {
+fn write_modprobe(work: &mut BuildWork) -> Result<(), TestbedError> {
     let path = work.folder("bin")?.join("modprobe").display().to_string();
     work.write("bin/modprobe", "#!/bin/sh\nexec /sbin/modprobe -d \"${0%/bin/*}/modules\" \"$@\"\n")?;
     work.run(&["chmod", "755", &path])
 }
 
-fn describe(work: &Work, kernel: &str) -> Result<(), TestbedError> {
+fn describe(work: &BuildWork, kernel: &str) -> Result<(), TestbedError> {
     let jool = work.own_jool.as_ref().map_or(&work.inputs.jool_package, |own| &own.version);
     let modules = modules_of(work).into_iter().map(|(_, module)| module.to_owned()).collect();
     let manifest = Manifest { kernel: kernel.to_owned(), jool: jool.clone(), modules };
@@ -196,7 +196,7 @@ fn describe(work: &Work, kernel: &str) -> Result<(), TestbedError> {
 }
 
 /// Removes the largest part, which is not needed after the build.
-fn clear(work: &mut Work) -> Result<(), TestbedError> {
+fn clear(work: &mut BuildWork) -> Result<(), TestbedError> {
     let path = work.sources();
     std::fs::remove_dir_all(&path).map_err(TestbedError::file("remove", &path))
 }

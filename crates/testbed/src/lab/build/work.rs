@@ -1,6 +1,6 @@
 //! A build under way: its directory, its log, the steps that are done.
 
-use super::jool::Own;
+use super::jool::OwnJool;
 use crate::exec::{TestbedError, quoted};
 use crate::lab::cache::make_directories;
 use crate::lab::inputs::Inputs;
@@ -19,7 +19,7 @@ const FOREIGN: [&str; 5] = ["MAKEFLAGS", "MFLAGS", "MAKELEVEL", "CROSS_COMPILE",
 
 /// The progress of a build.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Progress<'a> {
+pub enum BuildProgress<'a> {
     /// It is there already; nothing is done.
     Present,
     /// Another process builds or removes labs in the same cache; what follows waits for its end.
@@ -35,27 +35,27 @@ pub enum Progress<'a> {
 }
 
 /// One step of a build.
-pub(super) struct Step {
+pub(super) struct BuildStep {
     /// The action of the step, worded so that `cannot {name}` makes sense.
     pub(super) name: &'static str,
-    pub(super) run: fn(&mut Work) -> Result<(), TestbedError>,
+    pub(super) run: fn(&mut BuildWork) -> Result<(), TestbedError>,
     /// True if the step is skipped for Debian's Jool.
     pub(super) is_of_own_jool: bool,
 }
 
 /// A build.
 #[derive(Debug)]
-pub(super) struct Work {
+pub(super) struct BuildWork {
     pub(super) inputs: Inputs,
     /// The user's own Jool, if it is used instead of Debian's.
-    pub(super) own_jool: Option<Own>,
+    pub(super) own_jool: Option<OwnJool>,
     directory: PathBuf,
     log: File,
 }
 
-impl Work {
+impl BuildWork {
     /// Begins a build, or continues one that did not come to its end.
-    pub(super) fn begin(directory: &Path, inputs: Inputs, own_jool: Option<Own>) -> Result<Self, TestbedError> {
+    pub(super) fn begin(directory: &Path, inputs: Inputs, own_jool: Option<OwnJool>) -> Result<Self, TestbedError> {
         make_directories(directory)?;
         let path = directory.join("log");
         let log = OpenOptions::new().create(true).append(true).open(&path);
@@ -66,21 +66,21 @@ impl Work {
     }
 
     /// Performs all steps that are not done yet, in their order.
-    pub(super) fn perform(&mut self, steps: &[Step], tell: &mut dyn FnMut(Progress<'_>)) -> Result<(), TestbedError> {
+    pub(super) fn perform(&mut self, steps: &[BuildStep], tell: &mut dyn FnMut(BuildProgress<'_>)) -> Result<(), TestbedError> {
         let has_own_jool = self.own_jool.is_some();
         for step in steps.iter().filter(|step| has_own_jool || !step.is_of_own_jool) {
             if self.is_done(step.name) {
-                tell(Progress::Kept(step.name));
+                tell(BuildProgress::Kept(step.name));
                 continue;
             }
             let start = Instant::now();
-            tell(Progress::Begins(step.name));
+            tell(BuildProgress::Begins(step.name));
             if let Err(error) = (step.run)(self) {
-                tell(Progress::Failed);
+                tell(BuildProgress::Failed);
                 return Err(self.failed(step.name, &error));
             }
             self.note_done(step.name)?;
-            tell(Progress::Ended(start.elapsed()));
+            tell(BuildProgress::Ended(start.elapsed()));
         }
         Ok(())
     }
@@ -164,14 +164,14 @@ impl Work {
 mod tests {
     use super::*;
 
-    fn work(name: &str) -> Work {
+    fn work(name: &str) -> BuildWork {
         let directory = std::env::temp_dir().join(format!("sixbench-work-{name}-{}", std::process::id()));
         let inputs = Inputs { kernel_package: "6.1.176-1".to_owned(), jool_package: "4.1.9-1".to_owned() };
-        Work::begin(&directory, inputs, None).expect("a directory")
+        BuildWork::begin(&directory, inputs, None).expect("a directory")
     }
 
-    fn step(name: &'static str, run: fn(&mut Work) -> Result<(), TestbedError>) -> Step {
-        Step { name, run, is_of_own_jool: false }
+    fn step(name: &'static str, run: fn(&mut BuildWork) -> Result<(), TestbedError>) -> BuildStep {
+        BuildStep { name, run, is_of_own_jool: false }
     }
 
     #[test]
@@ -192,7 +192,7 @@ mod tests {
     #[test]
     fn a_step_of_somebody_s_own_jool_is_left_out_without_one() {
         let mut work = work("own");
-        let only = Step { name: "build", run: |_| panic!("not wanted"), is_of_own_jool: true };
+        let only = BuildStep { name: "build", run: |_| panic!("not wanted"), is_of_own_jool: true };
         work.perform(&[only], &mut |_| panic!("nothing to tell")).expect("nothing to do");
         std::fs::remove_dir_all(work.directory).expect("removed");
     }
