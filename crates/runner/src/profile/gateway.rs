@@ -120,7 +120,7 @@ fn part(address: IpAddr) -> u16 {
 mod tests {
     use super::*;
     use sixbench_method::plan::Measure;
-    use sixbench_method::plan::{Ports, Stateful, ValueOrder, ValueRange};
+    use sixbench_method::plan::{AddressPart, Ports, Stateful, ValueOrder, ValueRange};
     use sixbench_method::terms::FrameRate;
     use sixbench_testbed::Library;
 
@@ -160,6 +160,20 @@ mod tests {
         assert!(error.contains("on the left of recipe nft-nat44, have 1; widen `forward-ports`"), "{error}");
         std::mem::swap(&mut narrow.traffic.forward_ports, &mut narrow.traffic.reverse_ports);
         of(&recipe("nft-nat44"), &narrow).expect("the Responder's ports do not matter");
+    }
+
+    #[test]
+    fn more_combinations_than_can_be_enumerated_are_refused() {
+        let mut wide = test(100, u16::MAX);
+        let range = ValueRange { first: 1, last: u16::MAX, order: ValueOrder::Pseudorandom };
+        let part = AddressPart { range, ipv4_offset: 2, ipv6_offset: 12 };
+        (wide.traffic.left_addresses, wide.traffic.right_addresses) = (Some(part), Some(part));
+        let error = of(&recipe("nft-nat44"), &wide).expect_err("refused");
+        assert!(error.contains("2^63 or more cannot be enumerated; narrow `forward-ports`"), "{error}");
+        wide.traffic.right_addresses = None;
+        if let Err(error) = of(&recipe("nft-nat44"), &wide) {
+            assert!(!error.contains("2^63"), "{error}");
+        }
     }
 
     #[test]
