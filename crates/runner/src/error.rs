@@ -233,7 +233,7 @@ mod tests {
 
     #[test]
     fn a_row_of_the_lab_is_not_sent_to_a_machine_that_takes_one_device() {
-        let told = |is_row| RunError::from(Infeasible::OneCore { wanted: 2, is_row }).to_string();
+        let told = |is_row| RunError::OneCore { wanted: 2, is_row }.to_string();
         assert!(told(false).ends_with("use a namespace, or a machine over ssh"), "{}", told(false));
         assert!(!told(true).contains("ssh") && told(true).contains("NAME@netns"), "{}", told(true));
     }
