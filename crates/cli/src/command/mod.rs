@@ -26,7 +26,7 @@ use sixbench_method::isolation::Isolation;
 use sixbench_method::plan::Plan;
 use sixbench_method::record::{SkipReason, SkippedTest};
 use sixbench_method::terms::FrameSize;
-use sixbench_testbed::recipe::{Host, check_reference};
+use sixbench_testbed::recipe::{DeviceHost, check_reference};
 use sixbench_testbed::{Library, Recipe, Shell, doctor as examination, existing, interfaces};
 use std::io::{ErrorKind, IsTerminal};
 use std::path::{Path, PathBuf};
@@ -229,7 +229,7 @@ fn check_devices(loaded: &Loaded, library: &Library) -> Result<(), Failed> {
     }
     for test in &loaded.plan.tests {
         let Some(recipe) = library.get(&test.dut) else { continue };
-        if recipe.host == Host::Manual {
+        if recipe.host == DeviceHost::Manual {
             let name = &recipe.name;
             return Err(Failed::usage(format!(
                 "test {}: the device {name} is set up by hand: say to which interfaces it is cabled ([testbed] left and right, or \

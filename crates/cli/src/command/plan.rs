@@ -12,7 +12,7 @@ use sixbench_method::conformance::{self, Clause, Standing};
 use sixbench_method::isolation::Isolation;
 use sixbench_method::plan::{Plan, Profile, SearchMethod, Test};
 use sixbench_method::repeat::Repetition;
-use sixbench_testbed::recipe::Host;
+use sixbench_testbed::recipe::DeviceHost;
 use sixbench_testbed::{Cores, Devices, DutOptions, Library, Shell, Topology, lab};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -152,7 +152,7 @@ fn shell(loaded: &Loaded, library: &Library) -> Result<Exit, Failed> {
     for test in &plan.tests {
         let server = test.measure.dns().map(profile::dns::server_of);
         let Some(recipe) = library.get(&test.dut).filter(|_| seen.insert((&test.dut, server))) else { continue };
-        if recipe.host == Host::Manual {
+        if recipe.host == DeviceHost::Manual {
             rehearsal.transcript().comment(&format!("{}: set up by hand, on a machine of its own", recipe.name));
             continue;
         }
