@@ -4,6 +4,7 @@ use super::dns_section::read_dns;
 use super::reader::Section;
 use super::test_section::PlanDefaults;
 use super::units::{self, connections, range, word};
+use sixbench_method::measures::Keys;
 use sixbench_method::plan::{
     BackToBack, Capacity, DnsRole, IpdvStream, Latency, Load, LossScan, Measure, PdvStream, Profile, Recovery, Reset,
     ResponseTime, Tcp, TcpCapacity,

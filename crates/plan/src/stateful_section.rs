@@ -4,6 +4,7 @@ use super::reader::Section;
 use super::test_section::PlanDefaults;
 use super::units::{self, connections};
 use super::words::order;
+use sixbench_method::measures::Keys;
 use sixbench_method::plan::{Measure, Stateful, TrafficSettings, ValueOrder};
 use sixbench_method::terms::{Direction, FrameRate};
 

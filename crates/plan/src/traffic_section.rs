@@ -3,6 +3,7 @@
 use super::reader::Section;
 use super::units::range;
 use super::words::{order, ports};
+use sixbench_method::measures::Keys;
 use sixbench_method::plan::{AddressPart, Payload, Ports, TrafficSettings, ValueOrder, ValueRange};
 
 /// Reads the traffic settings of a test, except its flows, which are read as part of the series.
