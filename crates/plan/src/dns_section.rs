@@ -4,6 +4,7 @@ use super::reader::Section;
 use super::test_section::PlanDefaults;
 use super::units;
 use super::words::{any, known_dut};
+use sixbench_method::measures::Keys;
 use sixbench_method::plan::{DOMAIN, DnsRole, DnsTest, Measure, Names, checked_domain};
 
 /// The default time to live of names in a zone file behind a DNS64 server, seconds.

@@ -2,11 +2,9 @@
 
 use super::dns_section::read_dns;
 use super::reader::Section;
-use super::stateful_section::connections;
 use super::test_section::PlanDefaults;
-use super::traffic_section::range;
-use super::units;
-use super::words::word;
+use super::units::{self, connections, range, word};
+use sixbench_method::measures::Keys;
 use sixbench_method::plan::{
     BackToBack, Capacity, DnsRole, IpdvStream, Latency, Load, LossScan, Measure, PdvStream, Profile, Recovery, Reset,
     ResponseTime, Tcp, TcpCapacity,

@@ -5,6 +5,7 @@
 //! A new measurement is a file here and a line in the list below.
 
 mod info;
+mod keys;
 mod largest_trial;
 mod load;
 mod outcome;
@@ -14,6 +15,7 @@ mod quantity;
 mod tests;
 
 pub use info::{Info, Noun, Searched, Term};
+pub use keys::{Keys, MeasureDefaults};
 pub use load::Load;
 pub use outcome::{Outcome, Value};
 pub use procedure::{Findings, Procedure, ProcedureContext, procedure};
