@@ -214,6 +214,12 @@ pub fn connections(text: &str) -> Result<u64, String> {
     number.ok_or_else(|| format!("expected a number of connections from 1 to 1000M such as 1000, 100k or 4M, not `{text}`"))
 }
 
+/// Reads a number of frames, above 0: `50_000`.
+pub fn frames(text: &str) -> Result<u64, String> {
+    let frames = text.replace('_', "").parse().ok().filter(|frames| *frames > 0);
+    frames.ok_or_else(|| format!("expected a number of frames, not `{text}`"))
+}
+
 /// Reads a range of ports: `1024-65535`, or one value.
 pub fn range(text: &str) -> Result<(u16, u16), String> {
     let wrong = || format!("expected a range of 16-bit values such as 1024-65535, not `{text}`");

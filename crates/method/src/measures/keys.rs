@@ -3,6 +3,7 @@
 
 use crate::plan::Profile;
 use crate::terms::FrameRate;
+use crate::units;
 
 /// A table of a plan file. A value that cannot be read is a mistake, which the implementor remembers with its place, and is treated as if it
 /// was missing.
@@ -52,4 +53,74 @@ pub struct MeasureDefaults {
     pub maximum: FrameRate,
     /// True if the plan names the rate of the medium.
     pub is_medium_known: bool,
+}
+
+/// Reads a time that must be longer than nothing, and returns it in nanoseconds.
+pub(super) fn time(keys: &impl Keys, key: &'static str, otherwise: u64) -> u64 {
+    let time_ns = keys.value(key, units::duration_ns).unwrap_or(otherwise);
+    if time_ns == 0 {
+        keys.mistake(key, format!("`{key}` must be longer than nothing"));
+    }
+    time_ns
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::measures::Measure;
+
+    /// A test that gives no key at all.
+    struct NoKeys;
+
+    impl Keys for NoKeys {
+        fn value<T>(&self, _: &'static str, _: impl Fn(&str) -> Result<T, String>) -> Option<T> {
+            None
+        }
+
+        fn text<T>(&self, _: &'static str, _: impl Fn(&str) -> Result<T, String>) -> Option<T> {
+            None
+        }
+
+        fn number<T>(&self, _: &'static str, _: impl Fn(&str) -> Result<T, String>) -> Option<T> {
+            None
+        }
+
+        fn list<T>(&self, _: &'static str, _: impl Fn(&str) -> Result<T, String>) -> Option<Vec<T>> {
+            None
+        }
+
+        fn required<T>(&self, _: &'static str, _: impl Fn(&str) -> Result<T, String>) -> Option<T> {
+            None
+        }
+
+        fn table(&self, _: &'static str, _: &'static str) -> Option<Self> {
+            None
+        }
+
+        fn is_given(&self, _: &str) -> bool {
+            false
+        }
+
+        fn mistake(&self, key: &str, title: impl Into<String>) {
+            panic!("`{key}`: {}", title.into());
+        }
+
+        fn mistake_with_help(&self, key: &str, title: impl Into<String>, _: impl Into<String>) {
+            self.mistake(key, title);
+        }
+
+        fn finish(self) {}
+    }
+
+    #[test]
+    fn every_name_is_read_as_the_measure_of_this_name_and_its_defaults_are_no_mistake() {
+        for profile in [Profile::Smoke, Profile::Draft, Profile::Rfc, Profile::Custom] {
+            let (trial_ns, maximum) = (750_000_000, FrameRate(2_000_000));
+            let defaults = MeasureDefaults { trial_ns, profile, maximum, is_medium_known: false };
+            let read = Measure::infos().map(|info| Measure::read(info.term.name, &NoKeys, &defaults));
+            let names: Vec<&str> = read.map(|measure| measure.map_or("none", |measure| measure.name())).collect();
+            assert_eq!(names, Measure::infos().map(|info| info.term.name).collect::<Vec<_>>());
+            assert_eq!(Measure::read("no-measure", &NoKeys, &defaults), None);
+        }
+    }
 }

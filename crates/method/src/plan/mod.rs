@@ -210,7 +210,7 @@ impl Test {
             name: name.to_owned(),
             title: name.to_owned(),
             dut: dut.to_owned(),
-            measure: Measure::Throughput,
+            measure: Measure::default(),
             frame_sizes: vec![FrameSize::MINIMUM],
             directions: Directions::Both,
             foreground: Share::ALL,
