@@ -7,6 +7,7 @@ mod delay;
 pub mod delay_line;
 mod destinations;
 pub mod dns;
+mod driver;
 mod fault;
 mod flow;
 pub mod memory;
@@ -28,4 +29,5 @@ pub mod tester;
 mod trial;
 mod verify;
 
-pub use tester::{ConnectionCounter, FrameTester, Layout, MeasureError};
+pub use driver::Layout;
+pub use tester::{ConnectionCounter, FrameTester, MeasureError};

@@ -6,6 +6,7 @@ use super::connection::{ConnectionStep, Failure, TcpConnection, connect, socket}
 use super::connection_set::{ClientTask, ConnectionSet};
 use super::drive::{EventHandler, LoopContext};
 use super::tally::ClientPhase;
+use crate::driver::first_due_ns;
 use crate::pacer::Pacer;
 use mio::event::Event;
 use mio::{Interest, Token};
@@ -16,9 +17,6 @@ use std::io;
 
 /// Most connections made before the sockets are looked at again.
 const BURST: usize = 8;
-
-/// Time between choosing the first moment of a phase and that moment.
-const HEAD_START_NS: u64 = 1_000_000;
 
 /// The client.
 pub(super) struct TcpClient {
@@ -120,7 +118,7 @@ impl TcpClient {
         self.turns = self.set.connections.iter().map(|(slot, _)| slot).collect();
         self.turns.sort_unstable_by_key(|&slot| self.set.connections[slot].number);
         self.pacer = pacer(self.set.task.spec.rate, self.turns.len() as u64);
-        self.pacer.begin(now_ns + HEAD_START_NS);
+        self.pacer.begin(first_due_ns(now_ns));
     }
 }
 
@@ -130,7 +128,7 @@ impl EventHandler for TcpClient {
         if self.set.phase == ClientPhase::Waiting {
             if context.run.is_server_ready() {
                 self.set.phase = ClientPhase::Opening;
-                self.pacer.begin(now_ns + HEAD_START_NS);
+                self.pacer.begin(first_due_ns(now_ns));
             }
             return Ok(());
         }
