@@ -66,7 +66,7 @@ impl<'a> Sender<'a> {
         if due == 0 {
             return Ok(());
         }
-        let lateness_ns = now_ns - self.pacer.due_time(self.pacer.sent());
+        let lateness_ns = now_ns - self.pacer.next_due_time();
         let (stream, writer, first) = (&self.stream, &mut self.writer, self.pacer.sent());
         let time = StampedTime::new(now_ns);
         let mut next = first;
@@ -109,7 +109,7 @@ impl<'a> Sender<'a> {
     /// is judged. Once it is overdue that is decided, and receiving matters more.
     #[inline]
     pub(crate) fn is_about_to_end(&self, now_ns: u64) -> bool {
-        let last_due_ns = self.pacer.due_time(self.pacer.frames().saturating_sub(1));
+        let last_due_ns = self.pacer.last_due_time();
         !self.has_sent_all() && (now_ns..now_ns + LAST_FRAME_WATCH_NS).contains(&last_due_ns)
     }
 
@@ -127,7 +127,7 @@ impl<'a> Sender<'a> {
 
     /// Returns the counts of what was sent in `direction`; the counts of what was received are still to be filled in.
     pub(crate) fn finish(self, direction: Direction) -> DirectionResult {
-        let took_ns = self.last_ns.saturating_sub(self.pacer.due_time(0));
+        let took_ns = self.last_ns.saturating_sub(self.pacer.first_due_time());
         let mut result = DirectionResult::counted(direction, self.pacer.sent(), 0);
         result.intended = self.pacer.frames();
         result.refused = self.refused;

@@ -11,7 +11,7 @@ use crate::pacer::Pacer;
 use mio::event::Event;
 use mio::{Interest, Token};
 use sixbench_method::terms::FrameRate;
-use sixbench_method::trial::TrialSpec;
+use sixbench_method::trial::Schedule;
 use sixbench_method::trial::tcp::{Close, KernelCounts, ServerCounts, TcpResult, TcpTrial};
 use std::io;
 
@@ -28,7 +28,7 @@ pub(super) struct TcpClient {
 
 /// A schedule of `count` events at `rate` per second.
 fn pacer(rate: u64, count: u64) -> Pacer {
-    Pacer::new(&TrialSpec::burst(FrameRate(rate), count).schedule())
+    Pacer::new(&Schedule::constant(FrameRate(rate), count))
 }
 
 impl TcpClient {
@@ -153,11 +153,8 @@ impl EventHandler for TcpClient {
     }
 
     fn wake_ns(&self) -> u64 {
-        let next = if self.set.phase == ClientPhase::Waiting || self.pacer.is_done() {
-            u64::MAX
-        } else {
-            self.pacer.due_time(self.pacer.sent())
-        };
+        let next =
+            if self.set.phase == ClientPhase::Waiting || self.pacer.is_done() { u64::MAX } else { self.pacer.next_due_time() };
         next.min(self.set.next_deadline_ns().unwrap_or(u64::MAX))
     }
 
