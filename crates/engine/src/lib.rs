@@ -12,6 +12,7 @@ mod fault;
 mod flow;
 pub mod memory;
 mod neighbour;
+mod paced_sending;
 mod pacer;
 pub mod profile;
 mod reach;

@@ -11,8 +11,8 @@ use super::questions::{ExpectedAnswers, Question, Questions};
 use super::records::{Record, Recorder};
 use super::sockets::{MOST, QuerySockets, Reply};
 use super::tally::QueryTally;
+use crate::paced_sending::PacedSending;
 use crate::pacer::{Pacer, ThreadShare};
-use crate::sender::{GIVE_UP_LATENESS_NS, LAST_FRAME_WATCH_NS};
 use crate::stall::Gaps;
 use sixbench_io::clock::Clock;
 use sixbench_method::terms::FrameRate;
@@ -57,13 +57,10 @@ pub(crate) struct QueryClient<'a> {
 /// The client without its sockets.
 struct ClientState<'a> {
     asking: &'a Asking<'a>,
-    pacer: Pacer,
+    sending: PacedSending,
     flight: Flight,
     tally: QueryTally,
     gaps: Gaps,
-    sending: Sending,
-    last_sent_ns: u64,
-    gave_up: bool,
     /// The octets of a question, patched for each answer.
     question: Box<[u8]>,
     recorder: Option<Recorder>,
@@ -90,13 +87,10 @@ impl<'a> QueryClient<'a> {
         let room = (under_way as u64 + under_way as u64 / 4 + 4096).min(pacer.frames() + MOST as u64);
         let state = ClientState {
             asking,
-            pacer,
+            sending: PacedSending::new(pacer, asking.stall_ns),
             flight: Flight::new(room),
             tally: QueryTally::new(asking.bins()),
             gaps: Gaps::new(asking.stall_ns, 0),
-            sending: Sending::default(),
-            last_sent_ns: 0,
-            gave_up: false,
             question: whole[HEADER..].into(),
             recorder,
         };
@@ -105,7 +99,7 @@ impl<'a> QueryClient<'a> {
 
     /// Sets the moment of the trial's first query.
     pub(crate) fn begin(&mut self, start_ns: u64) {
-        self.state.pacer.begin(start_ns);
+        self.state.sending.pacer.begin(start_ns);
         self.state.gaps = Gaps::new(self.state.asking.stall_ns, start_ns);
     }
 
@@ -114,10 +108,10 @@ impl<'a> QueryClient<'a> {
     pub(crate) fn turn(&mut self, now_ns: u64) {
         let Self { sockets, state } = self;
         state.send(sockets, now_ns);
-        if state.is_about_to_end(now_ns) {
+        if state.sending.is_about_to_end(now_ns) {
             return;
         }
-        if !state.has_sent_all() || !state.flight.is_settled() {
+        if !state.sending.has_sent_all() || !state.flight.is_settled() {
             state.gaps.look(now_ns);
         }
         let clock = state.asking.clock;
@@ -128,7 +122,7 @@ impl<'a> QueryClient<'a> {
     /// Returns whether nothing else may come before the client's next look.
     #[inline]
     pub(crate) fn is_about_to_end(&self, now_ns: u64) -> bool {
-        self.state.is_about_to_end(now_ns)
+        self.state.sending.is_about_to_end(now_ns)
     }
 
     /// Returns whether all queries are sent and either answered or waited for long enough.
@@ -136,62 +130,38 @@ impl<'a> QueryClient<'a> {
     pub(crate) fn is_over(&self, now_ns: u64) -> bool {
         let state = &self.state;
         let wait_ns = if state.flight.is_settled() { LINGER_NS } else { state.asking.window_ns };
-        state.has_sent_all() && now_ns > state.last_sent_ns + wait_ns
+        state.sending.has_sent_all() && now_ns > state.sending.last_ns() + wait_ns
     }
 
     /// Retires the queries still under way and returns the thread's counts.
     pub(crate) fn finish(mut self) -> Counted {
         self.state.retire(u64::MAX, usize::MAX);
-        let ClientState { pacer, flight, mut tally, gaps, sending, last_sent_ns, .. } = self.state;
+        let ClientState { sending, flight, mut tally, gaps, .. } = self.state;
         tally.answers.sent = flight.sent();
         tally.answers.unreachable = self.sockets.unreachable();
-        let (nominal_ns, took_ns) = (pacer.nominal_ns(), last_sent_ns.saturating_sub(pacer.first_due_time()));
-        Counted { tally, sending: Sending { nominal_ns, took_ns, ..sending }, gaps, drops: self.sockets.drops() }
+        Counted { tally, sending: sending.finish(), gaps, drops: self.sockets.drops() }
     }
 }
 
 impl ClientState<'_> {
     #[inline]
-    fn has_sent_all(&self) -> bool {
-        self.gave_up || self.pacer.is_done()
-    }
-
-    #[inline]
-    fn is_about_to_end(&self, now_ns: u64) -> bool {
-        !self.has_sent_all() && (now_ns..now_ns + LAST_FRAME_WATCH_NS).contains(&self.pacer.last_due_time())
-    }
-
-    #[inline]
     fn send(&mut self, sockets: &mut QuerySockets, now_ns: u64) {
-        if self.has_sent_all() {
+        if self.sending.has_sent_all() {
             return;
         }
-        let (asking, share, first) = (self.asking, self.pacer.thread_share(), self.pacer.sent());
-        let count = self.pacer.due(now_ns, MOST).min(self.flight.room());
+        let (asking, pacer) = (self.asking, &self.sending.pacer);
+        let (share, first) = (pacer.thread_share(), pacer.sent());
+        let count = pacer.due(now_ns, MOST).min(self.flight.room());
         if count == 0 {
             return;
         }
-        let lateness_ns = now_ns - self.pacer.next_due_time();
         let address = |index: usize| asking.questions.at(share.number(first + index as u64)).address;
         let sent = sockets.send(first, count, address);
         self.flight.launch(sent, now_ns);
-        self.note_lateness(lateness_ns, sent);
-        self.pacer.advance(sent);
-        if sent > 0 {
-            self.last_sent_ns = now_ns;
-        }
+        self.sending.note_sent(sent, now_ns);
         if asking.expectation.population.with_aaaa > 0 {
             let has_own = |index: &usize| asking.expectation.population.has_aaaa(address(*index));
             self.tally.existing += (0..sent).filter(has_own).count() as u64;
-        }
-    }
-
-    #[inline]
-    fn note_lateness(&mut self, lateness_ns: u64, sent: usize) {
-        self.gave_up = lateness_ns > GIVE_UP_LATENESS_NS;
-        self.sending.worst_lateness_ns = self.sending.worst_lateness_ns.max(lateness_ns);
-        if lateness_ns > self.asking.stall_ns {
-            self.sending.late_frames += sent as u64;
         }
     }
 
@@ -203,7 +173,7 @@ impl ClientState<'_> {
             self.tally.answers.unasked += 1;
             return;
         };
-        let asked = self.asking.questions.at(self.pacer.thread_share().number(sequence));
+        let asked = self.asking.questions.at(self.sending.pacer.thread_share().number(sequence));
         if let Some(label) = self.question[1..].first_chunk_mut::<LABEL>() {
             write_label(asked.address, label);
         }
@@ -261,14 +231,15 @@ impl ClientState<'_> {
         let is_late = delay.is_some_and(|(delay_ns, _)| delay_ns > self.asking.timeout_ns);
         let is_right = matches!(delay, Some((_, AnswerClass::Right))) && !is_late;
         self.tally.answers.unanswered += u64::from(delay.is_none());
-        let sequence = self.pacer.thread_share().number(own);
-        let due_ns = self.pacer.due_time(sequence) - self.pacer.start_ns();
+        let pacer = &self.sending.pacer;
+        let sequence = pacer.thread_share().number(own);
+        let due_ns = pacer.due_time(sequence) - pacer.start_ns();
         if !is_right {
             self.tally.miss((due_ns / LOSS_BIN_NS) as usize, due_ns);
         }
         if let Some(recorder) = &mut self.recorder {
             let address = self.asking.questions.at(sequence).address;
-            let sent_ns = entry.sent_ns.saturating_sub(self.pacer.start_ns());
+            let sent_ns = entry.sent_ns.saturating_sub(pacer.start_ns());
             recorder.take(Record { sequence, address, due_ns, sent_ns, answer: delay, is_late });
         }
     }

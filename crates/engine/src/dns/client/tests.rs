@@ -56,7 +56,7 @@ fn a_client_half_a_second_behind_gives_up_and_what_it_sent_has_a_fate() {
 fn threads_take_every_query_of_the_trial_once() {
     let asked_for = |index, of| {
         with_client((index, of), 100, 1000 * MS, |client| {
-            let pacer = &client.state.pacer;
+            let pacer = &client.state.sending.pacer;
             let numbers = (0..pacer.frames()).map(|own| pacer.thread_share().number(own));
             numbers.map(|number| (number, pacer.due_time(number))).collect::<Vec<_>>()
         })
