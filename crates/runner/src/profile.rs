@@ -35,7 +35,8 @@ pub(crate) fn of(recipe: &Recipe, test: &Test, frame_size: FrameSize, seed: u64)
     let gateway = gateway::of(recipe, test)?;
     variation::check(recipe, test)?;
     let subscribers = subscribers::of(recipe, test)?;
-    let paths = |view: fn(&RecipeTraffic) -> Path| Paths { foreground: view(&recipe.foreground), background: background.map(view) };
+    let paths =
+        |view: fn(&RecipeTraffic) -> Path| Paths { foreground: view(&recipe.foreground), background: background.map(view) };
     Ok(TrafficProfile {
         frame_size,
         directions: test.directions,

@@ -5,7 +5,7 @@ use sixbench_method::measures::Demand;
 use sixbench_method::plan::Test;
 use sixbench_method::terms::Direction;
 use sixbench_plan::MOST_COMBINATIONS;
-use sixbench_testbed::recipe::{Pool, Recipe, DeviceSide, StateSection};
+use sixbench_testbed::recipe::{DeviceSide, Pool, Recipe, StateSection};
 use std::net::IpAddr;
 
 /// Returns `None` for a stateless device.
