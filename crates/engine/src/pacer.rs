@@ -3,15 +3,43 @@
 
 use sixbench_method::trial::{Schedule, Segment};
 
-/// The schedule of one direction.
+/// The schedule of one direction, or a thread's share of a schedule.
 #[derive(Clone, Debug)]
 pub(crate) struct Pacer {
     start_ns: u64,
     stretches: Box<[Stretch]>,
     /// The stretch of the next frame.
     at: usize,
+    share: ThreadShare,
+    /// The number of the next frame in the schedule.
     next: u64,
+    /// Frames of the share that were sent, and all it has.
+    sent: u64,
     frames: u64,
+}
+
+/// The frames of a schedule that one of several threads sends: of `of` threads each has every `of`-th.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ThreadShare {
+    /// The index of the thread, from 0; its first frame has this number in the schedule.
+    pub(crate) index: u64,
+    pub(crate) of: u64,
+}
+
+impl ThreadShare {
+    /// The share of a thread that sends everything.
+    const WHOLE: Self = Self { index: 0, of: 1 };
+
+    /// Returns the number in the schedule of the thread's frame `own`, both from 0.
+    #[inline]
+    pub(crate) fn number(self, own: u64) -> u64 {
+        own * self.of + self.index
+    }
+
+    /// Returns how many of `frames` frames are the thread's.
+    fn part_of(self, frames: u64) -> u64 {
+        (frames + self.of - 1 - self.index) / self.of
+    }
 }
 
 /// Frames at one rate.
@@ -39,17 +67,28 @@ impl Stretch {
 impl Pacer {
     /// The frames of `schedule`, the first at 0 until it is told when to [`Pacer::begin`].
     pub(crate) fn new(schedule: &Schedule) -> Self {
-        let stretches = schedule.segments().iter().map(Stretch::new).collect();
-        Self { start_ns: 0, stretches, at: 0, next: 0, frames: schedule.frames() }
+        Self::share(schedule, ThreadShare::WHOLE)
     }
 
-    /// Moves the first frame to `start_ns`; before any was sent.
+    /// A thread's share of the frames of `schedule`, whose first is due at 0 until it is told when to [`Pacer::begin`].
+    pub(crate) fn share(schedule: &Schedule, share: ThreadShare) -> Self {
+        let stretches = schedule.segments().iter().map(Stretch::new).collect();
+        let frames = share.part_of(schedule.frames());
+        Self { start_ns: 0, stretches, at: 0, share, next: share.index, sent: 0, frames }
+    }
+
+    /// Moves the first frame of the schedule to `start_ns`; before any was sent.
     pub(crate) fn begin(&mut self, start_ns: u64) {
-        debug_assert_eq!(self.next, 0);
+        debug_assert_eq!(self.sent, 0);
         self.start_ns = start_ns;
     }
 
-    /// When frame `sequence` is due, nanoseconds.
+    /// Returns the time at which the first frame of the schedule is due, nanoseconds.
+    pub(crate) fn start_ns(&self) -> u64 {
+        self.start_ns
+    }
+
+    /// Returns the time at which frame `sequence` of the schedule is due, nanoseconds.
     #[inline]
     pub(crate) fn due_time(&self, sequence: u64) -> u64 {
         let current = &self.stretches[self.at];
@@ -66,27 +105,51 @@ impl Pacer {
     /// Returns how many unsent frames are due at `now_ns`, counted up to `most`.
     #[inline]
     pub(crate) fn due(&self, now_ns: u64, most: usize) -> usize {
-        let left = self.frames - self.next;
+        let left = self.frames - self.sent;
         let most = left.min(most as u64);
-        (0..most).take_while(|i| self.due_time(self.next + i) <= now_ns).count()
+        (0..most).take_while(|i| self.due_time(self.next + i * self.share.of) <= now_ns).count()
     }
 
-    /// Frames sent so far: also the sequence number of the next.
+    /// Frames sent so far; in a schedule that is not shared also the sequence number of the next.
     #[inline]
     pub(crate) fn sent(&self) -> u64 {
-        self.next
+        self.sent
     }
 
-    /// Frames the schedule holds.
+    /// Frames the schedule holds, or the thread's share of it.
     pub(crate) fn frames(&self) -> u64 {
         self.frames
+    }
+
+    /// The share of the schedule.
+    #[inline]
+    pub(crate) fn thread_share(&self) -> ThreadShare {
+        self.share
+    }
+
+    /// Returns the time at which the next frame is due, nanoseconds.
+    #[inline]
+    pub(crate) fn next_due_time(&self) -> u64 {
+        self.due_time(self.next)
+    }
+
+    /// Returns the time at which the first frame is due, nanoseconds.
+    pub(crate) fn first_due_time(&self) -> u64 {
+        self.due_time(self.share.number(0))
+    }
+
+    /// Returns the time at which the last frame is due, nanoseconds.
+    #[inline]
+    pub(crate) fn last_due_time(&self) -> u64 {
+        self.due_time(self.share.number(self.frames.saturating_sub(1)))
     }
 
     /// Takes note that `count` more frames were sent.
     #[inline]
     pub(crate) fn advance(&mut self, count: usize) {
-        self.next += count as u64;
-        debug_assert!(self.next <= self.frames);
+        self.sent += count as u64;
+        self.next += count as u64 * self.share.of;
+        debug_assert!(self.sent <= self.frames);
         while self.at + 1 < self.stretches.len() && self.next >= self.stretches[self.at].end {
             self.at += 1;
         }
@@ -95,12 +158,13 @@ impl Pacer {
     /// Returns whether every frame was sent.
     #[inline]
     pub(crate) fn is_done(&self) -> bool {
-        self.next == self.frames
+        self.sent == self.frames
     }
 
-    /// Time from the first to the last frame by the schedule, nanoseconds.
+    /// Returns the time from the first to the last frame by the schedule, nanoseconds.
     pub(crate) fn nominal_ns(&self) -> u64 {
-        self.due_time(self.frames.saturating_sub(1)) - self.start_ns
+        // Where no frame is due in the first stretch it counts too.
+        self.last_due_time() - self.start_ns - self.stretches[0].due_time(self.share.index)
     }
 }
 
@@ -141,6 +205,33 @@ mod tests {
         pacer.advance(pacer.due(3_500_000, 64));
         assert_eq!(pacer.sent(), 4);
         assert_eq!(pacer.due_time(pacer.sent()), 4_000_000);
+    }
+
+    #[test]
+    fn threads_send_every_frame_of_a_schedule_once_and_when_it_is_due() {
+        let schedule = Schedule::constant(FrameRate(1000), 100);
+        let sent_by = |index| {
+            let mut pacer = Pacer::share(&schedule, ThreadShare { index, of: 3 });
+            pacer.begin(7);
+            let mut sent = Vec::new();
+            while !pacer.is_done() {
+                let number = pacer.thread_share().number(pacer.sent());
+                assert_eq!((pacer.due(number * 1_000_000 + 6, 64), pacer.due(number * 1_000_000 + 7, 64)), (0, 1));
+                sent.push(number);
+                pacer.advance(1);
+            }
+            assert_eq!(pacer.nominal_ns(), (sent[sent.len() - 1] - index) * 1_000_000);
+            sent
+        };
+        let mut all: Vec<_> = (0..3).flat_map(sent_by).collect();
+        all.sort_unstable();
+        assert!(all.into_iter().eq(0..100));
+    }
+
+    #[test]
+    fn a_share_of_fewer_frames_than_threads_may_be_empty() {
+        let shares = [0, 1, 2].map(|index| Pacer::share(&Schedule::constant(FrameRate(10), 2), ThreadShare { index, of: 3 }));
+        assert_eq!(shares.map(|pacer| (pacer.frames(), pacer.nominal_ns())), [(1, 0), (1, 0), (0, 0)]);
     }
 
     #[test]

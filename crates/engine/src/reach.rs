@@ -1,7 +1,7 @@
 //! How many frames of a schedule a sender can come to. What is kept of each frame needs room for these and no more: a search may begin at a
 //! rate no sender reaches, and its first trial ends after half a second.
 
-use crate::sender::GIVE_UP_LATENESS_NS;
+use crate::paced_sending::GIVE_UP_LATENESS_NS;
 use sixbench_io::BATCH;
 use sixbench_method::terms::FrameRate;
 use sixbench_method::trial::{Schedule, Segment};

@@ -1,8 +1,9 @@
 //! The right end of the tester where it answers: each right request, once, by the reply with its number, on the thread that received it.
 
 use crate::bitmap::Bitmap;
+use crate::paced_sending::GIVE_UP_LATENESS_NS;
 use crate::receiver::{MOST_AT_A_LOOK, Receiver};
-use crate::sender::{GIVE_UP_LATENESS_NS, Writer};
+use crate::sender::Writer;
 use crate::stream::Stream;
 use sixbench_io::clock::Clock;
 use sixbench_io::{BATCH, PortError, Transmit};

@@ -1,6 +1,7 @@
 //! The frame tester: two ports, a profile, and a trial whenever one is asked for.
 
 use crate::delay::Delays;
+use crate::driver::{self, Layout};
 use crate::fault;
 use crate::memory::{self, OutOfMemory, TrafficKind};
 use crate::neighbour::{self, NeighbourAnswerer};
@@ -14,7 +15,7 @@ use crate::stream::{Stream, StreamSource};
 use crate::trial::{FrameRun, Task, Waiting};
 use crate::verify::Verifier;
 use sixbench_io::clock::Clock;
-use sixbench_io::{Halves, Port, PortError, Receive, Transmit, thread};
+use sixbench_io::{Halves, Port, PortError, Receive, Transmit};
 use sixbench_method::isolation::Admitted;
 use sixbench_method::plan::TrialSettings;
 use sixbench_method::terms::{Direction, Directions};
@@ -24,32 +25,6 @@ use std::io;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-
-/// The cores on which the tester's threads run.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Layout {
-    /// One thread for each core named, up to four (two senders, two receivers); one unpinned thread when empty.
-    pub cores: Vec<u32>,
-}
-
-impl Layout {
-    /// Returns what cannot be had of this layout, in words: trials go on, less protected against stalls.
-    pub fn warnings(&self) -> Vec<String> {
-        let cores = self.cores.clone();
-        std::thread::spawn(move || try_layout(&cores)).join().unwrap_or_default()
-    }
-}
-
-fn try_layout(cores: &[u32]) -> Vec<String> {
-    let unpinned = cores.iter().filter_map(|&core| {
-        let error = thread::pin_to(core).err()?;
-        Some(format!("cannot pin a tester thread to core {core}: {error}; it runs where the system puts it"))
-    });
-    let unraised = thread::raise_priority().err().map(|error| {
-        format!("cannot raise the priority of the tester's threads: {error}; other load on their cores may stall them")
-    });
-    unpinned.chain(unraised).collect()
-}
 
 /// The reason why no trial could be performed.
 #[derive(Debug, thiserror::Error)]
@@ -198,10 +173,10 @@ impl FrameTester {
         let core = self.layout.cores.first().copied();
         std::thread::scope(|scope| {
             let worker = scope.spawn(move || {
-                let _ = core.map(thread::pin_to);
+                driver::pin(core);
                 work()
             });
-            worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            driver::joined(worker.join())
         })
     }
 
@@ -252,7 +227,7 @@ impl FrameTester {
             trial: self.trial,
         };
         let tasks = context.tasks(&mut self.left.halves, &mut self.right.halves)?;
-        let result = context.collect(run.perform(tasks, &self.layout, |direction| context.offset_ns(direction))?)?;
+        let result = context.collect(run.perform(tasks, &self.layout)?)?;
         self.check_links(phase.spec)?;
         Ok(result)
     }
@@ -307,15 +282,6 @@ struct TrialContext<'a> {
 impl TrialContext<'_> {
     fn is_loaded(&self, direction: Direction) -> bool {
         self.phase.loaded.contains(&direction)
-    }
-
-    /// The reverse direction starts half a frame's time later, so that on one core the two do not come due at the same moment.
-    fn offset_ns(&self, direction: Direction) -> u64 {
-        match direction {
-            Direction::Forward => 0,
-            Direction::Reverse if self.is_exchange() => 0,
-            Direction::Reverse => 500_000_000 / self.phase.spec.rate.0.max(1),
-        }
     }
 
     /// Returns whether reverse frames are replies to forward ones.

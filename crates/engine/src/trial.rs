@@ -1,19 +1,16 @@
 //! One trial under way: senders and receivers as tasks that are polled in turn, on as many threads as there are cores for them.
 //! On one core everything runs to completion in one loop, so that the DUT can have the other.
 
+use crate::driver::{Layout, TrialStart, joined, pin_and_prioritise};
 use crate::receiver::{LINGER_NS, Receiver};
 use crate::responder::Responder;
 use crate::sender::Sender;
-use crate::tester::{Layout, MeasureError};
+use crate::tester::MeasureError;
+use sixbench_io::PortError;
 use sixbench_io::clock::Clock;
-use sixbench_io::{PortError, thread};
 use sixbench_method::terms::Direction;
 use sixbench_method::trial::{TrialKind, TrialSpec};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::mpsc;
-
-/// Time between choosing the moment of the first frame and that moment: the threads only have to be handed their tasks.
-const HEAD_START_NS: u64 = 2_000_000;
 
 /// A burst is not waited for longer than this after it was sent, whatever still trickles in.
 const LONGEST_SILENCE_NS: u64 = 60_000_000_000;
@@ -29,6 +26,8 @@ pub(crate) struct FrameRun<'a> {
     waits_for_silence: bool,
     /// True if reverse frames are replies: they are sent while forward frames are, and as many as of those arrive.
     is_exchange: bool,
+    /// Time by which the reverse direction starts later, in nanoseconds.
+    reverse_offset_ns: u64,
     /// The time at which each direction's last frame was sent, in nanoseconds; 0 while it is sending.
     sent_at_ns: [AtomicU64; 2],
     /// Replies that were sent, once that is known.
@@ -58,9 +57,12 @@ pub(crate) enum Waiting {
 
 impl<'a> FrameRun<'a> {
     pub(crate) fn new(clock: &'a Clock, stop: &'a AtomicBool, spec: &TrialSpec, residual_ns: u64, loaded: usize) -> Self {
+        let is_exchange = spec.kind == TrialKind::Response;
         Self {
             waits_for_silence: spec.kind == TrialKind::Burst,
-            is_exchange: spec.kind == TrialKind::Response,
+            is_exchange,
+            // Half a frame's time, so that on one core the two directions do not come due at the same moment.
+            reverse_offset_ns: if is_exchange { 0 } else { 500_000_000 / spec.rate.0.max(1) },
             clock,
             stop,
             failed: AtomicBool::new(false),
@@ -72,49 +74,28 @@ impl<'a> FrameRun<'a> {
     }
 
     /// Runs the tasks to the end of the trial and gives them back.
-    ///
-    /// The threads take their places first: a new one may begin on a core that the DUT keeps busy, and wait there for a tick of the
-    /// scheduler or many. Only then is the moment of the first frame chosen, and nothing that takes time comes between.
-    pub(crate) fn perform(
-        &self,
-        mut tasks: Vec<Task<'a>>,
-        layout: &Layout,
-        offset_ns: impl Fn(Direction) -> u64,
-    ) -> Result<Vec<Task<'a>>, MeasureError> {
+    pub(crate) fn perform(&self, tasks: Vec<Task<'a>>, layout: &Layout) -> Result<Vec<Task<'a>>, MeasureError> {
         let threads = layout.cores.len().clamp(1, tasks.len().max(1));
+        let start = TrialStart::new(self.clock, threads);
         std::thread::scope(|scope| {
-            let (ready, all_ready) = mpsc::channel();
-            let workers: Vec<_> = (0..threads)
-                .map(|index| {
-                    let (core, ready) = (layout.cores.get(index).copied(), ready.clone());
-                    let (hand_over, tasks) = mpsc::channel();
-                    let worker = scope.spawn(move || {
-                        pin_and_prioritise(core);
-                        let _ = ready.send(());
-                        tasks.recv().map_or(Ok(Vec::new()), |tasks| self.work(tasks))
-                    });
-                    (hand_over, worker)
+            let begin = |(index, tasks): (usize, Vec<Task<'a>>)| {
+                let (core, start) = (layout.cores.get(index).copied(), &start);
+                scope.spawn(move || {
+                    pin_and_prioritise(core);
+                    self.work(tasks, start.wait())
                 })
-                .collect();
-            for _ in &workers {
-                let _ = all_ready.recv();
-            }
-            let start_ns = self.clock.now_ns() + HEAD_START_NS;
-            tasks.iter_mut().for_each(|task| task.begin(start_ns, &offset_ns));
-            let groups = spread(tasks, threads);
-            let running = workers.into_iter().zip(groups).map(|((hand_over, worker), tasks)| {
-                let _ = hand_over.send(tasks);
-                worker
-            });
+            };
+            let workers: Vec<_> = spread(tasks, threads).into_iter().enumerate().map(begin).collect();
             let mut all = Vec::with_capacity(4);
-            for worker in running.collect::<Vec<_>>() {
-                all.extend(worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?);
+            for worker in workers {
+                all.extend(joined(worker.join())?);
             }
             Ok(all)
         })
     }
 
-    fn work(&self, mut tasks: Vec<Task<'a>>) -> Result<Vec<Task<'a>>, MeasureError> {
+    fn work(&self, mut tasks: Vec<Task<'a>>, start_ns: u64) -> Result<Vec<Task<'a>>, MeasureError> {
+        tasks.iter_mut().for_each(|task| task.begin(start_ns, self.reverse_offset_ns));
         while self.pending.load(Ordering::Acquire) > 0 {
             if self.stop.load(Ordering::Relaxed) {
                 return Err(MeasureError::Interrupted);
@@ -132,13 +113,6 @@ impl<'a> FrameRun<'a> {
     }
 }
 
-/// Pins the calling thread to `core`, if any, and raises its priority. Failures are ignored: `Layout::warnings` reported them
-/// once.
-pub(crate) fn pin_and_prioritise(core: Option<u32>) {
-    let _ = core.map(thread::pin_to);
-    let _ = thread::raise_priority();
-}
-
 /// Distributes the tasks (senders first) over threads. With two, each direction has its own.
 fn spread(tasks: Vec<Task<'_>>, threads: usize) -> Vec<Vec<Task<'_>>> {
     let mut groups: Vec<Vec<Task<'_>>> = (0..threads).map(|_| Vec::with_capacity(4)).collect();
@@ -149,10 +123,11 @@ fn spread(tasks: Vec<Task<'_>>, threads: usize) -> Vec<Vec<Task<'_>>> {
 }
 
 impl<'a> Task<'a> {
-    fn begin(&mut self, start_ns: u64, offset_ns: impl Fn(Direction) -> u64) {
+    fn begin(&mut self, start_ns: u64, reverse_offset_ns: u64) {
+        let start_of = |direction| start_ns + if direction == Direction::Reverse { reverse_offset_ns } else { 0 };
         match self {
-            Self::Send(direction, sender) => sender.begin(start_ns + offset_ns(*direction)),
-            Self::Receive(direction, receiver, _) => receiver.begin(start_ns + offset_ns(*direction)),
+            Self::Send(direction, sender) => sender.begin(start_of(*direction)),
+            Self::Receive(direction, receiver, _) => receiver.begin(start_of(*direction)),
             Self::Respond(responder, _) => responder.begin(start_ns),
         }
     }

@@ -25,7 +25,7 @@ pub fn rehearsed(loaded: &Loaded, library: &Library) -> Result<String, RunError>
             continue;
         }
         // How a machine is booted is known where its lab is.
-        if let Err(error) = recipe.check_lab() {
+        if let Err(error) = sixbench_testbed::lab::check_for(recipe) {
             rehearsal.transcript().comment(&format!("{}: {error}", recipe.name));
             continue;
         }

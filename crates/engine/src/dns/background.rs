@@ -2,7 +2,7 @@
 //! mark its upstream as unreachable.
 
 use super::authority::Authority;
-use crate::trial::pin_and_prioritise;
+use crate::driver::{joined, pin_and_prioritise};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
@@ -62,7 +62,7 @@ impl BackgroundAuthority {
     pub(super) fn take(&mut self) -> Vec<Authority> {
         let Some(Resting { wanted, serving, .. }) = self.resting.take() else { return Vec::new() };
         wanted.store(true, Ordering::Relaxed);
-        serving.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        joined(serving.join())
     }
 }
 

@@ -4,6 +4,8 @@
 use super::client::Counted;
 use super::tally::QueryTally;
 use crate::fault::TOLERANCE;
+use sixbench_method::search::{Bounds, LoadRange};
+use sixbench_method::terms::FrameRate;
 use sixbench_method::trial::dns::CertificateTrial;
 
 /// The search ends when the bounds are as near as this share of the upper one.
@@ -14,28 +16,24 @@ const TRIES: u32 = 2;
 /// trials at it are held to theirs.
 const LEAST_ALLOWED_NS: u64 = 1_000_000;
 
-/// The rates that are known to pass and to fail, and the highest rate wanted.
+/// The rates that are known to pass and to fail, up to the highest rate wanted.
 pub(super) struct CertifyBounds {
-    passed: u64,
-    failed: Option<u64>,
-    most: u64,
+    range: LoadRange,
+    known: Bounds,
     tries: u32,
 }
 
 impl CertifyBounds {
     /// Creates the bounds before any trial; rates above `most` are not wanted.
     pub(super) fn new(most: u64) -> Self {
-        Self { passed: 0, failed: None, most: most.max(1), tries: 0 }
+        // Any tester is fit for no queries, so halving goes down to one query per second and no minimum has to be tried.
+        let known = Bounds { lower: Some(FrameRate(0)), upper: None };
+        Self { range: LoadRange::new(FrameRate(1), FrameRate(most), WIDTH), known, tries: 0 }
     }
 
-    /// The rate to try next: the highest first, for a tester that is fit for it needs no other.
+    /// Returns the rate to try next: the highest first, for a tester that is fit for it needs no other.
     pub(super) fn next(&self) -> Option<u64> {
-        match self.failed {
-            None if self.passed == self.most => None,
-            None => Some(self.most),
-            Some(failed) if (failed - self.passed) as f64 <= (failed as f64 * WIDTH).max(1.0) => None,
-            Some(failed) => Some(self.passed.midpoint(failed)),
-        }
+        self.range.halve(self.known).map(|rate| rate.0)
     }
 
     /// Takes in the result of a trial at `rate`.
@@ -43,18 +41,18 @@ impl CertifyBounds {
         self.tries += 1;
         // Far above what can be done a second try is a waste: only near something that passed, or where all was answered and only the
         // pace not kept, the machine is in doubt.
-        let is_doubtful = self.passed > 0 || trial.in_time == trial.sent;
+        let is_doubtful = self.passed() > 0 || trial.in_time == trial.sent;
         match trial.passed() {
-            true => self.passed = rate,
+            true => self.known.lower = Some(FrameRate(rate)),
             false if self.tries < TRIES && is_doubtful => return,
-            false => self.failed = Some(rate),
+            false => self.known.upper = Some(FrameRate(rate)),
         }
         self.tries = 0;
     }
 
-    /// The highest that passed; 0: none.
+    /// Returns the highest rate that passed; 0: none.
     pub(super) fn passed(&self) -> u64 {
-        self.passed
+        self.known.lower.map_or(0, |rate| rate.0)
     }
 }
 
@@ -92,6 +90,16 @@ mod tests {
     #[test]
     fn a_tester_fit_for_the_highest_rate_needs_one_trial() {
         assert_eq!(search(100_000, 1_000_000), (100_000, 1));
+    }
+
+    #[test]
+    fn halving_begins_at_nothing_and_ends_at_one_query_per_second() {
+        let (mut bounds, mut tried) = (CertifyBounds::new(1001), Vec::new());
+        while let Some(rate) = bounds.next() {
+            tried.push(rate);
+            bounds.learn(rate, &CertificateTrial { rate, sent: rate, in_time: 0, is_paced: true, slowest_ns: 1 });
+        }
+        assert_eq!(tried, [1001, 500, 250, 125, 62, 31, 15, 7, 3, 1]);
     }
 
     #[test]

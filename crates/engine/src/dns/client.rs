@@ -11,11 +11,12 @@ use super::questions::{ExpectedAnswers, Question, Questions};
 use super::records::{Record, Recorder};
 use super::sockets::{MOST, QuerySockets, Reply};
 use super::tally::QueryTally;
-use crate::sender::{GIVE_UP_LATENESS_NS, LAST_FRAME_WATCH_NS};
+use crate::paced_sending::PacedSending;
+use crate::pacer::{Pacer, ThreadShare};
 use crate::stall::Gaps;
 use sixbench_io::clock::Clock;
 use sixbench_method::terms::FrameRate;
-use sixbench_method::trial::{LOSS_BIN_NS, Sending};
+use sixbench_method::trial::{LOSS_BIN_NS, Schedule, Sending};
 use std::net::Ipv4Addr;
 
 /// Time for which a client still receives after the last answer, to count messages that answer no query.
@@ -32,7 +33,7 @@ pub(crate) struct Asking<'a> {
     /// The names that reach the authority, where it is ours.
     pub(crate) asked: Option<&'a AskedNames>,
     pub(crate) rate: FrameRate,
-    pub(crate) queries: u64,
+    pub(crate) schedule: Schedule,
     /// Answers that come later than this are late, in nanoseconds.
     pub(crate) timeout_ns: u64,
     /// Answers that come later than this are not waited for, in nanoseconds.
@@ -43,50 +44,7 @@ pub(crate) struct Asking<'a> {
 impl Asking<'_> {
     /// Returns the number of bins of 100 ms.
     pub(crate) fn bins(&self) -> usize {
-        (self.due_ns(self.queries.saturating_sub(1)) / LOSS_BIN_NS) as usize + 1
-    }
-
-    /// Returns the time at which query `sequence` of the trial is due, from the trial's start, in nanoseconds.
-    #[inline]
-    fn due_ns(&self, sequence: u64) -> u64 {
-        (u128::from(sequence) * 1_000_000_000 / u128::from(self.rate.0.max(1))) as u64
-    }
-}
-
-/// The schedule of the queries of one thread.
-#[derive(Clone, Copy, Debug)]
-struct QuerySchedule {
-    /// The index of the thread, from 0, among `of` threads.
-    index: u64,
-    of: u64,
-    /// Time between queries of the trial in units of 2^-32 ns.
-    period: u64,
-    queries: u64,
-    start_ns: u64,
-}
-
-impl QuerySchedule {
-    fn new((index, of): (u64, u64), asking: &Asking<'_>) -> Self {
-        let period = ((1_000_000_000u128 << 32) / u128::from(asking.rate.0.max(1))) as u64;
-        Self { index, of, period, queries: (asking.queries + of - 1 - index) / of, start_ns: 0 }
-    }
-
-    /// The number in the trial of this thread's query.
-    #[inline]
-    fn number(&self, own: u64) -> u64 {
-        own * self.of + self.index
-    }
-
-    #[inline]
-    fn due_ns(&self, own: u64) -> u64 {
-        self.start_ns + ((u128::from(self.number(own)) * u128::from(self.period)) >> 32) as u64
-    }
-
-    /// Returns how many queries are due, counted from `next` on and up to a batch.
-    #[inline]
-    fn due(&self, next: u64, now_ns: u64) -> usize {
-        let most = (self.queries - next).min(MOST as u64);
-        (0..most).take_while(|i| self.due_ns(next + i) <= now_ns).count()
+        (self.schedule.due_ns(self.schedule.frames().saturating_sub(1)) / LOSS_BIN_NS) as usize + 1
     }
 }
 
@@ -99,13 +57,10 @@ pub(crate) struct QueryClient<'a> {
 /// The client without its sockets.
 struct ClientState<'a> {
     asking: &'a Asking<'a>,
-    pace: QuerySchedule,
+    sending: PacedSending,
     flight: Flight,
     tally: QueryTally,
     gaps: Gaps,
-    sending: Sending,
-    last_sent_ns: u64,
-    gave_up: bool,
     /// The octets of a question, patched for each answer.
     question: Box<[u8]>,
     recorder: Option<Recorder>,
@@ -120,24 +75,22 @@ pub(crate) struct Counted {
 }
 
 impl<'a> QueryClient<'a> {
-    /// Creates thread `part.0` of `part.1`.
-    pub(crate) fn new(asking: &'a Asking<'a>, part: (u64, u64), sockets: QuerySockets, recorder: Option<Recorder>) -> Self {
+    /// Creates the client of a thread that asks this share of the questions.
+    pub(crate) fn new(asking: &'a Asking<'a>, share: ThreadShare, sockets: QuerySockets, recorder: Option<Recorder>) -> Self {
         let query = Query::new(asking.domain);
         let mut whole = vec![0; query.len()];
         query.write(&mut whole, 0, 0);
-        let pace = QuerySchedule::new(part, asking);
-        let under_way =
-            u128::from(asking.rate.min(FASTEST_QUERIES).0) * u128::from(asking.window_ns) / 1_000_000_000 / u128::from(part.1);
-        let room = (under_way as u64 + under_way as u64 / 4 + 4096).min(pace.queries + MOST as u64);
+        let pacer = Pacer::share(&asking.schedule, share);
+        let under_way = u128::from(asking.rate.min(FASTEST_QUERIES).0) * u128::from(asking.window_ns)
+            / 1_000_000_000
+            / u128::from(share.of);
+        let room = (under_way as u64 + under_way as u64 / 4 + 4096).min(pacer.frames() + MOST as u64);
         let state = ClientState {
             asking,
-            pace,
+            sending: PacedSending::new(pacer, asking.stall_ns),
             flight: Flight::new(room),
             tally: QueryTally::new(asking.bins()),
             gaps: Gaps::new(asking.stall_ns, 0),
-            sending: Sending::default(),
-            last_sent_ns: 0,
-            gave_up: false,
             question: whole[HEADER..].into(),
             recorder,
         };
@@ -146,7 +99,7 @@ impl<'a> QueryClient<'a> {
 
     /// Sets the moment of the trial's first query.
     pub(crate) fn begin(&mut self, start_ns: u64) {
-        self.state.pace.start_ns = start_ns;
+        self.state.sending.pacer.begin(start_ns);
         self.state.gaps = Gaps::new(self.state.asking.stall_ns, start_ns);
     }
 
@@ -155,10 +108,10 @@ impl<'a> QueryClient<'a> {
     pub(crate) fn turn(&mut self, now_ns: u64) {
         let Self { sockets, state } = self;
         state.send(sockets, now_ns);
-        if state.is_about_to_end(now_ns) {
+        if state.sending.is_about_to_end(now_ns) {
             return;
         }
-        if !state.has_sent_all() || !state.flight.is_settled() {
+        if !state.sending.has_sent_all() || !state.flight.is_settled() {
             state.gaps.look(now_ns);
         }
         let clock = state.asking.clock;
@@ -169,7 +122,7 @@ impl<'a> QueryClient<'a> {
     /// Returns whether nothing else may come before the client's next look.
     #[inline]
     pub(crate) fn is_about_to_end(&self, now_ns: u64) -> bool {
-        self.state.is_about_to_end(now_ns)
+        self.state.sending.is_about_to_end(now_ns)
     }
 
     /// Returns whether all queries are sent and either answered or waited for long enough.
@@ -177,64 +130,38 @@ impl<'a> QueryClient<'a> {
     pub(crate) fn is_over(&self, now_ns: u64) -> bool {
         let state = &self.state;
         let wait_ns = if state.flight.is_settled() { LINGER_NS } else { state.asking.window_ns };
-        state.has_sent_all() && now_ns > state.last_sent_ns + wait_ns
+        state.sending.has_sent_all() && now_ns > state.sending.last_ns() + wait_ns
     }
 
     /// Retires the queries still under way and returns the thread's counts.
     pub(crate) fn finish(mut self) -> Counted {
         self.state.retire(u64::MAX, usize::MAX);
-        let ClientState { pace, flight, mut tally, gaps, sending, last_sent_ns, .. } = self.state;
+        let ClientState { sending, flight, mut tally, gaps, .. } = self.state;
         tally.answers.sent = flight.sent();
         tally.answers.unreachable = self.sockets.unreachable();
-        let took_ns = last_sent_ns.saturating_sub(pace.due_ns(0));
-        let nominal_ns = pace.due_ns(pace.queries.saturating_sub(1)) - pace.due_ns(0);
-        Counted { tally, sending: Sending { nominal_ns, took_ns, ..sending }, gaps, drops: self.sockets.drops() }
+        Counted { tally, sending: sending.finish(), gaps, drops: self.sockets.drops() }
     }
 }
 
 impl ClientState<'_> {
     #[inline]
-    fn has_sent_all(&self) -> bool {
-        self.gave_up || self.flight.sent() == self.pace.queries
-    }
-
-    #[inline]
-    fn is_about_to_end(&self, now_ns: u64) -> bool {
-        let last_due_ns = self.pace.due_ns(self.pace.queries.saturating_sub(1));
-        !self.has_sent_all() && (now_ns..now_ns + LAST_FRAME_WATCH_NS).contains(&last_due_ns)
-    }
-
-    #[inline]
     fn send(&mut self, sockets: &mut QuerySockets, now_ns: u64) {
-        if self.has_sent_all() {
+        if self.sending.has_sent_all() {
             return;
         }
-        let first = self.flight.sent();
-        let count = self.pace.due(first, now_ns).min(self.flight.room());
+        let (asking, pacer) = (self.asking, &self.sending.pacer);
+        let (share, first) = (pacer.thread_share(), pacer.sent());
+        let count = pacer.due(now_ns, MOST).min(self.flight.room());
         if count == 0 {
             return;
         }
-        let lateness_ns = now_ns - self.pace.due_ns(first);
-        let (asking, pace) = (self.asking, self.pace);
-        let address = |index: usize| asking.questions.at(pace.number(first + index as u64)).address;
+        let address = |index: usize| asking.questions.at(share.number(first + index as u64)).address;
         let sent = sockets.send(first, count, address);
         self.flight.launch(sent, now_ns);
-        self.note_lateness(lateness_ns, sent);
-        if sent > 0 {
-            self.last_sent_ns = now_ns;
-        }
+        self.sending.note_sent(sent, now_ns);
         if asking.expectation.population.with_aaaa > 0 {
             let has_own = |index: &usize| asking.expectation.population.has_aaaa(address(*index));
             self.tally.existing += (0..sent).filter(has_own).count() as u64;
-        }
-    }
-
-    #[inline]
-    fn note_lateness(&mut self, lateness_ns: u64, sent: usize) {
-        self.gave_up = lateness_ns > GIVE_UP_LATENESS_NS;
-        self.sending.worst_lateness_ns = self.sending.worst_lateness_ns.max(lateness_ns);
-        if lateness_ns > self.asking.stall_ns {
-            self.sending.late_frames += sent as u64;
         }
     }
 
@@ -246,7 +173,7 @@ impl ClientState<'_> {
             self.tally.answers.unasked += 1;
             return;
         };
-        let asked = self.asking.questions.at(self.pace.number(sequence));
+        let asked = self.asking.questions.at(self.sending.pacer.thread_share().number(sequence));
         if let Some(label) = self.question[1..].first_chunk_mut::<LABEL>() {
             write_label(asked.address, label);
         }
@@ -304,14 +231,15 @@ impl ClientState<'_> {
         let is_late = delay.is_some_and(|(delay_ns, _)| delay_ns > self.asking.timeout_ns);
         let is_right = matches!(delay, Some((_, AnswerClass::Right))) && !is_late;
         self.tally.answers.unanswered += u64::from(delay.is_none());
-        let due_ns = self.pace.due_ns(own) - self.pace.start_ns;
+        let pacer = &self.sending.pacer;
+        let sequence = pacer.thread_share().number(own);
+        let due_ns = pacer.due_time(sequence) - pacer.start_ns();
         if !is_right {
             self.tally.miss((due_ns / LOSS_BIN_NS) as usize, due_ns);
         }
         if let Some(recorder) = &mut self.recorder {
-            let sequence = self.pace.number(own);
             let address = self.asking.questions.at(sequence).address;
-            let sent_ns = entry.sent_ns.saturating_sub(self.pace.start_ns);
+            let sent_ns = entry.sent_ns.saturating_sub(pacer.start_ns());
             recorder.take(Record { sequence, address, due_ns, sent_ns, answer: delay, is_late });
         }
     }

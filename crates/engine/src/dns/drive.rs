@@ -2,14 +2,10 @@
 
 use super::authority::{AskedNames, Authority};
 use super::client::{Counted, QueryClient};
+use crate::driver::{TrialStart, joined, pin, pin_and_prioritise};
 use crate::stall::Gaps;
-use crate::trial::pin_and_prioritise;
 use sixbench_io::clock::Clock;
-use std::sync::Barrier;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-
-/// Time between choosing the moment of the first query and that moment.
-const HEAD_START_NS: u64 = 2_000_000;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// The division of the cores between the client's threads and the authority's.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,8 +45,7 @@ pub(super) struct ThreadContext<'a> {
 /// The state that the threads share while they run.
 struct QueryRun<'a> {
     context: &'a ThreadContext<'a>,
-    ready: Barrier,
-    start_ns: AtomicU64,
+    start: TrialStart<'a>,
     /// Clients that are not over yet.
     pending: AtomicUsize,
 }
@@ -65,7 +60,7 @@ pub(super) fn perform(
     let are_shared = division.authority.is_empty();
     let threads = clients.len() + if are_shared { 0 } else { authorities.len() };
     let pending = AtomicUsize::new(clients.len());
-    let run = QueryRun { context, ready: Barrier::new(threads), start_ns: AtomicU64::new(0), pending };
+    let run = QueryRun { context, start: TrialStart::new(context.clock, threads), pending };
     let (beside, alone) = if are_shared { (authorities, &mut [][..]) } else { (&mut [][..], authorities) };
     let mut beside = beside.iter_mut();
     std::thread::scope(|scope| {
@@ -83,8 +78,8 @@ pub(super) fn perform(
             .zip(&division.authority)
             .map(|(authority, core)| scope.spawn(move || run.serve(authority, *core)))
             .collect();
-        let counted: Option<Vec<Counted>> = asking.into_iter().map(join).collect();
-        let away: Vec<Gaps> = serving.into_iter().map(join).collect();
+        let counted: Option<Vec<Counted>> = asking.into_iter().map(|client| joined(client.join())).collect();
+        let away: Vec<Gaps> = serving.into_iter().map(|authority| joined(authority.join())).collect();
         let mut counted = counted?;
         // An authority that was away makes the DUT wait: the tester's doing like a client that was.
         let (clients, authorities) = (counted.len() as u64, away.len() as u64);
@@ -98,10 +93,6 @@ pub(super) fn perform(
     })
 }
 
-fn join<T>(thread: std::thread::ScopedJoinHandle<'_, T>) -> T {
-    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-}
-
 /// A client that is over, also by a panic: the authorities would wait for it.
 struct Over<'a>(&'a AtomicUsize);
 
@@ -112,19 +103,15 @@ impl Drop for Over<'_> {
 }
 
 impl QueryRun<'_> {
-    /// Waits until all threads have taken their places, and returns the moment of the first query, which is chosen only then.
+    /// Takes the calling thread's place and returns the moment of the first query.
     fn begin(&self, core: Option<u32>) -> u64 {
         if self.context.shares_core {
             // At the priority of the other.
-            let _ = core.map(sixbench_io::thread::pin_to);
+            pin(core);
         } else {
             pin_and_prioritise(core);
         }
-        if self.ready.wait().is_leader() {
-            self.start_ns.store(self.context.clock.now_ns() + HEAD_START_NS, Ordering::Release);
-        }
-        self.ready.wait();
-        self.start_ns.load(Ordering::Acquire)
+        self.start.wait()
     }
 
     fn is_stopped(&self) -> bool {

@@ -1,6 +1,7 @@
 //! Per-query records as CSV, on request: streamed by a thread of its own while the trial goes on, never held.
 
 use super::judge::AnswerClass;
+use crate::driver::joined;
 use std::io::{self, BufWriter, Write};
 use std::net::Ipv4Addr;
 use std::path::Path;
@@ -53,8 +54,7 @@ impl RecordWriter {
     /// Waits until everything is written. All ends must be gone.
     pub(crate) fn finish(mut self) -> io::Result<()> {
         self.chunks = None;
-        let writer = self.writer.take().map(JoinHandle::join);
-        writer.map_or(Ok(()), |done| done.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+        self.writer.take().map_or(Ok(()), |writer| joined(writer.join()))
     }
 }
 

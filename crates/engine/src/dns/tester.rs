@@ -14,15 +14,16 @@ use super::resolve::{NameResolver, ResolvedNames};
 use super::result::{QueryTrialData, add_counts, nothing_sent, trial_result};
 use super::settings::{DnsEnds, DnsError, DnsSettings};
 use super::sockets::{IDENTIFIERS, QuerySockets};
+use crate::driver::Layout;
 use crate::memory::{self, TrafficKind};
-use crate::tester::Layout;
+use crate::pacer::ThreadShare;
 use sixbench_io::clock::Clock;
 use sixbench_io::thread;
 use sixbench_method::isolation::Admitted;
 use sixbench_method::plan::{DnsRole, Names};
 use sixbench_method::terms::FrameRate;
 use sixbench_method::trial::dns::{Cache, Certificate, CertificateTrial};
-use sixbench_method::trial::{Fault, Measurer, TrialResult, TrialSpec};
+use sixbench_method::trial::{Fault, Measurer, Schedule, TrialResult, TrialSpec};
 use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -378,7 +379,7 @@ impl DnsTester {
             expectation: &looking.expectation,
             asked,
             rate,
-            queries,
+            schedule: Schedule::constant(rate, queries),
             timeout_ns: looking.timeout_ns,
             window_ns: settings.window_ns.max(looking.timeout_ns),
             stall_ns: settings.stall_ns,
@@ -387,7 +388,7 @@ impl DnsTester {
         let of = (division.client.len() as u64).min(queries.max(1));
         let client = |index| {
             let sockets = self.sockets(looking.server, rate, of)?;
-            Ok(QueryClient::new(&asking, (index, of), sockets, records.as_ref().and_then(RecordWriter::hand)))
+            Ok(QueryClient::new(&asking, ThreadShare { index, of }, sockets, records.as_ref().and_then(RecordWriter::hand)))
         };
         let clients = (0..of).map(client).collect::<Result<Vec<_>, DnsError>>()?;
         let shares_core = self.ends.external.as_ref().is_some_and(|external| external.shares_core);

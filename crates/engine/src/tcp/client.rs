@@ -6,19 +6,17 @@ use super::connection::{ConnectionStep, Failure, TcpConnection, connect, socket}
 use super::connection_set::{ClientTask, ConnectionSet};
 use super::drive::{EventHandler, LoopContext};
 use super::tally::ClientPhase;
+use crate::driver::first_due_ns;
 use crate::pacer::Pacer;
 use mio::event::Event;
 use mio::{Interest, Token};
 use sixbench_method::terms::FrameRate;
-use sixbench_method::trial::TrialSpec;
+use sixbench_method::trial::Schedule;
 use sixbench_method::trial::tcp::{Close, KernelCounts, ServerCounts, TcpResult, TcpTrial};
 use std::io;
 
 /// Most connections made before the sockets are looked at again.
 const BURST: usize = 8;
-
-/// Time between choosing the first moment of a phase and that moment.
-const HEAD_START_NS: u64 = 1_000_000;
 
 /// The client.
 pub(super) struct TcpClient {
@@ -30,7 +28,7 @@ pub(super) struct TcpClient {
 
 /// A schedule of `count` events at `rate` per second.
 fn pacer(rate: u64, count: u64) -> Pacer {
-    Pacer::new(&TrialSpec::burst(FrameRate(rate), count).schedule())
+    Pacer::new(&Schedule::constant(FrameRate(rate), count))
 }
 
 impl TcpClient {
@@ -120,7 +118,7 @@ impl TcpClient {
         self.turns = self.set.connections.iter().map(|(slot, _)| slot).collect();
         self.turns.sort_unstable_by_key(|&slot| self.set.connections[slot].number);
         self.pacer = pacer(self.set.task.spec.rate, self.turns.len() as u64);
-        self.pacer.begin(now_ns + HEAD_START_NS);
+        self.pacer.begin(first_due_ns(now_ns));
     }
 }
 
@@ -130,7 +128,7 @@ impl EventHandler for TcpClient {
         if self.set.phase == ClientPhase::Waiting {
             if context.run.is_server_ready() {
                 self.set.phase = ClientPhase::Opening;
-                self.pacer.begin(now_ns + HEAD_START_NS);
+                self.pacer.begin(first_due_ns(now_ns));
             }
             return Ok(());
         }
@@ -155,11 +153,8 @@ impl EventHandler for TcpClient {
     }
 
     fn wake_ns(&self) -> u64 {
-        let next = if self.set.phase == ClientPhase::Waiting || self.pacer.is_done() {
-            u64::MAX
-        } else {
-            self.pacer.due_time(self.pacer.sent())
-        };
+        let next =
+            if self.set.phase == ClientPhase::Waiting || self.pacer.is_done() { u64::MAX } else { self.pacer.next_due_time() };
         next.min(self.set.next_deadline_ns().unwrap_or(u64::MAX))
     }
 

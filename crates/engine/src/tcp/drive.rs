@@ -3,14 +3,12 @@
 use super::client::TcpClient;
 use super::server::TcpServer;
 use super::{TcpEnds, TcpError, try_within};
-use crate::tester::Layout;
-use crate::trial::pin_and_prioritise;
+use crate::driver::{Layout, joined, pin_and_prioritise};
 use mio::event::Event;
 use mio::{Events, Poll, Registry, Token};
 use sixbench_io::clock::Clock;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::ScopedJoinHandle;
 use std::time::Duration;
 
 /// Most events taken at once: between two batches the client looks at its schedule.
@@ -61,6 +59,8 @@ impl LoopContext<'_> {
 pub(super) struct TcpRun<'a> {
     clock: &'a Clock,
     stop: &'a AtomicBool,
+    /// True if the server listens: then the client chooses the moment of the first connection. The loops do not wait for each other at a
+    /// `TrialStart`, where one that cannot take its place would be waited for without end.
     is_server_ready: AtomicBool,
     is_client_over: AtomicBool,
     /// True if something is due so soon that no loop should sleep: waking a core takes longer than an answer may.
@@ -112,8 +112,8 @@ impl<'a> TcpRun<'a> {
                 }
                 (None, _) => None,
             };
-            let asked = join(scope.spawn(move || self.attend(client_place, first, &mut together)));
-            serving.map_or(Ok(0), join).and(asked)
+            let asked = joined(scope.spawn(move || self.attend(client_place, first, &mut together)).join());
+            serving.map_or(Ok(0), |server| joined(server.join())).and(asked)
         })?;
         client.note_gap(worst_gap_ns);
         Ok((client, server))
@@ -162,10 +162,6 @@ impl<'a> TcpRun<'a> {
         }
         if self.is_busy.load(Ordering::Relaxed) { Duration::ZERO } else { sleep_time }
     }
-}
-
-fn join<T>(thread: ScopedJoinHandle<'_, T>) -> T {
-    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
 fn look(poll: &mut Poll, events: &mut Events, sleep_time: Duration) -> io::Result<()> {

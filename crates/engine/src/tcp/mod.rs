@@ -27,8 +27,8 @@ mod server;
 mod tally;
 mod times;
 
+use crate::driver::Layout;
 use crate::memory::{self, OutOfMemory, TrafficKind};
-use crate::tester::Layout;
 use addresses::{AddressPairs, ConnectionDemand, Rotation};
 use client::TcpClient;
 use connection_set::ClientTask;

@@ -18,6 +18,7 @@ mod start;
 pub use binary::BinarySearch;
 pub use goal::Goal;
 pub use multiple_loss_ratio::MultipleLossRatioSearch;
+pub use range::{Bounds, LoadRange};
 pub use start::start_for;
 
 /// A decision machine over loads.

@@ -4,9 +4,11 @@ use crate::terms::FrameRate;
 
 /// The loads known to meet and to miss a goal that lie nearest to each other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Bounds {
-    pub(super) lower: Option<FrameRate>,
-    pub(super) upper: Option<FrameRate>,
+pub struct Bounds {
+    /// The highest load known to meet the goal.
+    pub lower: Option<FrameRate>,
+    /// The lowest load known to miss it.
+    pub upper: Option<FrameRate>,
 }
 
 /// The load near which the answer is expected, frames per second per direction.
@@ -37,15 +39,16 @@ impl Aim {
 
 /// The loads a search may try, frames per second per direction, and how near its bounds have to come.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct LoadRange {
+pub struct LoadRange {
     minimum: u64,
     maximum: u64,
     width: f64,
 }
 
 impl LoadRange {
-    /// A load of 0 is no trial, and a width outside (0, 1) never or always ends: both are drawn to the nearest sense.
-    pub(super) fn new(minimum: FrameRate, maximum: FrameRate, width: f64) -> Self {
+    /// The loads from `minimum` to `maximum`, until the bounds are `width` of the upper one apart. A load of 0 is no trial, and a width
+    /// outside (0, 1) never or always ends: both are drawn to the nearest sense.
+    pub fn new(minimum: FrameRate, maximum: FrameRate, width: f64) -> Self {
         let maximum = maximum.0.max(1);
         let minimum = minimum.0.clamp(1, maximum);
         Self { minimum, maximum, width: width.clamp(1e-9, 0.9) }
@@ -67,8 +70,9 @@ impl LoadRange {
         }
     }
 
-    /// The next load by plain halving: the maximum first, the minimum only when nothing else is left.
-    pub(super) fn halve(&self, known: Bounds) -> Option<FrameRate> {
+    /// Returns the next load by plain halving: the maximum first, the minimum only when nothing else is left. `None` when the bounds are
+    /// near enough, or at an end of the range.
+    pub fn halve(&self, known: Bounds) -> Option<FrameRate> {
         if self.is_settled(known) {
             return None;
         }

@@ -175,6 +175,11 @@ pub struct Segment {
 pub struct Schedule(Vec<Segment>);
 
 impl Schedule {
+    /// Exactly `frames` frames at one rate.
+    pub fn constant(rate: FrameRate, frames: u64) -> Self {
+        Self(vec![Segment { first: 0, frames, start_ns: 0, rate, flows: 0 }])
+    }
+
     fn of(spec: &TrialSpec) -> Self {
         let mut schedule = Self(Vec::new());
         match spec.kind {

@@ -3,6 +3,7 @@
 use super::answer::Answerer;
 use super::tcp::OverTcp;
 use super::{AddressZone, Authority, AuthorityError};
+use crate::driver::joined;
 use mio::unix::SourceFd;
 use mio::{Events, Interest, Poll, Token};
 use sixbench_method::isolation::Admitted;
@@ -13,7 +14,7 @@ use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::os::fd::AsRawFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::{self, ScopedJoinHandle};
+use std::thread;
 use std::time::{Duration, Instant};
 
 /// Looked for queries this long after the last before sleeping: falling asleep and waking up costs more than it saves in a busy server.
@@ -71,7 +72,7 @@ impl Service {
         thread::scope(|scope| {
             let over_udp: Vec<_> = self.over_udp.into_iter().map(|authority| scope.spawn(|| serve(authority, stop))).collect();
             let over_tcp: Vec<_> = self.over_tcp.into_iter().map(|server| scope.spawn(|| Ok(server.run(stop)))).collect();
-            over_udp.into_iter().chain(over_tcp).map(joined).sum()
+            over_udp.into_iter().chain(over_tcp).map(|thread| joined(thread.join())).sum()
         })
     }
 }
@@ -86,10 +87,6 @@ fn listen_over_tcp(address: SocketAddr) -> io::Result<TcpListener> {
     socket.bind(&address.into())?;
     socket.listen(BACKLOG)?;
     Ok(socket.into())
-}
-
-fn joined<T>(thread: ScopedJoinHandle<'_, T>) -> T {
-    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
 /// One thread: as fast as it can while queries come, asleep when none do.

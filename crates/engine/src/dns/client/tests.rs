@@ -23,14 +23,15 @@ fn with_client<T>(part: (u64, u64), queries: u64, window_ns: u64, work: impl FnO
         expectation: &expectation,
         asked: None,
         rate: FrameRate(1000),
-        queries,
+        schedule: Schedule::constant(FrameRate(1000), queries),
         timeout_ns: window_ns,
         window_ns,
         stall_ns: 10 * MS,
     };
     let address = server.local_addr().expect("an address");
     let sockets = QuerySockets::open(None, address, 2, Query::new(&domain), 0).expect("sockets");
-    let mut client = QueryClient::new(&asking, part, sockets, None);
+    let share = ThreadShare { index: part.0, of: part.1 };
+    let mut client = QueryClient::new(&asking, share, sockets, None);
     client.begin(0);
     work(client)
 }
@@ -55,8 +56,9 @@ fn a_client_half_a_second_behind_gives_up_and_what_it_sent_has_a_fate() {
 fn threads_take_every_query_of_the_trial_once() {
     let asked_for = |index, of| {
         with_client((index, of), 100, 1000 * MS, |client| {
-            let pace = client.state.pace;
-            (0..pace.queries).map(|own| (pace.number(own), pace.due_ns(own))).collect::<Vec<_>>()
+            let pacer = &client.state.sending.pacer;
+            let numbers = (0..pacer.frames()).map(|own| pacer.thread_share().number(own));
+            numbers.map(|number| (number, pacer.due_time(number))).collect::<Vec<_>>()
         })
     };
     let mut all: Vec<_> = (0..3).flat_map(|index| asked_for(index, 3)).collect();
