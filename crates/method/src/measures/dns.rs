@@ -10,7 +10,17 @@ use crate::trial::{TrialKind, TrialSpec};
 use crate::units;
 
 const fn info(term: Term, summary: &'static str, searched: Searched) -> Info {
-    Info { term, summary, noun: Noun::Queries, searched: Some(searched), quantities: &[], headline: None, is_averaged: false, axis: "answered", open_end: HIGHEST_LOAD_PASSED }
+    Info {
+        term,
+        summary,
+        noun: Noun::Queries,
+        searched: Some(searched),
+        quantities: &[],
+        headline: None,
+        is_averaged: false,
+        axis: "answered",
+        open_end: HIGHEST_LOAD_PASSED,
+    }
 }
 
 pub(super) static INFOS: [Info; 3] = [

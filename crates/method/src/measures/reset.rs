@@ -4,7 +4,10 @@ use super::info::NOT_RECOVERED;
 use super::keys::{Keys, MeasureDefaults, time};
 use super::procedure::Reading;
 use super::procedure::reading::{EXCUSABLE_SHARE, each, sent_as_asked};
-use super::{Demand, Info, Load, Measurement, Noun, Procedure, ProcedureContext, Profile, Quantity, SendingTime, Term, TrafficRequirements};
+use super::{
+    Demand, Info, Load, Measurement, Noun, Procedure, ProcedureContext, Profile, Quantity, SendingTime, Term,
+    TrafficRequirements,
+};
 use crate::conformance::{self, Clause};
 use crate::plan::{Plan, Test};
 use crate::trial::{DirectionResult, TrialKind, TrialResult, TrialSpec, Verdict};
@@ -48,11 +51,7 @@ impl Reset {
     /// Returns the settings that the keys of a test ask for.
     pub(super) fn read(keys: &impl Keys, defaults: &MeasureDefaults) -> Self {
         let (before_ns, after_ns) = durations_of(defaults.profile, defaults.trial_ns);
-        Self {
-            load: Load::read(keys),
-            before_ns: time(keys, "before", before_ns),
-            after_ns: time(keys, "after", after_ns),
-        }
+        Self { load: Load::read(keys), before_ns: time(keys, "before", before_ns), after_ns: time(keys, "after", after_ns) }
     }
 }
 

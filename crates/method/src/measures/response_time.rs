@@ -5,14 +5,17 @@ mod watched;
 
 use super::info::HIGHEST_LOAD_PASSED;
 use super::keys::{Keys, MeasureDefaults, time};
-use super::procedure::reading::{EXCUSABLE_SHARE, NEGLIGIBLE_SHARE, Reading, TAIL_SHARE};
 use super::procedure::Single;
-use super::{Demand, Info, Measurement, Noun, Procedure, ProcedureContext, Profile, Quantity, SendingTime, Value, Term, TrafficRequirements};
+use super::procedure::reading::{EXCUSABLE_SHARE, NEGLIGIBLE_SHARE, Reading, TAIL_SHARE};
+use super::{
+    Demand, Info, Measurement, Noun, Procedure, ProcedureContext, Profile, Quantity, SendingTime, Term, TrafficRequirements,
+    Value,
+};
 use crate::conformance::{self, Clause};
 use crate::plan::{Plan, Stateful, Test};
 use crate::record::TrialRecord;
 use crate::terms::{Direction, FrameRate};
-use crate::trial::{Delay, TrialKind, Spoilt, TrialResult, TrialSpec, Verdict};
+use crate::trial::{Delay, Spoilt, TrialKind, TrialResult, TrialSpec, Verdict};
 use crate::units;
 use serde::{Deserialize, Serialize};
 
@@ -73,15 +76,15 @@ impl ResponseTime {
     pub(super) fn read(keys: &impl Keys, defaults: &MeasureDefaults) -> Self {
         for (key, why) in [
             ("directions", "requests go from left to right and their replies back: there is no direction to choose"),
-            ("connections", "every request has a reply of its own, and the connections of a stateful test are drawn anew each way"),
+            (
+                "connections",
+                "every request has a reply of its own, and the connections of a stateful test are drawn anew each way",
+            ),
             ("flow-step", "the clients are there from the first frame on: their number is `subscribers`"),
         ] {
             if keys.is_given(key) {
-                keys.mistake_with_help(
-                    key,
-                    format!("`{key}` does not go with response-time: {why}"),
-                    format!("leave `{key}` out"),
-                );
+                let title = format!("`{key}` does not go with response-time: {why}");
+                keys.mistake_with_help(key, title, format!("leave `{key}` out"));
             }
         }
         let rate_per_client = keys.required("rate-per-client", units::rate).unwrap_or(FrameRate(1));
