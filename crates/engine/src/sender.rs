@@ -52,18 +52,10 @@ impl<'a> Sender<'a> {
             length
         })?;
         self.sending.note_sent(sent.taken, now_ns);
-        self.stop_at_reach();
+        let pacer = &self.sending.pacer;
+        self.sending.gave_up |= self.reach < pacer.frames() && pacer.sent() + BATCH as u64 > self.reach;
         self.refused += sent.refused as u64;
         Ok(())
-    }
-
-    /// Sends no frames of which receivers have no room to keep anything.
-    #[inline]
-    fn stop_at_reach(&mut self) {
-        let pacer = &self.sending.pacer;
-        if self.reach < pacer.frames() && pacer.sent() + BATCH as u64 > self.reach {
-            self.sending.give_up();
-        }
     }
 
     /// Pushes on what the port still holds. A port that does not let go of it, as that of a link that is down, is given up: then the last
@@ -71,9 +63,9 @@ impl<'a> Sender<'a> {
     #[cold]
     fn flush(&mut self, now_ns: u64) -> Result<(), PortError> {
         self.is_flushed = self.port.flush()?;
-        if !self.is_flushed && now_ns.saturating_sub(self.sending.last_ns()) > GIVE_UP_LATENESS_NS {
+        if !self.is_flushed && now_ns.saturating_sub(self.sending.last_ns) > GIVE_UP_LATENESS_NS {
             self.is_flushed = true;
-            self.sending.postpone_end(now_ns);
+            self.sending.last_ns = now_ns;
         }
         Ok(())
     }
