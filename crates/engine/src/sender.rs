@@ -13,7 +13,7 @@ use sixbench_wire::template::StampedTime;
 pub(crate) struct Sender<'a> {
     port: &'a mut dyn Transmit,
     stream: Stream,
-    sending: PacedSending,
+    pub(crate) sending: PacedSending,
     /// Number of frames of which receivers keep what is to be known.
     reach: u64,
     writer: Writer,
@@ -68,12 +68,6 @@ impl<'a> Sender<'a> {
             self.sending.last_ns = now_ns;
         }
         Ok(())
-    }
-
-    /// Returns whether the last frame is due so soon that nothing else may come before it.
-    #[inline]
-    pub(crate) fn is_about_to_end(&self, now_ns: u64) -> bool {
-        self.sending.is_about_to_end(now_ns)
     }
 
     /// Returns whether nothing more will leave: what the port still held is on its way.
