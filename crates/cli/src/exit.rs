@@ -165,7 +165,7 @@ pub(crate) fn advice(error: &RunError) -> String {
         RunError::UnknownRecipe(name) if name.contains('@') => " (sixbench list duts)".to_owned(),
         RunError::SetUpByHand(_) => " ([testbed] left and right, or --interfaces LEFT,RIGHT)".to_owned(),
         RunError::NeedsRoot => " (sixbench doctor tells more)".to_owned(),
-        RunError::Trial(TrialError::Frames(MeasureError::NothingArrived { .. })) => {
+        RunError::Trial(error) if matches!(**error, TrialError::Frames(MeasureError::NothingArrived { .. })) => {
             " (sixbench trial --pcap DIR keeps the frames of both ports)".to_owned()
         }
         RunError::Forbidden(_) | RunError::ForbiddenInRecipe(_) => "; use --force if it cannot".to_owned(),

@@ -180,9 +180,9 @@ fn the_second_answer_is_a_duplicate_and_the_first_decides() {
 fn answers_to_nobody_take_nothing_away() {
     let rig = || {
         each(|_, right| {
-            let mut stranger = right.clone();
-            stranger[1] ^= 1;
-            vec![stranger, right]
+            let mut foreign = right.clone();
+            foreign[1] ^= 1;
+            vec![foreign, right]
         })
     };
     let result = queries(rig);

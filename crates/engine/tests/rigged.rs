@@ -208,9 +208,9 @@ fn a_damaged_payload_is_corrupt_not_mistranslated() {
 #[test]
 fn frames_of_somebody_else_are_ignored_and_counted() {
     let device = each(|number, frame| {
-        let mut stranger = frame.clone();
-        stranger[42..46].copy_from_slice(b"none");
-        if number % 100 == 50 { vec![stranger, frame] } else { vec![frame] }
+        let mut foreign = frame.clone();
+        foreign[42..46].copy_from_slice(b"none");
+        if number % 100 == 50 { vec![foreign, frame] } else { vec![frame] }
     });
     let result = trial(ipv4(), device);
     let forward = forward(&result);
@@ -296,9 +296,9 @@ fn a_device_that_fragments_loses_the_frame_and_the_fragments_are_counted() {
 #[test]
 fn a_flood_of_somebody_elses_datagrams_takes_no_frame_away() {
     let device = each(|_, frame| {
-        let mut stranger = frame.clone();
-        stranger[42..46].copy_from_slice(b"none");
-        std::iter::repeat_n(stranger, 20).chain([frame]).collect()
+        let mut foreign = frame.clone();
+        foreign[42..46].copy_from_slice(b"none");
+        std::iter::repeat_n(foreign, 20).chain([frame]).collect()
     });
     let result = trial(ipv4(), device);
     let forward = forward(&result);

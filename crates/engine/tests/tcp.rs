@@ -53,7 +53,7 @@ fn rate_trial(ends: TcpEnds, settings: TcpSettings) -> TcpResult {
     tester(ends, settings).measure_rate(1000, Duration::from_millis(300)).expect("a trial")
 }
 
-/// Every attempted connection has exactly one fate.
+/// Every attempted connection has exactly one result.
 fn assert_every_fate_is_counted(result: &TcpResult) {
     let c = result.connections;
     assert_eq!(c.attempted, c.completed + c.refused + c.reset + c.unreachable + c.timed_out + c.unverified + c.wrong, "{c:?}");

@@ -1,4 +1,4 @@
-//! RFC 6815: tests belong into an isolated environment. This is the one door through which every destination of test traffic goes: a
+//! RFC 6815: tests belong into an isolated environment. This is the one place through which every destination of test traffic goes: a
 //! tester takes nothing but what is [`Admitted`], and only [`Isolation::admit`] makes that.
 
 use ipnet::{IpNet, Ipv4Net, Ipv6Net};

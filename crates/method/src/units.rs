@@ -1,6 +1,7 @@
-//! Rates and times as people write them.
+//! Numbers and words as people write them: `500k`, `1.2M`, `10s`, `84B`, `0.01%`, `9 of 10`. The error of a function that reads one says what was
+//! expected and what stands there instead, in words for people.
 
-use crate::terms::FrameRate;
+use crate::terms::{FrameRate, FrameSize, LossRatio, Share};
 
 /// Returns nanoseconds in the largest unit that divides them, down to microseconds: `2s`, `300ms`, `50us`.
 pub fn show_ns(ns: u64) -> String {
@@ -27,5 +28,275 @@ pub fn show_seconds(seconds: u64) -> String {
         s if s < 120 => format!("{s} s"),
         s if s < 7200 => format!("{} min", s.div_ceil(60)),
         s => format!("{:.1} h", s as f64 / 3600.0),
+    }
+}
+
+/// Splits a text into a number and a suffix of letters or `%`.
+fn split(text: &str) -> Option<(f64, &str)> {
+    let text = text.trim();
+    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.' && c != '_').unwrap_or(text.len());
+    let number: f64 = text[..end].replace('_', "").parse().ok()?;
+    Some((number, text[end..].trim()))
+}
+
+/// Reads a rate in frames per second: `500k`, `1.2M`, `1000`.
+pub fn rate(text: &str) -> Result<FrameRate, String> {
+    let wrong = || format!("expected frames per second such as 1000, 500k or 1.2M, not `{text}`");
+    let (number, suffix) = split(text).ok_or_else(wrong)?;
+    let factor = match suffix {
+        "" | "fps" => 1.0,
+        "k" | "kfps" => 1e3,
+        "M" | "Mfps" => 1e6,
+        _ => return Err(wrong()),
+    };
+    let rate = (number * factor).round();
+    if !(1.0..=1e9).contains(&rate) {
+        return Err(format!("a rate must be between 1 and 1000M frames per second, not `{text}`"));
+    }
+    Ok(FrameRate(rate as u64))
+}
+
+/// Reads the bit rate of a medium, in bit/s: `100M`, `1G`, `10G`.
+pub fn bit_rate(text: &str) -> Result<u64, String> {
+    let wrong = || format!("expected a bit rate such as 100M, 1G or 25G, not `{text}`");
+    let (number, suffix) = split(text).ok_or_else(wrong)?;
+    let factor = match suffix {
+        "M" | "Mbit/s" => 1e6,
+        "G" | "Gbit/s" => 1e9,
+        _ => return Err(wrong()),
+    };
+    let rate = number * factor;
+    if (1e6..=1e13).contains(&rate) { Ok(rate as u64) } else { Err(wrong()) }
+}
+
+/// Reads a time and returns it in nanoseconds: `10s`, `200ms`, `1m`, `0s`.
+pub fn duration_ns(text: &str) -> Result<u64, String> {
+    let wrong = || format!("expected a time such as 60s, 200ms or 2m, not `{text}`");
+    let (number, suffix) = split(text).ok_or_else(wrong)?;
+    let factor = match suffix {
+        "us" => 1e3,
+        "ms" => 1e6,
+        "s" => 1e9,
+        "m" | "min" => 60e9,
+        "h" => 3600e9,
+        "" if number == 0.0 => 0.0,
+        _ => return Err(wrong()),
+    };
+    let nanoseconds = number * factor;
+    if nanoseconds > 86_400e9 {
+        return Err(format!("a time of more than a day: `{text}`"));
+    }
+    Ok(nanoseconds.round() as u64)
+}
+
+/// Reads an amount of `of`: `1000`, `500k`, `1.2M`.
+pub fn amount(text: &str, of: &str) -> Result<f64, String> {
+    let wrong = || format!("expected {of} such as 1000, 500k or 1.2M, not `{text}`");
+    let (number, suffix) = split(text).ok_or_else(wrong)?;
+    let factor = match suffix {
+        "" => 1.0,
+        "k" => 1e3,
+        "M" => 1e6,
+        _ => return Err(wrong()),
+    };
+    Ok((number * factor).round())
+}
+
+/// Reads a time that may be negative and returns it in nanoseconds: `0.3ms`, `-50us`.
+pub fn signed_ns(text: &str) -> Result<f64, String> {
+    match text.trim().strip_prefix('-') {
+        Some(below) => duration_ns(below).map(|ns| -(ns as f64)),
+        None => duration_ns(text).map(|ns| ns as f64),
+    }
+    .map_err(|_| format!("expected a time such as 300us, 0.3ms or 2s, not `{text}`"))
+}
+
+/// Reads a percentage: `0.1%`.
+pub fn percent(text: &str) -> Result<f64, String> {
+    let number = split(text).filter(|(number, suffix)| *suffix == "%" && *number <= 100.0);
+    number.map(|(number, _)| number).ok_or_else(|| format!("expected per cent from 0% to 100%, not `{text}`"))
+}
+
+/// Reads a number of octets: `500kB`, `2MB`, `100B`.
+pub fn octets(text: &str) -> Result<f64, String> {
+    let wrong = || format!("expected octets such as 500kB or 2MB, not `{text}`");
+    let (number, suffix) = split(text).ok_or_else(wrong)?;
+    let factor = match suffix {
+        "B" => 1.0,
+        "kB" => 1e3,
+        "MB" => 1e6,
+        "GB" => 1e9,
+        _ => return Err(wrong()),
+    };
+    Ok((number * factor).round())
+}
+
+/// Reads a share and returns it as a ratio: `0.01%` or `0.0001`.
+pub fn ratio(text: &str) -> Result<f64, String> {
+    let wrong = || format!("expected a share such as 1% or 0.01, not `{text}`");
+    let (number, suffix) = split(text).ok_or_else(wrong)?;
+    let ratio = match suffix {
+        "%" => number / 100.0,
+        "" => number,
+        _ => return Err(wrong()),
+    };
+    if ratio > 1.0 { Err(format!("a share of more than 100%: `{text}`")) } else { Ok(ratio) }
+}
+
+/// Reads the accepted loss, a ratio below 1.
+pub fn loss(text: &str) -> Result<LossRatio, String> {
+    let ratio = ratio(text)?;
+    if ratio >= 1.0 { Err(format!("a loss goal must be below 100%, not `{text}`")) } else { Ok(LossRatio(ratio)) }
+}
+
+/// Reads a frame size: `84` or `84B`.
+pub fn frame_size(text: &str) -> Result<FrameSize, String> {
+    let (number, suffix) = split(text)
+        .filter(|(_, s)| matches!(*s, "" | "B"))
+        .ok_or_else(|| format!("expected a frame size such as 84 or 512B, not `{text}`"))?;
+    let (least, most) = (FrameSize::MINIMUM.0, FrameSize::MAXIMUM.0);
+    if number.fract() != 0.0 || suffix.len() > 1 || !(f64::from(least)..=f64::from(most)).contains(&number) {
+        return Err(format!(
+            "a frame size is the octets of the IPv6 frame with FCS, from {least} (84 replaces 64, RFC 8219 section 5.1.1) to {most}, \
+             not `{text}`"
+        ));
+    }
+    Ok(FrameSize(number as u16))
+}
+
+/// Reads background traffic as `10%`, or foreground frames as `9 of 10`.
+pub fn background(text: &str) -> Result<Share, String> {
+    let percent = (ratio(text)? * 100.0 * 100.0).round() as u32;
+    let divisor = gcd(10_000 - percent, 10_000);
+    Ok(Share { foreground: (10_000 - percent) / divisor, of: 10_000 / divisor })
+}
+
+fn gcd(a: u32, b: u32) -> u32 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+/// Reads a whole number of per cent, 0 to 100.
+pub fn per_cent(text: &str) -> Result<u8, String> {
+    let number = text.trim().trim_end_matches('%').trim_end().parse().ok().filter(|number| *number <= 100);
+    number.ok_or_else(|| format!("expected whole per cent such as 20%, not `{text}`"))
+}
+
+/// Reads a time to live: whole seconds, at most as many as a record has room for (RFC 2181 section 8).
+pub fn ttl_s(text: &str) -> Result<u32, String> {
+    let wrong = || format!("expected a time to live of whole seconds such as 1h, 30m or 60s, not `{text}`");
+    let (number, unit) = text.trim().split_at(text.trim().trim_end_matches(char::is_alphabetic).len());
+    let factor = match unit {
+        "s" => 1,
+        "m" | "min" => 60,
+        "h" => 3600,
+        "d" => 86_400,
+        _ => return Err(wrong()),
+    };
+    let seconds = number.trim().parse::<u32>().ok().and_then(|number| number.checked_mul(factor));
+    seconds.filter(|seconds| i32::try_from(*seconds).is_ok()).ok_or_else(wrong)
+}
+
+/// Reads the timeout of a DNS query. RFC 8219 section 9.2: "no higher timeout time than 1 second SHOULD be used".
+pub fn dns_timeout(text: &str) -> Result<u64, String> {
+    let timeout_ns = duration_ns(text)?;
+    if timeout_ns == 0 || timeout_ns > 1_000_000_000 {
+        return Err(format!("expected a timeout of up to 1s (RFC 8219 section 9.2), not `{text}`"));
+    }
+    Ok(timeout_ns)
+}
+
+/// Reads a number of connections: `100k`, `1M`, `65536`.
+///
+/// # Errors
+/// No such number, or one above 1000M.
+pub fn connections(text: &str) -> Result<u64, String> {
+    let number = rate(text).map(|rate| rate.0).ok().filter(|_| !text.contains("fps"));
+    number.ok_or_else(|| format!("expected a number of connections from 1 to 1000M such as 1000, 100k or 4M, not `{text}`"))
+}
+
+/// Reads a number of frames, above 0: `50_000`.
+pub fn frames(text: &str) -> Result<u64, String> {
+    let frames = text.replace('_', "").parse().ok().filter(|frames| *frames > 0);
+    frames.ok_or_else(|| format!("expected a number of frames, not `{text}`"))
+}
+
+/// Reads a range of ports: `1024-65535`, or one value.
+pub fn range(text: &str) -> Result<(u16, u16), String> {
+    let wrong = || format!("expected a range of 16-bit values such as 1024-65535, not `{text}`");
+    let (first, last) = text.split_once('-').unwrap_or((text, text));
+    let number = |text: &str| text.trim().parse::<u16>().map_err(|_| wrong());
+    let (first, last) = (number(first)?, number(last)?);
+    if first > last { Err(format!("the range `{text}` ends before it begins")) } else { Ok((first, last)) }
+}
+
+/// Reads one of a few words; `what` says in the error what they are.
+pub fn word<T: Copy>(text: &str, what: &str, words: &[(&str, T)]) -> Result<T, String> {
+    let found = words.iter().find(|(word, _)| *word == text).map(|(_, value)| *value);
+    found.ok_or_else(|| {
+        let known: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
+        format!("expected {what} ({}), not `{text}`", known.join(", "))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_are_whole_per_cent() {
+        assert_eq!([per_cent("20%"), per_cent("0"), per_cent("100 %")], [Ok(20), Ok(0), Ok(100)]);
+        assert!(["101%", "0.5%", "-1%", "", "%"].into_iter().all(|text| per_cent(text).is_err()));
+    }
+
+    #[test]
+    fn times_to_live_are_whole_seconds() {
+        assert_eq!([ttl_s("1h"), ttl_s("60s"), ttl_s("0s"), ttl_s("1d")], [Ok(3600), Ok(60), Ok(0), Ok(86_400)]);
+        assert!(["1500ms", "1.5s", "60", "2147483648s", "999999d", "soon"].into_iter().all(|text| ttl_s(text).is_err()));
+    }
+
+    #[test]
+    fn bounds_have_the_units_of_their_quantities() {
+        assert_eq!([amount("1.5k", "frames"), amount("2M", "frames"), amount("0", "frames")], [Ok(1500.0), Ok(2e6), Ok(0.0)]);
+        assert_eq!([signed_ns("0.3ms"), signed_ns("-50us")], [Ok(300_000.0), Ok(-50_000.0)]);
+        assert_eq!([percent("0.1%"), percent("100 %")], [Ok(0.1), Ok(100.0)]);
+        assert_eq!([octets("2MB"), octets("100 B")], [Ok(2e6), Ok(100.0)]);
+        assert!(amount("1.5G", "queries/s").unwrap_err().starts_with("expected queries/s such as "));
+        assert!(signed_ns("3").is_err() && percent("0.1").is_err() && percent("101%").is_err() && octets("5").is_err());
+    }
+
+    #[test]
+    fn rates_take_k_and_m() {
+        assert_eq!(rate("500k"), Ok(FrameRate(500_000)));
+        assert_eq!(rate("1.2M"), Ok(FrameRate(1_200_000)));
+        assert_eq!(rate("1_000"), Ok(FrameRate(1000)));
+        assert!(rate("fast").unwrap_err().contains("not `fast`"));
+        assert!(rate("0").is_err());
+        assert!(rate("-5").is_err());
+    }
+
+    #[test]
+    fn times_need_a_unit() {
+        assert_eq!(duration_ns("60s"), Ok(60_000_000_000));
+        assert_eq!(duration_ns("200ms"), Ok(200_000_000));
+        assert_eq!(duration_ns("0"), Ok(0));
+        assert_eq!(duration_ns("2h"), duration_ns("120m"));
+        assert!(duration_ns("48h").unwrap_err().contains("more than a day"));
+        assert!(duration_ns("60").is_err());
+        assert!(duration_ns("48000m").is_err());
+    }
+
+    #[test]
+    fn a_tenth_of_background_is_nine_foreground_of_ten() {
+        assert_eq!(background("10%"), Ok(Share { foreground: 9, of: 10 }));
+        assert_eq!(background("0%"), Ok(Share::ALL));
+        assert_eq!(background("100%"), Ok(Share { foreground: 0, of: 1 }));
+        assert_eq!(background("12.5%"), Ok(Share { foreground: 7, of: 8 }));
+    }
+
+    #[test]
+    fn sixty_four_octets_cannot_hold_an_ipv6_test_frame() {
+        assert!(frame_size("64").unwrap_err().contains("84 replaces 64"));
+        assert_eq!(frame_size("84B"), Ok(FrameSize(84)));
+        assert!(frame_size("9217").is_err());
     }
 }

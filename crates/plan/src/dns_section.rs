@@ -1,13 +1,13 @@
-//! What a `[[test]]` of a DNS server sets beside its measure (RFC 8219 section 9).
+//! What a `[[test]]` of a DNS server has beside the settings of its measure (RFC 8219 section 9): lists, and what recipes have to do with.
 
 use super::reader::Section;
-use super::test_section::PlanDefaults;
 use super::units;
-use super::words::{any, known_dut};
-use sixbench_method::plan::{DOMAIN, DnsRole, DnsTest, Measure, Names, checked_domain};
+use super::words::known_dut;
+use sixbench_method::measures::Keys;
+use sixbench_method::plan::{DnsRole, DnsTest, Measure};
 
-/// The default time to live of names in a zone file behind a DNS64 server, seconds.
-const SOON_S: u32 = 10;
+/// The most names in a zone file: one with more takes minutes to load.
+const MOST_IN_FILE: u64 = 1 << 22;
 
 /// The settings of a DNS test that may be lists.
 pub(super) struct DnsSection {
@@ -25,39 +25,16 @@ impl DnsSection {
     }
 }
 
-/// Reads the keys of a DNS test; those of other tests stay unknown.
-pub(super) fn read_dns(section: &Section<'_>, around: &PlanDefaults<'_>, role: DnsRole) -> DnsTest {
-    let standard = DnsTest::required(role);
-    let dns = DnsTest {
-        domain: section.text("domain", checked_domain).unwrap_or_else(|| DOMAIN.to_owned()),
-        timeout_ns: section.value("timeout", units::dns_timeout).unwrap_or(standard.timeout_ns),
-        ports: section.number("source-ports", port_count).unwrap_or(standard.ports),
-        ..standard
-    };
-    let dns = match role {
-        DnsRole::Dns64 => DnsTest {
-            cached_names: section.value("cached-names", number).unwrap_or(dns.cached_names),
-            authority: section.text("authority", any).and_then(|text| known_dut(section, "authority", text, around.duts)),
-            ..dns
-        },
-        // A server of its own zone has no cache and sends no queries itself.
-        DnsRole::Authority | DnsRole::Through => dns,
-    };
-    // Of a zone file each name is a line or two; the tester's own authority computes its answers. With another one the
-    // content of the cache cannot be observed, so there are few names, and their time to live is short.
-    let (names, ttl_s) = match (role, &dns.authority) {
-        (DnsRole::Authority, _) => (network("10.0.0.0/16"), dns.ttl_s),
-        (DnsRole::Through, _) => (dns.names, dns.ttl_s),
-        (DnsRole::Dns64, Some(_)) => (network("10.0.0.0/14"), SOON_S),
-        (DnsRole::Dns64, None) => (dns.names, dns.ttl_s),
-    };
-    let dns = DnsTest {
-        names: section.text("names", |text| text.parse::<Names>()).unwrap_or(names),
-        ttl_s: section.value("ttl", units::ttl_s).unwrap_or(ttl_s),
-        ..dns
-    };
-    check_zone_file(section, &dns);
-    dns
+/// Checks the authority of a DNS test, and its zone file.
+pub(super) fn check_dns(section: &Section<'_>, dns: &DnsTest, duts: &[&str]) {
+    // An authority that is not known, which is a mistake by itself, has no zone file.
+    let authority = dns.authority.clone().and_then(|text| known_dut(section, "authority", text, duts));
+    let is_in_a_file = dns.role == DnsRole::Authority || authority.is_some();
+    if is_in_a_file && dns.names.count() > MOST_IN_FILE {
+        let title = format!("{} names are too many for a zone file", dns.names.count());
+        let key = if section.is_given("names") { "names" } else { "authority" };
+        section.mistake_with_help(key, title, "choose fewer, such as `names = \"10.0.0.0/14\"`: 262144");
+    }
 }
 
 /// Reads what may be lists.
@@ -110,32 +87,6 @@ fn check_strays(section: &Section<'_>) {
     }
 }
 
-fn network(text: &str) -> Names {
-    text.parse().expect("a network")
-}
-
-/// The most names in a zone file: one with more takes minutes to load.
-const MOST_IN_FILE: u64 = 1 << 22;
-
-fn check_zone_file(section: &Section<'_>, dns: &DnsTest) {
-    let is_in_a_file = dns.role == DnsRole::Authority || dns.authority.is_some();
-    if is_in_a_file && dns.names.count() > MOST_IN_FILE {
-        let title = format!("{} names are too many for a zone file", dns.names.count());
-        let key = if section.is_given("names") { "names" } else { "authority" };
-        section.mistake_with_help(key, title, "choose fewer, such as `names = \"10.0.0.0/14\"`: 262144");
-    }
-}
-
-fn number(text: &str) -> Result<u32, String> {
-    let number = units::rate(text).ok().and_then(|rate| u32::try_from(rate.0).ok()).filter(|number| *number > 0);
-    number.ok_or_else(|| format!("expected a number of names such as 100k, not `{text}`"))
-}
-
-fn port_count(text: &str) -> Result<u16, String> {
-    let ports = text.parse().ok().filter(|ports| (1..=4096).contains(ports));
-    ports.ok_or_else(|| format!("expected a number of ports from 1 to 4096, not `{text}`"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -172,7 +123,10 @@ mod tests {
         let DnsTest { timeout_ns, cached, with_aaaa, .. } = dns(&tests[0]);
         assert_eq!((*timeout_ns, *cached, *with_aaaa), (1_000_000_000, 0, 0));
         assert_eq!(dns(&tests[0]), &DnsTest::required(DnsRole::Dns64));
-        assert_eq!(dns(&tests[1]), &DnsTest { names: network("10.0.0.0/16"), ..DnsTest::required(DnsRole::Authority) });
+        assert_eq!(
+            dns(&tests[1]),
+            &DnsTest { names: "10.0.0.0/16".parse().expect("names"), ..DnsTest::required(DnsRole::Authority) }
+        );
         assert_eq!(tests[0].frame_sizes.len(), 1, "queries have the size they have");
         assert!(tests[0].series.is_none());
     }

@@ -4,7 +4,7 @@ use super::reader::{Section, nearest};
 use super::test_section::PlanDefaults;
 use super::units;
 use sixbench_method::expectation::has_rate;
-use sixbench_method::measures::{Quantity, Unit};
+use sixbench_method::measures::{Keys, Quantity, Unit};
 use sixbench_method::plan::{Expectation, Measure};
 use sixbench_method::terms::FrameSize;
 

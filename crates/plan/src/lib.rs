@@ -14,7 +14,6 @@ pub mod resolved;
 mod stateful_section;
 mod test_section;
 mod traffic_section;
-pub mod units;
 mod words;
 
 #[cfg(test)]
@@ -24,6 +23,8 @@ pub use defaults::{apply_profile, standard_search, standard_trial};
 pub use diagnostic::{Diagnostic, render};
 pub use plan_file::{Backend, Links, Loaded, SHORTEST_TRIAL_NS, links_of, load, parse, recipe_directories};
 pub use reader::nearest;
-pub use stateful_section::{MOST_COMBINATIONS, connections};
+pub use sixbench_method::units;
+pub use sixbench_method::units::connections;
+pub use stateful_section::MOST_COMBINATIONS;
 pub use traffic_section::payload;
 pub use words::{backend, directions, profile};

@@ -7,6 +7,7 @@ use super::resolved;
 use super::test_section::{PlanDefaults, read_tests};
 use super::units;
 use super::words::{DutHost, backend, core, count, host, identifier, interface, method, profile, start};
+use sixbench_method::measures::Keys;
 use sixbench_method::plan::{Plan, Profile, SearchMethod, SearchSettings, TrialSettings};
 use sixbench_method::record::SkippedTest;
 use sixbench_testbed::{Library, RemoteMachine};

@@ -1,6 +1,7 @@
 //! Reads a TOML table key by key, remembering what was not understood: so that all mistakes of a file are told at once.
 
 use super::diagnostic::Diagnostic;
+use sixbench_method::measures::Keys;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -42,31 +43,9 @@ impl<'a> Section<'a> {
         self.table.get(key)
     }
 
-    /// Returns the quantity `key`, as `read` understands its text: a string with a unit, or a number, which is read as its
-    /// digits. `None` if it is missing or a mistake.
-    pub(crate) fn value<T>(&self, key: &'static str, read: impl Fn(&str) -> Result<T, String>) -> Option<T> {
-        self.scalar(self.get(key)?, ValueKind::Quantity, &read)
-    }
-
-    /// Returns the string `key`; `None` if it is missing or a mistake.
-    pub(crate) fn text<T>(&self, key: &'static str, read: impl Fn(&str) -> Result<T, String>) -> Option<T> {
-        self.scalar(self.get(key)?, ValueKind::Text, &read)
-    }
-
-    /// Returns the whole number `key`; `None` if it is missing or a mistake.
-    pub(crate) fn number<T>(&self, key: &'static str, read: impl Fn(&str) -> Result<T, String>) -> Option<T> {
-        self.scalar(self.get(key)?, ValueKind::Number, &read)
-    }
-
     /// Returns the boolean value of `key`; `None` if it is missing or not a boolean, which is a mistake.
     pub(crate) fn truth(&self, key: &'static str) -> Option<bool> {
         self.scalar(self.get(key)?, ValueKind::Truth, &|text| Ok(text == "true"))
-    }
-
-    /// Does the same as [`Section::value`], and reports a missing key.
-    pub(crate) fn required<T>(&self, key: &'static str, read: impl Fn(&str) -> Result<T, String>) -> Option<T> {
-        self.check_given(key);
-        self.value(key, read)
     }
 
     /// Does the same as [`Section::text`], and reports a missing key.
@@ -79,11 +58,6 @@ impl<'a> Section<'a> {
         if self.get(key).is_none() {
             self.mistakes.add(Diagnostic::new(self.span.clone(), format!("{} needs a `{key}`", self.name)));
         }
-    }
-
-    /// Returns a list of quantities; a single one may stand without brackets.
-    pub(crate) fn list<T>(&self, key: &'static str, read: impl Fn(&str) -> Result<T, String>) -> Option<Vec<T>> {
-        self.items(key, ValueKind::Quantity, read)
     }
 
     /// Returns a list of strings; a single one may stand without brackets.
@@ -102,11 +76,6 @@ impl<'a> Section<'a> {
             DeValue::Array(items) => Some(items.iter().filter_map(|item| self.scalar(item, kind, &read)).collect()),
             _ => self.scalar(value, kind, &read).map(|one| vec![one]),
         }
-    }
-
-    /// Returns whether `key` is given at all.
-    pub(crate) fn is_given(&self, key: &str) -> bool {
-        self.table.contains_key(key)
     }
 
     /// Returns whether `key` is given at all; it counts as known.
@@ -130,15 +99,6 @@ impl<'a> Section<'a> {
         match value.get_ref() {
             DeValue::Table(table) => Some(Section::new(table, value.span(), name, self.mistakes)),
             other => self.wrong_type(value.span(), &format!("a table [{key}]"), other.type_str()),
-        }
-    }
-
-    /// Returns the table `key` below this one; `None` for any other value, which is left to be read otherwise.
-    pub(crate) fn table(&self, key: &'static str, name: &'static str) -> Option<Section<'a>> {
-        let value = self.get(key)?;
-        match value.get_ref() {
-            DeValue::Table(table) => Some(Section::new(table, value.span(), name, self.mistakes)),
-            _ => None,
         }
     }
 
@@ -182,32 +142,10 @@ impl<'a> Section<'a> {
         self.mistakes.add(mistake);
     }
 
-    pub(crate) fn mistake(&self, key: &str, title: impl Into<String>) {
-        self.mistakes.add(Diagnostic::new(self.span_of(key), title));
-    }
-
-    pub(crate) fn mistake_with_help(&self, key: &str, title: impl Into<String>, help: impl Into<String>) {
-        self.mistakes.add(Diagnostic::new(self.span_of(key), title).help(help));
-    }
-
     /// Does the same as [`Section::finish`], and counts `keys` as known, which were not read because of another mistake.
     pub(crate) fn finish_with(self, keys: &[&'static str]) {
         self.known.borrow_mut().extend(keys);
         self.finish();
-    }
-
-    /// Reports the keys that no reader has asked for. Call it when everything else was read.
-    pub(crate) fn finish(self) {
-        let known = self.known.borrow();
-        for key in self.table.keys().filter(|key| !known.contains(key.get_ref().as_ref())) {
-            let title = format!("unknown key `{}` in {}", key.get_ref(), self.name);
-            let mistake = Diagnostic::new(key.span(), title);
-            let all: Vec<&str> = known.iter().copied().collect();
-            self.mistakes.add(match nearest(key.get_ref(), &all) {
-                Some(near) => mistake.help(format!("did you mean `{near}`?")),
-                None => mistake.help(format!("known keys: {}", all.join(", "))),
-            });
-        }
     }
 
     fn scalar<T>(&self, value: &Spanned<DeValue<'_>>, kind: ValueKind, read: &impl Fn(&str) -> Result<T, String>) -> Option<T> {
@@ -224,6 +162,62 @@ impl<'a> Section<'a> {
     fn wrong_type<T>(&self, span: Range<usize>, expected: &str, got: &str) -> Option<T> {
         self.mistakes.add(Diagnostic::new(span, format!("expected {expected}, found a TOML {got}")));
         None
+    }
+}
+
+impl Keys for Section<'_> {
+    fn value<T>(&self, key: &'static str, read: impl Fn(&str) -> Result<T, String>) -> Option<T> {
+        self.scalar(self.get(key)?, ValueKind::Quantity, &read)
+    }
+
+    fn text<T>(&self, key: &'static str, read: impl Fn(&str) -> Result<T, String>) -> Option<T> {
+        self.scalar(self.get(key)?, ValueKind::Text, &read)
+    }
+
+    fn number<T>(&self, key: &'static str, read: impl Fn(&str) -> Result<T, String>) -> Option<T> {
+        self.scalar(self.get(key)?, ValueKind::Number, &read)
+    }
+
+    fn required<T>(&self, key: &'static str, read: impl Fn(&str) -> Result<T, String>) -> Option<T> {
+        self.check_given(key);
+        self.value(key, read)
+    }
+
+    fn list<T>(&self, key: &'static str, read: impl Fn(&str) -> Result<T, String>) -> Option<Vec<T>> {
+        self.items(key, ValueKind::Quantity, read)
+    }
+
+    fn table(&self, key: &'static str, name: &'static str) -> Option<Self> {
+        let value = self.get(key)?;
+        match value.get_ref() {
+            DeValue::Table(table) => Some(Section::new(table, value.span(), name, self.mistakes)),
+            _ => None,
+        }
+    }
+
+    fn is_given(&self, key: &str) -> bool {
+        self.table.contains_key(key)
+    }
+
+    fn mistake(&self, key: &str, title: impl Into<String>) {
+        self.mistakes.add(Diagnostic::new(self.span_of(key), title));
+    }
+
+    fn mistake_with_help(&self, key: &str, title: impl Into<String>, help: impl Into<String>) {
+        self.mistakes.add(Diagnostic::new(self.span_of(key), title).help(help));
+    }
+
+    fn finish(self) {
+        let known = self.known.borrow();
+        for key in self.table.keys().filter(|key| !known.contains(key.get_ref().as_ref())) {
+            let title = format!("unknown key `{}` in {}", key.get_ref(), self.name);
+            let mistake = Diagnostic::new(key.span(), title);
+            let all: Vec<&str> = known.iter().copied().collect();
+            self.mistakes.add(match nearest(key.get_ref(), &all) {
+                Some(near) => mistake.help(format!("did you mean `{near}`?")),
+                None => mistake.help(format!("known keys: {}", all.join(", "))),
+            });
+        }
     }
 }
 

@@ -8,6 +8,7 @@ use super::reader::{Mistakes, Section};
 use super::units;
 use super::words::{any, known_dut};
 use serde::Deserialize;
+use sixbench_method::measures::Keys;
 use sixbench_method::plan::Plan;
 use std::collections::BTreeSet;
 use toml::de::DeTable;

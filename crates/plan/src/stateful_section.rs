@@ -2,8 +2,9 @@
 
 use super::reader::Section;
 use super::test_section::PlanDefaults;
-use super::units;
+use super::units::{self, connections};
 use super::words::order;
+use sixbench_method::measures::Keys;
 use sixbench_method::plan::{Measure, Stateful, TrafficSettings, ValueOrder};
 use sixbench_method::terms::{Direction, FrameRate};
 
@@ -27,7 +28,7 @@ pub(super) struct StatefulSection {
 /// Reads the keys; `connections` makes a test stateful.
 pub(super) fn read_stateful(section: &Section<'_>, around: &PlanDefaults<'_>, measure: &Measure) -> StatefulSection {
     let connections = section.list("connections", connections).unwrap_or_default();
-    let table_sizes = section.list("table-size", self::connections).unwrap_or_default();
+    let table_sizes = section.list("table-size", units::connections).unwrap_or_default();
     for key in ["connections", "table-size"].into_iter().filter(|key| section.is_empty_list(key)) {
         section.mistake(key, format!("`{key}` needs at least one number"));
     }
@@ -45,7 +46,7 @@ pub(super) fn read_stateful(section: &Section<'_>, around: &PlanDefaults<'_>, me
         missing_connections(section, measure);
         return StatefulSection { stateful: None, connections, table_sizes, has_own_state_table: false };
     };
-    let own_table = section.value("state-table", self::connections);
+    let own_table = section.value("state-table", units::connections);
     // The last step of a search for the capacity must be validated whole.
     let most = measure.table_capacity().map_or(first, |capacity| capacity.most);
     let rate = section.value("phase-1-rate", units::rate).unwrap_or(RATE);
@@ -146,15 +147,6 @@ fn enumeration(text: &str) -> Result<ValueOrder, String> {
         }
         order => Ok(order),
     }
-}
-
-/// Reads a number of connections: `100k`, `1M`, `65536`.
-///
-/// # Errors
-/// No such number, or one above 1000M.
-pub fn connections(text: &str) -> Result<u64, String> {
-    let number = units::rate(text).map(|rate| rate.0).ok().filter(|_| !text.contains("fps"));
-    number.ok_or_else(|| format!("expected a number of connections from 1 to 1000M such as 1000, 100k or 4M, not `{text}`"))
 }
 
 #[cfg(test)]

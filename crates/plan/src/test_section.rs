@@ -7,8 +7,9 @@ use super::measure_section::read_measure;
 use super::reader::Section;
 use super::stateful_section::{self, check_combinations, read_stateful};
 use super::traffic_section::read_traffic;
-use super::units;
-use super::words::{any, count, directions, identifier, known_dut, word};
+use super::units::{self, word};
+use super::words::{any, count, directions, identifier, known_dut};
+use sixbench_method::measures::Keys;
 use sixbench_method::plan::{
     DnsTest, Flows, Measure, Profile, SearchSettings, Series, SeriesBy, Test, TrafficSettings, TrialSettings,
 };

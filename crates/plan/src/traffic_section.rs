@@ -1,7 +1,9 @@
 //! Ports, addresses and flows of a `[[test]]`.
 
 use super::reader::Section;
+use super::units::range;
 use super::words::{order, ports};
+use sixbench_method::measures::Keys;
 use sixbench_method::plan::{AddressPart, Payload, Ports, TrafficSettings, ValueOrder, ValueRange};
 
 /// Reads the traffic settings of a test, except its flows, which are read as part of the series.
@@ -65,15 +67,6 @@ pub fn payload(text: &str) -> Result<Payload, String> {
         "echo" => Ok(Payload::Echo),
         text => Err(format!("expected `udp` or `echo` (ICMPv6), not `{text}`")),
     }
-}
-
-/// Reads a range of ports: `1024-65535`, or one value.
-pub(super) fn range(text: &str) -> Result<(u16, u16), String> {
-    let wrong = || format!("expected a range of 16-bit values such as 1024-65535, not `{text}`");
-    let (first, last) = text.split_once('-').unwrap_or((text, text));
-    let number = |text: &str| text.trim().parse::<u16>().map_err(|_| wrong());
-    let (first, last) = (number(first)?, number(last)?);
-    if first > last { Err(format!("the range `{text}` ends before it begins")) } else { Ok((first, last)) }
 }
 
 fn offset(text: &str, most: u8) -> Result<u8, String> {

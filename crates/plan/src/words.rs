@@ -3,6 +3,8 @@
 use super::diagnostic::Diagnostic;
 use super::plan_file::Backend;
 use super::reader::{Section, nearest};
+use super::units::word;
+use sixbench_method::measures::Keys;
 use sixbench_method::plan::{Ports, Profile, RepetitionStart, SearchMethod, ValueOrder};
 use sixbench_method::terms::Directions;
 use sixbench_testbed::recipe::check_reference;
@@ -68,15 +70,6 @@ pub(super) fn known_dut(section: &Section<'_>, key: &str, text: String, duts: &[
 /// Reads any text.
 pub(super) fn any(text: &str) -> Result<String, String> {
     Ok(text.to_owned())
-}
-
-/// Reads one of a few words.
-pub(crate) fn word<T: Copy>(text: &str, what: &str, words: &[(&str, T)]) -> Result<T, String> {
-    let found = words.iter().find(|(word, _)| *word == text).map(|(_, value)| *value);
-    found.ok_or_else(|| {
-        let known: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
-        format!("expected {what} ({}), not `{text}`", known.join(", "))
-    })
 }
 
 /// Reads the name of a profile: `smoke`, `draft` or `rfc`.

@@ -15,7 +15,7 @@ pub struct RunVerdict {
     /// One line for each expectation that is not met.
     pub lines: String,
     /// The verdict of the whole run.
-    pub verdict: Verdict,
+    pub verdict: Gate,
     /// The reason for the verdict; `None` if there was nothing to judge.
     pub reason: Option<String>,
 }

@@ -36,7 +36,7 @@ pub(super) fn place(
     let (places, how) = set_up(site, wanted, links, (&ends, threads.cores.len()))?;
     let ends = site.isolation.admit(places.within(ends))?;
     let mut tester = DnsTester::new(ends, settings, threads, site.stop.clone());
-    tester.listen().map_err(|error| RunError::Trial(TrialError::Dns(error)))?;
+    tester.listen().map_err(|error| RunError::from(TrialError::Dns(error)))?;
     Ok((Tester::Dns(Box::new((tester, places))), how))
 }
 

@@ -45,7 +45,7 @@ pub enum RunError {
     },
     /// The largest trial of a test takes more memory than there is.
     #[error(transparent)]
-    Memory(#[from] NotEnoughMemory),
+    Memory(#[from] Box<NotEnoughMemory>),
     /// Test traffic would go where it must not go, unless the environment is declared isolated.
     #[error(transparent)]
     Forbidden(#[from] Forbidden),
@@ -119,7 +119,7 @@ pub enum RunError {
     Testbed(TestbedError),
     /// A trial could not be made.
     #[error(transparent)]
-    Trial(TrialError),
+    Trial(Box<TrialError>),
     /// The results directory cannot be used.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -182,7 +182,7 @@ impl From<TrialError> for RunError {
     fn from(error: TrialError) -> Self {
         match error {
             TrialError::Interrupted => Self::Interrupted,
-            error => Self::Trial(error),
+            error => Self::Trial(Box::new(error)),
         }
     }
 }
@@ -225,4 +225,16 @@ pub fn in_words(error: &(dyn Error + 'static)) -> String {
         cause = error.source();
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_of_the_lab_is_not_sent_to_a_machine_that_takes_one_device() {
+        let told = |is_row| RunError::OneCore { wanted: 2, is_row }.to_string();
+        assert!(told(false).ends_with("use a namespace, or a machine over ssh"), "{}", told(false));
+        assert!(!told(true).contains("ssh") && told(true).contains("NAME@netns"), "{}", told(true));
+    }
 }

@@ -9,7 +9,7 @@ use sixbench_method::plan::{Plan, Test};
 use sixbench_method::record::{SkipReason, SkippedTest};
 use sixbench_method::terms::FrameSize;
 use sixbench_plan::Loaded;
-use sixbench_testbed::recipe::Host;
+use sixbench_testbed::recipe::DeviceHost;
 use sixbench_testbed::{Library, Recipe, Shell, doctor, existing, interfaces};
 use std::collections::BTreeSet;
 
@@ -109,7 +109,7 @@ fn check_devices(loaded: &Loaded, library: &Library) -> Result<(), RunError> {
 }
 
 fn check_device(test: &Test, recipe: &Recipe, authority: Option<&Recipe>) -> Result<(), RunError> {
-    if recipe.host == Host::Manual {
+    if recipe.host == DeviceHost::Manual {
         return Err(RunError::SetUpByHand(recipe.name.clone()));
     }
     sixbench_testbed::lab::check_for(recipe)?;

@@ -22,7 +22,7 @@ fn check_plan_within(plan: &Plan, library: &Library, available: Option<u64>) -> 
     plan.tests.iter().try_for_each(|test| {
         check_test(plan, test, library, available).map_err(|short| {
             let advice = advice(plan, test, library, available);
-            RunError::from(NotEnoughMemory { advice: Some(advice), ..short }).of_test(&test.name)
+            RunError::from(Box::new(NotEnoughMemory { advice: Some(advice), ..short })).of_test(&test.name)
         })
     })
 }
@@ -102,7 +102,7 @@ fn check_trial_within(
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NotEnoughMemory {
     /// The trial.
-    pub spec: TrialSpec,
+    pub spec: Box<TrialSpec>,
     /// The octets that it takes.
     pub needed: u64,
     /// The octets that are available.
@@ -144,7 +144,7 @@ fn check(
     let Ok(job) = profile::job(recipe, test, *size, plan.seed, plan.trial) else { return Ok(()) };
     let spec = trial(work(&job));
     let needed = octets_needed(&spec, work(&job));
-    if needed < available { Ok(()) } else { Err(NotEnoughMemory { spec, needed, available, advice: None }) }
+    if needed < available { Ok(()) } else { Err(NotEnoughMemory { spec: Box::new(spec), needed, available, advice: None }) }
 }
 
 fn work(job: &Job) -> TrafficKind<'_> {

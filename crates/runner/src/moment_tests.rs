@@ -18,7 +18,7 @@ use sixbench_method::trial::{Fault, TrialResult, TrialSpec, Verdict};
 use sixbench_plan::{Links, standard_trial};
 use sixbench_testbed::Shell;
 use sixbench_testbed::namespace::name;
-use sixbench_testbed::recipe::Step;
+use sixbench_testbed::recipe::RecipeCommand;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -36,7 +36,7 @@ fn open() -> Session {
     let (shell, links) = (Shell::new(), Links::default());
     let site = Site { shell, links: &links, stop: Arc::default(), isolation: Isolation::Unknown, pcap: None };
     let mut recipe = recipe("tayga-siit", &[]);
-    recipe.setup.push(Step { run: QUEUE.to_owned() });
+    recipe.setup.push(RecipeCommand { run: QUEUE.to_owned() });
     let settings = TrialSettings { stall_ns: 5_000_000_000, ..standard_trial(Profile::Smoke) };
     let test = Test::of("t", &recipe.name);
     let job = profile::job(&recipe, &test, FrameSize::MINIMUM, 42, settings).expect("a job");

@@ -6,7 +6,7 @@ use super::RunError;
 use super::session::Site;
 use sixbench_io::thread::in_namespace;
 use sixbench_testbed::Hosts;
-use sixbench_testbed::recipe::{Link, Recipe, Technology};
+use sixbench_testbed::recipe::{Recipe, RecipeLink, Technology};
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -34,7 +34,7 @@ pub(super) fn wait_for(recipe: &Recipe, hosts: &Hosts, site: &Site<'_>) -> Resul
 }
 
 /// Returns the device's addresses on a link that the tester's own are beside.
-fn gateways(link: &Link) -> impl Iterator<Item = IpAddr> + '_ {
+fn gateways(link: &RecipeLink) -> impl Iterator<Item = IpAddr> + '_ {
     link.dut.iter().filter(|prefix| link.tester.iter().any(|tester| prefix.contains(tester))).map(|prefix| prefix.addr())
 }
 

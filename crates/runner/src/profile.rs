@@ -12,7 +12,7 @@ use sixbench_engine::profile::{AddressPair, AddressVariation, Encapsulation, Nei
 use sixbench_method::measures::{Demand, Quantity};
 use sixbench_method::plan::{AddressPart, Test};
 use sixbench_method::terms::FrameSize;
-use sixbench_testbed::recipe::{self, KnownDefect, Link, Recipe, Traffic, Translation};
+use sixbench_testbed::recipe::{self, KnownDefect, Recipe, RecipeLink, RecipeTraffic, TranslationSection};
 use sixbench_wire::{Eam, EamTable, Prefix6052, WireError};
 use std::net::IpAddr;
 
@@ -35,7 +35,8 @@ pub(crate) fn of(recipe: &Recipe, test: &Test, frame_size: FrameSize, seed: u64)
     let gateway = gateway::of(recipe, test)?;
     variation::check(recipe, test)?;
     let subscribers = subscribers::of(recipe, test)?;
-    let paths = |view: fn(&Traffic) -> Path| Paths { foreground: view(&recipe.foreground), background: background.map(view) };
+    let paths =
+        |view: fn(&RecipeTraffic) -> Path| Paths { foreground: view(&recipe.foreground), background: background.map(view) };
     Ok(TrafficProfile {
         frame_size,
         directions: test.directions,
@@ -113,12 +114,12 @@ fn check_response(recipe: &Recipe, test: &Test) -> Result<(), String> {
     }
 }
 
-fn forward(traffic: &Traffic) -> Path {
+fn forward(traffic: &RecipeTraffic) -> Path {
     Path { sent: encapsulation(traffic.left), expected: encapsulation(traffic.right), hops: traffic.hops }
 }
 
 /// Returns the path of the answer to a forward datagram: ends swapped, from right to left.
-fn reverse(traffic: &Traffic) -> Path {
+fn reverse(traffic: &RecipeTraffic) -> Path {
     Path { sent: swapped(encapsulation(traffic.right)), expected: swapped(encapsulation(traffic.left)), hops: traffic.hops }
 }
 
@@ -138,7 +139,7 @@ fn swapped(datagram: Encapsulation) -> Encapsulation {
     }
 }
 
-fn neighbours(link: &Link) -> Vec<Neighbours> {
+fn neighbours(link: &RecipeLink) -> Vec<Neighbours> {
     let pair = |tester: &IpAddr| Some(Neighbours { tester: *tester, dut: link.neighbour_of(*tester)? });
     link.tester.iter().filter_map(pair).collect()
 }
@@ -151,8 +152,8 @@ fn check_translation(recipe: &Recipe) -> Result<(), String> {
     let (left, right) = (recipe.foreground.left, recipe.foreground.right);
     let pooled = recipe.state.as_ref().map(|state| state.initiator);
     let ends = [
-        ("source", left.source, right.source, pooled != Some(recipe::Side::Left)),
-        ("destination", left.destination, right.destination, pooled != Some(recipe::Side::Right)),
+        ("source", left.source, right.source, pooled != Some(recipe::DeviceSide::Left)),
+        ("destination", left.destination, right.destination, pooled != Some(recipe::DeviceSide::Right)),
     ];
     // What comes from the pool of a stateful device is no function of the address.
     for (what, from, to, _) in ends.into_iter().filter(|(_, _, _, is_translated)| *is_translated) {
@@ -177,7 +178,7 @@ pub(crate) struct Translator {
 }
 
 impl Translator {
-    fn new(translation: &Translation) -> Result<Self, WireError> {
+    fn new(translation: &TranslationSection) -> Result<Self, WireError> {
         let mapping = |(four, six): &(String, String)| Eam::new(four.parse()?, six.parse()?);
         let mappings = translation.eam.iter().map(mapping).collect::<Result<Vec<_>, _>>()?;
         let prefix = translation.prefix.as_deref().map(str::parse).transpose()?;

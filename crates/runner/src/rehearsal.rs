@@ -4,7 +4,7 @@ use super::error::RunError;
 use crate::profile;
 use sixbench_io::thread::allowed_cores;
 use sixbench_plan::Loaded;
-use sixbench_testbed::recipe::Host;
+use sixbench_testbed::recipe::DeviceHost;
 use sixbench_testbed::{Cores, Devices, DutOptions, Library, Shell, Topology};
 use std::collections::BTreeSet;
 
@@ -20,12 +20,12 @@ pub fn rehearsed(loaded: &Loaded, library: &Library) -> Result<String, RunError>
     for test in &plan.tests {
         let server = test.measure.dns().map(profile::dns::server_of);
         let Some(recipe) = library.get(&test.dut).filter(|_| seen.insert((&test.dut, server))) else { continue };
-        if recipe.host == Host::Manual {
+        if recipe.host == DeviceHost::Manual {
             rehearsal.transcript().comment(&format!("{}: set up by hand, on a machine of its own", recipe.name));
             continue;
         }
         // How a machine is booted is known where its lab is.
-        if let Err(error) = recipe.check_lab() {
+        if let Err(error) = sixbench_testbed::lab::check_for(recipe) {
             rehearsal.transcript().comment(&format!("{}: {error}", recipe.name));
             continue;
         }

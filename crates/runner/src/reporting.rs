@@ -68,7 +68,7 @@ pub fn again(directory: &Path, width: usize, color: bool) -> Result<(PathBuf, St
     if let Some(mismatch) =
         replayed.mismatches.first().filter(|_| replayed.finished.is_empty() && replayed.unfinished.is_empty())
     {
-        return Err(StoreError::Mismatch { directory: directory.to_owned(), source: mismatch.clone() }.into());
+        return Err(StoreError::Mismatch { directory: directory.to_owned(), source: Box::new(mismatch.clone()) }.into());
     }
     let interrupted = !replay::is_complete(&plan, &replayed.finished);
     let findings = ReportInputs { plan: &plan, records: &records, facts: &facts, commands: &commands, interrupted };

@@ -25,7 +25,7 @@ pub(super) fn recipe(name: &str, rules: &[&str]) -> Recipe {
     let mut recipe = Library::load::<&Path>(&[]).expect("recipes").get(name).expect("the recipe").clone();
     let mut lines = vec!["nft add table netdev rig".to_owned()];
     lines.extend(rules.iter().map(|rule| format!("nft {rule}")));
-    recipe.setup.extend(lines.into_iter().map(|run| sixbench_testbed::recipe::Step { run }));
+    recipe.setup.extend(lines.into_iter().map(|run| sixbench_testbed::recipe::RecipeCommand { run }));
     recipe
 }
 
@@ -144,7 +144,7 @@ fn frames_that_a_shaper_drops_are_lost() {
     // Shaped to 1 Mbit/s behind a queue of 2 frames: most of 5000 frames/s of 80 octets must be dropped on the right.
     let mut shaped = recipe("linux-ipv4", &[]);
     let run = "tc qdisc add dev right root tbf rate 1mbit burst 1600 limit 1600".to_owned();
-    shaped.setup.push(sixbench_testbed::recipe::Step { run });
+    shaped.setup.push(sixbench_testbed::recipe::RecipeCommand { run });
     let test = Test { directions: Directions::Forward, ..Test::of("shaped", "linux-ipv4") };
     let counted = |dut: &Shell| dut.line("tc -s qdisc show dev right").expect("a queue");
     let (result, _, queue) = through(&shaped, &test, FrameRate(5000), counted);

@@ -13,7 +13,6 @@ use sixbench_method::terms::{FrameRate, FrameSize};
 use sixbench_method::trial::dns::Certificate;
 use sixbench_method::trial::{Fault, TrialKind, TrialResult, TrialSpec};
 use sixbench_plan::Links;
-use sixbench_testbed::RemoteMachine;
 use sixbench_testbed::monitor::Monitor;
 use sixbench_testbed::topology::LINKS;
 use sixbench_testbed::{Cores, Devices, Interfaces, Library, Recipe, Shell, TestbedError, Topology, Zone, existing};

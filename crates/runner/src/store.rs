@@ -109,7 +109,7 @@ pub enum StoreError {
         /// The directory.
         directory: PathBuf,
         /// The first record that does not fit.
-        source: ReplayMismatch,
+        source: Box<ReplayMismatch>,
     },
 }
 

@@ -4,7 +4,7 @@ use sixbench_method::plan::{Profile, Test};
 use sixbench_method::terms::{FrameSize, Share};
 use sixbench_plan::{render, standard_trial, units};
 use sixbench_runner::profile::{Job, PlanError};
-use sixbench_testbed::recipe::Side;
+use sixbench_testbed::recipe::DeviceSide;
 use sixbench_testbed::{Library, Recipe};
 use sixbench_wire::{Eam, EamTable};
 use std::net::IpAddr;
@@ -238,7 +238,7 @@ fn a_stateful_nat64_becomes_a_plan_of_two_phases_and_a_recipe_with_state() {
 
 #[test]
 fn a_stateful_nat44_has_the_devices_own_address_for_its_pool_on_either_side() {
-    for (stateful, initiator, pool) in [(1, Side::Left, "198.19.0.1"), (2, Side::Right, "198.18.0.1")] {
+    for (stateful, initiator, pool) in [(1, DeviceSide::Left, "198.19.0.1"), (2, DeviceSide::Right, "198.18.0.1")] {
         let source = format!("{}Stateful {stateful}\nEnumerate-ports 3\n", versions(4, 4));
         let imported = imported(&source, &Options::default());
         let recipe = loaded(&format!("nat44-{stateful}"), &imported.recipe);

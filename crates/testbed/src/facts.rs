@@ -130,6 +130,22 @@ mod tests {
     }
 
     #[test]
+    fn what_the_system_tells_of_clock_governor_threads_and_microcode_is_among_the_facts() {
+        let facts = host();
+        let files = [
+            ("clock source", "/sys/devices/system/clocksource/clocksource0/current_clocksource"),
+            ("frequency governor", "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
+            ("simultaneous multithreading", "/sys/devices/system/cpu/smt/control"),
+        ];
+        for (name, path) in files {
+            let told = fs::read_to_string(path).ok().map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
+            assert_eq!(facts.get(name), told.as_ref(), "{name}");
+        }
+        let processor = fs::read_to_string("/proc/cpuinfo").expect("cpuinfo");
+        assert_eq!(facts.contains_key("microcode"), processor.contains("microcode\t: "));
+    }
+
+    #[test]
     fn only_what_affects_the_processor_is_among_the_mitigations() {
         let folder = std::env::temp_dir().join(format!("sixbench-mitigations-{}", std::process::id()));
         fs::create_dir_all(&folder).expect("a directory");

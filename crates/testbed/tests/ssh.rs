@@ -7,7 +7,7 @@ mod room;
 use room::{FAR, Room};
 use sixbench_method::record::{CoreWatch, Watch};
 use sixbench_testbed::monitor::{INTERVAL, Monitor};
-use sixbench_testbed::recipe::{Host, System};
+use sixbench_testbed::recipe::{DeviceHost, System};
 use sixbench_testbed::{Cores, Dut, DutOptions, Library, Recipe, RemoteMachine, Shell, TestbedError};
 use std::path::Path;
 use std::sync::Arc;
@@ -40,7 +40,7 @@ fn bring_up(room: &Room, run: &str, recipe: &Recipe) -> Result<Dut, String> {
 
 fn is_tried(recipe: &Recipe) -> bool {
     // What no package has may not be here; a server needs no second trial of its own.
-    let can_be_here = recipe.host == Host::Netns && recipe.is_for_namespaces() && recipe.missing().is_empty();
+    let can_be_here = recipe.host == DeviceHost::Netns && recipe.is_for_namespaces() && recipe.missing().is_empty();
     can_be_here && recipe.parts.is_empty() && !recipe.untested && !recipe.technology.is_dns()
 }
 
@@ -195,7 +195,7 @@ fn what_a_recipe_needs_and_the_machine_lacks_is_told_before_anything_is_done() {
     router.system = System::Openbsd;
     assert!(check(&router).contains("linux-ipv4 is a recipe for OpenBSD, and dut runs Linux"), "{}", check(&router));
     let mut router = recipe("linux-ipv4");
-    router.host = Host::Manual;
+    router.host = DeviceHost::Manual;
     assert!(check(&router).contains("linux-ipv4 is set up by hand"), "{}", check(&router));
     let row = check(&recipe("tayga-464xlat"));
     assert!(row.contains("stands for 2 devices in a row, and dut is one machine"), "{row}");

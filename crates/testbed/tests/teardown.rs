@@ -5,7 +5,7 @@
 mod common;
 
 use common::{library, tried_here};
-use sixbench_testbed::recipe::{Host, Step};
+use sixbench_testbed::recipe::{DeviceHost, RecipeCommand};
 use sixbench_testbed::{Cores, Dut, DutOptions, Recipe, Shell, Subscriber, Topology};
 use std::sync::Arc;
 
@@ -35,7 +35,7 @@ modprobe -qa ip6_tunnel sit jool jool_siit jool_mapt iptable_nat iptable_mangle 
 echo @@ >> /run/state-$1
 "#;
 
-fn step(run: &str) -> Step {
+fn step(run: &str) -> RecipeCommand {
     toml::from_str(&format!("run = '{run}'")).expect("a step")
 }
 
@@ -81,7 +81,7 @@ fn subscribers() -> Arc<[Subscriber]> {
 #[test]
 fn a_recipe_of_the_lab_can_be_torn_down_and_set_up_again_and_then_leaves_nothing() {
     let library = library();
-    let recipes = tried_here(&library).into_iter().filter(|recipe| recipe.host == Host::Lab && recipe.parts.is_empty());
+    let recipes = tried_here(&library).into_iter().filter(|recipe| recipe.host == DeviceHost::Lab && recipe.parts.is_empty());
     let mut tried = 0;
     for recipe in recipes {
         let name = &recipe.name;

@@ -7,7 +7,7 @@
 mod common;
 
 use common::{is_for_hosts, library, tried_here};
-use sixbench_testbed::recipe::{Recipe, Side, Traffic};
+use sixbench_testbed::recipe::{DeviceSide, Recipe, RecipeTraffic};
 use sixbench_testbed::{Cores, Devices, DutOptions, Hosts, Shell, Topology};
 use std::net::IpAddr;
 use std::time::{Duration, Instant};
@@ -46,11 +46,11 @@ impl Rig {
 
     /// Both directions must pass, and need exactly the hops that the recipe says. Through a stateful device only what its Initiator
     /// sends: an answer takes a connection, which is tried in `runner` with the tester's own frames.
-    fn check(&self, what: &str, traffic: &Traffic, initiator: Option<Side>) {
+    fn check(&self, what: &str, traffic: &RecipeTraffic, initiator: Option<DeviceSide>) {
         let (left, right) = (self.left(), self.right());
         let forward = (&left, traffic.left.destination, &right, traffic.right.destination);
         let reverse = (&right, traffic.right.source, &left, traffic.left.source);
-        let ways = [("forward", forward, Side::Left), ("reverse", reverse, Side::Right)];
+        let ways = [("forward", forward, DeviceSide::Left), ("reverse", reverse, DeviceSide::Right)];
         for (direction, (from, to, receiver, seen_as), _) in
             ways.into_iter().filter(|(_, _, side)| initiator.is_none_or(|initiator| initiator == *side))
         {

@@ -6,7 +6,7 @@ use crate::exit::{Exit, Failed};
 use crate::output;
 use sixbench_method::measures::Measure;
 use sixbench_plan::plans;
-use sixbench_testbed::recipe::Host;
+use sixbench_testbed::recipe::DeviceHost;
 use sixbench_testbed::{Recipe, lab};
 
 /// Prints one of the lists.
@@ -30,7 +30,7 @@ fn duts() -> Result<String, Failed> {
 
 /// Returns whether a recipe runs here and, if not, what to do about it, in words.
 fn state(recipe: &Recipe) -> String {
-    if recipe.host == Host::Manual {
+    if recipe.host == DeviceHost::Manual {
         return "set up by hand, cabled to two interfaces".to_owned();
     }
     if !recipe.is_for_namespaces() {

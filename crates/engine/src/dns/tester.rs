@@ -136,14 +136,14 @@ impl DnsTester {
         Ok(())
     }
 
-    /// One query: is there a server, and does it do what it should? Tried again for `patience`, as one that has just started may not be
+    /// One query: is there a server, and does it do what it should? Tried again for `timeout`, as one that has just started may not be
     /// ready.
     ///
     /// # Errors
     /// What came instead of the right answer, with what to do about it.
-    pub fn probe(&mut self, patience: Duration) -> Result<(), DnsError> {
+    pub fn probe(&mut self, timeout: Duration) -> Result<(), DnsError> {
         self.listen()?;
-        let end = Instant::now() + patience;
+        let end = Instant::now() + timeout;
         loop {
             let name = self.take(1, 0);
             let resolved = self.resolve(name)?;

@@ -77,7 +77,7 @@ pub(crate) fn alone<T>(work: impl FnOnce() -> T) -> T {
     work()
 }
 
-/// What became of the queries: each has one fate.
+/// What became of the queries: each is counted once.
 pub(crate) fn counted(result: &TrialResult) -> &DnsResult {
     let dns = result.dns().expect("queries");
     assert_eq!(dns.answers.settled() + dns.answers.unanswered, dns.answers.sent, "{dns:?}");

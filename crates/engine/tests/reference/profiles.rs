@@ -36,7 +36,7 @@ fn swapped(datagram: Encapsulation) -> Encapsulation {
     }
 }
 
-/// What the device makes of the left face is the right one, and the other way round, one hop further.
+/// What the device makes of the left datagram is the right one, and the other way round, one hop further.
 fn between(left: Encapsulation, right: Encapsulation) -> TrafficProfile {
     let paths = |sent, expected| Paths { foreground: Path { sent, expected, hops: 1 }, background: None };
     TrafficProfile { forward: paths(left, right), reverse: paths(swapped(right), swapped(left)), ..ipv4() }

@@ -1,11 +1,13 @@
 //! Back-to-back frames, RFC 9004 section 6.2: the longest burst without loss, by binary search over its length.
 
+use super::keys::{Keys, MeasureDefaults, time};
 use super::procedure::Conditions;
 use super::{Findings, Info, Measurement, Noun, Procedure, ProcedureContext, Quantity, SendingTime, Value, Term};
 use crate::conformance::{self, Clause};
 use crate::plan::{Plan, Test};
 use crate::terms::{FrameRate, LossRatio};
 use crate::trial::{TrialResult, TrialSpec, Verdict};
+use crate::units;
 use serde::{Deserialize, Serialize};
 
 /// RFC 9004.
@@ -38,6 +40,28 @@ pub(super) static INFOS: [Info; 1] = [Info {
     axis: "throughput",
     open_end: "the longest burst of the plan passed",
 }];
+
+/// The default number of frames to which a search is exact.
+const STEP: u64 = 16;
+/// The default length of the longest burst, nanoseconds: a longer one has met no limit.
+const LONGEST_NS: u64 = 2_000_000_000;
+
+impl BackToBack {
+    /// Returns the settings that the keys of a test ask for.
+    pub(super) fn read(keys: &impl Keys, defaults: &MeasureDefaults) -> Self {
+        // Where the medium is known its maximum is the rate, size by size, and caps this one.
+        let otherwise = if defaults.is_medium_known { FrameRate(1_000_000_000) } else { defaults.maximum };
+        let longest_ns = time(keys, "longest-burst", LONGEST_NS);
+        if longest_ns > 60_000_000_000 {
+            keys.mistake("longest-burst", "RFC 9004 asks for bursts of up to 30 s; more than 60 s is refused");
+        }
+        Self {
+            rate: keys.value("burst-rate", units::rate).unwrap_or(otherwise),
+            longest_ns,
+            step_frames: keys.number("step", units::frames).unwrap_or(STEP),
+        }
+    }
+}
 
 impl Measurement for BackToBack {
     fn info(&self) -> &'static Info {

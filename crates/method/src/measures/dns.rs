@@ -2,10 +2,12 @@
 //! procedure an authoritative server is measured, and a device that forwards queries.
 
 use super::info::HIGHEST_LOAD_PASSED;
+use super::keys::{Keys, MeasureDefaults};
 use super::{Info, Measurement, Noun, Procedure, ProcedureContext, Searched, SendingTime, Term};
 use crate::conformance::{self, Clause};
-use crate::plan::{DnsTest, DnsRole, Plan, Stateful, Test};
+use crate::plan::{DOMAIN, DnsRole, DnsTest, Names, Plan, Stateful, Test, checked_domain};
 use crate::trial::{TrialKind, TrialSpec};
+use crate::units;
 
 const fn info(term: Term, summary: &'static str, searched: Searched) -> Info {
     Info { term, summary, noun: Noun::Queries, searched: Some(searched), quantities: &[], headline: None, is_averaged: false, axis: "answered", open_end: HIGHEST_LOAD_PASSED }
@@ -57,13 +59,72 @@ pub(super) static INFOS: [Info; 3] = [
     ),
 ];
 
+/// The default time to live of names in a zone file behind a DNS64 server, seconds.
+const SOON_S: u32 = 10;
+
+impl DnsTest {
+    /// Returns the settings that the keys of a test ask for, of the measure of this name. The reader of plan files checks the recipe of the
+    /// authority, which the methodology does not know.
+    pub(super) fn read(name: &str, keys: &impl Keys, _: &MeasureDefaults) -> Self {
+        let roles = [DnsRole::Dns64, DnsRole::Authority, DnsRole::Through];
+        let role = roles.into_iter().find(|role| info_of(*role).term.name == name).unwrap_or_default();
+        let standard = Self::required(role);
+        let dns = Self {
+            domain: keys.text("domain", checked_domain).unwrap_or_else(|| DOMAIN.to_owned()),
+            timeout_ns: keys.value("timeout", units::dns_timeout).unwrap_or(standard.timeout_ns),
+            ports: keys.number("source-ports", port_count).unwrap_or(standard.ports),
+            ..standard
+        };
+        let dns = match role {
+            DnsRole::Dns64 => Self {
+                cached_names: keys.value("cached-names", name_count).unwrap_or(dns.cached_names),
+                authority: keys.text("authority", |text| Ok(text.to_owned())),
+                ..dns
+            },
+            // A server of its own zone has no cache and sends no queries itself.
+            DnsRole::Authority | DnsRole::Through => dns,
+        };
+        // Of a zone file each name is a line or two; the tester's own authority computes its answers. With another one the
+        // content of the cache cannot be observed, so there are few names, and their time to live is short.
+        let (names, ttl_s) = match (role, &dns.authority) {
+            (DnsRole::Authority, _) => (network("10.0.0.0/16"), dns.ttl_s),
+            (DnsRole::Through, _) => (dns.names, dns.ttl_s),
+            (DnsRole::Dns64, Some(_)) => (network("10.0.0.0/14"), SOON_S),
+            (DnsRole::Dns64, None) => (dns.names, dns.ttl_s),
+        };
+        Self {
+            names: keys.text("names", |text| text.parse::<Names>()).unwrap_or(names),
+            ttl_s: keys.value("ttl", units::ttl_s).unwrap_or(ttl_s),
+            ..dns
+        }
+    }
+}
+
+fn info_of(role: DnsRole) -> &'static Info {
+    match role {
+        DnsRole::Dns64 => &INFOS[0],
+        DnsRole::Authority => &INFOS[1],
+        DnsRole::Through => &INFOS[2],
+    }
+}
+
+fn network(text: &str) -> Names {
+    text.parse().expect("a network")
+}
+
+fn name_count(text: &str) -> Result<u32, String> {
+    let number = units::rate(text).ok().and_then(|rate| u32::try_from(rate.0).ok()).filter(|number| *number > 0);
+    number.ok_or_else(|| format!("expected a number of names such as 100k, not `{text}`"))
+}
+
+fn port_count(text: &str) -> Result<u16, String> {
+    let ports = text.parse().ok().filter(|ports| (1..=4096).contains(ports));
+    ports.ok_or_else(|| format!("expected a number of ports from 1 to 4096, not `{text}`"))
+}
+
 impl Measurement for DnsTest {
     fn info(&self) -> &'static Info {
-        match self.role {
-            DnsRole::Dns64 => &INFOS[0],
-            DnsRole::Authority => &INFOS[1],
-            DnsRole::Through => &INFOS[2],
-        }
+        info_of(self.role)
     }
 
     fn sending(&self) -> SendingTime {

@@ -1,6 +1,7 @@
 //! Frame loss rate, RFC 2544 section 26.3: from the highest rate down, each as long as a trial lasts.
 
 use super::info::HIGHEST_LOAD_PASSED;
+use super::keys::{Keys, MeasureDefaults};
 use super::procedure::Conditions;
 use super::procedure::reading::EXCUSABLE_SHARE;
 use super::{Findings, Info, Measurement, Noun, Procedure, ProcedureContext, Quantity, SendingTime, Term, Value, theoretical};
@@ -8,6 +9,7 @@ use crate::conformance::{self, Clause};
 use crate::plan::{Plan, Test};
 use crate::terms::{FrameRate, LossRatio};
 use crate::trial::{DirectionResult, TrialResult, TrialSpec, Verdict};
+use crate::units;
 use serde::{Deserialize, Serialize};
 
 /// RFC 2544 section 26.3: from the highest rate down.
@@ -53,6 +55,31 @@ pub(super) static INFOS: [Info; 1] = [Info {
     axis: "throughput",
     open_end: HIGHEST_LOAD_PASSED,
 }];
+
+impl LossScan {
+    /// Returns the rates that the key `rates` of a test asks for, as a list or as a range in steps; those of the RFC, where it is missing.
+    pub(super) fn read(keys: &impl Keys, _: &MeasureDefaults) -> Self {
+        if let Some(range) = keys.table("rates", "rates") {
+            let rate = |key| range.required(key, units::rate).map_or(0, |rate| rate.0);
+            let (from, to, step) = (rate("from"), rate("to"), rate("step").max(1));
+            let (high, low) = (from.max(to), from.min(to));
+            let count = (high - low) / step;
+            if count > 1000 {
+                range.mistake("step", format!("{count} rates are too many: choose a larger step"));
+                return Self { rates: Vec::new(), until_lossless: false };
+            }
+            range.finish();
+            let rates = (0..=count).map(|i| FrameRate(high - i * step)).collect();
+            return Self { rates, until_lossless: false };
+        }
+        if let Some(mut rates) = keys.list("rates", units::rate) {
+            rates.sort_by(|a, b| b.cmp(a));
+            rates.dedup();
+            return Self { rates, until_lossless: false };
+        }
+        Self::RFC_2544
+    }
+}
 
 impl Measurement for LossScan {
     fn info(&self) -> &'static Info {

@@ -1,12 +1,14 @@
 //! Latency, RFC 8219 section 7.2: typical and worst-case latency of tagged frames.
 
 use super::info::HIGHEST_LOAD_PASSED;
+use super::keys::{Keys, MeasureDefaults, time};
 use super::procedure::Reading;
 use super::procedure::reading::{RANK_SHARE, TAIL_SHARE, delays};
 use super::{Info, Load, Measurement, Noun, Procedure, ProcedureContext, Profile, Quantity, SendingTime, Term};
 use crate::conformance::{self, Clause};
 use crate::plan::{Plan, Test};
 use crate::trial::{Tagging, TrialResult, TrialSpec};
+use crate::units;
 use serde::{Deserialize, Serialize};
 
 /// RFC 8219 section 7.2.
@@ -42,6 +44,22 @@ pub(super) static INFOS: [Info; 1] = [Info {
     axis: "throughput",
     open_end: HIGHEST_LOAD_PASSED,
 }];
+
+/// The default number of tagged frames: the RFC's 500 would make the 99.9th percentile a maximum.
+const TAGGED: u64 = 50_000;
+
+impl Latency {
+    /// Returns the settings that the keys of a test ask for.
+    pub(super) fn read(keys: &impl Keys, defaults: &MeasureDefaults) -> Self {
+        let (load, duration_ns) = (Load::read(keys), time(keys, "duration", 2 * defaults.trial_ns));
+        let tag_after_ns = keys.value("tag-after", units::duration_ns).unwrap_or(duration_ns / 2);
+        if tag_after_ns >= duration_ns {
+            keys.mistake("tag-after", "no frame would be tagged: `tag-after` must be shorter than `duration`");
+        }
+        let tagged = keys.number("tagged", units::frames).unwrap_or(TAGGED);
+        Self { load, duration_ns, tag_after_ns, tagged }
+    }
+}
 
 impl Measurement for Latency {
     fn info(&self) -> &'static Info {

@@ -1,6 +1,8 @@
 //! The load a measurement is made at.
 
+use super::Keys;
 use crate::terms::FrameRate;
+use crate::units;
 use serde::{Deserialize, Serialize};
 
 /// The load a measurement is made at.
@@ -14,6 +16,11 @@ pub enum Load {
 }
 
 impl Load {
+    /// Returns the load that the key `rate` of a test asks for: the throughput, where it is missing.
+    pub(super) fn read(keys: &impl Keys) -> Self {
+        keys.value("rate", load).unwrap_or(Self::OfThroughput(1.0))
+    }
+
     /// Returns whether the throughput must be known first.
     pub fn is_of_throughput(self) -> bool {
         matches!(self, Self::OfThroughput(_))
@@ -31,4 +38,17 @@ impl Load {
 /// Returns `share` times `rate`, in whole frames per second.
 pub(crate) fn scaled(rate: FrameRate, share: f64) -> FrameRate {
     FrameRate((rate.0 as f64 * share) as u64)
+}
+
+/// Reads a load: `throughput`, `90% of throughput`, `50k`.
+fn load(text: &str) -> Result<Load, String> {
+    let share = match text.trim().strip_suffix("throughput") {
+        None => return units::rate(text).map(Load::Rate).map_err(|wrong| format!("{wrong}; or `90% of throughput`")),
+        Some("") => 1.0,
+        Some(share) => {
+            let share = share.trim().strip_suffix("of").ok_or_else(|| format!("expected `90% of throughput`, not `{text}`"))?;
+            units::ratio(share.trim())?
+        }
+    };
+    if share > 0.0 { Ok(Load::OfThroughput(share)) } else { Err("a load must be above nothing".to_owned()) }
 }

@@ -1,10 +1,11 @@
-//! The measurements of RFC 8219 section 7 and those beside it, a file for each: its settings, what it comes to, the trials it asks for and
-//! what it makes of them. Like a search, a procedure only decides; so resuming a run, and every report, is feeding recorded results to
-//! `learn` again.
+//! The measurements of RFC 8219 section 7 and those beside it, a file for each: its settings and their keys in plans, what it comes to, the
+//! trials it asks for and what it makes of them. Like a search, a procedure only decides; so resuming a run, and every report, is feeding
+//! recorded results to `learn` again.
 //!
 //! A new measurement is a file here and a line in the list below.
 
 mod info;
+mod keys;
 mod largest_trial;
 mod load;
 mod outcome;
@@ -14,6 +15,7 @@ mod quantity;
 mod tests;
 
 pub use info::{Info, Noun, Searched, Term};
+pub use keys::{Keys, MeasureDefaults};
 pub use load::Load;
 pub use outcome::{Outcome, Value};
 pub use procedure::{Findings, Procedure, ProcedureContext, procedure};
@@ -201,13 +203,14 @@ pub enum SendingTime {
     UntilConnected,
 }
 
-/// Makes the enumeration of all measurements: each line names the file, the variant and, where it has some, its settings.
+/// Makes the enumeration of all measurements: each line names the file, the variant and, where it has some, its settings, which `read` makes
+/// of the keys of a test. `by name` stands where a file has several measures, so that `read` has to be told which.
 macro_rules! measures {
-    ($($(#[$doc:meta])* $module:ident: $variant:ident $(($bound:ident: $settings:ty))?,)+) => {
+    ($($(#[$doc:meta])* $module:ident: $variant:ident $(($bound:ident: $settings:ty $(, by $by:ident)?))?,)+) => {
         $(mod $module;)+
 
         /// The measure of a test, with the settings that each measurement has of its own.
-        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+        #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
         #[serde(rename_all = "kebab-case")]
         pub enum Measure {
             $($(#[$doc])* $variant $(($settings))?,)+
@@ -217,6 +220,15 @@ macro_rules! measures {
             /// Returns what is said of every measure, in the order of the list.
             pub fn infos() -> impl Iterator<Item = &'static Info> {
                 [$(&$module::INFOS[..]),+].into_iter().flatten()
+            }
+
+            /// Returns the measure of this name, with the settings that the keys of a test ask for; `None` if no measure has the name. Keys
+            /// of other measures are not read.
+            pub fn read(name: &str, keys: &impl Keys, defaults: &MeasureDefaults) -> Option<Self> {
+                $(if $module::INFOS.iter().any(|info| info.term.name == name) {
+                    return Some(measures!(@read name keys defaults $variant $(($settings $(, $by)?))?));
+                })+
+                None
             }
         }
 
@@ -241,12 +253,20 @@ macro_rules! measures {
     };
     (@ref $module:ident $variant:ident) => { &$module::$variant };
     (@ref $module:ident $variant:ident $bound:ident) => { $bound };
+    (@read $name:ident $keys:ident $defaults:ident $variant:ident) => { Self::$variant };
+    (@read $name:ident $keys:ident $defaults:ident $variant:ident ($settings:ty)) => {
+        Self::$variant(<$settings>::read($keys, $defaults))
+    };
+    (@read $name:ident $keys:ident $defaults:ident $variant:ident ($settings:ty, $by:ident)) => {
+        Self::$variant(<$settings>::read($name, $keys, $defaults))
+    };
     (@mut) => { None };
     (@mut $bound:ident) => { Some($bound) };
 }
 
 measures! {
     /// RFC 2544 section 26.1, RFC 8219 section 7.1: the highest rate without loss.
+    #[default]
     throughput: Throughput,
     /// RFC 2544 section 26.3, RFC 8219 section 7.4: the loss at each of several rates.
     frame_loss_rate: FrameLossRate(settings: LossScan),
@@ -273,7 +293,7 @@ measures! {
     /// RFC 3511 section 5.2, RFC 8219 section 8: how many TCP connections can be open at once.
     tcp_capacity: TcpCapacity(settings: TcpCapacity),
     /// RFC 8219 section 9: the highest rate of DNS queries that are all answered rightly and in time.
-    dns: Dns(settings: DnsTest),
+    dns: Dns(settings: DnsTest, by name),
     /// Loss and response time of requests that the tester's right end answers, at a load that grows with the clients: the measurement of
     /// "Performance Analysis and Comparison of 6to4 Relay Implementations" (Lencse and Répás, IJACSA 4(9), 2013).
     response_time: ResponseTime(settings: ResponseTime),

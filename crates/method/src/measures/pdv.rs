@@ -1,6 +1,7 @@
 //! Packet delay variation, RFC 8219 section 7.3.1: the 99.9th percentile of the delays of all frames less the smallest.
 
 use super::info::HIGHEST_LOAD_PASSED;
+use super::keys::{Keys, MeasureDefaults, time};
 use super::procedure::Reading;
 use super::procedure::reading::{RANK_SHARE, TAIL_SHARE, delays};
 use super::{Info, Load, Measurement, Noun, Procedure, ProcedureContext, Profile, Quantity, SendingTime, Term};
@@ -37,6 +38,13 @@ pub(super) static INFOS: [Info; 1] = [Info {
     axis: "throughput",
     open_end: HIGHEST_LOAD_PASSED,
 }];
+
+impl PdvStream {
+    /// Returns the settings that the keys of a test ask for.
+    pub(super) fn read(keys: &impl Keys, defaults: &MeasureDefaults) -> Self {
+        Self { load: Load::read(keys), duration_ns: time(keys, "duration", defaults.trial_ns) }
+    }
+}
 
 impl Measurement for PdvStream {
     fn info(&self) -> &'static Info {

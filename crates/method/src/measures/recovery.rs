@@ -1,6 +1,7 @@
 //! System recovery, RFC 2544 section 26.5 and RFC 8219 section 7.6: how long losses go on after an overload.
 
 use super::info::NOT_RECOVERED;
+use super::keys::{Keys, MeasureDefaults, time};
 use super::load::scaled;
 use super::procedure::Reading;
 use super::procedure::reading::{each, sent_as_asked};
@@ -41,6 +42,20 @@ pub(super) static INFOS: [Info; 1] = [Info {
     axis: "throughput",
     open_end: NOT_RECOVERED,
 }];
+
+impl Recovery {
+    /// Returns the settings that the keys of a test ask for.
+    pub(super) fn read(keys: &impl Keys, defaults: &MeasureDefaults) -> Self {
+        let (overload, trial_ns) = (keys.value("overload", overload).unwrap_or(1.1), defaults.trial_ns);
+        Self { overload, duration_ns: time(keys, "duration", trial_ns), after_ns: time(keys, "after", trial_ns / 2) }
+    }
+}
+
+fn overload(text: &str) -> Result<f64, String> {
+    let share = text.trim().strip_suffix('%').and_then(|percent| percent.trim().parse::<f64>().ok()).map(|p| p / 100.0);
+    let share = share.filter(|share| (1.0..=10.0).contains(share));
+    share.ok_or_else(|| format!("expected a share of the throughput from 100% to 1000%, not `{text}`"))
+}
 
 impl Measurement for Recovery {
     fn info(&self) -> &'static Info {

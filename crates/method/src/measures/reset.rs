@@ -1,6 +1,7 @@
 //! Reset, RFC 6201 and RFC 8219 section 7.7: how long the DUT forwards nothing around a reset.
 
 use super::info::NOT_RECOVERED;
+use super::keys::{Keys, MeasureDefaults, time};
 use super::procedure::Reading;
 use super::procedure::reading::{EXCUSABLE_SHARE, each, sent_as_asked};
 use super::{Demand, Info, Load, Measurement, Noun, Procedure, ProcedureContext, Profile, Quantity, SendingTime, Term, TrafficRequirements};
@@ -43,6 +44,24 @@ pub(super) static INFOS: [Info; 1] = [Info {
     open_end: NOT_RECOVERED,
 }];
 
+impl Reset {
+    /// Returns the settings that the keys of a test ask for.
+    pub(super) fn read(keys: &impl Keys, defaults: &MeasureDefaults) -> Self {
+        let (before_ns, after_ns) = durations_of(defaults.profile, defaults.trial_ns);
+        Self {
+            load: Load::read(keys),
+            before_ns: time(keys, "before", before_ns),
+            after_ns: time(keys, "after", after_ns),
+        }
+    }
+}
+
+/// Returns the times before and after the reset, nanoseconds, in a profile whose trials last `trial_ns`.
+fn durations_of(profile: Profile, trial_ns: u64) -> (u64, u64) {
+    let before_ns = if profile == Profile::Rfc { BEFORE_NS } else { trial_ns };
+    (before_ns, before_ns.max(2_000_000_000))
+}
+
 impl Measurement for Reset {
     fn info(&self) -> &'static Info {
         &INFOS[0]
@@ -57,8 +76,7 @@ impl Measurement for Reset {
     }
 
     fn follow(&mut self, profile: Profile, trial_ns: u64) {
-        let before_ns = if profile == Profile::Rfc { BEFORE_NS } else { trial_ns };
-        (self.before_ns, self.after_ns) = (before_ns, before_ns.max(2_000_000_000));
+        (self.before_ns, self.after_ns) = durations_of(profile, trial_ns);
     }
 
     fn lengthen(&mut self) -> u32 {

@@ -4,6 +4,7 @@
 mod watched;
 
 use super::info::HIGHEST_LOAD_PASSED;
+use super::keys::{Keys, MeasureDefaults, time};
 use super::procedure::reading::{EXCUSABLE_SHARE, NEGLIGIBLE_SHARE, Reading, TAIL_SHARE};
 use super::procedure::Single;
 use super::{Demand, Info, Measurement, Noun, Procedure, ProcedureContext, Profile, Quantity, SendingTime, Value, Term, TrafficRequirements};
@@ -12,6 +13,7 @@ use crate::plan::{Plan, Stateful, Test};
 use crate::record::TrialRecord;
 use crate::terms::{Direction, FrameRate};
 use crate::trial::{Delay, TrialKind, Spoilt, TrialResult, TrialSpec, Verdict};
+use crate::units;
 use serde::{Deserialize, Serialize};
 
 /// Requests from clients, each at the same rate.
@@ -64,6 +66,28 @@ pub(super) static INFOS: [Info; 1] = [Info {
     axis: "throughput",
     open_end: HIGHEST_LOAD_PASSED,
 }];
+
+impl ResponseTime {
+    /// Returns the settings that the keys of a test ask for, and reports the keys that contradict them: requests go from left to right,
+    /// and every one has a reply of its own.
+    pub(super) fn read(keys: &impl Keys, defaults: &MeasureDefaults) -> Self {
+        for (key, why) in [
+            ("directions", "requests go from left to right and their replies back: there is no direction to choose"),
+            ("connections", "every request has a reply of its own, and the connections of a stateful test are drawn anew each way"),
+            ("flow-step", "the clients are there from the first frame on: their number is `subscribers`"),
+        ] {
+            if keys.is_given(key) {
+                keys.mistake_with_help(
+                    key,
+                    format!("`{key}` does not go with response-time: {why}"),
+                    format!("leave `{key}` out"),
+                );
+            }
+        }
+        let rate_per_client = keys.required("rate-per-client", units::rate).unwrap_or(FrameRate(1));
+        Self { rate_per_client, duration_ns: time(keys, "duration", defaults.trial_ns) }
+    }
+}
 
 impl Measurement for ResponseTime {
     fn info(&self) -> &'static Info {

@@ -2,6 +2,7 @@
 //! then halving the interval between the last number that was held and the first that was not.
 
 use super::info::NO_LARGER_NUMBER;
+use super::keys::{Keys, MeasureDefaults};
 use super::procedure::Searching;
 use super::{Findings, Info, Measurement, Noun, Procedure, ProcedureContext, Quantity, SendingTime, Value, Term};
 use crate::conformance::{self, Clause};
@@ -9,6 +10,7 @@ use crate::plan::{Plan, SearchMethod, SearchSettings, Stateful, Test, TrialSetti
 use crate::search::{Limit, Start, new_search};
 use crate::terms::{Direction, FrameRate, LossRatio};
 use crate::trial::{TrialKind, TrialResult, TrialSpec, Verdict};
+use crate::units;
 use serde::{Deserialize, Serialize};
 
 /// RFC 9693: an exponential search for a number of connections that the table cannot hold, then a binary one.
@@ -46,6 +48,30 @@ pub(super) static INFOS: [Info; 1] = [Info {
     axis: "throughput",
     open_end: NO_LARGER_NUMBER,
 }];
+
+impl Capacity {
+    /// Returns the settings that the keys of a test ask for. RFC 9693: from 1 M connections on, doubling; up to the number that a
+    /// provider's gateway holds.
+    pub(super) fn read(keys: &impl Keys, _: &MeasureDefaults) -> Self {
+        let start = keys.value("start", units::connections).unwrap_or(1_000_000);
+        let capacity = Self {
+            start,
+            most: keys.value("most", units::connections).unwrap_or(64_000_000.max(start)),
+            exponential_share: keys.value("beta", units::ratio).unwrap_or(0.1),
+            binary_share: keys.value("gamma", units::ratio).unwrap_or(0.5),
+            error: keys.value("error", units::connections).unwrap_or((start / 100).max(1)),
+        };
+        if capacity.most < capacity.start {
+            keys.mistake("most", "`most` connections are fewer than those of `start`");
+        }
+        for (key, share) in [("beta", capacity.exponential_share), ("gamma", capacity.binary_share)] {
+            if share <= 0.0 || share >= 1.0 {
+                keys.mistake(key, format!("`{key}` is a share between 0% and 100%"));
+            }
+        }
+        capacity
+    }
+}
 
 impl Measurement for Capacity {
     fn info(&self) -> &'static Info {

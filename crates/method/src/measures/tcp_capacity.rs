@@ -2,11 +2,13 @@
 //! iterative search: doubling, then halving the interval between the last number that passed and the first that did not.
 
 use super::info::NO_LARGER_NUMBER;
+use super::keys::{Keys, MeasureDefaults};
 use super::{Findings, Info, Measurement, Noun, Procedure, ProcedureContext, Quantity, SendingTime, Tcp, Value, Term};
 use crate::conformance::{self, Clause};
 use crate::plan::{Plan, Stateful, Test};
 use crate::terms::{Direction, FrameRate, LossRatio};
 use crate::trial::{TrialKind, TrialResult, TrialSpec, Verdict};
+use crate::units;
 use serde::{Deserialize, Serialize};
 
 /// The number of TCP connections that can be open: doubling, then halving, each step a trial.
@@ -43,6 +45,24 @@ pub(super) static INFOS: [Info; 1] = [Info {
     axis: "throughput",
     open_end: NO_LARGER_NUMBER,
 }];
+
+impl TcpCapacity {
+    /// Returns the settings that the keys of a test ask for.
+    pub(super) fn read(keys: &impl Keys, defaults: &MeasureDefaults) -> Self {
+        let start = keys.value("start", units::connections).unwrap_or(1_000);
+        let most = keys.value("most", units::connections).unwrap_or(1_000_000.max(start));
+        if most < start {
+            keys.mistake("most", "`most` connections are fewer than those of `start`");
+        }
+        Self {
+            tcp: Tcp::read(keys, defaults),
+            start,
+            most,
+            error: keys.value("error", units::connections).unwrap_or((start / 100).max(1)),
+            rate: keys.value("rate", units::rate).unwrap_or(FrameRate(1_000)),
+        }
+    }
+}
 
 impl Measurement for TcpCapacity {
     fn info(&self) -> &'static Info {

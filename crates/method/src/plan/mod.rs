@@ -3,6 +3,7 @@
 mod dns;
 mod expectation;
 mod identity;
+mod profile;
 mod stateful;
 mod traffic;
 
@@ -12,6 +13,7 @@ pub use crate::measures::{
 };
 pub use dns::{DOMAIN, DnsRole, DnsTest, NAME_LABEL, Names, checked_domain};
 pub use expectation::Expectation;
+pub use profile::Profile;
 pub use stateful::Stateful;
 pub use traffic::{AddressPart, Flows, Payload, Ports, TrafficSettings, ValueOrder, ValueRange};
 
@@ -42,20 +44,6 @@ pub struct Plan {
     /// The tests.
     #[serde(rename = "test")]
     pub tests: Vec<Test>,
-}
-
-/// The profile of a run, by how near it comes to the RFCs' durations.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Profile {
-    /// Less than a second a trial: shows that everything works and ranks roughly. Not conformant.
-    Smoke,
-    /// 10 s a trial: for work in progress. Not conformant.
-    Draft,
-    /// 60 s a trial, 20 repetitions: RFC 2544 section 24, RFC 8219 section 7.
-    Rfc,
-    /// Durations and repetitions as the plan file says.
-    Custom,
 }
 
 /// One test: a DUT, its traffic, the frame sizes.
@@ -222,7 +210,7 @@ impl Test {
             name: name.to_owned(),
             title: name.to_owned(),
             dut: dut.to_owned(),
-            measure: Measure::Throughput,
+            measure: Measure::default(),
             frame_sizes: vec![FrameSize::MINIMUM],
             directions: Directions::Both,
             foreground: Share::ALL,

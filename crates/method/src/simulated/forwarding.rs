@@ -32,7 +32,7 @@ impl ForwardingDevice {
     /// Forwards the schedule of `spec`, of which the tester offers no more than `ceiling` and the device loses `loss(rate)` at every load.
     pub(super) fn forward(&self, spec: &TrialSpec, ceiling: FrameRate, loss: impl Fn(FrameRate) -> f64) -> DirectionCounts {
         let schedule = spec.schedule();
-        let (mut fate, mut queue) = (DirectionCounts::default(), 0);
+        let (mut counts, mut queue) = (DirectionCounts::default(), 0);
         for segment in schedule.segments() {
             let length_ns = end_ns(&schedule, segment, spec) - segment.start_ns;
             let offered = segment.frames.min(ceiling.frames_in(length_ns));
@@ -40,41 +40,41 @@ impl ForwardingDevice {
             let waiting = (queue + arriving).saturating_sub(self.capacity.frames_in(length_ns));
             let overflow = waiting.saturating_sub(self.buffer).min(arriving);
             queue = waiting.min(self.buffer);
-            fate.offered += offered;
-            fate.received += arriving - overflow;
+            counts.offered += offered;
+            counts.received += arriving - overflow;
             if offered > arriving - overflow {
-                fate.last_missing_ns = Some(schedule.due_ns(segment.first + segment.frames - 1));
+                counts.last_missing_ns = Some(schedule.due_ns(segment.first + segment.frames - 1));
             }
         }
         match spec.kind {
-            TrialKind::Drop { at_ns, .. } if fate.last_missing_ns.is_some() => self.recover(&schedule, at_ns, &mut fate),
-            TrialKind::Reset { at_ns } => self.restart(&schedule, at_ns, &mut fate),
+            TrialKind::Drop { at_ns, .. } if counts.last_missing_ns.is_some() => self.recover(&schedule, at_ns, &mut counts),
+            TrialKind::Reset { at_ns } => self.restart(&schedule, at_ns, &mut counts),
             _ => {}
         }
-        fate
+        counts
     }
 
     /// After the drop of the rate every second frame is lost for as long as the recovery takes, the last one in it among them.
-    fn recover(&self, schedule: &Schedule, at_ns: u64, fate: &mut DirectionCounts) {
+    fn recover(&self, schedule: &Schedule, at_ns: u64, counts: &mut DirectionCounts) {
         let until_ns = at_ns.saturating_add(self.recovery_ns);
         let (first, end) = (schedule.first_due_from(at_ns), schedule.first_due_from(until_ns));
         if first < end {
-            fate.received = fate.received.saturating_sub((end - first).div_ceil(2));
-            fate.last_missing_ns = fate.last_missing_ns.max(Some(schedule.due_ns(end - 1)));
+            counts.received = counts.received.saturating_sub((end - first).div_ceil(2));
+            counts.last_missing_ns = counts.last_missing_ns.max(Some(schedule.due_ns(end - 1)));
         }
     }
 
     /// Every frame due in the outage is lost. Without a frame after it there is no silence between two frames.
-    fn restart(&self, schedule: &Schedule, at_ns: u64, fate: &mut DirectionCounts) {
+    fn restart(&self, schedule: &Schedule, at_ns: u64, counts: &mut DirectionCounts) {
         let until_ns = at_ns.saturating_add(self.outage_ns);
         let (first, end) = (schedule.first_due_from(at_ns), schedule.first_due_from(until_ns));
         if first >= end {
             return;
         }
-        fate.received = fate.received.saturating_sub(end - first);
-        fate.last_missing_ns = fate.last_missing_ns.max(Some(schedule.due_ns(end - 1)));
+        counts.received = counts.received.saturating_sub(end - first);
+        counts.last_missing_ns = counts.last_missing_ns.max(Some(schedule.due_ns(end - 1)));
         let is_between = first > 0 && end < schedule.frames();
-        fate.silence = is_between.then(|| Silence { from_ns: schedule.due_ns(first - 1), to_ns: schedule.due_ns(end) });
+        counts.silence = is_between.then(|| Silence { from_ns: schedule.due_ns(first - 1), to_ns: schedule.due_ns(end) });
     }
 }
 
@@ -122,8 +122,12 @@ mod tests {
             TrialKind::Reset { at_ns: SECOND },
         ];
         for spec in kinds.map(|kind| of_kind(600, 3, kind)) {
-            let fate = forward(DEVICE, spec);
-            assert_eq!((fate.offered, fate.received, fate.last_missing_ns), (spec.frames(), spec.frames(), None), "{spec:?}");
+            let counts = forward(DEVICE, spec);
+            assert_eq!(
+                (counts.offered, counts.received, counts.last_missing_ns),
+                (spec.frames(), spec.frames(), None),
+                "{spec:?}"
+            );
             let slow = DEVICE.forward(&spec, FrameRate(100), |_| 0.0);
             assert_eq!(slow.offered, 300, "{spec:?}");
         }
@@ -142,34 +146,34 @@ mod tests {
     #[test]
     fn only_the_steps_of_a_ramp_above_the_capacity_lose() {
         let ramp = TrialKind::Ramp { flows: 4, step_ns: SECOND };
-        let fate = forward(DEVICE, of_kind(1_600, 5, ramp));
-        assert_eq!((fate.offered, fate.received), (400 + 800 + 1_200 + 3_200, 400 + 800 + 1_000 + 2_000));
+        let counts = forward(DEVICE, of_kind(1_600, 5, ramp));
+        assert_eq!((counts.offered, counts.received), (400 + 800 + 1_200 + 3_200, 400 + 800 + 1_000 + 2_000));
     }
 
     #[test]
     fn losses_go_on_for_the_recovery_after_an_overload_only() {
         let device = ForwardingDevice { recovery_ns: SECOND / 2, ..DEVICE };
         let drop = TrialKind::Drop { at_ns: 2 * SECOND, to: FrameRate(600) };
-        let fate = forward(device, of_kind(1_200, 4, drop));
-        assert_eq!(fate.received, 2_000 + 1_200 - 150);
-        assert_eq!(fate.last_missing_ns, Some(2 * SECOND + 299 * SECOND / 600));
+        let counts = forward(device, of_kind(1_200, 4, drop));
+        assert_eq!(counts.received, 2_000 + 1_200 - 150);
+        assert_eq!(counts.last_missing_ns, Some(2 * SECOND + 299 * SECOND / 600));
         assert_eq!(forward(device, of_kind(1_000, 4, drop)).last_missing_ns, None, "no overload");
     }
 
     #[test]
     fn an_outage_takes_every_frame_due_in_it() {
         let device = ForwardingDevice { outage_ns: SECOND, ..DEVICE };
-        let fate = forward(device, of_kind(1_000, 4, TrialKind::Reset { at_ns: SECOND }));
-        assert_eq!((fate.offered, fate.received), (4_000, 3_000));
-        assert_eq!(fate.last_missing_ns, Some(2 * SECOND - SECOND / 1_000));
-        assert_eq!(fate.silence, Some(Silence { from_ns: SECOND - SECOND / 1_000, to_ns: 2 * SECOND }));
+        let counts = forward(device, of_kind(1_000, 4, TrialKind::Reset { at_ns: SECOND }));
+        assert_eq!((counts.offered, counts.received), (4_000, 3_000));
+        assert_eq!(counts.last_missing_ns, Some(2 * SECOND - SECOND / 1_000));
+        assert_eq!(counts.silence, Some(Silence { from_ns: SECOND - SECOND / 1_000, to_ns: 2 * SECOND }));
     }
 
     #[test]
     fn a_device_that_does_not_come_back_is_not_silent_between_two_frames() {
         let device = ForwardingDevice { outage_ns: u64::MAX, ..DEVICE };
-        let fate = forward(device, of_kind(1_000, 4, TrialKind::Reset { at_ns: SECOND }));
-        assert_eq!((fate.received, fate.silence), (1_000, None));
-        assert_eq!(fate.last_missing_ns, Some(4 * SECOND - SECOND / 1_000));
+        let counts = forward(device, of_kind(1_000, 4, TrialKind::Reset { at_ns: SECOND }));
+        assert_eq!((counts.received, counts.silence), (1_000, None));
+        assert_eq!(counts.last_missing_ns, Some(4 * SECOND - SECOND / 1_000));
     }
 }

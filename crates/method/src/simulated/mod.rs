@@ -150,12 +150,12 @@ impl SimulatedDut {
     fn direction(&mut self, direction: Direction, spec: &TrialSpec, device: ForwardingDevice) -> DirectionResult {
         let (usual, base_loss, behaviour) = (self.capacity, self.base_loss, self.behaviour);
         let loss = |rate: FrameRate| behaviour.loss_at(rate.0 as f64 / usual.0 as f64).max(base_loss);
-        let fate = device.forward(spec, behaviour.tester_ceiling(usual), loss);
+        let counts = device.forward(spec, behaviour.tester_ceiling(usual), loss);
         let mut result = DirectionResult {
             intended: spec.frames(),
-            last_missing_ns: fate.last_missing_ns,
-            silence: fate.silence,
-            ..DirectionResult::counted(direction, fate.offered, fate.received)
+            last_missing_ns: counts.last_missing_ns,
+            silence: counts.silence,
+            ..DirectionResult::counted(direction, counts.offered, counts.received)
         };
         if let Some(line) = self.delay_line {
             line.delay(&mut result, spec, &mut self.random);

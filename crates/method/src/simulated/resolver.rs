@@ -22,7 +22,7 @@ impl Default for SimulatedResolver {
 }
 
 impl SimulatedResolver {
-    /// The trial whose queries had this fate, with the fault of a sender that was too slow.
+    /// The trial whose queries had this result, with the fault of a sender that was too slow.
     pub(super) fn trial(&self, spec: &TrialSpec, asked: DirectionResult, slow: Option<Fault>) -> TrialResult {
         let rate = spec.rate.0;
         let certified = self.certified.0;

@@ -4,7 +4,7 @@ use super::delay::{Bucket, Delay, Ipdv};
 use crate::terms::{Direction, LossRatio};
 use serde::{Deserialize, Serialize};
 
-/// The counts of one direction. Every offered frame has one fate: `received`, `late`, `mistranslated`, `corrupt`, or lost.
+/// The counts of one direction. Every offered frame has one class: `received`, `late`, `mistranslated`, `corrupt`, or lost.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DirectionResult {
     /// The direction these frames went.

@@ -42,7 +42,7 @@ impl DnsResult {
     }
 }
 
-/// Queries by their fate, which the first answer to each decides. Every sent one has exactly one: `right`, `late`, `wrong_address`,
+/// Queries by their result, which the first answer to each decides. Every sent one has exactly one: `right`, `late`, `wrong_address`,
 /// `wrong_ttl`, `wrong_form`, `empty`, `truncated`, a response code, `malformed`, or `unanswered`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Answers {
@@ -113,7 +113,7 @@ impl Answers {
         answered.iter().chain(&failed).sum()
     }
 
-    /// Every fate with the words for it, in the order of reports.
+    /// Every result with the words for it, in the order of reports.
     pub fn fates(&self) -> [(&'static str, u64); 13] {
         [
             ("answered in time", self.right),

@@ -74,7 +74,7 @@ pub struct TcpResult {
     pub examples: Vec<String>,
 }
 
-/// Connections by their fate. Every attempted one has exactly one: `completed`, `refused`, `reset`, `unreachable`, `timed_out`,
+/// Connections by their result. Every attempted one has exactly one: `completed`, `refused`, `reset`, `unreachable`, `timed_out`,
 /// `unverified` or `wrong`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ConnectionCounts {

@@ -1,4 +1,4 @@
-//! Tables of what happened inside of trials: delays, frames with an odd fate, faults of the tester.
+//! Tables of what happened inside of trials: delays, frames of an odd class, faults of the tester.
 
 use crate::digest::{Digest, PointDigest};
 use crate::numbers::{grouped, ms, short, size_cell, title};
@@ -37,7 +37,7 @@ fn delay_rows(digest: &Digest, point: &PointDigest) -> Vec<Vec<String>> {
 /// A column of the anomalies: its name and the count behind it.
 type Anomaly = (&'static str, fn(&DirectionResult) -> u64);
 
-/// Frames whose fate was neither right nor plainly lost.
+/// Frames that were neither right nor plainly lost.
 const ANOMALIES: [Anomaly; 11] = [
     ("#Late", |d| d.late),
     ("#Mistranslated", |d| d.mistranslated),

@@ -5,7 +5,7 @@ use sixbench_method::measures::Demand;
 use sixbench_method::plan::Test;
 use sixbench_method::terms::Direction;
 use sixbench_plan::MOST_COMBINATIONS;
-use sixbench_testbed::recipe::{Pool, Recipe, Side, State};
+use sixbench_testbed::recipe::{DeviceSide, Pool, Recipe, StateSection};
 use std::net::IpAddr;
 
 /// Returns `None` for a stateless device.
@@ -27,8 +27,8 @@ pub(super) fn of(recipe: &Recipe, test: &Test) -> Result<Option<StatefulGateway>
         }
     };
     let opens = match state.initiator {
-        Side::Left => Direction::Forward,
-        Side::Right => Direction::Reverse,
+        DeviceSide::Left => Direction::Forward,
+        DeviceSide::Right => Direction::Reverse,
     };
     check_measure(recipe, state, test)?;
     check_combinations(recipe, test, opens)?;
@@ -41,7 +41,7 @@ pub(super) fn of(recipe: &Recipe, test: &Test) -> Result<Option<StatefulGateway>
     }))
 }
 
-fn check_measure(recipe: &Recipe, state: &State, test: &Test) -> Result<(), String> {
+fn check_measure(recipe: &Recipe, state: &StateSection, test: &Test) -> Result<(), String> {
     let what = match test.measure.demand() {
         Some(Demand::Reset) => "a reset deletes the connections that the frames of phase 2 are of: give it a stateless device",
         Some(Demand::TearDown) if state.count.is_none() => {
@@ -83,7 +83,7 @@ fn most_connections(test: &Test) -> u64 {
 }
 
 /// Checks that the pool has enough sources: behind the device, connections to one destination differ in the source alone.
-fn check_pool(recipe: &Recipe, state: &State, test: &Test, opens: Direction) -> Result<(), String> {
+fn check_pool(recipe: &Recipe, state: &StateSection, test: &Test, opens: Direction) -> Result<(), String> {
     let ports = match opens {
         Direction::Forward => test.traffic.forward_ports,
         Direction::Reverse => test.traffic.reverse_ports,
@@ -120,7 +120,7 @@ fn part(address: IpAddr) -> u16 {
 mod tests {
     use super::*;
     use sixbench_method::plan::Measure;
-    use sixbench_method::plan::{Ports, Stateful, ValueOrder, ValueRange};
+    use sixbench_method::plan::{AddressPart, Ports, Stateful, ValueOrder, ValueRange};
     use sixbench_method::terms::FrameRate;
     use sixbench_testbed::Library;
 
@@ -160,6 +160,20 @@ mod tests {
         assert!(error.contains("on the left of recipe nft-nat44, have 1; widen `forward-ports`"), "{error}");
         std::mem::swap(&mut narrow.traffic.forward_ports, &mut narrow.traffic.reverse_ports);
         of(&recipe("nft-nat44"), &narrow).expect("the Responder's ports do not matter");
+    }
+
+    #[test]
+    fn more_combinations_than_can_be_enumerated_are_refused() {
+        let mut wide = test(100, u16::MAX);
+        let range = ValueRange { first: 1, last: u16::MAX, order: ValueOrder::Pseudorandom };
+        let part = AddressPart { range, ipv4_offset: 2, ipv6_offset: 12 };
+        (wide.traffic.left_addresses, wide.traffic.right_addresses) = (Some(part), Some(part));
+        let error = of(&recipe("nft-nat44"), &wide).expect_err("refused");
+        assert!(error.contains("2^63 or more cannot be enumerated; narrow `forward-ports`"), "{error}");
+        wide.traffic.right_addresses = None;
+        if let Err(error) = of(&recipe("nft-nat44"), &wide) {
+            assert!(!error.contains("2^63"), "{error}");
+        }
     }
 
     #[test]

@@ -7,7 +7,7 @@ use sixbench_engine::tcp::{TcpEnds, TcpSettings};
 use sixbench_method::isolation::{Forbidden, Isolation};
 use sixbench_method::plan::{AddressPart, Tcp, Test, TrialSettings, ValueRange};
 use sixbench_method::terms::{Direction, FrameSize};
-use sixbench_testbed::recipe::{Recipe, Side};
+use sixbench_testbed::recipe::{DeviceSide, Recipe};
 use sixbench_wire::template::with_part;
 use std::net::IpAddr;
 use std::time::Duration;
@@ -72,7 +72,7 @@ fn ends(recipe: &Recipe, test: &Test, tcp: &Tcp) -> TcpEnds {
     let (left, right) = (recipe.foreground.left, recipe.foreground.right);
     let initiator = recipe.state.as_ref().map(|state| state.initiator).unwrap_or_default();
     let (opens, client, server, listen, part, ports) = match initiator {
-        Side::Left => {
+        DeviceSide::Left => {
             let traffic = &test.traffic;
             (
                 Direction::Forward,
@@ -83,7 +83,7 @@ fn ends(recipe: &Recipe, test: &Test, tcp: &Tcp) -> TcpEnds {
                 traffic.forward_ports,
             )
         }
-        Side::Right => {
+        DeviceSide::Right => {
             let traffic = &test.traffic;
             (Direction::Reverse, right.destination, right.source, left.source, traffic.right_addresses, traffic.reverse_ports)
         }

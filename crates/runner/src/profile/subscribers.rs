@@ -114,7 +114,7 @@ fn text(wrong: impl Display) -> String {
 }
 
 /// Returns the rules of a MAP domain, no two of which claim the same address.
-fn of_domain(map: &[recipe::MapRule]) -> Result<Vec<Rule>, String> {
+fn of_domain(map: &[recipe::MapRuleSection]) -> Result<Vec<Rule>, String> {
     if map.len() > MOST_RULES {
         return Err(format!(
             "{} mapping rules: expected up to {MOST_RULES}, as the tester looks for the rule of each frame one by one",
@@ -134,12 +134,12 @@ fn place_of(index: usize, of: usize) -> String {
     if of > 1 { format!("mapping rule {}: ", index + 1) } else { String::new() }
 }
 
-fn of_map(map: &recipe::MapRule) -> Result<MapRule, String> {
+fn of_map(map: &recipe::MapRuleSection) -> Result<MapRule, String> {
     let prefixes = (map.ipv6_prefix.parse().map_err(text)?, map.ipv4_prefix.parse().map_err(text)?);
     MapRule::new(prefixes.0, prefixes.1, map.ea_bits, map.psid_offset).map_err(text)
 }
 
-fn of_softwires(softwires: &recipe::Softwires) -> Result<Rule, String> {
+fn of_softwires(softwires: &recipe::SoftwiresSection) -> Result<Rule, String> {
     let layout = match softwires.ipv6_length {
         64 => B4Layout::PerSubnet { interface: softwires.interface },
         128 => B4Layout::PerAddress,
@@ -168,7 +168,7 @@ fn of_softwires(softwires: &recipe::Softwires) -> Result<Rule, String> {
     }
 }
 
-fn of_six_rd(six_rd: &recipe::SixRd) -> Result<Rule, String> {
+fn of_six_rd(six_rd: &recipe::SixRdSection) -> Result<Rule, String> {
     let prefixes = (six_rd.ipv6_prefix.parse().map_err(text)?, six_rd.ipv4_prefix.parse().map_err(text)?);
     let rule = SixRd::new(prefixes.0, six_rd.ipv4_mask_length, prefixes.1).map_err(text)?;
     let rule = rule.numbered(six_rd.first, None).map_err(text)?;
@@ -264,7 +264,7 @@ fn check_first(recipe: &Recipe, rule: &Rule) -> Result<(), String> {
 fn check_state(recipe: &Recipe, rules: &RuleSet) -> Result<(), String> {
     let Some(state) = &recipe.state else { return Ok(()) };
     let name = &recipe.name;
-    if state.initiator != recipe::Side::Left {
+    if state.initiator != recipe::DeviceSide::Left {
         return Err(format!(
             "recipe {name}: subscribers are on the left and open the connections: [state] initiator = \"left\""
         ));

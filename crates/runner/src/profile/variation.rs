@@ -3,7 +3,7 @@
 
 use super::Translator;
 use sixbench_method::plan::{AddressPart, Test};
-use sixbench_testbed::recipe::{self, Host, Recipe, Traffic};
+use sixbench_testbed::recipe::{self, DeviceHost, Recipe, RecipeTraffic};
 use sixbench_wire::template::with_part;
 use std::net::IpAddr;
 
@@ -20,13 +20,13 @@ struct VariedSide<'a> {
     /// The address as it is on the link of this side; `far` is the address on the other link.
     near: IpAddr,
     far: IpAddr,
-    link: &'a sixbench_testbed::recipe::Link,
+    link: &'a sixbench_testbed::recipe::RecipeLink,
     /// True if these addresses become the pool's behind the device, whatever they are here.
     is_pooled: bool,
 }
 
 impl VariedSide<'_> {
-    fn of<'a>(recipe: &'a Recipe, test: &Test, traffic: &Traffic) -> [VariedSide<'a>; 2] {
+    fn of<'a>(recipe: &'a Recipe, test: &Test, traffic: &RecipeTraffic) -> [VariedSide<'a>; 2] {
         let own = &test.traffic;
         // The background of a stateful device is forwarded as it is.
         let pooled = recipe.state.as_ref().filter(|_| *traffic == recipe.foreground).map(|state| state.initiator);
@@ -38,7 +38,7 @@ impl VariedSide<'_> {
                 near: traffic.left.source,
                 far: traffic.right.source,
                 link: &recipe.left,
-                is_pooled: pooled == Some(recipe::Side::Left),
+                is_pooled: pooled == Some(recipe::DeviceSide::Left),
             },
             VariedSide {
                 name: "right",
@@ -47,7 +47,7 @@ impl VariedSide<'_> {
                 near: traffic.right.destination,
                 far: traffic.left.destination,
                 link: &recipe.right,
-                is_pooled: pooled == Some(recipe::Side::Right),
+                is_pooled: pooled == Some(recipe::DeviceSide::Right),
             },
         ]
     }
@@ -82,7 +82,7 @@ fn in_network(address: IpAddr, place: u16) -> IpAddr {
 }
 
 /// Returns the background traffic, if the test has some.
-fn background<'a>(recipe: &'a Recipe, test: &Test) -> Option<&'a Traffic> {
+fn background<'a>(recipe: &'a Recipe, test: &Test) -> Option<&'a RecipeTraffic> {
     recipe.background.as_ref().filter(|_| test.foreground.foreground < test.foreground.of)
 }
 
@@ -99,7 +99,7 @@ pub(super) fn check(recipe: &Recipe, test: &Test) -> Result<(), String> {
 
 fn check_reached(recipe: &Recipe, test: &Test, side: &VariedSide<'_>) -> Result<(), String> {
     // A device set up by hand may have a static entry for each address, as siitperf's have.
-    let is_by_hand = |near| recipe.host == Host::Manual && side.link.routes.iter().any(|route| route.contains(&near));
+    let is_by_hand = |near| recipe.host == DeviceHost::Manual && side.link.routes.iter().any(|route| route.contains(&near));
     let is_reached = |near| side.link.leads_to(near) || is_by_hand(near);
     let astray = side.all().into_iter().map(|(near, _)| near).find(|near| !is_reached(*near));
     astray.map_or(Ok(()), |address| {

@@ -2,7 +2,7 @@
 
 use crate::dut::template_vars::TemplateVars;
 use crate::exec::{Shell, TestbedError, Wait};
-use crate::recipe::{State, Step};
+use crate::recipe::{RecipeCommand, StateSection};
 use std::time::{Duration, Instant};
 
 /// The longest time that a command on the table may take, and that the table may take to become empty after it. With a hundred
@@ -33,7 +33,7 @@ const FLUSHING: Flushing =
 pub struct ConnectionTable {
     /// The name of the device.
     name: String,
-    state: State,
+    state: StateSection,
     shell: Shell,
     vars: TemplateVars,
 }
@@ -48,12 +48,12 @@ enum Left {
 
 impl ConnectionTable {
     /// The connections of a device that the user set up: its recipe's commands run on this machine.
-    pub fn of_a_manual_device(name: &str, state: &State, shell: &Shell, table_size: Option<u64>) -> Self {
+    pub fn of_a_manual_device(name: &str, state: &StateSection, shell: &Shell, table_size: Option<u64>) -> Self {
         let table_size = table_size.or(state.table_size);
         Self::new(name, state, shell.clone(), TemplateVars { table_size, ..TemplateVars::default() })
     }
 
-    pub(crate) fn new(name: &str, state: &State, shell: Shell, vars: TemplateVars) -> Self {
+    pub(crate) fn new(name: &str, state: &StateSection, shell: Shell, vars: TemplateVars) -> Self {
         Self { name: name.to_owned(), state: state.clone(), shell: shell.with_timeout(TIMEOUT), vars }
     }
 
@@ -141,7 +141,7 @@ impl ConnectionTable {
         }
     }
 
-    fn not_empty(&self, left: u64, steps: &[Step], flushes: u32, wait: &Wait<'_>) -> TestbedError {
+    fn not_empty(&self, left: u64, steps: &[RecipeCommand], flushes: u32, wait: &Wait<'_>) -> TestbedError {
         let commands: Vec<_> = steps.iter().map(|step| self.vars.fill(&step.run)).collect();
         let (commands, seconds) = (commands.join("; "), wait.elapsed().as_secs());
         let after = match flushes {
@@ -156,12 +156,12 @@ impl ConnectionTable {
         ))
     }
 
-    fn run(&self, steps: &[Step]) -> Result<(), TestbedError> {
+    fn run(&self, steps: &[RecipeCommand]) -> Result<(), TestbedError> {
         steps.iter().try_for_each(|step| self.shell.stoppable_line(&self.vars.fill(&step.run)).map(drop))
     }
 
     /// Returns the first number among the words that a command prints; `None` without a command, and in a rehearsal.
-    fn number(&self, step: Option<&Step>) -> Result<Option<u64>, TestbedError> {
+    fn number(&self, step: Option<&RecipeCommand>) -> Result<Option<u64>, TestbedError> {
         let Some(step) = step.filter(|_| !self.shell.is_rehearsal()) else { return Ok(None) };
         let line = self.vars.fill(&step.run);
         let printed = self.shell.look(&line.split_whitespace().collect::<Vec<_>>())?;

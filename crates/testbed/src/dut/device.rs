@@ -10,7 +10,7 @@ use crate::monitor::{NetnsHolder, WatchSource, Watched, WatchedDevice};
 use crate::net::Sysctls;
 use crate::net::namespace::Namespace;
 use crate::net::topology::{Cores, LINKS, Topology};
-use crate::recipe::{Host, Recipe, System};
+use crate::recipe::{DeviceHost, Recipe, System};
 use sixbench_method::record::DutFacts;
 use std::path::Path;
 
@@ -46,7 +46,7 @@ impl Dut {
         check_programs(recipe, &outside.shell)?;
         outside.shell.transcript().comment(&format!("the device: {}", recipe.title));
         let directory = Directory::make(&outside)?;
-        let machine = (recipe.host == Host::Lab)
+        let machine = (recipe.host == DeviceHost::Lab)
             .then(|| VirtualMachine::of_device(recipe, namespace, &outside.core_list(), directory.path()))
             .transpose()?;
         let shell = machine.as_ref().map_or_else(|| outside.shell.clone(), VirtualMachine::shell);

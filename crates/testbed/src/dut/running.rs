@@ -3,7 +3,7 @@
 
 use crate::dut::template_vars::{TemplateVars, Zone};
 use crate::exec::{Daemon, Shell, TestbedError, Undo, allowed_cores, family, quoted};
-use crate::recipe::{Recipe, Step, Technology};
+use crate::recipe::{Recipe, RecipeCommand, Technology};
 use sixbench_method::record::DutFacts;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -134,7 +134,7 @@ impl RunningRecipe {
         self.settle()
     }
 
-    pub(crate) fn run_all(&self, steps: &[Step]) -> Result<(), TestbedError> {
+    pub(crate) fn run_all(&self, steps: &[RecipeCommand]) -> Result<(), TestbedError> {
         steps.iter().try_for_each(|step| self.context.shell.line(&self.vars.fill(&step.run)).map(drop))
     }
 

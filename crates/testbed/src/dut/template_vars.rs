@@ -2,7 +2,7 @@
 
 use crate::dut::subscriber::{self, Subscriber};
 use crate::net::topology::LINKS;
-use crate::recipe::{self, Recipe, State};
+use crate::recipe::{self, Recipe, StateSection};
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -103,7 +103,7 @@ impl TemplateVars {
     }
 
     /// Returns the files of the sysctls that a stateful device needs otherwise on its machine, each with its value.
-    pub(crate) fn sysctls(&self, state: &State) -> Vec<(String, String)> {
+    pub(crate) fn sysctls(&self, state: &StateSection) -> Vec<(String, String)> {
         state.host.iter().map(|sysctl| (sysctl.file.clone(), self.fill(&sysctl.value))).collect()
     }
 

@@ -4,7 +4,7 @@ use super::{GuestLink, KernelLab, MachineSpec, VirtualMachine, cache};
 use crate::exec::{Shell, TestbedError};
 use crate::net::namespace::Namespace;
 use crate::net::topology::{LINKS, link_local};
-use crate::recipe::{Host, Recipe};
+use crate::recipe::{DeviceHost, Recipe};
 use std::path::Path;
 
 /// Memory a machine may come to use, MiB; it takes what it needs. Two million tracked connections fit.
@@ -47,7 +47,7 @@ impl VirtualMachine {
 /// # Errors
 /// The lab is missing, or a module in it; with the command that builds it.
 pub fn check_for(recipe: &Recipe) -> Result<(), TestbedError> {
-    let mut in_lab = recipe.devices().iter().filter(|device| device.host == Host::Lab);
+    let mut in_lab = recipe.devices().iter().filter(|device| device.host == DeviceHost::Lab);
     in_lab.try_for_each(|device| KernelLab::find(&cache(), &device.modules).map(drop))
 }
 

@@ -5,7 +5,7 @@ use super::interfaces::Interfaces;
 use super::namespace::{Namespace, name};
 use super::topology::{LINKS, Topology, join, mask, receive_queue};
 use crate::exec::{Shell, TestbedError};
-use crate::recipe::{Link, Recipe};
+use crate::recipe::{Recipe, RecipeLink};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// The link from one end to the other, past the device.
@@ -141,7 +141,7 @@ impl<'a> HostInterface<'a> {
         Self { shell: &end.shell, link: &end.link }
     }
 
-    fn settle(&self, link: &Link, others: &[IpAddr]) -> Result<(), TestbedError> {
+    fn settle(&self, link: &RecipeLink, others: &[IpAddr]) -> Result<(), TestbedError> {
         self.open()?;
         self.shell.line(&format!("ip address add fe80::2/64 dev {} nodad", self.link))?;
         for tester in &link.tester {

@@ -1,7 +1,7 @@
 //! Recipes of several devices in a row (RFC 8219 section 4.2: the dual DUT set-up), each with a recipe of its own. In the recipe of one
 //! device alone the tester plays its neighbour; in a row the neighbour is there itself, at the same addresses.
 
-use super::{KnownDefect, Pool, Recipe, Technology, Traffic, check_name};
+use super::{KnownDefect, Pool, Recipe, RecipeTraffic, Technology, check_name};
 use serde::{Deserialize, Serialize};
 
 /// A row of devices as its file has it.
@@ -55,7 +55,7 @@ impl ChainFile {
             known_defects: known_defects(&parts),
             left: first.left.clone(),
             right: last.right.clone(),
-            foreground: Traffic {
+            foreground: RecipeTraffic {
                 left: first.foreground.left,
                 right: last.foreground.right,
                 hops: parts.iter().map(|part| part.foreground.hops).sum(),
@@ -124,7 +124,7 @@ impl Recipe {
 /// Each must have the addresses that the tester has in the recipe of the other, and take the datagrams it sends.
 fn check_neighbours(left: &Recipe, right: &Recipe) -> Result<(), String> {
     let pair = format!("chain: {} and {}", left.name, right.name);
-    let owns = |link: &super::Link, address| link.dut.iter().any(|own| own.addr() == address);
+    let owns = |link: &super::RecipeLink, address| link.dut.iter().any(|own| own.addr() == address);
     if let Some(address) = left.right.tester.iter().find(|address| !owns(&right.left, **address)) {
         return Err(format!("{pair}: the one sends to {address}, and the other has no such address on its left link"));
     }

@@ -1,7 +1,7 @@
 //! What is wrong with a recipe.
 
 use super::traffic::check_link;
-use super::{Recipe, State, Subscribers, check_dns, check_name, host};
+use super::{Recipe, StateSection, Subscribers, check_dns, check_name, host};
 
 /// The placeholders that may stand in braces in a step.
 const PLACEHOLDERS: [&str; 5] = ["dir", "left", "right", "table-size", "threads"];
@@ -65,7 +65,7 @@ impl Recipe {
             .chain(&self.teardown)
             .chain(single.into_iter().flatten())
             .chain([&self.version]);
-        let steps = steps.chain(self.state.iter().flat_map(State::steps));
+        let steps = steps.chain(self.state.iter().flat_map(StateSection::steps));
         for step in steps {
             if step.run.trim().is_empty() {
                 problems.push("a step has an empty `run`".to_owned());

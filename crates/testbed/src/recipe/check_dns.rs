@@ -1,6 +1,6 @@
 //! What is wrong with the recipe of a DNS server.
 
-use super::{Dns, Host, Recipe, Technology};
+use super::{DeviceHost, DnsSection, Recipe, Technology};
 use ipnet::Ipv6Net;
 
 /// RFC 6052 section 2.2: a prefix has one of these lengths.
@@ -19,7 +19,7 @@ pub(super) fn problems(recipe: &Recipe) -> Vec<String> {
     [check_prefix(recipe.technology, dns), check_ends(recipe), check_sections(recipe)].concat()
 }
 
-fn check_prefix(technology: Technology, dns: &Dns) -> Vec<String> {
+fn check_prefix(technology: Technology, dns: &DnsSection) -> Vec<String> {
     let problem = match (technology, dns.prefix) {
         (Technology::Dns64, None) => "[dns]: `prefix` is missing: in which prefix does it synthesise addresses?".to_owned(),
         (Technology::Dns64, Some(prefix)) => return check_length(prefix),
@@ -69,7 +69,7 @@ fn check_sections(recipe: &Recipe) -> Vec<String> {
     let stray = sections.into_iter().filter(|(_, is_there)| *is_there);
     let mut problems: Vec<String> =
         stray.map(|(section, _)| format!("[{section}]: a DNS server forwards no frames; leave it out")).collect();
-    if recipe.daemon.is_none() && recipe.host != Host::Manual {
+    if recipe.daemon.is_none() && recipe.host != DeviceHost::Manual {
         problems.push("[daemon] is missing: it is the server".to_owned());
     }
     problems

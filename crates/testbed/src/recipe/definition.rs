@@ -1,6 +1,6 @@
 //! What a recipe says of a device.
 
-use super::{Ends, Link, Side, State, Step, Subscribers, System, Traffic};
+use super::{DeviceSide, Ends, RecipeCommand, RecipeLink, RecipeTraffic, StateSection, Subscribers, System};
 use ipnet::Ipv6Net;
 use serde::{Deserialize, Serialize};
 use sixbench_method::isolation::Isolation;
@@ -21,7 +21,7 @@ pub struct Recipe {
     pub source: String,
     /// The host that it runs on.
     #[serde(default)]
-    pub host: Host,
+    pub host: DeviceHost,
     /// The operating system that its machine must run.
     #[serde(default)]
     pub system: System,
@@ -38,49 +38,49 @@ pub struct Recipe {
     #[serde(default)]
     pub known_defects: Vec<KnownDefect>,
     /// The left link.
-    pub left: Link,
+    pub left: RecipeLink,
     /// The right link.
-    pub right: Link,
+    pub right: RecipeLink,
     /// The traffic that is translated, or simply forwarded.
-    pub foreground: Traffic,
+    pub foreground: RecipeTraffic,
     /// Native IPv6 through the device, if it carries any.
     #[serde(default)]
-    pub background: Option<Traffic>,
+    pub background: Option<RecipeTraffic>,
     /// The translation of addresses; it is checked against the foreground traffic.
     #[serde(default)]
-    pub translation: Option<Translation>,
+    pub translation: Option<TranslationSection>,
     /// The state of the device, if it is stateful.
     #[serde(default)]
-    pub state: Option<State>,
+    pub state: Option<StateSection>,
     /// The many subscribers behind its left link, if it serves such.
     #[serde(default)]
     pub subscribers: Option<Subscribers>,
     /// The configuration of the DNS server, if the device is one.
     #[serde(default)]
-    pub dns: Option<Dns>,
+    pub dns: Option<DnsSection>,
     /// Configuration files.
     #[serde(default, rename = "file")]
     pub files: Vec<ConfigFile>,
     /// Commands before the daemon starts, in the device's namespace.
     #[serde(default)]
-    pub setup: Vec<Step>,
+    pub setup: Vec<RecipeCommand>,
     /// The process that is the device, if it is one.
     #[serde(default)]
-    pub daemon: Option<Step>,
+    pub daemon: Option<RecipeCommand>,
     /// Commands after the daemon has started.
     #[serde(default)]
-    pub after: Vec<Step>,
+    pub after: Vec<RecipeCommand>,
     /// Succeeds when the device is ready; tried for five seconds.
     #[serde(default)]
-    pub ready: Option<Step>,
+    pub ready: Option<RecipeCommand>,
     /// Commands that reset the device during a trial; without them its daemon is restarted.
     #[serde(default)]
-    pub reset: Vec<Step>,
+    pub reset: Vec<RecipeCommand>,
     /// Commands that undo the set-up on a machine that outlives the run, in this order; a namespace goes with everything in it.
     #[serde(default)]
-    pub teardown: Vec<Step>,
+    pub teardown: Vec<RecipeCommand>,
     /// Prints the version.
-    pub version: Step,
+    pub version: RecipeCommand,
     /// The recipes of the devices in a row that this one stands for; empty for one device.
     #[serde(skip)]
     pub parts: Vec<Recipe>,
@@ -170,7 +170,7 @@ pub enum KnownDefect {
 /// The host on which a device runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Host {
+pub enum DeviceHost {
     /// In a network namespace of this machine, set up by the recipe.
     #[default]
     Netns,
@@ -206,8 +206,8 @@ impl Need {
 
 /// The way addresses are translated.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub struct Translation {
+#[serde(rename_all = "kebab-case", deny_unknown_fields, expecting = "struct Translation")]
+pub struct TranslationSection {
     /// Explicit address mappings of RFC 7757: IPv4 and IPv6 prefix.
     #[serde(default)]
     pub eam: Vec<(String, String)>,
@@ -220,8 +220,8 @@ pub struct Translation {
 /// from the server to the authority, which is the tester again. To an authoritative server the right link is that of a DNS64 server in its
 /// place: it is checked, so that all recipes have the same form, but not used, because the query ends at the server.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub struct Dns {
+#[serde(rename_all = "kebab-case", deny_unknown_fields, expecting = "struct Dns")]
+pub struct DnsSection {
     /// The port on which it listens.
     #[serde(default = "domain")]
     pub port: u16,
@@ -315,10 +315,10 @@ impl Recipe {
     }
 
     /// Returns the source address that the foreground frames of the Initiator have behind the device.
-    pub fn translated_source(&self, state: &State) -> IpAddr {
+    pub fn translated_source(&self, state: &StateSection) -> IpAddr {
         match state.initiator {
-            Side::Left => self.foreground.right.source,
-            Side::Right => self.foreground.left.destination,
+            DeviceSide::Left => self.foreground.right.source,
+            DeviceSide::Right => self.foreground.left.destination,
         }
     }
 }

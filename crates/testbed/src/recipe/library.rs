@@ -1,7 +1,7 @@
 //! All recipes: the built-in ones and those of further directories, which may replace some. Rows of devices are made of the others.
 
 use super::built_in::BUILT_IN;
-use super::{Host, Recipe, chain};
+use super::{DeviceHost, Recipe, chain};
 use crate::exec::TestbedError;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -76,7 +76,7 @@ impl Library {
     }
 
     fn insert(&mut self, recipe: Recipe) {
-        let others = [Host::Netns, Host::Lab].into_iter().filter_map(|host| recipe.on(host));
+        let others = [DeviceHost::Netns, DeviceHost::Lab].into_iter().filter_map(|host| recipe.on(host));
         self.elsewhere.extend(others.map(|other| (other.name.clone(), other)));
         self.recipes.insert(recipe.name.clone(), recipe);
     }

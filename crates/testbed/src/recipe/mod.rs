@@ -14,11 +14,11 @@ mod subscribers;
 mod system;
 mod traffic;
 
-pub use definition::{ConfigFile, Dns, Host, KnownDefect, Need, Recipe, Technology, Translation};
+pub use definition::{ConfigFile, DeviceHost, DnsSection, KnownDefect, Need, Recipe, Technology, TranslationSection};
 pub use library::Library;
 pub use name::{check_name, check_reference};
-pub use state::{HostSwitch, Pool, PoolPorts, Side, State};
-pub use step::Step;
-pub use subscribers::{MapRule, SixRd, Softwires, Subscribers};
+pub use state::{DeviceSide, HostSysctl, Pool, PoolPorts, StateSection};
+pub use step::RecipeCommand;
+pub use subscribers::{MapRuleSection, SixRdSection, SoftwiresSection, Subscribers};
 pub use system::System;
-pub use traffic::{Ends, Link, Outer, Traffic};
+pub use traffic::{Ends, Outer, RecipeLink, RecipeTraffic};

@@ -1,17 +1,17 @@
 //! The `[state]` of a recipe: what makes a device stateful, and how its connections are counted and deleted.
 
-use super::Step;
+use super::RecipeCommand;
 use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
 use std::net::IpAddr;
 
 /// The connection tracking table of a device (RFC 9693), and what sources are translated to.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub struct State {
+#[serde(rename_all = "kebab-case", deny_unknown_fields, expecting = "struct State")]
+pub struct StateSection {
     /// The side that opens connections: the Initiator's.
     #[serde(default)]
-    pub initiator: Side,
+    pub initiator: DeviceSide,
     /// Addresses that sources become, single ones or prefixes; they differ in their last 16 bits only.
     pub pool: Vec<Pool>,
     /// First and last port that source ports become.
@@ -19,32 +19,32 @@ pub struct State {
     pub pool_ports: PoolPorts,
     /// Prints how many entries the table has.
     #[serde(default)]
-    pub count: Option<Step>,
+    pub count: Option<RecipeCommand>,
     /// Entries of the table for each connection.
     #[serde(default = "one")]
     pub entries: u64,
     /// Empties the table before a trial.
     #[serde(default)]
-    pub flush: Vec<Step>,
+    pub flush: Vec<RecipeCommand>,
     /// True if the device's daemon is restarted before every trial, for implementations whose table no command empties
     /// permanently.
     #[serde(default)]
     pub restart: bool,
     /// Deletes all connections where that is measured; the same as `flush` where it is not given.
     #[serde(default)]
-    pub tear_down: Vec<Step>,
+    pub tear_down: Vec<RecipeCommand>,
     /// Prints how many entries the table can hold.
     #[serde(default)]
-    pub limit: Option<Step>,
+    pub limit: Option<RecipeCommand>,
     /// Prints for how many seconds an idle UDP connection is kept at least.
     #[serde(default)]
-    pub timeout: Option<Step>,
+    pub timeout: Option<RecipeCommand>,
     /// The value of `{table-size}` where a plan gives none: entries of the table.
     #[serde(default)]
     pub table_size: Option<u64>,
     /// Sysctls of this machine, not of the device's namespace: written before the device is set up, and back after it is gone.
     #[serde(default)]
-    pub host: Vec<HostSwitch>,
+    pub host: Vec<HostSysctl>,
 }
 
 fn one() -> u64 {
@@ -89,7 +89,7 @@ impl From<PoolPorts> for String {
 /// A side of the device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Side {
+pub enum DeviceSide {
     /// Left.
     #[default]
     Left,
@@ -136,17 +136,17 @@ impl Pool {
 
 /// A sysctl of this machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub struct HostSwitch {
+#[serde(rename_all = "kebab-case", deny_unknown_fields, expecting = "struct HostSwitch")]
+pub struct HostSysctl {
     /// The path of the sysctl's file, under /proc/sys or /sys.
     pub file: String,
     /// The value that is written.
     pub value: String,
 }
 
-impl State {
+impl StateSection {
     /// Returns every command of the section.
-    pub(super) fn steps(&self) -> impl Iterator<Item = &Step> {
+    pub(super) fn steps(&self) -> impl Iterator<Item = &RecipeCommand> {
         let single = [&self.count, &self.limit, &self.timeout];
         self.flush.iter().chain(&self.tear_down).chain(single.into_iter().flatten())
     }
@@ -193,7 +193,7 @@ impl State {
 mod tests {
     use super::*;
 
-    fn state(text: &str) -> Result<State, String> {
+    fn state(text: &str) -> Result<StateSection, String> {
         toml::from_str(text).map_err(|error| error.to_string())
     }
 
@@ -209,7 +209,7 @@ mod tests {
         let state = state(GOOD).expect("a state");
         let ends: Vec<String> = state.pool.iter().map(|pool| format!("{}-{}", pool.ends().0, pool.ends().1)).collect();
         assert_eq!(ends, ["198.19.0.1-198.19.0.1", "198.19.4.0-198.19.4.3"]);
-        assert_eq!((state.initiator, state.entries), (Side::Left, 1));
+        assert_eq!((state.initiator, state.entries), (DeviceSide::Left, 1));
         assert!(problems(GOOD, "198.19.4.2").is_empty());
     }
 

@@ -19,19 +19,19 @@ pub struct Subscribers {
     pub most: Option<u32>,
     /// The mapping rules of a MAP-T or MAP-E domain: one table, or several.
     #[serde(default, deserialize_with = "one_or_several")]
-    pub map: Vec<MapRule>,
+    pub map: Vec<MapRuleSection>,
     /// Tunnels of lw4o6 or DS-Lite.
     #[serde(default)]
-    pub softwires: Option<Softwires>,
+    pub softwires: Option<SoftwiresSection>,
     /// A 6rd domain, or that of 6to4.
     #[serde(default)]
-    pub six_rd: Option<SixRd>,
+    pub six_rd: Option<SixRdSection>,
 }
 
 /// A mapping rule (RFC 7597 section 5).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub struct MapRule {
+#[serde(rename_all = "kebab-case", deny_unknown_fields, expecting = "struct MapRule")]
+pub struct MapRuleSection {
     /// The rule's IPv6 prefix.
     pub ipv6_prefix: String,
     /// The rule's IPv4 prefix.
@@ -45,8 +45,8 @@ pub struct MapRule {
 
 /// Tunnels whose ends are counted through a prefix.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub struct Softwires {
+#[serde(rename_all = "kebab-case", deny_unknown_fields, expecting = "struct Softwires")]
+pub struct SoftwiresSection {
     /// The prefix of the subscribers' ends.
     pub ipv6_prefix: String,
     /// Each has a prefix of this length of its own.
@@ -71,8 +71,8 @@ pub struct Softwires {
 
 /// A 6rd domain (RFC 5969), of which 6to4 is a special case.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub struct SixRd {
+#[serde(rename_all = "kebab-case", deny_unknown_fields, expecting = "struct SixRd")]
+pub struct SixRdSection {
     /// The 6rd prefix; that of 6to4 is 2002::/16.
     pub ipv6_prefix: String,
     /// The subscribers' IPv4 addresses lie here.
@@ -86,18 +86,18 @@ pub struct SixRd {
 }
 
 /// A table, or an array of tables.
-fn one_or_several<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<MapRule>, D::Error> {
+fn one_or_several<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<MapRuleSection>, D::Error> {
     struct OneOrSeveral;
 
     impl<'de> Visitor<'de> for OneOrSeveral {
-        type Value = Vec<MapRule>;
+        type Value = Vec<MapRuleSection>;
 
         fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             f.write_str("a mapping rule, or a list of them ([[subscribers.map]])")
         }
 
         fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
-            MapRule::deserialize(MapAccessDeserializer::new(map)).map(|rule| vec![rule])
+            MapRuleSection::deserialize(MapAccessDeserializer::new(map)).map(|rule| vec![rule])
         }
 
         fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Self::Value, A::Error> {

@@ -6,8 +6,8 @@ use std::net::IpAddr;
 
 /// One link between tester and device.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub struct Link {
+#[serde(rename_all = "kebab-case", deny_unknown_fields, expecting = "struct Link")]
+pub struct RecipeLink {
     /// The device's addresses, with the link's prefix.
     pub dut: Vec<IpNet>,
     /// The tester's addresses: on link, answered for by the tester.
@@ -19,8 +19,8 @@ pub struct Link {
 
 /// Traffic, as one datagram from left to right looks on either side. The reverse direction swaps the ends.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub struct Traffic {
+#[serde(rename_all = "kebab-case", deny_unknown_fields, expecting = "struct Traffic")]
+pub struct RecipeTraffic {
     /// On the left link.
     pub left: Ends,
     /// On the right link.
@@ -91,9 +91,9 @@ impl Ends {
     }
 }
 
-impl Traffic {
+impl RecipeTraffic {
     /// Everything that is wrong with it, each in one line. `name` is its section.
-    pub(super) fn problems(&self, name: &str, (left, right): (&Link, &Link)) -> Vec<String> {
+    pub(super) fn problems(&self, name: &str, (left, right): (&RecipeLink, &RecipeLink)) -> Vec<String> {
         let mut problems = Vec::new();
         for (side, ends) in [("left", self.left), ("right", self.right)] {
             if let Some((source, destination)) = ends.mixed_families() {
@@ -124,7 +124,7 @@ impl Traffic {
     }
 }
 
-impl Link {
+impl RecipeLink {
     /// The tester's address by way of which the device reaches `route`.
     pub fn gateway_to(&self, route: &IpNet) -> Option<IpAddr> {
         self.tester.iter().copied().find(|tester| tester.is_ipv4() == route.addr().is_ipv4())
@@ -144,7 +144,7 @@ impl Link {
 }
 
 /// Adds the problems of a link, one line each.
-pub(super) fn check_link(name: &str, link: &Link, problems: &mut Vec<String>) {
+pub(super) fn check_link(name: &str, link: &RecipeLink, problems: &mut Vec<String>) {
     for tester in &link.tester {
         let Some(dut) = link.neighbour_of(*tester) else {
             problems.push(format!("[{name}]: the tester's {tester} lies in no prefix of the dut on that link"));

@@ -40,7 +40,7 @@ fn errors_of(a: &Answers) -> u64 {
     a.servfail + a.nxdomain + a.refused + a.other_rcode + a.truncated + a.malformed
 }
 
-/// Every query of the deciding trials by its fate.
+/// Every query of the deciding trials by its result.
 pub(super) fn fates(digest: &Digest) -> Table {
     table(digest, "What became of the queries", &FATES, |_| true).with_note(
         "Of each test the passing trial with the highest rate, and the failing one next above it; every query has one fate, by its first \
@@ -52,7 +52,7 @@ pub(super) fn fates(digest: &Digest) -> Table {
 /// The errors, and what else arrived: what there was of it, and the trials that had any.
 pub(super) fn errors(digest: &Digest) -> Table {
     let deciding = deciding(digest);
-    let occurred = |fate: &&AnswerColumn| deciding.iter().any(|trial| fate.1(&trial.asked.dns.answers) > 0);
+    let occurred = |column: &&AnswerColumn| deciding.iter().any(|trial| column.1(&trial.asked.dns.answers) > 0);
     let occurred: Vec<AnswerColumn> = ERRORS.iter().filter(occurred).copied().collect();
     let is_told = |a: &Answers| occurred.iter().any(|(_, of)| of(a) > 0);
     table(digest, "Errors, and what came beside the answers", &occurred, is_told).with_note(

@@ -1,7 +1,7 @@
 //! The device's two interfaces on another machine: up, with the recipe's addresses and routes, and as they were before when all is undone.
 
 use crate::exec::{Shell, TestbedError, Undo, Wait};
-use crate::recipe::{Link, Recipe, System};
+use crate::recipe::{Recipe, RecipeLink, System};
 use ipnet::{IpNet, Ipv6Net};
 use std::net::Ipv6Addr;
 use std::time::Duration;
@@ -81,7 +81,7 @@ fn has_flag_up(printed: &str) -> bool {
 }
 
 /// Without a link-local address Linux asks for no neighbour on behalf of what it forwards; some set-ups make none by themselves.
-fn link_local(link: &Link, interface: &str, shell: &Shell) -> Result<Option<IpNet>, TestbedError> {
+fn link_local(link: &RecipeLink, interface: &str, shell: &Shell) -> Result<Option<IpNet>, TestbedError> {
     if !link.dut.iter().any(|address| address.addr().is_ipv6()) {
         return Ok(None);
     }
@@ -91,7 +91,7 @@ fn link_local(link: &Link, interface: &str, shell: &Shell) -> Result<Option<IpNe
 
 /// Undone only what was done: an address that was there before is left alone. So what undoes it is noted after the command, which no request
 /// to stop cuts ([`Shell::run`]).
-fn add_addresses(system: System, link: &Link, interface: &str, shell: &Shell, undo: &Undo) -> Result<(), TestbedError> {
+fn add_addresses(system: System, link: &RecipeLink, interface: &str, shell: &Shell, undo: &Undo) -> Result<(), TestbedError> {
     let link_local = if system == System::Linux { link_local(link, interface, shell)? } else { None };
     let addresses = link.dut.iter().chain(&link_local).map(|address| system.address(*address, interface));
     let routes = link.routes.iter().filter_map(|route| Some(system.route(*route, link.gateway_to(route)?, interface)));

@@ -4,7 +4,7 @@ use super::{check, cores, links, sysctls, tracking};
 use crate::dut::running::ExecContext;
 use crate::dut::template_vars::{DutOptions, TemplateVars};
 use crate::exec::{ExecTarget, Remote, Shell, TestbedError, Undo};
-use crate::recipe::{Host, Recipe, System};
+use crate::recipe::{DeviceHost, Recipe, System};
 use std::path::Path;
 
 /// The machine, and which of its interfaces are the device's.
@@ -66,7 +66,7 @@ fn check_recipe(recipe: &Recipe, machine: &str) -> Result<(), TestbedError> {
             format!("{name} stands for {count} devices in a row, and {machine} is one machine: name a recipe of one device");
         return Err(TestbedError::Other(text));
     }
-    if recipe.host != Host::Manual {
+    if recipe.host != DeviceHost::Manual {
         return Ok(());
     }
     let text =
