@@ -1,13 +1,14 @@
-//! The threads of a trial, whatever it is of: the cores they run on, the moment at which they begin, and their end. Frames, queries and
-//! connections are driven by loops of their own; nothing here is called between the first frame and the last.
+//! The threads of a trial, whatever it is of: the cores and namespaces they run in, the moment at which they begin, and their end. Frames,
+//! queries and connections are driven by loops of their own; nothing here is called between the first frame and the last.
 
 use sixbench_io::clock::Clock;
 use sixbench_io::thread;
+use std::io;
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Time between choosing the moment of the first frame, query or connection and that moment: threads have only to be told.
-const HEAD_START_NS: u64 = 2_000_000;
+pub(crate) const HEAD_START_NS: u64 = 2_000_000;
 
 /// The cores on which the tester's threads run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -47,11 +48,6 @@ pub(crate) fn pin_and_prioritise(core: Option<u32>) {
     let _ = thread::raise_priority();
 }
 
-/// Returns the moment of the first frame, query or connection where it is chosen at `now_ns`, in nanoseconds.
-pub(crate) fn first_due_ns(now_ns: u64) -> u64 {
-    now_ns + HEAD_START_NS
-}
-
 /// The start of a trial.
 ///
 /// The threads take their cores first: a new one may begin on a core that the DUT keeps busy, and wait there for a tick of the scheduler or
@@ -71,10 +67,21 @@ impl<'a> TrialStart<'a> {
     /// Waits until all threads are on their cores, as the calling one is; returns the moment of the first frame, in nanoseconds.
     pub(crate) fn wait(&self) -> u64 {
         if self.placed.wait().is_leader() {
-            self.start_ns.store(first_due_ns(self.clock.now_ns()), Ordering::Release);
+            self.start_ns.store(self.clock.now_ns() + HEAD_START_NS, Ordering::Release);
         }
         self.placed.wait();
         self.start_ns.load(Ordering::Acquire)
+    }
+}
+
+/// Runs `work` in a namespace, or right here.
+///
+/// # Errors
+/// Where the namespace cannot be entered.
+pub(crate) fn within<T: Send>(namespace: Option<&str>, work: impl FnOnce() -> T + Send) -> io::Result<T> {
+    match namespace {
+        Some(name) => thread::in_namespace(name, work),
+        None => Ok(work()),
     }
 }
 

@@ -15,8 +15,9 @@ pub(crate) struct PacedSending {
     pub(crate) pacer: Pacer,
     stall_ns: u64,
     /// The time at which something was sent last, in nanoseconds; 0: not yet.
-    last_ns: u64,
-    gave_up: bool,
+    pub(crate) last_ns: u64,
+    /// True if nothing more will be sent, though not all was.
+    pub(crate) gave_up: bool,
     worst_lateness_ns: u64,
     late_frames: u64,
 }
@@ -42,16 +43,6 @@ impl PacedSending {
         }
     }
 
-    /// Takes note that what was sent last leaves at `now_ns` only.
-    pub(crate) fn postpone_end(&mut self, now_ns: u64) {
-        self.last_ns = now_ns;
-    }
-
-    /// Sends no more than was sent so far.
-    pub(crate) fn give_up(&mut self) {
-        self.gave_up = true;
-    }
-
     /// Returns whether nothing more will be sent.
     #[inline]
     pub(crate) fn has_sent_all(&self) -> bool {
@@ -65,17 +56,11 @@ impl PacedSending {
         !self.has_sent_all() && (now_ns..now_ns + LAST_FRAME_WATCH_NS).contains(&self.pacer.last_due_time())
     }
 
-    /// Returns the time at which something was sent last, in nanoseconds; 0: not yet.
-    #[inline]
-    pub(crate) fn last_ns(&self) -> u64 {
-        self.last_ns
-    }
-
     /// Returns the times from the first to the last frame, and how late frames were.
     pub(crate) fn finish(&self) -> Sending {
         Sending {
             nominal_ns: self.pacer.nominal_ns(),
-            took_ns: self.last_ns.saturating_sub(self.pacer.first_due_time()),
+            took_ns: self.last_ns.saturating_sub(self.pacer.due_time(self.pacer.share.number(0))),
             worst_lateness_ns: self.worst_lateness_ns,
             late_frames: self.late_frames,
         }
@@ -110,7 +95,7 @@ mod tests {
         sending.note_sent(1, 500 * MS);
         assert!(!sending.has_sent_all());
         sending.note_sent(0, 502 * MS);
-        assert!(sending.has_sent_all() && sending.last_ns() == 500 * MS, "also where nothing could be sent");
+        assert!(sending.has_sent_all() && sending.last_ns == 500 * MS, "also where nothing could be sent");
     }
 
     #[test]

@@ -6,11 +6,12 @@ use sixbench_method::trial::{Schedule, Segment};
 /// The schedule of one direction, or a thread's share of a schedule.
 #[derive(Clone, Debug)]
 pub(crate) struct Pacer {
-    start_ns: u64,
+    /// The time at which the first frame of the schedule is due, nanoseconds.
+    pub(crate) start_ns: u64,
     stretches: Box<[Stretch]>,
     /// The stretch of the next frame.
     at: usize,
-    share: ThreadShare,
+    pub(crate) share: ThreadShare,
     /// The number of the next frame in the schedule.
     next: u64,
     /// Frames of the share that were sent, and all it has.
@@ -83,11 +84,6 @@ impl Pacer {
         self.start_ns = start_ns;
     }
 
-    /// Returns the time at which the first frame of the schedule is due, nanoseconds.
-    pub(crate) fn start_ns(&self) -> u64 {
-        self.start_ns
-    }
-
     /// Returns the time at which frame `sequence` of the schedule is due, nanoseconds.
     #[inline]
     pub(crate) fn due_time(&self, sequence: u64) -> u64 {
@@ -121,21 +117,10 @@ impl Pacer {
         self.frames
     }
 
-    /// The share of the schedule.
-    #[inline]
-    pub(crate) fn thread_share(&self) -> ThreadShare {
-        self.share
-    }
-
     /// Returns the time at which the next frame is due, nanoseconds.
     #[inline]
     pub(crate) fn next_due_time(&self) -> u64 {
         self.due_time(self.next)
-    }
-
-    /// Returns the time at which the first frame is due, nanoseconds.
-    pub(crate) fn first_due_time(&self) -> u64 {
-        self.due_time(self.share.number(0))
     }
 
     /// Returns the time at which the last frame is due, nanoseconds.
@@ -215,7 +200,7 @@ mod tests {
             pacer.begin(7);
             let mut sent = Vec::new();
             while !pacer.is_done() {
-                let number = pacer.thread_share().number(pacer.sent());
+                let number = pacer.share.number(pacer.sent());
                 assert_eq!((pacer.due(number * 1_000_000 + 6, 64), pacer.due(number * 1_000_000 + 7, 64)), (0, 1));
                 sent.push(number);
                 pacer.advance(1);

@@ -13,7 +13,7 @@ use sixbench_wire::template::StampedTime;
 pub(crate) struct Sender<'a> {
     port: &'a mut dyn Transmit,
     stream: Stream,
-    sending: PacedSending,
+    pub(crate) sending: PacedSending,
     /// Number of frames of which receivers keep what is to be known.
     reach: u64,
     writer: Writer,
@@ -52,18 +52,10 @@ impl<'a> Sender<'a> {
             length
         })?;
         self.sending.note_sent(sent.taken, now_ns);
-        self.stop_at_reach();
+        let pacer = &self.sending.pacer;
+        self.sending.gave_up |= self.reach < pacer.frames() && pacer.sent() + BATCH as u64 > self.reach;
         self.refused += sent.refused as u64;
         Ok(())
-    }
-
-    /// Sends no frames of which receivers have no room to keep anything.
-    #[inline]
-    fn stop_at_reach(&mut self) {
-        let pacer = &self.sending.pacer;
-        if self.reach < pacer.frames() && pacer.sent() + BATCH as u64 > self.reach {
-            self.sending.give_up();
-        }
     }
 
     /// Pushes on what the port still holds. A port that does not let go of it, as that of a link that is down, is given up: then the last
@@ -71,17 +63,11 @@ impl<'a> Sender<'a> {
     #[cold]
     fn flush(&mut self, now_ns: u64) -> Result<(), PortError> {
         self.is_flushed = self.port.flush()?;
-        if !self.is_flushed && now_ns.saturating_sub(self.sending.last_ns()) > GIVE_UP_LATENESS_NS {
+        if !self.is_flushed && now_ns.saturating_sub(self.sending.last_ns) > GIVE_UP_LATENESS_NS {
             self.is_flushed = true;
-            self.sending.postpone_end(now_ns);
+            self.sending.last_ns = now_ns;
         }
         Ok(())
-    }
-
-    /// Returns whether the last frame is due so soon that nothing else may come before it.
-    #[inline]
-    pub(crate) fn is_about_to_end(&self, now_ns: u64) -> bool {
-        self.sending.is_about_to_end(now_ns)
     }
 
     /// Returns whether nothing more will leave: what the port still held is on its way.

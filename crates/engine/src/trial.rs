@@ -104,7 +104,7 @@ impl<'a> FrameRun<'a> {
                 break;
             }
             let now_ns = self.clock.now_ns();
-            let is_ending = tasks.iter().any(|task| matches!(task, Task::Send(_, s) if s.is_about_to_end(now_ns)));
+            let is_ending = tasks.iter().any(|task| matches!(task, Task::Send(_, s) if s.sending.is_about_to_end(now_ns)));
             for task in tasks.iter_mut().filter(|task| !is_ending || matches!(task, Task::Send(..))) {
                 task.poll(self).inspect_err(|_| self.failed.store(true, Ordering::Relaxed))?;
             }

@@ -81,10 +81,8 @@ impl<'a> QueryClient<'a> {
         let mut whole = vec![0; query.len()];
         query.write(&mut whole, 0, 0);
         let pacer = Pacer::share(&asking.schedule, share);
-        let under_way = u128::from(asking.rate.min(FASTEST_QUERIES).0) * u128::from(asking.window_ns)
-            / 1_000_000_000
-            / u128::from(share.of);
-        let room = (under_way as u64 + under_way as u64 / 4 + 4096).min(pacer.frames() + MOST as u64);
+        let under_way = asking.rate.min(FASTEST_QUERIES).frames_in(asking.window_ns) / share.of;
+        let room = (under_way + under_way / 4 + 4096).min(pacer.frames() + MOST as u64);
         let state = ClientState {
             asking,
             sending: PacedSending::new(pacer, asking.stall_ns),
@@ -130,7 +128,7 @@ impl<'a> QueryClient<'a> {
     pub(crate) fn is_over(&self, now_ns: u64) -> bool {
         let state = &self.state;
         let wait_ns = if state.flight.is_settled() { LINGER_NS } else { state.asking.window_ns };
-        state.sending.has_sent_all() && now_ns > state.sending.last_ns() + wait_ns
+        state.sending.has_sent_all() && now_ns > state.sending.last_ns + wait_ns
     }
 
     /// Retires the queries still under way and returns the thread's counts.
@@ -150,7 +148,7 @@ impl ClientState<'_> {
             return;
         }
         let (asking, pacer) = (self.asking, &self.sending.pacer);
-        let (share, first) = (pacer.thread_share(), pacer.sent());
+        let (share, first) = (pacer.share, pacer.sent());
         let count = pacer.due(now_ns, MOST).min(self.flight.room());
         if count == 0 {
             return;
@@ -173,7 +171,7 @@ impl ClientState<'_> {
             self.tally.answers.unasked += 1;
             return;
         };
-        let asked = self.asking.questions.at(self.sending.pacer.thread_share().number(sequence));
+        let asked = self.asking.questions.at(self.sending.pacer.share.number(sequence));
         if let Some(label) = self.question[1..].first_chunk_mut::<LABEL>() {
             write_label(asked.address, label);
         }
@@ -232,14 +230,14 @@ impl ClientState<'_> {
         let is_right = matches!(delay, Some((_, AnswerClass::Right))) && !is_late;
         self.tally.answers.unanswered += u64::from(delay.is_none());
         let pacer = &self.sending.pacer;
-        let sequence = pacer.thread_share().number(own);
-        let due_ns = pacer.due_time(sequence) - pacer.start_ns();
+        let sequence = pacer.share.number(own);
+        let due_ns = pacer.due_time(sequence) - pacer.start_ns;
         if !is_right {
             self.tally.miss((due_ns / LOSS_BIN_NS) as usize, due_ns);
         }
         if let Some(recorder) = &mut self.recorder {
             let address = self.asking.questions.at(sequence).address;
-            let sent_ns = entry.sent_ns.saturating_sub(pacer.start_ns());
+            let sent_ns = entry.sent_ns.saturating_sub(pacer.start_ns);
             recorder.take(Record { sequence, address, due_ns, sent_ns, answer: delay, is_late });
         }
     }

@@ -14,11 +14,10 @@ use super::resolve::{NameResolver, ResolvedNames};
 use super::result::{QueryTrialData, add_counts, nothing_sent, trial_result};
 use super::settings::{DnsEnds, DnsError, DnsSettings};
 use super::sockets::{IDENTIFIERS, QuerySockets};
-use crate::driver::Layout;
+use crate::driver::{self, Layout};
 use crate::memory::{self, TrafficKind};
 use crate::pacer::ThreadShare;
 use sixbench_io::clock::Clock;
-use sixbench_io::thread;
 use sixbench_method::isolation::Admitted;
 use sixbench_method::plan::{DnsRole, Names};
 use sixbench_method::terms::FrameRate;
@@ -475,12 +474,7 @@ fn place(namespace: Option<&str>) -> String {
 
 /// Opens sockets where they belong.
 fn within<T: Send>(namespace: Option<&str>, work: impl FnOnce() -> T + Send) -> Result<T, DnsError> {
-    match namespace {
-        None => Ok(work()),
-        Some(name) => {
-            thread::in_namespace(name, work).map_err(|source| DnsError::Namespace { place: place(namespace), source })
-        }
-    }
+    driver::within(namespace, work).map_err(|source| DnsError::Namespace { place: place(namespace), source })
 }
 
 impl Measurer for DnsTester {

@@ -6,7 +6,7 @@ use super::connection::{ConnectionStep, Failure, TcpConnection, connect, socket}
 use super::connection_set::{ClientTask, ConnectionSet};
 use super::drive::{EventHandler, LoopContext};
 use super::tally::ClientPhase;
-use crate::driver::first_due_ns;
+use crate::driver::HEAD_START_NS;
 use crate::pacer::Pacer;
 use mio::event::Event;
 use mio::{Interest, Token};
@@ -26,14 +26,9 @@ pub(super) struct TcpClient {
     set: ConnectionSet,
 }
 
-/// A schedule of `count` events at `rate` per second.
-fn pacer(rate: u64, count: u64) -> Pacer {
-    Pacer::new(&Schedule::constant(FrameRate(rate), count))
-}
-
 impl TcpClient {
     pub(super) fn new(task: ClientTask) -> Self {
-        let pacer = pacer(task.spec.rate, task.spec.connections);
+        let pacer = Pacer::new(&Schedule::constant(FrameRate(task.spec.rate), task.spec.connections));
         let set = ConnectionSet::new(task, pacer.nominal_ns());
         Self { pacer, turns: Vec::new(), set }
     }
@@ -117,8 +112,8 @@ impl TcpClient {
         };
         self.turns = self.set.connections.iter().map(|(slot, _)| slot).collect();
         self.turns.sort_unstable_by_key(|&slot| self.set.connections[slot].number);
-        self.pacer = pacer(self.set.task.spec.rate, self.turns.len() as u64);
-        self.pacer.begin(first_due_ns(now_ns));
+        self.pacer = Pacer::new(&Schedule::constant(FrameRate(self.set.task.spec.rate), self.turns.len() as u64));
+        self.pacer.begin(now_ns + HEAD_START_NS);
     }
 }
 
@@ -128,7 +123,7 @@ impl EventHandler for TcpClient {
         if self.set.phase == ClientPhase::Waiting {
             if context.run.is_server_ready() {
                 self.set.phase = ClientPhase::Opening;
-                self.pacer.begin(first_due_ns(now_ns));
+                self.pacer.begin(now_ns + HEAD_START_NS);
             }
             return Ok(());
         }

@@ -1,6 +1,6 @@
 //! What the kernel of a namespace counts of TCP: it knows of segments sent again and of full queues, sockets do not. Only ever reads.
 
-use super::within;
+use crate::driver::within;
 use std::fs;
 use std::io;
 

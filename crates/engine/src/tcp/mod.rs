@@ -27,7 +27,7 @@ mod server;
 mod tally;
 mod times;
 
-use crate::driver::Layout;
+use crate::driver::{Layout, within};
 use crate::memory::{self, OutOfMemory, TrafficKind};
 use addresses::{AddressPairs, ConnectionDemand, Rotation};
 use client::TcpClient;
@@ -36,7 +36,6 @@ use ipnet::IpNet;
 use kernel::KernelTcp;
 use server::TcpServer;
 use sixbench_io::clock::Clock;
-use sixbench_io::thread;
 use sixbench_method::isolation::{Addressed, Admitted};
 use sixbench_method::terms::Direction;
 use sixbench_method::trial::tcp::{Close, KernelCounts, TcpResult, TcpSpec, TcpTrial};
@@ -298,14 +297,6 @@ fn kernel_counts(client: KernelTcp, server: KernelTcp) -> KernelCounts {
         client_retransmitted: client.retransmitted,
         server_retransmitted: server.retransmitted,
         server_queue_full: server.queue_full,
-    }
-}
-
-/// Runs `work` in a namespace, or right here.
-fn within<T: Send>(namespace: Option<&str>, work: impl FnOnce() -> T + Send) -> io::Result<T> {
-    match namespace {
-        Some(name) => thread::in_namespace(name, work),
-        None => Ok(work()),
     }
 }
 

@@ -57,7 +57,7 @@ fn threads_take_every_query_of_the_trial_once() {
     let asked_for = |index, of| {
         with_client((index, of), 100, 1000 * MS, |client| {
             let pacer = &client.state.sending.pacer;
-            let numbers = (0..pacer.frames()).map(|own| pacer.thread_share().number(own));
+            let numbers = (0..pacer.frames()).map(|own| pacer.share.number(own));
             numbers.map(|number| (number, pacer.due_time(number))).collect::<Vec<_>>()
         })
     };
