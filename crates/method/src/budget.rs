@@ -1,7 +1,7 @@
 //! What a plan costs: measurements, trials and time, estimated before anything is measured. Reads no clock.
 
 use crate::measures::{Findings, Outcome, procedure};
-use crate::plan::{Plan, RepetitionStart, SearchMethod, SearchSettings, Test, TrialSettings};
+use crate::plan::{Plan, RepetitionStart, SearchSettings, Test, TrialSettings};
 use crate::repeat::Repetition;
 use crate::search::{Start, new_search};
 use crate::simulated::{Behaviour, SimulatedDut};
@@ -19,9 +19,6 @@ pub struct Budget {
     /// Time in all, seconds.
     pub seconds: u64,
 }
-
-/// Trials a warm bracket takes: two to open it and four halvings when the DUT is steady, a few more when it is noisy.
-const WARM_TRIALS: f64 = 6.0;
 
 /// Setting up a device: links, addresses, the device itself, the first exchange with it.
 pub(crate) const SET_UP_NS: u64 = 2_000_000_000;
@@ -144,18 +141,13 @@ fn rehearsed_procedure(plan: &Plan, test: &Test) -> (Cost, Cost) {
 }
 
 fn cost(search: &SearchSettings, trial: &TrialSettings, warm: bool) -> Cost {
-    match search.method {
-        SearchMethod::Binary => binary_cost(search, trial, warm),
-        SearchMethod::Mlrsearch => rehearsed_cost(search, trial, warm),
+    match search.method.info().trials {
+        Some(trials) => {
+            let trials = trials(search, warm);
+            Cost { trials, sending_ns: trials * trial.duration_ns as f64 }
+        }
+        None => rehearsed_cost(search, trial, warm),
     }
-}
-
-fn binary_cost(search: &SearchSettings, trial: &TrialSettings, warm: bool) -> Cost {
-    let (minimum, maximum) = (search.minimum.0 as f64, search.maximum.0 as f64);
-    let intervals = (maximum - minimum) / (search.width * maximum).max(1.0);
-    let cold_trials = 1.0 + intervals.max(1.0).log2().ceil();
-    let trials = if warm { cold_trials.min(WARM_TRIALS) } else { cold_trials };
-    Cost { trials, sending_ns: trials * trial.duration_ns as f64 }
 }
 
 /// The mean over some searches on a simulated DUT, whose only purpose is to count.

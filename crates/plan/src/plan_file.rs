@@ -178,9 +178,9 @@ pub(super) fn check_search(section: &Section<'_>, search: &SearchSettings) {
     if search.goals.is_empty() {
         section.mistake("loss-goals", "at least one loss goal is needed");
     }
-    if search.method == SearchMethod::Binary && search.goals.len() > 1 {
+    if !search.method.info().takes_several_goals && search.goals.len() > 1 {
         let help = "use method = \"mlrsearch\" for several goals in one search";
-        section.mistake_with_help("method", "a binary search has one loss goal", help);
+        section.mistake_with_help("method", format!("a {} has one loss goal", search.method.info().title), help);
     }
 }
 

@@ -81,7 +81,7 @@ pub fn profile(text: &str) -> Result<Profile, String> {
 }
 
 pub(super) fn method(text: &str) -> Result<SearchMethod, String> {
-    word(text, "a search method", &[("binary", SearchMethod::Binary), ("mlrsearch", SearchMethod::Mlrsearch)])
+    word(text, "a search method", &SearchMethod::ALL.map(|method| (method.info().word, method)))
 }
 
 pub(super) fn start(text: &str) -> Result<RepetitionStart, String> {

@@ -7,7 +7,7 @@ use crate::output;
 use sixbench_method::budget::{self, Budget};
 use sixbench_method::conformance::{self, Clause, Conformance};
 use sixbench_method::isolation::Isolation;
-use sixbench_method::plan::{Plan, Profile, SearchMethod, Test};
+use sixbench_method::plan::{Plan, Profile, Test};
 use sixbench_method::repeat::Repetition;
 use sixbench_plan::apply_profile;
 use sixbench_plan::units::{show_ns, show_rate, show_seconds};
@@ -62,10 +62,7 @@ fn describe(plan: &Plan, all: bool) -> String {
     );
     text += &format!(
         "  search    {} between {} and {} {unit}, to {} %; loss goals {}\n",
-        match plan.search.method {
-            SearchMethod::Binary => "binary",
-            SearchMethod::Mlrsearch => "MLRsearch",
-        },
+        plan.search.method.info().name,
         show_rate(plan.search.minimum),
         show_rate(plan.search.maximum),
         plan.search.width * 100.0,

@@ -3,7 +3,7 @@
 use super::numbers::{list, percent, seconds};
 use super::{Clause, trial};
 use crate::measures::theoretical;
-use crate::plan::{Load, LossScan, Plan, SearchMethod, Test};
+use crate::plan::{Load, LossScan, Plan, Test};
 use crate::terms::{FrameRate, FrameSize, LossRatio};
 
 const THROUGHPUT: &str = "RFC 2544 section 26.1";
@@ -44,10 +44,7 @@ fn goals(plan: &Plan) -> String {
 }
 
 fn search(plan: &Plan) -> Clause {
-    let method = match plan.search.method {
-        SearchMethod::Binary => "binary search",
-        SearchMethod::Mlrsearch => "MLRsearch",
-    };
+    let method = plan.search.method.info().title;
     let width = percent(plan.search.width);
     let actual = format!("{method}, to {width}, with trials of {}", seconds(plan.trial.duration_ns));
     Clause::must(THROUGHPUT, "after a loss the rate is reduced and the test is run again", actual, true)

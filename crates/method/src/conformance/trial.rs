@@ -3,7 +3,7 @@
 use super::Clause;
 use super::numbers::{SECOND, repetitions, seconds};
 use crate::measures::{Noun, SendingTime, theoretical};
-use crate::plan::{Plan, SearchMethod, Test};
+use crate::plan::{Plan, Test};
 use crate::search::Goal;
 use crate::terms::FrameRate;
 
@@ -58,7 +58,7 @@ fn duration(plan: &Plan) -> Clause {
     Clause::should("RFC 2544 section 24", "trials of at least 60 s", seconds(duration_ns), duration_ns >= 60 * SECOND)
 }
 
-/// Only MLRsearch has shorter trials on its way.
+/// Returns a clause on the shorter trials on the way of a search, if it has such.
 fn shorter_trials(plan: &Plan) -> Option<Clause> {
     let goal = Goal::rfc2544(plan.search.width, plan.trial.duration_ns);
     let is_shorter = goal.initial_duration_ns < goal.final_duration_ns;
@@ -66,7 +66,7 @@ fn shorter_trials(plan: &Plan) -> Option<Clause> {
         format!("from {} on; bounds come from trials of {}", seconds(goal.initial_duration_ns), seconds(goal.final_duration_ns))
     };
     let requirement = "a search may use shorter trials, if the final value comes from full ones";
-    (plan.search.method == SearchMethod::Mlrsearch && is_shorter)
+    (plan.search.method.info().has_shorter_trials && is_shorter)
         .then(|| Clause::may("RFC 2544 section 24", requirement, actual()))
 }
 

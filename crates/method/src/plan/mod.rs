@@ -11,6 +11,7 @@ pub use crate::measures::{
     BackToBack, Capacity, IpdvStream, Latency, Load, LossScan, Measure, PdvStream, Recovery, Reset, ResponseTime, Tcp,
     TcpCapacity,
 };
+pub use crate::search::SearchMethod;
 pub use dns::{DOMAIN, DnsRole, DnsTest, NAME_LABEL, Names, checked_domain};
 pub use expectation::Expectation;
 pub use profile::Profile;
@@ -175,16 +176,6 @@ pub enum RepetitionStart {
     /// At the median of the repetitions before: what results recorded before the key existed were made with. No plan asks for it.
     #[default]
     Median,
-}
-
-/// The algorithm of a search.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum SearchMethod {
-    /// Halving the interval; one goal.
-    Binary,
-    /// Multiple Loss Ratio search, draft-ietf-bmwg-mlrsearch; several goals at once.
-    Mlrsearch,
 }
 
 /// One point of a plan: a test at one frame size.

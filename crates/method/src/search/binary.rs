@@ -3,10 +3,30 @@
 
 use super::invalid_trials::{GoalEvidence, InvalidTrialPolicy};
 use super::range::{Aim, Bounds, LoadRange};
-use super::{Bracket, Limit, Search, Start};
+use super::{Bracket, Limit, Search, SearchInfo, Start};
 use crate::plan::SearchSettings;
 use crate::terms::LossRatio;
 use crate::trial::{TrialResult, TrialSpec};
+
+/// Trials a warm bracket takes: two to open it and four halvings when the DUT is steady, a few more when it is noisy.
+const WARM_TRIALS: f64 = 6.0;
+
+pub(super) static INFO: SearchInfo = SearchInfo {
+    word: "binary",
+    name: "binary",
+    title: "binary search",
+    takes_several_goals: false,
+    has_shorter_trials: false,
+    trials: Some(trials),
+    new: |settings, trial, start| Box::new(BinarySearch::new(settings, trial.duration_ns, start)),
+};
+
+fn trials(search: &SearchSettings, warm: bool) -> f64 {
+    let (minimum, maximum) = (search.minimum.0 as f64, search.maximum.0 as f64);
+    let intervals = (maximum - minimum) / (search.width * maximum).max(1.0);
+    let cold_trials = 1.0 + intervals.max(1.0).log2().ceil();
+    if warm { cold_trials.min(WARM_TRIALS) } else { cold_trials }
+}
 
 /// Halves the interval between a load that met the goal and one that missed it.
 ///

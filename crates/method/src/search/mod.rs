@@ -1,7 +1,7 @@
 //! Searches: which load to try next, and when to stop. A search only decides; it never acts, sleeps or reads a clock.
 //! Resuming a run is feeding the recorded results to `learn` again.
 
-use crate::plan::{SearchMethod, SearchSettings, TrialSettings};
+use crate::plan::{SearchSettings, TrialSettings};
 use crate::terms::{FrameRate, LossRatio};
 use crate::trial::{Measurer, TrialResult, TrialSpec};
 use serde::{Deserialize, Serialize};
@@ -20,6 +20,47 @@ pub use goal::Goal;
 pub use multiple_loss_ratio::MultipleLossRatioSearch;
 pub use range::{Bounds, LoadRange};
 pub use start::start_for;
+
+/// The algorithm of a search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SearchMethod {
+    /// Halving the interval; one goal.
+    Binary,
+    /// Multiple Loss Ratio search, draft-ietf-bmwg-mlrsearch; several goals at once.
+    Mlrsearch,
+}
+
+/// What the rest of the program must know of an algorithm.
+pub struct SearchInfo {
+    /// The word for it in plan files.
+    pub word: &'static str,
+    /// Its name where a plan is shown.
+    pub name: &'static str,
+    /// Its name in a sentence.
+    pub title: &'static str,
+    /// True if it searches for several loss goals at once.
+    pub takes_several_goals: bool,
+    /// True if trials on its way may be shorter than the plan's.
+    pub has_shorter_trials: bool,
+    /// Returns the number of trials it takes, cold or near the result of an earlier one; `None`: found by making it on a simulated device.
+    pub trials: Option<fn(&SearchSettings, bool) -> f64>,
+    /// Makes a search, with every final trial as long as the trial settings say.
+    pub new: fn(&SearchSettings, &TrialSettings, Start) -> Box<dyn Search>,
+}
+
+impl SearchMethod {
+    /// Every algorithm.
+    pub const ALL: [Self; 2] = [Self::Binary, Self::Mlrsearch];
+
+    /// Returns what is to be known of it.
+    pub fn info(self) -> &'static SearchInfo {
+        match self {
+            Self::Binary => &binary::INFO,
+            Self::Mlrsearch => &multiple_loss_ratio::INFO,
+        }
+    }
+}
 
 /// A decision machine over loads.
 pub trait Search {
@@ -72,24 +113,9 @@ pub enum Start {
     Near(FrameRate),
 }
 
-/// The search that `settings` ask for, with every final trial as long as `trial` says.
-///
-/// With MLRsearch each loss goal becomes a [`Goal::rfc2544`] that accepts the loss of the goal.
+/// Returns the search that `settings` ask for, with every final trial as long as `trial` says.
 pub fn new_search(settings: &SearchSettings, trial: &TrialSettings, start: Start) -> Box<dyn Search> {
-    match settings.method {
-        SearchMethod::Binary => Box::new(BinarySearch::new(settings, trial.duration_ns, start)),
-        SearchMethod::Mlrsearch => {
-            let base = Goal::rfc2544(settings.width, trial.duration_ns);
-            let goals = settings.goals.iter().map(|&loss_ratio| Goal { loss_ratio, ..base });
-            Box::new(MultipleLossRatioSearch::new(
-                goals.collect(),
-                settings.minimum,
-                settings.maximum,
-                settings.max_invalid,
-                start,
-            ))
-        }
-    }
+    (settings.method.info().new)(settings, trial, start)
 }
 
 /// Drives `search` to its end and returns the number of trials, invalid ones included.

@@ -4,10 +4,28 @@
 use super::goal::Goal;
 use super::range::LoadRange;
 use super::selector::Selector;
-use super::{Bracket, Search, Start};
+use super::{Bracket, Search, SearchInfo, Start};
+use crate::plan::{SearchSettings, TrialSettings};
 use crate::terms::FrameRate;
 use crate::trial::{TrialResult, TrialSpec};
 use std::cmp::Reverse;
+
+pub(super) static INFO: SearchInfo = SearchInfo {
+    word: "mlrsearch",
+    name: "MLRsearch",
+    title: "MLRsearch",
+    takes_several_goals: true,
+    has_shorter_trials: true,
+    trials: None,
+    new: |settings, trial, start| Box::new(search_for(settings, trial, start)),
+};
+
+/// Returns a search for which each loss goal of the plan is a [`Goal::rfc2544`] that accepts the loss of the goal.
+fn search_for(settings: &SearchSettings, trial: &TrialSettings, start: Start) -> MultipleLossRatioSearch {
+    let base = Goal::rfc2544(settings.width, trial.duration_ns);
+    let goals = settings.goals.iter().map(|&loss_ratio| Goal { loss_ratio, ..base }).collect();
+    MultipleLossRatioSearch::new(goals, settings.minimum, settings.maximum, settings.max_invalid, start)
+}
 
 /// The Controller of the draft. Every goal ends with a relevant lower and upper bound within its width, or at an end of
 /// the range.
