@@ -81,6 +81,7 @@ impl<'a> FrameRun<'a> {
             let begin = |(index, tasks): (usize, Vec<Task<'a>>)| {
                 let (core, start) = (layout.cores.get(index).copied(), &start);
                 scope.spawn(move || {
+                    let _ends_others = EndsOthers(&self.failed);
                     pin_and_prioritise(core);
                     self.work(tasks, start.wait())
                 })
@@ -110,6 +111,17 @@ impl<'a> FrameRun<'a> {
             }
         }
         Ok(tasks)
+    }
+}
+
+/// Ends the other threads of a trial if its own panics: they would wait without end for frames that no thread counts any more.
+struct EndsOthers<'a>(&'a AtomicBool);
+
+impl Drop for EndsOthers<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.store(true, Ordering::Relaxed);
+        }
     }
 }
 

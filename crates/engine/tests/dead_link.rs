@@ -23,6 +23,8 @@ enum Dead {
     KeepsThem,
     /// Refuses them all.
     Refuses,
+    /// Has a bug.
+    Panics,
 }
 
 /// A port whose link is down for the frames of trials: neighbours still answer.
@@ -51,6 +53,7 @@ impl Transmit for DeadTransmit {
     }
 
     fn transmit(&mut self, wanted: usize, fill: &mut Fill<'_>) -> Result<Sent, PortError> {
+        assert!(self.1 != Dead::Panics, "a bug");
         let taken = if self.1 == Dead::TakesNone { 0 } else { wanted };
         let mut buffer = vec![0; 2048];
         let _octets: usize = (0..taken).map(|slot| fill(slot, &mut buffer)).sum();
@@ -79,8 +82,12 @@ fn admitted(profile: TrafficProfile) -> Admitted<TrafficProfile> {
 }
 
 fn tester(dead: Dead, stop: Arc<AtomicBool>) -> FrameTester {
+    tester_on(Layout::default(), dead, stop)
+}
+
+fn tester_on(layout: Layout, dead: Dead, stop: Arc<AtomicBool>) -> FrameTester {
     let (left, right) = pair();
-    FrameTester::new((Box::new(DeadLink(left, dead)), Box::new(right)), admitted(ipv4()), SETTINGS, Layout::default(), stop)
+    FrameTester::new((Box::new(DeadLink(left, dead)), Box::new(right)), admitted(ipv4()), SETTINGS, layout, stop)
 }
 
 #[test]
@@ -93,6 +100,22 @@ fn a_trial_over_a_dead_link_ends_and_names_it() {
             assert!(matches!(error, MeasureError::Port(PortError::LinkDown { .. })), "{error}");
         }
     }
+}
+
+#[test]
+fn a_panic_in_one_thread_of_a_trial_ends_the_others() {
+    let _guard = ONE_AT_A_TIME.lock();
+    let spec = TrialSpec::constant(FrameRate(5_000), 200_000_000);
+    let core = sixbench_io::thread::allowed_cores().expect("cores")[0];
+    let (ended, end) = std::sync::mpsc::channel();
+    let trial = std::thread::spawn(move || {
+        let mut tester = tester_on(Layout { cores: vec![core; 2] }, Dead::Panics, Arc::default());
+        let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| tester.measure(&spec).is_ok()));
+        let _ = ended.send(outcome.is_err());
+    });
+    let has_panicked = end.recv_timeout(std::time::Duration::from_secs(60)).expect("an end");
+    assert!(has_panicked);
+    trial.join().expect("a thread");
 }
 
 #[test]
