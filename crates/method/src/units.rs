@@ -1,5 +1,5 @@
-//! Numbers and words as people write them: `500k`, `1.2M`, `10s`, `84B`, `0.01%`, `9 of 10`. The error of a function that reads one says what was
-//! expected and what stands there instead, in words for people.
+//! Numbers and words as people write them: `500k`, `1.2M`, `10s`, `84B`, `0.01%`. The error of a function that reads one says what was expected
+//! and what stands there instead, in words for people.
 
 use crate::terms::{FrameRate, FrameSize, LossRatio, Share};
 
@@ -39,17 +39,17 @@ fn split(text: &str) -> Option<(f64, &str)> {
     Some((number, text[end..].trim()))
 }
 
+/// Returns the number times the factor of its unit, or `None` where the text is no number with one of these units.
+fn scaled(text: &str, units: &[(&str, f64)]) -> Option<f64> {
+    let (number, suffix) = split(text)?;
+    units.iter().find(|(unit, _)| *unit == suffix).map(|(_, factor)| number * factor)
+}
+
 /// Reads a rate in frames per second: `500k`, `1.2M`, `1000`.
 pub fn rate(text: &str) -> Result<FrameRate, String> {
     let wrong = || format!("expected frames per second such as 1000, 500k or 1.2M, not `{text}`");
-    let (number, suffix) = split(text).ok_or_else(wrong)?;
-    let factor = match suffix {
-        "" | "fps" => 1.0,
-        "k" | "kfps" => 1e3,
-        "M" | "Mfps" => 1e6,
-        _ => return Err(wrong()),
-    };
-    let rate = (number * factor).round();
+    let units = [("", 1.0), ("fps", 1.0), ("k", 1e3), ("kfps", 1e3), ("M", 1e6), ("Mfps", 1e6)];
+    let rate = scaled(text, &units).ok_or_else(wrong)?.round();
     if !(1.0..=1e9).contains(&rate) {
         return Err(format!("a rate must be between 1 and 1000M frames per second, not `{text}`"));
     }
@@ -59,30 +59,17 @@ pub fn rate(text: &str) -> Result<FrameRate, String> {
 /// Reads the bit rate of a medium, in bit/s: `100M`, `1G`, `10G`.
 pub fn bit_rate(text: &str) -> Result<u64, String> {
     let wrong = || format!("expected a bit rate such as 100M, 1G or 25G, not `{text}`");
-    let (number, suffix) = split(text).ok_or_else(wrong)?;
-    let factor = match suffix {
-        "M" | "Mbit/s" => 1e6,
-        "G" | "Gbit/s" => 1e9,
-        _ => return Err(wrong()),
-    };
-    let rate = number * factor;
-    if (1e6..=1e13).contains(&rate) { Ok(rate as u64) } else { Err(wrong()) }
+    let rate = scaled(text, &[("M", 1e6), ("Mbit/s", 1e6), ("G", 1e9), ("Gbit/s", 1e9)]);
+    rate.filter(|rate| (1e6..=1e13).contains(rate)).map(|rate| rate as u64).ok_or_else(wrong)
 }
 
 /// Reads a time and returns it in nanoseconds: `10s`, `200ms`, `1m`, `0s`.
 pub fn duration_ns(text: &str) -> Result<u64, String> {
     let wrong = || format!("expected a time such as 60s, 200ms or 2m, not `{text}`");
-    let (number, suffix) = split(text).ok_or_else(wrong)?;
-    let factor = match suffix {
-        "us" => 1e3,
-        "ms" => 1e6,
-        "s" => 1e9,
-        "m" | "min" => 60e9,
-        "h" => 3600e9,
-        "" if number == 0.0 => 0.0,
-        _ => return Err(wrong()),
-    };
-    let nanoseconds = number * factor;
+    let units = [("us", 1e3), ("ms", 1e6), ("s", 1e9), ("m", 60e9), ("min", 60e9), ("h", 3600e9)];
+    // Nothing is nothing in every unit.
+    let nothing = || split(text).filter(|split| *split == (0.0, "")).map(|_| 0.0);
+    let nanoseconds = scaled(text, &units).or_else(nothing).ok_or_else(wrong)?;
     if nanoseconds > 86_400e9 {
         return Err(format!("a time of more than a day: `{text}`"));
     }
@@ -91,15 +78,8 @@ pub fn duration_ns(text: &str) -> Result<u64, String> {
 
 /// Reads an amount of `of`: `1000`, `500k`, `1.2M`.
 pub fn amount(text: &str, of: &str) -> Result<f64, String> {
-    let wrong = || format!("expected {of} such as 1000, 500k or 1.2M, not `{text}`");
-    let (number, suffix) = split(text).ok_or_else(wrong)?;
-    let factor = match suffix {
-        "" => 1.0,
-        "k" => 1e3,
-        "M" => 1e6,
-        _ => return Err(wrong()),
-    };
-    Ok((number * factor).round())
+    let number = scaled(text, &[("", 1.0), ("k", 1e3), ("M", 1e6)]);
+    number.map(f64::round).ok_or_else(|| format!("expected {of} such as 1000, 500k or 1.2M, not `{text}`"))
 }
 
 /// Reads a time that may be negative and returns it in nanoseconds: `0.3ms`, `-50us`.
@@ -119,27 +99,16 @@ pub fn percent(text: &str) -> Result<f64, String> {
 
 /// Reads a number of octets: `500kB`, `2MB`, `100B`.
 pub fn octets(text: &str) -> Result<f64, String> {
-    let wrong = || format!("expected octets such as 500kB or 2MB, not `{text}`");
-    let (number, suffix) = split(text).ok_or_else(wrong)?;
-    let factor = match suffix {
-        "B" => 1.0,
-        "kB" => 1e3,
-        "MB" => 1e6,
-        "GB" => 1e9,
-        _ => return Err(wrong()),
-    };
-    Ok((number * factor).round())
+    let number = scaled(text, &[("B", 1.0), ("kB", 1e3), ("MB", 1e6), ("GB", 1e9)]);
+    number.map(f64::round).ok_or_else(|| format!("expected octets such as 500kB or 2MB, not `{text}`"))
 }
 
 /// Reads a share and returns it as a ratio: `0.01%` or `0.0001`.
 pub fn ratio(text: &str) -> Result<f64, String> {
     let wrong = || format!("expected a share such as 1% or 0.01, not `{text}`");
-    let (number, suffix) = split(text).ok_or_else(wrong)?;
-    let ratio = match suffix {
-        "%" => number / 100.0,
-        "" => number,
-        _ => return Err(wrong()),
-    };
+    let (number, suffix) = split(text).filter(|(_, suffix)| matches!(*suffix, "" | "%")).ok_or_else(wrong)?;
+    // Divided rather than multiplied by 0.01, which is no binary fraction.
+    let ratio = if suffix == "%" { number / 100.0 } else { number };
     if ratio > 1.0 { Err(format!("a share of more than 100%: `{text}`")) } else { Ok(ratio) }
 }
 
@@ -164,7 +133,7 @@ pub fn frame_size(text: &str) -> Result<FrameSize, String> {
     Ok(FrameSize(number as u16))
 }
 
-/// Reads background traffic as `10%`, or foreground frames as `9 of 10`.
+/// Reads the share of background traffic, `10%`, and returns that of the foreground: 9 frames of 10.
 pub fn background(text: &str) -> Result<Share, String> {
     let percent = (ratio(text)? * 100.0 * 100.0).round() as u32;
     let divisor = gcd(10_000 - percent, 10_000);
