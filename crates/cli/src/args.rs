@@ -359,8 +359,11 @@ pub(crate) struct Selftest {
     /// Only frame generation in memory; needs no root
     #[arg(long)]
     pub(crate) generate: bool,
+    /// Only reception and verification in memory; needs no root
+    #[arg(long)]
+    pub(crate) receive: bool,
     /// Only the accuracy of delays, on a reference device of known delay
-    #[arg(long, conflicts_with = "generate")]
+    #[arg(long, conflicts_with_all = ["generate", "receive"])]
     pub(crate) accuracy: bool,
     /// Backend: auto, packet or xdp
     #[arg(long, default_value = "auto", value_parser = sixbench_plan::backend)]

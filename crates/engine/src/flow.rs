@@ -79,6 +79,11 @@ impl Flow {
         mix(self.key.wrapping_add(index.wrapping_add(1).wrapping_mul(STEP)))
     }
 
+    /// Returns whether an address differs from frame to frame.
+    pub(crate) fn varies_addresses(&self) -> bool {
+        self.addresses.is_some()
+    }
+
     /// Places of source and destination address of frame `index`, independent of its ports; `None` where both stay.
     #[inline]
     pub(crate) fn address_places(&self, index: u64) -> Option<(u16, u16)> {

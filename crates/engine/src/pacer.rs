@@ -101,9 +101,24 @@ impl Pacer {
     /// Returns how many unsent frames are due at `now_ns`, counted up to `most`.
     #[inline]
     pub(crate) fn due(&self, now_ns: u64, most: usize) -> usize {
-        let left = self.frames - self.sent;
-        let most = left.min(most as u64);
-        (0..most).take_while(|i| self.due_time(self.next + i * self.share.of) <= now_ns).count()
+        let most = (self.frames - self.sent).min(most as u64);
+        let is_due = |nth: u64| self.due_time(self.next + nth * self.share.of) <= now_ns;
+        // Due times ascend: none and all are seen at once, and the end of what is between by halving.
+        if most == 0 || !is_due(0) {
+            return 0;
+        }
+        if is_due(most - 1) {
+            return most as usize;
+        }
+        let (mut due, mut not_due) = (1, most);
+        while not_due - due > 1 {
+            let middle = due.midpoint(not_due);
+            match is_due(middle - 1) {
+                true => due = middle,
+                false => not_due = middle,
+            }
+        }
+        due as usize
     }
 
     /// Frames sent so far; in a schedule that is not shared also the sequence number of the next.

@@ -44,7 +44,7 @@ pub(crate) struct Receiver<'a> {
 }
 
 /// The counts of the frames seen.
-struct FrameTally {
+pub(crate) struct FrameTally {
     expected: ExpectedFrames,
     seen: Bitmap,
     counts: ReceiverCounts,
@@ -188,7 +188,8 @@ impl<'a> Receiver<'a> {
 }
 
 impl FrameTally {
-    fn new(expected: ExpectedFrames) -> Self {
+    /// Counts nothing yet of the frames expected.
+    pub(crate) fn new(expected: ExpectedFrames) -> Self {
         let bins = expected.duration_ns.div_ceil(LOSS_BIN_NS).max(1);
         let frames = expected.schedule.frames();
         Self {
@@ -207,8 +208,9 @@ impl FrameTally {
         }
     }
 
+    /// Counts a frame that arrived at `now_ns`; hands it to `on_first` where it is right and the first of its number.
     #[inline]
-    fn take(&mut self, frame: &[u8], now_ns: u64, on_first: &mut impl FnMut(Tag)) -> FrameClass {
+    pub(crate) fn take(&mut self, frame: &[u8], now_ns: u64, on_first: &mut impl FnMut(Tag)) -> FrameClass {
         let class = self.expected.verifier.judge(frame);
         match class {
             FrameClass::Right(tag) => {
@@ -308,7 +310,8 @@ impl FrameTally {
         self.examples.push(Example { tag, mismatch, octets: start..self.kept.len() });
     }
 
-    fn finish(mut self, result: &mut DirectionResult, sent: Option<&Bitmap>) {
+    /// Writes what was counted into `result`; `sent` are the numbers of the frames that were sent, where they are not all from the first on.
+    pub(crate) fn finish(mut self, result: &mut DirectionResult, sent: Option<&Bitmap>) {
         let counts = &self.counts;
         result.received = counts.received;
         result.late = counts.late;

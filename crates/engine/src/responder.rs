@@ -67,7 +67,7 @@ impl<'a> Responder<'a> {
     /// request counts as late.
     pub(crate) fn new(receiver: Receiver<'a>, port: &'a mut dyn Transmit, stream: Stream, frames: u64, stall_ns: u64) -> Self {
         let replies = Replies {
-            writer: Writer::new(port.slots()),
+            writer: Writer::new(&stream, port.slots()),
             port,
             stream,
             waiting: VecDeque::with_capacity(MOST_WAITING),
@@ -153,13 +153,9 @@ impl Replies<'_> {
                 return Ok(());
             }
             let wanted = self.waiting.len().min(BATCH);
-            let (stream, writer, waiting) = (&self.stream, &mut self.writer, &self.waiting);
-            let mut next = 0;
-            let sent = self.port.transmit(wanted, &mut |slot, buffer| {
-                let request = &waiting[next];
-                next += 1;
-                writer.write(stream, request.sequence, StampedTime::new(request.time_ns), slot, buffer)
-            })?;
+            let mut requests = self.waiting.iter().map(|request| (request.sequence, StampedTime::new(request.time_ns)));
+            let next = || requests.next().expect("a port takes no more than is wanted");
+            let sent = self.writer.transmit(&self.stream, next, wanted, self.port)?;
             self.note(sent.taken, now_ns);
             self.counts.refused += sent.refused as u64;
             if sent.taken < wanted {

@@ -1,14 +1,17 @@
 //! The tester's own ceiling: what it could do if there were no DUT and no link.
 
+use crate::delay::Delays;
 use crate::profile::TrafficProfile;
+use crate::receiver::{ExpectedFrames, FrameTally};
 use crate::sender::Writer;
 use crate::stateful::{Conversation, ConversationStep, Mapped, Viewpoint};
 use crate::stream::{Stream, StreamSource};
+use crate::verify::Verifier;
 use sixbench_io::clock::Clock;
-use sixbench_io::loopback::Discard;
-use sixbench_io::{BATCH, Transmit};
+use sixbench_io::loopback::{Discard, FrameRing, FrameRingEnd};
+use sixbench_io::{BATCH, Receive, Transmit};
 use sixbench_method::terms::{Direction, FrameRate};
-use sixbench_method::trial::TrialSpec;
+use sixbench_method::trial::{DirectionResult, TrialSpec};
 use sixbench_wire::template::StampedTime;
 use sixbench_wire::{MacAddress, WireError};
 
@@ -96,21 +99,149 @@ fn into_nothing(
     let source = StreamSource { profile, spec: &spec, direction, trial: 0, conversation };
     let stream = Stream::sent(source, (own, peer))?;
     let mut port = Discard::new(stream.longest_octets());
-    let mut writer = Writer::new(port.slots());
+    let mut writer = Writer::new(&stream, port.slots());
     let start_ns = clock.now_ns();
-    let mut next = 0;
-    while next < frames {
+    let (mut sent, mut sequence) = (0, 0);
+    while sent < frames {
         let time = StampedTime::new(clock.now_ns());
-        let mut fill = |slot: usize, buffer: &mut [u8]| {
+        let next = || {
+            let number = sequence;
             // A batch may go past the last frame: connections begin again.
-            let length = writer.write(&stream, next % frames, time, slot, buffer);
-            next += 1;
-            length
+            sequence = if sequence + 1 == frames { 0 } else { sequence + 1 };
+            (number, time)
         };
-        // Into memory: it cannot fail.
-        let _ = port.transmit(BATCH, &mut fill);
+        // Into memory: it cannot fail, and takes a whole batch.
+        let _ = writer.transmit(&stream, next, BATCH, &mut port);
+        sent += BATCH as u64;
     }
-    Ok(rate_of(next, clock.now_ns() - start_ns))
+    Ok(rate_of(sent, clock.now_ns() - start_ns))
+}
+
+/// The way in which received frames are verified.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verification {
+    /// As in a trial: by comparison with the expected octets, and by each field only where they differ.
+    Usual,
+    /// By each field of every frame: what a trial costs whose frames all differ from the expected ones.
+    FieldByField,
+}
+
+/// Receives and verifies at least `frames` frames of one direction of the profile, as they must arrive, through the very code of a trial, from
+/// memory. Returns the rate reached on the calling thread; the time in which the frames are generated is left out.
+///
+/// # Errors
+/// A profile of which no frames can be made.
+pub fn receive(
+    profile: &TrafficProfile,
+    direction: Direction,
+    frames: u64,
+    verification: Verification,
+    clock: &Clock,
+) -> Result<FrameRate, WireError> {
+    /// Frames between two looks at the clock.
+    const AT_ONCE: u64 = 2048;
+    let frames = frames.next_multiple_of(AT_ONCE);
+    let mut exchange = Exchange::new(profile, direction, frames, AT_ONCE as usize, verification)?;
+    let mut took_ns = 0;
+    for _ in 0..frames / AT_ONCE {
+        (0..AT_ONCE / BATCH as u64).for_each(|_| exchange.send(clock));
+        took_ns += exchange.receive(AT_ONCE, clock);
+    }
+    exchange.finish();
+    Ok(rate_of(frames, took_ns))
+}
+
+/// Generates, receives and verifies at least `frames` frames of one direction of the profile, as they must arrive, in turns of a batch.
+/// Returns the rate reached on the calling thread: each frame was sent once and received once.
+///
+/// # Errors
+/// A profile of which no frames can be made.
+pub fn exchange(profile: &TrafficProfile, direction: Direction, frames: u64, clock: &Clock) -> Result<FrameRate, WireError> {
+    let frames = frames.next_multiple_of(BATCH as u64);
+    let mut exchange = Exchange::new(profile, direction, frames, BATCH, Verification::Usual)?;
+    let start_ns = clock.now_ns();
+    for _ in 0..frames / BATCH as u64 {
+        exchange.send(clock);
+        exchange.receive(BATCH as u64, clock);
+    }
+    exchange.finish();
+    Ok(rate_of(frames, clock.now_ns() - start_ns))
+}
+
+/// Frames that go from the sender to the receiver through memory.
+struct Exchange {
+    stream: Stream,
+    writer: Writer,
+    sender: FrameRingEnd,
+    receiver: FrameRingEnd,
+    tally: FrameTally,
+    sent: u64,
+}
+
+impl Exchange {
+    /// Ready for `frames` frames, `at_once` of them sent before they are received.
+    fn new(
+        profile: &TrafficProfile,
+        direction: Direction,
+        frames: u64,
+        at_once: usize,
+        verification: Verification,
+    ) -> Result<Self, WireError> {
+        let (own, peer) = (MacAddress([2, 0, 0, 0, 0, 1]), MacAddress([2, 0, 0, 0, 0, 2]));
+        let spec = TrialSpec::burst(FrameRate(1_000_000), frames);
+        let source = StreamSource { profile, spec: &spec, direction, trial: 0, conversation: None };
+        let stream = Stream::expected(source, (own, peer))?;
+        let mut verifier = Verifier::new(Stream::expected(source, (own, peer))?, frames, false);
+        if verification == Verification::FieldByField {
+            verifier.read_every_field();
+        }
+        let (sender, receiver) = FrameRing::new(at_once, stream.longest_octets());
+        let expected = ExpectedFrames {
+            verifier,
+            delays: Delays::new(None, false),
+            schedule: spec.schedule(),
+            duration_ns: spec.duration_ns,
+            timeout_ns: 0,
+        };
+        let tally = FrameTally::new(expected);
+        Ok(Self { writer: Writer::new(&stream, at_once), stream, sender, receiver, tally, sent: 0 })
+    }
+
+    /// Sends a batch.
+    #[inline]
+    fn send(&mut self, clock: &Clock) {
+        let (sequence, time) = (&mut self.sent, StampedTime::new(clock.now_ns()));
+        let next = || {
+            *sequence += 1;
+            (*sequence - 1, time)
+        };
+        // Into memory: it cannot fail, and a whole batch has room.
+        let _ = self.writer.transmit(&self.stream, next, BATCH, &mut self.sender);
+    }
+
+    /// Receives `frames` frames, batch by batch; returns the time it took, in nanoseconds.
+    #[inline]
+    fn receive(&mut self, frames: u64, clock: &Clock) -> u64 {
+        let (start_ns, tally) = (clock.now_ns(), &mut self.tally);
+        let mut now_ns = start_ns;
+        for _ in 0..frames / BATCH as u64 {
+            let _ = self.receiver.receive(&mut |frame| {
+                tally.take(frame, now_ns, &mut |_| ());
+            });
+            now_ns = clock.now_ns();
+        }
+        now_ns - start_ns
+    }
+
+    /// Looks whether every frame was found right.
+    ///
+    /// # Panics
+    /// If one was not: the figure would be of another work than a trial's.
+    fn finish(self) {
+        let mut result = DirectionResult::counted(Direction::Forward, self.sent, 0);
+        self.tally.finish(&mut result, None);
+        assert_eq!((result.received, result.not_received()), (self.sent, 0), "a frame of our own was not right");
+    }
 }
 
 #[cfg(test)]

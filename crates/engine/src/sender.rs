@@ -3,11 +3,11 @@
 use crate::paced_sending::{GIVE_UP_LATENESS_NS, PacedSending};
 use crate::pacer::Pacer;
 use crate::reach::reach;
-use crate::stream::Stream;
-use sixbench_io::{BATCH, PortError, Transmit};
+use crate::stream::{PortsOnly, Stream};
+use sixbench_io::{BATCH, PortError, Sent, Transmit};
 use sixbench_method::terms::Direction;
 use sixbench_method::trial::{DirectionResult, Schedule};
-use sixbench_wire::template::StampedTime;
+use sixbench_wire::template::{StampedTime, Template};
 
 /// One direction being sent.
 pub(crate) struct Sender<'a> {
@@ -25,7 +25,7 @@ impl<'a> Sender<'a> {
     /// Will send `stream` by `schedule`; a frame more than `stall_ns` behind its due time counts as late.
     pub(crate) fn new(port: &'a mut dyn Transmit, stream: Stream, schedule: &Schedule, stall_ns: u64) -> Self {
         let sending = PacedSending::new(Pacer::new(schedule), stall_ns);
-        let writer = Writer::new(port.slots());
+        let writer = Writer::new(&stream, port.slots());
         Self { port, stream, sending, reach: reach(schedule), writer, is_flushed: false, refused: 0 }
     }
 
@@ -44,13 +44,12 @@ impl<'a> Sender<'a> {
         if due == 0 {
             return Ok(());
         }
-        let (stream, writer, mut next) = (&self.stream, &mut self.writer, self.sending.pacer.sent());
-        let time = StampedTime::new(now_ns);
-        let sent = self.port.transmit(due, &mut |slot, buffer| {
-            let length = writer.write(stream, next, time, slot, buffer);
-            next += 1;
-            length
-        })?;
+        let (mut sequence, time) = (self.sending.pacer.sent(), StampedTime::new(now_ns));
+        let next = || {
+            sequence += 1;
+            (sequence - 1, time)
+        };
+        let sent = self.writer.transmit(&self.stream, next, due, self.port)?;
         self.sending.note_sent(sent.taken, now_ns);
         let pacer = &self.sending.pacer;
         self.sending.gave_up |= self.reach < pacer.frames() && pacer.sent() + BATCH as u64 > self.reach;
@@ -91,6 +90,8 @@ impl<'a> Sender<'a> {
 pub(crate) struct Writer {
     /// The kind of frame that each buffer holds.
     held: Vec<Held>,
+    /// The quick way to write a frame, where there is one.
+    ports_only: Option<PortsOnly>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -101,21 +102,54 @@ enum Held {
 }
 
 impl Writer {
-    pub(crate) fn new(slots: usize) -> Self {
-        Self { held: vec![Held::Unknown; slots] }
+    /// Writes frames of `stream` into the buffers of a port with so many of them.
+    pub(crate) fn new(stream: &Stream, slots: usize) -> Self {
+        Self { held: vec![Held::Unknown; slots], ports_only: stream.ports_only() }
+    }
+
+    /// Has `port` send up to `wanted` frames with the numbers and times that `next` gives. The kind of stream is looked at once for all of
+    /// them.
+    #[inline]
+    pub(crate) fn transmit(
+        &mut self,
+        stream: &Stream,
+        mut next: impl FnMut() -> (u64, StampedTime),
+        wanted: usize,
+        port: &mut dyn Transmit,
+    ) -> Result<Sent, PortError> {
+        match self.ports_only {
+            Some(ports_only) => {
+                let template = &stream.kind(0).0.template;
+                port.transmit(wanted, &mut |slot, buffer| {
+                    let frame = self.template_in(slot, buffer, template, Held::Foreground);
+                    let (sequence, time) = next();
+                    ports_only.patch(frame, sequence, time);
+                    frame.len()
+                })
+            }
+            None => port.transmit(wanted, &mut |slot, buffer| self.write(stream, next(), slot, buffer)),
+        }
     }
 
     /// Writes frame `sequence` of `stream` into buffer `slot`; returns its octets.
     #[inline]
-    pub(crate) fn write(&mut self, stream: &Stream, sequence: u64, time: StampedTime, slot: usize, buffer: &mut [u8]) -> usize {
+    fn write(&mut self, stream: &Stream, (sequence, time): (u64, StampedTime), slot: usize, buffer: &mut [u8]) -> usize {
         let (kind, is_background) = stream.kind(sequence);
         let wanted = if is_background { Held::Background } else { Held::Foreground };
-        let octets = kind.template.octets();
+        let frame = self.template_in(slot, buffer, &kind.template, wanted);
+        kind.template.patch(frame, &stream.variable(kind, sequence, time));
+        frame.len()
+    }
+
+    /// Returns the part of a buffer that holds a frame of the template, perhaps patched before.
+    #[inline]
+    fn template_in<'b>(&mut self, slot: usize, buffer: &'b mut [u8], template: &Template, wanted: Held) -> &'b mut [u8] {
+        let octets = template.octets();
+        let frame = &mut buffer[..octets.len()];
         if self.held[slot] != wanted {
-            buffer[..octets.len()].copy_from_slice(octets);
+            frame.copy_from_slice(octets);
             self.held[slot] = wanted;
         }
-        kind.template.patch(&mut buffer[..octets.len()], &stream.variable(kind, sequence, time));
-        octets.len()
+        frame
     }
 }

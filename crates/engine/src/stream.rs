@@ -9,7 +9,7 @@ use sixbench_method::plan::Payload;
 use sixbench_method::terms::{Direction, IpVersion, Share};
 use sixbench_method::trial::{Schedule, TrialKind, TrialSpec};
 use sixbench_wire::template::{
-    DatagramEnd, Description, OuterHeader, StampedTime, SubscriberAddresses, Template, Transport, Variable,
+    DatagramEnd, Description, OuterHeader, PortsPatch, StampedTime, SubscriberAddresses, Template, Transport, Variable,
 };
 use sixbench_wire::{EchoKind, MacAddress, WireError};
 
@@ -164,6 +164,11 @@ impl FrameKind {
         Ok(Self { keeps_identification: false, template, pattern, address_fields, population, is_reply: common.is_reply })
     }
 
+    /// Returns whether the frames arrive with sources that the DUT has drawn from a pool.
+    pub(crate) fn has_translated_source(&self) -> bool {
+        matches!(&self.pattern, Pattern::Conversation(_, view) if view.is_translated())
+    }
+
     /// Returns the end at which the pattern has the subscribers: a reply has the pattern of its request.
     #[inline]
     fn subscriber_end(&self, population: &SubscriberPopulation) -> DatagramEnd {
@@ -207,6 +212,21 @@ impl FrameKind {
         };
         let addresses = places.map(|(s, d)| (self.address_fields.0.at(s), self.address_fields.1.at(d)));
         Variable { source_port: ports.0, destination_port: ports.1, sequence, time, addresses, subscriber }
+    }
+}
+
+/// The frames of a stream that differ in ports and tag alone.
+#[derive(Clone, Copy)]
+pub(crate) struct PortsOnly {
+    flow: Flow,
+    patch: PortsPatch,
+}
+
+impl PortsOnly {
+    /// Rewrites a frame of the stream as its frame `sequence`.
+    #[inline(always)]
+    pub(crate) fn patch(&self, frame: &mut [u8], sequence: u64, time: StampedTime) {
+        self.patch.patch(frame, self.flow.ports(sequence), sequence, time);
     }
 }
 
@@ -295,6 +315,21 @@ impl Stream {
         background.fold(self.foreground.template.frame_octets(), usize::max)
     }
 
+    /// The kinds of frames that there are, foreground first, and whether each is background.
+    pub(crate) fn kinds(&self) -> impl Iterator<Item = (&FrameKind, bool)> {
+        std::iter::once((&self.foreground, false)).chain(self.background.iter().map(|kind| (kind, true)))
+    }
+
+    /// Returns what changes from frame to frame where that is the ports and the tag alone, and every frame has ports of its own.
+    pub(crate) fn ports_only(&self) -> Option<PortsOnly> {
+        let kind = &self.foreground;
+        let Pattern::Flow(flow) = &kind.pattern else { return None };
+        let is_alone = self.background.is_none() && kind.population.is_none() && !kind.is_reply;
+        let varies = flow.varies_addresses() || !matches!(self.turns, Turns::Unbounded);
+        let patch = PortsPatch::new(&kind.template)?;
+        (is_alone && !varies).then_some(PortsOnly { flow: *flow, patch })
+    }
+
     /// The kind of frame `sequence`, and whether it is background.
     #[inline]
     pub(crate) fn kind(&self, sequence: u64) -> (&FrameKind, bool) {
@@ -337,7 +372,7 @@ impl Stream {
 
     /// Returns whether the foreground frames arrive with sources out of a pool.
     pub(crate) fn has_translated_sources(&self) -> bool {
-        matches!(&self.foreground.pattern, Pattern::Conversation(_, view) if view.is_translated())
+        self.foreground.has_translated_source()
     }
 
     #[inline]

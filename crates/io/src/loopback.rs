@@ -155,6 +155,73 @@ impl Transmit for Discard {
     }
 }
 
+/// A queue of frames in memory: what is sent into it is received from it, octet for octet.
+pub struct FrameRing {
+    buffers: Vec<u8>,
+    buffer_octets: usize,
+    lengths: Vec<usize>,
+    /// Frames sent and frames received since it was made.
+    sent: usize,
+    received: usize,
+}
+
+impl FrameRing {
+    /// Creates a ring for `frames` frames of up to `frame_octets` octets, and returns its two ends.
+    pub fn new(frames: usize, frame_octets: usize) -> (FrameRingEnd, FrameRingEnd) {
+        let buffer_octets = frame_octets.next_multiple_of(64);
+        let buffers = vec![0; buffer_octets * frames];
+        let ring = Self { buffers, buffer_octets, lengths: vec![0; frames], sent: 0, received: 0 };
+        let ring = Arc::new(Mutex::new(ring));
+        (FrameRingEnd(ring.clone()), FrameRingEnd(ring))
+    }
+
+    fn slot(&self, frame: usize) -> (usize, std::ops::Range<usize>) {
+        let slot = frame % self.lengths.len();
+        (slot, slot * self.buffer_octets..(slot + 1) * self.buffer_octets)
+    }
+}
+
+/// One end of a [`FrameRing`].
+pub struct FrameRingEnd(Arc<Mutex<FrameRing>>);
+
+impl Transmit for FrameRingEnd {
+    fn slots(&self) -> usize {
+        locked(&self.0).lengths.len()
+    }
+
+    fn transmit(&mut self, wanted: usize, fill: &mut Fill<'_>) -> Result<Sent, PortError> {
+        let mut ring = locked(&self.0);
+        let taken = wanted.min(BATCH).min(ring.lengths.len() + ring.received - ring.sent);
+        for _ in 0..taken {
+            let (slot, octets) = ring.slot(ring.sent);
+            ring.lengths[slot] = fill(slot, &mut ring.buffers[octets]);
+            ring.sent += 1;
+        }
+        Ok(Sent { taken, refused: 0 })
+    }
+}
+
+impl Receive for FrameRingEnd {
+    fn receive(&mut self, each: &mut dyn FnMut(&[u8])) -> Result<usize, PortError> {
+        let mut ring = locked(&self.0);
+        let count = BATCH.min(ring.sent - ring.received);
+        for frame in ring.received..ring.received + count {
+            let (slot, octets) = ring.slot(frame);
+            each(&ring.buffers[octets][..ring.lengths[slot]]);
+        }
+        ring.received += count;
+        Ok(count)
+    }
+
+    fn answer(&mut self, _frame: &[u8]) -> Result<(), PortError> {
+        Ok(())
+    }
+
+    fn overruns(&mut self) -> Result<u64, PortError> {
+        Ok(0)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -176,6 +243,23 @@ mod tests {
         assert_eq!(left.transmit.transmit(2, &mut fill).expect("send"), Sent { taken: 2, refused: 0 });
         assert_eq!(received(&mut right.receive), vec![b"abc".to_vec(), b"abc".to_vec()]);
         assert!(received(&mut left.receive).is_empty());
+    }
+
+    #[test]
+    fn a_ring_takes_as_many_frames_as_it_has_buffers_and_gives_them_back_in_order() {
+        let (mut sender, receiver) = FrameRing::new(3, 60);
+        let mut receiver: Box<dyn Receive> = Box::new(receiver);
+        let mut next = 0;
+        let mut fill = |_: usize, buffer: &mut [u8]| {
+            next += 1;
+            buffer[0] = next;
+            1
+        };
+        let mut send = |wanted| sender.transmit(wanted, &mut fill).expect("send").taken;
+        assert_eq!((send(2), send(2), send(1)), (2, 1, 0));
+        assert_eq!(received(&mut receiver), [[1], [2], [3]]);
+        assert_eq!(send(2), 2);
+        assert_eq!(received(&mut receiver), [[4], [5]]);
     }
 
     #[test]

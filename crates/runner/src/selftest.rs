@@ -3,6 +3,7 @@
 mod accuracy;
 mod connections;
 mod dns;
+mod reception;
 mod subscribers;
 
 pub use accuracy::{DelayRow, Quietest, accuracy};
@@ -42,15 +43,23 @@ pub struct SelftestResult {
     pub offered_load_error: Option<f64>,
 }
 
-/// Measures what needs neither root nor a link: how fast one core generates frames and keeps connections. It takes about a minute.
+/// Measures how fast one core generates frames and keeps connections, which needs neither root nor a link. It takes about a minute.
 ///
 /// # Errors
 /// None that a build which passes its tests has.
-pub fn in_memory() -> Result<Vec<SelftestResult>, RunError> {
+pub fn sending() -> Result<Vec<SelftestResult>, RunError> {
     let mut figures = generation()?;
     figures.extend(subscribers::figures(&Clock::new())?);
     figures.extend(connections::figures(&Clock::new())?);
     Ok(figures)
+}
+
+/// Measures how fast one core receives and verifies frames, which needs neither root nor a link. It takes about half a minute.
+///
+/// # Errors
+/// None that a build which passes its tests has.
+pub fn reception() -> Result<Vec<SelftestResult>, RunError> {
+    reception::figures(&Clock::new())
 }
 
 /// Measures what the DNS tester can do, over the loopback interface.

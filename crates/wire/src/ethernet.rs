@@ -7,6 +7,8 @@ use crate::{MacAddress, WireError};
 
 /// Octets of an Ethernet II header.
 pub const HEADER_LEN: usize = 14;
+/// Octets of its destination and source, which come first.
+pub const ADDRESSES_LEN: usize = 12;
 /// Octets of a VLAN tag (IEEE 802.1Q).
 pub const VLAN_TAG_LEN: usize = 4;
 /// Octets of the shortest frame, without its frame check sequence (IEEE 802.3: 64 with it).

@@ -14,9 +14,18 @@ pub(crate) fn selftest(arguments: &args::Selftest) -> Result<Exit, Failed> {
     if arguments.accuracy {
         return accuracy(arguments);
     }
-    let mut figures = selftest::in_memory()?;
-    if !arguments.generate {
-        check_root(", or only --generate")?;
+    let is_all = !arguments.generate && !arguments.receive;
+    if is_all {
+        check_root(", or only --generate or --receive")?;
+    }
+    let mut figures = Vec::new();
+    if arguments.generate || is_all {
+        figures.extend(selftest::sending()?);
+    }
+    if arguments.receive || is_all {
+        figures.extend(selftest::reception()?);
+    }
+    if is_all {
         let stop = stop::install()?;
         figures.extend(selftest::over_veth(arguments.io, arguments.size, &stop)?);
         figures.extend(selftest::dns(&stop)?);

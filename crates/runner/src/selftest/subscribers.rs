@@ -14,16 +14,20 @@ use std::fmt::Debug;
 use std::net::IpAddr;
 use std::str::FromStr;
 
-/// Measures all figures, on one core, with the frames that leave on either side.
-pub(super) fn figures(clock: &Clock) -> Result<Vec<SelftestResult>, RunError> {
-    let cases = [
+/// Returns a name, the frames on the left and on the right, and the profile of each technology.
+pub(super) fn cases() -> [(&'static str, [&'static str; 2], TrafficProfile); 4] {
+    [
         ("MAP-T, 1,000 CEs", ["IPv6, 84 octets", "IPv4, 64 octets"], map_t(1_000)),
         ("MAP-T, 100,000 CEs", ["IPv6, 84 octets", "IPv4, 64 octets"], map_t(100_000)),
         ("lw4o6, 1,000 B4s", ["IPv4 in IPv6, 104 octets", "IPv4, 64 octets"], lw4o6()),
         ("6to4, 1,000 sites", ["IPv6 in IPv4, 104 octets", "IPv6, 84 octets"], six_to_four()),
-    ];
+    ]
+}
+
+/// Measures all figures, on one core, with the frames that leave on either side.
+pub(super) fn figures(clock: &Clock) -> Result<Vec<SelftestResult>, RunError> {
     let mut figures = Vec::new();
-    for (name, frames, profile) in cases {
+    for (name, frames, profile) in cases() {
         for (direction, frames) in [Direction::Forward, Direction::Reverse].into_iter().zip(frames) {
             let rate = selftest::generate(&profile, direction, FRAMES, clock)?;
             let what = format!("generation, one core: {name}, {direction}: {frames}");
@@ -85,8 +89,9 @@ fn between([left, right]: [AddressRule; 2], hosts: [&str; 2]) -> TrafficProfile 
         Encapsulation::plain(AddressPair { source: rule.address(0), destination: parsed(host) })
     };
     let mut profile = wire(hosts[0], hosts[0], FrameSize(84));
-    profile.forward.foreground.sent = face(left, hosts[0]);
-    profile.reverse.foreground.sent = swapped(face(right, hosts[1]));
+    let (left, right) = (face(left, hosts[0]), face(right, hosts[1]));
+    (profile.forward.foreground.sent, profile.forward.foreground.expected) = (left, right);
+    (profile.reverse.foreground.sent, profile.reverse.foreground.expected) = (swapped(right), swapped(left));
     profile
 }
 
@@ -94,10 +99,12 @@ fn swapped(face: Encapsulation) -> Encapsulation {
     Encapsulation::plain(AddressPair { source: face.ends.destination, destination: face.ends.source })
 }
 
-/// Puts the forward datagrams into a tunnel to `device`.
+/// Puts the datagrams on the left into a tunnel between the first subscriber and `device`.
 fn around(mut profile: TrafficProfile, rule: AddressRule, device: &str) -> TrafficProfile {
-    let ends = AddressPair { source: rule.address(0), destination: parsed::<IpAddr>(device) };
-    profile.forward.foreground.sent.tunnel = Some(Tunnel { ends, hop_limit: 64 });
+    let (subscriber, device) = (rule.address(0), parsed::<IpAddr>(device));
+    let tunnel = |source, destination| Some(Tunnel { ends: AddressPair { source, destination }, hop_limit: 64 });
+    profile.forward.foreground.sent.tunnel = tunnel(subscriber, device);
+    profile.reverse.foreground.expected.tunnel = tunnel(device, subscriber);
     profile
 }
 
@@ -108,6 +115,7 @@ fn with(profile: TrafficProfile, group: SubscriberGroup) -> TrafficProfile {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use sixbench_engine::selftest::Verification;
 
     #[test]
     fn every_profile_has_frames_of_both_directions_and_room_for_its_subscribers() {
@@ -123,6 +131,7 @@ mod tests {
             }
             for direction in [Direction::Forward, Direction::Reverse] {
                 selftest::generate(&profile, direction, 100, &Clock::new()).expect("frames");
+                selftest::receive(&profile, direction, 100, Verification::Usual, &Clock::new()).expect("frames");
             }
         }
     }
