@@ -8,9 +8,8 @@ use sixbench_engine::{FrameTester, Layout, MeasureError};
 use sixbench_io::loopback::{Loopback, pair};
 use sixbench_io::{Fill, Halves, Port, PortError, Sent, Transmit};
 use sixbench_method::isolation::{Admitted, Isolation};
-use sixbench_method::plan::TrialSettings;
 use sixbench_method::terms::FrameRate;
-use sixbench_method::trial::{Measurer, TrialSpec};
+use sixbench_method::trial::{Measurer, TrialSettings, TrialSpec};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -1,13 +1,13 @@
 //! What a plan costs: measurements, trials and time, estimated before anything is measured. Reads no clock.
 
 use crate::measures::{Findings, Outcome, procedure};
-use crate::plan::{Plan, RepetitionStart, SearchSettings, Test, TrialSettings};
+use crate::plan::{Plan, Test};
 use crate::repeat::Repetition;
-use crate::search::{Start, new_search};
+use crate::search::{RepetitionStart, SearchSettings, Start, new_search};
 use crate::simulated::{Behaviour, SimulatedDut};
 use crate::terms::FrameRate;
 use crate::throughput::is_shared;
-use crate::trial::Measurer;
+use crate::trial::{Measurer, TrialSettings};
 
 /// The expected effort of a plan. The residual wait is counted in full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -172,8 +172,9 @@ pub fn has_rate(measure: &Measure) -> bool {
 mod tests {
     use super::*;
     use crate::measures::Value;
-    use crate::plan::{Load, PdvStream, Point, Profile, RepetitionStart, SearchMethod, SearchSettings, TrialSettings};
-    use crate::search::Bracket;
+    use crate::plan::{Load, PdvStream, Point, Profile};
+    use crate::trial::TrialSettings;
+    use crate::search::{Bracket, RepetitionStart, SearchMethod, SearchSettings};
     use crate::terms::FrameRate;
 
     fn plan(test: Test) -> Plan {

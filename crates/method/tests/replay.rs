@@ -8,7 +8,7 @@ use sixbench_method::measures::{Findings, Outcome};
 use sixbench_method::plan::*;
 use sixbench_method::record::TrialRecord;
 use sixbench_method::replay::{Resumed, outcomes, replay, resume};
-use sixbench_method::search::{Bracket, Start, start_for};
+use sixbench_method::search::{Bracket, RepetitionStart, SearchMethod, SearchSettings, Start, start_for};
 use sixbench_method::simulated::{Behaviour, SimulatedDut};
 use sixbench_method::terms::FrameRate;
 
@@ -147,7 +147,8 @@ fn the_first_repetition_is_cold_and_later_ones_begin_as_the_plan_says() {
     let median = found.iter().map(|outcome| outcome.brackets[0].lower.unwrap().0).sum::<u64>() / 2;
     let mut start = |start, found: &[Outcome]| {
         plan.search.start = start;
-        start_for(&plan, &point, found)
+        let found: Vec<_> = found.iter().map(Outcome::throughput).collect();
+        start_for(&plan.search, plan.seed, (&point.test, point.frame_size), &found)
     };
     assert_eq!(start(RepetitionStart::Dithered, &[]), Start::Cold);
     assert_eq!(start(RepetitionStart::Cold, &found), Start::Cold);

@@ -8,6 +8,7 @@ use sixbench_method::measures::Outcome;
 use sixbench_method::plan::*;
 use sixbench_method::record::TrialRecord;
 use sixbench_method::replay::replay;
+use sixbench_method::search::SearchMethod;
 use sixbench_method::simulated::{Behaviour, SimulatedDut};
 use sixbench_method::stats::median;
 use sixbench_method::terms::{Directions, FrameRate, FrameSize};

@@ -1,6 +1,8 @@
 //! What stands where a plan file says nothing, by profile.
 
-use sixbench_method::plan::{Plan, Profile, RepetitionStart, SearchMethod, SearchSettings, TrialSettings};
+use sixbench_method::plan::{Plan, Profile};
+use sixbench_method::trial::TrialSettings;
+use sixbench_method::search::{RepetitionStart, SearchMethod, SearchSettings};
 use sixbench_method::repeat::Repetition;
 use sixbench_method::terms::{FrameRate, LossRatio};
 

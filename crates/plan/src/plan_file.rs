@@ -3,12 +3,13 @@
 use super::defaults::{standard_search, standard_trial};
 use super::diagnostic::Diagnostic;
 use super::reader::{Mistakes, Section};
-use super::resolved;
+use super::{resolved, units};
 use super::test_section::{PlanDefaults, read_tests};
-use super::units;
 use super::words::{DutHost, backend, core, count, host, identifier, interface, method, profile, start};
 use sixbench_method::measures::Keys;
-use sixbench_method::plan::{Plan, Profile, SearchMethod, SearchSettings, TrialSettings};
+use sixbench_method::plan::{Plan, Profile};
+use sixbench_method::trial::TrialSettings;
+use sixbench_method::search::{SearchMethod, SearchSettings};
 use sixbench_method::record::SkippedTest;
 use sixbench_testbed::{Library, RemoteMachine};
 use std::path::Path;

@@ -5,7 +5,8 @@ use super::plan_file::Backend;
 use super::reader::{Section, nearest};
 use super::units::word;
 use sixbench_method::measures::Keys;
-use sixbench_method::plan::{Ports, Profile, RepetitionStart, SearchMethod, ValueOrder};
+use sixbench_method::plan::{Ports, Profile, ValueOrder};
+use sixbench_method::search::{RepetitionStart, SearchMethod};
 use sixbench_method::terms::Directions;
 use sixbench_testbed::recipe::check_reference;
 

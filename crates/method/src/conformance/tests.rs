@@ -4,7 +4,9 @@ use super::numbers::SECOND;
 use super::*;
 use crate::plan::*;
 use crate::repeat::Repetition;
+use crate::search::{RepetitionStart, SearchMethod, SearchSettings};
 use crate::terms::*;
+use crate::trial::TrialSettings;
 
 /// All sizes of RFC 8219 section 5.1.1, 84 for 64.
 const SIZES: [u16; 13] = [84, 128, 256, 512, 768, 1024, 1280, 1518, 1522, 2048, 4096, 8192, 9216];

@@ -3,7 +3,8 @@
 use super::info::HIGHEST_LOAD_PASSED;
 use super::{Info, Measurement, Noun, Procedure, ProcedureContext, Searched, SendingTime, Term};
 use crate::conformance::{self, Clause};
-use crate::plan::{Plan, SearchMethod, SearchSettings, Stateful, Test};
+use crate::plan::{Plan, Stateful, Test};
+use crate::search::{SearchMethod, SearchSettings};
 use crate::terms::{FrameRate, LossRatio};
 use crate::trial::{TrialKind, TrialSpec};
 

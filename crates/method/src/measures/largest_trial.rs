@@ -45,11 +45,9 @@ impl Test {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::Stateful;
-    use crate::plan::{
-        Latency, Load, LossScan, PdvStream, Profile, Recovery, RepetitionStart, Reset, ResponseTime, SearchMethod,
-        SearchSettings, TrialSettings,
-    };
+    use crate::plan::{Latency, Load, LossScan, PdvStream, Profile, Recovery, Reset, ResponseTime, Stateful};
+    use crate::trial::TrialSettings;
+    use crate::search::{RepetitionStart, SearchMethod, SearchSettings};
     use crate::terms::{FrameRate, LossRatio};
 
     const SECOND: u64 = 1_000_000_000;

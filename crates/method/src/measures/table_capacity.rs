@@ -6,10 +6,10 @@ use super::keys::{Keys, MeasureDefaults};
 use super::procedure::Searching;
 use super::{Findings, Info, Measurement, Noun, Procedure, ProcedureContext, Quantity, SendingTime, Term, Value};
 use crate::conformance::{self, Clause};
-use crate::plan::{Plan, SearchMethod, SearchSettings, Stateful, Test, TrialSettings};
-use crate::search::{Limit, Start, new_search};
+use crate::plan::{Plan, Stateful, Test};
+use crate::search::{Limit, SearchMethod, SearchSettings, Start, new_search};
 use crate::terms::{Direction, FrameRate, LossRatio};
-use crate::trial::{TrialKind, TrialResult, TrialSpec, Verdict};
+use crate::trial::{TrialKind, TrialResult, TrialSettings, TrialSpec, Verdict};
 use crate::units;
 use serde::{Deserialize, Serialize};
 

@@ -11,7 +11,6 @@ pub use crate::measures::{
     BackToBack, Capacity, IpdvStream, Latency, Load, LossScan, Measure, PdvStream, Recovery, Reset, ResponseTime, Tcp,
     TcpCapacity,
 };
-pub use crate::search::SearchMethod;
 pub use dns::{DOMAIN, DnsRole, DnsTest, NAME_LABEL, Names, checked_domain};
 pub use expectation::Expectation;
 pub use profile::Profile;
@@ -19,7 +18,9 @@ pub use stateful::Stateful;
 pub use traffic::{AddressPart, Flows, Payload, Ports, TrafficSettings, ValueOrder, ValueRange};
 
 use crate::repeat::Repetition;
-use crate::terms::{Directions, FrameRate, FrameSize, LossRatio, Share};
+use crate::search::SearchSettings;
+use crate::terms::{Directions, FrameSize, Share};
+use crate::trial::TrialSettings;
 use serde::{Deserialize, Serialize};
 
 /// Everything a run does, in order.
@@ -125,57 +126,6 @@ pub enum SeriesBy {
     Cached,
     /// Names that have an AAAA record of their own, per cent (RFC 8219 section 9.2).
     WithAaaa,
-}
-
-/// The settings of trials.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub struct TrialSettings {
-    /// Time of sending, nanoseconds. RFC 2544 section 24: at least 60 s.
-    pub duration_ns: u64,
-    /// The longest wait for residual frames, nanoseconds. RFC 2544 section 23: 2 s. Ends early once every frame is accounted for.
-    pub residual_ns: u64,
-    /// Rest between trials, nanoseconds. RFC 2544 section 23: at least 5 s.
-    pub rest_ns: u64,
-    /// A frame later than this is not received; 0: the end of the residual wait decides (RFC 2544).
-    pub frame_timeout_ns: u64,
-    /// A tester's thread away for longer than this has stalled, nanoseconds.
-    pub stall_ns: u64,
-}
-
-/// The settings of searches for loads.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub struct SearchSettings {
-    /// The algorithm.
-    pub method: SearchMethod,
-    /// The lowest load tried, frames per second per direction.
-    pub minimum: FrameRate,
-    /// The highest load tried, frames per second per direction.
-    pub maximum: FrameRate,
-    /// The search ends when upper and lower bound are no further apart than this share of the upper bound.
-    pub width: f64,
-    /// The loss goals. The first is the one headlines quote.
-    pub goals: Vec<LossRatio>,
-    /// The number of invalid trials in a row at one load after which the load counts as beyond the tester.
-    pub max_invalid: u32,
-    /// The load at which the search of a later repetition begins.
-    #[serde(default)]
-    pub start: RepetitionStart,
-}
-
-/// The load at which the search of a later repetition of a point begins; the first repetition is always cold.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum RepetitionStart {
-    /// As the first one: at the maximum of the range. Every repetition is independent of the others.
-    Cold,
-    /// At a pseudorandom load within 8 widths of the median of the repetitions before. It saves more than half of the trials.
-    /// At the median itself all repetitions would end at the same few loads, whatever the noise of the device between them.
-    Dithered,
-    /// At the median of the repetitions before: what results recorded before the key existed were made with. No plan asks for it.
-    #[default]
-    Median,
 }
 
 /// One point of a plan: a test at one frame size.

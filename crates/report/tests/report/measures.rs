@@ -2,9 +2,9 @@
 
 use crate::formats::{figures, html, json, latex, markdown, terminal, values_csv};
 use crate::sample::Sample;
-use sixbench_method::plan::{Measure, SearchMethod};
+use sixbench_method::plan::Measure;
 use sixbench_method::repeat::Repetition;
-use sixbench_method::search::{Bracket, Limit};
+use sixbench_method::search::{Bracket, Limit, SearchMethod};
 use sixbench_method::terms::{FrameRate, LossRatio};
 
 #[test]

@@ -2,9 +2,9 @@
 
 use super::PlanError;
 use sixbench_engine::dns::names::{Domain, NamePopulation};
-use sixbench_engine::dns::zone_file;
-use sixbench_engine::dns::{AuthorityEnd, DnsEnds, DnsSettings, ExpectedAnswers};
-use sixbench_method::plan::{DnsRole, DnsTest, Test, TrialSettings};
+use sixbench_engine::dns::{AuthorityEnd, DnsEnds, DnsSettings, ExpectedAnswers, zone_file};
+use sixbench_method::plan::{DnsRole, DnsTest, Test};
+use sixbench_method::trial::TrialSettings;
 use sixbench_testbed::recipe::{Recipe, Technology};
 use sixbench_testbed::{Library, Zone};
 use sixbench_wire::Prefix6052;

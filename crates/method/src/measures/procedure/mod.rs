@@ -11,8 +11,8 @@ pub(in crate::measures) use single::Single;
 pub(in crate::measures) use staged::Searching;
 
 use super::{Load, Outcome, Value, load, theoretical};
-use crate::plan::{Plan, Point, SearchSettings, Stateful, Test};
-use crate::search::{Bracket, Start, new_search, start_for};
+use crate::plan::{Plan, Stateful, Test};
+use crate::search::{Bracket, SearchSettings, Start, new_search, start_for};
 use crate::terms::{FrameRate, FrameSize, LossRatio};
 use crate::throughput::LoadSource;
 use crate::trial::{TrialResult, TrialSpec, Verdict};
@@ -115,7 +115,8 @@ impl ProcedureContext<'_> {
     }
 
     fn start(&self) -> Start {
-        start_for(self.plan, &Point { test: self.test.name.clone(), frame_size: self.frame_size }, self.earlier)
+        let found: Vec<_> = self.earlier.iter().map(Outcome::throughput).collect();
+        start_for(&self.plan.search, self.plan.seed, (&self.test.name, self.frame_size), &found)
     }
 
     /// One trial at a load that may have to be searched for first; `spec` makes it of the load.

@@ -11,7 +11,7 @@ use sixbench_method::measures::Outcome;
 use sixbench_method::plan::*;
 use sixbench_method::record::*;
 use sixbench_method::repeat::Repetition;
-use sixbench_method::search::{Bracket, Limit};
+use sixbench_method::search::{Bracket, Limit, RepetitionStart, SearchMethod, SearchSettings};
 use sixbench_method::terms::*;
 use sixbench_method::trial::*;
 use sixbench_report::{Document, Input, RunCost};
