@@ -5,11 +5,7 @@ use crate::bottleneck::{Cause, explain};
 use crate::record::TrialRecord;
 use crate::search::{Bracket, Limit};
 use crate::terms::LossRatio;
-use crate::trial::{Fault, Verdict};
-
-/// The largest share of a loss that may be explained by what was done to the device if the loss is to count against the
-/// device.
-const EXCUSABLE_SHARE: f64 = 0.1;
+use crate::trial::Verdict;
 
 /// The share of disturbed trials above which a repetition says nothing about the limit of the device.
 const DISTURBED_SHARE: f64 = 0.2;
@@ -28,8 +24,8 @@ pub fn weighed(bracket: Bracket, records: &[&TrialRecord]) -> Bracket {
 /// others at this load or in many of the repetition, or the loss stands in one moment while the processors had time to spare.
 fn is_doubtful(bracket: &Bracket, records: &[&TrialRecord]) -> bool {
     let (lost, disturbed) = at_upper_bound(bracket, records);
-    let is_excusable = lost.iter().any(|record| has_excusable_loss(record));
-    let all_disturbed = records.iter().filter(|record| is_disturbed(record)).count();
+    let is_excusable = lost.iter().any(|record| record.has_excusable_loss());
+    let all_disturbed = records.iter().filter(|record| record.is_disturbed()).count();
     is_excusable
         || (!disturbed.is_empty() && disturbed.len() >= lost.len())
         || all_disturbed as f64 > DISTURBED_SHARE * records.len() as f64
@@ -54,30 +50,15 @@ fn was_kept_from_it(bracket: &Bracket, records: &[&TrialRecord]) -> bool {
 fn at_upper_bound<'a>(bracket: &Bracket, records: &[&'a TrialRecord]) -> (Vec<&'a TrialRecord>, Vec<&'a TrialRecord>) {
     let there = || records.iter().copied().filter(|record| Some(record.result.spec.rate) == bracket.upper);
     let with = |verdict| there().filter(move |record| record.result.verdict(bracket.goal) == verdict);
-    (with(Verdict::Lost).collect(), with(Verdict::Invalid).filter(|record| is_disturbed(record)).collect())
+    (with(Verdict::Lost).collect(), with(Verdict::Invalid).filter(|record| record.is_disturbed()).collect())
 }
 
 /// Returns whether a number found in these trials, for which higher is better, is only a lower bound: in many of the trials
 /// other work had the device's processors, or it was such a trial that lost.
 pub fn makes_lower_bound(records: &[&TrialRecord]) -> bool {
-    let disturbed: Vec<_> = records.iter().filter(|record| is_disturbed(record)).collect();
+    let disturbed: Vec<_> = records.iter().filter(|record| record.is_disturbed()).collect();
     disturbed.len() as f64 > DISTURBED_SHARE * records.len() as f64
-        || disturbed.iter().any(|record| record.result.verdict(LossRatio::ZERO) == Verdict::Lost && has_excusable_loss(record))
-}
-
-/// Returns whether the part of the missing frames that can be explained by what was done to the device, or by the tester, is
-/// larger than what may be overlooked.
-pub(crate) fn has_excusable_loss(record: &TrialRecord) -> bool {
-    !record.result.is_loss_of_the_dut(EXCUSABLE_SHARE)
-}
-
-/// Returns whether other work had the device's processors for long enough during a trial to matter: for a larger part of it
-/// than goes unnoticed anywhere, or for so long that more of the loss than may be overlooked can be due to it. A host that
-/// takes some milliseconds of a trial without loss casts no doubt on it.
-pub fn is_disturbed(record: &TrialRecord) -> bool {
-    let taken_ns = record.result.faults.iter().filter_map(Fault::taken_ms).max().unwrap_or(0) * 1_000_000;
-    let unnoticed_ns = record.result.spec.duration_ns / 1000 * Fault::UNNOTICED_PER_MILLE;
-    taken_ns > unnoticed_ns || (taken_ns > 0 && has_excusable_loss(record))
+        || disturbed.iter().any(|record| record.result.verdict(LossRatio::ZERO) == Verdict::Lost && record.has_excusable_loss())
 }
 
 #[cfg(test)]
@@ -86,7 +67,7 @@ mod tests {
     use crate::plan::Point;
     use crate::record::{CoreWatch, CpuSample, FORMAT, Watch};
     use crate::terms::{Direction, FrameRate, FrameSize};
-    use crate::trial::{DirectionResult, TrialResult, TrialSpec};
+    use crate::trial::{DirectionResult, Fault, TrialResult, TrialSpec};
 
     #[test]
     fn a_few_milliseconds_of_the_host_in_every_trial_are_no_disturbance() {
@@ -94,10 +75,10 @@ mod tests {
             (0..9).map(|_| trial(10_000, 0, vec![Fault::CpuStolen { milliseconds: 9 }])).collect();
         records.push(trial(20_000, 10_000, vec![Fault::CpuStolen { milliseconds: 9 }]));
         assert_eq!(limit(Limit::Dut, &records), Limit::Dut);
-        assert!(records.iter().all(|record| !is_disturbed(record)));
-        assert!(is_disturbed(&trial(10_000, 0, vec![Fault::CpuStolen { milliseconds: 51 }])), "more than 5 % of it");
+        assert!(records.iter().all(|record| !record.is_disturbed()));
+        assert!(trial(10_000, 0, vec![Fault::CpuStolen { milliseconds: 51 }]).is_disturbed(), "more than 5 % of it");
         assert!(
-            is_disturbed(&trial(10_000, 90, vec![Fault::CpuStolen { milliseconds: 9 }])),
+            trial(10_000, 90, vec![Fault::CpuStolen { milliseconds: 9 }]).is_disturbed(),
             "all of the loss may be its doing"
         );
     }

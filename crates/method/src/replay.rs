@@ -3,10 +3,10 @@
 //! A procedure is a function of its start and of the results it learned, so the records of a run hold all its decisions.
 
 use crate::disturbance::{makes_lower_bound, weighed};
-use crate::measures::{Findings, Outcome, Procedure, Value, procedure};
+use crate::measures::{Findings, LoadSource, Outcome, Procedure, Value, procedure};
 use crate::plan::{Plan, Point, Test};
 use crate::record::TrialRecord;
-use crate::throughput::{LoadSource, recorded};
+use crate::throughput::{points, shared};
 use crate::trial::{TrialSpec, Verdict};
 use std::collections::BTreeMap;
 
@@ -137,6 +137,12 @@ fn replay_point(plan: &Plan, point: &Point, groups: &Groups, into: &mut Replay) 
             }
         }
     }
+}
+
+/// The throughput that `point` is measured at, by the records of a run.
+fn recorded(plan: &Plan, point: &Point, records: &[TrialRecord]) -> Option<LoadSource> {
+    let outcomes: Vec<Outcome> = points(plan, point).flat_map(|source| outcomes_of(plan, &source, records)).collect();
+    shared(plan, point, &outcomes)
 }
 
 /// A procedure with the recorded trials taken in.

@@ -10,7 +10,6 @@ use super::store::Store;
 use crate::profile::{self, PlanError};
 use sixbench_io::thread::allowed_cores;
 use sixbench_method::budget;
-use sixbench_method::disturbance::is_disturbed;
 use sixbench_method::event::Event;
 use sixbench_method::forecast::Forecast;
 use sixbench_method::measures::Outcome;
@@ -243,7 +242,7 @@ impl Manager<'_> {
             "other work has had the processors of {dut} in trials: where such a trial decides, its rate is a lower bound; end the other \
              work (see top)"
         );
-        if is_disturbed(record) && !self.facts.warnings.contains(&text) { self.warn_first(text) } else { Ok(()) }
+        if record.is_disturbed() && !self.facts.warnings.contains(&text) { self.warn_first(text) } else { Ok(()) }
     }
 
     /// Shows a warning and puts it before all others, because it casts doubt on the numbers themselves.

@@ -8,7 +8,7 @@ use super::session::{Session, SessionRequest, Site, cores};
 use crate::profile;
 use sixbench_io::thread::keep_to;
 use sixbench_method::bottleneck::{Cause, explain};
-use sixbench_method::disturbance::{is_disturbed, weighed};
+use sixbench_method::disturbance::weighed;
 use sixbench_method::isolation::Isolation;
 use sixbench_method::plan::{Point, Profile, Test};
 use sixbench_method::record::{CpuSample, FORMAT, TrialRecord};
@@ -142,7 +142,7 @@ fn loss_while_another_program_has_the_devices_core_is_not_the_devices() {
     let record = halted(&mut open(), 3, take_cores);
     let taken = taken_where_lost(&record);
     assert!(taken.is_some_and(|taken| (100..=400).contains(&taken)), "{taken:?} {}", seen(&record));
-    assert!(is_disturbed(&record));
+    assert!(record.is_disturbed());
     assert_eq!(record.result.verdict(LossRatio::ZERO), Verdict::Invalid, "{:?}", record.result);
 }
 

@@ -1,10 +1,15 @@
 //! Where and when frames were lost.
 
-use super::{Bottleneck, Cause, are_of_queries};
+use super::cause::{Bottleneck, Cause};
 use crate::record::TrialRecord;
-use crate::trial::LOSS_BIN_NS;
+use crate::trial::{LOSS_BIN_NS, TrialKind};
 use std::collections::BTreeMap;
 use std::fmt;
+
+/// Returns whether what is missing in these trials is DNS queries; what an interface drops are frames still.
+pub(super) fn are_of_queries(trials: &[&TrialRecord]) -> bool {
+    trials.iter().any(|record| record.result.spec.kind == TrialKind::Queries)
+}
 
 /// Drops that the DUT's kernel counted, beside the frames missing in the same trials.
 pub(super) struct Dropped {

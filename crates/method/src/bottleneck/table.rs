@@ -1,6 +1,6 @@
 //! Why connections were not made, or were lost again, as the DUT's kernel counts it.
 
-use super::{Bottleneck, Cause};
+use super::cause::{Bottleneck, Cause};
 use crate::record::TrialRecord;
 use std::collections::BTreeMap;
 use std::fmt;

@@ -17,7 +17,7 @@ mod tests;
 pub use info::{Info, Noun, Searched, Term};
 pub use keys::{Keys, MeasureDefaults};
 pub use load::Load;
-pub use outcome::{Outcome, Value};
+pub use outcome::{LoadSource, Outcome, SearchRef, Value};
 pub use procedure::{Findings, Procedure, ProcedureContext, procedure};
 pub use quantity::{Quantity, Unit};
 

@@ -1,7 +1,7 @@
 //! Loss that stands in one moment, and other processes on the DUT's cores in just that moment: evidence that a sum over the trial hides.
 //! A program that has the DUT's only core for 30 ms of a trial of 4 s has less than a hundredth of it, and all of its frames meanwhile.
 
-use super::Watch;
+use super::watch::Watch;
 use crate::trial::{DirectionResult, LOSS_BIN_NS, TrialKind, TrialResult};
 
 /// Loss in more bins than this is no matter of a moment: the DUT is overloaded.

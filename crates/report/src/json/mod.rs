@@ -12,12 +12,11 @@ use origin::{JsonCounts, JsonRun, JsonStatus};
 use queries::JsonDns;
 use scaling::JsonScaling;
 use serde::Serialize;
-use sixbench_method::measures::{Outcome, Quantity, Value};
+use sixbench_method::measures::{LoadSource, Outcome, Quantity, Value};
 use sixbench_method::plan::Series;
 use sixbench_method::search::Bracket;
 use sixbench_method::stats::Summary;
 use sixbench_method::terms::{Direction, Directions};
-use sixbench_method::throughput::LoadSource;
 use stateful::JsonStateful;
 
 /// The version of the format of `results.json`. A field's meaning never changes under the same number.

@@ -13,7 +13,6 @@ pub(crate) use values::sentence as of_point;
 
 use crate::digest::Digest;
 use crate::status;
-use sixbench_method::disturbance::is_disturbed;
 use sixbench_method::status::Stop;
 
 /// The verdict, one sentence each, the most important first.
@@ -63,7 +62,7 @@ fn stop(digest: &Digest) -> Stop {
 /// Returns a sentence on how many trials were disturbed by other work; `None` if none was.
 fn disturbed(digest: &Digest) -> Option<String> {
     let records = digest.input.records;
-    let trials = records.iter().filter(|record| is_disturbed(record)).count();
+    let trials = records.iter().filter(|record| record.is_disturbed()).count();
     (trials > 0).then(|| {
         format!(
             "In {trials} of {} other work had the DUT's processors: where such a trial decided, the rate is a lower bound. Run again on a \

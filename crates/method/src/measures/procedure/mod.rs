@@ -14,7 +14,7 @@ use super::{Load, Outcome, Value, load, theoretical};
 use crate::plan::{Plan, Stateful, Test};
 use crate::search::{Bracket, SearchSettings, Start, new_search, start_for};
 use crate::terms::{FrameRate, FrameSize, LossRatio};
-use crate::throughput::LoadSource;
+use crate::measures::LoadSource;
 use crate::trial::{TrialResult, TrialSpec, Verdict};
 use single::TrialReader;
 use staged::{SpecMapper, Staged};
