@@ -179,7 +179,10 @@ fn feed(
         }
         match fed.procedure.verdict(&record.result) {
             Verdict::Invalid => fed.invalid += 1,
-            Verdict::Passed | Verdict::Lost => fed.watched = test.measure.watched(record),
+            Verdict::Passed | Verdict::Lost => {
+                let watch = record.watch.as_ref();
+                fed.watched = watch.map_or_else(Vec::new, |watch| test.measure.watched(&record.result, watch));
+            }
         }
         fed.procedure.learn(&record.result);
     }

@@ -1,10 +1,8 @@
 //! Back-to-back frames: RFC 9004, and what it leaves of RFC 2544 section 26.4.
 
-use super::Clause;
-use super::numbers::{SECOND, count, list, missing_sizes, repetitions, seconds};
-use super::traffic::ETHERNET;
-use super::trial::highest_theoretical;
-use crate::plan::{BackToBack, Plan, Test};
+use super::clause::Clause;
+use super::numbers::{ETHERNET, SECOND, count, list, missing_sizes, repetitions, seconds};
+use crate::measures::{BackToBack, PeerTest, TestContext};
 use crate::terms::{FrameSize, LossRatio};
 
 const PREREQUISITES: &str = "RFC 9004 section 5";
@@ -12,50 +10,46 @@ const SINGLE_SIZE: &str = "RFC 9004 section 6.2";
 const REPORTING: &str = "RFC 9004 section 7";
 
 /// Back-to-back frames.
-pub(crate) fn clauses(plan: &Plan, test: &Test, settings: &BackToBack) -> Vec<Clause> {
-    let mut clauses = throughput(plan, test);
-    clauses.extend(burst(plan, test, settings));
-    clauses.extend(waiting(plan, settings));
+pub(crate) fn clauses(test: &TestContext<'_>, settings: &BackToBack) -> Vec<Clause> {
+    let mut clauses = throughput(test);
+    clauses.extend(burst(test, settings));
+    clauses.extend(waiting(test, settings));
     clauses.extend(search(settings));
     clauses.extend(repetition(test));
-    clauses.extend(reporting(plan, test, settings));
+    clauses.extend(reporting(test, settings));
     clauses
 }
 
 /// Returns the clauses on the throughput: only the throughput can tell which frame sizes fill a buffer at all.
-fn throughput(plan: &Plan, test: &Test) -> Vec<Clause> {
-    let is_throughput = |other: &&Test| other.dut == test.dut && other.measure.is_throughput();
+fn throughput(test: &TestContext<'_>) -> Vec<Clause> {
+    let is_throughput = |other: &&PeerTest<'_>| other.has_same_device && other.is_throughput;
     let requirement = "the throughput of all frame sizes is known";
-    let Some(other) = plan.tests.iter().filter(is_throughput).max_by_key(|other| is_alike(other, test)) else {
+    let Some(other) = test.peers.iter().filter(is_throughput).max_by_key(|other| other.has_same_traffic) else {
         return vec![Clause::must(PREREQUISITES, requirement, "the plan measures no throughput of this device", false)];
     };
-    let mut missing = missing_sizes(other, &ETHERNET);
-    missing.extend(missing_sizes(other, &test.frame_sizes).into_iter().filter(|size| !ETHERNET.contains(size)));
-    let alike = if is_alike(other, test) { "the same traffic" } else { "other directions or other traffic" };
-    let goals = list(&plan.search.goals);
-    let is_zero_loss = plan.search.goals.is_empty() || plan.search.goals.contains(&LossRatio::ZERO);
+    let mut missing = missing_sizes(other.frame_sizes, &ETHERNET);
+    missing.extend(missing_sizes(other.frame_sizes, test.frame_sizes).into_iter().filter(|size| !ETHERNET.contains(size)));
+    let alike = if other.has_same_traffic { "the same traffic" } else { "other directions or other traffic" };
+    let goals = list(&test.search.goals);
+    let is_zero_loss = test.search.goals.is_empty() || test.search.goals.contains(&LossRatio::ZERO);
     vec![
         Clause::must(PREREQUISITES, requirement, known(other, &missing), missing.is_empty()).or_in_part(true),
-        Clause::must(PREREQUISITES, "throughput and bursts are measured with the same traffic", alike, is_alike(other, test)),
+        Clause::must(PREREQUISITES, "throughput and bursts are measured with the same traffic", alike, other.has_same_traffic),
         Clause::must(PREREQUISITES, "the throughput is measured without loss", format!("goals: {goals} of loss"), is_zero_loss),
     ]
 }
 
-fn known(other: &Test, missing: &[FrameSize]) -> String {
+fn known(other: &PeerTest<'_>, missing: &[FrameSize]) -> String {
     let but = if missing.is_empty() { String::new() } else { format!(", but not of {}", list(missing)) };
     format!("measured by {}{but}", other.name)
 }
 
-fn is_alike(other: &Test, test: &Test) -> bool {
-    (other.directions, other.foreground, other.traffic) == (test.directions, test.foreground, test.traffic)
-}
-
-fn burst(plan: &Plan, test: &Test, settings: &BackToBack) -> Vec<Clause> {
-    let speed = match plan.link_rate {
+fn burst(test: &TestContext<'_>, settings: &BackToBack) -> Vec<Clause> {
+    let speed = match test.link_rate {
         Some(rate) => format!("{} Mbit/s", rate as f64 / 1e6),
         None => "the plan does not know the rate of the medium".to_owned(),
     };
-    let most = highest_theoretical(plan, test);
+    let most = test.highest_theoretical();
     let gap = match most {
         Some(most) if settings.rate >= most => "at the medium's maximum of each frame size".to_owned(),
         Some(most) => format!("at {} or the medium's maximum below it, which is {most} at the smallest size", settings.rate),
@@ -67,7 +61,7 @@ fn burst(plan: &Plan, test: &Test, settings: &BackToBack) -> Vec<Clause> {
             PREREQUISITES,
             "the maximum frame rate is computed from the speed of the links",
             speed,
-            plan.link_rate.is_some(),
+            test.link_rate.is_some(),
         ),
         Clause::must(SINGLE_SIZE, "a burst after idle time, with the minimum gap between frames", gap, is_at_maximum)
             .or_in_part(most.is_none()),
@@ -75,8 +69,8 @@ fn burst(plan: &Plan, test: &Test, settings: &BackToBack) -> Vec<Clause> {
     ]
 }
 
-fn waiting(plan: &Plan, settings: &BackToBack) -> Vec<Clause> {
-    let residual_ns = plan.trial.residual_ns;
+fn waiting(test: &TestContext<'_>, settings: &BackToBack) -> Vec<Clause> {
+    let residual_ns = test.trial.residual_ns;
     let actual = format!("{} after the last frame received", seconds(residual_ns));
     let is_enough = residual_ns >= 2 * SECOND;
     let mut clauses = vec![
@@ -104,8 +98,8 @@ fn search(settings: &BackToBack) -> Vec<Clause> {
     ]
 }
 
-fn repetition(test: &Test) -> Vec<Clause> {
-    let actual = repetitions(test);
+fn repetition(test: &TestContext<'_>) -> Vec<Clause> {
+    let actual = repetitions(test.repetitions);
     vec![
         Clause::should(
             "RFC 2544 section 26.4",
@@ -123,11 +117,11 @@ fn repetition(test: &Test) -> Vec<Clause> {
     ]
 }
 
-fn reporting(plan: &Plan, test: &Test, settings: &BackToBack) -> Vec<Clause> {
-    let is_known = plan.link_rate.is_some();
+fn reporting(test: &TestContext<'_>, settings: &BackToBack) -> Vec<Clause> {
+    let is_known = test.link_rate.is_some();
     let buffer =
         if is_known { "reckoned from burst, throughput and maximum rate" } else { "not without the rate of the medium" };
-    let sizes = list(&test.frame_sizes);
+    let sizes = list(test.frame_sizes);
     vec![
         Clause::should(
             REPORTING,

@@ -1,9 +1,10 @@
 //! DNS resolution performance: RFC 8219 section 9. Of an authoritative server it is no part of the RFC, and asks for less.
 
-use super::Clause;
+use super::clause::Clause;
 use super::numbers::{SECOND, count, repetitions, seconds};
 use super::rate::is_first_goal_zero;
-use crate::plan::{DnsRole, DnsTest, Plan, Test};
+use crate::measures::TestContext;
+use crate::plan::{DnsRole, DnsTest};
 
 const SETUP: &str = "RFC 8219 section 9.1";
 const PROCEDURE: &str = "RFC 8219 section 9.2";
@@ -11,14 +12,14 @@ const TESTER: &str = "RFC 8219 section 9.2.1";
 const SELF_TEST: &str = "a self-test, looped back without the DUT, before a DUT is tested at rate r";
 
 /// The clauses of section 9.
-pub(crate) fn clauses(plan: &Plan, test: &Test, dns: &DnsTest) -> Vec<Clause> {
-    let mut clauses = procedure(plan, test, dns);
+pub(crate) fn clauses(test: &TestContext<'_>, dns: &DnsTest) -> Vec<Clause> {
+    let mut clauses = procedure(test, dns);
     match dns.role {
         DnsRole::Dns64 => {
             clauses.extend(tester(dns));
             clauses.extend(set_up(dns));
-            clauses.extend(names(plan, test, dns));
-            clauses.extend(reporting(plan, test, dns));
+            clauses.extend(names(test, dns));
+            clauses.extend(reporting(test, dns));
         }
         DnsRole::Through => {
             clauses.extend(tester(dns));
@@ -72,14 +73,14 @@ fn set_up(dns: &DnsTest) -> Vec<Clause> {
     ]
 }
 
-fn procedure(plan: &Plan, test: &Test, dns: &DnsTest) -> Vec<Clause> {
-    let duration_ns = plan.trial.duration_ns;
-    let is_zero = is_first_goal_zero(plan);
+fn procedure(test: &TestContext<'_>, dns: &DnsTest) -> Vec<Clause> {
+    let duration_ns = test.trial.duration_ns;
+    let is_zero = is_first_goal_zero(test);
     let counted = match is_zero {
         true => "a search; a trial passes only if every query had its right answer in time",
         false => "the first loss goal of the plan is not zero",
     };
-    let actual = repetitions(test);
+    let actual = repetitions(test.repetitions);
     vec![
         Clause::must(
             PROCEDURE,
@@ -95,13 +96,13 @@ fn procedure(plan: &Plan, test: &Test, dns: &DnsTest) -> Vec<Clause> {
 }
 
 /// Caching, and the existence of AAAA records.
-fn names(plan: &Plan, test: &Test, dns: &DnsTest) -> Vec<Clause> {
+fn names(test: &TestContext<'_>, dns: &DnsTest) -> Vec<Clause> {
     let (cached, with_aaaa) = (dns.cached, dns.with_aaaa);
-    let (different, are_different) = different(plan, dns);
-    let required = required(plan, test);
+    let (different, are_different) = different(test, dns);
+    let required = required(test, dns);
     let actual = match required {
-        Some(other) if other.name == test.name => "this test".to_owned(),
-        Some(other) => format!("measured by {}", other.name),
+        Some(name) if name == test.name => "this test".to_owned(),
+        Some(name) => format!("measured by {name}"),
         None => "the plan has no such test of this server".to_owned(),
     };
     let mut clauses =
@@ -127,35 +128,36 @@ fn names(plan: &Plan, test: &Test, dns: &DnsTest) -> Vec<Clause> {
 
 /// "Or domain names MUST NOT be repeated before the cache of the DUT is exhausted": behind an authority that is not the tester's it cannot
 /// be observed whether one was, so none may be repeated before its time to live is over.
-fn different(plan: &Plan, dns: &DnsTest) -> (String, bool) {
+fn different(test: &TestContext<'_>, dns: &DnsTest) -> (String, bool) {
     let names = format!("{} of {}, each asked for once in a trial", count(dns.names.count(), "name"), dns.names);
     let Some(authority) = &dns.authority else {
         return (format!("{names}; the authority sees which the server knew already"), true);
     };
-    let most = plan.search.maximum.0;
+    let most = test.search.maximum.0;
     let lasts = dns.names.count() >= most * u64::from(dns.ttl_s);
     let why = if lasts { "last longer than their time to live" } else { "may come again while they are cached, unseen" };
     (format!("{names}; at {most} queries/s they {why} behind {authority}"), lasts)
 }
 
-/// The test of the same server that the RFC requires.
-fn required<'a>(plan: &'a Plan, test: &'a Test) -> Option<&'a Test> {
-    let is_required = |other: &&Test| {
-        let dns = other.measure.dns();
-        other.dut == test.dut && dns.is_some_and(|d| (d.role, d.cached, d.with_aaaa) == (DnsRole::Dns64, 0, 0))
-    };
-    std::iter::once(test).chain(&plan.tests).find(is_required)
+/// Returns the name of the test of the same server that the RFC requires.
+fn required<'a>(test: &TestContext<'a>, dns: &DnsTest) -> Option<&'a str> {
+    let is_required = |(_, dns): &(&str, &DnsTest)| (dns.role, dns.cached, dns.with_aaaa) == (DnsRole::Dns64, 0, 0);
+    std::iter::once((test.name, dns)).chain(of_the_device(test)).find(is_required).map(|(name, _)| name)
 }
 
-fn reporting(plan: &Plan, test: &Test, dns: &DnsTest) -> Vec<Clause> {
+/// Returns the tests of the same server by name.
+fn of_the_device<'a>(test: &TestContext<'a>) -> impl Iterator<Item = (&'a str, &'a DnsTest)> {
+    test.peers.iter().filter(|other| other.has_same_device).filter_map(|other| Some((other.name, other.dns?)))
+}
+
+fn reporting(test: &TestContext<'_>, dns: &DnsTest) -> Vec<Clause> {
     let mut clauses = vec![Clause::should(
         PROCEDURE,
         "the median of the 0 % + 0 % combination, with 1st and 99th percentile, is the primary result",
         "it leads the verdict and the table, with both percentiles",
         true,
     )];
-    let of_the_dut = plan.tests.iter().filter(|other| other.dut == test.dut).filter_map(|other| other.measure.dns());
-    let has_optional = of_the_dut.into_iter().any(|other| (other.cached, other.with_aaaa) != (dns.cached, dns.with_aaaa));
+    let has_optional = of_the_device(test).any(|(_, other)| (other.cached, other.with_aaaa) != (dns.cached, dns.with_aaaa));
     if has_optional {
         clauses.extend([
             Clause::may(PROCEDURE, "a two-dimensional table, or a graph, of median and percentiles", "both"),

@@ -1,6 +1,6 @@
 //! Overload scalability: RFC 8219 section 10, for tests with a bounded number of network flows.
 
-use super::Clause;
+use super::clause::Clause;
 use super::numbers::{SECOND, count, list, seconds};
 use super::traffic::{series, siblings};
 use crate::measures::SendingTime;

@@ -1,6 +1,6 @@
 //! What every report has to say.
 
-use super::Clause;
+use super::clause::Clause;
 
 /// The clauses on reporting that hold for every measurement.
 pub(super) fn clauses() -> Vec<Clause> {

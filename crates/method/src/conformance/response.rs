@@ -1,28 +1,29 @@
 //! The measurement of a paper rather than of an RFC: G. Lencse and S. Répás, "Performance Analysis and Comparison of 6to4 Relay
 //! Implementations", IJACSA 4(9), 2013. What is taken over from it, and what is not.
 
-use super::Clause;
+use super::clause::Clause;
 use super::numbers::{list, repetitions, seconds};
-use crate::plan::{Payload, Plan, ResponseTime, SeriesBy, Test};
+use crate::measures::{PeerTest, ResponseTime, TestContext};
+use crate::plan::{Payload, SeriesBy};
 
 const METHOD: &str = "Lencse and Répás 2013 section VI";
 const RESULTS: &str = "Lencse and Répás 2013 section VII";
 
 /// The paper has no key words and makes no demands: what it did is taken as a SHOULD.
-pub(crate) fn clauses(plan: &Plan, test: &Test, response: &ResponseTime) -> Vec<Clause> {
-    let steps = steps(plan, test);
+pub(crate) fn clauses(test: &TestContext<'_>, response: &ResponseTime) -> Vec<Clause> {
+    let steps = steps(test);
     let is_raised = steps.first() == Some(&1) && steps.len() > 1;
     let echo = match test.traffic.payload {
         Payload::Echo => "ICMPv6 echo",
         Payload::Udp => "UDP",
     };
-    let size = format!("{echo}, {} octets of Ethernet frame", list(&test.frame_sizes));
+    let size = format!("{echo}, {} octets of Ethernet frame", list(test.frame_sizes));
     let loop_ = format!(
         "every client sends {} requests/s for {}, whether replies come or not (open loop): an overloaded relay is not spared",
         response.rate_per_client.0,
         seconds(response.duration_ns)
     );
-    let repeated = format!("{}: median, 1st and 99th percentile of them", repetitions(test));
+    let repeated = format!("{}: median, 1st and 99th percentile of them", repetitions(test.repetitions));
     vec![
         Clause::should(METHOD, "the load is raised by the number of clients, from one on", clients(&steps), is_raised),
         Clause::should(
@@ -49,12 +50,12 @@ pub(crate) fn clauses(plan: &Plan, test: &Test, response: &ResponseTime) -> Vec<
 }
 
 /// The numbers of clients of the series the test is of, ascending.
-fn steps(plan: &Plan, test: &Test) -> Vec<u32> {
-    let series = test.series.as_ref().filter(|series| series.by == SeriesBy::Subscribers);
-    let is_sibling = |other: &&Test| series.is_some_and(|own| other.series.as_ref().is_some_and(|s| s.name == own.name));
-    let mut steps: Vec<u32> = plan.tests.iter().filter(is_sibling).map(Test::clients).collect();
+fn steps(test: &TestContext<'_>) -> Vec<u32> {
+    let series = test.series.filter(|series| series.by == SeriesBy::Subscribers);
+    let is_sibling = |other: &&PeerTest<'_>| series.is_some_and(|own| other.series.is_some_and(|s| s.name == own.name));
+    let mut steps: Vec<u32> = test.peers.iter().filter(is_sibling).map(|other| other.clients).collect();
     if steps.is_empty() {
-        steps.push(test.clients());
+        steps.push(test.traffic.clients());
     }
     steps.sort_unstable();
     steps

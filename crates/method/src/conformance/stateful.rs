@@ -1,9 +1,10 @@
 //! Stateful gateways: RFC 9693. Its text was not at hand when this was written: the sections are numbered from memory, what they ask for
 //! is what siitperf's authors tell of them in their papers.
 
-use super::Clause;
+use super::clause::Clause;
 use super::numbers::{count, percent, seconds};
-use crate::plan::{Capacity, Plan, Stateful, Test, ValueOrder};
+use crate::measures::{Capacity, TestContext};
+use crate::plan::{Stateful, Test, ValueOrder};
 
 const FLOWS: &str = "RFC 9693 section 4.1";
 const PHASE_1: &str = "RFC 9693 section 4.2";
@@ -15,7 +16,7 @@ const TEAR_DOWN: &str = "RFC 9693 section 4.8";
 const CAPACITY: &str = "RFC 9693 section 4.9";
 const ORDER: &str = "RFC 9693 section 4.10";
 
-/// The clauses on both phases, and on the measures of connections.
+/// The clauses on both phases.
 pub(super) fn clauses(test: &Test) -> Vec<Clause> {
     let Some(stateful) = &test.stateful else { return Vec::new() };
     let mut clauses = phase_1(test, stateful);
@@ -67,9 +68,9 @@ fn phase_2(stateful: &Stateful) -> Vec<Clause> {
 }
 
 /// Connection establishment rate.
-pub(crate) fn establishment_rate(plan: &Plan, test: &Test) -> Vec<Clause> {
+pub(crate) fn establishment_rate(test: &TestContext<'_>) -> Vec<Clause> {
     let Some(stateful) = &test.stateful else { return Vec::new() };
-    let is_zero = plan.search.goals.first().is_some_and(|goal| goal.0 == 0.0);
+    let is_zero = test.search.goals.first().is_some_and(|goal| goal.0 == 0.0);
     let validation = format!("at {} of the rate, in every trial whose frames all arrived", percent(stateful.validation));
     vec![
         Clause::must(
@@ -88,14 +89,14 @@ pub(crate) fn establishment_rate(plan: &Plan, test: &Test) -> Vec<Clause> {
 }
 
 /// Connection tear-down rate.
-pub(crate) fn tear_down_rate(test: &Test) -> Vec<Clause> {
+pub(crate) fn tear_down_rate(test: &TestContext<'_>) -> Vec<Clause> {
     let Some(stateful) = &test.stateful else { return Vec::new() };
     let actual = format!("{}, by the recipe's command, its start included", count(stateful.connections, "connection"));
     vec![Clause::must(TEAR_DOWN, "the time to delete N connections is measured", actual, true)]
 }
 
 /// Capacity of the connection tracking table.
-pub(crate) fn table_capacity(test: &Test, capacity: &Capacity) -> Vec<Clause> {
+pub(crate) fn table_capacity(test: &TestContext<'_>, capacity: &Capacity) -> Vec<Clause> {
     if test.stateful.is_none() {
         return Vec::new();
     }

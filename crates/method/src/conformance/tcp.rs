@@ -1,16 +1,16 @@
 //! TCP connections: RFC 3511 sections 5.2 and 5.3, which RFC 8219 section 8 asks for. RFC 3511 is obsolete by RFC 9411.
 
-use super::Clause;
+use super::clause::Clause;
 use super::numbers::seconds;
-use crate::plan::{Plan, Tcp, TcpCapacity};
+use crate::measures::{Tcp, TcpCapacity, TestContext};
 use crate::trial::tcp::Close;
 
 const CAPACITY: &str = "RFC 3511 section 5.2.3";
 const RATE: &str = "RFC 3511 section 5.3.3";
 
 /// The maximum TCP connection establishment rate.
-pub(crate) fn rate(plan: &Plan, tcp: &Tcp) -> Vec<Clause> {
-    let number = format!("the rate times {}", seconds(plan.trial.duration_ns));
+pub(crate) fn rate(test: &TestContext<'_>, tcp: &Tcp) -> Vec<Clause> {
+    let number = format!("the rate times {}", seconds(test.trial.duration_ns));
     let mut clauses = vec![
         Clause::must(RATE, "an iterative search for the highest rate at which all connections succeed", "a search", true),
         Clause::must("RFC 3511 section 5.3.2.1", "the number of connections is defined", number, true),

@@ -338,7 +338,7 @@ fn every_measure_has_a_clause_of_its_own() {
         let plan = plan_of(measure);
         plan.tests[0]
             .measure
-            .clauses(&plan, &plan.tests[0])
+            .clauses(&plan.tests[0].context(&plan))
             .into_iter()
             .map(|clause| (clause.clause, clause.requirement))
             .collect::<Vec<_>>()

@@ -2,9 +2,8 @@
 
 use super::keys::{Keys, MeasureDefaults, time};
 use super::procedure::Conditions;
-use super::{Findings, Info, Measurement, Noun, Procedure, ProcedureContext, Quantity, SendingTime, Term, Value};
+use super::{Findings, Info, Measurement, Noun, Procedure, ProcedureContext, Quantity, SendingTime, Term, TestContext, Value};
 use crate::conformance::{self, Clause};
-use crate::plan::{Plan, Test};
 use crate::terms::{FrameRate, LossRatio};
 use crate::trial::{TrialResult, TrialSpec, Verdict};
 use crate::units;
@@ -72,7 +71,7 @@ impl Measurement for BackToBack {
         SendingTime::AtMost(self.longest_ns)
     }
 
-    fn highest_rate(&self, _plan: &Plan, _test: &Test) -> FrameRate {
+    fn highest_rate(&self, _test: &TestContext<'_>) -> FrameRate {
         self.rate
     }
 
@@ -89,8 +88,8 @@ impl Measurement for BackToBack {
         Some((self.rate.frames_in(self.longest_ns) as f64, "`burst-rate` and `longest-burst`"))
     }
 
-    fn clauses(&self, plan: &Plan, test: &Test) -> Vec<Clause> {
-        conformance::burst::clauses(plan, test, self)
+    fn clauses(&self, test: &TestContext<'_>) -> Vec<Clause> {
+        conformance::burst::clauses(test, self)
     }
 
     fn procedure(&self, context: &ProcedureContext<'_>) -> Box<dyn Procedure> {

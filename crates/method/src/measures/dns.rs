@@ -3,9 +3,9 @@
 
 use super::info::HIGHEST_LOAD_PASSED;
 use super::keys::{Keys, MeasureDefaults};
-use super::{Info, Measurement, Noun, Procedure, ProcedureContext, Searched, SendingTime, Term};
+use super::{Info, Measurement, Noun, Procedure, ProcedureContext, Searched, SendingTime, Term, TestContext};
 use crate::conformance::{self, Clause};
-use crate::plan::{DOMAIN, DnsRole, DnsTest, Names, Plan, Stateful, Test, checked_domain};
+use crate::plan::{DOMAIN, DnsRole, DnsTest, Names, Stateful, checked_domain};
 use crate::trial::{TrialKind, TrialSpec};
 use crate::units;
 
@@ -145,12 +145,8 @@ impl Measurement for DnsTest {
         TrialKind::Queries
     }
 
-    fn dns(&self) -> Option<&DnsTest> {
-        Some(self)
-    }
-
-    fn clauses(&self, plan: &Plan, test: &Test) -> Vec<Clause> {
-        conformance::dns::clauses(plan, test, self)
+    fn clauses(&self, test: &TestContext<'_>) -> Vec<Clause> {
+        conformance::dns::clauses(test, self)
     }
 
     fn procedure(&self, context: &ProcedureContext<'_>) -> Box<dyn Procedure> {

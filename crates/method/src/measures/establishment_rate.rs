@@ -1,9 +1,9 @@
 //! Connection establishment rate, RFC 9693: the highest rate at which every frame of phase 1 opens a connection that works.
 
 use super::info::HIGHEST_LOAD_PASSED;
-use super::{Info, Measurement, Noun, Procedure, ProcedureContext, Searched, SendingTime, Term};
+use super::{Info, Measurement, Noun, Procedure, ProcedureContext, Searched, SendingTime, Term, TestContext};
 use crate::conformance::{self, Clause};
-use crate::plan::{Plan, Stateful, Test};
+use crate::plan::{Stateful};
 use crate::search::{SearchMethod, SearchSettings};
 use crate::terms::{FrameRate, LossRatio};
 use crate::trial::{TrialKind, TrialSpec};
@@ -55,15 +55,15 @@ impl Measurement for EstablishmentRate {
         true
     }
 
-    fn clauses(&self, plan: &Plan, test: &Test) -> Vec<Clause> {
-        conformance::stateful::establishment_rate(plan, test)
+    fn clauses(&self, test: &TestContext<'_>) -> Vec<Clause> {
+        conformance::stateful::establishment_rate(test)
     }
 
     fn procedure(&self, context: &ProcedureContext<'_>) -> Box<dyn Procedure> {
         let stateful = context.stateful();
         // A trial lasts as long as N frames take: durations, by which MLRsearch weighs trials, say nothing of it.
         let goals = vec![LossRatio::ZERO];
-        let settings = SearchSettings { method: SearchMethod::Binary, goals, ..context.plan.search.clone() };
+        let settings = SearchSettings { method: SearchMethod::Binary, goals, ..context.test.search.clone() };
         let establishing = move |spec: TrialSpec| stateful.establishing(stateful.connections, spec.rate);
         Box::new(context.search_with(&settings, LossRatio::ZERO, establishing))
     }

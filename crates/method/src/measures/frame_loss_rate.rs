@@ -4,9 +4,8 @@ use super::info::HIGHEST_LOAD_PASSED;
 use super::keys::{Keys, MeasureDefaults};
 use super::procedure::Conditions;
 use super::procedure::reading::EXCUSABLE_SHARE;
-use super::{Findings, Info, Measurement, Noun, Procedure, ProcedureContext, Quantity, SendingTime, Term, Value, theoretical};
+use super::{Findings, Info, Measurement, Noun, Procedure, ProcedureContext, Quantity, SendingTime, Term, TestContext, Value};
 use crate::conformance::{self, Clause};
-use crate::plan::{Plan, Test};
 use crate::terms::{FrameRate, LossRatio};
 use crate::trial::{DirectionResult, TrialResult, TrialSpec, Verdict};
 use crate::units;
@@ -90,10 +89,9 @@ impl Measurement for LossScan {
         SendingTime::AsPlanned
     }
 
-    fn highest_rate(&self, plan: &Plan, test: &Test) -> FrameRate {
+    fn highest_rate(&self, test: &TestContext<'_>) -> FrameRate {
         // The scan goes down from what the medium can.
-        let medium = test.frame_sizes.iter().filter_map(|size| theoretical(plan, test, *size)).max();
-        self.rates.iter().copied().max().or(medium).unwrap_or(plan.search.maximum)
+        self.rates.iter().copied().max().or(test.highest_theoretical()).unwrap_or(test.search.maximum)
     }
 
     fn ends_when_lossless(&self) -> bool {
@@ -108,13 +106,13 @@ impl Measurement for LossScan {
         &self.rates
     }
 
-    fn clauses(&self, plan: &Plan, test: &Test) -> Vec<Clause> {
-        conformance::rate::frame_loss_rate(plan, test, self)
+    fn clauses(&self, test: &TestContext<'_>) -> Vec<Clause> {
+        conformance::rate::frame_loss_rate(test, self)
     }
 
     fn procedure(&self, context: &ProcedureContext<'_>) -> Box<dyn Procedure> {
-        let maximum = context.theoretical().unwrap_or(context.plan.search.maximum);
-        Box::new(Scan::new(self, maximum, context.plan.trial.duration_ns, context.tries(), context.conditions()))
+        let maximum = context.theoretical().unwrap_or(context.test.search.maximum);
+        Box::new(Scan::new(self, maximum, context.test.trial.duration_ns, context.tries(), context.conditions()))
     }
 }
 

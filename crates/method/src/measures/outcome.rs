@@ -1,27 +1,10 @@
-//! What a measurement finds: values with their quantity and direction, and the outcome of one repetition.
+//! The outcome of one repetition, and where its load came from.
 
-use super::{Measure, Quantity};
+use super::{Measure, Value};
 use crate::plan::Point;
 use crate::search::{Bracket, Limit};
-use crate::terms::{Direction, FrameRate};
+use crate::terms::FrameRate;
 use serde::{Deserialize, Serialize};
-
-/// One number a repetition came to.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Value {
-    /// The quantity that was measured.
-    pub quantity: Quantity,
-    /// The direction it belongs to.
-    pub direction: Direction,
-    /// The load it was measured at, frames per second per direction.
-    pub load: FrameRate,
-    /// The value, in the quantity's unit.
-    pub value: f64,
-    /// True if the true value may be higher: the trial ended before the DUT had recovered, or the burst was as long as the
-    /// plan allows.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub is_at_least: bool,
-}
 
 /// The origin of the load of a measurement that was made at the throughput, or at a share of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

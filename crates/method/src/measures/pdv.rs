@@ -4,9 +4,9 @@ use super::info::HIGHEST_LOAD_PASSED;
 use super::keys::{Keys, MeasureDefaults, time};
 use super::procedure::Reading;
 use super::procedure::reading::{RANK_SHARE, TAIL_SHARE, delays};
-use super::{Info, Load, Measurement, Noun, Procedure, ProcedureContext, Profile, Quantity, SendingTime, Term};
+use super::{Info, Load, Measurement, Noun, Procedure, ProcedureContext, Quantity, SendingTime, Term, TestContext};
+use crate::plan::Profile;
 use crate::conformance::{self, Clause};
-use crate::plan::{Plan, Test};
 use crate::trial::{TrialResult, TrialSpec};
 use serde::{Deserialize, Serialize};
 
@@ -72,8 +72,8 @@ impl Measurement for PdvStream {
         20
     }
 
-    fn clauses(&self, plan: &Plan, test: &Test) -> Vec<Clause> {
-        conformance::delay::pdv(plan, test, self)
+    fn clauses(&self, test: &TestContext<'_>) -> Vec<Clause> {
+        conformance::delay::pdv(test, self)
     }
 
     fn procedure(&self, context: &ProcedureContext<'_>) -> Box<dyn Procedure> {

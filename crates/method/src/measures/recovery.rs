@@ -5,9 +5,9 @@ use super::keys::{Keys, MeasureDefaults, time};
 use super::load::scaled;
 use super::procedure::Reading;
 use super::procedure::reading::{each, sent_as_asked};
-use super::{Info, Load, Measurement, Noun, Procedure, ProcedureContext, Profile, Quantity, SendingTime, Term};
+use super::{Info, Load, Measurement, Noun, Procedure, ProcedureContext, Quantity, SendingTime, Term, TestContext};
+use crate::plan::Profile;
 use crate::conformance::{self, Clause};
-use crate::plan::{Plan, Test};
 use crate::terms::FrameRate;
 use crate::trial::{DirectionResult, LOSS_BIN_NS, TrialKind, TrialResult, TrialSpec, Verdict};
 use serde::{Deserialize, Serialize};
@@ -70,8 +70,8 @@ impl Measurement for Recovery {
         SendingTime::For(self.duration_ns + self.after_ns)
     }
 
-    fn highest_rate(&self, plan: &Plan, _test: &Test) -> FrameRate {
-        scaled(plan.search.maximum, self.overload.max(1.0))
+    fn highest_rate(&self, test: &TestContext<'_>) -> FrameRate {
+        scaled(test.search.maximum, self.overload.max(1.0))
     }
 
     fn follow(&mut self, _profile: Profile, trial_ns: u64) {
@@ -87,8 +87,8 @@ impl Measurement for Recovery {
         false
     }
 
-    fn clauses(&self, plan: &Plan, test: &Test) -> Vec<Clause> {
-        conformance::interruption::recovery(plan, test, self)
+    fn clauses(&self, test: &TestContext<'_>) -> Vec<Clause> {
+        conformance::interruption::recovery(test, self)
     }
 
     fn procedure(&self, context: &ProcedureContext<'_>) -> Box<dyn Procedure> {

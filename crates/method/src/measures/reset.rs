@@ -4,12 +4,9 @@ use super::info::NOT_RECOVERED;
 use super::keys::{Keys, MeasureDefaults, time};
 use super::procedure::Reading;
 use super::procedure::reading::{EXCUSABLE_SHARE, each, sent_as_asked};
-use super::{
-    Demand, Info, Load, Measurement, Noun, Procedure, ProcedureContext, Profile, Quantity, SendingTime, Term,
-    TrafficRequirements,
-};
+use super::{Demand, Info, Load, Measurement, Noun, Procedure, ProcedureContext, Quantity, SendingTime, Term, TestContext, TrafficRequirements};
+use crate::plan::Profile;
 use crate::conformance::{self, Clause};
-use crate::plan::{Plan, Test};
 use crate::trial::{DirectionResult, TrialKind, TrialResult, TrialSpec, Verdict};
 use serde::{Deserialize, Serialize};
 
@@ -96,8 +93,8 @@ impl Measurement for Reset {
         Some(Demand::Reset)
     }
 
-    fn clauses(&self, plan: &Plan, test: &Test) -> Vec<Clause> {
-        conformance::interruption::reset(plan, test, self)
+    fn clauses(&self, test: &TestContext<'_>) -> Vec<Clause> {
+        conformance::interruption::reset(test, self)
     }
 
     fn procedure(&self, context: &ProcedureContext<'_>) -> Box<dyn Procedure> {

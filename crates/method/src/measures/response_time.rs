@@ -7,13 +7,10 @@ use super::info::HIGHEST_LOAD_PASSED;
 use super::keys::{Keys, MeasureDefaults, time};
 use super::procedure::Single;
 use super::procedure::reading::{EXCUSABLE_SHARE, NEGLIGIBLE_SHARE, Reading, TAIL_SHARE};
-use super::{
-    Demand, Info, Measurement, Noun, Procedure, ProcedureContext, Profile, Quantity, SendingTime, Term, TrafficRequirements,
-    Value,
-};
+use super::{Demand, Info, Measurement, Noun, Procedure, ProcedureContext, Quantity, SendingTime, Term, TestContext, TrafficRequirements, Value};
+use crate::plan::{Profile, Stateful};
 use crate::conformance::{self, Clause};
-use crate::plan::{Plan, Stateful, Test};
-use crate::record::TrialRecord;
+use crate::record::Watch;
 use crate::terms::{Direction, FrameRate};
 use crate::trial::{Delay, Spoilt, TrialKind, TrialResult, TrialSpec, Verdict};
 use crate::units;
@@ -101,8 +98,8 @@ impl Measurement for ResponseTime {
         SendingTime::For(self.duration_ns)
     }
 
-    fn highest_rate(&self, _plan: &Plan, test: &Test) -> FrameRate {
-        self.rate(test.clients())
+    fn highest_rate(&self, test: &TestContext<'_>) -> FrameRate {
+        self.rate(test.traffic.clients())
     }
 
     fn largest_kind(&self, _stateful: Option<Stateful>) -> TrialKind {
@@ -131,21 +128,17 @@ impl Measurement for ResponseTime {
         Some(Demand::NoConnections)
     }
 
-    fn response_time(&self) -> Option<&ResponseTime> {
-        Some(self)
-    }
-
-    fn clauses(&self, plan: &Plan, test: &Test) -> Vec<Clause> {
-        conformance::response::clauses(plan, test, self)
+    fn clauses(&self, test: &TestContext<'_>) -> Vec<Clause> {
+        conformance::response::clauses(test, self)
     }
 
     fn procedure(&self, context: &ProcedureContext<'_>) -> Box<dyn Procedure> {
-        let spec = TrialSpec::response(self.rate(context.test.clients()), self.duration_ns);
+        let spec = TrialSpec::response(self.rate(context.test.traffic.clients()), self.duration_ns);
         Box::new(Single::new(spec, context.tries(), read))
     }
 
-    fn watched(&self, record: &TrialRecord) -> Vec<Value> {
-        watched::values(record)
+    fn watched(&self, result: &TrialResult, watch: &Watch) -> Vec<Value> {
+        watched::values(result, watch)
     }
 }
 

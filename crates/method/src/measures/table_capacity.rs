@@ -4,9 +4,9 @@
 use super::info::NO_LARGER_NUMBER;
 use super::keys::{Keys, MeasureDefaults};
 use super::procedure::Searching;
-use super::{Findings, Info, Measurement, Noun, Procedure, ProcedureContext, Quantity, SendingTime, Term, Value};
+use super::{Findings, Info, Measurement, Noun, Procedure, ProcedureContext, Quantity, SendingTime, Term, TestContext, Value};
 use crate::conformance::{self, Clause};
-use crate::plan::{Plan, Stateful, Test};
+use crate::plan::{Stateful};
 use crate::search::{Limit, SearchMethod, SearchSettings, Start, new_search};
 use crate::terms::{Direction, FrameRate, LossRatio};
 use crate::trial::{TrialKind, TrialResult, TrialSettings, TrialSpec, Verdict};
@@ -98,10 +98,6 @@ impl Measurement for Capacity {
         true
     }
 
-    fn table_capacity(&self) -> Option<&Capacity> {
-        Some(self)
-    }
-
     fn most_connections(&self, _stateful: Option<Stateful>) -> u64 {
         self.most
     }
@@ -110,13 +106,12 @@ impl Measurement for Capacity {
         Some((self.most as f64, "`most`"))
     }
 
-    fn clauses(&self, _plan: &Plan, test: &Test) -> Vec<Clause> {
+    fn clauses(&self, test: &TestContext<'_>) -> Vec<Clause> {
         conformance::stateful::table_capacity(test, self)
     }
 
     fn procedure(&self, context: &ProcedureContext<'_>) -> Box<dyn Procedure> {
-        let plan = context.plan;
-        Box::new(CapacitySearch::new(*self, context.stateful(), plan.search.clone(), plan.trial))
+        Box::new(CapacitySearch::new(*self, context.stateful(), context.test.search.clone(), context.test.trial))
     }
 }
 

@@ -3,9 +3,9 @@
 
 use super::info::NO_LARGER_NUMBER;
 use super::keys::{Keys, MeasureDefaults};
-use super::{Findings, Info, Measurement, Noun, Procedure, ProcedureContext, Quantity, SendingTime, Tcp, Term, Value};
+use super::{Findings, Info, Measurement, Noun, Procedure, ProcedureContext, Quantity, SendingTime, Tcp, Term, TestContext, Value};
 use crate::conformance::{self, Clause};
-use crate::plan::{Plan, Stateful, Test};
+use crate::plan::{Stateful};
 use crate::terms::{Direction, FrameRate, LossRatio};
 use crate::trial::{TrialKind, TrialResult, TrialSpec, Verdict};
 use crate::units;
@@ -73,7 +73,7 @@ impl Measurement for TcpCapacity {
         SendingTime::UntilConnected
     }
 
-    fn highest_rate(&self, _plan: &Plan, _test: &Test) -> FrameRate {
+    fn highest_rate(&self, _test: &TestContext<'_>) -> FrameRate {
         self.rate
     }
 
@@ -89,7 +89,7 @@ impl Measurement for TcpCapacity {
         Some((self.most as f64, "`most`"))
     }
 
-    fn clauses(&self, _plan: &Plan, _test: &Test) -> Vec<Clause> {
+    fn clauses(&self, _test: &TestContext<'_>) -> Vec<Clause> {
         conformance::tcp::capacity(self)
     }
 

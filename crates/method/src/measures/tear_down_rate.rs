@@ -3,9 +3,9 @@
 use super::info::HIGHEST_LOAD_PASSED;
 use super::procedure::reading::sent_as_asked;
 use super::procedure::{Reading, Single};
-use super::{Demand, Info, Measurement, Noun, Procedure, ProcedureContext, Quantity, SendingTime, Term, Value};
+use super::{Demand, Info, Measurement, Noun, Procedure, ProcedureContext, Quantity, SendingTime, Term, TestContext, Value};
 use crate::conformance::{self, Clause};
-use crate::plan::{Plan, Stateful, Test};
+use crate::plan::{Stateful};
 use crate::terms::Direction;
 use crate::trial::{TrialKind, TrialResult, Verdict};
 
@@ -52,7 +52,7 @@ impl Measurement for TearDownRate {
         Some(Demand::TearDown)
     }
 
-    fn clauses(&self, _plan: &Plan, test: &Test) -> Vec<Clause> {
+    fn clauses(&self, test: &TestContext<'_>) -> Vec<Clause> {
         conformance::stateful::tear_down_rate(test)
     }
 

@@ -1,9 +1,8 @@
 //! Throughput, RFC 2544 section 26.1 and RFC 8219 section 7.1: the highest rate at which every frame offered comes back right.
 
 use super::info::HIGHEST_LOAD_PASSED;
-use super::{Info, Measurement, Noun, Procedure, ProcedureContext, Searched, SendingTime, Term};
+use super::{Info, Measurement, Noun, Procedure, ProcedureContext, Searched, SendingTime, Term, TestContext};
 use crate::conformance::{self, Clause};
-use crate::plan::{Plan, Test};
 
 /// The measurement; it has no settings but the plan's.
 pub(super) struct Throughput;
@@ -36,8 +35,8 @@ impl Measurement for Throughput {
         SendingTime::AsPlanned
     }
 
-    fn clauses(&self, plan: &Plan, test: &Test) -> Vec<Clause> {
-        conformance::rate::throughput(plan, test)
+    fn clauses(&self, test: &TestContext<'_>) -> Vec<Clause> {
+        conformance::rate::throughput(test)
     }
 
     fn procedure(&self, context: &ProcedureContext<'_>) -> Box<dyn Procedure> {

@@ -1,9 +1,11 @@
 //! A plan, resolved: every default filled in, every test spelled out. What a plan file becomes, and what `resolved.toml` keeps.
 
+mod context;
 mod dns;
 mod expectation;
 mod identity;
 mod profile;
+mod series;
 mod stateful;
 mod traffic;
 
@@ -14,12 +16,13 @@ pub use crate::measures::{
 pub use dns::{DOMAIN, DnsRole, DnsTest, NAME_LABEL, Names, checked_domain};
 pub use expectation::Expectation;
 pub use profile::Profile;
+pub use series::{Series, SeriesBy};
 pub use stateful::Stateful;
 pub use traffic::{AddressPart, Flows, Payload, Ports, TrafficSettings, ValueOrder, ValueRange};
 
 use crate::repeat::Repetition;
 use crate::search::SearchSettings;
-use crate::terms::{Directions, FrameSize, Share};
+use crate::terms::{Directions, FrameRate, FrameSize, Share};
 use crate::trial::TrialSettings;
 use serde::{Deserialize, Serialize};
 
@@ -94,40 +97,6 @@ pub struct Test {
     pub expect: Vec<Expectation>,
 }
 
-/// Tests that differ in one thing only, written as one test with a list.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub struct Series {
-    /// Name of the test they were written as.
-    pub name: String,
-    /// The property in which the steps differ.
-    pub by: SeriesBy,
-    /// This step's place on the axis: per cent, flows, cores.
-    pub at: f64,
-}
-
-/// The property in which the steps of a series differ.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum SeriesBy {
-    /// Native IPv6 background traffic, per cent of all frames (RFC 8219 section 5.3).
-    Background,
-    /// Network flows (RFC 8219 section 10).
-    Flows,
-    /// The DUT's cores.
-    Cores,
-    /// Subscribers, or clients, played by the tester.
-    Subscribers,
-    /// Connections of phase 1 (RFC 9693).
-    Connections,
-    /// Entries of the DUT's connection tracking table.
-    TableSize,
-    /// Queries for names that a DNS server has resolved before, per cent (RFC 8219 section 9.2).
-    Cached,
-    /// Names that have an AAAA record of their own, per cent (RFC 8219 section 9.2).
-    WithAaaa,
-}
-
 /// One point of a plan: a test at one frame size.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -173,9 +142,14 @@ impl Test {
         TrialSettings { frame_timeout_ns, ..plan.trial }
     }
 
+    /// Returns the highest rate of the medium for the largest frames that the test has on either link, where the plan knows the medium.
+    pub fn theoretical(&self, plan: &Plan, frame_size: FrameSize) -> Option<FrameRate> {
+        self.context(plan).theoretical(frame_size)
+    }
+
     /// Clients that send: the subscribers the test asks for, or one.
     pub fn clients(&self) -> u32 {
-        self.traffic.subscribers.unwrap_or(1)
+        self.traffic.clients()
     }
 
     /// The name of one of its points for people: `name/84`; only `name` where frames are the kernel's and have the size they have.

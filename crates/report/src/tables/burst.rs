@@ -4,7 +4,7 @@ use super::AT_LEAST;
 use crate::digest::{Digest, PointDigest, PointSample};
 use crate::numbers::{grouped, three_digits, title};
 use crate::table::Table;
-use sixbench_method::measures::{Quantity, theoretical};
+use sixbench_method::measures::Quantity;
 use sixbench_method::plan::{BackToBack, Measure};
 use sixbench_method::throughput::shared;
 
@@ -49,7 +49,7 @@ fn row(digest: &Digest, point: &PointDigest) -> Option<Vec<String>> {
         return None;
     };
     let sample = burst(point)?;
-    let maximum = theoretical(digest.input.plan, point.test, point.point.frame_size).unwrap_or(sample.load).0 as f64;
+    let maximum = point.test.theoretical(digest.input.plan, point.point.frame_size).unwrap_or(sample.load).0 as f64;
     let throughput = shared(digest.input.plan, &point.point, digest.input.outcomes).map(|source| source.throughput.0 as f64);
     let implied = sample.mean / maximum;
     let frames = |v: f64| grouped(v.round());
