@@ -2,7 +2,7 @@
 
 use super::clause::Clause;
 use super::numbers::{SECOND, count, repetitions, seconds};
-use super::rate::is_first_goal_zero;
+use crate::measures::clauses::is_first_goal_zero;
 use crate::measures::TestContext;
 use crate::plan::{DnsRole, DnsTest};
 

@@ -11,14 +11,11 @@
 
 pub(crate) mod burst;
 mod clause;
-pub(crate) mod delay;
 mod deviation;
 pub(crate) mod dns;
-pub(crate) mod interruption;
 pub(crate) mod numbers;
 mod order;
 mod overload;
-pub(crate) mod rate;
 mod report;
 pub(crate) mod response;
 pub(crate) mod stateful;

@@ -5,7 +5,9 @@ use super::keys::{Keys, MeasureDefaults};
 use super::procedure::Conditions;
 use super::procedure::reading::EXCUSABLE_SHARE;
 use super::{Findings, Info, Measurement, Noun, Procedure, ProcedureContext, Quantity, SendingTime, Term, TestContext, Value};
-use crate::conformance::{self, Clause};
+use crate::conformance::Clause;
+use crate::conformance::numbers::{list};
+use super::clauses::{several_times};
 use crate::terms::{FrameRate, LossRatio};
 use crate::trial::{DirectionResult, TrialResult, TrialSpec, Verdict};
 use crate::units;
@@ -35,6 +37,8 @@ impl LossScan {
         self.rates.clone()
     }
 }
+
+const LOSS: &str = "RFC 2544 section 26.3";
 
 pub(super) static INFOS: [Info; 1] = [Info {
     term: Term {
@@ -107,7 +111,19 @@ impl Measurement for LossScan {
     }
 
     fn clauses(&self, test: &TestContext<'_>) -> Vec<Clause> {
-        conformance::rate::frame_loss_rate(test, self)
+        vec![
+            Clause::must(
+                LOSS,
+                "loss = (input - output) * 100 / input",
+                "by sequence numbers, of the frames that left the tester",
+                true,
+            ),
+            from_the_maximum(test, self),
+            granularity(test, self),
+            until_lossless(self),
+            axes(test),
+            several_times(test.repetitions, "RFC 8219 section 12"),
+        ]
     }
 
     fn procedure(&self, context: &ProcedureContext<'_>) -> Box<dyn Procedure> {
@@ -215,4 +231,67 @@ impl Procedure for Scan {
     fn findings(&self) -> Findings {
         Findings { brackets: Vec::new(), values: self.values.clone() }
     }
+}
+
+fn from_the_maximum(test: &TestContext<'_>, scan: &LossScan) -> Clause {
+    let requirement = "the first trial at 100 % of the medium's rate for the frame size";
+    let Some(first) = scan.rates.first() else {
+        let actual = match test.link_rate {
+            Some(_) => "from 100 % of it, size by size".to_owned(),
+            None => format!("from {}; the plan does not know the rate of the medium", test.search.maximum),
+        };
+        return Clause::should(LOSS, requirement, actual, test.link_rate.is_some());
+    };
+    let short = |size: &FrameSize| test.theoretical(*size).is_some_and(|most| !has_maximum(scan, most));
+    let short: Vec<FrameSize> = test.frame_sizes.iter().copied().filter(short).collect();
+    let actual = match test.link_rate {
+        None => format!("from {first}; the plan does not know the rate of the medium"),
+        Some(_) if short.is_empty() => format!("from {first}"),
+        Some(_) => format!("from {first}; not the maximum at {}", list(&short)),
+    };
+    Clause::should(LOSS, requirement, actual, test.link_rate.is_some() && short.is_empty())
+}
+
+/// Returns whether the highest rate of the scan that the medium carries is the medium's maximum, within 1 %.
+fn has_maximum(scan: &LossScan, most: FrameRate) -> bool {
+    let carried = scan.rates.iter().filter(|&&rate| rate <= most).max();
+    carried.is_some_and(|rate| rate.0 as f64 >= 0.99 * most.0 as f64)
+}
+
+fn granularity(test: &TestContext<'_>, scan: &LossScan) -> Clause {
+    let requirement = "steps of at most 10 % of the maximum rate";
+    if scan.rates.is_empty() {
+        return Clause::must(LOSS, requirement, "steps of 10 % of it", true);
+    }
+    let highest = scan.rates.iter().max().copied().unwrap_or(FrameRate(1));
+    // Of the frame sizes the largest has the lowest maximum, so its steps are the coarsest.
+    let maximum =
+        test.frame_sizes.iter().filter_map(|&size| test.theoretical(size)).min().unwrap_or(highest).min(highest);
+    let widest = scan.rates.windows(2).map(|pair| pair[0].0.abs_diff(pair[1].0)).max().unwrap_or(0);
+    let coarsest = 100.0 * widest as f64 / maximum.0.max(1) as f64;
+    let actual = format!("steps of at most {coarsest:.1} % of {maximum}");
+    // Rates are whole frames per second: a tenth may be rounded up.
+    Clause::must(LOSS, requirement, actual, coarsest <= 10.0 + 1e-2)
+}
+
+fn until_lossless(scan: &LossScan) -> Clause {
+    let requirement = "at ever lower rates until two successive trials lose nothing";
+    if scan.rates.is_empty() {
+        return Clause::should(LOSS, requirement, "until then, or down to a tenth of the maximum", scan.until_lossless);
+    }
+    let descends = scan.rates.windows(2).all(|pair| pair[0] > pair[1]);
+    let (highest, last) = (scan.rates.iter().max(), scan.rates.last());
+    let reaches_down = highest.zip(last).is_some_and(|(highest, last)| last.0 as f64 <= 0.1001 * highest.0 as f64);
+    let how = if scan.until_lossless { "until then, or down to" } else { "every rate is tried, down to" };
+    let actual = format!("{how} {}", last.copied().unwrap_or(FrameRate(0)));
+    Clause::should(LOSS, requirement, actual, descends && reaches_down)
+}
+
+fn axes(test: &TestContext<'_>) -> Clause {
+    let requirement = "a graph of the loss in per cent over the rate in per cent of the theoretical one, both from 0 to 100 %";
+    let actual = match test.link_rate {
+        Some(_) => "both axes from 0 to 100 %",
+        None => "rate in per cent of the highest rate tried; the plan does not know the rate of the medium",
+    };
+    Clause::must(LOSS, requirement, actual, test.link_rate.is_some()).or_in_part(true)
 }

@@ -6,7 +6,8 @@ use super::procedure::Reading;
 use super::procedure::reading::{RANK_SHARE, delays};
 use super::{Info, Load, Measurement, Noun, Procedure, ProcedureContext, Quantity, SendingTime, Term, TestContext};
 use crate::plan::Profile;
-use crate::conformance::{self, Clause};
+use crate::conformance::Clause;
+use super::clauses::{stream, twenty_times};
 use crate::trial::{TrialResult, TrialSpec};
 use serde::{Deserialize, Serialize};
 
@@ -19,6 +20,8 @@ pub struct IpdvStream {
     /// Time of sending, nanoseconds; at least 60 s by the RFC.
     pub duration_ns: u64,
 }
+
+const IPDV: &str = "RFC 8219 section 7.3.2";
 
 pub(super) static INFOS: [Info; 1] = [Info {
     term: Term {
@@ -74,7 +77,16 @@ impl Measurement for IpdvStream {
     }
 
     fn clauses(&self, test: &TestContext<'_>) -> Vec<Clause> {
-        conformance::delay::ipdv(test, self)
+        let mut clauses = stream(test, self.load, self.duration_ns, IPDV);
+        clauses.extend([
+            Clause::may("RFC 8219 section 7.3", "IPDV is measured as well", "measured"),
+            Clause::must(IPDV, "IPDV(i) = D(i) - D(i-1)", "for each frame received with the one before it", true),
+            Clause::should(IPDV, "Dmin, Dmed and Dmax of each measurement", "all three", true),
+            twenty_times(test.repetitions, IPDV, "at least 20 repetitions"),
+            Clause::should(IPDV, "the median of each of the three values is reported", "all three medians", true),
+            Clause::should(IPDV, "milliseconds", "milliseconds", true),
+        ]);
+        clauses
     }
 
     fn procedure(&self, context: &ProcedureContext<'_>) -> Box<dyn Procedure> {

@@ -6,7 +6,8 @@ use super::procedure::Reading;
 use super::procedure::reading::{RANK_SHARE, TAIL_SHARE, delays};
 use super::{Info, Load, Measurement, Noun, Procedure, ProcedureContext, Quantity, SendingTime, Term, TestContext};
 use crate::plan::Profile;
-use crate::conformance::{self, Clause};
+use crate::conformance::Clause;
+use super::clauses::{stream, twenty_times};
 use crate::trial::{TrialResult, TrialSpec};
 use serde::{Deserialize, Serialize};
 
@@ -19,6 +20,8 @@ pub struct PdvStream {
     /// Time of sending, nanoseconds; at least 60 s by the RFC.
     pub duration_ns: u64,
 }
+
+const PDV: &str = "RFC 8219 section 7.3.1";
 
 pub(super) static INFOS: [Info; 1] = [Info {
     term: Term {
@@ -73,7 +76,15 @@ impl Measurement for PdvStream {
     }
 
     fn clauses(&self, test: &TestContext<'_>) -> Vec<Clause> {
-        conformance::delay::pdv(test, self)
+        let mut clauses = stream(test, self.load, self.duration_ns, PDV);
+        clauses.extend([
+            Clause::should("RFC 8219 section 7.3", "PDV is measured", "measured", true),
+            Clause::must(PDV, "PDV = D99.9 - Dmin, over all frames of the stream", "as asked, over all frames received", true),
+            twenty_times(test.repetitions, PDV, "at least 20 repetitions, their median reported"),
+            Clause::should(PDV, "1st and 99th percentile of the repetitions", "reported, with their number", true),
+            Clause::should(PDV, "milliseconds", "milliseconds", true),
+        ]);
+        clauses
     }
 
     fn procedure(&self, context: &ProcedureContext<'_>) -> Box<dyn Procedure> {

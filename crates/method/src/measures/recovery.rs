@@ -7,7 +7,9 @@ use super::procedure::Reading;
 use super::procedure::reading::{each, sent_as_asked};
 use super::{Info, Load, Measurement, Noun, Procedure, ProcedureContext, Quantity, SendingTime, Term, TestContext};
 use crate::plan::Profile;
-use crate::conformance::{self, Clause};
+use crate::conformance::Clause;
+use crate::conformance::numbers::{SECOND, percent, repetitions, seconds};
+use super::clauses::{is_first_goal_zero};
 use crate::terms::FrameRate;
 use crate::trial::{DirectionResult, LOSS_BIN_NS, TrialKind, TrialResult, TrialSpec, Verdict};
 use serde::{Deserialize, Serialize};
@@ -23,6 +25,8 @@ pub struct Recovery {
     /// Time at half of that rate, nanoseconds: losses are looked for in it.
     pub after_ns: u64,
 }
+
+const RECOVERY: &str = "RFC 2544 section 26.5";
 
 pub(super) static INFOS: [Info; 1] = [Info {
     term: Term {
@@ -88,7 +92,23 @@ impl Measurement for Recovery {
     }
 
     fn clauses(&self, test: &TestContext<'_>) -> Vec<Clause> {
-        conformance::interruption::recovery(test, self)
+        let limit = match test.link_rate {
+            Some(_) => "at most the medium's maximum".to_owned(),
+            None => format!("at most {}, the plan's highest load", test.search.maximum),
+        };
+        let overload = format!("{} of it, {limit}", percent(self.overload));
+        let is_overload = (self.overload - 1.1).abs() < 1e-6;
+        let lasts = seconds(self.duration_ns);
+        let found =
+            if is_first_goal_zero(test) { "searched for, in the first repetition" } else { "a rate with loss is searched for" };
+        let drop = format!("50 % for {}; the result is B - A, the text has it the other way round", seconds(self.after_ns));
+        vec![
+            Clause::must(RECOVERY, "the throughput is determined at each frame size", found, is_first_goal_zero(test)),
+            Clause::must(RECOVERY, "110 % of the throughput, or the medium's maximum if that is lower", overload, is_overload),
+            Clause::must(RECOVERY, "overload for at least 60 s", lasts, self.duration_ns >= 60 * SECOND),
+            Clause::must(RECOVERY, "at time A down to 50 % of that rate, until the last frame lost at B", drop, true),
+            Clause::should(RECOVERY, "repeated a number of times, averaged", repetitions(test.repetitions), test.repetitions.least() >= 2),
+        ]
     }
 
     fn procedure(&self, context: &ProcedureContext<'_>) -> Box<dyn Procedure> {

@@ -6,7 +6,10 @@ use super::procedure::Reading;
 use super::procedure::reading::{EXCUSABLE_SHARE, each, sent_as_asked};
 use super::{Demand, Info, Load, Measurement, Noun, Procedure, ProcedureContext, Quantity, SendingTime, Term, TestContext, TrafficRequirements};
 use crate::plan::Profile;
-use crate::conformance::{self, Clause};
+use crate::conformance::Clause;
+use crate::conformance::numbers::{SECOND, list, percent, seconds};
+use super::clauses::{is_first_goal_zero, several_times};
+use crate::terms::FrameSize;
 use crate::trial::{DirectionResult, TrialKind, TrialResult, TrialSpec, Verdict};
 use serde::{Deserialize, Serialize};
 
@@ -24,6 +27,8 @@ pub struct Reset {
     /// Time after the reset, nanoseconds: the DUT must be back within it.
     pub after_ns: u64,
 }
+
+const PROCESS: &str = "RFC 6201 section 4.2.2";
 
 pub(super) static INFOS: [Info; 1] = [Info {
     term: Term {
@@ -94,7 +99,27 @@ impl Measurement for Reset {
     }
 
     fn clauses(&self, test: &TestContext<'_>) -> Vec<Clause> {
-        conformance::interruption::reset(test, self)
+        let before = seconds(self.before_ns);
+        let is_smallest = test.frame_sizes == [FrameSize::MINIMUM];
+        vec![
+            Clause::may(PROCESS, "a process reset", "the device's processes, as its recipe says"),
+            Clause::must(PROCESS, "at least 15 s of forwarding before the reset", before, self.before_ns >= 15 * SECOND),
+            Clause::should(PROCESS, "the minimum frame size", list(test.frame_sizes), is_smallest),
+            full_load(test, self.load),
+            Clause::should(
+                "RFC 6201 section 1.3",
+                "the frame-loss or the timestamp method, whichever is more accurate",
+                "both; sending goes on whatever the link does",
+                true,
+            ),
+            Clause::must(
+                "RFC 6201 section 1.4",
+                "set-up and methods that may influence the result are listed",
+                "facts, recipe and commands",
+                true,
+            ),
+            several_times(test.repetitions, "RFC 6201 section 1.4"),
+        ]
     }
 
     fn procedure(&self, context: &ProcedureContext<'_>) -> Box<dyn Procedure> {
@@ -140,4 +165,13 @@ fn is_gone_to_the_end(direction: &DirectionResult, result: &TrialResult) -> bool
     let end_ns = result.spec.duration_ns as f64 * 0.999;
     let is_lossy_at_the_end = direction.last_missing_ns.is_some_and(|last_ns| last_ns as f64 > end_ns);
     is_lossy_at_the_end && by_timestamps_ns(direction) < by_loss_ns(direction, result) / 2.0
+}
+
+fn full_load(test: &TestContext<'_>, load: Load) -> Clause {
+    let actual = match load {
+        Load::OfThroughput(share) => format!("{} of the throughput", percent(share)),
+        Load::Rate(rate) => format!("{rate}, as the plan says"),
+    };
+    let is_full = matches!(load, Load::OfThroughput(share) if share >= 1.0) && is_first_goal_zero(test);
+    Clause::should(PROCESS, "a rate at which the DUT reaches its maximum forwarding", actual, is_full)
 }

@@ -2,10 +2,15 @@
 
 use super::info::HIGHEST_LOAD_PASSED;
 use super::{Info, Measurement, Noun, Procedure, ProcedureContext, Searched, SendingTime, Term, TestContext};
-use crate::conformance::{self, Clause};
+use crate::conformance::Clause;
+use crate::conformance::numbers::{percent, seconds};
+use super::clauses::{goals, several_times};
+use crate::terms::LossRatio;
 
 /// The measurement; it has no settings but the plan's.
 pub(super) struct Throughput;
+
+const THROUGHPUT: &str = "RFC 2544 section 26.1";
 
 pub(super) static INFOS: [Info; 1] = [Info {
     term: Term {
@@ -36,10 +41,45 @@ impl Measurement for Throughput {
     }
 
     fn clauses(&self, test: &TestContext<'_>) -> Vec<Clause> {
-        conformance::rate::throughput(test)
+        vec![
+            zero_loss(test),
+            search(test),
+            theoretical_line(test),
+            Clause::must(THROUGHPUT, "the rate is given in frames per second", "frames/s, per direction", true),
+            Clause::must(
+                THROUGHPUT,
+                "a single figure comes with rate, frame size, theoretical limit and protocol",
+                if test.link_rate.is_some() { "all four" } else { "rate, frame size and protocol, no limit" },
+                test.link_rate.is_some(),
+            )
+            .or_in_part(true),
+            several_times(test.repetitions, "RFC 8219 section 12"),
+        ]
     }
 
     fn procedure(&self, context: &ProcedureContext<'_>) -> Box<dyn Procedure> {
         Box::new(context.throughput())
     }
+}
+
+/// Any goal of zero loss finds the throughput; the others say what they are.
+fn zero_loss(test: &TestContext<'_>) -> Clause {
+    let is_met = test.search.goals.is_empty() || test.search.goals.contains(&LossRatio::ZERO);
+    Clause::must(THROUGHPUT, "the fastest rate at which as many frames are received as sent", goals(test), is_met)
+}
+
+fn search(test: &TestContext<'_>) -> Clause {
+    let method = test.search.method.info().title;
+    let width = percent(test.search.width);
+    let actual = format!("{method}, to {width}, with trials of {}", seconds(test.trial.duration_ns));
+    Clause::must(THROUGHPUT, "after a loss the rate is reduced and the test is run again", actual, true)
+}
+
+fn theoretical_line(test: &TestContext<'_>) -> Clause {
+    let actual = match test.link_rate {
+        Some(rate) => format!("both lines, for {} Mbit/s", rate as f64 / 1e6),
+        None => "no theoretical line; the plan does not know the rate of the medium".to_owned(),
+    };
+    let requirement = "a graph of the rate over the frame size, with the theoretical rate of the medium";
+    Clause::should(THROUGHPUT, requirement, actual, test.link_rate.is_some())
 }
