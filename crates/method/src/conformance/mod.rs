@@ -9,17 +9,13 @@
 //! - A procedure told in the imperative, with no key word, is a MUST: another procedure is another test.
 //! - The phases of a trial in RFC 2544 section 23 are a SHOULD: RFC 8219 section 4 calls them recommendations.
 
-pub(crate) mod burst;
 mod clause;
 mod deviation;
-pub(crate) mod dns;
 pub(crate) mod numbers;
 mod order;
 mod overload;
 mod report;
-pub(crate) mod response;
-pub(crate) mod stateful;
-pub(crate) mod tcp;
+mod stateful;
 #[cfg(test)]
 mod tests;
 mod traffic;

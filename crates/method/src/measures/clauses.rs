@@ -22,7 +22,7 @@ pub(super) fn several_times(times: Repetition, section: &'static str) -> Clause 
 }
 
 /// The first goal decides at which load delays, recovery and resets are measured.
-pub(crate) fn is_first_goal_zero(test: &TestContext<'_>) -> bool {
+pub(super) fn is_first_goal_zero(test: &TestContext<'_>) -> bool {
     test.search.goals.first().is_none_or(|&goal| goal == LossRatio::ZERO)
 }
 

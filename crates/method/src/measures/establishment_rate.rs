@@ -2,7 +2,8 @@
 
 use super::info::HIGHEST_LOAD_PASSED;
 use super::{Info, Measurement, Noun, Procedure, ProcedureContext, Searched, SendingTime, Term, TestContext};
-use crate::conformance::{self, Clause};
+use crate::conformance::Clause;
+use crate::conformance::numbers::{percent};
 use crate::plan::{Stateful};
 use crate::search::{SearchMethod, SearchSettings};
 use crate::terms::{FrameRate, LossRatio};
@@ -10,6 +11,10 @@ use crate::trial::{TrialKind, TrialSpec};
 
 /// The measurement; it has no settings but those of the two phases.
 pub(super) struct EstablishmentRate;
+
+// The sections of RFC 9693 are numbered from memory: see `conformance/stateful.rs`.
+const RATE: &str = "RFC 9693 section 4.5";
+const VALIDATION: &str = "RFC 9693 section 4.6";
 
 pub(super) static INFOS: [Info; 1] = [Info {
     term: Term {
@@ -56,7 +61,23 @@ impl Measurement for EstablishmentRate {
     }
 
     fn clauses(&self, test: &TestContext<'_>) -> Vec<Clause> {
-        conformance::stateful::establishment_rate(test)
+        let Some(stateful) = &test.stateful else { return Vec::new() };
+        let is_zero = test.search.goals.first().is_some_and(|goal| goal.0 == 0.0);
+        let validation = format!("at {} of the rate, in every trial whose frames all arrived", percent(stateful.validation));
+        vec![
+            Clause::must(
+                RATE,
+                "the highest rate at which all frames of phase 1 arrive",
+                format!("{} connections", stateful.connections),
+                is_zero,
+            ),
+            Clause::must(
+                VALIDATION,
+                "the Responder sends a frame on every connection, and all come back",
+                validation,
+                stateful.state_table >= stateful.connections,
+            ),
+        ]
     }
 
     fn procedure(&self, context: &ProcedureContext<'_>) -> Box<dyn Procedure> {

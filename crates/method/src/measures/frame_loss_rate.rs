@@ -8,7 +8,7 @@ use super::{Findings, Info, Measurement, Noun, Procedure, ProcedureContext, Quan
 use crate::conformance::Clause;
 use crate::conformance::numbers::{list};
 use super::clauses::{several_times};
-use crate::terms::{FrameRate, LossRatio};
+use crate::terms::{FrameRate, FrameSize, LossRatio};
 use crate::trial::{DirectionResult, TrialResult, TrialSpec, Verdict};
 use crate::units;
 use serde::{Deserialize, Serialize};

@@ -5,7 +5,7 @@
 //! A new measurement is a file here and a line in the list below. A plan contains measures; what the file of a measure knows of the plan
 //! and of the test is a [`TestContext`].
 
-pub(crate) mod clauses;
+mod clauses;
 mod context;
 mod info;
 mod keys;

@@ -7,9 +7,10 @@ use super::info::HIGHEST_LOAD_PASSED;
 use super::keys::{Keys, MeasureDefaults, time};
 use super::procedure::Single;
 use super::procedure::reading::{EXCUSABLE_SHARE, NEGLIGIBLE_SHARE, Reading, TAIL_SHARE};
-use super::{Demand, Info, Measurement, Noun, Procedure, ProcedureContext, Quantity, SendingTime, Term, TestContext, TrafficRequirements, Value};
-use crate::plan::{Profile, Stateful};
-use crate::conformance::{self, Clause};
+use super::{PeerTest, Demand, Info, Measurement, Noun, Procedure, ProcedureContext, Quantity, SendingTime, Term, TestContext, TrafficRequirements, Value};
+use crate::plan::{Payload, Profile, SeriesBy, Stateful};
+use crate::conformance::Clause;
+use crate::conformance::numbers::{list, repetitions, seconds};
 use crate::record::Watch;
 use crate::terms::{Direction, FrameRate};
 use crate::trial::{Delay, Spoilt, TrialKind, TrialResult, TrialSpec, Verdict};
@@ -32,6 +33,9 @@ impl ResponseTime {
         FrameRate(self.rate_per_client.0.saturating_mul(u64::from(clients)).max(1))
     }
 }
+
+const METHOD: &str = "Lencse and Répás 2013 section VI";
+const RESULTS: &str = "Lencse and Répás 2013 section VII";
 
 pub(super) static INFOS: [Info; 1] = [Info {
     term: Term {
@@ -129,7 +133,43 @@ impl Measurement for ResponseTime {
     }
 
     fn clauses(&self, test: &TestContext<'_>) -> Vec<Clause> {
-        conformance::response::clauses(test, self)
+        // The paper has no key words and makes no demands: what it did is taken as a SHOULD.
+        let steps = steps(test);
+        let is_raised = steps.first() == Some(&1) && steps.len() > 1;
+        let echo = match test.traffic.payload {
+            Payload::Echo => "ICMPv6 echo",
+            Payload::Udp => "UDP",
+        };
+        let size = format!("{echo}, {} octets of Ethernet frame", list(test.frame_sizes));
+        let loop_ = format!(
+            "every client sends {} requests/s for {}, whether replies come or not (open loop): an overloaded relay is not spared",
+            self.rate_per_client.0,
+            seconds(self.duration_ns)
+        );
+        let repeated = format!("{}: median, 1st and 99th percentile of them", repetitions(test.repetitions));
+        vec![
+            Clause::should(METHOD, "the load is raised by the number of clients, from one on", clients(&steps), is_raised),
+            Clause::should(
+                METHOD,
+                "eight `ping6 -i0` at a time on each client, which wait for their replies (closed loop)",
+                loop_,
+                false,
+            ),
+            Clause::should(
+                METHOD,
+                "eleven requests to each of 131,072 addresses, answered by two responders",
+                "the addresses the plan varies, answered by one responder: the tester's right end",
+                false,
+            ),
+            Clause::should(METHOD, "CPU and memory of the relay once a second", "ten times a second, from outside of it", true),
+            Clause::should(RESULTS, "ICMPv6 echo requests of 100 bytes", size, test.traffic.payload == Payload::Echo),
+            Clause::should(
+                RESULTS,
+                "loss, response time, CPU, forwarded frames and memory for each number of clients",
+                repeated,
+                true,
+            ),
+        ]
     }
 
     fn procedure(&self, context: &ProcedureContext<'_>) -> Box<dyn Procedure> {
@@ -190,4 +230,23 @@ fn mean_holds(time: &Delay, spoilt: Spoilt) -> bool {
 fn deviation_holds(time: &Delay, spoilt: Spoilt) -> bool {
     let added_ns = (spoilt.frames as f64 / time.count.max(1) as f64).sqrt() * spoilt.worst_ns as f64;
     spoilt.is_within(TAIL_SHARE, time.count) || added_ns <= EXCUSABLE_SHARE * time.deviation_ns().unwrap_or(0.0)
+}
+
+/// The numbers of clients of the series the test is of, ascending.
+fn steps(test: &TestContext<'_>) -> Vec<u32> {
+    let series = test.series.filter(|series| series.by == SeriesBy::Subscribers);
+    let is_sibling = |other: &&PeerTest<'_>| series.is_some_and(|own| other.series.is_some_and(|s| s.name == own.name));
+    let mut steps: Vec<u32> = test.peers.iter().filter(is_sibling).map(|other| other.clients).collect();
+    if steps.is_empty() {
+        steps.push(test.traffic.clients());
+    }
+    steps.sort_unstable();
+    steps
+}
+
+fn clients(steps: &[u32]) -> String {
+    match steps {
+        [one] => format!("clients: {one}"),
+        _ => format!("clients: {}", list(steps)),
+    }
 }

@@ -5,7 +5,8 @@ use super::info::NO_LARGER_NUMBER;
 use super::keys::{Keys, MeasureDefaults};
 use super::procedure::Searching;
 use super::{Findings, Info, Measurement, Noun, Procedure, ProcedureContext, Quantity, SendingTime, Term, TestContext, Value};
-use crate::conformance::{self, Clause};
+use crate::conformance::Clause;
+use crate::conformance::numbers::{percent};
 use crate::plan::{Stateful};
 use crate::search::{Limit, SearchMethod, SearchSettings, Start, new_search};
 use crate::terms::{Direction, FrameRate, LossRatio};
@@ -28,6 +29,9 @@ pub struct Capacity {
     /// The search ends when it knows the number to so many connections.
     pub error: u64,
 }
+
+// The sections of RFC 9693 are numbered from memory: see `conformance/stateful.rs`.
+const CAPACITY: &str = "RFC 9693 section 4.9";
 
 pub(super) static INFOS: [Info; 1] = [Info {
     term: Term {
@@ -107,7 +111,16 @@ impl Measurement for Capacity {
     }
 
     fn clauses(&self, test: &TestContext<'_>) -> Vec<Clause> {
-        conformance::stateful::table_capacity(test, self)
+        if test.stateful.is_none() {
+            return Vec::new();
+        }
+        let (beta, gamma) = (self.exponential_share, self.binary_share);
+        let doubled = format!("from {} until the rate falls below {} of that before", self.start, percent(beta));
+        let halved = format!("held at {} of the rate of the last number held, known to {}", percent(gamma), self.error);
+        vec![
+            Clause::must(CAPACITY, "an exponential phase, beta 0.1 to 0.2", doubled, (0.1..=0.2).contains(&beta)),
+            Clause::must(CAPACITY, "a binary phase, gamma 0.4 to 0.5", halved, (0.4..=0.5).contains(&gamma)),
+        ]
     }
 
     fn procedure(&self, context: &ProcedureContext<'_>) -> Box<dyn Procedure> {

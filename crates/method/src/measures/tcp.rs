@@ -1,6 +1,7 @@
 //! The way TCP connections are made, in each measurement that makes some (RFC 3511).
 
 use super::keys::{Keys, MeasureDefaults, time};
+use crate::conformance::Clause;
 use crate::trial::tcp::Close;
 use crate::units;
 use serde::{Deserialize, Serialize};
@@ -36,4 +37,34 @@ impl Tcp {
 fn object_octets(text: &str) -> Result<u32, String> {
     let octets = text.replace('_', "").parse().ok().filter(|octets| (1..=1_000_000).contains(octets));
     octets.ok_or_else(|| format!("expected octets from 1 to 1000000, not `{text}`"))
+}
+
+/// Returns the clauses that concern every measurement of TCP connections.
+pub(super) fn common_clauses(procedure: &'static str, validation: &'static str, tcp: &Tcp) -> Vec<Clause> {
+    let object =
+        format!("a GET of HTTP/1.1 on every connection, an object of {} octets, compared octet by octet", tcp.object_octets);
+    let closed = match tcp.close {
+        Close::Reset => "a RST on each",
+        Close::ServerFirst => {
+            "each is closed in order, by the server first; the DUT's table is emptied by its recipe's command"
+        }
+        Close::ClientFirst => {
+            "each is closed in order, by the client first; the DUT's table is emptied by its recipe's command"
+        }
+    };
+    vec![
+        Clause::must(validation, "HTTP 1.1 or higher, a stated object size", object, true),
+        Clause::should(
+            procedure,
+            "a RST on each connection between iterations, and a wait for the aging time",
+            closed,
+            tcp.close == Close::Reset,
+        ),
+        Clause::must(
+            "RFC 8219 section 8",
+            "tests of stateful translation by RFC 3511",
+            "as RFC 8219 cites it; RFC 9411 has obsoleted RFC 3511, and its tests are others",
+            true,
+        ),
+    ]
 }

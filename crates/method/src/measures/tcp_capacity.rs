@@ -3,8 +3,9 @@
 
 use super::info::NO_LARGER_NUMBER;
 use super::keys::{Keys, MeasureDefaults};
+use super::tcp::common_clauses;
 use super::{Findings, Info, Measurement, Noun, Procedure, ProcedureContext, Quantity, SendingTime, Tcp, Term, TestContext, Value};
-use crate::conformance::{self, Clause};
+use crate::conformance::Clause;
 use crate::plan::{Stateful};
 use crate::terms::{Direction, FrameRate, LossRatio};
 use crate::trial::{TrialKind, TrialResult, TrialSpec, Verdict};
@@ -26,6 +27,8 @@ pub struct TcpCapacity {
     /// The rate they are opened at, connections per second; below the establishment rate.
     pub rate: FrameRate,
 }
+
+const CAPACITY: &str = "RFC 3511 section 5.2.3";
 
 pub(super) static INFOS: [Info; 1] = [Info {
     term: Term {
@@ -90,7 +93,16 @@ impl Measurement for TcpCapacity {
     }
 
     fn clauses(&self, _test: &TestContext<'_>) -> Vec<Clause> {
-        conformance::tcp::capacity(self)
+        let steps = format!("doubling from {} to {}, then halving, known to {}", self.start, self.most, self.error);
+        let rate = format!("{} connections/s", self.rate.0);
+        let asked = "one GET when a connection is established, one more when all are: the procedure for proxies, used for all";
+        let mut clauses = vec![
+            Clause::must(CAPACITY, "an iterative search for the number of concurrent connections", steps, true),
+            Clause::should("RFC 3511 section 5.2.2.1", "an attempt rate at or below what the DUT accepts", rate, true),
+            Clause::must(CAPACITY, "a GET on each connection after all are established", asked, true),
+        ];
+        clauses.extend(common_clauses(CAPACITY, "RFC 3511 section 5.2.2.2", &self.tcp));
+        clauses
     }
 
     fn procedure(&self, context: &ProcedureContext<'_>) -> Box<dyn Procedure> {

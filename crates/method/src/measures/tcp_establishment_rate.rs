@@ -1,11 +1,14 @@
 //! TCP connection establishment rate, RFC 3511 section 5.3 and RFC 8219 section 8: the highest rate of connections that all succeed.
 
 use super::info::HIGHEST_LOAD_PASSED;
-use super::tcp::Tcp;
+use super::tcp::{Tcp, common_clauses};
 use super::{Info, Measurement, Noun, Procedure, ProcedureContext, Searched, SendingTime, Term, TestContext};
-use crate::conformance::{self, Clause};
+use crate::conformance::Clause;
+use crate::conformance::numbers::{seconds};
 use crate::plan::{Stateful};
 use crate::trial::{TrialKind, TrialSpec};
+
+const RATE: &str = "RFC 3511 section 5.3.3";
 
 pub(super) static INFOS: [Info; 1] = [Info {
     term: Term {
@@ -44,7 +47,13 @@ impl Measurement for Tcp {
     }
 
     fn clauses(&self, test: &TestContext<'_>) -> Vec<Clause> {
-        conformance::tcp::rate(test, self)
+        let number = format!("the rate times {}", seconds(test.trial.duration_ns));
+        let mut clauses = vec![
+            Clause::must(RATE, "an iterative search for the highest rate at which all connections succeed", "a search", true),
+            Clause::must("RFC 3511 section 5.3.2.1", "the number of connections is defined", number, true),
+        ];
+        clauses.extend(common_clauses(RATE, "RFC 3511 section 5.3.2.2", self));
+        clauses
     }
 
     fn procedure(&self, context: &ProcedureContext<'_>) -> Box<dyn Procedure> {

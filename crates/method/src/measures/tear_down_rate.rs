@@ -4,13 +4,17 @@ use super::info::HIGHEST_LOAD_PASSED;
 use super::procedure::reading::sent_as_asked;
 use super::procedure::{Reading, Single};
 use super::{Demand, Info, Measurement, Noun, Procedure, ProcedureContext, Quantity, SendingTime, Term, TestContext, Value};
-use crate::conformance::{self, Clause};
+use crate::conformance::Clause;
+use crate::conformance::numbers::{count};
 use crate::plan::{Stateful};
 use crate::terms::Direction;
 use crate::trial::{TrialKind, TrialResult, Verdict};
 
 /// The measurement; it has no settings but those of the two phases.
 pub(super) struct TearDownRate;
+
+// The sections of RFC 9693 are numbered from memory: see `conformance/stateful.rs`.
+const TEAR_DOWN: &str = "RFC 9693 section 4.8";
 
 pub(super) static INFOS: [Info; 1] = [Info {
     term: Term {
@@ -53,7 +57,9 @@ impl Measurement for TearDownRate {
     }
 
     fn clauses(&self, test: &TestContext<'_>) -> Vec<Clause> {
-        conformance::stateful::tear_down_rate(test)
+        let Some(stateful) = &test.stateful else { return Vec::new() };
+        let actual = format!("{}, by the recipe's command, its start included", count(stateful.connections, "connection"));
+        vec![Clause::must(TEAR_DOWN, "the time to delete N connections is measured", actual, true)]
     }
 
     fn procedure(&self, context: &ProcedureContext<'_>) -> Box<dyn Procedure> {
