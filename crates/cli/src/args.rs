@@ -247,10 +247,10 @@ pub(crate) struct Dns64 {
     #[arg(long, conflicts_with_all = ["prefix", "authority", "cached"])]
     pub(crate) authoritative: bool,
     /// Names that have an AAAA record of their own, per cent [default: 0%; 100% with --authoritative]
-    #[arg(long, value_name = "PERCENT", value_parser = units::per_cent)]
+    #[arg(long, value_name = "PERCENT", value_parser = units::whole_percent)]
     pub(crate) with_aaaa: Option<u8>,
     /// Queries for names that were resolved before the trial, per cent
-    #[arg(long, value_name = "PERCENT", default_value = "0%", value_parser = units::per_cent)]
+    #[arg(long, value_name = "PERCENT", default_value = "0%", value_parser = units::whole_percent)]
     pub(crate) cached: u8,
     /// An answer after this time is late, at most 1s (RFC 8219 section 9.2)
     #[arg(long = "timeout", value_name = "TIME", default_value = "1s", value_parser = units::dns_timeout)]
@@ -290,7 +290,7 @@ pub(crate) struct AuthorityArgs {
     #[arg(long, default_value = sixbench_method::plan::DOMAIN, value_parser = Domain::new)]
     pub(crate) domain: Domain,
     /// Names that have an AAAA record of their own, per cent
-    #[arg(long, value_name = "PERCENT", default_value = "0%", value_parser = units::per_cent)]
+    #[arg(long, value_name = "PERCENT", default_value = "0%", value_parser = units::whole_percent)]
     pub(crate) with_aaaa: u8,
     /// Time to live of the records, also of what does not exist
     #[arg(long = "ttl", value_name = "TIME", default_value = "1h", value_parser = units::ttl_s)]

@@ -85,6 +85,11 @@ pub(crate) fn within<T: Send>(namespace: Option<&str>, work: impl FnOnce() -> T 
     }
 }
 
+/// Returns the words for a namespace, or for the place where the tester runs.
+pub(crate) fn place(namespace: Option<&str>) -> String {
+    namespace.map_or_else(|| "this machine".to_owned(), |name| format!("namespace {name}"))
+}
+
 /// Returns the outcome of a thread that was joined.
 ///
 /// # Panics

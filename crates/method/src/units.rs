@@ -145,7 +145,7 @@ fn gcd(a: u32, b: u32) -> u32 {
 }
 
 /// Reads a whole number of per cent, 0 to 100.
-pub fn per_cent(text: &str) -> Result<u8, String> {
+pub fn whole_percent(text: &str) -> Result<u8, String> {
     let number = text.trim().trim_end_matches('%').trim_end().parse().ok().filter(|number| *number <= 100);
     number.ok_or_else(|| format!("expected whole per cent such as 20%, not `{text}`"))
 }
@@ -213,8 +213,8 @@ mod tests {
 
     #[test]
     fn shares_are_whole_per_cent() {
-        assert_eq!([per_cent("20%"), per_cent("0"), per_cent("100 %")], [Ok(20), Ok(0), Ok(100)]);
-        assert!(["101%", "0.5%", "-1%", "", "%"].into_iter().all(|text| per_cent(text).is_err()));
+        assert_eq!([whole_percent("20%"), whole_percent("0"), whole_percent("100 %")], [Ok(20), Ok(0), Ok(100)]);
+        assert!(["101%", "0.5%", "-1%", "", "%"].into_iter().all(|text| whole_percent(text).is_err()));
     }
 
     #[test]

@@ -6,7 +6,9 @@ use common::plan;
 use proptest::prelude::*;
 use sixbench_method::measures::Outcome;
 use sixbench_method::plan::{Plan, Point};
-use sixbench_method::search::{BinarySearch, Goal, Limit, MultipleLossRatioSearch, Search, SearchMethod, SearchSettings, Start, new_search, run, start_for};
+use sixbench_method::search::{
+    BinarySearch, Goal, Limit, MultipleLossRatioSearch, Search, SearchMethod, SearchSettings, Start, new_search, run, start_for,
+};
 use sixbench_method::simulated::{Behaviour, SimulatedDut, SplitMix64};
 use sixbench_method::stats::Summary;
 use sixbench_method::terms::{FrameRate, LossRatio};

@@ -1,10 +1,10 @@
 //! What stands where a plan file says nothing, by profile.
 
 use sixbench_method::plan::{Plan, Profile};
-use sixbench_method::trial::TrialSettings;
-use sixbench_method::search::{RepetitionStart, SearchMethod, SearchSettings};
 use sixbench_method::repeat::Repetition;
+use sixbench_method::search::{RepetitionStart, SearchMethod, SearchSettings};
 use sixbench_method::terms::{FrameRate, LossRatio};
+use sixbench_method::trial::TrialSettings;
 
 const SECOND: u64 = 1_000_000_000;
 

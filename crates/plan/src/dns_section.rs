@@ -42,10 +42,10 @@ pub(super) fn read_steps(section: &Section<'_>, measure: &Measure) -> DnsSection
     let Some(dns) = measure.dns() else { return DnsSection { cached: Vec::new(), with_aaaa: Vec::new() } };
     check_strays(section);
     let cached = match dns.role {
-        DnsRole::Dns64 => section.list("cached", units::per_cent).unwrap_or_default(),
+        DnsRole::Dns64 => section.list("cached", units::whole_percent).unwrap_or_default(),
         DnsRole::Authority | DnsRole::Through => Vec::new(),
     };
-    DnsSection { cached, with_aaaa: section.list("with-aaaa", units::per_cent).unwrap_or_default() }
+    DnsSection { cached, with_aaaa: section.list("with-aaaa", units::whole_percent).unwrap_or_default() }
 }
 
 /// The keys that a DNS test does not have: those of forwarded traffic and of connections.

@@ -3,14 +3,14 @@
 use super::defaults::{standard_search, standard_trial};
 use super::diagnostic::Diagnostic;
 use super::reader::{Mistakes, Section};
-use super::{resolved, units};
 use super::test_section::{PlanDefaults, read_tests};
 use super::words::{DutHost, backend, core, count, host, identifier, interface, method, profile, start};
+use super::{resolved, units};
 use sixbench_method::measures::Keys;
 use sixbench_method::plan::{Plan, Profile};
-use sixbench_method::trial::TrialSettings;
-use sixbench_method::search::{SearchMethod, SearchSettings};
 use sixbench_method::record::SkippedTest;
+use sixbench_method::search::{SearchMethod, SearchSettings};
+use sixbench_method::trial::TrialSettings;
 use sixbench_testbed::{Library, RemoteMachine};
 use std::path::Path;
 use toml::de::DeTable;

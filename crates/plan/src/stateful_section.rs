@@ -61,7 +61,7 @@ pub(super) fn read_stateful(section: &Section<'_>, around: &PlanDefaults<'_>, me
         ..Stateful::new(first, rate, timeout_ns)
     };
     let has_loss = around.search.goals.iter().any(|goal| goal.0 > 0.0);
-    if has_loss && measure.searches_phase_1() {
+    if has_loss && measure.searches_phase_one() {
         let title = format!("{} has no loss goal but zero: every connection must be established", measure.name());
         section.mistake_with_help(
             "measure",

@@ -11,10 +11,10 @@ use super::units::{self, word};
 use super::words::{any, count, directions, identifier, known_dut};
 use sixbench_method::measures::Keys;
 use sixbench_method::plan::{DnsTest, Flows, Measure, Profile, Series, SeriesBy, Test, TrafficSettings};
-use sixbench_method::trial::TrialSettings;
-use sixbench_method::search::SearchSettings;
 use sixbench_method::repeat::Repetition;
+use sixbench_method::search::SearchSettings;
 use sixbench_method::terms::{Directions, FrameSize, Share};
+use sixbench_method::trial::TrialSettings;
 use std::collections::BTreeSet;
 
 /// The settings of the rest of the file that matter to tests.

@@ -109,7 +109,7 @@ pub fn reason(compared: &Comparison<'_>, what_helps: &str) -> String {
     let rows = compared.rows().count();
     let count = |finding: fn(&ComparisonFinding) -> bool| compared.rows().filter(|row| finding(&row.finding)).count();
     let (worse, better) = (count(|f| *f == ComparisonFinding::Worse), count(|f| *f == ComparisonFinding::Better));
-    let inconclusive = count(|finding| finding.verdict() == Gate::Inconclusive);
+    let inconclusive = count(|finding| finding.gate() == Gate::Inconclusive);
     let all = [
         (worse, format!("B is worse than A in {worse} of {}", counted(rows, "row"))),
         (compared.missing.len(), format!("{} missing, named above", counted(compared.missing.len(), "result"))),

@@ -43,14 +43,14 @@ impl TrackedConnections {
     /// Completes a trial: tears connections down, if that is measured, and adds faults if it took longer than the timeout or
     /// the DUT did not count what the tester did.
     pub(super) fn settle(&self, result: &mut TrialResult, before: Option<u64>, took: Duration) -> Result<(), RunError> {
-        if let Some(timeout) = self.timeout.filter(|timeout| took > *timeout && result.phase_1().is_some()) {
+        if let Some(timeout) = self.timeout.filter(|timeout| took > *timeout && result.phase_one_result().is_some()) {
             let [took_ms, timeout_ms] = [took, timeout].map(|time| time.as_millis() as u64);
             result.faults.push(Fault::LongerThanTimeout { took_ms, timeout_ms });
         }
         let is_tear_down = matches!(result.spec.kind, TrialKind::TearDown { .. });
         // A connection that was lost again, by a table that is full and makes room, is the DUT's loss, and validation finds it.
         let is_lost = result.spec.kind.connections().is_some() && result.directions.iter().any(|d| d.not_received() > 0);
-        if let Some(connections) = result.phase_1_mut() {
+        if let Some(connections) = result.phase_one_result_mut() {
             connections.counted_before = before;
             if is_tear_down && connections.lost() == 0 {
                 connections.torn_down_ns = Some(self.table.tear_down()?.as_nanos() as u64);

@@ -51,7 +51,7 @@ fn establish(recipe: &Recipe, lost: u64) -> (TrialResult, Watch) {
 }
 
 fn connections(result: &TrialResult) -> &Connections {
-    result.phase_1().expect("phase 1")
+    result.phase_one_result().expect("phase 1")
 }
 
 /// Of a tester that kept its schedule and a machine that left the DUT alone: this one may not have.

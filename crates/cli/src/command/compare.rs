@@ -48,7 +48,7 @@ fn conclude(compared: Option<Comparison<'_>>, context: &ComparisonContext, is_js
     let compared = compared.ok_or_else(|| {
         Failed::usage("the two have no measurement in common: the same measure, frame timeout, directions and traffic")
     })?;
-    let exit = Exit::from(compared.verdict());
+    let exit = Exit::from(compared.gate());
     let explanation = exit.because(reason(&compared, " (sixbench doctor tells why)"));
     if is_json {
         let mut told = json(&compared, &context.names, &context.warnings);

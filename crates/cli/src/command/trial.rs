@@ -12,8 +12,8 @@ use sixbench_method::terms::{FrameRate, LossRatio};
 use sixbench_method::trial::{Delay, DirectionResult, Exchange, TrialKind, TrialResult, TrialSpec, Verdict};
 use sixbench_plan::units::{show_ns, show_rate};
 use sixbench_plan::{Links, Loaded, standard_search, standard_trial};
-use sixbench_runner::{NotEnoughMemory, Session, SessionRequest, Site, owner, profile, stop};
 use sixbench_runner::store::make_directory;
+use sixbench_runner::{NotEnoughMemory, Session, SessionRequest, Site, owner, profile, stop};
 use sixbench_testbed::{Recipe, Shell, sweep};
 use std::num::NonZeroU32;
 
@@ -148,7 +148,7 @@ fn describe(result: &TrialResult) -> String {
         _ => format!("{rate} frames/s per direction for {time}: {verdict}\n"),
     };
     text += &result.exchange().map_or(String::new(), |exchange| describe_exchange(&exchange));
-    text += &result.phase_1().map_or(String::new(), connections::describe);
+    text += &result.phase_one_result().map_or(String::new(), connections::describe);
     result.directions.iter().for_each(|direction| text += &describe_direction(direction));
     result.faults.iter().for_each(|fault| text += &format!("  tester: {fault}\n"));
     text

@@ -27,7 +27,7 @@ pub(crate) fn trial(result: &TrialResult, verdict: Verdict) -> String {
     if let Some(mean_ns) = result.exchange().and_then(|exchange| exchange.time()?.mean_ns()) {
         text += &format!("  answered in {:.3} ms on average", mean_ns / 1e6);
     }
-    if let Some(connections) = result.phase_1() {
+    if let Some(connections) = result.phase_one_result() {
         text += &opened(connections, &result.spec);
     }
     if verdict == Verdict::Invalid

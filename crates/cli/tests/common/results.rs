@@ -2,10 +2,10 @@
 
 use crate::common::Scratch;
 use sixbench_method::plan::{Plan, Point, Profile, Test};
-use sixbench_method::search::{RepetitionStart, SearchMethod, SearchSettings};
 use sixbench_method::record::{FORMAT, Facts, TrialRecord};
 use sixbench_method::repeat::Repetition;
 use sixbench_method::replay::{Resumed, resume};
+use sixbench_method::search::{RepetitionStart, SearchMethod, SearchSettings};
 use sixbench_method::simulated::{Behaviour, SimulatedDut};
 use sixbench_method::terms::{FrameRate, FrameSize, LossRatio};
 use sixbench_method::trial::{Measurer, TrialSettings};

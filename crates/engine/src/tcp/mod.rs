@@ -27,7 +27,7 @@ mod server;
 mod tally;
 mod times;
 
-use crate::driver::{Layout, within};
+use crate::driver::{Layout, place, within};
 use crate::memory::{self, OutOfMemory, TrafficKind};
 use addresses::{AddressPairs, ConnectionDemand, Rotation};
 use client::TcpClient;
@@ -303,9 +303,4 @@ fn kernel_counts(client: KernelTcp, server: KernelTcp) -> KernelCounts {
 /// As [`within`], for work that fails with errors of its own.
 fn try_within<T: Send>(namespace: Option<&str>, work: impl FnOnce() -> Result<T, TcpError> + Send) -> Result<T, TcpError> {
     within(namespace, work).map_err(|source| TcpError::Namespace { place: place(namespace), source })?
-}
-
-/// A namespace in words.
-fn place(namespace: Option<&str>) -> String {
-    namespace.map_or_else(|| "this namespace".to_owned(), |name| format!("namespace {name}"))
 }

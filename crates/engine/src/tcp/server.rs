@@ -4,7 +4,8 @@
 use super::connection::reset;
 use super::drive::{EventHandler, LoopContext, SERVER};
 use super::http::{HttpRequest, ParsedRequest, RequestReader};
-use super::{TcpEnds, TcpError, place, try_within};
+use super::{TcpEnds, TcpError, try_within};
+use crate::driver::place;
 use ipnet::IpNet;
 use mio::event::Event;
 use mio::net::{TcpListener, TcpStream};

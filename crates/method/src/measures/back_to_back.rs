@@ -2,7 +2,9 @@
 
 use super::keys::{Keys, MeasureDefaults, time};
 use super::procedure::Conditions;
-use super::{PeerTest, Findings, Info, Measurement, Noun, Procedure, ProcedureContext, Quantity, SendingTime, Term, TestContext, Value};
+use super::{
+    Findings, Info, Measurement, Noun, PeerTest, Procedure, ProcedureContext, Quantity, SendingTime, Term, TestContext, Value,
+};
 use crate::conformance::Clause;
 use crate::conformance::numbers::{ETHERNET, SECOND, count, list, missing_sizes, repetitions, seconds};
 use crate::terms::FrameSize;

@@ -1,12 +1,12 @@
 //! DNS resolution performance, RFC 8219 section 9: the highest rate of queries that are all answered rightly and in time. By the same
 //! procedure an authoritative server is measured, and a device that forwards queries.
 
+use super::clauses::is_first_goal_zero;
 use super::info::HIGHEST_LOAD_PASSED;
 use super::keys::{Keys, MeasureDefaults};
 use super::{Info, Measurement, Noun, Procedure, ProcedureContext, Searched, SendingTime, Term, TestContext};
 use crate::conformance::Clause;
 use crate::conformance::numbers::{SECOND, count, repetitions, seconds};
-use super::clauses::{is_first_goal_zero};
 use crate::plan::{DOMAIN, DnsRole, DnsTest, Names, Stateful, checked_domain};
 use crate::trial::{TrialKind, TrialSpec};
 use crate::units;

@@ -3,8 +3,8 @@
 use super::info::HIGHEST_LOAD_PASSED;
 use super::{Info, Measurement, Noun, Procedure, ProcedureContext, Searched, SendingTime, Term, TestContext};
 use crate::conformance::Clause;
-use crate::conformance::numbers::{percent};
-use crate::plan::{Stateful};
+use crate::conformance::numbers::percent;
+use crate::plan::Stateful;
 use crate::search::{SearchMethod, SearchSettings};
 use crate::terms::{FrameRate, LossRatio};
 use crate::trial::{TrialKind, TrialSpec};
@@ -56,7 +56,7 @@ impl Measurement for EstablishmentRate {
         true
     }
 
-    fn searches_phase_1(&self) -> bool {
+    fn searches_phase_one(&self) -> bool {
         true
     }
 

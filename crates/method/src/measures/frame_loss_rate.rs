@@ -1,13 +1,13 @@
 //! Frame loss rate, RFC 2544 section 26.3: from the highest rate down, each as long as a trial lasts.
 
+use super::clauses::several_times;
 use super::info::HIGHEST_LOAD_PASSED;
 use super::keys::{Keys, MeasureDefaults};
 use super::procedure::Conditions;
 use super::procedure::reading::EXCUSABLE_SHARE;
 use super::{Findings, Info, Measurement, Noun, Procedure, ProcedureContext, Quantity, SendingTime, Term, TestContext, Value};
 use crate::conformance::Clause;
-use crate::conformance::numbers::{list};
-use super::clauses::{several_times};
+use crate::conformance::numbers::list;
 use crate::terms::{FrameRate, FrameSize, LossRatio};
 use crate::trial::{DirectionResult, TrialResult, TrialSpec, Verdict};
 use crate::units;
@@ -265,8 +265,7 @@ fn granularity(test: &TestContext<'_>, scan: &LossScan) -> Clause {
     }
     let highest = scan.rates.iter().max().copied().unwrap_or(FrameRate(1));
     // Of the frame sizes the largest has the lowest maximum, so its steps are the coarsest.
-    let maximum =
-        test.frame_sizes.iter().filter_map(|&size| test.theoretical(size)).min().unwrap_or(highest).min(highest);
+    let maximum = test.frame_sizes.iter().filter_map(|&size| test.theoretical(size)).min().unwrap_or(highest).min(highest);
     let widest = scan.rates.windows(2).map(|pair| pair[0].0.abs_diff(pair[1].0)).max().unwrap_or(0);
     let coarsest = 100.0 * widest as f64 / maximum.0.max(1) as f64;
     let actual = format!("steps of at most {coarsest:.1} % of {maximum}");

@@ -1,13 +1,13 @@
 //! Inter packet delay variation, RFC 8219 section 7.3.2: the delay of a frame less that of the frame sent before it.
 
+use super::clauses::{stream, twenty_times};
 use super::info::HIGHEST_LOAD_PASSED;
 use super::keys::{Keys, MeasureDefaults, time};
 use super::procedure::Reading;
 use super::procedure::reading::{RANK_SHARE, delays};
 use super::{Info, Load, Measurement, Noun, Procedure, ProcedureContext, Quantity, SendingTime, Term, TestContext};
-use crate::plan::Profile;
 use crate::conformance::Clause;
-use super::clauses::{stream, twenty_times};
+use crate::plan::Profile;
 use crate::trial::{TrialResult, TrialSpec};
 use serde::{Deserialize, Serialize};
 

@@ -47,9 +47,9 @@ impl Test {
 mod tests {
     use super::*;
     use crate::plan::{Latency, Load, LossScan, PdvStream, Profile, Recovery, Reset, ResponseTime, Stateful};
-    use crate::trial::TrialSettings;
     use crate::search::{RepetitionStart, SearchMethod, SearchSettings};
     use crate::terms::{FrameRate, LossRatio};
+    use crate::trial::TrialSettings;
 
     const SECOND: u64 = 1_000_000_000;
 

@@ -1,14 +1,14 @@
 //! Latency, RFC 8219 section 7.2: typical and worst-case latency of tagged frames.
 
+use super::clauses::{DETERMINED, at_throughput, determined, lasts, twenty_times};
 use super::info::HIGHEST_LOAD_PASSED;
 use super::keys::{Keys, MeasureDefaults, time};
 use super::procedure::Reading;
 use super::procedure::reading::{RANK_SHARE, TAIL_SHARE, delays};
 use super::{Info, Load, Measurement, Noun, Procedure, ProcedureContext, Quantity, SendingTime, Term, TestContext};
-use crate::plan::Profile;
 use crate::conformance::Clause;
 use crate::conformance::numbers::{SECOND, count, seconds};
-use super::clauses::{at_throughput, determined, lasts, twenty_times, DETERMINED};
+use crate::plan::Profile;
 use crate::trial::{Tagging, TrialResult, TrialSpec};
 use crate::units;
 use serde::{Deserialize, Serialize};

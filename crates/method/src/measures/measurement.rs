@@ -70,7 +70,7 @@ pub trait Measurement {
     }
 
     /// Returns whether the rate of phase 1 is searched for rather than set.
-    fn searches_phase_1(&self) -> bool {
+    fn searches_phase_one(&self) -> bool {
         false
     }
 

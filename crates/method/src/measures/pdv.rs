@@ -1,13 +1,13 @@
 //! Packet delay variation, RFC 8219 section 7.3.1: the 99.9th percentile of the delays of all frames less the smallest.
 
+use super::clauses::{stream, twenty_times};
 use super::info::HIGHEST_LOAD_PASSED;
 use super::keys::{Keys, MeasureDefaults, time};
 use super::procedure::Reading;
 use super::procedure::reading::{RANK_SHARE, TAIL_SHARE, delays};
 use super::{Info, Load, Measurement, Noun, Procedure, ProcedureContext, Quantity, SendingTime, Term, TestContext};
-use crate::plan::Profile;
 use crate::conformance::Clause;
-use super::clauses::{stream, twenty_times};
+use crate::plan::Profile;
 use crate::trial::{TrialResult, TrialSpec};
 use serde::{Deserialize, Serialize};
 

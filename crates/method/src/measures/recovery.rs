@@ -1,15 +1,15 @@
 //! System recovery, RFC 2544 section 26.5 and RFC 8219 section 7.6: how long losses go on after an overload.
 
+use super::clauses::is_first_goal_zero;
 use super::info::NOT_RECOVERED;
 use super::keys::{Keys, MeasureDefaults, time};
 use super::load::scaled;
 use super::procedure::Reading;
 use super::procedure::reading::{each, sent_as_asked};
 use super::{Info, Load, Measurement, Noun, Procedure, ProcedureContext, Quantity, SendingTime, Term, TestContext};
-use crate::plan::Profile;
 use crate::conformance::Clause;
 use crate::conformance::numbers::{SECOND, percent, repetitions, seconds};
-use super::clauses::{is_first_goal_zero};
+use crate::plan::Profile;
 use crate::terms::FrameRate;
 use crate::trial::{DirectionResult, LOSS_BIN_NS, TrialKind, TrialResult, TrialSpec, Verdict};
 use serde::{Deserialize, Serialize};
@@ -107,7 +107,12 @@ impl Measurement for Recovery {
             Clause::must(RECOVERY, "110 % of the throughput, or the medium's maximum if that is lower", overload, is_overload),
             Clause::must(RECOVERY, "overload for at least 60 s", lasts, self.duration_ns >= 60 * SECOND),
             Clause::must(RECOVERY, "at time A down to 50 % of that rate, until the last frame lost at B", drop, true),
-            Clause::should(RECOVERY, "repeated a number of times, averaged", repetitions(test.repetitions), test.repetitions.least() >= 2),
+            Clause::should(
+                RECOVERY,
+                "repeated a number of times, averaged",
+                repetitions(test.repetitions),
+                test.repetitions.least() >= 2,
+            ),
         ]
     }
 

@@ -1,14 +1,17 @@
 //! Reset, RFC 6201 and RFC 8219 section 7.7: how long the DUT forwards nothing around a reset.
 
+use super::clauses::{is_first_goal_zero, several_times};
 use super::info::NOT_RECOVERED;
 use super::keys::{Keys, MeasureDefaults, time};
 use super::procedure::Reading;
 use super::procedure::reading::{EXCUSABLE_SHARE, each, sent_as_asked};
-use super::{Demand, Info, Load, Measurement, Noun, Procedure, ProcedureContext, Quantity, SendingTime, Term, TestContext, TrafficRequirements};
-use crate::plan::Profile;
+use super::{
+    Demand, Info, Load, Measurement, Noun, Procedure, ProcedureContext, Quantity, SendingTime, Term, TestContext,
+    TrafficRequirements,
+};
 use crate::conformance::Clause;
 use crate::conformance::numbers::{SECOND, list, percent, seconds};
-use super::clauses::{is_first_goal_zero, several_times};
+use crate::plan::Profile;
 use crate::terms::FrameSize;
 use crate::trial::{DirectionResult, TrialKind, TrialResult, TrialSpec, Verdict};
 use serde::{Deserialize, Serialize};

@@ -7,10 +7,13 @@ use super::info::HIGHEST_LOAD_PASSED;
 use super::keys::{Keys, MeasureDefaults, time};
 use super::procedure::Single;
 use super::procedure::reading::{EXCUSABLE_SHARE, NEGLIGIBLE_SHARE, Reading, TAIL_SHARE};
-use super::{PeerTest, Demand, Info, Measurement, Noun, Procedure, ProcedureContext, Quantity, SendingTime, Term, TestContext, TrafficRequirements, Value};
-use crate::plan::{Payload, Profile, SeriesBy, Stateful};
+use super::{
+    Demand, Info, Measurement, Noun, PeerTest, Procedure, ProcedureContext, Quantity, SendingTime, Term, TestContext,
+    TrafficRequirements, Value,
+};
 use crate::conformance::Clause;
 use crate::conformance::numbers::{list, repetitions, seconds};
+use crate::plan::{Payload, Profile, SeriesBy, Stateful};
 use crate::record::Watch;
 use crate::terms::{Direction, FrameRate};
 use crate::trial::{Delay, Spoilt, TrialKind, TrialResult, TrialSpec, Verdict};

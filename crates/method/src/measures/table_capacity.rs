@@ -6,8 +6,8 @@ use super::keys::{Keys, MeasureDefaults};
 use super::procedure::Searching;
 use super::{Findings, Info, Measurement, Noun, Procedure, ProcedureContext, Quantity, SendingTime, Term, TestContext, Value};
 use crate::conformance::Clause;
-use crate::conformance::numbers::{percent};
-use crate::plan::{Stateful};
+use crate::conformance::numbers::percent;
+use crate::plan::Stateful;
 use crate::search::{Limit, SearchMethod, SearchSettings, Start, new_search};
 use crate::terms::{Direction, FrameRate, LossRatio};
 use crate::trial::{TrialKind, TrialResult, TrialSettings, TrialSpec, Verdict};
@@ -98,7 +98,7 @@ impl Measurement for Capacity {
         true
     }
 
-    fn searches_phase_1(&self) -> bool {
+    fn searches_phase_one(&self) -> bool {
         true
     }
 

@@ -4,9 +4,11 @@
 use super::info::NO_LARGER_NUMBER;
 use super::keys::{Keys, MeasureDefaults};
 use super::tcp::common_clauses;
-use super::{Findings, Info, Measurement, Noun, Procedure, ProcedureContext, Quantity, SendingTime, Tcp, Term, TestContext, Value};
+use super::{
+    Findings, Info, Measurement, Noun, Procedure, ProcedureContext, Quantity, SendingTime, Tcp, Term, TestContext, Value,
+};
 use crate::conformance::Clause;
-use crate::plan::{Stateful};
+use crate::plan::Stateful;
 use crate::terms::{Direction, FrameRate, LossRatio};
 use crate::trial::{TrialKind, TrialResult, TrialSpec, Verdict};
 use crate::units;

@@ -4,8 +4,8 @@ use super::info::HIGHEST_LOAD_PASSED;
 use super::tcp::{Tcp, common_clauses};
 use super::{Info, Measurement, Noun, Procedure, ProcedureContext, Searched, SendingTime, Term, TestContext};
 use crate::conformance::Clause;
-use crate::conformance::numbers::{seconds};
-use crate::plan::{Stateful};
+use crate::conformance::numbers::seconds;
+use crate::plan::Stateful;
 use crate::trial::{TrialKind, TrialSpec};
 
 const RATE: &str = "RFC 3511 section 5.3.3";

@@ -5,8 +5,8 @@ use super::procedure::reading::sent_as_asked;
 use super::procedure::{Reading, Single};
 use super::{Demand, Info, Measurement, Noun, Procedure, ProcedureContext, Quantity, SendingTime, Term, TestContext, Value};
 use crate::conformance::Clause;
-use crate::conformance::numbers::{count};
-use crate::plan::{Stateful};
+use crate::conformance::numbers::count;
+use crate::plan::Stateful;
 use crate::terms::Direction;
 use crate::trial::{TrialKind, TrialResult, Verdict};
 
@@ -69,7 +69,7 @@ impl Measurement for TearDownRate {
 
 /// Connections over the time the DUT took to delete them all (RFC 9693).
 fn read(result: &TrialResult) -> Reading {
-    let connections = result.phase_1().filter(|connections| connections.lost() == 0);
+    let connections = result.phase_one_result().filter(|connections| connections.lost() == 0);
     let Some((opened, took_ns)) = connections.and_then(|c| Some((c.established, c.torn_down_ns?))) else {
         return Reading::new(Verdict::Invalid, Vec::new());
     };

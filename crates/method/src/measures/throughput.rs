@@ -1,10 +1,10 @@
 //! Throughput, RFC 2544 section 26.1 and RFC 8219 section 7.1: the highest rate at which every frame offered comes back right.
 
+use super::clauses::{goals, several_times};
 use super::info::HIGHEST_LOAD_PASSED;
 use super::{Info, Measurement, Noun, Procedure, ProcedureContext, Searched, SendingTime, Term, TestContext};
 use crate::conformance::Clause;
 use crate::conformance::numbers::{percent, seconds};
-use super::clauses::{goals, several_times};
 use crate::terms::LossRatio;
 
 /// The measurement; it has no settings but the plan's.

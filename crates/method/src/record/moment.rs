@@ -2,7 +2,7 @@
 //! A program that has the DUT's only core for 30 ms of a trial of 4 s has less than a hundredth of it, and all of its frames meanwhile.
 
 use super::watch::Watch;
-use crate::trial::{DirectionResult, LOSS_BIN_NS, TrialKind, TrialResult};
+use crate::trial::{DirectionResult, LOSS_BIN_NS, TrialOutcome, TrialResult};
 
 /// Loss in more bins than this is no matter of a moment: the DUT is overloaded.
 const MOST_BINS: usize = 3;
@@ -23,13 +23,13 @@ impl Watch {
     /// Milliseconds for which others stood in the DUT's way while it lost frames, above what they usually did in the trial. `None` where the
     /// loss stands in no single moment, or nothing stands out there.
     pub fn taken_where_lost_ms(&self, result: &TrialResult) -> Option<u64> {
-        if matches!(result.spec.kind, TrialKind::Queries) || result.spec.kind.is_of_tcp() {
+        if !matches!(result.outcome, TrialOutcome::Frames(_)) {
             // Work of unknown length goes before the first query: which sample a bin lies in is not known.
             return None;
         }
         let others = self.others_us();
         let usual = median(&others)?;
-        let before_ns = result.phase_1().map_or(0, |connections| connections.delay_ns);
+        let before_ns = result.phase_one_result().map_or(0, |connections| connections.delay_ns);
         let before = (before_ns / self.interval_ns.max(1)) as usize;
         let lossy = result.directions.iter().filter_map(lossy_bins);
         let in_samples = |bins: Vec<usize>| -> u64 {

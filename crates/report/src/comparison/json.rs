@@ -11,7 +11,7 @@ pub fn json(compared: &Comparison<'_>, names: &[String; 2], warnings: &[String])
         "missing": compared.missing,
         "tester_unfit": compared.unfit,
         "warnings": warnings,
-        "verdict": compared.verdict(),
+        "verdict": compared.gate(),
     })
 }
 

@@ -124,7 +124,7 @@ fn records_without_the_connections_of_the_dut_are_reported_without_their_figure(
     let mut sample = Sample::of_stateful_gateways().only(&["rate", "down", "through"]);
     for record in &mut sample.records {
         record.watch = None;
-        if let Some(connections) = record.result.phase_1_mut() {
+        if let Some(connections) = record.result.phase_one_result_mut() {
             (connections.counted, connections.counted_after) = (None, None);
         }
     }

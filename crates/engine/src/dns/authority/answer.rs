@@ -6,7 +6,8 @@
 
 use super::message;
 use super::zone::{AddressZone, ZoneRecords};
-use crate::dns::names::{LABEL, NamePopulation, read_label, write_label};
+use crate::dns::names::{NamePopulation, read_label, write_label};
+use sixbench_method::plan::NAME_LABEL;
 use std::net::IpAddr;
 use std::sync::Arc;
 
@@ -76,7 +77,7 @@ impl Answerer {
             Tail::cut(AddressZone { population: NamePopulation { with_aaaa }, ..AddressZone::clone(&zone) }, rtype)
         };
         Self {
-            question: 1 + LABEL + zone.domain.wire().len() + TYPE_AND_CLASS,
+            question: 1 + NAME_LABEL + zone.domain.wire().len() + TYPE_AND_CLASS,
             a: of(0, 1),
             aaaa: of(100, 28),
             nothing: of(0, 28),
@@ -128,11 +129,11 @@ impl Answerer {
     /// The address whose name the question has, where it is one of the namespace.
     #[inline]
     fn address(&self, question: &[u8]) -> Option<u32> {
-        let (label, rest) = question.split_first_chunk::<{ 1 + LABEL }>()?;
+        let (label, rest) = question.split_first_chunk::<{ 1 + NAME_LABEL }>()?;
         let suffix = &rest[..rest.len() - TYPE_AND_CLASS];
         let ours = self.records.zone.domain.wire();
         // Lengths of labels are below every letter, so that ignoring the case of all octets ignores that of letters alone.
-        let is_ours = usize::from(label[0]) == LABEL && (suffix == ours || suffix.eq_ignore_ascii_case(ours));
+        let is_ours = usize::from(label[0]) == NAME_LABEL && (suffix == ours || suffix.eq_ignore_ascii_case(ours));
         read_label(label[1..].try_into().ok()?).filter(|_| is_ours)
     }
 }
@@ -140,9 +141,9 @@ impl Answerer {
 impl Tail {
     /// Cuts the tail out of the answer to a question for a record of 0.0.0.0's name.
     fn cut(zone: AddressZone, rtype: u8) -> Self {
-        let mut label = [0; LABEL];
+        let mut label = [0; NAME_LABEL];
         write_label(0, &mut label);
-        let mut query = vec![0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, LABEL as u8];
+        let mut query = vec![0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, NAME_LABEL as u8];
         query.extend_from_slice(&label);
         query.extend_from_slice(zone.domain.wire());
         query.extend_from_slice(&[0, rtype, 0, 1]);

@@ -1,9 +1,9 @@
 //! What a measurement makes its procedure of: the test, and the parts that most procedures have.
 
+use super::Procedure;
 use super::conditions::Conditions;
 use super::single::{Single, TrialReader};
 use super::staged::{Searching, SpecMapper, Staged};
-use super::Procedure;
 use crate::measures::load::scaled as share_of;
 use crate::measures::{Load, TestContext};
 use crate::plan::Stateful;
