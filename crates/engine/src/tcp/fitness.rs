@@ -2,7 +2,8 @@
 
 use super::addresses::ConnectionDemand;
 use super::connection::socket;
-use super::{TcpEnds, TcpError, place, try_within};
+use super::error::{TcpError, place, try_within};
+use super::settings::TcpEnds;
 use sixbench_io::limit;
 use sixbench_method::trial::tcp::TcpSpec;
 use std::net::{IpAddr, SocketAddr};
