@@ -3,9 +3,10 @@
 use crate::exit;
 use clap::{Args, Parser, Subcommand};
 use sixbench_engine::dns::names::Domain;
-use sixbench_method::plan::{Names, Payload, Profile};
+use sixbench_method::plan::{DOMAIN, Names, Payload, Profile};
 use sixbench_method::terms::{Directions, FrameRate, FrameSize, Share};
-use sixbench_plan::units;
+use sixbench_method::units;
+use sixbench_plan::Backend;
 use sixbench_siitperf_import as import;
 use sixbench_wire::Prefix6052;
 use std::net::{IpAddr, SocketAddr};
@@ -238,7 +239,7 @@ pub(crate) struct Dns64 {
     #[arg(long, value_name = "NETWORK")]
     pub(crate) names: Option<Names>,
     /// The domain they are in
-    #[arg(long, default_value = sixbench_method::plan::DOMAIN, value_parser = Domain::new)]
+    #[arg(long, default_value = DOMAIN, value_parser = Domain::new)]
     pub(crate) domain: Domain,
     /// The server's DNS64 prefix (RFC 6052)
     #[arg(long, default_value = Prefix6052::WELL_KNOWN)]
@@ -287,7 +288,7 @@ pub(crate) struct AuthorityArgs {
     #[arg(long, value_name = "ADDR:PORT", default_value = "[::1]:5300", value_parser = socket_address)]
     pub(crate) listen: Vec<SocketAddr>,
     /// The domain: names are those of dns64perf++, 010-000-000-001.DOMAIN for 10.0.0.1
-    #[arg(long, default_value = sixbench_method::plan::DOMAIN, value_parser = Domain::new)]
+    #[arg(long, default_value = DOMAIN, value_parser = Domain::new)]
     pub(crate) domain: Domain,
     /// Names that have an AAAA record of their own, per cent
     #[arg(long, value_name = "PERCENT", default_value = "0%", value_parser = units::whole_percent)]
@@ -364,7 +365,7 @@ pub(crate) struct Selftest {
     pub(crate) accuracy: bool,
     /// Backend: auto, packet or xdp
     #[arg(long, default_value = "auto", value_parser = sixbench_plan::backend)]
-    pub(crate) io: sixbench_plan::Backend,
+    pub(crate) io: Backend,
     /// Frame size, octets of the IPv6 frame with FCS
     #[arg(long, default_value = "84", value_parser = units::frame_size)]
     pub(crate) size: FrameSize,
@@ -402,7 +403,7 @@ pub(crate) struct TrialArgs {
     #[arg(long, conflicts_with_all = ["directions", "connections"])]
     pub(crate) response: bool,
     /// Of a stateful device: connections that phase 1 opens, each by one frame (RFC 9693): 1000, 100k, 4M
-    #[arg(long, value_name = "N", value_parser = sixbench_plan::connections)]
+    #[arg(long, value_name = "N", value_parser = units::connections)]
     pub(crate) connections: Option<u64>,
     /// Connections opened per second
     #[arg(long, value_name = "R", default_value = "20k", value_parser = units::rate, requires = "connections")]
@@ -412,7 +413,7 @@ pub(crate) struct TrialArgs {
     pub(crate) establish: bool,
     /// Backend: auto, packet or xdp
     #[arg(long, default_value = "auto", value_parser = sixbench_plan::backend)]
-    pub(crate) io: sixbench_plan::Backend,
+    pub(crate) io: Backend,
     /// The tester's interfaces, if not namespaces: LEFT,RIGHT
     #[arg(long, value_name = "LEFT,RIGHT")]
     pub(crate) interfaces: Option<String>,

@@ -2,7 +2,8 @@
 
 use crate::profile::TrafficProfile;
 use crate::sender::Writer;
-use crate::stateful::{Conversation, ConversationStep, Mapped, Viewpoint};
+use crate::side::Viewpoint;
+use crate::stateful::{Conversation, ConversationStep, Mapped};
 use crate::stream::{Stream, StreamSource};
 use sixbench_io::clock::Clock;
 use sixbench_io::loopback::Discard;

@@ -3,7 +3,7 @@
 use crate::delay::Delays;
 use crate::driver::{self, Layout};
 use crate::fault;
-use crate::memory::{self, OutOfMemory, TrafficKind};
+use crate::memory::{self, OutOfMemory};
 use crate::neighbour::{self, NeighbourAnswerer};
 use crate::profile::TrafficProfile;
 use crate::reach::reach;
@@ -259,7 +259,7 @@ impl Measurer for FrameTester {
     type Error = MeasureError;
 
     fn measure(&mut self, spec: &TrialSpec) -> Result<TrialResult, MeasureError> {
-        memory::ensure(spec, TrafficKind::Frames(&self.profile))?;
+        memory::ensure(spec, &self.profile)?;
         match spec.opens() {
             Some(_) if spec.kind == TrialKind::Response => Err(MeasureError::StatefulResponse),
             Some(phase_one) => self.converse(spec, phase_one),

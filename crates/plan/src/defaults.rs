@@ -6,6 +6,15 @@ use sixbench_method::search::{RepetitionStart, SearchMethod, SearchSettings};
 use sixbench_method::terms::{FrameRate, LossRatio};
 use sixbench_method::trial::TrialSettings;
 
+/// The settings of the rest of the file that matter to tests.
+pub(super) struct PlanDefaults<'a> {
+    pub(super) profile: Profile,
+    pub(super) trial: TrialSettings,
+    pub(super) search: &'a SearchSettings,
+    pub(super) link_rate: Option<u64>,
+    pub(super) duts: &'a [&'a str],
+}
+
 const SECOND: u64 = 1_000_000_000;
 
 /// Returns the trial settings of a profile.

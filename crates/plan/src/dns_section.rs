@@ -1,10 +1,10 @@
 //! What a `[[test]]` of a DNS server has beside the settings of its measure (RFC 8219 section 9): lists, and what recipes have to do with.
 
 use super::reader::Section;
-use super::units;
 use super::words::known_dut;
 use sixbench_method::measures::Keys;
 use sixbench_method::plan::{DnsRole, DnsTest, Measure};
+use sixbench_method::units;
 
 /// The most names in a zone file: one with more takes minutes to load.
 const MOST_IN_FILE: u64 = 1 << 22;
@@ -190,6 +190,12 @@ mod tests {
             "measure = \"dns64\"\ncached = []\nwith-aaaa = []",
             "cached = \"20%\"\ntimeout = \"1s\"",
         ]));
+    }
+
+    #[test]
+    fn a_number_of_names_is_no_rate() {
+        let told = mistakes(&["measure = \"dns64\"\ncached-names = \"10kfps\""]);
+        assert!(told.contains("expected a number of names such as 100k, not `10kfps`"), "{told}");
     }
 
     #[test]

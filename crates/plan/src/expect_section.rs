@@ -1,16 +1,16 @@
 //! What a `[[test]]` is expected to come to: a single rate, or tables with a quantity and its bounds.
 
+use super::defaults::PlanDefaults;
 use super::reader::{Section, nearest};
-use super::test_section::PlanDefaults;
-use super::units;
 use sixbench_method::expectation::has_rate;
 use sixbench_method::measures::{Keys, Quantity, Unit};
 use sixbench_method::plan::{Expectation, Measure};
-use sixbench_method::terms::FrameSize;
+use sixbench_method::terms::{FrameRate, FrameSize};
+use sixbench_method::units;
 
 /// The parts of a test, and of the rest of the file, that matter to its expectations.
 pub(super) struct ExpectContext<'a> {
-    pub(super) around: &'a PlanDefaults<'a>,
+    pub(super) defaults: &'a PlanDefaults<'a>,
     pub(super) measure: &'a Measure,
     pub(super) sizes: &'a [FrameSize],
 }
@@ -115,7 +115,7 @@ impl ExpectContext<'_> {
         is_known.then_some(size).ok_or_else(|| format!("the test has no frames of {size}; it has {}", known.join(", ")))
     }
 
-    fn load(&self, what: Option<What>, text: &str) -> Result<sixbench_method::terms::FrameRate, String> {
+    fn load(&self, what: Option<What>, text: &str) -> Result<FrameRate, String> {
         if !matches!(what, Some(What::Quantity(Quantity::FrameLossRate))) {
             return Err("`rate` belongs to the quantity frame-loss-rate: leave it out".to_owned());
         }
@@ -142,7 +142,7 @@ impl ExpectContext<'_> {
     /// Returns the lowest and the highest value that the search can come to, and the keys that set them. `None` if the quantity
     /// has no such range.
     fn range(&self, what: What) -> Option<(f64, f64, &'static str)> {
-        let search = self.around.search;
+        let search = self.defaults.search;
         match what {
             What::Rate => Some((search.minimum.0 as f64, search.maximum.0 as f64, "`minimum` and `maximum` in [search]")),
             What::Quantity(_) => self.measure.most().map(|(most, keys)| (0.0, most, keys)),
@@ -163,7 +163,6 @@ impl ExpectContext<'_> {
 mod tests {
     use super::*;
     use crate::{parse, render};
-    use sixbench_method::terms::FrameRate;
 
     const DUTS: [&str; 1] = ["d"];
 

@@ -1,12 +1,12 @@
 //! What a `[[test]]` of a stateful gateway sets: the parameters of RFC 9693.
 
+use super::defaults::PlanDefaults;
 use super::reader::Section;
-use super::test_section::PlanDefaults;
-use super::units::{self, connections};
 use super::words::order;
 use sixbench_method::measures::Keys;
 use sixbench_method::plan::{Measure, Stateful, TrafficSettings, ValueOrder};
 use sixbench_method::terms::{Direction, FrameRate};
+use sixbench_method::units;
 
 /// The default of R, connections per second: most software opens more.
 const RATE: FrameRate = FrameRate(20_000);
@@ -26,8 +26,8 @@ pub(super) struct StatefulSection {
 }
 
 /// Reads the keys; `connections` makes a test stateful.
-pub(super) fn read_stateful(section: &Section<'_>, around: &PlanDefaults<'_>, measure: &Measure) -> StatefulSection {
-    let connections = section.list("connections", connections).unwrap_or_default();
+pub(super) fn read_stateful(section: &Section<'_>, defaults: &PlanDefaults<'_>, measure: &Measure) -> StatefulSection {
+    let connections = section.list("connections", units::connections).unwrap_or_default();
     let table_sizes = section.list("table-size", units::connections).unwrap_or_default();
     for key in ["connections", "table-size"].into_iter().filter(|key| section.is_empty_list(key)) {
         section.mistake(key, format!("`{key}` needs at least one number"));
@@ -50,7 +50,7 @@ pub(super) fn read_stateful(section: &Section<'_>, around: &PlanDefaults<'_>, me
     // The last step of a search for the capacity must be validated whole.
     let most = measure.table_capacity().map_or(first, |capacity| capacity.most);
     let rate = section.value("phase-1-rate", units::rate).unwrap_or(RATE);
-    let timeout_ns = section.value("phase-1-timeout", units::duration_ns).unwrap_or(around.trial.residual_ns);
+    let timeout_ns = section.value("phase-1-timeout", units::duration_ns).unwrap_or(defaults.trial.residual_ns);
     let stateful = Stateful {
         state_table: own_table.unwrap_or(most),
         delay_ns: section.value("phase-1-delay", units::duration_ns),
@@ -60,7 +60,7 @@ pub(super) fn read_stateful(section: &Section<'_>, around: &PlanDefaults<'_>, me
         table_size: table_sizes.first().copied(),
         ..Stateful::new(first, rate, timeout_ns)
     };
-    let has_loss = around.search.goals.iter().any(|goal| goal.0 > 0.0);
+    let has_loss = defaults.search.goals.iter().any(|goal| goal.0 > 0.0);
     if has_loss && measure.searches_phase_one() {
         let title = format!("{} has no loss goal but zero: every connection must be established", measure.name());
         section.mistake_with_help(

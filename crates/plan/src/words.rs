@@ -1,13 +1,12 @@
 //! Words and names as plan files and the command line spell them.
 
 use super::diagnostic::Diagnostic;
-use super::plan_file::Backend;
 use super::reader::{Section, nearest};
-use super::units::word;
 use sixbench_method::measures::Keys;
 use sixbench_method::plan::{Ports, Profile, ValueOrder};
 use sixbench_method::search::{RepetitionStart, SearchMethod};
 use sixbench_method::terms::Directions;
+use sixbench_method::units::word;
 use sixbench_testbed::recipe::check_reference;
 
 pub(super) fn identifier(text: &str) -> Result<String, String> {
@@ -88,6 +87,18 @@ pub(super) fn method(text: &str) -> Result<SearchMethod, String> {
 pub(super) fn start(text: &str) -> Result<RepetitionStart, String> {
     let words = [("cold", RepetitionStart::Cold), ("dithered", RepetitionStart::Dithered)];
     word(text, "how a repetition starts", &words)
+}
+
+/// The way frames are sent and received.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Backend {
+    /// AF_XDP if it works, else AF_PACKET.
+    #[default]
+    Auto,
+    /// AF_PACKET.
+    Packet,
+    /// AF_XDP.
+    Xdp,
 }
 
 /// Reads the name of a backend: `auto`, `packet` or `xdp`.

@@ -2,8 +2,9 @@
 //! asked for. Needs root; without it these tests fail, they do not skip.
 
 use super::RunError;
+use super::request::{SessionRequest, Site};
 use super::rigged_tests::{ONE_AT_A_TIME, recipe};
-use super::session::{Session, SessionRequest, Site};
+use super::session::Session;
 use crate::profile;
 use sixbench_method::isolation::Isolation;
 use sixbench_method::plan::{DnsRole, DnsTest, Measure, Profile, Test};
@@ -54,9 +55,9 @@ fn bring_up(recipe: &Recipe, dns: &DnsTest, authority: Option<&Recipe>) -> Sessi
     let links = Links::default();
     let site = Site { shell: Shell::new(), links: &links, stop: Arc::default(), isolation: Isolation::Unknown, pcap: None };
     let zone = profile::dns::zone(dns, false).expect("a zone");
-    let wanted = SessionRequest { dns: Some((zone, authority)), ..SessionRequest::alone(recipe, FrameSize::MINIMUM) };
+    let request = SessionRequest { dns: Some((zone, authority)), ..SessionRequest::alone(recipe, FrameSize::MINIMUM) };
     let job = profile::job(recipe, &test(&recipe.name, dns), FrameSize::MINIMUM, 42, settings()).expect("a job");
-    Session::open(&site, &wanted, job).expect("a session (these tests need root)")
+    Session::open(&site, &request, job).expect("a session (these tests need root)")
 }
 
 /// Another test of the same server.

@@ -1,19 +1,20 @@
 //! Why a run, or a part of it, was not possible: told apart by what a caller can do about it. No message names a command of a program;
 //! whoever shows an error knows what its user can call.
 
-use super::memory::NotEnoughMemory;
 use super::ports::OpenError;
 use super::store::StoreError;
-use super::tester::TrialError;
-use crate::profile::PlanError;
 use sixbench_engine::MeasureError;
 use sixbench_engine::dns::DnsError;
+use sixbench_engine::tcp::TcpError;
 use sixbench_method::isolation::Forbidden;
 use sixbench_method::replay::ReplayMismatch;
+use sixbench_method::trial::TrialSpec;
+use sixbench_method::units::{show_ns, show_rate};
 use sixbench_report::ReportError;
 use sixbench_testbed::TestbedError;
 use sixbench_wire::WireError;
 use std::error::Error;
+use std::fmt;
 use std::io;
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -166,18 +167,6 @@ impl From<TestbedError> for RunError {
     }
 }
 
-impl From<MeasureError> for RunError {
-    fn from(error: MeasureError) -> Self {
-        TrialError::from(error).into()
-    }
-}
-
-impl From<DnsError> for RunError {
-    fn from(error: DnsError) -> Self {
-        TrialError::from(error).into()
-    }
-}
-
 impl From<TrialError> for RunError {
     fn from(error: TrialError) -> Self {
         match error {
@@ -186,6 +175,85 @@ impl From<TrialError> for RunError {
         }
     }
 }
+
+/// The reason why there was no trial.
+#[derive(Debug, thiserror::Error)]
+pub enum TrialError {
+    /// The user asked to stop.
+    #[error("interrupted")]
+    Interrupted,
+    /// An error of a trial with frames.
+    #[error(transparent)]
+    Frames(MeasureError),
+    /// An error of a trial with connections.
+    #[error(transparent)]
+    Tcp(TcpError),
+    /// An error of a trial with DNS queries.
+    #[error(transparent)]
+    Dns(DnsError),
+}
+
+/// Makes the errors of testers into those of trials and runs.
+macro_rules! of_trials {
+    ($($error:ident => $kind:ident,)*) => {$(
+        impl From<$error> for TrialError {
+            fn from(error: $error) -> Self {
+                match error {
+                    $error::Interrupted => Self::Interrupted,
+                    error => Self::$kind(error),
+                }
+            }
+        }
+
+        impl From<$error> for RunError {
+            fn from(error: $error) -> Self {
+                TrialError::from(error).into()
+            }
+        }
+    )*};
+}
+
+of_trials! {
+    MeasureError => Frames,
+    TcpError => Tcp,
+    DnsError => Dns,
+}
+
+/// A trial that does not fit into memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NotEnoughMemory {
+    /// The trial.
+    pub spec: Box<TrialSpec>,
+    /// The octets that it takes.
+    pub needed: u64,
+    /// The octets that are available.
+    pub available: u64,
+    /// The settings of the plan to lower, and to what, in words.
+    pub advice: Option<String>,
+}
+
+impl Error for NotEnoughMemory {}
+
+impl fmt::Display for NotEnoughMemory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (rate, time) = (show_rate(self.spec.rate), show_ns(self.spec.duration_ns));
+        let (needed, available) = (mebioctets(self.needed), mebioctets(self.available));
+        write!(
+            f,
+            "a trial at {rate}/s for {time} takes {needed} MiB of the tester's memory, and {available} MiB are available"
+        )?;
+        self.advice.as_ref().map_or(Ok(()), |advice| write!(f, "; {advice}"))
+    }
+}
+
+fn mebioctets(octets: u64) -> u64 {
+    octets.div_ceil(1 << 20)
+}
+
+/// What is wrong with a test and the recipes it names, in words.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct PlanError(pub(crate) String);
 
 /// Returns a sentence that says why there is no recipe of this name.
 fn unknown(name: &str) -> String {

@@ -1,16 +1,16 @@
 //! What is refused before anything is touched: what no machine could run, and what cannot work on this one.
 
-use super::error::RunError;
+use super::cores::check_cores;
+use super::error::{PlanError, RunError};
 use super::memory;
-use super::session::check_cores;
-use crate::profile::{self, PlanError};
+use crate::profile;
 use sixbench_method::isolation::Isolation;
 use sixbench_method::plan::{Plan, Test};
 use sixbench_method::record::{SkipReason, SkippedTest};
 use sixbench_method::terms::FrameSize;
 use sixbench_plan::Loaded;
 use sixbench_testbed::recipe::DeviceHost;
-use sixbench_testbed::{Library, Recipe, Shell, doctor, existing, interfaces};
+use sixbench_testbed::{Library, Recipe, Shell, doctor, existing, interfaces, lab};
 use std::collections::BTreeSet;
 
 /// Leaves out optional tests whose devices are not available, and notes them with the reason in the plan's `left_out`. Returns
@@ -22,7 +22,7 @@ pub fn leave_out_missing(loaded: &mut Loaded, library: &Library) -> Vec<String> 
     }
     loaded.plan.tests.retain(|test| {
         let Some(recipe) = library.get(&test.dut).filter(|_| test.optional) else { return true };
-        let why = sixbench_testbed::lab::check_for(recipe).err().map(|error| error.to_string());
+        let why = lab::check_for(recipe).err().map(|error| error.to_string());
         let why =
             why.or_else(|| recipe.missing().first().map(|need| format!("{} is not installed: {}", need.program, need.cure())));
         left_out.extend(why.clone().map(|why| (test.clone(), why)));
@@ -112,7 +112,7 @@ fn check_device(test: &Test, recipe: &Recipe, authority: Option<&Recipe>) -> Res
     if recipe.host == DeviceHost::Manual {
         return Err(RunError::SetUpByHand(recipe.name.clone()));
     }
-    sixbench_testbed::lab::check_for(recipe)?;
+    lab::check_for(recipe)?;
     if let Some(wanted) = test.cores.filter(|cores| *cores > 1 && recipe.is_in_lab()) {
         return Err(RunError::OneCore { wanted, is_row: !recipe.parts.is_empty() });
     }

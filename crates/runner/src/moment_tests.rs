@@ -3,8 +3,10 @@
 //! depends on speed: the device's queue is so short, and the load so low, that the halt alone loses frames. Needs root; without it these
 //! tests fail, they do not skip.
 
+use super::cores::cores;
+use super::request::{SessionRequest, Site};
 use super::rigged_tests::{ONE_AT_A_TIME, recipe};
-use super::session::{Session, SessionRequest, Site, cores};
+use super::session::Session;
 use crate::profile;
 use sixbench_io::thread::keep_to;
 use sixbench_method::bottleneck::{Cause, explain};

@@ -4,8 +4,9 @@
 #[path = "../../testbed/tests/common/mod.rs"]
 mod common;
 
+use super::request::{SessionRequest, Site};
 use super::rigged_tests::ONE_AT_A_TIME;
-use super::session::{Session, SessionRequest, Site};
+use super::session::Session;
 use crate::profile;
 use common::{is_for_hosts, is_for_the_tester, library, tried_here};
 use sixbench_method::isolation::Isolation;

@@ -1,7 +1,8 @@
 //! Real kernel forwarding in namespaces, rigged with nftables: what the rules counted and what sixbench counted must agree exactly.
 //! Needs root; without it these tests fail, they do not skip.
 
-use super::session::{Session, SessionRequest, Site};
+use super::request::{SessionRequest, Site};
+use super::session::Session;
 use crate::profile;
 use sixbench_method::isolation::Isolation;
 use sixbench_method::plan::{AddressPart, Profile, Test, ValueOrder, ValueRange};

@@ -1,8 +1,7 @@
 //! The connections of a stateful device around a trial (RFC 9693): none before it, counted in it, deleted after it where that is measured.
 
-use super::RunError;
-use super::session::SessionRequest;
-use crate::profile::PlanError;
+use super::error::{PlanError, RunError};
+use super::request::SessionRequest;
 use sixbench_engine::ConnectionCounter;
 use sixbench_method::plan::{Plan, Test};
 use sixbench_method::trial::{Fault, TrialKind, TrialResult};
@@ -20,13 +19,13 @@ pub(super) struct TrackedConnections {
 
 impl TrackedConnections {
     /// Returns `None` for a stateless device.
-    pub(super) fn of(wanted: &SessionRequest<'_>, dut: Option<&Devices>, here: &Shell) -> Result<Option<Self>, RunError> {
-        let Some(state) = wanted.recipe.state.as_ref() else { return Ok(None) };
+    pub(super) fn of(request: &SessionRequest<'_>, dut: Option<&Devices>, here: &Shell) -> Result<Option<Self>, RunError> {
+        let Some(state) = request.recipe.state.as_ref() else { return Ok(None) };
         let of_dut = dut.and_then(Devices::connections);
-        let table =
-            of_dut.unwrap_or_else(|| ConnectionTable::of_a_manual_device(&wanted.recipe.name, state, here, wanted.table_size));
+        let table = of_dut
+            .unwrap_or_else(|| ConnectionTable::of_a_manual_device(&request.recipe.name, state, here, request.table_size));
         let timeout = table.timeout()?;
-        Ok(Some(Self { table, recipe: wanted.recipe.name.clone(), timeout }))
+        Ok(Some(Self { table, recipe: request.recipe.name.clone(), timeout }))
     }
 
     /// Returns the function by which the tester asks for the number of connections in a trial.

@@ -1,8 +1,9 @@
 //! Real stateful gateways in namespaces: what they count and what sixbench counts must agree exactly, and every connection that a rule
 //! takes away is found. Needs root; without it these tests fail, they do not skip.
 
+use super::request::{SessionRequest, Site};
 use super::rigged_tests::{ONE_AT_A_TIME, perform, recipe};
-use super::session::{Session, SessionRequest, Site};
+use super::session::Session;
 use crate::profile;
 use sixbench_method::isolation::Isolation;
 use sixbench_method::plan::{Measure, Plan, Profile, Stateful, Tcp, Test};

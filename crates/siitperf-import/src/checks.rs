@@ -1,6 +1,6 @@
 //! Contradictions within a configuration, and what is needed but missing. Addresses: see `endpoints`.
 
-use super::ImportFindings;
+use super::findings::ImportFindings;
 use super::options::Options;
 use super::setting::Setting;
 use super::siitperf::{Config, PortSettings, SenderSettings, SideSettings};

@@ -1,9 +1,8 @@
 //! The two phases of stateful tests (RFC 9693): siitperf's N, M, R, T and D and its orders, as a plan has them.
 
-use super::ImportFindings;
-use super::device::ImportedDevice;
+use super::device::{FLUSH, ImportedDevice};
+use super::findings::ImportFindings;
 use super::options::{Options, Phase1};
-use super::recipe::FLUSH;
 use super::setting::Setting;
 use super::siitperf::{Config, order};
 use super::stateful::{combinations, foreground_frames};
@@ -76,9 +75,7 @@ pub(super) fn tell(config: &Config, options: &Options, device: &ImportedDevice, 
         return;
     };
     let Some((_, responder, opens)) = config.roles() else { return };
-    let mut tell = |setting: &Setting<u32>, text: String| {
-        findings.note(setting.line.unwrap_or(0), format!("{} {}: {text}", setting.key, setting.value));
-    };
+    let mut tell = |setting: &Setting<u32>, text: String| setting.note_on_value(findings, text);
     tell(
         &config.stateful,
         format!(
@@ -140,7 +137,7 @@ fn parameters(phases: &Phases, options: &Options) -> String {
 fn not_used(config: &Config, options: &Options, findings: &mut ImportFindings) {
     let tuples = &config.responder_tuples;
     if tuples.value != 0 {
-        findings.note(tuples.line.unwrap_or(0), format!("{} {}: not used: {}", tuples.key, tuples.value, config.stateful));
+        tuples.note_on_value(findings, format_args!("not used: {}", config.stateful));
     }
     if options.phase_1.is_some() {
         findings.note(0, format!("N, M, R, T and D: not used: {}", config.stateful));

@@ -1,11 +1,11 @@
 //! The text of the plan.
 
-use super::Note;
+use super::findings::Note;
 use super::options::Options;
 use super::phases::Phases;
 use super::setting::Setting;
 use super::siitperf::{AddressPartSettings, Config, PortSettings, SenderSettings, SideSettings, order};
-use sixbench_plan::units::show_ns;
+use sixbench_method::units::show_ns;
 
 /// siitperf's fixed ports: those of the test frame of RFC 2544 appendix C.2.6.4, whatever the ranges are.
 const FIXED_SOURCE: u32 = 0xc020;

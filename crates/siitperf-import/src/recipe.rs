@@ -1,11 +1,8 @@
 //! The text of the recipe.
 
-use super::device::{DutLink, ImportedDevice, ImportedState, ImportedTranslation};
+use super::device::{DutLink, FLUSH, ImportedDevice, ImportedState, ImportedTranslation};
 use super::plan::{comment, quoted};
 use std::net::IpAddr;
-
-/// A guess at the command that flushes the device's connections, which only the user can know.
-pub(super) const FLUSH: &str = "ssh -o BatchMode=yes DUT conntrack -F";
 
 /// Returns the recipe of a device that the user has set up.
 pub(super) fn text(path: &str, device: &ImportedDevice) -> String {

@@ -1,6 +1,6 @@
 //! What belongs to stateful tests (RFC 9693), checked like everything else.
 
-use super::ImportFindings;
+use super::findings::ImportFindings;
 use super::options::{Options, Phase1};
 use super::setting::Setting;
 use super::siitperf::{Config, PortSettings, SideSettings};

@@ -1,6 +1,6 @@
 //! The lines of a siitperf configuration: a key, a value, perhaps a comment after `#`.
 
-use super::ImportFindings;
+use super::findings::ImportFindings;
 use sixbench_plan::{Diagnostic, nearest};
 use std::ops::Range;
 

@@ -10,6 +10,7 @@ use serde_json::Value;
 use sixbench_method::comparison::{self, Compared, Comparison, RunOrder, Which};
 use sixbench_method::measures::Outcome;
 use sixbench_method::plan::{Plan, Test};
+use sixbench_method::repeat::Repetition;
 use sixbench_method::replay;
 use sixbench_plan::{Loaded, apply_profile};
 use sixbench_report::comparison::{describe, json, reason};
@@ -135,11 +136,7 @@ fn plan_of(arguments: &args::Compare) -> Result<(String, Loaded, Library), Faile
     let mut loaded = parse_plan("compare", &source, &library)?;
     arguments.profile.inspect(|profile| apply_profile(&mut loaded.plan, *profile));
     if let Some(repetitions) = arguments.repetitions {
-        loaded
-            .plan
-            .tests
-            .iter_mut()
-            .for_each(|test| test.repetitions = sixbench_method::repeat::Repetition::Fixed(repetitions));
+        loaded.plan.tests.iter_mut().for_each(|test| test.repetitions = Repetition::Fixed(repetitions));
     }
     Ok((source, loaded, library))
 }

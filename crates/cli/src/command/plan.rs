@@ -9,8 +9,8 @@ use sixbench_method::conformance::{self, Clause, Conformance};
 use sixbench_method::isolation::Isolation;
 use sixbench_method::plan::{Plan, Profile, Test};
 use sixbench_method::repeat::Repetition;
+use sixbench_method::units::{show_ns, show_rate, show_seconds};
 use sixbench_plan::apply_profile;
-use sixbench_plan::units::{show_ns, show_rate, show_seconds};
 use sixbench_runner::rehearsed;
 use std::path::{Path, PathBuf};
 

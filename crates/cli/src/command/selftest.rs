@@ -4,7 +4,7 @@ use crate::args;
 use crate::exit::{Exit, Failed};
 use crate::output;
 use sixbench_method::terms::FrameRate;
-use sixbench_plan::units::show_rate;
+use sixbench_method::units::show_rate;
 use sixbench_runner::selftest::{self, DelayRow};
 use sixbench_runner::stop;
 use sixbench_testbed::doctor;

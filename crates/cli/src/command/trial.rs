@@ -9,8 +9,8 @@ use crate::output::{self, tell};
 use crate::view::verdict_word;
 use sixbench_method::plan::{Measure, Plan, Profile, ResponseTime, Stateful, Test, TrafficSettings};
 use sixbench_method::terms::{FrameRate, LossRatio};
-use sixbench_method::trial::{Delay, DirectionResult, Exchange, TrialKind, TrialResult, TrialSpec, Verdict};
-use sixbench_plan::units::{show_ns, show_rate};
+use sixbench_method::trial::{Delay, DirectionResult, Exchange, TrialKind, TrialResult, TrialSettings, TrialSpec, Verdict};
+use sixbench_method::units::{show_ns, show_rate};
 use sixbench_plan::{Links, Loaded, standard_search, standard_trial};
 use sixbench_runner::store::make_directory;
 use sixbench_runner::{NotEnoughMemory, Session, SessionRequest, Site, owner, profile, stop};
@@ -113,7 +113,7 @@ fn one_test(arguments: &args::TrialArgs) -> Result<Loaded, Failed> {
         stateful: arguments.connections.map(|n| Stateful::new(n, arguments.phase_1_rate, PHASE_1_TIMEOUT_NS)),
         ..Test::of("trial", &arguments.dut)
     };
-    let trial = sixbench_method::trial::TrialSettings { residual_ns: 2_000_000_000, ..standard_trial(Profile::Smoke) };
+    let trial = TrialSettings { residual_ns: 2_000_000_000, ..standard_trial(Profile::Smoke) };
     let plan = Plan {
         name: "trial".to_owned(),
         profile: Profile::Custom,

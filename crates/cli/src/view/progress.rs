@@ -3,7 +3,7 @@
 use super::{View, words};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use sixbench_method::event::Event;
-use sixbench_plan::units::show_seconds;
+use sixbench_method::units::show_seconds;
 use std::time::Duration;
 
 /// The view with a progress display on a terminal.

@@ -6,7 +6,7 @@ use sixbench_method::search::{Bracket, Limit};
 use sixbench_method::terms::FrameRate;
 use sixbench_method::trial::dns::{Answers, Certificate};
 use sixbench_method::trial::{Connections, DirectionResult, TrialKind, TrialResult, TrialSpec, Verdict};
-use sixbench_plan::units::{show_ns, show_rate, show_seconds};
+use sixbench_method::units::{show_ns, show_rate, show_seconds};
 
 /// Returns one line about a trial that answers the questions of a doubting expert: did the tester keep up, in both directions,
 /// and what was lost?

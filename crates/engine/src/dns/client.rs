@@ -1,7 +1,6 @@
 //! One thread of the client: asks its part of the questions when each is due, whatever became of those before, and judges every answer.
 //! Query i of a trial is due at start + i / rate; of T threads each asks every T-th.
 
-use super::FASTEST_QUERIES;
 use super::authority::AskedNames;
 use super::flight::{Flight, QueryState};
 use super::judge::{self, AnswerClass, MessageClass};
@@ -9,6 +8,7 @@ use super::names::{Domain, write_label};
 use super::query::{HEADER, Query};
 use super::questions::{ExpectedAnswers, Question, Questions};
 use super::records::{Record, Recorder};
+use super::settings::FASTEST_QUERIES;
 use super::sockets::{MOST, QuerySockets, Reply};
 use super::tally::QueryTally;
 use crate::paced_sending::PacedSending;

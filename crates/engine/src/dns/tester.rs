@@ -16,7 +16,7 @@ use super::result::{QueryTrialData, add_counts, nothing_sent, trial_result};
 use super::settings::{DnsEnds, DnsError, DnsSettings};
 use super::sockets::{IDENTIFIERS, QuerySockets};
 use crate::driver::{self, Layout, place};
-use crate::memory::{self, TrafficKind};
+use crate::memory;
 use crate::pacer::ThreadShare;
 use sixbench_io::clock::Clock;
 use sixbench_method::isolation::Admitted;
@@ -266,7 +266,7 @@ impl DnsTester {
         if let Some(fault) = self.refuses(spec, queries) {
             return Ok(nothing_sent(spec, queries, fault));
         }
-        memory::ensure(spec, TrafficKind::Dns(&self.settings))?;
+        memory::ensure(spec, &self.settings)?;
         if !self.is_probed {
             self.probe(Duration::from_secs(5))?;
         }

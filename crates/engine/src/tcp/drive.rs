@@ -1,8 +1,7 @@
 //! The loops in which the two ends wait for events: one for both on one core, or one for each. Knows neither HTTP nor what is counted.
 
-use super::client::TcpClient;
-use super::server::TcpServer;
-use super::{TcpEnds, TcpError, try_within};
+use super::error::{TcpError, try_within};
+use super::settings::TcpEnds;
 use crate::driver::{Layout, joined, pin_and_prioritise};
 use mio::event::Event;
 use mio::{Events, Poll, Registry, Token};
@@ -92,19 +91,19 @@ impl<'a> TcpRun<'a> {
         self.is_client_over.store(true, Ordering::Release);
     }
 
-    /// Runs both ends to the end of the trial and gives them back.
-    pub(super) fn perform(
+    /// Runs client and server to the end of the trial; returns the client's longest work between two looks at the sockets, in nanoseconds.
+    pub(super) fn perform<Server: EventHandler>(
         &self,
-        mut client: TcpClient,
-        mut server: Option<TcpServer>,
+        client: &mut impl EventHandler,
+        server: Option<&mut Server>,
         ends: &TcpEnds,
         layout: &Layout,
-    ) -> Result<(TcpClient, Option<TcpServer>), TcpError> {
+    ) -> Result<u64, TcpError> {
         let (client_place, server_place) = (ends.client_namespace.as_deref(), ends.server_namespace.as_deref());
         let (first, second) = (layout.cores.first().copied(), layout.cores.get(1).copied());
-        let worst_gap_ns = std::thread::scope(|scope| {
-            let mut together: Vec<&mut dyn EventHandler> = vec![&mut client];
-            let serving = match (server.as_mut(), second) {
+        std::thread::scope(|scope| {
+            let mut together: Vec<&mut dyn EventHandler> = vec![client];
+            let serving = match (server, second) {
                 (Some(server), Some(_)) => Some(scope.spawn(move || self.attend(server_place, second, &mut [server]))),
                 (Some(server), None) => {
                     together.push(server);
@@ -114,9 +113,7 @@ impl<'a> TcpRun<'a> {
             };
             let asked = joined(scope.spawn(move || self.attend(client_place, first, &mut together)).join());
             serving.map_or(Ok(0), |server| joined(server.join())).and(asked)
-        })?;
-        client.note_gap(worst_gap_ns);
-        Ok((client, server))
+        })
     }
 
     /// Takes the place of a loop and turns it. Sockets made in the loop are the client's alone; the server's listeners came from their own

@@ -2,7 +2,8 @@
 
 use super::addresses::ConnectionDemand;
 use super::connection::socket;
-use super::{TcpEnds, TcpError, try_within};
+use super::error::{TcpError, try_within};
+use super::settings::TcpEnds;
 use crate::driver::place;
 use sixbench_io::limit;
 use sixbench_method::trial::tcp::TcpSpec;

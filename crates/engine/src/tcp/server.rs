@@ -3,8 +3,9 @@
 
 use super::connection::reset;
 use super::drive::{EventHandler, LoopContext, SERVER};
+use super::error::{TcpError, try_within};
 use super::http::{HttpRequest, ParsedRequest, RequestReader};
-use super::{TcpEnds, TcpError, try_within};
+use super::settings::TcpEnds;
 use crate::driver::place;
 use ipnet::IpNet;
 use mio::event::Event;

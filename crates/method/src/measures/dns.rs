@@ -130,8 +130,7 @@ fn network(text: &str) -> Names {
 }
 
 fn name_count(text: &str) -> Result<u32, String> {
-    let number = units::rate(text).ok().and_then(|rate| u32::try_from(rate.0).ok()).filter(|number| *number > 0);
-    number.ok_or_else(|| format!("expected a number of names such as 100k, not `{text}`"))
+    units::count(text, "names such as 100k").map(|number| number as u32)
 }
 
 fn port_count(text: &str) -> Result<u16, String> {

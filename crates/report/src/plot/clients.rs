@@ -1,6 +1,6 @@
 //! Forwarded frames, CPU load and response time over the number of clients: figures 12 to 14 of the 6to4 paper.
 
-use super::Figure;
+use super::figure::Figure;
 use super::style::{self, Axis, Barred};
 use crate::digest::{ClientSeries, Digest, PointSample, client_series};
 use crate::numbers::{self, grouped};
@@ -87,8 +87,7 @@ fn plots(i: usize, series: &ClientSeries, quantity: Quantity, unit: f64) -> [Plo
             format!("{label}, n = {}", grouped(s.n as f64)),
         )
     };
-    let points: Vec<Barred> = series.samples(quantity).map(dot).collect();
-    [style::line(points.iter().map(|p| p.at).collect(), style::color(i), 1.5), style::barred(i, points)]
+    style::joined(i, series.samples(quantity).map(dot).collect())
 }
 
 /// The standard deviation within a trial, of what has one.

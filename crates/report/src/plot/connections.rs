@@ -1,6 +1,6 @@
 //! The entries of the DUT's connection tracking table over a trial: is phase 1 all there, and does phase 2 leave it alone?
 
-use super::Figure;
+use super::figure::Figure;
 use super::style::{self, Axis, LegendEntry};
 use crate::digest::{Digest, PointDigest};
 use crate::numbers::{load, short, three_digits, whole};

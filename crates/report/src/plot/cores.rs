@@ -1,6 +1,6 @@
 //! Rates over the DUT's cores with the ideal line and the fitted laws, and how idle each device was at the found rate.
 
-use super::Figure;
+use super::figure::Figure;
 use super::style::{self, Axis, Barred, LegendEntry};
 use crate::digest::{DeviceIdle, Digest, PointDigest};
 use crate::numbers::{frames, grouped, load, rate_unit};
@@ -94,7 +94,7 @@ fn idle_panel(point: &PointDigest, trials: &[&TrialRecord], device: &DeviceIdle)
     let samples = device.cores.iter().map(|core| core.percent.len()).max().unwrap_or(1);
     let end = samples as f64 * seconds;
     let layout = style::panel(&plots, &style::point_title(point), "time within the trial (s)", "idle time (%)");
-    let layout = style::from_zero(layout, Axis { end, ..Axis::up_to(end / 1.05, 6.0) }, Axis { end: 100.0, step: 25.0 });
+    let layout = style::from_zero(layout, Axis::ending(end, 6.0), Axis { end: 100.0, step: 25.0 });
     style::draw(plots, style::with_note(layout, &note(trials, device)))
 }
 

@@ -1,7 +1,7 @@
 //! The distribution of delays on a log tail: what a 99.9th percentile hides.
 
-use super::Figure;
-use super::loss::{DIRECTIONS, direction_keys, noun};
+use super::directions::{self, noun};
+use super::figure::Figure;
 use super::style;
 use crate::digest::{Digest, PointDigest};
 use crate::numbers::load;
@@ -18,7 +18,7 @@ pub(super) fn figure(digest: &Digest) -> Figure {
         id: "delay",
         title: "Distribution of delays",
         caption: caption(digest),
-        keys: direction_keys(trials.iter().map(|(_, r)| *r)),
+        keys: directions::keys(trials.iter().map(|(_, r)| *r)),
         panels: trials.into_iter().map(|(p, r)| panel(p, r)).collect(),
         ..Figure::default()
     }
@@ -64,8 +64,7 @@ fn panel(point: &PointDigest, record: &TrialRecord) -> String {
 }
 
 fn series(direction: &DirectionResult) -> Plot {
-    let color = DIRECTIONS.iter().find(|(d, ..)| *d == direction.direction).map_or(0, |(_, i, _)| *i);
-    style::line(tail(&direction.delays), style::color(color), 1.5)
+    directions::line(direction.direction, tail(&direction.delays))
 }
 
 /// The complementary distribution as a staircase: delay in milliseconds, share of frames with a larger one. Past the largest delay

@@ -1,6 +1,6 @@
 //! Frame loss rate over the input rate: the graph of RFC 2544 section 26.3, whose axes must run from 0 to 100 %.
 
-use super::Figure;
+use super::figure::Figure;
 use super::style::{self, Axis, Barred};
 use crate::digest::{Digest, PointDigest, sizes};
 use crate::numbers::{grouped, percentage, title};
@@ -76,6 +76,5 @@ fn series(i: usize, point: &PointDigest, scale: f64) -> [Plot; 2] {
         );
         Barred::new(rate as f64 * scale, s.median, (s.min, s.max), label)
     };
-    let points: Vec<Barred> = point.losses().into_iter().map(dot).collect();
-    [style::line(points.iter().map(|p| p.at).collect(), style::color(i), 1.5), style::barred(i, points)]
+    style::joined(i, point.losses().into_iter().map(dot).collect())
 }

@@ -1,6 +1,6 @@
 //! Throughput over the share of translated traffic with the two models.
 
-use super::Figure;
+use super::figure::Figure;
 use super::style::{self, Axis, Barred, LegendEntry};
 use crate::digest::{Digest, PointDigest};
 use crate::numbers::{frames, grouped, three_digits};

@@ -1,6 +1,6 @@
 //! What the DUT's cores did while it forwarded as much as it could.
 
-use super::Figure;
+use super::figure::Figure;
 use super::style::{self, Axis, LegendEntry};
 use crate::bottleneck::bottlenecks;
 use crate::digest::{Digest, PointDigest};
@@ -102,8 +102,7 @@ fn panel(point: &PointDigest, record: &TrialRecord, interval_ns: u64, name: &str
     let plots: Vec<Plot> = vec![area.into()];
     let layout = style::panel(&plots, &style::point_title(point), "time within the trial (s)", "share of the core (%)");
     let end = (core.samples.len() - 1) as f64 * interval;
-    let x = Axis { end, ..Axis::up_to(end / 1.05, 6.0) };
     let note = format!("{name} at {}", load(&record.result.spec));
-    let layout = style::from_zero(layout, x, Axis { end: 100.0, step: 25.0 });
+    let layout = style::from_zero(layout, Axis::ending(end, 6.0), Axis { end: 100.0, step: 25.0 });
     style::draw(plots, style::with_note(layout, &note))
 }

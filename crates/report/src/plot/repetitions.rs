@@ -1,6 +1,6 @@
 //! Every repetition a dot: the spread behind a median, and whether it drifts.
 
-use super::Figure;
+use super::figure::Figure;
 use super::style::{self, Axis, LegendEntry};
 use crate::digest::{Digest, PointDigest, kinds};
 use crate::numbers::{cut, frames, short, short_ms, three_digits, title};

@@ -1,6 +1,6 @@
 //! Loss against the frame timeout: one trial says what every timeout would have made of it.
 
-use super::Figure;
+use super::figure::Figure;
 use super::style;
 use crate::digest::{Digest, PointDigest, kinds};
 use crate::numbers::{frames, load, seconds, short_ms, title};

@@ -1,6 +1,6 @@
 //! From the rule of a recipe to the addresses and ports of each subscriber, for the engine's frames and for the device's configuration.
 
-use super::PlanError;
+use crate::error::PlanError;
 use sixbench_engine::profile::{Appearance, SubscriberGroup, SubscriberGroups};
 use sixbench_method::plan::{Payload, Test, ValueOrder};
 use sixbench_testbed::Subscriber;

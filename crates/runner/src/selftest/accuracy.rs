@@ -1,6 +1,6 @@
 //! The delays that the tester reports, held against a reference device of known delay over real ports.
 
-use super::{add_veth, trial_settings, wire};
+use super::wire::{add_veth, trial_settings, wire};
 use crate::ports::open as open_port;
 use crate::{OpenError, RunError};
 use serde::Serialize;

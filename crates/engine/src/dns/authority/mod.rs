@@ -10,8 +10,9 @@ mod tcp;
 mod tests;
 mod zone;
 
-pub use answer::{Answer, Answerer, MOST_OCTETS, QueryKind};
+pub use answer::Answerer;
 pub use asked::AskedNames;
+pub use message::{Answer, MOST_OCTETS, QueryKind};
 pub use service::Service;
 pub use zone::AddressZone;
 pub(crate) use zone::{ANYBODY, MAILBOX, SECONDARIES, SERIAL, SERVER};

@@ -1,6 +1,6 @@
 //! What became of the queries in the trials that decided: the passing one at the highest rate, and the failing one next above it.
 
-use super::{TEST, queries, test_cells};
+use super::cells::{TEST, queries, test_cells};
 use crate::digest::{Digest, PointDigest, QueryTrial};
 use crate::table::Table;
 use sixbench_method::plan::DnsTest;

@@ -1,6 +1,6 @@
 //! The two-dimensional table of RFC 8219 section 9.2: what is cached down, what has an AAAA record across.
 
-use super::percent;
+use super::cells::percent;
 use crate::digest::{Digest, PointDigest, ServerGroup};
 use crate::numbers::grouped;
 use crate::table::Table;

@@ -1,6 +1,7 @@
 //! DNS resolution performance, in the reporting format of RFC 8219 section 9.2.
 
 mod answers;
+mod cells;
 mod grid;
 mod names;
 mod selftest;
@@ -11,6 +12,7 @@ use super::throughput::limit_words;
 use crate::digest::{Digest, PointDigest};
 use crate::numbers::{grouped, seconds};
 use crate::table::Table;
+use cells::{TEST, or_dash, queries, test_cells};
 use sixbench_method::plan::{DnsRole, DnsTest};
 
 /// Returns the tables of results.
@@ -28,28 +30,6 @@ pub(crate) fn trials(digest: &Digest) -> Vec<Table> {
         times::classic(digest),
         selftest::table(digest),
     ]
-}
-
-/// The columns that say which test a row is of, and their cells: each server's percentages tell its tests apart.
-const TEST: [&str; 3] = ["Test", "#Cached", "#AAAA"];
-
-fn test_cells(digest: &Digest, point: &PointDigest, dns: &DnsTest) -> [String; 3] {
-    let cached = if dns.role.has_cache() { percent(dns.cached) } else { "–".to_owned() };
-    [digest.server(point.test), cached, percent(dns.with_aaaa)]
-}
-
-/// A number, or that there is none.
-fn or_dash(value: Option<String>) -> String {
-    value.unwrap_or_else(|| "–".to_owned())
-}
-
-fn percent(value: u8) -> String {
-    format!("{value}\u{a0}%")
-}
-
-/// `240,000`.
-fn queries(count: u64) -> String {
-    grouped(count as f64)
 }
 
 fn found(digest: &Digest) -> Table {

@@ -1,6 +1,6 @@
 //! Where the answers came from: the server's cache, or the authority, and what the authority was asked.
 
-use super::{TEST, or_dash, queries, test_cells};
+use super::cells::{TEST, or_dash, queries, test_cells};
 use crate::digest::{Digest, PointDigest, QueryTrial};
 use crate::numbers::{percent, three_digits, with_decimals};
 use crate::table::Table;

@@ -1,6 +1,6 @@
 //! The self-test of RFC 8219 section 9.2.1, which says up to which rate a DUT may be tested.
 
-use super::queries;
+use super::cells::queries;
 use crate::digest::Digest;
 use crate::numbers::{seconds, with_decimals};
 use crate::table::Table;

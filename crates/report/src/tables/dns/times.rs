@@ -1,6 +1,6 @@
 //! The figures that dns64perf++ prints of a trial.
 
-use super::{TEST, or_dash, queries, test_cells};
+use super::cells::{TEST, or_dash, queries, test_cells};
 use crate::digest::{Digest, QueryTrial};
 use crate::numbers::{grouped, with_decimals};
 use crate::table::Table;
