@@ -296,7 +296,11 @@ mod tests {
     fn roles_and_places_are_the_words_that_earlier_records_have() {
         let core = r#"{"core":1,"role":"tester","samples":[]}"#;
         assert_eq!(serde_json::to_string(&serde_json::from_str::<CoreWatch>(core).expect("a core")).expect("text"), core);
-        let places = [("backlog", DropPlace::Backlog), ("conntrack", DropPlace::Conntrack), ("left", DropPlace::Interface("left".into()))];
+        let places = [
+            ("backlog", DropPlace::Backlog),
+            ("conntrack", DropPlace::Conntrack),
+            ("left", DropPlace::Interface("left".into())),
+        ];
         for (word, place) in places {
             let drops = format!(r#"{{"where":"{word}","way":"sent","samples":[3]}}"#);
             let read: Drops = serde_json::from_str(&drops).expect("drops");

@@ -206,9 +206,7 @@ pub(crate) fn list(digest: &Digest) -> Vec<String> {
     for planned in &digest.planned {
         let is_alike = |group: &Vec<&PlannedPoint>| {
             let first = group[0];
-            first.test.name == planned.test.name
-                && first.status.name() == planned.status.name()
-                && why(first) == why(planned)
+            first.test.name == planned.test.name && first.status.name() == planned.status.name() && why(first) == why(planned)
         };
         match groups.last_mut().filter(|group| is_alike(group)) {
             Some(group) => group.push(planned),

@@ -95,8 +95,7 @@ pub(crate) fn word(verdict: Verdict) -> &'static str {
 /// Returns the result of one repetition, in words.
 pub(crate) fn outcome(measure: &str, outcome: &Outcome) -> String {
     let noun = Measure::infos().find(|info| info.term.name == measure).map_or(Noun::Frames, |info| info.noun);
-    let mut found: Vec<String> =
-        outcome.brackets.iter().map(|found| bracket(found, noun.per_second_and_direction())).collect();
+    let mut found: Vec<String> = outcome.brackets.iter().map(|found| bracket(found, noun.per_second_and_direction())).collect();
     found.extend(values(&outcome.values));
     if found.is_empty() {
         found.push("no result: the tester fell short".to_owned());

@@ -71,7 +71,10 @@ mod tests {
     fn only_counters_that_moved_are_kept() {
         let after = BEFORE.replace("90 5 0 2", "99 6 0 9");
         let drops = watched(&[parse_interfaces(BEFORE, ""), parse_interfaces(&after, ""), parse_interfaces(&after, "")]);
-        assert_eq!(drops, [Drops { place: DropPlace::Interface("left".to_owned()), way: "received".to_owned(), samples: vec![7, 0] }]);
+        assert_eq!(
+            drops,
+            [Drops { place: DropPlace::Interface("left".to_owned()), way: "received".to_owned(), samples: vec![7, 0] }]
+        );
     }
 
     #[test]
@@ -83,6 +86,9 @@ mod tests {
     fn this_machine_has_interfaces() {
         let holder = |device| NetnsHolder { device, process: std::process::id() };
         let counters = snapshot(&[holder(None), holder(Some("other".to_owned()))]);
-        assert!(["lo", "other: lo"].iter().all(|name| counters.keys().any(|(place, _)| place.to_string() == *name)), "{counters:?}");
+        assert!(
+            ["lo", "other: lo"].iter().all(|name| counters.keys().any(|(place, _)| place.to_string() == *name)),
+            "{counters:?}"
+        );
     }
 }

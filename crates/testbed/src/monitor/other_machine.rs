@@ -121,7 +121,10 @@ mod tests {
         let at = after(Instant::now(), &[0, 3, 103, 203]);
         let seen: Vec<_> = at.iter().zip([0, 0, 3, 13]).map(|(at, busy)| answered(*at, busy, 20 - busy)).collect();
         let cores = cores(&seen, &after(at[0], &[1, 101, 201]));
-        assert_eq!(cores.iter().map(|core| (core.core, core.role)).collect::<Vec<_>>(), [(0, CoreRole::Dut), (2, CoreRole::Dut)]);
+        assert_eq!(
+            cores.iter().map(|core| (core.core, core.role)).collect::<Vec<_>>(),
+            [(0, CoreRole::Dut), (2, CoreRole::Dut)]
+        );
         assert_eq!(cores[1].samples.len(), 2);
     }
 

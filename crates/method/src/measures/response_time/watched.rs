@@ -98,8 +98,11 @@ mod tests {
 
     #[test]
     fn a_virtual_machine_has_cores_and_memory_of_its_own() {
-        let relay =
-            DeviceWatch { device: "relay".into(), cores: vec![core(CoreRole::Dut, &[400; 5])], memory: vec![5000, 5000, 9000, 8000] };
+        let relay = DeviceWatch {
+            device: "relay".into(),
+            cores: vec![core(CoreRole::Dut, &[400; 5])],
+            memory: vec![5000, 5000, 9000, 8000],
+        };
         let seen = Watch { devices: vec![relay], memory: vec![1, 9], ..watch(vec![core(CoreRole::Dut, &[900; 5])]) };
         let expected =
             [(Quantity::ProcessorLoad, 50.0), (Quantity::ProcessorLoadDeviation, 0.0), (Quantity::MemoryGrowth, 4000.0)];
