@@ -3,6 +3,7 @@
 
 mod common;
 
+use common::plans::{self, DNS64};
 use common::{ONE_AT_A_TIME, Scratch, assert_ran, facts, namespaces_of, output, records, sixbench, start, text, wait_until};
 use serde_json::Value;
 use std::fs;
@@ -158,39 +159,6 @@ fn the_help_of_the_commands_of_dns_stays_as_it_was_reviewed() {
     insta::assert_snapshot!("authority_help", text(&output(&["authority", "--help"]).stdout));
 }
 
-/// A few short trials of a DNS64 server with the tester's authority, with a real one, and of that one alone. Stalls of this machine are tolerated.
-const PLAN: &str = r#"
-name = "dns"
-[trial]
-duration = "200ms"
-residual = "100ms"
-rest = "0s"
-stall = "2s"
-[search]
-method = "binary"
-minimum = "50"
-maximum = "400"
-width = "40%"
-[[test]]
-name = "unbound"
-dut = "unbound-dns64"
-measure = "dns64"
-repetitions = 2
-[[test]]
-name = "real"
-dut = "unbound-dns64"
-measure = "dns64"
-authority = "nsd-authority"
-names = "10.0.0.0/20"
-repetitions = 1
-[[test]]
-name = "nsd"
-dut = "nsd-authority"
-measure = "dns-authority"
-names = "10.0.0.0/20"
-repetitions = 1
-"#;
-
 fn certificates(results: &str, dut: &str) -> usize {
     facts(results)["duts"][dut]["certificates"].as_array().map_or(0, Vec::len)
 }
@@ -198,7 +166,7 @@ fn certificates(results: &str, dut: &str) -> usize {
 #[test]
 fn a_run_of_dns_servers_leaves_its_self_tests_its_trials_and_a_report() {
     let (_guard, scratch) = (ONE_AT_A_TIME.lock(), Scratch::new("run"));
-    let (plan, results) = (scratch.write("plan.toml", PLAN), scratch.path("results"));
+    let (plan, results) = (scratch.write("plan.toml", DNS64), scratch.path("results"));
     let child = start(&["run", &plan, "-o", &results]);
     let pid = child.id();
     let output = child.wait_with_output().expect("ended");
@@ -222,7 +190,7 @@ fn a_run_of_dns_servers_leaves_its_self_tests_its_trials_and_a_report() {
 #[test]
 fn a_killed_run_of_a_dns_server_goes_on_and_keeps_the_self_test_of_before() {
     let (_guard, scratch) = (ONE_AT_A_TIME.lock(), Scratch::new("kill"));
-    let only_ours = PLAN.split("[[test]]\nname = \"real\"").next().expect("a plan");
+    let only_ours = plans::dns64_alone();
     let (plan, results) = (scratch.write("plan.toml", only_ours), scratch.path("results"));
     let mut child = start(&["run", &plan, "-o", &results]);
     wait_until(&mut child, "first trial", || !records(&results).is_empty());
@@ -242,7 +210,7 @@ fn a_killed_run_of_a_dns_server_goes_on_and_keeps_the_self_test_of_before() {
 #[test]
 fn an_expectation_of_a_dns_server_is_missed_in_queries() {
     let (_guard, scratch) = (ONE_AT_A_TIME.lock(), Scratch::new("expect"));
-    let one = PLAN.split("[[test]]\nname = \"real\"").next().expect("a plan");
+    let one = plans::dns64_alone();
     let plan = scratch.write("plan.toml", &one.replace("repetitions = 2", "repetitions = 1\nexpect = { at-most = 50 }"));
     let output = output(&["run", &plan, "-o", &scratch.path("results")]);
     // 4 where this machine never let the tester be valid: then nothing was found that could miss anything.
@@ -261,7 +229,7 @@ fn an_expectation_of_a_dns_server_is_missed_in_queries() {
 fn devices_and_authorities_of_another_technology_are_refused_before_anything_is_touched() {
     let scratch = Scratch::new("technology");
     let told = |test: &str, what: &str| {
-        let plan = scratch.write("plan.toml", &format!("name = \"p\"\n[[test]]\nname = \"t\"\n{test}\n"));
+        let plan = scratch.write("plan.toml", &plans::of_test(test));
         let output = output(&["check", &plan]);
         let error = text(&output.stderr);
         assert_eq!(output.status.code(), Some(2), "{test}: {error}");
@@ -282,11 +250,11 @@ fn devices_and_authorities_of_another_technology_are_refused_before_anything_is_
     told(real, "authority = \"linux-ipv4\": that is no authoritative server");
 }
 
-/// As [`PLAN`], with what only a rehearsal could get wrong.
+/// As [`DNS64`], with what only a rehearsal could get wrong.
 #[test]
 fn the_commands_of_a_dns_plan_are_those_of_its_domain() {
     let scratch = Scratch::new("shell");
-    let plan = scratch.write("plan.toml", &PLAN.replace("names =", "domain = \"example.test\"\nnames ="));
+    let plan = scratch.write("plan.toml", &DNS64.replace("names =", "domain = \"example.test\"\nnames ="));
     let output = output(&["plan", "--shell", &plan]);
     let script = text(&output.stdout);
     assert!(output.status.success(), "{}", text(&output.stderr));

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Scratch, output, text};
+use common::{Scratch, output, plans, text};
 
 /// The BR of the papers' MAP-T domain. Nothing of it is run here.
 const RECIPE: &str = r#"
@@ -50,7 +50,7 @@ fn checked(name: &str, recipe: &str, line: &str) -> (Option<i32>, String) {
     let scratch = Scratch::new(name);
     std::fs::create_dir(scratch.0.join("recipes")).expect("a directory");
     scratch.write("recipes/br.toml", recipe);
-    let plan = scratch.write("plan.toml", &format!("name = \"p\"\n[[test]]\nname = \"t\"\ndut = \"br\"\n{line}\n"));
+    let plan = scratch.write("plan.toml", &plans::of_test(&format!("dut = \"br\"\n{line}")));
     let output = output(&["check", &plan, "--recipes", &scratch.path("recipes")]);
     (output.status.code(), text(&output.stdout) + &text(&output.stderr))
 }
@@ -212,7 +212,7 @@ fn the_commands_of_a_domain_speak_of_every_rule() {
     std::fs::create_dir(scratch.0.join("recipes")).expect("a directory");
     let step = "[[setup]]\nrun = \"echo {ipv6-prefix} {ea-bits} {ipv6-prefix-2} {ipv4-prefix-2} {psid-offset-2}\"\n";
     scratch.write("recipes/br.toml", &format!("{RECIPE}{step}{RULE}{SECOND}"));
-    let plan = scratch.write("plan.toml", "name = \"p\"\n[[test]]\nname = \"t\"\ndut = \"br\"\nsubscribers = 10\n");
+    let plan = scratch.write("plan.toml", &plans::of_test("dut = \"br\"\nsubscribers = 10"));
     let output = output(&["plan", "--shell", &plan, "--recipes", &scratch.path("recipes")]);
     let script = text(&output.stdout);
     assert!(
@@ -228,7 +228,7 @@ fn lines_about_subscribers_take_them_from_both_rules_in_turns() {
     std::fs::create_dir(scratch.0.join("recipes")).expect("a directory");
     let file = "[[file]]\npath = \"ces\"\ncontent = \"\"\"\nce {subscriber} {subscriber-ipv6} {subscriber-ipv4}\n\"\"\"\n";
     scratch.write("recipes/br.toml", &format!("{RECIPE}{file}{RULE}{SECOND}"));
-    let plan = scratch.write("plan.toml", "name = \"p\"\n[[test]]\nname = \"t\"\ndut = \"br\"\nsubscribers = 3\n");
+    let plan = scratch.write("plan.toml", &plans::of_test("dut = \"br\"\nsubscribers = 3"));
     let output = output(&["plan", "--shell", &plan, "--recipes", &scratch.path("recipes")]);
     let script = text(&output.stdout);
     for line in ["ce 0 2001:db8:ce::c000:200:0 192.0.2.0", "ce 1 2001:db8:ce:1:", "ce 2 2001:db8:cf::cb00:7180:0 203.0.113.128"]

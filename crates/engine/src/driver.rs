@@ -106,9 +106,16 @@ mod tests {
     fn all_threads_begin_at_one_moment_after_the_last_has_taken_its_place() {
         let clock = Clock::new();
         let start = TrialStart::new(&clock, 3);
+        let arrived = AtomicU64::new(0);
+        let wait = || {
+            arrived.fetch_add(1, Ordering::Relaxed);
+            start.wait()
+        };
         let begun: Vec<_> = std::thread::scope(|scope| {
-            let early: Vec<_> = (0..2).map(|_| scope.spawn(|| start.wait())).collect();
-            std::thread::sleep(std::time::Duration::from_millis(20));
+            let early: Vec<_> = (0..2).map(|_| scope.spawn(wait)).collect();
+            while arrived.load(Ordering::Relaxed) < 2 {
+                std::thread::yield_now();
+            }
             let placed_ns = clock.now_ns();
             let last = start.wait();
             assert!(last >= placed_ns + HEAD_START_NS);

@@ -65,7 +65,7 @@ pub fn makes_lower_bound(records: &[&TrialRecord]) -> bool {
 mod tests {
     use super::*;
     use crate::plan::Point;
-    use crate::record::{CoreWatch, CpuSample, FORMAT, Watch};
+    use crate::record::{CoreRole, CoreWatch, CpuSample, FORMAT, Watch};
     use crate::terms::{Direction, FrameRate, FrameSize};
     use crate::trial::{DirectionResult, Fault, TrialResult, TrialSpec};
 
@@ -179,7 +179,7 @@ mod tests {
     /// A core of the DUT that has time to spare.
     fn idle() -> Watch {
         let samples = vec![CpuSample { idle: 700, softirq: 300, ..CpuSample::default() }; 10];
-        let cores = vec![CoreWatch { core: 1, role: "dut".to_owned(), samples }];
+        let cores = vec![CoreWatch { core: 1, role: CoreRole::Dut, samples }];
         toml::from_str::<Watch>("interval_ns = 100000000\ncores = []").map(|watch| Watch { cores, ..watch }).expect("a watch")
     }
 

@@ -5,7 +5,7 @@ mod run;
 mod watch;
 
 pub use run::{Ending, RunPart, SkipReason, SkippedTest};
-pub use watch::{CoreWatch, CpuSample, DeviceWatch, Drops, Watch};
+pub use watch::{CoreRole, CoreWatch, CpuSample, DeviceWatch, DropPlace, Drops, Watch};
 
 use crate::measures::LoadSource;
 use crate::plan::{Point, Test};

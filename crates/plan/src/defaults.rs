@@ -92,15 +92,15 @@ pub fn apply_profile(plan: &mut Plan, profile: Profile) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fixture_tests::SMALLEST;
     use crate::load;
     use sixbench_testbed::Library;
     use std::path::Path;
 
     #[test]
     fn repetitions_of_rfc_begin_cold_and_those_of_shorter_profiles_dithered() {
-        let text = "name = \"p\"\nprofile = \"PROFILE\"\n[[test]]\nname = \"t\"\ndut = \"linux-ipv4\"\n";
         let library = Library::load::<&Path>(&[]).expect("recipes");
-        let plan = |profile| load(&text.replace("PROFILE", profile), &library).expect("a plan").plan;
+        let plan = |profile| load(&format!("profile = \"{profile}\"\n{SMALLEST}"), &library).expect("a plan").plan;
         let starts = [
             ("rfc", Profile::Rfc, RepetitionStart::Cold),
             ("draft", Profile::Draft, RepetitionStart::Dithered),

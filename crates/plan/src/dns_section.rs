@@ -90,18 +90,14 @@ fn check_strays(section: &Section<'_>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{parse, render};
+    use crate::{fixture_tests, parse};
     use sixbench_method::plan::{SeriesBy, Test};
 
     const DUTS: [&str; 2] = ["unbound-dns64", "nsd-authority"];
 
     /// A test for each set of lines.
     fn plan(tests: &[&str]) -> String {
-        let test = |(number, lines): (usize, &&str)| {
-            let dut = if lines.contains("dns-authority") { "nsd-authority" } else { "unbound-dns64" };
-            format!("[[test]]\nname = \"t{number}\"\ndut = \"{dut}\"\n{lines}\n")
-        };
-        "name = \"p\"\n".to_owned() + &tests.iter().enumerate().map(test).collect::<String>()
+        fixture_tests::plan(|lines| DUTS[usize::from(lines.contains("dns-authority"))], tests)
     }
 
     fn tests(tests: &[&str]) -> Vec<Test> {
@@ -109,8 +105,7 @@ mod tests {
     }
 
     fn mistakes(tests: &[&str]) -> String {
-        let source = plan(tests);
-        render("plan.toml", &source, &parse(&source, &DUTS).expect_err("mistakes"), false)
+        fixture_tests::mistakes(&plan(tests), &DUTS)
     }
 
     fn dns(test: &Test) -> &DnsTest {

@@ -162,13 +162,12 @@ impl ExpectContext<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{parse, render};
+    use crate::{fixture_tests, parse, render};
 
     const DUTS: [&str; 1] = ["d"];
 
     fn source(tests: &[&str]) -> String {
-        let test = |(index, keys): (usize, &&str)| format!("[[test]]\nname = \"t{index}\"\ndut = \"d\"\n{keys}\n");
-        "name = \"p\"\n[search]\nmaximum = \"1M\"\n".to_owned() + &tests.iter().enumerate().map(test).collect::<String>()
+        fixture_tests::plan(|_| DUTS[0], tests).replacen("[[test]]", "[search]\nmaximum = \"1M\"\n[[test]]", 1)
     }
 
     fn expected(keys: &str) -> Vec<Expectation> {
@@ -180,8 +179,7 @@ mod tests {
     }
 
     fn mistakes(tests: &[&str]) -> String {
-        let source = source(tests);
-        render("plan.toml", &source, &parse(&source, &DUTS).expect_err("mistakes"), false)
+        fixture_tests::mistakes(&source(tests), &DUTS)
     }
 
     #[test]

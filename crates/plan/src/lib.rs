@@ -17,6 +17,8 @@ mod traffic_section;
 mod words;
 
 #[cfg(test)]
+mod fixture_tests;
+#[cfg(test)]
 mod types_tests;
 
 pub use defaults::{apply_profile, standard_search, standard_trial};

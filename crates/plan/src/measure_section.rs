@@ -26,14 +26,13 @@ pub(super) fn read_measure(section: &Section<'_>, defaults: &PlanDefaults<'_>) -
 
 #[cfg(test)]
 mod tests {
-    use crate::{parse, render};
+    use crate::{fixture_tests, parse};
     use sixbench_method::plan::{Measure, Payload, Plan, ResponseTime, SeriesBy};
     use sixbench_method::terms::FrameRate;
 
     /// A plan with a test for each of these texts.
     fn source(tests: &[&str]) -> String {
-        let test = |(index, keys): (usize, &&str)| format!("[[test]]\nname = \"t{index}\"\ndut = \"relay\"\n{keys}\n");
-        "name = \"p\"\n".to_owned() + &tests.iter().enumerate().map(test).collect::<String>()
+        fixture_tests::plan(|_| "relay", tests)
     }
 
     fn plan_with(test: &str) -> Plan {
@@ -41,8 +40,7 @@ mod tests {
     }
 
     fn mistakes(tests: &[&str]) -> String {
-        let source = source(tests);
-        render("plan.toml", &source, &parse(&source, &["relay"]).expect_err("mistakes"), false)
+        fixture_tests::mistakes(&source(tests), &["relay"])
     }
 
     #[test]

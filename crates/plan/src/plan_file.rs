@@ -240,14 +240,13 @@ fn read_machine(section: &Section<'_>, has_interfaces: bool) -> Option<RemoteMac
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fixture_tests::SMALLEST;
     use crate::render;
     use sixbench_method::plan::{Measure, TrafficSettings};
     use sixbench_method::repeat::Repetition;
     use sixbench_method::terms::Directions;
 
     const DUTS: [&str; 2] = ["linux-ipv4", "tayga-siit"];
-
-    const SMALLEST: &str = "name = \"p\"\n[[test]]\nname = \"t\"\ndut = \"linux-ipv4\"\n";
 
     #[test]
     fn the_smallest_plan_gets_every_default() {

@@ -64,6 +64,7 @@ pub fn plan_of(source: &str) -> Result<Plan, Diagnostic> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fixture_tests::SMALLEST;
     use crate::plans;
     use crate::{load, parse, render};
     use sixbench_testbed::Library;
@@ -73,11 +74,9 @@ mod tests {
         Library::load::<&Path>(&[]).and_then(|library| library.with_texts(plans::devices())).expect("recipes")
     }
 
-    const SMALL: &str = "name = \"p\"\n[[test]]\nname = \"t\"\ndut = \"linux-ipv4\"\n";
-
     fn small() -> String {
-        let plan = parse(SMALL, &["linux-ipv4"]).expect("a plan").plan;
-        write(&plan, SMALL, "recipes").expect("text")
+        let plan = parse(SMALLEST, &["linux-ipv4"]).expect("a plan").plan;
+        write(&plan, SMALLEST, "recipes").expect("text")
     }
 
     #[test]
@@ -94,7 +93,7 @@ mod tests {
     #[test]
     fn where_the_run_took_place_is_kept() {
         let testbed = "[testbed]\nleft = \"e0\"\nright = \"e1\"\nio = \"packet\"\ntester-cores = [0, 2]\nlink-rate = \"10G\"\n";
-        let source = format!("{SMALL}{testbed}");
+        let source = format!("{SMALLEST}{testbed}");
         let loaded = parse(&source, &["linux-ipv4"]).expect("a plan");
         let resolved = write(&loaded.plan, &source, "recipes").expect("text");
         assert_eq!(parse(&resolved, &["linux-ipv4"]).expect("a plan"), loaded);
@@ -102,12 +101,12 @@ mod tests {
 
     #[test]
     fn a_resolved_plan_of_an_earlier_version_is_one_too() {
-        let plan = parse(SMALL, &["linux-ipv4"]).expect("a plan").plan;
+        let plan = parse(SMALLEST, &["linux-ipv4"]).expect("a plan").plan;
         let earlier = toml::to_string(&plan).expect("text");
         assert_eq!(parse(&earlier, &["linux-ipv4"]).expect("a plan").plan, plan);
         assert_eq!(digest_in(&earlier), None);
-        assert_eq!(digest_in(&small()), Some(digest(SMALL)));
-        assert_ne!(digest(SMALL), digest(""));
+        assert_eq!(digest_in(&small()), Some(digest(SMALLEST)));
+        assert_ne!(digest(SMALLEST), digest(""));
     }
 
     #[test]

@@ -151,19 +151,17 @@ fn enumeration(text: &str) -> Result<ValueOrder, String> {
 
 #[cfg(test)]
 mod tests {
-    use crate::{parse, render};
+    use crate::{fixture_tests, parse};
 
     const DUTS: [&str; 1] = ["nft-nat44"];
 
     /// A test of nft-nat44 for each set of lines.
     fn plan(tests: &[&str]) -> String {
-        let test = |(number, lines): (usize, &&str)| format!("[[test]]\nname = \"t{number}\"\ndut = \"nft-nat44\"\n{lines}\n");
-        "name = \"p\"\n".to_owned() + &tests.iter().enumerate().map(test).collect::<String>()
+        fixture_tests::plan(|_| DUTS[0], tests)
     }
 
     fn mistakes(tests: &[&str]) -> String {
-        let source = plan(tests);
-        render("plan.toml", &source, &parse(&source, &DUTS).expect_err("mistakes"), false)
+        fixture_tests::mistakes(&plan(tests), &DUTS)
     }
 
     const FULL: &str = "{ source = \"0-65535\", destination = \"0-65535\" }";

@@ -150,29 +150,28 @@ pub(crate) fn counted(digest: &Digest) -> String {
 
 /// The points without a result in sentences, one for each reason.
 pub(crate) fn missing(digest: &Digest) -> Vec<String> {
-    let mut groups: Vec<(&str, String, Vec<String>)> = Vec::new();
+    let mut groups: Vec<(bool, String, Vec<String>)> = Vec::new();
     for (name, planned) in by_test(digest) {
-        let (verb, why) = (status(&planned.status), why(planned));
-        match groups.iter_mut().find(|(known, reason, _)| *known == verb && *reason == why) {
+        let (was_run, why) = (!matches!(planned.status, PointStatus::NotRun(_)), why(planned));
+        match groups.iter_mut().find(|(known, reason, _)| *known == was_run && *reason == why) {
             Some((_, _, names)) => names.push(name),
-            None => groups.push((verb, why, vec![name])),
+            None => groups.push((was_run, why, vec![name])),
         }
     }
-    groups.into_iter().map(|(verb, why, names)| sentence(verb, &why, &names)).collect()
+    groups.into_iter().map(|(was_run, why, names)| sentence(was_run, &why, &names)).collect()
 }
 
-fn sentence(verb: &str, why: &str, names: &[String]) -> String {
+fn sentence(was_run: bool, why: &str, names: &[String]) -> String {
     let more = names.len().saturating_sub(MOST_NAMES);
     let mut shown = names[..names.len() - more].join("; ");
     if more > 0 {
         shown += &format!("; and {more} more in the table of points");
     }
-    let is_one = names.len() == 1;
-    let said = match (verb, is_one) {
-        ("not run", true) => "was not run",
-        ("not run", false) => "were not run",
-        (_, true) => "has no result",
-        (_, false) => "have no result",
+    let said = match (was_run, names.len() == 1) {
+        (false, true) => "was not run",
+        (false, false) => "were not run",
+        (true, true) => "has no result",
+        (true, false) => "have no result",
     };
     format!("{shown} {said}: {}.", why.trim_end_matches('.'))
 }
@@ -192,18 +191,12 @@ fn by_test<'d, 'a>(digest: &'d Digest<'a>) -> Vec<(String, &'d PlannedPoint<'a>)
 
 fn name(points: &[&PlannedPoint]) -> String {
     let test = points[0].test;
-    match sizes(points).as_str() {
-        "" => title(test),
-        sizes => format!("{} at {sizes}\u{a0}bytes", title(test)),
+    // The queries of a DNS test are as long as their names.
+    if test.measure.dns().is_some() {
+        return title(test);
     }
-}
-
-/// `84, 128 and 1518`; empty of DNS tests, whose queries are as long as their names.
-fn sizes(points: &[&PlannedPoint]) -> String {
-    if points[0].test.measure.dns().is_some() {
-        return String::new();
-    }
-    enumerated(&points.iter().map(|planned| planned.point.frame_size).collect::<Vec<_>>())
+    let sizes: Vec<_> = points.iter().map(|planned| planned.point.frame_size).collect();
+    format!("{} at {}\u{a0}bytes", title(test), enumerated(&sizes))
 }
 
 /// Every test with the status of its points: `TAYGA, reset at 84 and 1518 bytes: no result: ...`, and where
@@ -213,9 +206,7 @@ pub(crate) fn list(digest: &Digest) -> Vec<String> {
     for planned in &digest.planned {
         let is_alike = |group: &Vec<&PlannedPoint>| {
             let first = group[0];
-            first.test.name == planned.test.name
-                && status(&first.status) == status(&planned.status)
-                && why(first) == why(planned)
+            first.test.name == planned.test.name && first.status.name() == planned.status.name() && why(first) == why(planned)
         };
         match groups.last_mut().filter(|group| is_alike(group)) {
             Some(group) => group.push(planned),

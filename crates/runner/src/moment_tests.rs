@@ -65,6 +65,7 @@ fn trial(session: &mut Session, happens: &(impl Fn() + Sync)) -> TrialRecord {
     let spec = TrialSpec::constant(RATE, LASTS.as_nanos() as u64);
     let (result, watch) = std::thread::scope(|scope| {
         scope.spawn(|| {
+            // The moment is what is tested: the middle of the trial.
             std::thread::sleep(LASTS / 2);
             happens();
         });
@@ -118,6 +119,7 @@ fn stop_device() {
         Shell::new().look(&[vec!["kill".to_owned(), signal.to_owned()], processes.clone()].concat()).expect("a signal")
     };
     signal("-STOP");
+    // The halt itself.
     std::thread::sleep(HALT);
     signal("-CONT");
 }

@@ -256,7 +256,7 @@ fn away(
 pub(crate) fn add_faults_of_the_machine(result: &mut TrialResult, watch: &Watch, dut_cores: usize) {
     // Of a stateful trial only phase 2 is judged.
     let before_ns = result.phase_one_result().map_or(0, |connections| connections.delay_ns);
-    let milliseconds = watch.stolen_ms("dut", before_ns);
+    let milliseconds = watch.stolen_ms(before_ns);
     if milliseconds > 0 {
         result.faults.push(Fault::CpuStolen { milliseconds });
     }

@@ -7,7 +7,7 @@ use super::session::Session;
 use crate::profile;
 use sixbench_method::isolation::Isolation;
 use sixbench_method::plan::{Measure, Plan, Profile, Stateful, Tcp, Test};
-use sixbench_method::record::Watch;
+use sixbench_method::record::{DropPlace, Watch};
 use sixbench_method::terms::{Direction, FrameRate, FrameSize, LossRatio};
 use sixbench_method::trial::{Connections, PhaseOne, TrialResult, TrialSpec, Verdict};
 use sixbench_plan::{Links, standard_search, standard_trial};
@@ -146,7 +146,7 @@ fn a_full_table_that_makes_room_is_found_by_the_validation_and_its_reason_kept()
     let counted = connections(&result).opened_by_the_dut().expect("a count");
     assert!(counted <= 500, "{counted}");
     assert_eq!(verdict(result), Verdict::Lost);
-    let early = watch.drops.iter().find(|drops| drops.place == "conntrack" && drops.way == "early_drop");
+    let early = watch.drops.iter().find(|drops| drops.place == DropPlace::Conntrack && drops.way == "early_drop");
     assert!(early.is_some_and(|drops| drops.samples.iter().sum::<u64>() >= 400), "{:?}", watch.drops);
     let limit = std::fs::read_to_string("/proc/sys/net/netfilter/nf_conntrack_max").expect("a limit");
     assert_ne!(limit.trim(), "500", "set back when the device is gone");

@@ -6,6 +6,7 @@ use crate::lab::{self, KernelLab, Manifest};
 use crate::monitor::{Monitor, Watched};
 use crate::net::Cores;
 use crate::net::namespace::{self, Namespace};
+use sixbench_method::record::CoreRole;
 use std::time::Duration;
 
 /// The severity of a finding.
@@ -107,7 +108,7 @@ fn load(allowed: &[u32]) -> Finding {
     let monitor = Monitor::start(&Cores { tester: allowed.to_vec(), dut: vec![] }, Watched::default());
     std::thread::sleep(Duration::from_millis(350));
     let watch = monitor.stop();
-    let busiest = watch.cores.iter().filter(|c| c.role == "tester").map(|core| {
+    let busiest = watch.cores.iter().filter(|c| c.role == CoreRole::Tester).map(|core| {
         let busy: u32 = core.samples.iter().map(|s| u32::from(1000 - s.idle.min(1000))).sum();
         (busy / core.samples.len().max(1) as u32, core.core)
     });

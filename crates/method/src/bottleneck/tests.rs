@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::plan::Point;
-use crate::record::{CoreWatch, CpuSample, DeviceWatch, Drops, FORMAT, Watch};
+use crate::record::{CoreRole, CoreWatch, CpuSample, DeviceWatch, DropPlace, Drops, FORMAT, Watch};
 use crate::terms::{Direction, FrameSize};
 use crate::trial::{DirectionResult, Fault, TrialResult, TrialSpec};
 
@@ -31,11 +31,11 @@ fn sample(process: u16, softirq: u16, steal: u16) -> CpuSample {
 /// A core of the DUT that does this in all samples but the first and the last, in which it is idle.
 fn core(core: u32, of: impl Fn(usize) -> CpuSample) -> CoreWatch {
     let at = |i: usize| if i == 0 || i == 15 { sample(0, 0, 0) } else { of(i) };
-    CoreWatch { core, role: "dut".into(), samples: (0..16).map(at).collect() }
+    CoreWatch { core, role: CoreRole::Dut, samples: (0..16).map(at).collect() }
 }
 
 fn watch(mut cores: Vec<CoreWatch>) -> Watch {
-    let busy = CoreWatch { core: 0, role: "tester".into(), samples: vec![sample(1000, 0, 0); 16] };
+    let busy = CoreWatch { core: 0, role: CoreRole::Tester, samples: vec![sample(1000, 0, 0); 16] };
     cores.push(busy);
     let (memory, drops, connections) = (vec![], vec![], vec![]);
     Watch { interval_ns: SECOND / 10, cores, devices: vec![], memory, process_ms: None, drops, connections, waited_us: vec![] }
@@ -108,7 +108,7 @@ fn every_core_full_is_a_dut_at_its_end() {
 #[test]
 fn drops_at_an_interface_while_cores_are_idle() {
     let mut watch = idle_cores();
-    watch.drops = vec![Drops { place: "backlog".into(), way: "received".into(), samples: vec![0, 300, 150] }];
+    watch.drops = vec![Drops { place: DropPlace::Backlog, way: "received".into(), samples: vec![0, 300, 150] }];
     let evidence = "450 dropped at backlog (received), of 500 missing; in the losing trials cores 1, 2, 3, 4 at 30 %";
     assert_cause(&[trial(800_000, 500, Some(watch))], Cause::QueueOverflow, evidence);
 }
@@ -116,7 +116,7 @@ fn drops_at_an_interface_while_cores_are_idle() {
 #[test]
 fn a_few_drops_do_not_explain_the_losses() {
     let mut watch = idle_cores();
-    watch.drops = vec![Drops { place: "veth0".into(), way: "sent".into(), samples: vec![3] }];
+    watch.drops = vec![Drops { place: DropPlace::Interface("veth0".into()), way: "sent".into(), samples: vec![3] }];
     let evidence = "in the losing trials cores 1, 2, 3, 4 at 30 %; 3 dropped at veth0 (sent), of 500 missing";
     assert_cause(&[trial(800_000, 500, Some(watch))], Cause::Unexplained, evidence);
 }
@@ -203,7 +203,7 @@ fn a_load_at_which_no_trial_was_valid_is_the_testers_end() {
 
 /// A losing trial with these counters of the connection tracking table.
 fn refused(counters: &[(&str, u64)], of: Watch) -> [TrialRecord; 1] {
-    let drops = |&(way, count): &(&str, u64)| Drops { place: "conntrack".into(), way: way.into(), samples: vec![0, count] };
+    let drops = |&(way, count): &(&str, u64)| Drops { place: DropPlace::Conntrack, way: way.into(), samples: vec![0, count] };
     [trial(800_000, 500, Some(Watch { drops: counters.iter().map(drops).collect(), ..of }))]
 }
 
@@ -233,7 +233,7 @@ fn a_phase_1_that_lost_frames_is_no_limit_of_the_tester() {
     let mut record = trial(900_000, 0, Some(idle_cores()));
     record.result.directions.clear();
     record.result.faults = vec![Fault::PhaseOneIncomplete { lost: 7, of: 100, rate: 1000 }];
-    let counter = Drops { place: "conntrack".into(), way: "drop".into(), samples: vec![7] };
+    let counter = Drops { place: DropPlace::Conntrack, way: "drop".into(), samples: vec![7] };
     record.watch.iter_mut().for_each(|watch| watch.drops = vec![counter.clone()]);
     let found = explain_all(&[record]).unwrap();
     assert_eq!(found.cause, Cause::PhaseOne);

@@ -82,7 +82,7 @@ fn median(values: &[u64]) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{CoreWatch, CpuSample};
+    use super::super::{CoreRole, CoreWatch, CpuSample};
     use super::*;
     use crate::terms::{Direction, FrameRate, LossRatio};
     use crate::trial::{Fault, TrialSpec, Verdict};
@@ -147,7 +147,7 @@ mod tests {
     fn of_a_kernel_that_forwards_the_time_of_processes_on_its_core_counts() {
         let mut samples = vec![CpuSample { softirq: 300, idle: 700, ..CpuSample::default() }; 22];
         (samples[9].user, samples[9].idle) = (200, 500);
-        let cores = vec![CoreWatch { core: 1, role: "dut".into(), samples }];
+        let cores = vec![CoreWatch { core: 1, role: CoreRole::Dut, samples }];
         let watch = Watch { cores, process_ms: Some(0), ..watch(vec![]) };
         assert_eq!(watch.taken_where_lost_ms(&lost(&[(8, 90)])), Some(20));
         assert_eq!(watch.taken_where_lost_ms(&lost(&[(1, 90)])), None);

@@ -99,6 +99,16 @@ impl TrialKind {
         matches!(self, Self::TcpRate | Self::TcpCapacity { .. })
     }
 
+    /// Returns the unit of its rate: `frames/s`.
+    pub fn rate_unit(&self) -> &'static str {
+        match self {
+            Self::Constant | Self::Burst | Self::Drop { .. } | Self::Ramp { .. } | Self::Reset { .. } => "frames/s",
+            Self::Establish { .. } | Self::TearDown { .. } | Self::TcpRate | Self::TcpCapacity { .. } => "connections/s",
+            Self::Queries => "queries/s",
+            Self::Response => "requests/s",
+        }
+    }
+
     fn is_constant(&self) -> bool {
         *self == Self::Constant
     }

@@ -8,7 +8,7 @@ use crate::numbers::{grouped, load, three_digits};
 use kuva::plot::StackedAreaPlot;
 use kuva::prelude::{LegendPosition, Plot};
 use sixbench_method::plan::SeriesBy;
-use sixbench_method::record::{CoreWatch, CpuSample, DeviceWatch, Drops, TrialRecord, Watch};
+use sixbench_method::record::{CoreWatch, CpuSample, DeviceWatch, DropPlace, Drops, TrialRecord, Watch};
 
 /// A kind of work: its name, the place of its colour in the palette, and its share.
 type WorkKind = (&'static str, usize, fn(&CpuSample) -> u16);
@@ -40,9 +40,8 @@ fn panels(digest: &Digest, point: &PointDigest) -> Vec<String> {
         return Vec::new();
     };
     let of_watch = |watch: &Watch| {
-        let is_shown = |core: &&CoreWatch| core.role == "dut" && core.samples.len() > 1;
-        let of_host = watch.cores.iter().map(|core| (format!("core {}", core.core), core));
-        let drawn = of_host.chain(of_devices(point, watch)).filter(|(_, core)| is_shown(core));
+        let of_host = watch.dut_cores().map(|core| (format!("core {}", core.core), core));
+        let drawn = of_host.chain(of_devices(point, watch)).filter(|(_, core)| core.samples.len() > 1);
         drawn.map(|(name, core)| panel(point, record, watch.interval_ns, &name, core)).collect::<Vec<_>>()
     };
     record.watch.iter().flat_map(of_watch).collect()
@@ -84,7 +83,7 @@ fn memory(what: &str, samples: &[u64]) -> Option<String> {
 }
 
 fn dropped(drops: &Drops) -> String {
-    if drops.is_of_the_connection_table() {
+    if drops.place == DropPlace::Conntrack {
         let count = grouped(drops.samples.iter().sum::<u64>() as f64);
         return format!("{count} counted by the connection tracking table as {}", drops.way);
     }

@@ -269,15 +269,18 @@ mod tests {
         let start = Instant::now();
         for wait in [|table: &ConnectionTable| table.empty().map(drop), |table: &ConnectionTable| table.tear_down().map(drop)] {
             stop.store(false, std::sync::atomic::Ordering::Relaxed);
+            let before = rigged.flushes();
             std::thread::scope(|scope| {
                 let waiting = scope.spawn(|| wait(&table));
-                std::thread::sleep(Duration::from_millis(200));
+                while rigged.flushes() == before && !waiting.is_finished() {
+                    std::thread::yield_now();
+                }
                 stop.store(true, std::sync::atomic::Ordering::Relaxed);
                 let error = waiting.join().expect("no panic").expect_err("interrupted");
                 assert!(matches!(error, TestbedError::Interrupted), "{error}");
             });
         }
-        assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
+        assert!(start.elapsed() < TIMEOUT / 2, "{:?}", start.elapsed());
     }
 
     #[test]

@@ -57,7 +57,7 @@ fn growth(watch: &Watch, samples: usize) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::{CpuSample, DeviceWatch};
+    use crate::record::{CoreRole, CpuSample, DeviceWatch};
     use crate::terms::FrameRate;
     use crate::trial::TrialSpec;
 
@@ -73,9 +73,9 @@ mod tests {
         values(&result, &watch).into_iter().map(|value| (value.quantity, value.value)).collect()
     }
 
-    fn core(role: &str, system: &[u16]) -> CoreWatch {
+    fn core(role: CoreRole, system: &[u16]) -> CoreWatch {
         let sample = |&system: &u16| CpuSample { system, softirq: 100, idle: 900 - system, ..CpuSample::default() };
-        CoreWatch { core: 0, role: role.to_owned(), samples: system.iter().map(sample).collect() }
+        CoreWatch { core: 0, role, samples: system.iter().map(sample).collect() }
     }
 
     fn watch(cores: Vec<CoreWatch>) -> Watch {
@@ -85,7 +85,7 @@ mod tests {
 
     #[test]
     fn the_load_of_the_duts_cores_is_averaged_over_the_time_of_sending() {
-        let seen = watch(vec![core("tester", &[900; 7]), core("dut", &[100, 200, 300, 200, 200, 0, 0])]);
+        let seen = watch(vec![core(CoreRole::Tester, &[900; 7]), core(CoreRole::Dut, &[100, 200, 300, 200, 200, 0, 0])]);
         let (load, deviation) = (Quantity::ProcessorLoad, Quantity::ProcessorLoadDeviation);
         assert_eq!(found(seen), [(load, 30.0), (deviation, 50f64.sqrt())]);
         assert!(found(watch(vec![])).is_empty(), "nobody looked");
@@ -93,9 +93,12 @@ mod tests {
 
     #[test]
     fn a_virtual_machine_has_cores_and_memory_of_its_own() {
-        let relay =
-            DeviceWatch { device: "relay".into(), cores: vec![core("dut", &[400; 5])], memory: vec![5000, 5000, 9000, 8000] };
-        let seen = Watch { devices: vec![relay], memory: vec![1, 9], ..watch(vec![core("dut", &[900; 5])]) };
+        let relay = DeviceWatch {
+            device: "relay".into(),
+            cores: vec![core(CoreRole::Dut, &[400; 5])],
+            memory: vec![5000, 5000, 9000, 8000],
+        };
+        let seen = Watch { devices: vec![relay], memory: vec![1, 9], ..watch(vec![core(CoreRole::Dut, &[900; 5])]) };
         let expected =
             [(Quantity::ProcessorLoad, 50.0), (Quantity::ProcessorLoadDeviation, 0.0), (Quantity::MemoryGrowth, 4000.0)];
         assert_eq!(found(seen), expected);
@@ -104,9 +107,9 @@ mod tests {
     #[test]
     fn what_others_ran_on_the_hosts_cores_is_no_load_of_the_dut() {
         let taken = || vec![Fault::CpuTaken { milliseconds: 400 }];
-        let shared = Watch { memory: vec![1000, 3000], ..watch(vec![core("dut", &[900; 5])]) };
+        let shared = Watch { memory: vec![1000, 3000], ..watch(vec![core(CoreRole::Dut, &[900; 5])]) };
         assert_eq!(found_with(shared.clone(), taken()), [(Quantity::MemoryGrowth, 2000.0)]);
-        let relay = DeviceWatch { device: "relay".into(), cores: vec![core("dut", &[400; 5])], memory: vec![] };
+        let relay = DeviceWatch { device: "relay".into(), cores: vec![core(CoreRole::Dut, &[400; 5])], memory: vec![] };
         assert_eq!(found_with(Watch { devices: vec![relay], ..shared }, taken()).len(), 3, "a machine's own time is known");
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{SECOND, Sample, plan, test, watch};
 use sixbench_method::plan::*;
-use sixbench_method::record::{Drops, DutFacts, Ending, Watch};
+use sixbench_method::record::{DropPlace, Drops, DutFacts, Ending, Watch};
 use sixbench_method::simulated::{Behaviour, SimulatedDut};
 use sixbench_method::terms::*;
 use sixbench_method::trial::*;
@@ -178,7 +178,7 @@ fn watched(result: &TrialResult) -> Watch {
     if connections.torn_down_ns.is_some() {
         watch.connections.extend([full / 3, 0, 0]);
     }
-    let of_table = |way: &str, count| Drops { place: "conntrack".to_owned(), way: way.to_owned(), samples: vec![count] };
+    let of_table = |way: &str, count| Drops { place: DropPlace::Conntrack, way: way.to_owned(), samples: vec![count] };
     let is_full = connections.established < connections.offered && connections.established.is_power_of_two();
     watch.drops = match connections.lost() {
         0 if result.not_received() > 0 && result.spec.phase_one.is_none() => {
