@@ -1,6 +1,6 @@
 //! Frames to and from the kernel or the NIC, and time. The only crate with `unsafe`; it knows neither protocols nor methods.
 //!
-//! A [`Port`] is one end of a link. It splits into a transmitting and a receiving half, so that a paced sender can own its core.
+//! A [`Port`] is one end of a link. It has a transmitting and a receiving half, so that a paced sender can own its core.
 //! No half allocates, locks or logs once it is open.
 
 pub mod clock;
@@ -21,19 +21,30 @@ use std::io;
 /// Most frames taken or given in one call: the time stamp a batch shares stays true.
 pub const BATCH: usize = 64;
 
-/// One end of a link.
-pub trait Port: Send {
-    /// The interface, as people call it.
-    fn name(&self) -> String;
-
+/// One end of a link, open.
+pub struct Port {
+    /// Its name, as people call it: that of the interface, where it is one.
+    pub name: String,
     /// The hardware address frames are sent from.
-    fn mac(&self) -> [u8; 6];
-
-    /// The halves, each fit for a thread of its own.
-    fn split(self: Box<Self>) -> Halves;
+    pub mac: [u8; 6],
+    /// A description of how frames are sent and received, for the facts of a run.
+    pub how: String,
+    /// The halves of each of its queues, of which there is at least one.
+    pub queues: Vec<Halves>,
 }
 
-/// The two halves of a port.
+impl Port {
+    /// Returns the halves of the only queue.
+    ///
+    /// # Panics
+    /// The port has several: frames of the others would be taken for lost.
+    pub fn into_single_queue(mut self) -> Halves {
+        assert!(self.queues.len() == 1, "{} has {} queues, and one is served", self.name, self.queues.len());
+        self.queues.remove(0)
+    }
+}
+
+/// The two halves of a port, or of one of its queues, each fit for a thread of its own.
 pub struct Halves {
     /// Sends.
     pub transmit: Box<dyn Transmit>,

@@ -1,8 +1,7 @@
 //! The backends over a real veth pair in a namespace of our own. Needs root.
 
-use sixbench_io::packet::{PacketPort, RING_FRAMES};
-use sixbench_io::xdp::XdpPort;
-use sixbench_io::{Halves, Interface, Port, PortError, Sent, thread};
+use sixbench_io::packet::{self, RING_FRAMES};
+use sixbench_io::{Halves, Interface, Port, PortError, Sent, thread, xdp};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -43,10 +42,14 @@ impl Drop for Pair {
 fn open(end: &str, backend: &str) -> Result<Halves, PortError> {
     let interface = Interface::open(end)?;
     assert!(interface.is_veth);
-    Ok(match backend {
-        "packet" => Box::new(PacketPort::open(&interface)?).split(),
-        _ => Box::new(XdpPort::open(&interface)?).split(),
-    })
+    open_by(&interface, backend).map(Port::into_single_queue)
+}
+
+fn open_by(interface: &Interface, backend: &str) -> Result<Port, PortError> {
+    match backend {
+        "packet" => packet::open(interface),
+        _ => xdp::open(interface),
+    }
 }
 
 const FRAMES: u32 = 20_000;
@@ -149,10 +152,7 @@ fn open_as_nic(pair: &Pair, end: &str, backend: &str) -> Halves {
     let (end, backend) = (end.to_owned(), backend.to_owned());
     let opened = thread::in_namespace(&pair.0, move || {
         let nic = Interface { is_veth: false, ..Interface::open(&end)? };
-        Ok::<_, PortError>(match &*backend {
-            "packet" => Box::new(PacketPort::open(&nic)?).split(),
-            _ => Box::new(XdpPort::open(&nic)?).split(),
-        })
+        open_by(&nic, &backend).map(Port::into_single_queue)
     });
     opened.expect("namespace").expect("port")
 }

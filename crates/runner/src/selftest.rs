@@ -109,7 +109,7 @@ pub fn over_veth(backend: Backend, frame_size: FrameSize, stop: &Arc<AtomicBool>
         // There is no DUT, so all cores are the tester's. The softirq that takes a frame in runs on the core that sent it.
         let layout = Layout { cores: allowed_cores()?.into_iter().take(4).collect() };
         let tester = FrameTester::new(
-            (left.port, right.port),
+            (left, right),
             Isolation::Unknown.admit(profile)?,
             trial_settings(),
             layout,

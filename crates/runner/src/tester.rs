@@ -9,6 +9,8 @@ use crate::profile::Job;
 use sixbench_engine::dns::{DnsError, DnsTester};
 use sixbench_engine::tcp::{TcpEnds, TcpError, TcpTester};
 use sixbench_engine::{ConnectionCounter, FrameTester, Layout, MeasureError};
+use sixbench_io::Port;
+use sixbench_io::pcap::tee;
 use sixbench_method::isolation::Isolation;
 use sixbench_method::terms::{Direction, FrameRate};
 use sixbench_method::trial::dns::Certificate;
@@ -201,23 +203,19 @@ fn within(ends: TcpEnds, hosts: &Hosts) -> TcpEnds {
     TcpEnds { client_namespace: Some(client), server_namespace: Some(server), ..ends }
 }
 
-type PortPair = (Box<dyn sixbench_io::Port>, Box<dyn sixbench_io::Port>);
-
-fn open_ports(site: &Site<'_>, links: &TesterLinks) -> Result<(PortPair, String), RunError> {
+fn open_ports(site: &Site<'_>, links: &TesterLinks) -> Result<((Port, Port), String), RunError> {
     let open = |(namespace, interface)| ports::open(Some(namespace), interface, site.links.io);
     let [left, right] = links.ends();
     let (left, right) = (open(left)?, open(right)?);
     let how = if left.how == right.how { left.how.clone() } else { format!("{} and {}", left.how, right.how) };
-    Ok(((tee(site, left.port, "left")?, tee(site, right.port, "right")?), how))
+    Ok(((captured(site, left, "left")?, captured(site, right, "right")?), how))
 }
 
 /// The number of frames that are kept of each port.
 const TEE_FRAMES: usize = 10_000;
 
-fn tee(site: &Site<'_>, port: Box<dyn sixbench_io::Port>, name: &str) -> Result<Box<dyn sixbench_io::Port>, RunError> {
+fn captured(site: &Site<'_>, port: Port, name: &str) -> Result<Port, RunError> {
     let Some(directory) = site.pcap else { return Ok(port) };
     let path = directory.join(format!("{name}.pcap"));
-    let tee = sixbench_io::pcap::Tee::new(port, &path, TEE_FRAMES);
-    let tee = tee.map_err(|error| RunError::Capture { path, error })?;
-    Ok(Box::new(tee))
+    tee(port, &path, TEE_FRAMES).map_err(|error| RunError::Capture { path, error })
 }

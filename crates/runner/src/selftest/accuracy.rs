@@ -72,7 +72,7 @@ fn of_delay(
     delay_ns: u64,
     stop: &Arc<AtomicBool>,
 ) -> Result<DelayRow, RunError> {
-    let open = |end: &str| open_port(Some(namespace.name()), end, backend).map(|opened| opened.port);
+    let open = |end: &str| open_port(Some(namespace.name()), end, backend);
     let cores = allowed_cores()?;
     let (clock, over) = (Clock::new(), AtomicBool::new(false));
     let line = DelayLine::new(open("line-left")?, open("line-right")?, delay_ns, clock);
