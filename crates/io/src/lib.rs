@@ -3,17 +3,17 @@
 //! A [`Port`] is one end of a link. It has a transmitting and a receiving half, so that a paced sender can own its core.
 //! No half allocates, locks or logs once it is open.
 
+mod backend;
 pub mod clock;
 pub mod limit;
 pub mod loopback;
-pub mod packet;
 pub mod pcap;
 pub mod thread;
 pub mod udp;
-pub mod xdp;
 
 mod sys;
 
+pub use backend::{packet, xdp};
 pub use sys::interface::Interface;
 
 use std::io;

@@ -1,0 +1,4 @@
+//! Backends: the ways to send and receive frames.
+
+pub mod packet;
+pub mod xdp;
