@@ -13,7 +13,7 @@ pub mod udp;
 
 mod sys;
 
-pub use backend::{packet, xdp};
+pub use backend::{BACKENDS, Backend, PortSpec, packet};
 pub use sys::interface::Interface;
 
 use std::io;
@@ -42,6 +42,47 @@ impl Port {
         assert!(self.queues.len() == 1, "{} has {} queues, and one is served", self.name, self.queues.len());
         self.queues.remove(0)
     }
+}
+
+/// The entry of a backend.
+#[derive(Debug)]
+pub struct BackendInfo {
+    /// The word for it: a value of `io`, or what stands before the colon in the name of a port.
+    pub word: &'static str,
+    /// Its name in the facts of a run.
+    pub title: &'static str,
+    /// One sentence that says what it is and where it works.
+    pub definition: &'static str,
+    /// True if it opens interfaces of the kernel; otherwise its ports are named by its word, a colon, and an address that it alone understands.
+    pub opens_interfaces: bool,
+    /// Returns what this machine lacks for it, apart from the rights of the user.
+    pub obstacle: fn() -> Option<Obstacle>,
+    /// Opens a port.
+    pub open: fn(&PortRequest<'_>) -> Result<Port, PortError>,
+}
+
+impl PartialEq for BackendInfo {
+    fn eq(&self, other: &Self) -> bool {
+        self.word == other.word
+    }
+}
+
+impl Eq for BackendInfo {}
+
+/// Something that this machine lacks, and what to do about it.
+pub struct Obstacle {
+    /// A description of what is missing.
+    pub what: String,
+    /// The action that helps.
+    pub cure: String,
+}
+
+/// The port that a backend is asked to open.
+pub struct PortRequest<'a> {
+    /// The name of an interface in the calling thread's network namespace, or the address.
+    pub address: &'a str,
+    /// Octets of the longest frame to be sent, without FCS. An interface has room for as many as its MTU says.
+    pub longest_frame: u32,
 }
 
 /// The two halves of a port, or of one of its queues, each fit for a thread of its own.

@@ -22,9 +22,7 @@ pub fn label(text: &str) -> Result<(String, String), String> {
 pub(super) fn begin(order: &RunRequest) -> Facts {
     let earlier = order.earlier.as_ref().map(|(facts, _)| facts.clone()).unwrap_or_default();
     let mut facts = Facts { sixbench: env!("CARGO_PKG_VERSION").to_owned(), host: facts::host(), ..earlier };
-    if let Some((left, right)) = &order.site.links.interfaces {
-        facts.host.extend([left, right].into_iter().flat_map(|interface| facts::interface(interface)));
-    }
+    facts.host.extend(order.site.links.interfaces().into_iter().flatten().flat_map(facts::interface));
     facts.labels.extend(order.labels.iter().cloned());
     // A device that could not be set up may be now.
     facts.not_run.retain(|skipped| matches!(skipped.reason, SkipReason::LeftOut { .. }));

@@ -1,7 +1,6 @@
 //! Opens the tester's ports.
 
-use sixbench_io::{Interface, Port, PortError, packet, thread, xdp};
-use sixbench_plan::Backend;
+use sixbench_io::{Backend, Port, PortError, PortSpec, thread};
 use std::io;
 
 /// The reason why a port could not be opened.
@@ -15,30 +14,25 @@ pub enum OpenError {
         /// The system's answer.
         error: io::Error,
     },
-    /// The interface cannot be used.
+    /// The port cannot be used.
     #[error(transparent)]
     Port(#[from] PortError),
 }
 
-/// Opens `interface`, in `namespace` if one is given.
+/// Opens a port, in `namespace` if one is given, for frames of up to `longest_frame` octets without FCS.
 ///
 /// # Errors
-/// No such namespace or interface, or none that the backend can use.
-pub(crate) fn open(namespace: Option<&str>, interface: &str, backend: Backend) -> Result<Port, OpenError> {
+/// No such namespace, interface or address, or none that the backend can use.
+pub(crate) fn open(
+    (namespace, port): (Option<&str>, &PortSpec),
+    backend: Backend,
+    longest_frame: u32,
+) -> Result<Port, OpenError> {
+    let open = || port.open(backend, longest_frame);
     let opened = match namespace {
-        Some(namespace) => thread::in_namespace(namespace, || open_here(interface, backend))
+        Some(namespace) => thread::in_namespace(namespace, open)
             .map_err(|error| OpenError::Namespace { namespace: namespace.to_owned(), error })?,
-        None => open_here(interface, backend),
+        None => open(),
     };
     Ok(opened?)
-}
-
-fn open_here(name: &str, backend: Backend) -> Result<Port, PortError> {
-    let interface = Interface::open(name)?;
-    match backend {
-        Backend::Packet => packet::open(&interface),
-        Backend::Xdp => xdp::open(&interface),
-        // AF_XDP is the faster of the two, on veth (measured) as on NICs; where it does not work, AF_PACKET does.
-        Backend::Auto => xdp::open(&interface).or_else(|_| packet::open(&interface)),
-    }
 }

@@ -5,6 +5,7 @@ use super::state::TrackedConnections;
 use super::tester::{Tester, TrialError};
 use crate::profile::{self, Job};
 use sixbench_engine::Layout;
+use sixbench_io::PortSpec;
 use sixbench_io::thread::{allowed_cores, keep_to};
 use sixbench_method::isolation::Isolation;
 use sixbench_method::plan::{Plan, Test};
@@ -58,6 +59,12 @@ pub struct SessionRequest<'a> {
 }
 
 impl<'a> SessionRequest<'a> {
+    /// Returns the octets of the longest datagram, with the header around it where it is encapsulated.
+    pub(super) fn longest_datagram(&self) -> u32 {
+        // Ethernet's header and FCS are no part of it.
+        u32::from(self.largest.0 + self.recipe.overhead()).saturating_sub(18)
+    }
+
     /// Returns the request for the only testbed of this process.
     pub fn alone(recipe: &'a Recipe, largest: FrameSize) -> Self {
         let subscribers = recipe.subscribers.as_ref().map_or(1, |section| section.count);
@@ -92,23 +99,35 @@ fn fewer(cores: Cores, wanted: Option<u32>, recipe: Option<&Recipe>) -> Result<C
     Ok(Cores { dut: cores.dut[..wanted].to_vec(), ..cores })
 }
 
-/// The tester's ends: always in network namespaces of the tester's own, so that nothing gets from one to the other but through the device.
+/// The tester's ends. Interfaces are always in network namespaces of the tester's own, so that nothing gets from one to the other but through
+/// the device.
 pub(super) enum TesterLinks {
     /// The testbed's own links to devices in namespaces.
     Built(Topology),
     /// Interfaces of this machine.
     Taken(Interfaces),
+    /// Ports without an interface, which need no namespace.
+    Addresses([PortSpec; 2]),
 }
 
 impl TesterLinks {
-    /// Returns the namespace and the name of the left and of the right interface.
-    pub(super) fn ends(&self) -> [(&str, &str); 2] {
+    /// Takes ports that were there before: interfaces are moved into namespaces.
+    fn of_ports(site: &Site<'_>, wanted: &SessionRequest<'_>, ports: &[PortSpec; 2]) -> Result<Self, RunError> {
+        let Some(interfaces) = site.links.interfaces() else { return Ok(Self::Addresses(ports.clone())) };
+        interfaces.into_iter().try_for_each(|interface| existing::check_mtu(interface, wanted.longest_datagram()))?;
+        Ok(Self::Taken(Interfaces::take(&site.shell, &wanted.name, interfaces)?))
+    }
+
+    /// Returns the left and the right port, and the namespace that each is in.
+    pub(super) fn ends(&self) -> [(Option<&str>, PortSpec); 2] {
+        let interface = |name: &str| PortSpec::Interface(name.to_owned());
         match self {
-            Self::Built(topology) => LINKS.map(|link| (topology.tester().name(), link)),
+            Self::Built(topology) => LINKS.map(|link| (Some(topology.tester().name()), interface(link))),
             Self::Taken(interfaces) => {
-                let ([left, right], [left_name, right_name]) = (interfaces.namespaces(), interfaces.names());
-                [(left.name(), left_name), (right.name(), right_name)]
+                let ([left, right], names) = (interfaces.namespaces(), interfaces.names());
+                [(Some(left.name()), interface(names[0])), (Some(right.name()), interface(names[1]))]
             }
+            Self::Addresses(ports) => ports.clone().map(|port| (None, port)),
         }
     }
 }
@@ -137,19 +156,19 @@ impl Session {
         let recipe = wanted.recipe;
         let of_namespace = wanted.cores.filter(|_| site.links.machine.is_none());
         let cores = fewer(cores(site.links)?, of_namespace, Some(recipe))?;
-        // Ethernet's header and FCS are no part of it.
-        let largest = u32::from(wanted.largest.0 + recipe.overhead()).saturating_sub(18);
+        let largest = wanted.longest_datagram();
         let zone = wanted.dns.as_ref().map(|(zone, _)| zone.clone());
         let subscribers = profile::subscribers::words(recipe, wanted.subscribers)?;
         let options = DutOptions { table_size: wanted.table_size, zone, subscribers, cores: wanted.cores };
-        let (links, dut) = match &site.links.interfaces {
-            Some((left, right)) => {
-                [left, right].into_iter().try_for_each(|interface| existing::check_mtu(interface, largest))?;
-                let interfaces = Interfaces::take(&site.shell, &wanted.name, [left, right])?;
+        let (links, dut) = match &site.links.ports {
+            Some(ports) => {
+                let links = TesterLinks::of_ports(site, wanted, ports)?;
                 let machine = site.links.machine.as_ref();
                 let dut = machine.map(|machine| away(site, machine, wanted, &options)).transpose()?;
-                interfaces.wait_for_carriers()?;
-                (TesterLinks::Taken(interfaces), dut)
+                if let TesterLinks::Taken(interfaces) = &links {
+                    interfaces.wait_for_carriers()?;
+                }
+                (links, dut)
             }
             None => {
                 let (mtu, devices) = (ORDINARY_MTU.max(largest), recipe.parts.len());
@@ -160,7 +179,7 @@ impl Session {
         };
         let mut layout = match &links {
             TesterLinks::Built(topology) => topology.layout(),
-            TesterLinks::Taken(_) => on_interfaces(site.links),
+            TesterLinks::Taken(_) | TesterLinks::Addresses(_) => on_ports(site.links),
         };
         layout.extend(dut.iter().flat_map(Devices::layout));
         let threads = Layout { cores: cores.tester.clone() };
@@ -316,7 +335,7 @@ impl Session {
     pub(crate) fn dut_shell(&self) -> Option<Shell> {
         match &self._links {
             TesterLinks::Built(topology) => Some(topology.dut().shell()),
-            TesterLinks::Taken(_) => None,
+            TesterLinks::Taken(_) | TesterLinks::Addresses(_) => None,
         }
     }
 
@@ -376,22 +395,26 @@ pub(crate) fn cores(links: &Links) -> Result<Cores, RunError> {
     }
     let divided = Cores::divide(&allowed);
     let or = |wanted: &[u32], otherwise: Vec<u32>| if wanted.is_empty() { otherwise } else { wanted.to_vec() };
-    Ok(match links.interfaces {
+    Ok(match links.ports {
         // The device has a machine of its own; all cores are the tester's.
         Some(_) => Cores { tester: or(&links.tester_cores, allowed.into_iter().take(4).collect()), dut: vec![] },
         None => Cores { tester: or(&links.tester_cores, divided.tester), dut: or(&links.dut_cores, divided.dut) },
     })
 }
 
-/// The way interfaces of this machine are kept apart.
-const IN_NAMESPACES: &str = "each in a network namespace of the tester's own";
-
-fn on_interfaces(links: &Links) -> Vec<String> {
-    let (left, right) = links.interfaces.clone().unwrap_or_default();
-    if let Some(machine) = &links.machine {
-        return vec![machine.layout(), format!("the tester's are {left} and {right}, {IN_NAMESPACES}")];
+/// Returns, in sentences, the layout of ports that were there before.
+fn on_ports(links: &Links) -> Vec<String> {
+    let Some([left, right]) = &links.ports else { return Vec::new() };
+    let (kind, apart) = match links.interfaces() {
+        Some(_) => ("interfaces", ", each in a network namespace of the tester's own"),
+        None => ("ports", ""),
+    };
+    match &links.machine {
+        Some(machine) => vec![machine.layout(), format!("the tester's are {left} and {right}{apart}")],
+        None => {
+            vec![format!(
+                "the DUT is cabled to this machine's {kind} {left} and {right}{apart}; it was set up by somebody else"
+            )]
+        }
     }
-    vec![format!(
-        "the DUT is cabled to this machine's interfaces {left} and {right}, {IN_NAMESPACES}; it was set up by somebody else"
-    )]
 }

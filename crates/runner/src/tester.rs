@@ -9,8 +9,8 @@ use crate::profile::Job;
 use sixbench_engine::dns::{DnsError, DnsTester};
 use sixbench_engine::tcp::{TcpEnds, TcpError, TcpTester};
 use sixbench_engine::{ConnectionCounter, FrameTester, Layout, MeasureError};
-use sixbench_io::Port;
 use sixbench_io::pcap::tee;
+use sixbench_io::{Port, PortSpec};
 use sixbench_method::isolation::Isolation;
 use sixbench_method::terms::{Direction, FrameRate};
 use sixbench_method::trial::dns::Certificate;
@@ -81,7 +81,7 @@ impl Tester {
     ) -> Result<(Self, String), RunError> {
         match job {
             Job::Frames(profile, settings) => {
-                let (ports, how) = open_ports(site, links)?;
+                let (ports, how) = open_ports(site, wanted, links)?;
                 let profile = site.isolation.admit(*profile)?;
                 let tester = FrameTester::new(ports, profile, settings, threads, site.stop.clone());
                 Ok((Self::Frames(Box::new(tester)), format!("frames are sent and received by {how}")))
@@ -182,6 +182,7 @@ pub(super) fn settle(
             neighbours::wait_for(wanted.recipe, &hosts, site)?;
             Ok(hosts)
         }
+        TesterLinks::Addresses(_) => Err(RunError::NeedsInterfaces),
     }
 }
 
@@ -203,13 +204,16 @@ fn within(ends: TcpEnds, hosts: &Hosts) -> TcpEnds {
     TcpEnds { client_namespace: Some(client), server_namespace: Some(server), ..ends }
 }
 
-fn open_ports(site: &Site<'_>, links: &TesterLinks) -> Result<((Port, Port), String), RunError> {
-    let open = |(namespace, interface)| ports::open(Some(namespace), interface, site.links.io);
+fn open_ports(site: &Site<'_>, wanted: &SessionRequest<'_>, links: &TesterLinks) -> Result<((Port, Port), String), RunError> {
+    let longest_frame = wanted.longest_datagram() + ETHERNET_HEADER_OCTETS;
+    let open = |(namespace, port): (_, PortSpec)| ports::open((namespace, &port), site.links.io, longest_frame);
     let [left, right] = links.ends();
     let (left, right) = (open(left)?, open(right)?);
     let how = if left.how == right.how { left.how.clone() } else { format!("{} and {}", left.how, right.how) };
     Ok(((captured(site, left, "left")?, captured(site, right, "right")?), how))
 }
+
+const ETHERNET_HEADER_OCTETS: u32 = 14;
 
 /// The number of frames that are kept of each port.
 const TEE_FRAMES: usize = 10_000;

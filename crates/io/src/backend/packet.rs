@@ -5,8 +5,8 @@
 
 use crate::sys::interface::{check_carrier, is_running};
 use crate::sys::mapping::MemoryMapping;
-use crate::sys::{bind_packet, get_option, is_full, send_or_lose, set_option, socket};
-use crate::{BATCH, Fill, Halves, Interface, Port, PortError, Receive, Sent, Transmit};
+use crate::sys::{bind_packet, get_option, is_full, lacking, send_or_lose, set_option, socket};
+use crate::{BATCH, BackendInfo, Fill, Halves, Interface, Port, PortError, Receive, Sent, Transmit};
 use std::io;
 use std::ops::Range;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -25,11 +25,21 @@ const FULL_IN_A_ROW: u32 = 256;
 /// From linux/if_packet.h; not in every libc crate.
 const PACKET_IGNORE_OUTGOING: libc::c_int = 23;
 
+/// The entry among the backends.
+pub(crate) const INFO: BackendInfo = BackendInfo {
+    word: "packet",
+    title: "AF_PACKET",
+    definition: "sends by sendmmsg past the queueing discipline and receives from a ring; runs on every interface",
+    opens_interfaces: true,
+    obstacle: || lacking(libc::AF_PACKET, "AF_PACKET sockets", "modprobe af_packet"),
+    open: |request| open(&Interface::open(request.address)?),
+};
+
 /// Opens both halves on an interface of the calling thread's network namespace. Needs CAP_NET_RAW.
 pub fn open(interface: &Interface) -> Result<Port, PortError> {
     let transmit = Box::new(PacketTransmit::open(interface)?);
     let receive = Box::new(PacketReceive::open(interface)?);
-    let how = "AF_PACKET (sendmmsg past the qdisc, TPACKET_V2 ring)".to_owned();
+    let how = format!("{} (sendmmsg past the qdisc, TPACKET_V2 ring)", INFO.title);
     Ok(Port { name: interface.name.clone(), mac: interface.mac, how, queues: vec![Halves { transmit, receive }] })
 }
 

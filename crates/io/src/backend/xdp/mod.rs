@@ -9,4 +9,4 @@ mod ring;
 mod socket;
 mod umem;
 
-pub use port::open;
+pub(crate) use port::INFO;

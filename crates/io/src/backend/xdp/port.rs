@@ -4,14 +4,24 @@ use super::program::{Attach, Program};
 use super::ring::{Consumer, Producer};
 use super::socket::{self, RingMemory};
 use super::umem::{RECEIVE_CHUNKS, SEND_CHUNKS, Umem, chunk_for};
-use crate::packet::open_sender;
+use crate::backend::packet::open_sender;
 use crate::sys::interface::check_carrier;
 use crate::sys::mapping::MemoryMapping;
-use crate::sys::send_or_lose;
-use crate::{BATCH, Fill, Halves, Interface, Port, PortError, Receive, Sent, Transmit};
+use crate::sys::{lacking, send_or_lose};
+use crate::{BATCH, BackendInfo, Fill, Halves, Interface, Port, PortError, Receive, Sent, Transmit};
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::Arc;
+
+/// The entry among the backends.
+pub(crate) const INFO: BackendInfo = BackendInfo {
+    word: "xdp",
+    title: "AF_XDP",
+    definition: "shares memory with the driver, on queue 0 of an interface; without copying where the driver can do that",
+    opens_interfaces: true,
+    obstacle: || lacking(libc::AF_XDP, "AF_XDP sockets", "use a kernel with CONFIG_XDP_SOCKETS, or `io = \"packet\"`"),
+    open: |request| open(&Interface::open(request.address)?),
+};
 
 /// The way in which the socket and its program work together with the driver.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -52,7 +62,7 @@ struct Shared {
 
 /// Opens a port on queue 0 of an interface of the calling thread's network namespace, in the best mode the driver has. Needs CAP_NET_RAW and
 /// CAP_BPF, and an MTU that fits a chunk.
-pub fn open(interface: &Interface) -> Result<Port, PortError> {
+fn open(interface: &Interface) -> Result<Port, PortError> {
     // Ethernet header and a VLAN tag come on top.
     let chunk = chunk_for(interface.mtu + 18).ok_or_else(|| PortError::Interface {
         interface: interface.name.clone(),
@@ -62,7 +72,7 @@ pub fn open(interface: &Interface) -> Result<Port, PortError> {
     for mode in MODES {
         match open_in(interface, mode, chunk) {
             Ok(halves) => {
-                let how = format!("AF_XDP ({mode})");
+                let how = format!("{} ({mode})", INFO.title);
                 return Ok(Port { name: interface.name.clone(), mac: interface.mac, how, queues: vec![halves] });
             }
             Err(error) => failed.push(error),
