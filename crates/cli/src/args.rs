@@ -3,10 +3,10 @@
 use crate::exit;
 use clap::{Args, Parser, Subcommand};
 use sixbench_engine::dns::names::Domain;
+use sixbench_io::Backend;
 use sixbench_method::plan::{DOMAIN, Names, Payload, Profile};
 use sixbench_method::terms::{Directions, FrameRate, FrameSize, Share};
 use sixbench_method::units;
-use sixbench_plan::Backend;
 use sixbench_siitperf_import as import;
 use sixbench_wire::Prefix6052;
 use std::net::{IpAddr, SocketAddr};
@@ -355,6 +355,13 @@ impl Siitperf {
     }
 }
 
+/// Returns the help of `--io`.
+fn io_help() -> String {
+    let mut words: Vec<&str> = Backend::words().map(|(word, _)| word).collect();
+    let last = words.pop().unwrap_or_default();
+    format!("Backend: {} or {last}", words.join(", "))
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct Selftest {
     /// Only frame generation in memory; needs no root
@@ -363,8 +370,7 @@ pub(crate) struct Selftest {
     /// Only the accuracy of delays, on a reference device of known delay
     #[arg(long, conflicts_with = "generate")]
     pub(crate) accuracy: bool,
-    /// Backend: auto, packet or xdp
-    #[arg(long, default_value = "auto", value_parser = sixbench_plan::backend)]
+    #[arg(long, help = io_help(), default_value = "auto", value_parser = sixbench_plan::backend)]
     pub(crate) io: Backend,
     /// Frame size, octets of the IPv6 frame with FCS
     #[arg(long, default_value = "84", value_parser = units::frame_size)]
@@ -411,8 +417,7 @@ pub(crate) struct TrialArgs {
     /// Phase 1 alone: open the connections at --rate, then try each of them
     #[arg(long, requires = "connections", conflicts_with_all = ["phase_1_rate", "duration_ns", "directions"])]
     pub(crate) establish: bool,
-    /// Backend: auto, packet or xdp
-    #[arg(long, default_value = "auto", value_parser = sixbench_plan::backend)]
+    #[arg(long, help = io_help(), default_value = "auto", value_parser = sixbench_plan::backend)]
     pub(crate) io: Backend,
     /// The tester's interfaces, if not namespaces: LEFT,RIGHT
     #[arg(long, value_name = "LEFT,RIGHT")]

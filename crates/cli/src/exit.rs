@@ -119,6 +119,7 @@ pub(crate) fn of_run(error: &RunError) -> Exit {
         | RunError::UnknownRecipe(_)
         | RunError::SetUpByHand(_)
         | RunError::NeedsMachine { .. }
+        | RunError::NeedsInterfaces
         | RunError::Memory(_)
         | RunError::Forbidden(_)
         | RunError::ForbiddenInRecipe(_)

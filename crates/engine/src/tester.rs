@@ -97,8 +97,8 @@ struct TesterPort {
 }
 
 impl TesterPort {
-    fn new(port: Box<dyn Port>) -> Self {
-        Self { name: port.name(), mac: MacAddress(port.mac()), halves: port.split() }
+    fn new(port: Port) -> Self {
+        Self { name: port.name.clone(), mac: MacAddress(port.mac), halves: port.into_single_queue() }
     }
 
     /// Throws away what arrived before the trial, and forgets what did not fit.
@@ -135,7 +135,7 @@ pub type ConnectionCounter = Box<dyn FnMut() -> Result<Option<u64>, String> + Se
 impl FrameTester {
     /// A tester between two open ports. `stop` ends a trial early.
     pub fn new(
-        ports: (Box<dyn Port>, Box<dyn Port>),
+        ports: (Port, Port),
         profile: Admitted<TrafficProfile>,
         settings: TrialSettings,
         layout: Layout,

@@ -1,8 +1,7 @@
 //! The backends over a real veth pair in a namespace of our own. Needs root.
 
-use sixbench_io::packet::{PacketPort, RING_FRAMES};
-use sixbench_io::xdp::XdpPort;
-use sixbench_io::{Halves, Interface, Port, PortError, Sent, thread};
+use sixbench_io::packet::{self, RING_FRAMES};
+use sixbench_io::{Backend, Halves, Interface, Port, PortError, PortSpec, Sent, thread};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -41,12 +40,8 @@ impl Drop for Pair {
 }
 
 fn open(end: &str, backend: &str) -> Result<Halves, PortError> {
-    let interface = Interface::open(end)?;
-    assert!(interface.is_veth);
-    Ok(match backend {
-        "packet" => Box::new(PacketPort::open(&interface)?).split(),
-        _ => Box::new(XdpPort::open(&interface)?).split(),
-    })
+    let (_, backend) = Backend::words().find(|(word, _)| *word == backend).expect("a backend");
+    PortSpec::parse(end).open(backend, LENGTH as u32).map(Port::into_single_queue)
 }
 
 const FRAMES: u32 = 20_000;
@@ -84,32 +79,20 @@ fn carry(from: &mut Halves, to: &mut Halves) -> Vec<u32> {
     seen
 }
 
-fn every_frame_arrives_once_in_order(name: &str, sender: &str, receiver: &str) {
-    let pair = Pair::new(name);
-    let mut from = pair.open("e0", sender);
-    let mut to = pair.open("e1", receiver);
-    assert_eq!(carry(&mut from, &mut to), (0..FRAMES).collect::<Vec<_>>());
-    assert_eq!(to.receive.overruns().expect("statistics"), 0);
+/// The words of all backends that open interfaces.
+fn backends() -> impl Iterator<Item = &'static str> {
+    Backend::words().map(|(word, _)| word).filter(|word| *word != "auto")
 }
 
 #[test]
-fn packet_to_packet() {
-    every_frame_arrives_once_in_order("io-pp", "packet", "packet");
-}
-
-#[test]
-fn xdp_to_packet() {
-    every_frame_arrives_once_in_order("io-xp", "xdp", "packet");
-}
-
-#[test]
-fn packet_to_xdp() {
-    every_frame_arrives_once_in_order("io-px", "packet", "xdp");
-}
-
-#[test]
-fn xdp_to_xdp() {
-    every_frame_arrives_once_in_order("io-xx", "xdp", "xdp");
+fn every_frame_arrives_once_and_in_order_between_any_two_backends() {
+    for (sender, receiver) in backends().flat_map(|sender| backends().map(move |receiver| (sender, receiver))) {
+        let pair = Pair::new(&format!("io-{sender}-{receiver}"));
+        let mut from = pair.open("e0", sender);
+        let mut to = pair.open("e1", receiver);
+        assert!(carry(&mut from, &mut to).into_iter().eq(0..FRAMES), "{sender} to {receiver}");
+        assert_eq!(to.receive.overruns().expect("statistics"), 0, "{sender} to {receiver}");
+    }
 }
 
 #[test]
@@ -149,14 +132,13 @@ fn a_full_ring_is_counted_as_overrun() {
 }
 
 /// Opens an end of the pair as if it were a NIC, whose full queue is the tester's own.
-fn open_as_nic(pair: &Pair, end: &str, backend: &str) -> Halves {
-    let (end, backend) = (end.to_owned(), backend.to_owned());
+fn open_as_nic(pair: &Pair, end: &str) -> Halves {
+    let end = end.to_owned();
     let opened = thread::in_namespace(&pair.0, move || {
-        let nic = Interface { is_veth: false, ..Interface::open(&end)? };
-        Ok::<_, PortError>(match &*backend {
-            "packet" => Box::new(PacketPort::open(&nic)?).split(),
-            _ => Box::new(XdpPort::open(&nic)?).split(),
-        })
+        let end = Interface::open(&end)?;
+        assert!(end.is_veth);
+        let nic = Interface { is_veth: false, ..end };
+        packet::open(&nic).map(Port::into_single_queue)
     });
     opened.expect("namespace").expect("port")
 }
@@ -172,7 +154,7 @@ fn send_until(port: &mut Halves, mut is_enough: impl FnMut(Sent) -> bool) {
 #[test]
 fn a_link_that_goes_down_at_the_other_end_refuses_frames_and_is_named() {
     let pair = Pair::new("io-down");
-    let mut port = open_as_nic(&pair, "e0", "packet");
+    let mut port = open_as_nic(&pair, "e0");
     send_until(&mut port, |sent| sent.taken == 16 && sent.refused == 0);
     port.transmit.check_link().expect("a link");
     ip(&format!("-n {} link set e1 down", pair.0));
@@ -214,13 +196,13 @@ fn first_frame(port: &mut Halves) -> Vec<u8> {
 }
 
 #[test]
-fn both_backends_show_a_vlan_tag_as_it_came() {
+fn every_backend_shows_a_vlan_tag_as_it_came() {
     let pair = Pair::new("io-vlan");
     let mut sender = pair.open("e0", "packet");
     let mut tagged = vec![2; 12];
     tagged.extend([0x81, 0, 0x20, 5, 0x88, 0xb5]);
     tagged.resize(64, 7);
-    for backend in ["packet", "xdp"] {
+    for backend in backends() {
         let mut receiver = pair.open("e1", backend);
         sender.receive.answer(&tagged).expect("send");
         assert_eq!(first_frame(&mut receiver), tagged, "{backend}");

@@ -27,4 +27,4 @@ pub use plan_file::{Links, Loaded, SHORTEST_TRIAL_NS, links_of, load, parse, rec
 pub use reader::nearest;
 pub use stateful_section::MOST_COMBINATIONS;
 pub use traffic_section::payload;
-pub use words::{Backend, backend, directions, profile};
+pub use words::{backend, directions, profile};

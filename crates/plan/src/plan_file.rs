@@ -5,7 +5,8 @@ use super::diagnostic::Diagnostic;
 use super::reader::{Mistakes, Section};
 use super::resolved;
 use super::test_section::{check_tests, read_tests};
-use super::words::{Backend, DutHost, any, backend, core, count, host, identifier, interface, method, profile, start};
+use super::words::{DutHost, any, backend, core, count, host, identifier, interface, method, port, profile, start};
+use sixbench_io::{Backend, PortSpec};
 use sixbench_method::measures::Keys;
 use sixbench_method::plan::{Plan, Profile};
 use sixbench_method::record::SkippedTest;
@@ -30,16 +31,25 @@ pub struct Loaded {
 /// The links on which frames leave and come back.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Links {
-    /// Two interfaces of this machine, cabled to the DUT. `None` means namespaces and veth, built for the run.
-    pub interfaces: Option<(String, String)>,
+    /// The left and the right port: two interfaces of this machine, cabled to the DUT, or two ports without one. `None` means namespaces and
+    /// veth, built for the run.
+    pub ports: Option<[PortSpec; 2]>,
     /// The machine at the other ends of the cables, where the testbed sets it up; `None` where the user does.
     pub machine: Option<RemoteMachine>,
-    /// The backend that sends and receives.
+    /// The backend that sends and receives on interfaces.
     pub io: Backend,
     /// Cores of the tester's threads; if empty, they are chosen automatically.
     pub tester_cores: Vec<u32>,
     /// Cores of a DUT in a namespace; if empty, they are chosen automatically.
     pub dut_cores: Vec<u32>,
+}
+
+impl Links {
+    /// Returns the names of the left and the right port; `None` unless both are interfaces of this machine.
+    pub fn interfaces(&self) -> Option<[&str; 2]> {
+        let [left, right] = self.ports.as_ref()?;
+        Some([left.interface()?, right.interface()?])
+    }
 }
 
 /// Reads a plan file, or a resolved plan. `duts` are the names of the known recipes.
@@ -190,18 +200,18 @@ fn check_search(section: &Section<'_>, search: &SearchSettings) {
 /// Returns the links and the link rate.
 fn read_testbed(file: &Section<'_>) -> (Links, Option<u64>) {
     let Some(section) = file.section("testbed", "[testbed]") else { return Default::default() };
-    let left = section.text("left", interface);
-    let right = section.text("right", interface);
+    let left = section.text("left", port);
+    let right = section.text("right", port);
     if left.is_some() != right.is_some() {
         section.mistake("left", "real interfaces come in pairs: give both `left` and `right`");
     }
     if left.is_some() && left == right {
         section.mistake("right", "left and right must be two interfaces");
     }
-    let interfaces = left.zip(right);
+    let ports = left.zip(right).map(<[PortSpec; 2]>::from);
     let links = Links {
-        machine: read_machine(&section, interfaces.is_some()),
-        interfaces,
+        machine: read_machine(&section, ports.is_some()),
+        ports,
         io: section.text("io", backend).unwrap_or_default(),
         tester_cores: section.numbers("tester-cores", core).unwrap_or_default(),
         dut_cores: section.numbers("dut-cores", core).unwrap_or_default(),
@@ -212,7 +222,7 @@ fn read_testbed(file: &Section<'_>) -> (Links, Option<u64>) {
 }
 
 /// Returns the machine of the DUT. The keys that belong to one are a mistake without one.
-fn read_machine(section: &Section<'_>, has_interfaces: bool) -> Option<RemoteMachine> {
+fn read_machine(section: &Section<'_>, has_ports: bool) -> Option<RemoteMachine> {
     let host = section.text("host", host);
     let keys = ["dut-left", "dut-right"];
     let [left, right] = keys.map(|key| section.text(key, interface));
@@ -225,7 +235,7 @@ fn read_machine(section: &Section<'_>, has_interfaces: bool) -> Option<RemoteMac
         }
         return None;
     };
-    if !has_interfaces {
+    if !has_ports {
         section.mistake("host", "a DUT over ssh is cabled to interfaces of this machine: give `left` and `right`");
     }
     for key in keys.into_iter().filter(|key| !section.is_given(key)) {

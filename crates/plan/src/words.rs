@@ -2,6 +2,7 @@
 
 use super::diagnostic::Diagnostic;
 use super::reader::{Section, nearest};
+use sixbench_io::{Backend, PortSpec};
 use sixbench_method::measures::Keys;
 use sixbench_method::plan::{Ports, Profile, ValueOrder};
 use sixbench_method::search::{RepetitionStart, SearchMethod};
@@ -24,6 +25,14 @@ pub(super) fn interface(text: &str) -> Result<String, String> {
         return Err(format!("`{text}` cannot be the name of an interface"));
     }
     Ok(text.to_owned())
+}
+
+/// Reads the name of a port: an interface of the kernel, or a backend and an address.
+pub(super) fn port(text: &str) -> Result<PortSpec, String> {
+    match PortSpec::parse(text) {
+        PortSpec::Interface(name) => interface(&name).map(PortSpec::Interface),
+        address => Ok(address),
+    }
 }
 
 /// The place where the DUT runs.
@@ -89,24 +98,12 @@ pub(super) fn start(text: &str) -> Result<RepetitionStart, String> {
     word(text, "how a repetition starts", &words)
 }
 
-/// The way frames are sent and received.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Backend {
-    /// AF_XDP if it works, else AF_PACKET.
-    #[default]
-    Auto,
-    /// AF_PACKET.
-    Packet,
-    /// AF_XDP.
-    Xdp,
-}
-
-/// Reads the name of a backend: `auto`, `packet` or `xdp`.
+/// Reads the name of a backend of interfaces, such as `packet`, or `auto`.
 ///
 /// # Errors
 /// The text is none of the words; the error lists them.
 pub fn backend(text: &str) -> Result<Backend, String> {
-    word(text, "a backend", &[("auto", Backend::Auto), ("packet", Backend::Packet), ("xdp", Backend::Xdp)])
+    word(text, "a backend", &Backend::words().collect::<Vec<_>>())
 }
 
 /// Reads directions: `both`, `forward` or `reverse`.

@@ -42,7 +42,7 @@ pub(crate) fn cores(links: &Links) -> Result<Cores, RunError> {
     }
     let divided = Cores::divide(&allowed);
     let or = |wanted: &[u32], otherwise: Vec<u32>| if wanted.is_empty() { otherwise } else { wanted.to_vec() };
-    Ok(match links.interfaces {
+    Ok(match links.ports {
         // The device has a machine of its own; all cores are the tester's.
         Some(_) => Cores { tester: or(&links.tester_cores, allowed.into_iter().take(4).collect()), dut: vec![] },
         None => Cores { tester: or(&links.tester_cores, divided.tester), dut: or(&links.dut_cores, divided.dut) },

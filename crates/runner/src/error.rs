@@ -56,6 +56,11 @@ pub enum RunError {
     /// The records of an earlier part of the run are not those of this plan.
     #[error(transparent)]
     Mismatch(#[from] Box<ReplayMismatch>),
+    /// Connections or queries on ports that are no interfaces of the kernel.
+    #[error(
+        "connections and queries are made by the kernel's own sockets, which need two interfaces: other ports carry frames only"
+    )]
+    NeedsInterfaces,
     /// A core of the plan that this process may not use.
     #[error("core {core} is not among the cores this process may use ({allowed:?})")]
     ForeignCore {

@@ -172,8 +172,8 @@ impl Manager<'_> {
             if sessions.is_empty() {
                 self.look_at_load(&test.dut)?;
             }
-            if self.request.site.links.interfaces.is_some() {
-                // There is one pair of interfaces: the session that holds them is closed first.
+            if self.request.site.links.ports.is_some() {
+                // There is one pair of ports: the session that holds them is closed first.
                 sessions.clear();
             }
             let same = plan.tests.iter().filter(|other| device_of(other) == key);

@@ -22,9 +22,7 @@ pub fn label(text: &str) -> Result<(String, String), String> {
 pub(super) fn begin(request: &RunRequest) -> Facts {
     let earlier = request.earlier.as_ref().map(|(facts, _)| facts.clone()).unwrap_or_default();
     let mut facts = Facts { sixbench: env!("CARGO_PKG_VERSION").to_owned(), host: facts::host(), ..earlier };
-    if let Some((left, right)) = &request.site.links.interfaces {
-        facts.host.extend([left, right].into_iter().flat_map(|interface| facts::interface(interface)));
-    }
+    facts.host.extend(request.site.links.interfaces().into_iter().flatten().flat_map(facts::interface));
     facts.labels.extend(request.labels.iter().cloned());
     // A device that could not be set up may be now.
     facts.not_run.retain(|skipped| matches!(skipped.reason, SkipReason::LeftOut { .. }));

@@ -44,6 +44,12 @@ pub struct SessionRequest<'a> {
 }
 
 impl<'a> SessionRequest<'a> {
+    /// Returns the octets of the longest datagram, with the header around it where it is encapsulated.
+    pub(super) fn longest_datagram(&self) -> u32 {
+        // Ethernet's header and FCS are no part of it.
+        u32::from(self.largest.0 + self.recipe.overhead()).saturating_sub(18)
+    }
+
     /// Returns the request for the only testbed of this process.
     pub fn alone(recipe: &'a Recipe, largest: FrameSize) -> Self {
         let subscribers = recipe.subscribers.as_ref().map_or(1, |section| section.count);

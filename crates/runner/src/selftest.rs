@@ -16,12 +16,13 @@ use sixbench_engine::profile::{AddressVariation, TrafficProfile};
 use sixbench_engine::{FrameTester, Layout, MeasureError, selftest};
 use sixbench_io::clock::Clock;
 use sixbench_io::thread::allowed_cores;
+use sixbench_io::{Backend, PortSpec};
 use sixbench_method::isolation::Isolation;
 use sixbench_method::plan::{AddressPart, Ports, Profile, ValueOrder, ValueRange};
 use sixbench_method::search::{self, SearchSettings, Start};
 use sixbench_method::terms::{Direction, Directions, FrameRate, FrameSize, LossRatio};
 use sixbench_method::trial::{Measurer, TrialResult, TrialSpec, Verdict};
-use sixbench_plan::{Backend, standard_search};
+use sixbench_plan::standard_search;
 use sixbench_testbed::namespace::{Namespace, name};
 use sixbench_testbed::{Shell, TestbedError, sweep};
 use std::sync::Arc;
@@ -88,19 +89,14 @@ pub fn over_veth(backend: Backend, frame_size: FrameSize, stop: &Arc<AtomicBool>
     let pair = veth(&shell)?;
     let mut figures = Vec::new();
     for (name, directions) in [("one direction", Directions::Forward), ("both directions", Directions::Both)] {
-        let open = |end: &str| open_port(Some(pair.name()), end, backend);
+        let open = |end: &str| open_port((Some(pair.name()), &PortSpec::parse(end)), backend, frame_size.0.into());
         let (left, right) = (open("left")?, open("right")?);
         let how = left.how.clone();
         let profile = TrafficProfile { directions, ..wire("198.18.0.2", "198.19.0.2", frame_size) };
         // There is no DUT, so all cores are the tester's. The softirq that takes a frame in runs on the core that sent it.
         let layout = Layout { cores: allowed_cores()?.into_iter().take(4).collect() };
-        let tester = FrameTester::new(
-            (left.port, right.port),
-            Isolation::Unknown.admit(profile)?,
-            trial_settings(),
-            layout,
-            stop.clone(),
-        );
+        let tester =
+            FrameTester::new((left, right), Isolation::Unknown.admit(profile)?, trial_settings(), layout, stop.clone());
         let (rate, error) = highest(tester)?;
         let what = format!("veth, no DUT, {name}, {how}");
         figures.push(SelftestResult { offered_load_error: error, ..SelftestResult::new(what, rate.0, "frames/s") });

@@ -17,7 +17,7 @@ use sixbench_method::trial::dns::Certificate;
 use sixbench_method::trial::{Fault, TrialKind, TrialResult, TrialSpec};
 use sixbench_plan::Links;
 use sixbench_testbed::monitor::Monitor;
-use sixbench_testbed::{Cores, Devices, DutOptions, Interfaces, Recipe, RemoteMachine, TestbedError, Topology, existing};
+use sixbench_testbed::{Cores, Devices, DutOptions, Recipe, RemoteMachine, TestbedError, Topology};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -50,19 +50,19 @@ impl Session {
         let recipe = request.recipe;
         let of_namespace = request.cores.filter(|_| site.links.machine.is_none());
         let cores = fewer(cores(site.links)?, of_namespace, Some(recipe))?;
-        // Ethernet's header and FCS are no part of it.
-        let largest = u32::from(request.largest.0 + recipe.overhead()).saturating_sub(18);
+        let largest = request.longest_datagram();
         let zone = request.dns.as_ref().map(|(zone, _)| zone.clone());
         let subscribers = profile::subscribers::words(recipe, request.subscribers)?;
         let options = DutOptions { table_size: request.table_size, zone, subscribers, cores: request.cores };
-        let (links, dut) = match &site.links.interfaces {
-            Some((left, right)) => {
-                [left, right].into_iter().try_for_each(|interface| existing::check_mtu(interface, largest))?;
-                let interfaces = Interfaces::take(&site.shell, &request.name, [left, right])?;
+        let (links, dut) = match &site.links.ports {
+            Some(ports) => {
+                let links = TesterLinks::of_ports(site, request, ports)?;
                 let machine = site.links.machine.as_ref();
                 let dut = machine.map(|machine| away(site, machine, request, &options)).transpose()?;
-                interfaces.wait_for_carriers()?;
-                (TesterLinks::Taken(interfaces), dut)
+                if let TesterLinks::Taken(interfaces) = &links {
+                    interfaces.wait_for_carriers()?;
+                }
+                (links, dut)
             }
             None => {
                 let (mtu, devices) = (ORDINARY_MTU.max(largest), recipe.parts.len());
@@ -73,7 +73,7 @@ impl Session {
         };
         let mut layout = match &links {
             TesterLinks::Built(topology) => topology.layout(),
-            TesterLinks::Taken(_) => on_interfaces(site.links),
+            TesterLinks::Taken(_) | TesterLinks::Addresses(_) => on_ports(site.links),
         };
         layout.extend(dut.iter().flat_map(Devices::layout));
         let threads = Layout { cores: cores.tester.clone() };
@@ -216,7 +216,7 @@ impl Session {
     pub(crate) fn dut_shell(&self) -> Option<sixbench_testbed::Shell> {
         match &self._links {
             TesterLinks::Built(topology) => Some(topology.dut().shell()),
-            TesterLinks::Taken(_) => None,
+            TesterLinks::Taken(_) | TesterLinks::Addresses(_) => None,
         }
     }
 
@@ -277,15 +277,19 @@ fn taken_where_lost(watch: &Watch, result: &TrialResult) -> Option<Fault> {
     watch.taken_where_lost_ms(result).map(|milliseconds| Fault::CpuTaken { milliseconds })
 }
 
-/// The way interfaces of this machine are kept apart.
-const IN_NAMESPACES: &str = "each in a network namespace of the tester's own";
-
-fn on_interfaces(links: &Links) -> Vec<String> {
-    let (left, right) = links.interfaces.clone().unwrap_or_default();
-    if let Some(machine) = &links.machine {
-        return vec![machine.layout(), format!("the tester's are {left} and {right}, {IN_NAMESPACES}")];
+/// Returns, in sentences, the layout of ports that were there before.
+fn on_ports(links: &Links) -> Vec<String> {
+    let Some([left, right]) = &links.ports else { return Vec::new() };
+    let (kind, apart) = match links.interfaces() {
+        Some(_) => ("interfaces", ", each in a network namespace of the tester's own"),
+        None => ("ports", ""),
+    };
+    match &links.machine {
+        Some(machine) => vec![machine.layout(), format!("the tester's are {left} and {right}{apart}")],
+        None => {
+            vec![format!(
+                "the DUT is cabled to this machine's {kind} {left} and {right}{apart}; it was set up by somebody else"
+            )]
+        }
     }
-    vec![format!(
-        "the DUT is cabled to this machine's interfaces {left} and {right}, {IN_NAMESPACES}; it was set up by somebody else"
-    )]
 }

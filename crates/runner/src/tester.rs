@@ -9,8 +9,8 @@ use crate::profile::Job;
 use sixbench_engine::dns::DnsTester;
 use sixbench_engine::tcp::{TcpEnds, TcpTester};
 use sixbench_engine::{ConnectionCounter, FrameTester, Layout};
-use sixbench_io::Port;
-use sixbench_io::pcap::Tee;
+use sixbench_io::pcap::tee;
+use sixbench_io::{Port, PortSpec};
 use sixbench_method::isolation::Isolation;
 use sixbench_method::terms::{Direction, FrameRate};
 use sixbench_method::trial::dns::Certificate;
@@ -37,7 +37,7 @@ impl Tester {
     ) -> Result<(Self, String), RunError> {
         match job {
             Job::Frames(profile, settings) => {
-                let (ports, how) = open_ports(site, links)?;
+                let (ports, how) = open_ports(site, request, links)?;
                 let profile = site.isolation.admit(*profile)?;
                 let tester = FrameTester::new(ports, profile, settings, threads, site.stop.clone());
                 Ok((Self::Frames(Box::new(tester)), format!("frames are sent and received by {how}")))
@@ -144,23 +144,22 @@ fn within(ends: TcpEnds, hosts: &Hosts) -> TcpEnds {
     TcpEnds { client_namespace: Some(client), server_namespace: Some(server), ..ends }
 }
 
-type PortPair = (Box<dyn Port>, Box<dyn Port>);
-
-fn open_ports(site: &Site<'_>, links: &TesterLinks) -> Result<(PortPair, String), RunError> {
-    let open = |(namespace, interface)| ports::open(Some(namespace), interface, site.links.io);
+fn open_ports(site: &Site<'_>, request: &SessionRequest<'_>, links: &TesterLinks) -> Result<((Port, Port), String), RunError> {
+    let longest_frame = request.longest_datagram() + ETHERNET_HEADER_OCTETS;
+    let open = |(namespace, port): (_, PortSpec)| ports::open((namespace, &port), site.links.io, longest_frame);
     let [left, right] = links.ends();
     let (left, right) = (open(left)?, open(right)?);
     let how = if left.how == right.how { left.how.clone() } else { format!("{} and {}", left.how, right.how) };
-    Ok(((tee(site, left.port, "left")?, tee(site, right.port, "right")?), how))
+    Ok(((captured(site, left, "left")?, captured(site, right, "right")?), how))
 }
+
+const ETHERNET_HEADER_OCTETS: u32 = 14;
 
 /// The number of frames that are kept of each port.
 const TEE_FRAMES: usize = 10_000;
 
-fn tee(site: &Site<'_>, port: Box<dyn Port>, name: &str) -> Result<Box<dyn Port>, RunError> {
+fn captured(site: &Site<'_>, port: Port, name: &str) -> Result<Port, RunError> {
     let Some(directory) = site.pcap else { return Ok(port) };
     let path = directory.join(format!("{name}.pcap"));
-    let tee = Tee::new(port, &path, TEE_FRAMES);
-    let tee = tee.map_err(|error| RunError::Capture { path, error })?;
-    Ok(Box::new(tee))
+    tee(port, &path, TEE_FRAMES).map_err(|error| RunError::Capture { path, error })
 }

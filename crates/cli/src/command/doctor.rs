@@ -3,12 +3,15 @@
 use crate::exit::{Exit, Failed};
 use crate::output;
 use sixbench_io::thread::allowed_cores;
+use sixbench_io::{BACKENDS, Obstacle};
 use sixbench_testbed::Shell;
-use sixbench_testbed::doctor::{Severity, examine};
+use sixbench_testbed::doctor::{Finding, Severity, examine};
 
 /// Examines the host.
 pub(crate) fn doctor() -> Result<Exit, Failed> {
-    let findings = examine(&allowed_cores()?);
+    let mut findings = examine(&allowed_cores()?);
+    let lacking = BACKENDS.iter().filter_map(|backend| (backend.obstacle)());
+    findings.extend(lacking.map(|Obstacle { what, cure }| Finding { severity: Severity::Warning, what, cure: Some(cure) }));
     for finding in &findings {
         let mark = match finding.severity {
             Severity::Good => "ok      ",

@@ -57,7 +57,7 @@ fn tell_left_out(loaded: &mut Loaded, library: &Library) {
 
 /// Asks the NICs how fast their medium is, if the plan does not say so; the slower of the two counts.
 fn find_link_rate(loaded: &mut Loaded) {
-    if let (None, Some((left, right))) = (loaded.plan.link_rate, &loaded.links.interfaces) {
+    if let (None, Some([left, right])) = (loaded.plan.link_rate, loaded.links.interfaces()) {
         // A run that was killed may still have them.
         interfaces::give_back_stale(&Shell::new());
         loaded.plan.link_rate = existing::link_rate(left).zip(existing::link_rate(right)).map(|(l, r)| l.min(r));

@@ -7,6 +7,7 @@ use crate::args;
 use crate::exit::{Exit, Failed};
 use crate::output::{self, tell};
 use crate::view::verdict_word;
+use sixbench_io::PortSpec;
 use sixbench_method::plan::{Measure, Plan, Profile, ResponseTime, Stateful, Test, TrafficSettings};
 use sixbench_method::terms::{FrameRate, LossRatio};
 use sixbench_method::trial::{Delay, DirectionResult, Exchange, TrialKind, TrialResult, TrialSettings, TrialSpec, Verdict};
@@ -128,12 +129,12 @@ fn one_test(arguments: &args::TrialArgs) -> Result<Loaded, Failed> {
 }
 
 fn links(arguments: &args::TrialArgs) -> Result<Links, Failed> {
-    let interfaces = match arguments.interfaces.as_deref().map(|pair| pair.split_once(',')) {
+    let ports = match arguments.interfaces.as_deref().map(|pair| pair.split_once(',')) {
         None => None,
-        Some(Some((left, right))) if left != right => Some((left.to_owned(), right.to_owned())),
+        Some(Some((left, right))) if left != right => Some([left, right].map(PortSpec::parse)),
         Some(_) => return Err(Failed::usage("--interfaces takes two names: LEFT,RIGHT")),
     };
-    Ok(Links { interfaces, io: arguments.io, ..Links::default() })
+    Ok(Links { ports, io: arguments.io, ..Links::default() })
 }
 
 fn describe(result: &TrialResult) -> String {
