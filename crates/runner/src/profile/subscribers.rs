@@ -163,7 +163,7 @@ fn of_softwires(softwires: &recipe::SoftwiresSection) -> Result<Rule, String> {
                 }
             };
             let rule = DsLite::alike(b4s, inner);
-            Ok(Rule { most: rule.subscribers(), ipv6: rule.ipv6(), ipv4: None, ports: rule.ports() })
+            Ok(Rule { most: rule.subscribers(), ipv6: rule.ipv6(), ipv4: None, ports: PortRule::ANY })
         }
     }
 }
