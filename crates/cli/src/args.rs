@@ -80,7 +80,7 @@ pub(crate) enum Command {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum LabCommand {
-    /// Install what is missing, then build what no package has (about 2 minutes, once; needs 1 GB for that time)
+    /// Install what is missing, then build what no package has (1 to 2 minutes, once; needs 1 GB for that time)
     Build {
         /// Where labs are kept [default: SIXBENCH_LAB, or /var/cache/sixbench/lab]
         #[arg(long, value_name = "DIR")]

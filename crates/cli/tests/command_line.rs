@@ -155,6 +155,10 @@ fn a_run_leaves_its_results_and_nothing_else() {
     assert_eq!(events.last().expect("events")["event"], "run-ended");
     let ended = events.iter().filter(|e| e["event"] == "trial-ended").count();
     assert_eq!(ended, records(&results).len());
+    assert!(events[0]["estimate_s"].as_u64().is_some_and(|seconds| seconds > 0), "{}", events[0]);
+    for (event, next) in events.iter().zip(&events[1..]).filter(|(event, _)| event["event"] == "trial-ended") {
+        assert!(next["event"] == "progress" && next["remaining_s"].is_u64(), "{event}: {next}");
+    }
     for file in
         ["plan.toml", "resolved.toml", "facts.json", "commands.sh", "report.html", "results.csv", "results.md", "results.json"]
     {

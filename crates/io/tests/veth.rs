@@ -2,6 +2,7 @@
 
 use sixbench_io::packet::{self, RING_FRAMES};
 use sixbench_io::{Backend, Halves, Interface, Port, PortError, PortSpec, Sent, thread};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -218,4 +219,45 @@ fn an_interface_that_another_xdp_socket_has_is_busy_and_no_matter_of_rights() {
     assert!(matches!(error, PortError::Busy { .. }), "{error}");
     let told = error.to_string();
     assert!(told.contains("`ip link show dev e0`") && !told.contains("root"), "{told}");
+}
+
+/// The flags by which a program is attached to the generic XDP hook, or to that of the driver.
+const GENERIC_HOOK: u32 = 1 << 1;
+const DRIVER_HOOK: u32 = 1 << 2;
+
+/// The system call bpf for a command that makes a descriptor.
+fn bpf(command: libc::c_long, attributes: &[u64]) -> OwnedFd {
+    // SAFETY: the attributes, and what they point to, outlive the call; the size is theirs.
+    let fd = unsafe { libc::syscall(libc::SYS_bpf, command, attributes.as_ptr(), size_of_val(attributes)) };
+    assert!(fd >= 0, "{} (these tests need root)", std::io::Error::last_os_error());
+    // SAFETY: the descriptor was just made by the kernel for us.
+    unsafe { OwnedFd::from_raw_fd(fd as i32) }
+}
+
+/// Attaches a program of somebody else's, which lets every frame pass, to an XDP hook of this interface, until it is dropped.
+fn another_program(interface: &Interface, hook: u32) -> OwnedFd {
+    const LOAD: libc::c_long = 5;
+    const LINK: libc::c_long = 28;
+    const TYPE_XDP: u64 = 6;
+    const ATTACH_XDP: u64 = 37;
+    // r0 = XDP_PASS; exit
+    let instructions: [u64; 2] = [0x0000_0002_0000_00b7, 0x95];
+    let program = bpf(LOAD, &[TYPE_XDP | 2 << 32, instructions.as_ptr() as u64, c"GPL".as_ptr() as u64, 0, 0, 0]);
+    bpf(LINK, &[program.as_raw_fd() as u64 | u64::from(interface.index) << 32, ATTACH_XDP | u64::from(hook) << 32])
+}
+
+#[test]
+fn an_interface_that_another_xdp_program_has_is_busy_whatever_hook_it_has() {
+    // The driver's hook does not exist beside the generic one; an occupied hook is tried only after that.
+    for (name, hook, code) in [("io-skb", GENERIC_HOOK, libc::EEXIST), ("io-drv", DRIVER_HOOK, libc::EBUSY)] {
+        let pair = Pair::new(name);
+        let refused = thread::in_namespace(&pair.0, || {
+            let _program = another_program(&Interface::open("e0").expect("an interface"), hook);
+            open("e0", "xdp").map(drop)
+        });
+        let error = refused.expect("namespace").expect_err("one program a hook");
+        let PortError::Busy { source, .. } = &error else { panic!("{error}") };
+        assert_eq!(source.raw_os_error(), Some(code), "{error}");
+        assert!(!error.to_string().contains("root"), "{error}");
+    }
 }

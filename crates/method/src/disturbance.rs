@@ -1,7 +1,7 @@
 //! Whether it was the device that ended a search. Where the trials that decided show that something else had the device's processors, the
 //! rate that was found is a lower bound, and nothing may be said of what limits the device.
 
-use crate::bottleneck::{Cause, explain};
+use crate::bottleneck::{Bottleneck, Cause, explain};
 use crate::record::TrialRecord;
 use crate::search::{Bracket, Limit};
 use crate::terms::LossRatio;
@@ -30,12 +30,12 @@ fn is_doubtful(bracket: &Bracket, records: &[&TrialRecord]) -> bool {
         || (!disturbed.is_empty() && disturbed.len() >= lost.len())
         || all_disturbed as f64 > DISTURBED_SHARE * records.len() as f64
         // Loss in one moment at every load is a property of the device, and no accident.
-        || (bracket.lower.is_some() && is_accident(records, bracket.goal))
+        || (bracket.lower.is_some() && accident(records, bracket.goal).is_some())
 }
 
-/// Returns whether the loss that limits these trials is explained by an accident on the machine.
-fn is_accident(records: &[&TrialRecord], goal: LossRatio) -> bool {
-    explain(records, goal).is_some_and(|found| matches!(found.cause, Cause::Event | Cause::HostSteal | Cause::Disturbed))
+/// Returns the accident on the machine that may explain the loss which limits these trials; `None` if the loss is the device's.
+pub fn accident(records: &[&TrialRecord], goal: LossRatio) -> Option<Bottleneck> {
+    explain(records, goal).filter(|found| matches!(found.cause, Cause::Event | Cause::HostSteal | Cause::Disturbed))
 }
 
 /// Returns whether the tester could have offered the load of the upper bound if other work had not had the device's
@@ -143,6 +143,26 @@ mod tests {
         let mut again = lossy.clone();
         again.result.directions[0].lost_by_bin = vec![0, 0, 0, 50, 0, 0, 0, 0, 0, 0];
         assert_eq!(limit(Limit::Dut, &[lossy, again]), Limit::Dut, "what recurs at the same time is a habit of the device");
+    }
+
+    /// A host that takes a core for 6 ms loses 120 frames at 20,000 frames/s. The counter of stolen time has ticks of 10 ms, so it may show
+    /// nothing, and the device's process waited for no core, as it had one all the time.
+    #[test]
+    fn a_core_that_the_host_took_for_less_than_a_tick_makes_a_lower_bound_and_no_fault() {
+        let mut lossy = trial(20_000, 120, vec![]);
+        lossy.result.directions[0].lost_by_bin = vec![0, 0, 0, 120, 0, 0, 0, 0, 0, 0];
+        let mut watch = Watch { waited_us: vec![150; 10], process_ms: Some(300), ..idle() };
+        assert_eq!((watch.stolen_ms(0), watch.taken_where_lost_ms(&lossy.result)), (0, None));
+        lossy.watch = Some(watch.clone());
+        assert_eq!(lossy.result.verdict(LossRatio::ZERO), Verdict::Lost, "nothing excuses it");
+        assert_eq!(accident(&[&lossy], LossRatio::ZERO).map(|found| found.cause), Some(Cause::Event));
+        assert_eq!(limit(Limit::Dut, &[trial(10_000, 0, vec![]), lossy.clone()]), Limit::Disturbed);
+        let nothing_passed = Bracket { goal: LossRatio::ZERO, lower: None, upper: Some(FrameRate(20_000)), limit: Limit::Dut };
+        assert_eq!(weighed(nothing_passed, &[&lossy]).limit, Limit::Dut, "nor is there anything that it would be a bound of");
+        // With the tick that is noted where the theft lies across the moment of counting, the trial is made again.
+        watch.cores[0].samples[3].steal = 100;
+        let faults = vec![Fault::CpuStolen { milliseconds: watch.stolen_ms(0) }];
+        assert_eq!(TrialResult { faults, ..lossy.result }.verdict(LossRatio::ZERO), Verdict::Invalid);
     }
 
     #[test]

@@ -94,3 +94,51 @@ fn needed_ns(test: &Test, plan: &Plan) -> u64 {
     let before_ns = test.stateful.map_or(0, |stateful| stateful.delay_ns(stateful.phase_one()));
     before_ns + test.longest_trial_ns(plan) + plan.trial.residual_ns
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sixbench_method::plan::{Load, Measure, PdvStream, Profile, Reset, Stateful};
+    use sixbench_method::terms::FrameRate;
+    use sixbench_method::trial::TrialSettings;
+    use sixbench_plan::{standard_search, standard_trial};
+
+    const SECOND: u64 = 1_000_000_000;
+
+    /// Seconds that a test of this measure needs: trials of a search take 10 s, and residual frames are waited for for 2 s.
+    fn needed_s(measure: Measure, stateful: Option<Stateful>) -> f64 {
+        let trial = TrialSettings { duration_ns: 10 * SECOND, residual_ns: 2 * SECOND, ..standard_trial(Profile::Smoke) };
+        let test = Test { measure, stateful, ..Test::of("t", "device") };
+        let plan = Plan {
+            name: "plan".to_owned(),
+            profile: Profile::Custom,
+            seed: 1,
+            trial,
+            search: standard_search(Profile::Smoke),
+            link_rate: None,
+            interleave: false,
+            tests: vec![test],
+        };
+        needed_ns(&plan.tests[0], &plan) as f64 / SECOND as f64
+    }
+
+    #[test]
+    fn a_connection_must_last_from_the_first_frame_of_phase_1_to_the_last_of_phase_2() {
+        // Phase 1 sends for 5 s, and T of 0.5 s is waited for twice (RFC 9693).
+        let stateful = Stateful::new(10_000, FrameRate(2_000), SECOND / 2);
+        assert_eq!(needed_s(Measure::Throughput, Some(stateful)), 6.0 + 10.0 + 2.0);
+        let settled = Stateful { delay_ns: Some(20 * SECOND), ..stateful };
+        assert_eq!(needed_s(Measure::Throughput, Some(settled)), 20.0 + 10.0 + 2.0);
+        assert_eq!(needed_s(Measure::Throughput, None), 10.0 + 2.0);
+    }
+
+    #[test]
+    fn the_longest_trial_of_the_test_counts_with_all_that_it_sends() {
+        let load = Load::OfThroughput(0.5);
+        let stream = |duration_ns| Measure::Pdv(PdvStream { load, duration_ns });
+        assert_eq!(needed_s(stream(120 * SECOND), None), 120.0 + 2.0);
+        assert_eq!(needed_s(stream(4 * SECOND), None), 10.0 + 2.0, "the search for its load takes longer");
+        let reset = Measure::Reset(Reset { load, before_ns: 15 * SECOND, after_ns: 40 * SECOND });
+        assert_eq!(needed_s(reset, None), 15.0 + 40.0 + 2.0);
+    }
+}

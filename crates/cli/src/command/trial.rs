@@ -8,8 +8,10 @@ use crate::exit::{Exit, Failed};
 use crate::output::{self, tell};
 use crate::view::verdict_word;
 use sixbench_io::PortSpec;
-use sixbench_method::plan::{Measure, Plan, Profile, ResponseTime, Stateful, Test, TrafficSettings};
-use sixbench_method::terms::{FrameRate, LossRatio};
+use sixbench_method::disturbance::accident;
+use sixbench_method::plan::{Measure, Plan, Point, Profile, ResponseTime, Stateful, Test, TrafficSettings};
+use sixbench_method::record::{FORMAT, TrialRecord, Watch};
+use sixbench_method::terms::{FrameRate, FrameSize, LossRatio};
 use sixbench_method::trial::{Delay, DirectionResult, Exchange, TrialKind, TrialResult, TrialSettings, TrialSpec, Verdict};
 use sixbench_method::units::{show_ns, show_rate};
 use sixbench_plan::{Links, Loaded, standard_search, standard_trial};
@@ -47,13 +49,13 @@ pub(crate) fn trial(arguments: &args::TrialArgs) -> Result<Exit, Failed> {
     let mut session = Session::open(&site, &SessionRequest::alone(recipe, arguments.size), job)?;
     session.warnings().iter().for_each(|warning| tell!("warning: {warning}"));
     session.check_state(&plan.tests[0], plan)?;
-    let (result, _) = session.measure(&spec)?;
+    let (result, watch) = session.measure(&spec)?;
     for end in pcap.iter().flat_map(|directory| ["left.pcap", "right.pcap"].map(|file| directory.join(file))) {
         owner::give(&end)?;
     }
     match arguments.json {
         true => output::line(serde_json::to_string_pretty(&result).map_err(anyhow::Error::from)?)?,
-        false => output::print(describe(&result))?,
+        false => output::print(describe(&result) + &describe_disturbance(&result, watch, arguments.size))?,
     }
     let is_invalid = result.verdict(LossRatio::ZERO) == Verdict::Invalid;
     Ok(if is_invalid { Exit::TesterUnfit } else { Exit::Done })
@@ -155,6 +157,14 @@ fn describe(result: &TrialResult) -> String {
     text
 }
 
+/// Returns the reason why a trial does not show a limit of the device, as a line in the words of reports; nothing where there is none.
+fn describe_disturbance(result: &TrialResult, watch: Watch, frame_size: FrameSize) -> String {
+    let (point, started) = (Point { test: "trial".to_owned(), frame_size }, String::new());
+    let (result, watch) = (result.clone(), Some(watch));
+    let record = TrialRecord { format: FORMAT, point, repetition: 1, trial: 1, load: None, started, result, watch };
+    accident(&[&record], LossRatio::ZERO).map_or(String::new(), |found| format!("  disturbed: {found}\n"))
+}
+
 /// Returns the result of an exchange, requests and answers together, in words.
 fn describe_exchange(exchange: &Exchange<'_>) -> String {
     let us = |ns: f64| ns / 1000.0;
@@ -216,4 +226,47 @@ fn describe_direction(result: &DirectionResult) -> String {
     );
     result.examples.iter().for_each(|example| text += &format!("           {example}\n"));
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sixbench_method::record::{CoreRole, CoreWatch, CpuSample};
+    use sixbench_method::terms::Direction;
+    use sixbench_method::trial::Fault;
+
+    /// What is told of a trial of 1 s at 20,000 frames/s that lost frames in these bins, while the device's core had time to spare.
+    fn told(lost_by_bin: Vec<u64>, faults: Vec<Fault>) -> String {
+        let counted = DirectionResult::counted(Direction::Forward, 20_000, 20_000 - lost_by_bin.iter().sum::<u64>());
+        let spec = TrialSpec::constant(FrameRate(20_000), 1_000_000_000);
+        let result = TrialResult::new(spec, vec![DirectionResult { lost_by_bin, ..counted }], faults);
+        let samples = vec![CpuSample { idle: 700, softirq: 300, ..CpuSample::default() }; 10];
+        let watch = Watch {
+            interval_ns: 100_000_000,
+            cores: vec![CoreWatch { core: 1, role: CoreRole::Dut, samples }],
+            devices: vec![],
+            memory: vec![],
+            process_ms: Some(0),
+            drops: vec![],
+            connections: vec![],
+            waited_us: vec![],
+        };
+        describe_disturbance(&result, watch, FrameSize(84))
+    }
+
+    #[test]
+    fn a_trial_says_what_may_have_lost_its_frames_instead_of_the_device() {
+        let moment = told(vec![0, 0, 0, 80, 40, 0, 0, 0, 0, 0], vec![]);
+        let begin = "  disturbed: the losses stand in one moment of the trial while the cores had time to spare: an accident on the machine";
+        assert!(moment.starts_with(begin) && moment.contains("120 of 120 missing frames were due around 0.3 s"), "{moment}");
+        let taken = told(vec![50; 10], vec![Fault::CpuTaken { milliseconds: 100 }]);
+        assert!(taken.starts_with("  disturbed: other work on the machine had the DUT's processors"), "{taken}");
+    }
+
+    #[test]
+    fn a_trial_that_passed_or_lost_all_along_was_not_disturbed() {
+        assert_eq!(told(vec![0; 10], vec![]), "");
+        assert_eq!(told(vec![50; 10], vec![]), "");
+        assert_eq!(told(vec![0; 10], vec![Fault::CpuTaken { milliseconds: 1 }]), "", "nothing is missing that it explains");
+    }
 }

@@ -2,7 +2,7 @@
 
 use super::error::{TcpError, try_within};
 use super::settings::TcpEnds;
-use crate::driver::{Layout, joined, pin_and_prioritise};
+use crate::driver::{EndsOthers, Layout, joined, pin_and_prioritise};
 use mio::event::Event;
 use mio::{Events, Poll, Registry, Token};
 use sixbench_io::clock::Clock;
@@ -102,6 +102,8 @@ impl<'a> TcpRun<'a> {
         let (client_place, server_place) = (ends.client_namespace.as_deref(), ends.server_namespace.as_deref());
         let (first, second) = (layout.cores.first().copied(), layout.cores.get(1).copied());
         std::thread::scope(|scope| {
+            // Also if the system gives no second thread.
+            let _ends_others = EndsOthers(&self.has_failed);
             let mut together: Vec<&mut dyn EventHandler> = vec![client];
             let serving = match (server, second) {
                 (Some(server), Some(_)) => Some(scope.spawn(move || self.attend(server_place, second, &mut [server]))),
@@ -119,6 +121,7 @@ impl<'a> TcpRun<'a> {
     /// Takes the place of a loop and turns it. Sockets made in the loop are the client's alone; the server's listeners came from their own
     /// namespace, and what they accept stays there.
     fn attend(&self, namespace: Option<&str>, core: Option<u32>, ends: &mut [&mut dyn EventHandler]) -> Result<u64, TcpError> {
+        let _ends_others = EndsOthers(&self.has_failed);
         let result = try_within(namespace, || {
             pin_and_prioritise(core);
             self.turn_round(ends)
@@ -177,6 +180,45 @@ fn sleep_time(now_ns: u64, wake_ns: u64) -> Duration {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::mpsc;
+
+    /// An end that is never over.
+    struct Endless {
+        panics: bool,
+    }
+
+    impl EventHandler for Endless {
+        fn turn(&mut self, _: &LoopContext<'_>) -> Result<(), TcpError> {
+            assert!(!self.panics, "a bug");
+            Ok(())
+        }
+
+        fn event(&mut self, _: &Event, _: &LoopContext<'_>) {}
+
+        fn wake_ns(&self) -> u64 {
+            0
+        }
+
+        fn is_over(&self) -> bool {
+            false
+        }
+    }
+
+    #[test]
+    fn a_panic_in_one_loop_ends_the_other() {
+        let (told, ended) = mpsc::channel();
+        let trial = std::thread::spawn(move || {
+            let (clock, stop) = (Clock::new(), AtomicBool::new(false));
+            let run = TcpRun::new(&clock, &stop, true);
+            let attend = |panics| run.attend(None, None, &mut [&mut Endless { panics }]);
+            std::thread::scope(|scope| {
+                let [fails, waits] = [true, false].map(|panics| scope.spawn(move || attend(panics)));
+                let _ = told.send((fails.join().is_err(), waits.join().is_ok()));
+            });
+        });
+        assert_eq!(ended.recv_timeout(Duration::from_secs(60)), Ok((true, true)));
+        trial.join().expect("a thread");
+    }
 
     #[test]
     fn a_loop_sleeps_only_until_well_before_its_next_turn() {

@@ -1,5 +1,11 @@
 //! Loss that stands in one moment, and other processes on the DUT's cores in just that moment: evidence that a sum over the trial hides.
 //! A program that has the DUT's only core for 30 ms of a trial of 4 s has less than a hundredth of it, and all of its frames meanwhile.
+//!
+//! Trials of DNS queries and of TCP connections are left out, because the evidence lacks one half. Of queries the time at which each was due is
+//! known only from the first query on, and samples begin before it by a time that is not recorded: a server is probed and names are resolved
+//! in between. Of connections that failed not even that is recorded, only how many there were. Of queries, therefore, loss in one moment is never
+//! excused; it still makes a rate a lower bound ([`crate::disturbance`]), for which the samples of the whole trial suffice. Of connections it
+//! does not even do that.
 
 use super::watch::Watch;
 use crate::trial::{DirectionResult, LOSS_BIN_NS, TrialOutcome, TrialResult};
@@ -24,7 +30,7 @@ impl Watch {
     /// loss stands in no single moment, or nothing stands out there.
     pub fn taken_where_lost_ms(&self, result: &TrialResult) -> Option<u64> {
         if !matches!(result.outcome, TrialOutcome::Frames(_)) {
-            // Work of unknown length goes before the first query: which sample a bin lies in is not known.
+            // In which sample a bin of queries lies is not known, and connections have no bins: see the module.
             return None;
         }
         let others = self.others_us();

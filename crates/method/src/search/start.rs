@@ -15,6 +15,10 @@ use crate::terms::{FrameRate, FrameSize};
 /// around the median as the first bracket has. One width would move the grid by a whole pitch, too, but leave the repetitions
 /// of a scattering device tied to their common median. The draw follows from the seed, the point and the number of the
 /// repetition, so a replay of the records repeats it.
+///
+/// Of a device that scatters little, dithered repetitions end anywhere in the width below its rate, and cold ones at few loads that
+/// depend on where its rate lies on their grid. So the medians of the two may differ by half a width, which is no more than a
+/// search promises, and the interval of one need not hold the other.
 pub fn start_for(
     search: &SearchSettings,
     seed: u64,

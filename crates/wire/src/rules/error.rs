@@ -20,7 +20,9 @@ pub enum RuleError {
     #[error("the field at bit {put} overlaps the base address or another field: leave its bits zero there")]
     FieldsOverlap { put: u8 },
     /// Numbers of subscribers that the rule set does not have.
-    #[error("6rd domain: {count} subscribers from number {first} on, but the rule has {most} in all; lower `first` or the count")]
+    #[error(
+        "6rd domain: {count} subscribers from number {first} on, but the rule has {most} in all; lower `first` or the count"
+    )]
     Numbers { first: u64, count: u64, most: u64 },
     /// A PSID offset no protocol can express.
     #[error("PSID offset {offset} is not allowed: expected 0 to 15 (RFC 7598 section 4.5); 6 leaves out the system ports")]
