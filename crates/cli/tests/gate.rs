@@ -90,7 +90,7 @@ fn a_run_that_was_interrupted_does_not_pass() {
 fn a_tester_that_was_unfit_is_neither_a_pass_nor_a_difference() {
     let plan = plan(&[test("t")]);
     let output = compare(&Scratch::new("gate-unfit"), [(&plan, dut(100_000)), (&plan, beyond_the_tester(500))], &[]);
-    ended(&output, 4, "the tester was not fit at 1 point (sixbench doctor tells why)");
+    ended(&output, 4, "the tester was not fit at 1 point (sixbench doctor shows the cause)");
     assert!(text(&output.stdout).contains("the tester of B was not fit in 7 of 7 repetitions of t/84"));
 }
 
@@ -212,7 +212,7 @@ fn an_expectation_without_a_result_ends_with_7() {
 #[test]
 fn a_run_whose_tester_was_unfit_names_the_points() {
     let output = expecting("expect-unfit", test("t"), vec![], beyond_the_tester(500));
-    let reason = "the tester was not fit: it had no valid trial, or only disturbed ones, at t/84 (7 of 7 repetitions); sixbench doctor tells what disturbs it";
+    let reason = "the tester was not fit: it had no valid trial, or only disturbed ones, at t/84 (7 of 7 repetitions); sixbench doctor shows what disturbs it";
     ended(&output, 4, reason);
 }
 

@@ -169,7 +169,7 @@ mod tests {
         describe(&compared, &["old".to_owned(), "new".to_owned()]) + &reason(&compared, HELP)
     }
 
-    const HELP: &str = " (sixbench doctor tells why)";
+    const HELP: &str = " (sixbench doctor shows the cause)";
     const LOW: [u64; 4] = [100_000, 101_000, 99_000, 100_000];
     const HIGH: [u64; 4] = [110_000, 112_000, 111_000, 109_000];
 

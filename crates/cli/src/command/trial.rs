@@ -143,9 +143,9 @@ fn describe(result: &TrialResult) -> String {
     let (rate, time) = (show_rate(spec.rate), show_ns(spec.duration_ns));
     let mut text = match spec.kind {
         TrialKind::Establish { connections, validation } => {
-            format!("{connections} connections opened at {rate}/s, then tried at {}/s: {verdict}\n", show_rate(validation))
+            format!("{connections} connections opened at {rate}/s, then validated at {}/s: {verdict}\n", show_rate(validation))
         }
-        TrialKind::Response => format!("{rate} requests/s for {time}, each answered: {verdict}\n"),
+        TrialKind::Response => format!("{rate} requests/s for {time}, each to be answered: {verdict}\n"),
         _ => format!("{rate} frames/s per direction for {time}: {verdict}\n"),
     };
     text += &result.exchange().map_or(String::new(), |exchange| describe_exchange(&exchange));
@@ -163,7 +163,7 @@ fn describe_exchange(exchange: &Exchange<'_>) -> String {
         format!(", response time {:.1} us average, {:.1} standard deviation", us(mean), us(deviation))
     });
     format!(
-        "  requests {}, answered {}, loss {}{time}; the tester's own part at most {:.1} us\n",
+        "  requests {}, answered {}, loss {}{time}; the tester's own share at most {:.1} us\n",
         exchange.requested(),
         exchange.answered(),
         exchange.loss_ratio(),
