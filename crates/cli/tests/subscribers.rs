@@ -184,7 +184,7 @@ fn more_subscribers_than_the_rules_have_are_refused_with_both_numbers() {
     let wanted = |name, rules: &str, count: u32| checked(name, &format!("{RECIPE}{rules}"), &format!("subscribers = {count}"));
     let (code, said) = wanted("beyond", RULE, 8193);
     assert_eq!(code, Some(2), "{said}");
-    assert!(said.contains("8193 subscribers are wanted, and recipe br has room for 8192"), "{said}");
+    assert!(said.contains("8193 subscribers are configured, but recipe br only has room for 8192"), "{said}");
     let both = format!("{RULE}{SECOND}");
     assert_eq!(wanted("all", &both, 8320).0, Some(0));
     let (code, said) = wanted("beyond-both", &both, 8321);

@@ -392,6 +392,6 @@ fn on_interfaces(links: &Links) -> Vec<String> {
         return vec![machine.layout(), format!("the tester's are {left} and {right}, {IN_NAMESPACES}")];
     }
     vec![format!(
-        "the DUT is cabled to this machine's interfaces {left} and {right}, {IN_NAMESPACES}; it was set up by somebody else"
+        "the DUT is cabled to this machine's interfaces {left} and {right}, {IN_NAMESPACES}; it was not set up by sixbench"
     )]
 }

@@ -15,7 +15,7 @@ pub(super) fn check(wanted: u32, online: &[u32], machine: &str) -> Result<(), Te
     if wanted as usize <= online.len() {
         return Ok(());
     }
-    let text = format!("the plan wants {wanted} cores for the DUT, and {machine} has {} online ({online:?})", online.len());
+    let text = format!("the plan requires {wanted} cores for the DUT, and {machine} has {} online ({online:?})", online.len());
     Err(TestbedError::Other(text))
 }
 
@@ -46,6 +46,6 @@ mod tests {
     fn more_cores_than_the_machine_has_are_refused() {
         assert!(check(2, &[0, 1], "dut").is_ok());
         let error = check(3, &[0, 1], "dut").expect_err("refused").to_string();
-        assert_eq!(error, "the plan wants 3 cores for the DUT, and dut has 2 online ([0, 1])");
+        assert_eq!(error, "the plan requires 3 cores for the DUT, and dut has 2 online ([0, 1])");
     }
 }
