@@ -203,7 +203,7 @@ fn a_list_of_subscribers_is_checked_to_its_last_number() {
 fn a_count_beyond_what_the_device_is_set_up_for_is_refused_with_the_recipe() {
     let (code, said) = checked("most", &format!("{RECIPE}[subscribers]\ncount = 20\nmost = 10\n{RULE}"), "");
     assert_eq!(code, Some(2), "{said}");
-    assert!(said.contains("`count` is 20, and the device is set up for `most` = 10"), "{said}");
+    assert!(said.contains("`count` is 20, but the device is set up for `most` = 10"), "{said}");
 }
 
 #[test]
