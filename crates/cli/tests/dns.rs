@@ -107,7 +107,7 @@ fn a_zone_that_is_not_there_is_told() {
     let output = ask(&authority.port, &["--authoritative", "--domain", "elsewhere.test"]);
     let error = text(&output.stderr);
     assert_eq!(output.status.code(), Some(3), "{error}");
-    assert!(error.contains("is the zone loaded, with all names the plan asks for?"), "{error}");
+    assert!(error.contains("is the zone loaded, with all names of the plan?"), "{error}");
 }
 
 #[test]

@@ -208,7 +208,7 @@ impl fmt::Display for Fault {
                 write!(f, "the host of this virtual machine took {milliseconds} ms from the DUT's core")
             }
             Self::TooFewDescriptors { needed, allowed } => {
-                write!(f, "{needed} open sockets and files are needed and this process may have {allowed} (ulimit -Hn)")
+                write!(f, "{needed} open sockets and files are needed, but this process may only have {allowed} (ulimit -Hn)")
             }
             Self::TooFewAddresses { needed, has } => write!(
                 f,
@@ -226,7 +226,7 @@ impl fmt::Display for Fault {
                 f,
                 "of {of} answers {observed} came from the DUT's cache, where {intended} were meant to: {}",
                 if observed > intended {
-                    "it knows names from before; give the plan more `names`, or a shorter `ttl`"
+                    "it knows names from before; use more `names` in the plan, or a shorter `ttl`"
                 } else {
                     "it does not keep what it resolves for as long as its TTL says, or its cache is too small"
                 }
