@@ -73,26 +73,20 @@ fn translation(translation: &ImportedTranslation) -> String {
 fn state(state: &ImportedState) -> String {
     let ImportedState { initiator, pool } = state;
     format!(
-        "# The translated sources are guessed: siitperf accepts any. Correct the addresses, and the ports if the device has \
-fewer.
+        "\
+# The translated sources are guessed: siitperf accepts any. Correct the addresses, and the ports if the device has fewer.
 [state]
 initiator = \"{initiator}\"
 pool = [\"{pool}\"]
 pool-ports = \"1-65535\"
-# Empties the device's connection \
-tracking table before every trial; siitperf's scripts have it as `startcmd` and `stopcmd`. It runs on
-# this machine. Replace \
-DUT with the device's name, and the command if it is not a Linux with conntrack-tools; until then every run stops
-# at this \
-line.
+# Empties the device's connection tracking table before every trial; siitperf's scripts have it as `startcmd` and `stopcmd`. It runs on
+# this machine. Replace DUT with the device's name, and the command if it is not a Linux with conntrack-tools; until then every run stops
+# at this line.
 flush = [{{ run = \"{FLUSH}\" }}]
-# With these every trial is checked: phase 1 opened all connections and phase 2 none, \
-the table has room for them, and keeps them.
+# With these every trial is checked: phase 1 opened all connections and phase 2 none, the table has room for them, and keeps them.
 # count = {{ run = \"ssh -o BatchMode=yes DUT conntrack -C\" }}
-# limit = {{ run \
-= \"ssh -o BatchMode=yes DUT cat /proc/sys/net/netfilter/nf_conntrack_max\" }}
-# timeout = {{ run = \"ssh -o BatchMode=yes DUT \
-cat /proc/sys/net/netfilter/nf_conntrack_udp_timeout\" }}
+# limit = {{ run = \"ssh -o BatchMode=yes DUT cat /proc/sys/net/netfilter/nf_conntrack_max\" }}
+# timeout = {{ run = \"ssh -o BatchMode=yes DUT cat /proc/sys/net/netfilter/nf_conntrack_udp_timeout\" }}
 
 "
     )

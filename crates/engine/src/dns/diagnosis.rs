@@ -29,7 +29,7 @@ pub(super) fn diagnose(settings: &DnsSettings, resolved: &ResolvedNames, address
         }
         (AnswerClass::WrongAddress, DnsRole::Dns64) => "is its DNS64 prefix the one that is expected?",
         (AnswerClass::WrongTtl, _) => "its answer has a longer TTL than the authority's",
-        (AnswerClass::Truncated, _) => "the answer does not match; what else does it contain?",
+        (AnswerClass::Truncated, _) => "the answer does not fit into a datagram; what else does it contain?",
         (AnswerClass::WrongForm, DnsRole::Dns64) => {
             "an answer without recursion available (RA), or with records that do not belong there"
         }

@@ -15,7 +15,7 @@ pub(super) fn check(shell: &Shell, machine: &str, system: System, interface: &st
         return refused("carries the default route: test traffic would reach that machine's own network; use another".to_owned());
     }
     if let Some(client) = client(shell)?.filter(|client| leads_to(shell, system, *client).as_deref() == Some(interface)) {
-        return refused(format!("carries the ssh connection from {client}, on which nothing must be measured; use another"));
+        return refused(format!("carries the ssh connection from {client} and must not carry test traffic; use another"));
     }
     if let Some(master) = master(system, &described) {
         return refused(format!(
