@@ -250,7 +250,7 @@ fn an_expectation_of_a_dns_server_is_missed_in_queries() {
     if output.status.code() == Some(5) {
         let said = text(&output.stdout);
         assert!(
-            said.contains("missed: unbound: Rate of queries answered rightly and in time: a median of ")
+            said.contains("missed: unbound: Rate of queries answered correctly and in time: a median of ")
                 && said.contains("expected at most 50 queries/s"),
             "{said}"
         );

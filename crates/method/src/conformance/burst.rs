@@ -126,7 +126,7 @@ fn repetition(test: &Test) -> Vec<Clause> {
 fn reporting(plan: &Plan, test: &Test, settings: &BackToBack) -> Vec<Clause> {
     let is_known = plan.link_rate.is_some();
     let buffer =
-        if is_known { "reckoned from burst, throughput and maximum rate" } else { "not without the rate of the medium" };
+        if is_known { "calculated from burst, throughput and maximum rate" } else { "not without the rate of the medium" };
     let sizes = list(&test.frame_sizes);
     vec![
         Clause::should(

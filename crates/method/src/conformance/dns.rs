@@ -25,9 +25,9 @@ pub(crate) fn clauses(plan: &Plan, test: &Test, dns: &DnsTest) -> Vec<Clause> {
             clauses.push(Clause::may(
                 PROCEDURE,
                 "the procedure for DNS64 servers",
-                "applied to a device that forwards the queries to the tester's own authority and its answers back: the method of Lencse and \
-                 Nagy (International Journal of Communication Systems, 2022), and no part of RFC 8219. Theirs accepts 0.01 % of loss and a \
-                 timeout of 0.25 s",
+                "applied to a device that forwards the queries to the tester's own authority and its answers back: the method \
+                 of Lencse and Nagy (International Journal of Communication Systems, 2022), which is not part of RFC 8219. \
+                 Their method accepts 0.01 % of loss and a timeout of 0.25 s",
             ));
         }
         DnsRole::Authority => clauses.extend([
@@ -35,13 +35,13 @@ pub(crate) fn clauses(plan: &Plan, test: &Test, dns: &DnsTest) -> Vec<Clause> {
                 PROCEDURE,
                 "the procedure for DNS64 servers",
                 "applied to the authoritative server itself, which answers from a zone: the method of Lencse, Benchmarking \
-                 authoritative DNS servers (IEEE Access, 2020), and no part of RFC 8219",
+                 authoritative DNS servers (IEEE Access, 2020), which is not part of RFC 8219",
             ),
             Clause::must(
                 TESTER,
                 SELF_TEST,
-                "none: where the DUT is the authority the tester has nothing to be looped to; the faults of a trial tell where it \
-                 fell short",
+                "none: if the DUT is the authority, there is nothing to which the tester could be looped; the faults of a \
+                 trial show where it fell short",
                 false,
             ),
         ]),
@@ -64,7 +64,7 @@ fn set_up(dns: &DnsTest) -> Vec<Clause> {
         Clause::should(
             SETUP,
             "AAAA query, AAAA query to the authority, empty answer, A query, valid A record, synthesised AAAA record",
-            "as asked: the server's own queries are its own, the authority counts them",
+            "as required; which queries the server sends is its own matter, and the authority counts them",
             true,
         ),
         Clause::may(SETUP, "the tester is client and authoritative server, in one device or in two", both),
@@ -76,7 +76,7 @@ fn procedure(plan: &Plan, test: &Test, dns: &DnsTest) -> Vec<Clause> {
     let duration_ns = plan.trial.duration_ns;
     let is_zero = is_first_goal_zero(plan);
     let counted = match is_zero {
-        true => "a search; a trial passes only if every query had its right answer in time",
+        true => "a search; a trial passes only if every query had its correct answer in time",
         false => "the first loss goal of the plan is not zero",
     };
     let actual = repetitions(test);
@@ -90,7 +90,7 @@ fn procedure(plan: &Plan, test: &Test, dns: &DnsTest) -> Vec<Clause> {
         Clause::should(PROCEDURE, "trials of at least 60 s", seconds(duration_ns), duration_ns >= 60 * SECOND),
         Clause::should(PROCEDURE, "a timeout of no more than 1 s", seconds(dns.timeout_ns), dns.timeout_ns <= SECOND),
         Clause::should(PROCEDURE, "at least 20 repetitions", actual, test.repetitions.least() >= 20),
-        Clause::should(PROCEDURE, "median, 1st and 99th percentile are calculated", "all three, with their number", true),
+        Clause::should(PROCEDURE, "median, 1st and 99th percentile are calculated", "all three, with the number of repetitions", true),
     ]
 }
 
@@ -130,11 +130,11 @@ fn names(plan: &Plan, test: &Test, dns: &DnsTest) -> Vec<Clause> {
 fn different(plan: &Plan, dns: &DnsTest) -> (String, bool) {
     let names = format!("{} of {}, each asked for once in a trial", count(dns.names.count(), "name"), dns.names);
     let Some(authority) = &dns.authority else {
-        return (format!("{names}; the authority sees which the server knew already"), true);
+        return (format!("{names}; the authority sees which of them the server already knew"), true);
     };
     let most = plan.search.maximum.0;
     let lasts = dns.names.count() >= most * u64::from(dns.ttl_s);
-    let why = if lasts { "last longer than their time to live" } else { "may come again while they are cached, unseen" };
+    let why = if lasts { "last longer than their time to live" } else { "may be used again while they are cached, without being noticed" };
     (format!("{names}; at {most} queries/s they {why} behind {authority}"), lasts)
 }
 

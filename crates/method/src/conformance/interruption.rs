@@ -20,7 +20,7 @@ pub(crate) fn recovery(plan: &Plan, test: &Test, recovery: &Recovery) -> Vec<Cla
     let lasts = seconds(recovery.duration_ns);
     let found =
         if is_first_goal_zero(plan) { "searched for, in the first repetition" } else { "a rate with loss is searched for" };
-    let drop = format!("50 % for {}; the result is B - A, the text has it the other way round", seconds(recovery.after_ns));
+    let drop = format!("50 % for {}; the result is B - A, while the RFC's text says A - B", seconds(recovery.after_ns));
     vec![
         Clause::must(RECOVERY, "the throughput is determined at each frame size", found, is_first_goal_zero(plan)),
         Clause::must(RECOVERY, "110 % of the throughput, or the medium's maximum if that is lower", overload, is_overload),
@@ -42,7 +42,7 @@ pub(crate) fn reset(plan: &Plan, test: &Test, reset: &Reset) -> Vec<Clause> {
         Clause::should(
             "RFC 6201 section 1.3",
             "the frame-loss or the timestamp method, whichever is more accurate",
-            "both; sending goes on whatever the link does",
+            "both; sending continues whatever the link does",
             true,
         ),
         Clause::must(

@@ -18,7 +18,8 @@ pub(crate) fn clauses(plan: &Plan, test: &Test, response: &ResponseTime) -> Vec<
     };
     let size = format!("{echo}, {} octets of Ethernet frame", list(&test.frame_sizes));
     let loop_ = format!(
-        "every client sends {} requests/s for {}, whether replies come or not (open loop): an overloaded relay is not spared",
+        "every client sends {} requests/s for {}, whether replies come or not (open loop), so an overloaded relay gets no \
+         relief",
         response.rate_per_client.0,
         seconds(response.duration_ns)
     );

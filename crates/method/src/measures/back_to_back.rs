@@ -53,7 +53,7 @@ impl BackToBack {
         let otherwise = if defaults.is_medium_known { FrameRate(1_000_000_000) } else { defaults.maximum };
         let longest_ns = time(keys, "longest-burst", LONGEST_NS);
         if longest_ns > 60_000_000_000 {
-            keys.mistake("longest-burst", "RFC 9004 asks for bursts of up to 30 s; more than 60 s is refused");
+            keys.mistake("longest-burst", "RFC 9004 requires bursts of up to 30 s; more than 60 s is refused");
         }
         Self {
             rate: keys.value("burst-rate", units::rate).unwrap_or(otherwise),

@@ -27,40 +27,41 @@ pub(super) static INFOS: [Info; 3] = [
     info(
         Term {
             name: "dns64",
-            definition: "DNS64 performance: the highest rate of DNS queries that are all answered with the right AAAA record \
+            definition: "DNS64 performance: the highest rate of DNS queries that are all answered with the correct AAAA record \
                          in time.",
             clause: "RFC 8219 section 9; DNS64 by RFC 6147",
-            here: "A search over the rate. The tester is client and authoritative server: query i is sent at start + i / \
-                   rate, whatever became of those before; the authority has one name for each IPv4 address of a network. A \
-                   trial passes only if the first answer to every query came within the timeout and is right in address, TTL \
-                   and form.",
+            here: "A search over the rate. The tester is client and authoritative server: query i is sent at start + i / rate, \
+                   whatever happened to earlier ones; the authority has one name for each IPv4 address of a network. A trial \
+                   passes only if the first answer to every query came within the timeout and is correct in address, TTL and \
+                   form.",
             unit: "queries per second",
         },
-        "the highest rate of DNS queries that a DNS64 server answers all, rightly and in time (RFC 8219 section 9)",
+        "the highest rate of DNS queries at which a DNS64 server answers all of them correctly and in time (RFC 8219 section \
+         9)",
         Searched::OfAll("DNS64 resolution performance"),
     ),
     info(
         Term {
             name: "dns-authority",
-            definition: "Performance of an authoritative DNS server: the highest rate of queries that it all answers rightly \
-                         from its zone.",
-            clause: "the method of RFC 8219 section 9.2, but no part of it: Lencse, Benchmarking authoritative DNS servers, \
+            definition: "Performance of an authoritative DNS server: the highest rate of queries at which it answers all of \
+                         them correctly from its zone.",
+            clause: "the method of RFC 8219 section 9.2, but not part of it: Lencse, Benchmarking authoritative DNS servers, \
                      IEEE Access, 2020",
             here: "As dns64, but the server is the device itself: its zone has the plan's names.",
             unit: "queries per second",
         },
-        "the same of an authoritative server, which answers from its zone",
+        "the same for an authoritative server, which answers from its zone",
         Searched::OfAll("Authoritative DNS performance"),
     ),
     info(
         Term {
             name: "dns-queries",
-            definition: "The highest rate of DNS queries that pass through a device, or several in a row, and are all \
-                         answered rightly in time.",
+            definition: "The highest rate of DNS queries that pass through a device, or several in a row, and are all answered \
+                         correctly and in time.",
             clause: "no RFC: Lencse and Nagy, Towards the scalability comparison of the Jool implementation of the 464XLAT \
                      and of the MAP-T IPv4aaS technologies, International Journal of Communication Systems, 2022",
-            here: "As dns64, but the tester's own authority stands at the right end and is asked directly: the device only \
-                   forwards. An answer counts once its address, TTL and form are right. For the paper's own rule set `timeout \
+            here: "As dns64, but the tester's own authority is at the right end and is queried directly: the device only \
+                   forwards. An answer counts if its address, TTL and form are correct. For the paper's own rule, set `timeout \
                    = \"250ms\"` and a loss goal of 0.01 %.",
             unit: "queries per second",
         },

@@ -30,10 +30,10 @@ pub(super) static INFOS: [Info; 1] = [Info {
         definition: "System recovery: from the end of an overload to the last frame lost.",
         clause: "RFC 2544 section 26.5, RFC 8219 section 7.6",
         here: "110 % of the throughput, then half of that rate. The text of the RFC subtracts the wrong way round. A DUT that \
-               loses to the end of the trial has \"at least\" that time.",
+               loses frames until the end of the trial has \"at least\" that time.",
         unit: "milliseconds",
     },
-    summary: "how long losses go on after an overload (RFC 2544 section 26.5, RFC 8219 section 7.6)",
+    summary: "how long losses continue after an overload (RFC 2544 section 26.5, RFC 8219 section 7.6)",
     noun: Noun::Frames,
     searched: None,
     quantities: &[Quantity::RecoveryTime],

@@ -33,8 +33,9 @@ pub(super) static INFOS: [Info; 1] = [Info {
         name: "reset",
         definition: "How long a DUT forwards nothing around a reset.",
         clause: "RFC 6201, RFC 8219 section 7.7",
-        here: "In the middle of a trial the recipe's daemon is killed and started anew, or its `[[reset]]` commands run. By \
-               frames lost over the rate, and by the time stamps of the last frame before and the first after.",
+        here: "In the middle of a trial the recipe's daemon is killed and restarted, or its `[[reset]]` commands run. Measured \
+               as the frames lost divided by the rate, and by the time stamps of the last frame before and the first frame \
+               after.",
         unit: "milliseconds",
     },
     summary: "how long the DUT forwards nothing around a reset (RFC 6201, RFC 8219 section 7.7)",
