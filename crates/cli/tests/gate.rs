@@ -67,7 +67,7 @@ fn tests_that_b_lacks_are_named() {
     let names = |names: &[&str]| plan(&names.iter().map(|name| test(name)).collect::<Vec<_>>());
     let (all, one) = (names(&["one", "two", "three"]), names(&["one"]));
     let output = compare(&Scratch::new("gate-lacks"), [(&all, dut(100_000)), (&one, dut(100_000))], &[]);
-    ended(&output, 7, "2 results missing, named above");
+    ended(&output, 7, "2 results missing, listed above");
     let said = text(&output.stdout);
     assert!(said.contains("missing: B has no test two\nmissing: B has no test three\n"), "{said}");
 }
