@@ -57,7 +57,7 @@ fn why_open(planned: &PlannedPoint, open: &Open) -> String {
         InvalidCause::Tester => "the tester fell short above it",
         InvalidCause::Disturbed => "other work used the DUT's processors above it",
         InvalidCause::Connections => "not all connections of phase 1 were opened or kept above it",
-        InvalidCause::Names => "the names above it were not cached as intended, or there were too few",
+        InvalidCause::Names => "the names were not cached as intended above it, or there were too few",
     };
     let maximum = planned.test.measure.info().open_end;
     let disturbed = "other work or an accident on the machine may have ended the search";

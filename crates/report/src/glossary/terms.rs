@@ -185,7 +185,7 @@ pub(super) const TERMS: [Term; 41] = [
         name: "dual-dut",
         definition: "Two devices in a chain between the sides of the tester, such as CLAT and PLAT: the first translates or encapsulates, the \
                      second undoes it.",
-        clause: "RFC 8219 section 4.2, which requires single-DUT tests as well, because a chain hides which of the two limits it",
+        clause: "RFC 8219 section 4.2, which calls for single-DUT tests as well, because a chain hides which of the two limits it",
         here: "The idle time of both at the found rate shows it: the bottleneck is the device whose busiest core is less idle \
                by at least 10 points. If the difference is smaller, or both share a core of the host, it is undecided.",
         unit: "-",
@@ -307,7 +307,7 @@ pub(super) const TERMS: [Term; 41] = [
     Term {
         name: "hit-rate",
         definition: "The share of the answers that a DNS server gave from its cache.",
-        clause: "RFC 8219 section 9.2 requires names to be cached, but does not say how this is verified; Lencse, dns64perf++ extension for caching",
+        clause: "RFC 8219 section 9.2 calls for cached names, but does not say how this is verified; Lencse, dns64perf++ extension for caching",
         here: "Seen at the authority: an answer whose name did not reach it during the trial came from the cache. A trial in \
                which the hit rate is not the intended one is invalid.",
         unit: "per cent",

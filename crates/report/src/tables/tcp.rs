@@ -26,7 +26,7 @@ fn found(digest: &Digest) -> Table {
         .with_rows(points.iter().map(|point| found_row(digest, point)))
         .with_note(
             "Both ends use the kernel's own sockets and HTTP/1.1. Octets: the size of each object; requested and returned: \
-             objects in the passing trial with the most; each is compared octet by octet. RFC 8219 section 8 requires these \
+             objects in the passing trial with the most; each is compared octet by octet. RFC 8219 section 8 calls for these \
              tests; RFC 9411 has since obsoleted RFC 3511.",
         )
         .with_note(percentile_note(rated.iter().map(|rated| &rated.summary)))
