@@ -83,7 +83,7 @@ fn a_recipe_that_sends_to_the_internet_is_refused_unless_forced() {
 fn a_recipe_that_does_not_exist_is_answered_by_the_nearest_and_a_path_by_the_rule_for_names() {
     let told = |name: &str| text(&output(&["trial", name, "--rate", "1k"]).stderr);
     assert!(told("tayga").contains("no recipe is named `tayga`; did you mean `tayga-"), "{}", told("tayga"));
-    assert!(told("xyzxyzxyz").contains("`sixbench list duts` names all"), "{}", told("xyzxyzxyz"));
+    assert!(told("xyzxyzxyz").contains("`sixbench list duts` lists all"), "{}", told("xyzxyzxyz"));
     for name in ["../../x", "/abs/x", "..", "", "a\nb"] {
         assert!(told(name).contains("a recipe's name is made of"), "{}", told(name));
         let scratch = Scratch::new("names");

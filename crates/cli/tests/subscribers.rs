@@ -184,7 +184,7 @@ fn more_subscribers_than_the_rules_have_are_refused_with_both_numbers() {
     let wanted = |name, rules: &str, count: u32| checked(name, &format!("{RECIPE}{rules}"), &format!("subscribers = {count}"));
     let (code, said) = wanted("beyond", RULE, 8193);
     assert_eq!(code, Some(2), "{said}");
-    assert!(said.contains("8193 subscribers are wanted, and recipe br has room for 8192"), "{said}");
+    assert!(said.contains("8193 subscribers are configured, but recipe br only has room for 8192"), "{said}");
     let both = format!("{RULE}{SECOND}");
     assert_eq!(wanted("all", &both, 8320).0, Some(0));
     let (code, said) = wanted("beyond-both", &both, 8321);
@@ -203,7 +203,7 @@ fn a_list_of_subscribers_is_checked_to_its_last_number() {
 fn a_count_beyond_what_the_device_is_set_up_for_is_refused_with_the_recipe() {
     let (code, said) = checked("most", &format!("{RECIPE}[subscribers]\ncount = 20\nmost = 10\n{RULE}"), "");
     assert_eq!(code, Some(2), "{said}");
-    assert!(said.contains("`count` is 20, and the device is set up for `most` = 10"), "{said}");
+    assert!(said.contains("`count` is 20, but the device is set up for `most` = 10"), "{said}");
 }
 
 #[test]

@@ -28,7 +28,7 @@ impl Layout {
 fn try_layout(cores: &[u32]) -> Vec<String> {
     let unpinned = cores.iter().filter_map(|&core| {
         let error = thread::pin_to(core).err()?;
-        Some(format!("cannot pin a tester thread to core {core}: {error}; it runs where the system puts it"))
+        Some(format!("cannot pin a tester thread to core {core}: {error}; it runs on any core that the system chooses"))
     });
     let unraised = thread::raise_priority().err().map(|error| {
         format!("cannot raise the priority of the tester's threads: {error}; other load on their cores may stall them")

@@ -22,7 +22,7 @@ impl Footprint for TrafficProfile {
 
 /// The memory of a trial could not be had.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the trial takes {} MiB of memory, and the system does not give as much", .octets >> 20)]
+#[error("the trial takes {} MiB of memory, but the system does not provide that much", .octets >> 20)]
 pub struct OutOfMemory {
     /// Octets it takes.
     pub octets: u64,

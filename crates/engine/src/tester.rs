@@ -47,8 +47,9 @@ pub enum MeasureError {
     Stateless,
     /// The Responder saw nothing in phase 1.
     #[error(
-        "the Responder saw none of the {connections} frames of phase 1; does the device translate and forward from the Initiator's side to \
-         the other, has it routes to both, and are the addresses of [foreground] in its recipe those it is set up for?"
+        "the Responder saw none of the {connections} frames of phase 1; does the device translate and forward from the \
+         Initiator's side to the other, does it have routes to both, and is it set up for the addresses of [foreground] in its \
+         recipe?"
     )]
     NothingArrived {
         /// Frames sent.
@@ -61,7 +62,7 @@ pub enum MeasureError {
     #[error("cannot build the test frames: {0}")]
     Frame(#[from] WireError),
     /// The DUT does not answer.
-    #[error("{port}: nobody answers for {address} (asked {tries} times); is the DUT up, and is that its address on this link?")]
+    #[error("{port}: no answer from {address} after {tries} requests; is the DUT up, and is that its address on this link?")]
     Silent {
         /// The tester's port.
         port: String,
@@ -72,7 +73,7 @@ pub enum MeasureError {
     },
     /// Requests through a stateful gateway: no frame of phase 2 opens a connection, so none has a reply of its own.
     #[error(
-        "the trial is one of requests and replies, and connections are opened before it: replies are for devices without [state]"
+        "the trial consists of requests and replies, but connections are opened before it; replies are only for devices without [state]"
     )]
     StatefulResponse,
     /// The trial's tables do not fit into memory.

@@ -160,7 +160,7 @@ pub enum PortError {
         interface: String,
     },
     /// Opening a socket takes rights that this process has not.
-    #[error("{interface}: cannot {what}: {source}; it takes root")]
+    #[error("{interface}: cannot {what}: {source}; root is needed")]
     Denied {
         /// Name of the interface.
         interface: String,
@@ -171,8 +171,8 @@ pub enum PortError {
     },
     /// Another program or socket has the interface's XDP hook, or its queue.
     #[error(
-        "{interface}: cannot open an AF_XDP socket: another AF_XDP socket or XDP program has the interface ({source}); \
-         `ip link show dev {interface}` names a program after `prog/xdp`: end the process it belongs to, take it off \
+        "{interface}: cannot open an AF_XDP socket: another AF_XDP socket or XDP program has the interface ({source}); `ip \
+         link show dev {interface}` names a program after `prog/xdp`: stop the process to which it belongs, remove the program \
          (ip link set dev {interface} xdp off), or use `io = \"packet\"`"
     )]
     Busy {

@@ -24,8 +24,8 @@ pub struct Replay {
 /// A recorded trial that the plan's search would not have asked for.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error(
-    "{point}, repetition {repetition}: trial {trial} was at {} for {} s, which this plan does not ask for there; \
-     was the plan changed since? (resume with the resolved.toml of these results)",
+    "{point}, repetition {repetition}: trial {trial} was at {} for {} s, which is not what this plan does there; has the plan \
+     been changed since? (resume with the resolved.toml of these results)",
     recorded.rate, recorded.duration_ns as f64 / 1e9
 )]
 pub struct ReplayMismatch {

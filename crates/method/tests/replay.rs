@@ -124,7 +124,7 @@ fn records_of_another_plan_are_refused() {
     let replay = replay(&plan, &records);
     assert_eq!((replay.finished.len(), replay.mismatches.len()), (0, 6));
     let refused = resume(&plan, &records[0].point, 1, &records).map(|_| ()).unwrap_err();
-    insta::assert_snapshot!(refused, @"nat64/84, repetition 1: trial 1 was at 10000000 frames/s for 60 s, which this plan does not ask for there; was the plan changed since? (resume with the resolved.toml of these results)");
+    insta::assert_snapshot!(refused, @"nat64/84, repetition 1: trial 1 was at 10000000 frames/s for 60 s, which is not what this plan does there; has the plan been changed since? (resume with the resolved.toml of these results)");
 }
 
 #[test]

@@ -79,8 +79,8 @@ const STRAYS: [&str; 24] = [
 /// Refuses keys that would be ignored, and empty lists of shares. A list of frame sizes would measure the same again and again.
 fn check_strays(section: &Section<'_>) {
     for key in STRAYS.into_iter().filter(|key| section.is_given(key)) {
-        let help = "leave it out: queries have a form of their own, and names take the place of flows";
-        section.mistake_with_help(key, format!("`{key}` says nothing of a DNS server"), help);
+        let help = "leave it out: DNS queries have a fixed form, and names are used instead of flows";
+        section.mistake_with_help(key, format!("`{key}` does not apply to DNS tests"), help);
     }
     for key in ["cached", "with-aaaa"].into_iter().filter(|key| section.is_empty_list(key)) {
         section.mistake(key, "at least one share is needed");

@@ -44,7 +44,7 @@ impl ExpectContext<'_> {
         let frame_size = table.value("size", |text| self.size(text));
         let rate = table.value("rate", |text| self.load(what, text));
         if what == Some(What::Quantity(Quantity::FrameLossRate)) && !table.is_given("rate") {
-            table.mistake("rate", "a frame loss rate is of a load: `rate` is needed, one of the test's `rates`");
+            table.mistake("rate", "a frame loss rate belongs to a load: give `rate`, one of the test's `rates`");
         }
         // Bounds of a quantity that was not understood have no unit.
         let bound = |key| what.map(|what| table.value(key, |text| self.bound(what, text)))?;
@@ -53,7 +53,7 @@ impl ExpectContext<'_> {
             table.mistake("at-least", "an expectation needs `at-least`, `at-most`, or both");
         }
         if at_least.zip(at_most).is_some_and(|(least, most)| least > most) {
-            table.mistake("at-most", "`at-most` is below `at-least`: nothing could be both");
+            table.mistake("at-most", "`at-most` is below `at-least`, so no value can meet both");
         }
         for (key, bound) in [("at-least", at_least), ("at-most", at_most)] {
             what.zip(bound).inspect(|&(what, bound)| self.check_range(&table, key, what, bound));
@@ -75,7 +75,8 @@ impl ExpectContext<'_> {
         }
         let (measure, names) = (self.measure.name(), self.names().join(", "));
         Err(format!(
-            "{measure} searches for no rate: say what is expected, {{ quantity = ..., at-least = ... }} with one of {names}"
+            "{measure} does not search for a rate: name the expected quantity, {{ quantity = ..., at-least = ... }} with one \
+             of {names}"
         ))
     }
 
@@ -153,7 +154,7 @@ impl ExpectContext<'_> {
     fn check_range(&self, section: &Section<'_>, key: &'static str, what: What, bound: f64) {
         let Some((low, high, keys)) = self.range(what) else { return };
         if !(low..=high).contains(&bound) {
-            let title = format!("{bound} cannot be told: the search goes from {low} to {high}");
+            let title = format!("{bound} cannot be decided, because the search only covers {low} to {high}");
             section.mistake_with_help(key, title, format!("change the expectation, or {keys}"));
         }
     }

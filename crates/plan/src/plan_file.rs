@@ -231,7 +231,11 @@ fn read_machine(section: &Section<'_>, has_ports: bool) -> Option<RemoteMachine>
     let host = if section.is_given("host") { host? } else { DutHost::default() };
     let DutHost::Ssh(name) = host else {
         for key in keys.into_iter().chain(["ssh-config"]).filter(|key| section.is_given(key)) {
-            section.mistake_with_help(key, format!("`{key}` is of a DUT over ssh"), "add host = \"ssh:NAME\", or leave it out");
+            section.mistake_with_help(
+                key,
+                format!("`{key}` only applies to a DUT over ssh"),
+                "add host = \"ssh:NAME\", or leave it out",
+            );
         }
         return None;
     };
@@ -239,7 +243,7 @@ fn read_machine(section: &Section<'_>, has_ports: bool) -> Option<RemoteMachine>
         section.mistake("host", "a DUT over ssh is cabled to interfaces of this machine: give `left` and `right`");
     }
     for key in keys.into_iter().filter(|key| !section.is_given(key)) {
-        section.mistake("host", format!("a DUT over ssh needs a `{key}`: the interface of it that is cabled to ours"));
+        section.mistake("host", format!("a DUT over ssh needs a `{key}`: its interface that is cabled to this machine"));
     }
     if left.is_some() && left == right {
         section.mistake("dut-right", "dut-left and dut-right must be two interfaces");

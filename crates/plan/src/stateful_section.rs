@@ -62,11 +62,12 @@ pub(super) fn read_stateful(section: &Section<'_>, defaults: &PlanDefaults<'_>, 
     };
     let has_loss = defaults.search.goals.iter().any(|goal| goal.0 > 0.0);
     if has_loss && measure.searches_phase_one() {
-        let title = format!("{} has no loss goal but zero: every connection must be established", measure.name());
+        let title =
+            format!("{} has no loss goal other than zero, because every connection must be established", measure.name());
         section.mistake_with_help(
             "measure",
             title,
-            "leave `loss-goals` of [search] to the tests of phase 2, in a plan of their own",
+            "leave out `loss-goals` in [search], and put tests of phase 2 that use them into a plan of their own",
         );
     }
     check(section, &stateful, connections.iter().copied().fold(most, u64::max));
@@ -104,7 +105,7 @@ fn check(section: &Section<'_>, stateful: &Stateful, most: u64) {
         let needed_ns = longest.delay_ns(longest.phase_one()) - stateful.timeout_ns;
         if delay_ns < needed_ns {
             let title = format!("phase 1 takes N / R + T = {} s, which is longer than this delay", needed_ns as f64 / 1e9);
-            section.mistake_with_help("phase-1-delay", title, "leave it out: it is N / R + 2 T then");
+            section.mistake_with_help("phase-1-delay", title, "leave it out: the default is N / R + 2 T");
         }
     }
 }
@@ -124,7 +125,7 @@ pub(super) fn check_combinations(section: &Section<'_>, read: &StatefulSection, 
     let key = if searched > 0 { "most" } else { "connections" };
     if most > tuples {
         let title =
-            format!("{most} connections need as many combinations of ports and addresses, and the ranges have {tuples}");
+            format!("{most} connections need as many combinations of ports and addresses, but the ranges only have {tuples}");
         section.mistake_with_help(key, title, "widen `ports`, `left-addresses` or `right-addresses`");
     }
     // So many in one direction may be those of the Responder's, which are not enumerated.
@@ -143,7 +144,7 @@ pub(super) fn check_combinations(section: &Section<'_>, read: &StatefulSection, 
 fn enumeration(text: &str) -> Result<ValueOrder, String> {
     match order(text)? {
         ValueOrder::Fixed => {
-            Err("expected an order that comes by every combination: increasing, decreasing, pseudorandom".to_owned())
+            Err("expected an order that covers every combination: increasing, decreasing or pseudorandom".to_owned())
         }
         order => Ok(order),
     }

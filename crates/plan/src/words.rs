@@ -14,7 +14,7 @@ pub(super) fn identifier(text: &str) -> Result<String, String> {
     let is_good = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
     if text.is_empty() || text.len() > 64 || text.starts_with(['.', '-']) || !text.chars().all(is_good) {
         return Err(format!(
-            "a name is made of letters, digits, `-`, `_` and `.`, and begins with none of `-` and `.`, not {text:?}"
+            "expected a name of letters, digits, `-`, `_` and `.` that does not begin with `-` or `.`, not {text:?}"
         ));
     }
     Ok(text.to_owned())
@@ -46,7 +46,7 @@ pub(super) enum DutHost {
 }
 
 pub(super) fn host(text: &str) -> Result<DutHost, String> {
-    let expected = || format!("expected `netns`, or `ssh:NAME` as ssh knows a machine, not `{text}`");
+    let expected = || format!("expected `netns`, or `ssh:NAME` with the name of a machine that ssh knows, not `{text}`");
     if text == "netns" {
         return Ok(DutHost::Netns);
     }

@@ -67,7 +67,7 @@ fn set_up(
     let (authority, external) = authority.unzip();
     let who = match (&authority, ends.authority.is_some()) {
         (Some(real), _) => format!("the authority behind the DUT is {}, on the tester's cores", real.facts().version),
-        (None, true) => "the authority behind the DUT is the tester's own, and computes its answers".to_owned(),
+        (None, true) => "the authority behind the DUT is the tester's own, which computes its answers".to_owned(),
         (None, false) => "the DUT is an authority itself".to_owned(),
     };
     let how = format!("DNS queries are sent by the kernel's own sockets in a namespace at the left end; {who}");

@@ -32,11 +32,11 @@ pub enum RunError {
     #[error("{}", unknown(.0))]
     UnknownRecipe(String),
     /// The device is set up by hand, and the plan does not say to which interfaces it is cabled.
-    #[error("the device {0} is set up by hand: say to which interfaces it is cabled")]
+    #[error("the device {0} is set up by hand: name the interfaces to which it is cabled")]
     SetUpByHand(String),
     /// The device is of another system than this machine, and the plan names no machine for it.
     #[error(
-        "{recipe} needs a machine of its own that runs {system}: say which ([testbed] host = \"ssh:NAME\", see docs/PLANS.md)"
+        "{recipe} needs a machine of its own that runs {system}: name it ([testbed] host = \"ssh:NAME\", see docs/PLANS.md)"
     )]
     NeedsMachine {
         /// The name of the recipe.
@@ -70,7 +70,7 @@ pub enum RunError {
         allowed: Vec<u32>,
     },
     /// The device has fewer cores than the plan wants for it.
-    #[error("the plan wants {wanted} cores for the DUT, {}", of_the_dut(.own))]
+    #[error("the plan requires {wanted} cores for the DUT, {}", of_the_dut(.own))]
     FewCores {
         /// The number of cores that the plan wants.
         wanted: usize,
@@ -78,7 +78,7 @@ pub enum RunError {
         own: Vec<u32>,
     },
     /// A virtual machine of the kernel lab has one core, and the plan wants more.
-    #[error("the plan wants {wanted} cores for the DUT, and a virtual machine of the lab has one; {}", more_cores(*.is_row))]
+    #[error("the plan requires {wanted} cores for the DUT, but a virtual machine of the lab has only one; {}", more_cores(*.is_row))]
     OneCore {
         /// The number of cores that the plan wants.
         wanted: u32,
@@ -245,7 +245,7 @@ impl fmt::Display for NotEnoughMemory {
         let (needed, available) = (mebioctets(self.needed), mebioctets(self.available));
         write!(
             f,
-            "a trial at {rate}/s for {time} takes {needed} MiB of the tester's memory, and {available} MiB are available"
+            "a trial at {rate}/s for {time} takes {needed} MiB of the tester's memory, but only {available} MiB are available"
         )?;
         self.advice.as_ref().map_or(Ok(()), |advice| write!(f, "; {advice}"))
     }
@@ -264,7 +264,7 @@ pub struct PlanError(pub(crate) String);
 fn unknown(name: &str) -> String {
     match name.split_once('@') {
         Some((name, host)) => {
-            format!("recipe {name} cannot run on the host `{host}`, or does so anyway: leave out `@{host}`")
+            format!("recipe {name} cannot be moved to the host `{host}`, or runs there by default; leave out `@{host}`")
         }
         None => format!("no recipe is named `{name}`"),
     }
@@ -275,14 +275,14 @@ fn more_cores(is_row: bool) -> &'static str {
     match is_row {
         false => "use a namespace, or a machine over ssh",
         // A machine over ssh is one device.
-        true => "use namespaces (NAME@netns), where the devices in the row can do without modules",
+        true => "use namespaces (NAME@netns) if the devices in the row do not need kernel modules",
     }
 }
 
 fn of_the_dut(own: &[u32]) -> String {
     match own {
-        [] => "but it has a machine of its own: its cores are set there".to_owned(),
-        own => format!("and there are {} ({own:?})", own.len()),
+        [] => "but the DUT has a machine of its own, where its cores are set".to_owned(),
+        own => format!("but there are only {} ({own:?})", own.len()),
     }
 }
 

@@ -211,8 +211,8 @@ impl Manager<'_> {
     fn look_for_disturbance(&mut self, record: &TrialRecord) -> Result<(), RunError> {
         let dut = self.request.plan.test(&record.point.test).map_or("", |test| &test.dut);
         let text = format!(
-            "other work has had the processors of {dut} in trials: where such a trial decides, its rate is a lower bound; end the other \
-             work (see top)"
+            "other work used the processors of {dut} during trials; a rate decided by such a trial is only a lower bound; end \
+             the other work (see top)"
         );
         if record.is_disturbed() && !self.facts.warnings.contains(&text) { self.warn_first(text) } else { Ok(()) }
     }
@@ -329,7 +329,7 @@ impl Manager<'_> {
     fn commands(&self) -> String {
         let now = self.request.site.shell.transcript().text();
         match &self.request.earlier {
-            Some((_, before)) if !before.is_empty() => format!("{before}# the run went on\n{now}"),
+            Some((_, before)) if !before.is_empty() => format!("{before}# the run was resumed\n{now}"),
             _ => format!("#!/bin/sh\n# Every command the testbed ran, in order.\nset -eu\n{now}"),
         }
     }

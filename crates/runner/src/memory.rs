@@ -55,7 +55,7 @@ fn advice(plan: &Plan, test: &Test, library: &Library, available: Option<u64>) -
     match (named.is_empty(), largest(plan, test).opens().is_some()) {
         (false, _) => format!("lower {}", named.join(", or ")),
         (true, true) => "lower `connections`".to_owned(),
-        (true, false) => "lower the rate, the duration or the connections that the test itself asks for".to_owned(),
+        (true, false) => "lower the rate, the duration or the connections of the test itself".to_owned(),
     }
 }
 
@@ -138,7 +138,7 @@ mod tests {
     #[test]
     fn a_plan_that_takes_more_than_there_is_says_how_much_and_which_setting_to_lower_to_what() {
         let refused = said(&kernel("1440min", "100M"), 4 * GIGAOCTETS);
-        insta::assert_snapshot!(refused, @r#"test t: a trial at 100.000M/s for 86400s takes 2060046 MiB of the tester's memory, and 4096 MiB are available; lower `maximum` of [search] to "190k", or `duration` of [trial] to "160s""#);
+        insta::assert_snapshot!(refused, @r#"test t: a trial at 100.000M/s for 86400s takes 2060046 MiB of the tester's memory, but only 4096 MiB are available; lower `maximum` of [search] to "190k", or `duration` of [trial] to "160s""#);
         assert_eq!(check_plan(&kernel("1s", "2k"), &library()).map_err(|error| in_words(&error)), Ok(()));
         let library = library();
         assert!(
@@ -168,10 +168,7 @@ mod tests {
         let below_its_minimum = with(19_999_999, minute);
         assert!(below_its_minimum.contains("; lower `duration` of [trial] to \""), "{below_its_minimum}");
         let shortest = said(&kernel("10ms", "20M"), 1);
-        assert!(
-            shortest.ends_with("; lower the rate, the duration or the connections that the test itself asks for"),
-            "{shortest}"
-        );
+        assert!(shortest.ends_with("; lower the rate, the duration or the connections of the test itself"), "{shortest}");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::io;
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     /// Its network namespace cannot be entered.
-    #[error("cannot enter namespace {namespace}: {error}; was it removed meanwhile?")]
+    #[error("cannot enter namespace {namespace}: {error}; was it removed in the meantime?")]
     Namespace {
         /// The name of the namespace.
         namespace: String,

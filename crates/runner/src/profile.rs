@@ -82,7 +82,8 @@ fn check_forwards(recipe: &Recipe, test: &Test) -> Result<(), String> {
 fn check_tear_down(recipe: &Recipe, test: &Test) -> Result<(), String> {
     match test.measure.demand() == Some(Demand::TearDown) && recipe.is_in_lab() {
         true => Err(format!(
-            "test {}: the tear-down of {} cannot be timed: in the lab a command takes longer than what it does",
+            "test {}: the tear-down of {} cannot be timed, because starting a command in the lab takes longer than the \
+             tear-down",
             test.name, recipe.name
         )),
         false => Ok(()),
@@ -104,8 +105,8 @@ fn check_reset(recipe: &Recipe, test: &Test) -> Result<(), String> {
 fn check_response(recipe: &Recipe, test: &Test) -> Result<(), String> {
     match (test.measure.demand(), &recipe.state) {
         (Some(Demand::NoConnections), Some(_)) => Err(format!(
-            "test {}: response-time is for devices without connections, and recipe {} has [state]; use a stateless one, or measure its \
-             latency",
+            "test {}: response-time is for devices without connections, but recipe {} has [state]; use a stateless device, or \
+             measure latency",
             test.name, recipe.name
         )),
         _ => Ok(()),
@@ -151,7 +152,7 @@ fn check_translation(recipe: &Recipe) -> Result<(), String> {
             Some(translated) if translated == to => {}
             Some(translated) => {
                 return Err(format!(
-                    "recipe {}: foreground.right.{what} is {to}, but its [translation] makes {translated} of {from}",
+                    "recipe {}: foreground.right.{what} is {to}, but its [translation] turns {from} into {translated}",
                     recipe.name
                 ));
             }
@@ -193,7 +194,7 @@ mod tests {
         let error = of(&recipe, &test(Share::ALL), FrameSize(84), 1).expect_err("refused");
         assert_eq!(
             error,
-            "recipe tayga-siit: foreground.right.source is 198.18.0.1, but its [translation] makes 198.18.0.2 of 2001:2::2"
+            "recipe tayga-siit: foreground.right.source is 198.18.0.1, but its [translation] turns 2001:2::2 into 198.18.0.2"
         );
     }
 

@@ -287,9 +287,7 @@ fn on_ports(links: &Links) -> Vec<String> {
     match &links.machine {
         Some(machine) => vec![machine.layout(), format!("the tester's are {left} and {right}{apart}")],
         None => {
-            vec![format!(
-                "the DUT is cabled to this machine's {kind} {left} and {right}{apart}; it was set up by somebody else"
-            )]
+            vec![format!("the DUT is cabled to this machine's {kind} {left} and {right}{apart}; it was not set up by sixbench")]
         }
     }
 }

@@ -66,7 +66,7 @@ impl TrackedConnections {
         let limit = self.table.limit()?;
         if let Some(limit) = limit.filter(|limit| *limit < stateful.connections) {
             return Err(RunError::Plan(PlanError(format!(
-                "test {}: the table of {} holds {limit} connections, and the test opens {}; raise `table-size` or lower `{}`",
+                "test {}: the table of {} holds {limit} connections, but the test opens {}; raise `table-size` or lower `{}`",
                 test.name,
                 self.recipe,
                 stateful.connections,
@@ -77,8 +77,9 @@ impl TrackedConnections {
         let needed_ns = if test.measure.is_of_connections() { 0 } else { needed_ns(test, plan) };
         match self.timeout.filter(|timeout| timeout.as_nanos() < u128::from(needed_ns)) {
             Some(timeout) => Err(RunError::Plan(PlanError(format!(
-                "test {}: {} keeps an idle connection for {} s, but phase 1, the delay and phase 2 take up to {:.1} s together: \
-                 connections would be opened anew in phase 2; raise its timeout (in the setup of its recipe), or shorten the trial",
+                "test {}: {} keeps an idle connection for {} s, but phase 1, the delay and phase 2 take up to {:.1} s \
+                 together, so connections would be opened again in phase 2; raise its timeout (in the setup of its recipe), or \
+                 shorten the trial",
                 test.name,
                 self.recipe,
                 timeout.as_secs(),

@@ -177,7 +177,7 @@ fn a_table_too_small_and_a_timeout_too_short_are_told_before_the_first_trial() {
     let mut small = recipe("nft-nat44", &[]);
     small.state.as_mut().expect("state").table_size = Some(500);
     let error = refusal(&small, &test("nft-nat44"));
-    assert!(error.contains("holds 500 connections, and the test opens 1000; raise `table-size`"), "{error}");
+    assert!(error.contains("holds 500 connections, but the test opens 1000; raise `table-size`"), "{error}");
     let mut short = recipe("nft-nat44", &[]);
     short.files.iter_mut().for_each(|file| file.content = file.content.replace("86400", "5"));
     let error = refusal(&short, &test("nft-nat44"));

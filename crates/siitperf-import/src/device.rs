@@ -165,9 +165,9 @@ fn background(config: &Config, options: &Options, findings: &mut ImportFindings)
 
 fn too_near(config: &Config, TooNear(one, other): TooNear) -> Diagnostic {
     let version = if one.is_ipv4() { 4 } else { 6 };
-    let title = format!("{one} and {other} cannot lie in two networks");
+    let title = format!("{one} and {other} cannot be in two different networks");
     let at = config.right.addresses(version).real.as_ref().map_or(&config.right.version.span, |real| &real.span);
-    let help = "the device forwards from one network to another: give the sides addresses further apart";
+    let help = "the device forwards from one network to another: choose addresses for the two sides that are further apart";
     Diagnostic::new(at.clone(), title).help(help)
 }
 

@@ -64,7 +64,7 @@ impl Endpoints {
             let mut here = given.filter(|setting| first_network(&config.right, setting.value) == address);
             let span = here.next_back().map_or(&config.right.version.span, |setting| &setting.span).clone();
             let mistake = Diagnostic::new(span, format!("{address} would be an address of both left and right"));
-            findings.mistake(mistake.help("frames go from one end to another"));
+            findings.mistake(mistake.help("the two ends need different addresses"));
         }
         same.is_none()
     }
@@ -102,8 +102,8 @@ fn alias(config: &Config, side: &SideSettings, findings: &mut ImportFindings) ->
     if !config.is_misread(&key) && !config.is_initiator(side) {
         let title = format!("{} and {} need {key}", other.version, side.version);
         let help = format!(
-            "it stands for the tester's address on the {}: where the {} sender sends to; both directions need it, for every frame \
-             is verified",
+            "it represents the tester's address on the {}, to which the {} sender sends; both directions need it, because \
+             every frame is verified",
             side.name(),
             other.name()
         );
@@ -117,7 +117,9 @@ fn alias(config: &Config, side: &SideSettings, findings: &mut ImportFindings) ->
 /// the address necessary.
 fn missing(setting: &Option<Setting<IpAddr>>, version: &Setting<u32>, title: String) -> Diagnostic {
     match setting {
-        Some(unspecified) => unspecified.mistake(format!("{title}, and `{}` is none", unspecified.value)),
+        Some(unspecified) => {
+            unspecified.mistake(format!("{title}, but `{}` is not an address that can be used", unspecified.value))
+        }
         None => version.mistake(title),
     }
 }

@@ -19,7 +19,7 @@ pub(super) fn tell(config: &Config, options: &Options, device: &ImportedDevice, 
     }
     cores(config, findings);
     if let Some(promisc) = &config.promisc {
-        let text = "no counterpart: what is addressed to the interface is received, and other frames are no test frames";
+        let text = "no counterpart: frames addressed to the interface are received, and other frames are not test frames";
         promisc.note_on_value(findings, text);
     }
     if let Some(channels) = &config.memory_channels {
@@ -41,14 +41,14 @@ fn missing_in_siitperf(config: &Config, device: &ImportedDevice, findings: &mut 
     findings.note(
         0,
         format!(
-            "siitperf knows the device by its MAC addresses only: its IP addresses are taken to be {dut} (RFC 2544 appendix C); \
-             correct them in recipes/siitperf.toml"
+            "siitperf knows the device by its MAC addresses only: its IP addresses are assumed to be {dut} (RFC 2544 appendix \
+             C); correct them in recipes/siitperf.toml"
         ),
     );
     findings.note(
         0,
-        "siitperf does not check the hop limit: the recipe's `hops = 1` is a router's or an in-kernel translator's; one in user space \
-         takes more, often 3",
+        "siitperf does not check the hop limit: the recipe's `hops = 1` is a router's or an in-kernel translator's; one in \
+         user space lowers it by more, often 3",
     );
     if let Some(key) = device.translation.key() {
         let text = format!(
@@ -65,7 +65,7 @@ fn cores(config: &Config, findings: &mut ImportFindings) {
             let earlier = taken.iter().find(|earlier| earlier.value == core.value);
             let text = match earlier {
                 _ if !config.is_used(direction) => format!("not used: {}", direction.active),
-                Some(earlier) => format!("wrong: {earlier} has that core; tester-cores in [testbed] has it once"),
+                Some(earlier) => format!("wrong: {earlier} already uses that core; tester-cores in [testbed] lists it once"),
                 None => "is in tester-cores in [testbed]".to_owned(),
             };
             core.note_on_value(findings, text);
@@ -103,8 +103,8 @@ fn variable_addresses(config: &Config, device: &ImportedDevice, findings: &mut I
         let text =
             "siitperf varies addresses for throughput and frame loss rate only; the plan does for latency and PDV as well";
         vary.note(findings, text);
-        let text = "the recipe's `routes` name the addresses: the device must reach them by way of the tester, by such routes or by the \
-                    static ARP and neighbour entries it has for siitperf";
+        let text = "the recipe's `routes` name the addresses: the device must reach them through the tester, by such routes or \
+                    by the static ARP and neighbour entries it has for siitperf";
         vary.note(findings, text);
         if let Some(key) = device.translation.key().filter(|_| !translates_all(config, side, device)) {
             let text = format!("the recipe's `{key}` has the first address only: the device must translate all of them");

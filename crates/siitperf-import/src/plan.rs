@@ -21,8 +21,7 @@ pub(super) fn text(path: &str, config: &Config, options: &Options, notes: &[Note
     text += "\nname = \"siitperf\"\nprofile = \"rfc\"\nrecipes = [\"recipes\"]\n\n";
     text += &trial(options);
     text += &testbed(config);
-    text +=
-        "[search]\n# siitperf has it in its scripts, as `max`; loads above 2M are not tried without it.\n# maximum = \"2M\"\n";
+    text += "[search]\n# siitperf's scripts have it as `max`; loads above 2M are not tried without it.\n# maximum = \"2M\"\n";
     let phases = Phases::of(config, options);
     if let Some(phases) = &phases {
         let both = traffic(config, options) + &phases.of_phase_1();

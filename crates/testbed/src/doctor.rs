@@ -58,7 +58,7 @@ fn root() -> Finding {
     if is_root() {
         return Finding::good("running as root");
     }
-    Finding::bad(Severity::Blocker, "not root: namespaces and raw sockets need it", "run it with sudo")
+    Finding::bad(Severity::Blocker, "not running as root, which namespaces and raw sockets need", "run it with sudo")
 }
 
 fn programs() -> Vec<Finding> {
@@ -76,10 +76,10 @@ fn programs() -> Vec<Finding> {
 
 fn namespaces() -> Finding {
     match Namespace::new(&Shell::new(), &namespace::name("", "probe")) {
-        Ok(_) => Finding::good("network namespaces can be made"),
+        Ok(_) => Finding::good("network namespaces can be created"),
         Err(error) => Finding::bad(
             Severity::Blocker,
-            format!("network namespaces cannot be made: {error}"),
+            format!("network namespaces cannot be created: {error}"),
             "run as root, in a container with --privileged or CAP_SYS_ADMIN and CAP_NET_ADMIN",
         ),
     }
@@ -139,7 +139,7 @@ fn kernel_lab() -> Finding {
     match KernelLab::find(&lab::cache(), &[]) {
         Ok(lab) => {
             let Manifest { kernel, jool, modules } = lab.manifest();
-            Finding::good(format!("the kernel lab is there: Linux {kernel}, Jool {jool} ({})", modules.join(", ")))
+            Finding::good(format!("the kernel lab is ready: Linux {kernel}, Jool {jool} ({})", modules.join(", ")))
         }
         Err(_) => Finding {
             severity: Severity::Good,
@@ -152,7 +152,7 @@ fn kernel_lab() -> Finding {
 fn leftovers() -> Finding {
     let stale = namespace::stale();
     if stale.is_empty() {
-        return Finding::good("nothing is left of earlier runs");
+        return Finding::good("earlier runs left nothing behind");
     }
     Finding::bad(Severity::Warning, format!("left by a killed run: {}", stale.join(", ")), "sixbench sweep")
 }

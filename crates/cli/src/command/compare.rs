@@ -47,10 +47,10 @@ struct ComparisonContext {
 /// Prints a comparison; the reason for the exit code is the last line.
 fn conclude(compared: Option<Comparison<'_>>, context: &ComparisonContext, is_json: bool) -> Result<Exit, Failed> {
     let compared = compared.ok_or_else(|| {
-        Failed::usage("the two have no measurement in common: the same measure, frame timeout, directions and traffic")
+        Failed::usage("the two have no measurement in common (with the same measure, frame timeout, directions and traffic)")
     })?;
     let exit = Exit::from(compared.gate());
-    let explanation = exit.because(reason(&compared, " (sixbench doctor tells why)"));
+    let explanation = exit.because(reason(&compared, " (sixbench doctor shows the cause)"));
     if is_json {
         let mut told = json(&compared, &context.names, &context.warnings);
         (told["exit_code"], told["explanation"]) = (Value::from(exit as u8), Value::from(explanation));
@@ -110,8 +110,7 @@ fn of_a_run(arguments: &args::Compare) -> Result<Exit, Failed> {
     sixbench_runner::check(&loaded, &library, isolation)?;
     let results = run::measure(&loaded, &source, &library, &arguments.output, isolation)?;
     if !matches!(results.exit, Exit::Done | Exit::TesterUnfit | Exit::Missed | Exit::Missing) {
-        let text =
-            format!("nothing to compare: the run did not come to its end; its results are in {}", results.directory.display());
+        let text = format!("nothing to compare: the run did not finish; its results are in {}", results.directory.display());
         return Err(Failed::new(results.exit, anyhow::anyhow!(text)));
     }
     let (stored, outcomes) = stored(&results.directory)?;

@@ -20,7 +20,7 @@ pub(crate) fn doctor() -> Result<Exit, Failed> {
         };
         output::line(format_args!("{mark} {}", finding.what))?;
         if let Some(cure) = &finding.cure {
-            output::line(format_args!("         cure: {cure}"))?;
+            output::line(format_args!("         fix: {cure}"))?;
         }
     }
     let worst = findings.iter().map(|f| f.severity).max();
@@ -31,7 +31,7 @@ pub(crate) fn doctor() -> Result<Exit, Failed> {
 pub(crate) fn sweep() -> Result<Exit, Failed> {
     let swept = sixbench_testbed::sweep(&Shell::new()).map_err(|e| Failed::new(Exit::Testbed, e))?;
     if swept.is_empty() {
-        output::line("nothing to sweep up")?;
+        output::line("nothing to remove")?;
     }
     swept.iter().try_for_each(|name| output::line(format_args!("removed {name}")))?;
     Ok(Exit::Done)

@@ -70,7 +70,7 @@ fn keep(plan: &mut Plan, only: Option<&str>) -> Result<(), Failed> {
     let names: Vec<String> = plan.tests.iter().map(|test| test.name.clone()).collect();
     plan.tests.retain(|test| matches(pattern, &test.name));
     if plan.tests.is_empty() {
-        return Err(Failed::usage(format!("no test matches `{pattern}`; there are: {}", names.join(", "))));
+        return Err(Failed::usage(format!("no test matches `{pattern}`; the plan has: {}", names.join(", "))));
     }
     Ok(())
 }
@@ -160,8 +160,8 @@ fn resume(directory: &Path, library: &Library, output: &args::Output, isolation:
     sixbench_runner::check(&Loaded { plan, links: links.clone(), left_out: Vec::new() }, library, isolation)?;
     let (mut store, Stored { plan, records, is_torn, facts, commands }) = Store::reopen(directory)?;
     if !output.json {
-        let torn = if is_torn { " (the last line was torn off and is measured again)" } else { "" };
-        tell!("going on after {} trials{torn}", records.len());
+        let torn = if is_torn { " (the last line was incomplete, so its trial is repeated)" } else { "" };
+        tell!("continuing after {} trials{torn}", records.len());
     }
     let earlier = Some((facts, commands));
     let (queries, labels) = (output.queries, &output.labels[..]);
@@ -246,7 +246,7 @@ fn end_of_run(plan: &Plan, ended: &Ended) -> EndOfRun {
         let exit = of_run(error);
         return EndOfRun { lines: missed(plan, &ended.records), exit, reason: Some(exit.in_words()) };
     }
-    let RunVerdict { lines, verdict, reason } = judge(plan, &ended.records, "; sixbench doctor tells what disturbs it");
+    let RunVerdict { lines, verdict, reason } = judge(plan, &ended.records, "; sixbench doctor shows what disturbs it");
     let exit = Exit::from(verdict);
     EndOfRun { lines, exit, reason: reason.map(|reason| exit.because(reason)) }
 }
@@ -270,7 +270,7 @@ fn what_is_left(trials: usize, report: Option<&Path>, directory: &Path) -> Strin
         None if trials > 0 => format!("\nthe report could not be written; write it with: sixbench report {directory}"),
         _ => String::new(),
     };
-    format!("{kept}{report}\ngo on with: sixbench run --resume {directory}")
+    format!("{kept}{report}\ncontinue with: sixbench run --resume {directory}")
 }
 
 /// Returns a description of how a plan falls short of the RFCs' durations, with the cost of the conformant run; empty if the

@@ -145,9 +145,9 @@ fn describe(result: &TrialResult) -> String {
     let (rate, time) = (show_rate(spec.rate), show_ns(spec.duration_ns));
     let mut text = match spec.kind {
         TrialKind::Establish { connections, validation } => {
-            format!("{connections} connections opened at {rate}/s, then tried at {}/s: {verdict}\n", show_rate(validation))
+            format!("{connections} connections opened at {rate}/s, then validated at {}/s: {verdict}\n", show_rate(validation))
         }
-        TrialKind::Response => format!("{rate} requests/s for {time}, each answered: {verdict}\n"),
+        TrialKind::Response => format!("{rate} requests/s for {time}, each to be answered: {verdict}\n"),
         _ => format!("{rate} frames/s per direction for {time}: {verdict}\n"),
     };
     text += &result.exchange().map_or(String::new(), |exchange| describe_exchange(&exchange));
@@ -173,7 +173,7 @@ fn describe_exchange(exchange: &Exchange<'_>) -> String {
         format!(", response time {:.1} us average, {:.1} standard deviation", us(mean), us(deviation))
     });
     format!(
-        "  requests {}, answered {}, loss {}{time}; the tester's own part at most {:.1} us\n",
+        "  requests {}, answered {}, loss {}{time}; the tester's own share at most {:.1} us\n",
         exchange.requested(),
         exchange.answered(),
         exchange.loss_ratio(),
@@ -257,10 +257,10 @@ mod tests {
     #[test]
     fn a_trial_says_what_may_have_lost_its_frames_instead_of_the_device() {
         let moment = told(vec![0, 0, 0, 80, 40, 0, 0, 0, 0, 0], vec![]);
-        let begin = "  disturbed: the losses stand in one moment of the trial while the cores had time to spare: an accident on the machine";
+        let begin = "  disturbed: all losses fall within one moment of the trial, while the cores had idle time: an accident on the machine";
         assert!(moment.starts_with(begin) && moment.contains("120 of 120 missing frames were due around 0.3 s"), "{moment}");
         let taken = told(vec![50; 10], vec![Fault::CpuTaken { milliseconds: 100 }]);
-        assert!(taken.starts_with("  disturbed: other work on the machine had the DUT's processors"), "{taken}");
+        assert!(taken.starts_with("  disturbed: other work on the machine used the DUT's processors"), "{taken}");
     }
 
     #[test]

@@ -54,7 +54,7 @@ pub(crate) fn certified(certificate: &Certificate) -> String {
     let within_ms = certificate.timeout_ns / 4_000_000;
     let looped = show_rate(FrameRate(Certificate::looped(certificate.rate)));
     match certificate.rate {
-        0 => "the tester failed its self-test (RFC 8219 section 9.2.1) at every rate: no trial will be valid".to_owned(),
+        0 => "the tester failed its self-test (RFC 8219 section 9.2.1) at every rate, so no trial will be valid".to_owned(),
         rate => format!(
             "self-test (RFC 8219 section 9.2.1): {looped} queries/s looped back, all answered within {within_ms} ms; certified for {} queries/s",
             show_rate(FrameRate(rate))
@@ -152,7 +152,7 @@ fn bracket(bracket: &Bracket, unit: &str) -> String {
     match bracket.lower {
         Some(rate) => format!("{} {unit}{goal}{limit}", show_rate(rate)),
         None if matches!(bracket.limit, Limit::Tester | Limit::Disturbed) => {
-            format!("no result{goal}: no trial told anything of the device")
+            format!("no result{goal}: no trial gave information about the device")
         }
         None => format!("nothing passed{goal}"),
     }

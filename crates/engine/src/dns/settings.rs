@@ -110,7 +110,7 @@ impl Footprint for DnsSettings {
 pub enum DnsError {
     /// The client's sockets cannot be opened.
     #[error(
-        "cannot ask {server} from {place}: {source}; is there a route, and is the client's address set on an interface there?"
+        "cannot query {server} from {place}: {source}; is there a route, and is the client's address set on an interface there?"
     )]
     Client {
         /// The server.

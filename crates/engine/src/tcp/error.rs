@@ -13,8 +13,9 @@ pub enum TcpError {
     Asked(&'static str),
     /// Addresses and ports of the tester do not suffice.
     #[error(
-        "{needed} pairs of addresses and ports are needed and there are {has} ({waiting} in TIME-WAIT after earlier trials are counted); \
-         give the client more addresses or ports, the server more ports, or close by the server or by reset"
+        "{needed} pairs of addresses and ports are needed, but there are only {has} ({waiting} in TIME-WAIT after earlier \
+        trials are counted); give the client more addresses or ports or the server more ports, or have connections closed by \
+        the server or by reset"
     )]
     Addresses {
         /// Pairs the trial needs.
@@ -26,8 +27,8 @@ pub enum TcpError {
     },
     /// The process may not open as many sockets.
     #[error(
-        "{needed} open sockets and files are needed and this process may have {allowed}; raise the hard limit of the shell (ulimit -Hn), \
-         or ask for fewer connections or, in a trial of a rate, for a shorter time limit"
+        "{needed} open sockets and files are needed, but this process may only have {allowed}; raise the hard limit of the \
+         shell (ulimit -Hn), or use fewer connections or, in a trial of a rate, a shorter time limit"
     )]
     Descriptors {
         /// Descriptors the trial needs at the worst, with those already open.

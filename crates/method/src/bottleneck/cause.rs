@@ -48,28 +48,29 @@ impl fmt::Display for Cause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::OneCoreSoftirq => {
-                "softirqs fill a core while others have time to spare: the flows do not spread over the cores"
+                "softirqs fill a core while others are partly idle: the flows are not spread over the cores"
             }
-            Self::OneProcess => "a process fills a core while others have time to spare: a daemon of a single thread",
+            Self::OneProcess => "a process fills a core while others are partly idle: a daemon with a single thread",
             Self::AllCores => "the DUT's processor time is used up",
             Self::QueueOverflow => {
-                "frames are dropped at an interface while the cores have time to spare: a burst or too short a queue"
+                "frames are dropped at an interface while the cores are partly idle: a burst, or a queue that is too short"
             }
-            Self::ConnectionTable => "the DUT's connection tracking table is at its end",
-            Self::PhaseOne => "the connections of phase 1 were not all opened, or not kept, so nothing was measured",
-            Self::Names => "the names were not cached as the plan has it, or not enough of them, so nothing was measured",
+            Self::ConnectionTable => "the DUT's connection tracking table is full",
+            Self::PhaseOne => "not all connections of phase 1 were opened or kept, so nothing was measured",
+            Self::Names => "the names were not cached as planned, or there were too few of them, so nothing was measured",
             Self::Event => {
-                "the losses stand in one moment of the trial while the cores had time to spare: an accident on the machine, or a pause of the DUT"
+                "all losses fall within one moment of the trial, while the cores had idle time: an accident on the machine, or a pause of the DUT"
             }
             Self::HostSteal => "the host of this virtual machine takes processor time away from the DUT",
-            Self::Disturbed => "other work on the machine had the DUT's processors: its own limit is not known",
+            Self::Disturbed => "other work on the machine used the DUT's processors, so the DUT's own limit is not known",
             Self::Tester => "the tester cannot offer more: the DUT may be better than this",
             Self::Waiting => {
-                "the cores have time to spare and no interface counts drops: the server waits, look at its limits of threads, sockets and \
-                 queries under way"
+                "the cores have idle time and no interface counts drops: the server is waiting; check its limits on threads, \
+                 sockets and outstanding queries"
             }
             Self::Unexplained => {
-                "the cores have time to spare and no interface counts drops: look elsewhere, at the memory bus or the NIC"
+                "the cores have idle time and no interface counts drops: look elsewhere, for example at the memory bus or the \
+                NIC"
             }
         })
     }

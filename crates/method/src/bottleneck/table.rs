@@ -49,7 +49,7 @@ fn meaning(counter: &str) -> &'static str {
         "early_drop" => "the connection tracking table was full and made room by dropping others",
         "insert_failed" => "no free port or bucket",
         "drop" => "table full",
-        "invalid" => "frames of no known connection",
-        _ => "connections not made",
+        "invalid" => "frames of unknown connections",
+        _ => "connections not created",
     }
 }

@@ -210,8 +210,8 @@ fn refused(counters: &[(&str, u64)], of: Watch) -> [TrialRecord; 1] {
 #[test]
 fn a_full_connection_tracking_table_is_named_as_the_reason() {
     let full = || watch(vec![core(1, |_| sample(0, 1000, 0))]);
-    let evidence = "the connection tracking table was full and made room by dropping others (early_drop): 480, frames of no \
-                    known connection (invalid): 20, of 500 missing";
+    let evidence = "the connection tracking table was full and made room by dropping others (early_drop): 480, frames of \
+                    unknown connections (invalid): 20, of 500 missing";
     assert_cause(&refused(&[("invalid", 20), ("early_drop", 480)], full()), Cause::ConnectionTable, evidence);
     let evidence = "no free port or bucket (insert_failed): 500, of 500 missing";
     assert_cause(&refused(&[("insert_failed", 500)], idle_cores()), Cause::ConnectionTable, evidence);
@@ -244,8 +244,8 @@ fn a_phase_1_that_lost_frames_is_no_limit_of_the_tester() {
 #[test]
 fn idle_cores_without_drops_are_unexplained() {
     let found = explain_all(&[trial(800_000, 500, Some(idle_cores()))]).unwrap();
-    let sentence = "the cores have time to spare and no interface counts drops: look elsewhere, at the memory bus or the NIC \
-                    (in the losing trials cores 1, 2, 3, 4 at 30 %)";
+    let sentence = "the cores have idle time and no interface counts drops: look elsewhere, for example at the memory bus or \
+                    the NIC (in the losing trials cores 1, 2, 3, 4 at 30 %)";
     assert_eq!((found.cause, found.to_string().as_str()), (Cause::Unexplained, sentence));
 }
 
@@ -319,8 +319,8 @@ fn one_full_core_of_many_is_a_bottleneck_where_the_mean_says_otherwise() {
 fn two_devices_that_are_nearly_as_busy_are_not_told_apart() {
     assert_weakest(
         chain(vec![device("ce", &[120]), device("br", &[30])], 2),
-        "which of br and ce is the bottleneck is undecided: their busiest cores are 9 points apart, and 10 would make a difference (br: 3 % \
-         idle; ce: 12 % idle)",
+        "it is undecided which of br and ce is the bottleneck: their busiest cores are 9 points apart, but a difference of 10 \
+         is needed (br: 3 % idle; ce: 12 % idle)",
     );
 }
 
@@ -328,8 +328,8 @@ fn two_devices_that_are_nearly_as_busy_are_not_told_apart() {
 fn devices_that_share_a_core_have_no_idle_time_to_compare() {
     assert_weakest(
         chain(vec![device("clat", &[690]), device("plat", &[380])], 1),
-        "which of plat and clat is the bottleneck is undecided: they share core 1 of the host, and a device that waits for a core looks idle \
-         (plat used 62 % of a core; clat used 31 % of a core)",
+        "it is undecided which of plat and clat is the bottleneck: they share core 1 of the host, so a device that waits for a \
+         core looks idle (plat used 62 % of a core; clat used 31 % of a core)",
     );
 }
 
@@ -337,7 +337,8 @@ fn devices_that_share_a_core_have_no_idle_time_to_compare() {
 fn where_all_cores_have_time_to_spare_no_device_is_blamed() {
     assert_weakest(
         chain(vec![device("clat", &[900]), device("plat", &[600])], 2),
-        "no device is short of processor time: look elsewhere, at queues and links (plat: 60 % idle; clat: 90 % idle)",
+        "no device is short of processor time: look elsewhere, for example at queues and links (plat: 60 % idle; clat: 90 % \
+         idle)",
     );
 }
 

@@ -70,7 +70,7 @@ impl fmt::Display for Subject {
             Self::Rate(goal) => write!(f, "Rate at {goal} loss or less"),
             Self::ConnectionRate(LossRatio::ZERO) => f.write_str("Connection establishment rate"),
             Self::ConnectionRate(goal) => write!(f, "Connection establishment rate at {goal} loss or less"),
-            Self::QueryRate(LossRatio::ZERO) => f.write_str("Rate of queries answered rightly and in time"),
+            Self::QueryRate(LossRatio::ZERO) => f.write_str("Rate of queries answered correctly and in time"),
             Self::QueryRate(goal) => write!(f, "Rate of queries at {goal} loss or less"),
             Self::Value(quantity, ..) if quantity.unit() == Unit::Connections => f.write_str(quantity.title()),
             Self::Value(quantity, direction, None) => write!(f, "{}, {direction}", quantity.title()),
@@ -97,7 +97,10 @@ mod tests {
         assert_eq!(rate(&Measure::EstablishmentRate), connections);
         assert_eq!(rate(&Measure::TcpEstablishmentRate(tcp)), connections);
         let (title, noun, unit) = rate(&Measure::Dns(DnsTest::required(DnsRole::Dns64)));
-        assert_eq!((title.as_str(), noun, unit), ("Rate of queries answered rightly and in time", Noun::Queries, "queries/s"));
+        assert_eq!(
+            (title.as_str(), noun, unit),
+            ("Rate of queries answered correctly and in time", Noun::Queries, "queries/s")
+        );
     }
 
     #[test]

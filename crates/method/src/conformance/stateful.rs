@@ -33,7 +33,8 @@ fn phase_1(test: &Test, stateful: &Stateful) -> Vec<Clause> {
         Clause::must(
             TABLE,
             "the connection tracking table is empty at first, and large enough",
-            "emptied before every trial, as the recipe says, and waited for; its size is asked for where the recipe can tell",
+            "emptied before every trial, as the recipe says, and checked to be empty; its size is queried if the recipe has a \
+             command for it",
             true,
         ),
     ]
@@ -44,19 +45,20 @@ fn phase_2(stateful: &Stateful) -> Vec<Clause> {
         Some(delay_ns) => format!("D = {}", seconds(delay_ns)),
         None => format!("D = N / R + 2 T, T = {}", seconds(stateful.timeout_ns)),
     };
-    let rate = format!("R = {}, all frames must arrive: else there is no phase 2", stateful.rate);
+    let rate = format!("R = {}, all frames must arrive, otherwise there is no phase 2", stateful.rate);
     let keeps_all = stateful.state_table >= stateful.connections;
     let held = match keeps_all {
         true => {
-            "every frame is held against the mapping of its connection, and the DUT's own count against ours where there is one"
+            "every frame is compared with the mapping of its connection, and the DUT's own count, if there is one, with the \
+             tester's"
         }
-        false => "M is below N: of connections the state table has lost any source of the pool counts as right",
+        false => "M is below N: for connections that the state table has lost, any source of the pool counts as correct",
     };
     let is_random = stateful.responder == ValueOrder::Pseudorandom;
     let order = if is_random { "pseudorandomly" } else { "in the plan's order" };
     vec![
         Clause::must(PHASE_2, "no frame of phase 2 opens a connection", held, true),
-        Clause::must(PHASE_2, "phase 1 goes before, at a rate safely below the maximum", rate, true),
+        Clause::must(PHASE_2, "phase 1 precedes it, at a rate safely below the maximum", rate, true),
         Clause::must(PHASE_2, "a delay D between the beginnings of both phases", delay, true),
         Clause::should(ORDER, "the state table is read pseudorandomly", order, is_random),
     ]

@@ -36,7 +36,7 @@ fn sizes(test: &Test) -> Vec<Clause> {
         (format!("{}{without}", list(&test.frame_sizes)), missing.is_empty())
     };
     let ((transition, has_all), (ethernet, has_ethernet)) = (sizes_met(&all), sizes_met(&ETHERNET));
-    let overhead = "a size names the IPv6 frame, the IPv4 frame is 20 octets shorter; rates are reckoned with the larger";
+    let overhead = "a size names the IPv6 frame, the IPv4 frame is 20 octets shorter; rates are calculated with the larger";
     vec![
         Clause::must(
             "RFC 8219 section 5.1",

@@ -41,7 +41,7 @@ fn pauses(plan: &Plan, test: &Test) -> Vec<Clause> {
     let is_residual = trial.residual_ns >= 2 * SECOND && (timeout == 0 || timeout >= 2 * SECOND);
     let residual = match timeout {
         0 => seconds(trial.residual_ns),
-        _ => format!("{}; a frame later than {} is not received", seconds(trial.residual_ns), seconds(timeout)),
+        _ => format!("{}; a frame later than {} does not count as received", seconds(trial.residual_ns), seconds(timeout)),
     };
     vec![Clause::should("RFC 2544 section 23", "residual frames are waited for: 2 s", residual, is_residual), rest(plan, test)]
 }
@@ -84,14 +84,14 @@ fn verification() -> Vec<Clause> {
     vec![
         Clause::should(
             SECTION,
-            "frames that are no forwarded test frames are not counted as received",
-            "told apart by their tag, counted as foreign",
+            "frames other than forwarded test frames are not counted as received",
+            "distinguished by their tag, counted as foreign",
             true,
         ),
         Clause::should(
             SECTION,
             "the length of received frames is verified",
-            "length and every field, against the frame expected",
+            "length and every field, compared with the expected frame",
             true,
         ),
         Clause::should(

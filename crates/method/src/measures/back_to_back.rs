@@ -60,7 +60,7 @@ impl BackToBack {
         let otherwise = if defaults.is_medium_known { FrameRate(1_000_000_000) } else { defaults.maximum };
         let longest_ns = time(keys, "longest-burst", LONGEST_NS);
         if longest_ns > 60_000_000_000 {
-            keys.mistake("longest-burst", "RFC 9004 asks for bursts of up to 30 s; more than 60 s is refused");
+            keys.mistake("longest-burst", "RFC 9004 requires bursts of up to 30 s; more than 60 s is refused");
         }
         Self {
             rate: keys.value("burst-rate", units::rate).unwrap_or(otherwise),
@@ -283,7 +283,7 @@ fn repetition(test: &TestContext<'_>) -> Vec<Clause> {
 fn reporting(test: &TestContext<'_>, settings: &BackToBack) -> Vec<Clause> {
     let is_known = test.link_rate.is_some();
     let buffer =
-        if is_known { "reckoned from burst, throughput and maximum rate" } else { "not without the rate of the medium" };
+        if is_known { "calculated from burst, throughput and maximum rate" } else { "not without the rate of the medium" };
     let sizes = list(test.frame_sizes);
     vec![
         Clause::should(

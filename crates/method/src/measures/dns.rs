@@ -34,40 +34,41 @@ pub(super) static INFOS: [Info; 3] = [
     info(
         Term {
             name: "dns64",
-            definition: "DNS64 performance: the highest rate of DNS queries that are all answered with the right AAAA record \
+            definition: "DNS64 performance: the highest rate of DNS queries that are all answered with the correct AAAA record \
                          in time.",
             clause: "RFC 8219 section 9; DNS64 by RFC 6147",
-            here: "A search over the rate. The tester is client and authoritative server: query i is sent at start + i / \
-                   rate, whatever became of those before; the authority has one name for each IPv4 address of a network. A \
-                   trial passes only if the first answer to every query came within the timeout and is right in address, TTL \
-                   and form.",
+            here: "A search over the rate. The tester is client and authoritative server: query i is sent at start + i / rate, \
+                   whatever happened to earlier ones; the authority has one name for each IPv4 address of a network. A trial \
+                   passes only if the first answer to every query came within the timeout and is correct in address, TTL and \
+                   form.",
             unit: "queries per second",
         },
-        "the highest rate of DNS queries that a DNS64 server answers all, rightly and in time (RFC 8219 section 9)",
+        "the highest rate of DNS queries at which a DNS64 server answers all of them correctly and in time (RFC 8219 section \
+         9)",
         Searched::OfAll("DNS64 resolution performance"),
     ),
     info(
         Term {
             name: "dns-authority",
-            definition: "Performance of an authoritative DNS server: the highest rate of queries that it all answers rightly \
-                         from its zone.",
-            clause: "the method of RFC 8219 section 9.2, but no part of it: Lencse, Benchmarking authoritative DNS servers, \
+            definition: "Performance of an authoritative DNS server: the highest rate of queries at which it answers all of \
+                         them correctly from its zone.",
+            clause: "the method of RFC 8219 section 9.2, but not part of it: Lencse, Benchmarking authoritative DNS servers, \
                      IEEE Access, 2020",
             here: "As dns64, but the server is the device itself: its zone has the plan's names.",
             unit: "queries per second",
         },
-        "the same of an authoritative server, which answers from its zone",
+        "the same for an authoritative server, which answers from its zone",
         Searched::OfAll("Authoritative DNS performance"),
     ),
     info(
         Term {
             name: "dns-queries",
-            definition: "The highest rate of DNS queries that pass through a device, or several in a row, and are all \
-                         answered rightly in time.",
+            definition: "The highest rate of DNS queries that pass through a device, or several in a row, and are all answered \
+                         correctly and in time.",
             clause: "no RFC: Lencse and Nagy, Towards the scalability comparison of the Jool implementation of the 464XLAT \
                      and of the MAP-T IPv4aaS technologies, International Journal of Communication Systems, 2022",
-            here: "As dns64, but the tester's own authority stands at the right end and is asked directly: the device only \
-                   forwards. An answer counts once its address, TTL and form are right. For the paper's own rule set `timeout \
+            here: "As dns64, but the tester's own authority is at the right end and is queried directly: the device only \
+                   forwards. An answer counts if its address, TTL and form are correct. For the paper's own rule, set `timeout \
                    = \"250ms\"` and a loss goal of 0.01 %.",
             unit: "queries per second",
         },
@@ -165,9 +166,9 @@ impl Measurement for DnsTest {
                 clauses.push(Clause::may(
                     PROCEDURE,
                     "the procedure for DNS64 servers",
-                    "applied to a device that forwards the queries to the tester's own authority and its answers back: the method of Lencse and \
-                     Nagy (International Journal of Communication Systems, 2022), and no part of RFC 8219. Theirs accepts 0.01 % of loss and a \
-                     timeout of 0.25 s",
+                    "applied to a device that forwards the queries to the tester's own authority and its answers back: the method \
+                     of Lencse and Nagy (International Journal of Communication Systems, 2022), which is not part of RFC 8219. \
+                     Their method accepts 0.01 % of loss and a timeout of 0.25 s",
                 ));
             }
             DnsRole::Authority => clauses.extend([
@@ -175,13 +176,13 @@ impl Measurement for DnsTest {
                     PROCEDURE,
                     "the procedure for DNS64 servers",
                     "applied to the authoritative server itself, which answers from a zone: the method of Lencse, Benchmarking \
-                     authoritative DNS servers (IEEE Access, 2020), and no part of RFC 8219",
+                     authoritative DNS servers (IEEE Access, 2020), which is not part of RFC 8219",
                 ),
                 Clause::must(
                     TESTER,
                     SELF_TEST,
-                    "none: where the DUT is the authority the tester has nothing to be looped to; the faults of a trial tell where it \
-                     fell short",
+                    "none: if the DUT is the authority, there is nothing to which the tester could be looped; the faults of a \
+                     trial show where it fell short",
                     false,
                 ),
             ]),
@@ -209,7 +210,7 @@ fn set_up(dns: &DnsTest) -> Vec<Clause> {
         Clause::should(
             SETUP,
             "AAAA query, AAAA query to the authority, empty answer, A query, valid A record, synthesised AAAA record",
-            "as asked: the server's own queries are its own, the authority counts them",
+            "as required; which queries the server sends is its own matter, and the authority counts them",
             true,
         ),
         Clause::may(SETUP, "the tester is client and authoritative server, in one device or in two", both),
@@ -221,7 +222,7 @@ fn procedure(test: &TestContext<'_>, dns: &DnsTest) -> Vec<Clause> {
     let duration_ns = test.trial.duration_ns;
     let is_zero = is_first_goal_zero(test);
     let counted = match is_zero {
-        true => "a search; a trial passes only if every query had its right answer in time",
+        true => "a search; a trial passes only if every query had its correct answer in time",
         false => "the first loss goal of the plan is not zero",
     };
     let actual = repetitions(test.repetitions);
@@ -235,7 +236,12 @@ fn procedure(test: &TestContext<'_>, dns: &DnsTest) -> Vec<Clause> {
         Clause::should(PROCEDURE, "trials of at least 60 s", seconds(duration_ns), duration_ns >= 60 * SECOND),
         Clause::should(PROCEDURE, "a timeout of no more than 1 s", seconds(dns.timeout_ns), dns.timeout_ns <= SECOND),
         Clause::should(PROCEDURE, "at least 20 repetitions", actual, test.repetitions.least() >= 20),
-        Clause::should(PROCEDURE, "median, 1st and 99th percentile are calculated", "all three, with their number", true),
+        Clause::should(
+            PROCEDURE,
+            "median, 1st and 99th percentile are calculated",
+            "all three, with the number of repetitions",
+            true,
+        ),
     ]
 }
 
@@ -275,11 +281,15 @@ fn names(test: &TestContext<'_>, dns: &DnsTest) -> Vec<Clause> {
 fn different(test: &TestContext<'_>, dns: &DnsTest) -> (String, bool) {
     let names = format!("{} of {}, each asked for once in a trial", count(dns.names.count(), "name"), dns.names);
     let Some(authority) = &dns.authority else {
-        return (format!("{names}; the authority sees which the server knew already"), true);
+        return (format!("{names}; the authority sees which of them the server already knew"), true);
     };
     let most = test.search.maximum.0;
     let lasts = dns.names.count() >= most * u64::from(dns.ttl_s);
-    let why = if lasts { "last longer than their time to live" } else { "may come again while they are cached, unseen" };
+    let why = if lasts {
+        "last longer than their time to live"
+    } else {
+        "may be used again while they are cached, without being noticed"
+    };
     (format!("{names}; at {most} queries/s they {why} behind {authority}"), lasts)
 }
 

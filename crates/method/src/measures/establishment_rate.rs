@@ -22,9 +22,9 @@ pub(super) static INFOS: [Info; 1] = [Info {
         definition: "Maximum connection establishment rate: the highest rate at which every frame of phase 1 opens a \
                      connection that works.",
         clause: "RFC 9693 sections 4.5 and 4.6",
-        here: "A search over the rate of phase 1, the table emptied before each trial. A trial passes only if every frame \
-               arrived right, from the pool, no two connections look the same behind the DUT, and then, in validation, a \
-               frame of the Responder's on each of them came back to its Initiator. Where the DUT counts its connections the \
+        here: "A search over the rate of phase 1; the table is emptied before each trial. A trial passes only if every frame \
+               arrived correctly and from the pool, no two connections look the same behind the DUT, and then, in validation, \
+               a frame from the Responder on each of them came back to its Initiator. If the DUT counts its connections, the \
                count must agree.",
         unit: "connections per second",
     },

@@ -43,10 +43,10 @@ const LOSS: &str = "RFC 2544 section 26.3";
 pub(super) static INFOS: [Info; 1] = [Info {
     term: Term {
         name: "frame-loss-rate",
-        definition: "The share of frames a DUT does not forward for want of resources, at each of several loads.",
+        definition: "The share of frames that a DUT does not forward for lack of resources, at each of several loads.",
         clause: "RFC 1242 section 3.6, RFC 2544 section 26.3, RFC 8219 section 7.4",
         here: "From the highest rate of the frame size down in tenths of it, until two successive trials lose nothing; or at \
-               the rates the plan names. A rate the tester cannot offer has no value.",
+               the rates in the plan. A rate that the tester cannot offer has no value.",
         unit: "per cent of the offered frames",
     },
     summary: "the loss at each of several rates (RFC 2544 section 26.3, RFC 8219 section 7.4)",

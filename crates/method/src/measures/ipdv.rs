@@ -29,8 +29,8 @@ pub(super) static INFOS: [Info; 1] = [Info {
         definition: "Inter packet delay variation: the delay of a frame less that of the frame sent before it; minimum, \
                      median, maximum.",
         clause: "RFC 8219 section 7.3.2, RFC 5481",
-        here: "Over the frames received with their predecessor, in whatever order they came. One late look of the tester \
-               above the stall bound invalidates the trial, because the extremes are single frames.",
+        here: "Over the frames received together with their predecessor, in whatever order they arrived. A single stall of the \
+               tester above the stall bound invalidates the trial, because the extremes are single frames.",
         unit: "milliseconds",
     },
     summary: "inter packet delay variation (RFC 8219 section 7.3.2)",

@@ -34,9 +34,9 @@ pub(super) static INFOS: [Info; 1] = [Info {
         name: "latency",
         definition: "Typical latency: the median latency of the tagged frames. Worst-case latency: their 99.9th percentile.",
         clause: "RFC 8219 section 7.2; latency of store-and-forward devices by RFC 1242 section 3.8",
-        here: "A stream at the throughput (or a load of its own); frames due after `tag-after` are tagged, evenly spread. \
-               Time stamps are the software's: from handing a frame to the port until the receiver sees it. A trial in which \
-               the receiver looked late for more than 0.05 % of the frames is invalid.",
+        here: "A stream at the throughput (or a load of its own); frames due after `tag-after` are tagged, evenly spread. Time \
+               stamps are taken in software: from handing a frame to the port until the receiver sees it. A trial in which the \
+               receiver read more than 0.05 % of the frames late is invalid.",
         unit: "milliseconds",
     },
     summary: "typical and worst-case latency of tagged frames (RFC 8219 section 7.2)",

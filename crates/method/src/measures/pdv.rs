@@ -28,8 +28,8 @@ pub(super) static INFOS: [Info; 1] = [Info {
         name: "pdv",
         definition: "Packet delay variation: the 99.9th percentile of the one-way delay of all frames less the smallest.",
         clause: "RFC 8219 section 7.3.1, RFC 5481",
-        here: "Every received frame's delay goes into a histogram exact to 0.1 %; of a lossy stream the loss is reported \
-               beside it.",
+        here: "The delay of every received frame goes into a histogram that is exact to 0.1 %; if the stream has loss, the \
+               loss is reported as well.",
         unit: "milliseconds",
     },
     summary: "packet delay variation of all frames (RFC 8219 section 7.3.1)",

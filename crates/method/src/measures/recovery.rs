@@ -34,10 +34,10 @@ pub(super) static INFOS: [Info; 1] = [Info {
         definition: "System recovery: from the end of an overload to the last frame lost.",
         clause: "RFC 2544 section 26.5, RFC 8219 section 7.6",
         here: "110 % of the throughput, then half of that rate. The text of the RFC subtracts the wrong way round. A DUT that \
-               loses to the end of the trial has \"at least\" that time.",
+               loses frames until the end of the trial has \"at least\" that time.",
         unit: "milliseconds",
     },
-    summary: "how long losses go on after an overload (RFC 2544 section 26.5, RFC 8219 section 7.6)",
+    summary: "how long losses continue after an overload (RFC 2544 section 26.5, RFC 8219 section 7.6)",
     noun: Noun::Frames,
     searched: None,
     quantities: &[Quantity::RecoveryTime],
@@ -101,7 +101,7 @@ impl Measurement for Recovery {
         let lasts = seconds(self.duration_ns);
         let found =
             if is_first_goal_zero(test) { "searched for, in the first repetition" } else { "a rate with loss is searched for" };
-        let drop = format!("50 % for {}; the result is B - A, the text has it the other way round", seconds(self.after_ns));
+        let drop = format!("50 % for {}; the result is B - A, while the RFC's text says A - B", seconds(self.after_ns));
         vec![
             Clause::must(RECOVERY, "the throughput is determined at each frame size", found, is_first_goal_zero(test)),
             Clause::must(RECOVERY, "110 % of the throughput, or the medium's maximum if that is lower", overload, is_overload),

@@ -38,8 +38,9 @@ pub(super) static INFOS: [Info; 1] = [Info {
         name: "reset",
         definition: "How long a DUT forwards nothing around a reset.",
         clause: "RFC 6201, RFC 8219 section 7.7",
-        here: "In the middle of a trial the recipe's daemon is killed and started anew, or its `[[reset]]` commands run. By \
-               frames lost over the rate, and by the time stamps of the last frame before and the first after.",
+        here: "In the middle of a trial the recipe's daemon is killed and restarted, or its `[[reset]]` commands run. Measured \
+               as the frames lost divided by the rate, and by the time stamps of the last frame before and the first frame \
+               after.",
         unit: "milliseconds",
     },
     summary: "how long the DUT forwards nothing around a reset (RFC 6201, RFC 8219 section 7.7)",
@@ -112,7 +113,7 @@ impl Measurement for Reset {
             Clause::should(
                 "RFC 6201 section 1.3",
                 "the frame-loss or the timestamp method, whichever is more accurate",
-                "both; sending goes on whatever the link does",
+                "both; sending continues whatever the link does",
                 true,
             ),
             Clause::must(

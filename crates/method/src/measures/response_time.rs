@@ -43,17 +43,17 @@ const RESULTS: &str = "Lencse and Répás 2013 section VII";
 pub(super) static INFOS: [Info; 1] = [Info {
     term: Term {
         name: "response-time",
-        definition: "What a relay does to requests and their replies as the clients become more: frame loss, average and \
+        definition: "What a relay does to requests and their replies as the number of clients grows: frame loss, average and \
                      standard deviation of the response time, forwarded frames, CPU load and memory.",
         clause: "no RFC; G. Lencse and S. Répás, Performance Analysis and Comparison of 6to4 Relay Implementations, IJACSA \
                  4(9), 2013",
         here: "One trial for each number of clients, at clients times `rate-per-client`. The tester's right end answers each \
-               right request once, at once; the response time is from the request's departure to the reply's arrival, and the \
-               tester's own part in it is noted. A request without a right reply in time is lost, on whichever way. Forwarded \
-               frames are requests and replies together. The paper's clients ran eight `ping6 -i0` each and waited for \
-               replies; here requests leave on schedule whatever becomes of them, so an overloaded relay loses frames where \
-               the paper's clients slowed down. CPU and memory are looked at ten times a second from outside; memory is the \
-               growth over that before the first frame.",
+               correct request once, immediately; the response time is from the request's departure to the reply's arrival, \
+               and the tester's own share of it is recorded. A request without a correct reply in time is lost, whether the \
+               request or the reply was lost. Forwarded frames are requests and replies together. The paper's clients ran \
+               eight `ping6 -i0` each and waited for replies; here requests leave on schedule whatever happens to them, so an \
+               overloaded relay loses frames, while the paper's clients slowed down. CPU and memory are sampled ten times a \
+               second from outside; memory is the growth since before the first frame.",
         unit: "per cent, milliseconds, frames per second of both directions together, kB",
     },
     summary: "loss and response time of requests, forwarded frames, CPU and memory, over the number of clients (6to4 paper)",
@@ -79,15 +79,16 @@ impl ResponseTime {
     /// and every one has a reply of its own.
     pub(super) fn read(keys: &impl Keys, defaults: &MeasureDefaults) -> Self {
         for (key, why) in [
-            ("directions", "requests go from left to right and their replies back: there is no direction to choose"),
+            ("directions", "requests go from left to right and their replies back, so there is no direction to choose"),
             (
                 "connections",
-                "every request has a reply of its own, and the connections of a stateful test are drawn anew each way",
+                "every request has a reply of its own, but the connections of a stateful test are drawn separately for each \
+                 direction",
             ),
-            ("flow-step", "the clients are there from the first frame on: their number is `subscribers`"),
+            ("flow-step", "all clients send from the first frame on; their number is `subscribers`"),
         ] {
             if keys.is_given(key) {
-                let title = format!("`{key}` does not go with response-time: {why}");
+                let title = format!("`{key}` cannot be used with response-time: {why}");
                 keys.mistake_with_help(key, title, format!("leave `{key}` out"));
             }
         }
@@ -145,7 +146,8 @@ impl Measurement for ResponseTime {
         };
         let size = format!("{echo}, {} octets of Ethernet frame", list(test.frame_sizes));
         let loop_ = format!(
-            "every client sends {} requests/s for {}, whether replies come or not (open loop): an overloaded relay is not spared",
+            "every client sends {} requests/s for {}, whether replies come or not (open loop), so an overloaded relay gets no \
+            relief",
             self.rate_per_client.0,
             seconds(self.duration_ns)
         );

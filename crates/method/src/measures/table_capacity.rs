@@ -38,9 +38,10 @@ pub(super) static INFOS: [Info; 1] = [Info {
         name: "table-capacity",
         definition: "Connection tracking table capacity: the largest number of connections that the DUT holds at once.",
         clause: "RFC 9693 section 4.9",
-        here: "The number is doubled, and the establishment rate searched anew below that of the step before, until it falls \
-               under `beta` of it or there is none; then halved between the last number held and the first not held, with \
-               `gamma`, down to `error`. A full table that drops old connections for new ones is found by validation.",
+        here: "The number is doubled, and the establishment rate is searched again below that of the previous step, until it \
+               falls below `beta` of it or there is none; then the interval between the last number held and the first not \
+               held is halved, with `gamma`, down to `error`. A full table that drops old connections for new ones is found by \
+               validation.",
         unit: "connections",
     },
     summary: "how many connections a stateful device holds (RFC 9693)",

@@ -63,7 +63,7 @@ pub(super) fn common_clauses(procedure: &'static str, validation: &'static str, 
         Clause::must(
             "RFC 8219 section 8",
             "tests of stateful translation by RFC 3511",
-            "as RFC 8219 cites it; RFC 9411 has obsoleted RFC 3511, and its tests are others",
+            "as RFC 8219 cites it; RFC 9411 has obsoleted RFC 3511 and has different tests",
             true,
         ),
     ]

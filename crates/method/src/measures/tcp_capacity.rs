@@ -37,8 +37,8 @@ pub(super) static INFOS: [Info; 1] = [Info {
         name: "tcp-capacity",
         definition: "Concurrent TCP connection capacity: the largest number of connections open at once.",
         clause: "RFC 3511 section 5.2, cited by RFC 8219 section 8; RFC 9411 has obsoleted RFC 3511",
-        here: "The number is doubled, then halved. A trial passes only if every connection was established, brought its \
-               object, and when all were open brought another one.",
+        here: "The number is doubled, then halved. A trial passes only if every connection was established, delivered its \
+               object, and delivered another one when all were open.",
         unit: "connections",
     },
     summary: "how many TCP connections are open at once (RFC 3511 section 5.2, RFC 8219 section 8)",

@@ -15,8 +15,9 @@ pub(super) static INFOS: [Info; 1] = [Info {
         name: "tcp-establishment-rate",
         definition: "Maximum TCP connection establishment rate: the highest rate of connections that all succeed.",
         clause: "RFC 3511 section 5.3, cited by RFC 8219 section 8; RFC 9411 has obsoleted RFC 3511",
-        here: "A search over the rate. Connection i is attempted at start + i / rate, whatever became of those before, by the \
-               kernel's own sockets; on each a GET of HTTP/1.1, its object compared octet by octet, then the close.",
+        here: "A search over the rate. Connection i is attempted at start + i / rate, whatever happened to earlier ones, with \
+               the kernel's own sockets; each carries a GET of HTTP/1.1, whose object is compared octet by octet, and is then \
+               closed.",
         unit: "connections per second",
     },
     summary: "the highest rate of TCP connections with a GET on each (RFC 3511 section 5.3, RFC 8219 section 8)",

@@ -22,7 +22,8 @@ pub(super) static INFOS: [Info; 1] = [Info {
         definition: "Connection tear-down rate: connections that the DUT deletes in a second.",
         clause: "RFC 9693 section 4.8",
         here: "N connections are opened; then the recipe's own command deletes all of them, timed until the DUT counts none. \
-               N by that time. No black box: the command is part of the device, and starting it of the time.",
+               The result is N divided by that time. This is not a black-box test: the command is part of the device, and \
+               starting it is part of the time.",
         unit: "connections per second",
     },
     summary: "how fast a stateful device deletes its connections (RFC 9693)",

@@ -17,8 +17,9 @@ pub(super) static INFOS: [Info; 1] = [Info {
         name: "throughput",
         definition: "The highest rate at which the DUT forwards every frame it is offered.",
         clause: "RFC 2544 section 26.1, RFC 8219 section 7.1",
-        here: "A search over loads; at each a trial in which every frame is numbered, verified and accounted for. It passes \
-               only if every offered frame came back right, in every loaded direction, and the tester kept its schedule.",
+        here: "A search over loads; at each load a trial in which every frame is numbered, verified and accounted for. It \
+               passes only if every offered frame came back correctly, in every loaded direction, and the tester kept its \
+               schedule.",
         unit: "frames per second, per direction",
     },
     summary: "the highest rate without loss (RFC 2544 section 26.1, RFC 8219 section 7.1)",

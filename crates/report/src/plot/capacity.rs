@@ -14,8 +14,8 @@ pub(crate) fn figure(digest: &Digest) -> Figure {
         id: "capacity",
         title: "Capacity, step by step",
         caption: "Each number of connections is a column of trials that search for its establishment rate. The number doubles \
-                  until that rate breaks down; then the gap between the last number held and the first that was not is halved. \
-                  Dashed: the capacity that was found."
+                  until that rate breaks down; then the gap between the last number held and the first one not held is halved. \
+                  Dashed: the capacity found."
             .to_owned(),
         keys: style::verdict_keys(digest).into_iter().chain([line]).collect(),
         panels: searched.map(|p| panel(digest, p)).collect(),

@@ -27,8 +27,8 @@ pub(crate) fn figure(digest: &Digest) -> Figure {
     Figure {
         id: "clients",
         title: "Over the number of clients",
-        caption: "Medians with bars from the 1st to the 99th percentile of the repetitions. Dashed: requests and replies if nothing were \
-                  lost. CPU load: average over each trial, with its standard deviation when it is pointed at."
+        caption: "Medians with bars from the 1st to the 99th percentile of the repetitions. Dashed: requests and replies if \
+                  nothing were lost. CPU load: average over each trial; point at it for the standard deviation."
             .to_owned(),
         keys: names.iter().enumerate().map(|(i, name)| style::key(i, *name)).collect(),
         panels: panels.filter_map(|(size, kind)| panel(&all, &names, size, *kind)).collect(),

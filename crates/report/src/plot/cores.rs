@@ -18,8 +18,9 @@ pub(crate) fn rates(digest: &Digest) -> Figure {
     Figure {
         id: "cores",
         title: "Rate over the DUT's cores",
-        caption: "Medians with bars from the minimum to the maximum; grey and dashed: in proportion to the cores, from the step with the \
-                  fewest. The lines are the laws fitted to the medians that the DUT itself limits; between the steps they are a guess."
+        caption: "Medians with bars from the minimum to the maximum; grey and dashed: in proportion to the cores, starting \
+                  from the step with the fewest. The lines are the laws fitted to those medians that were limited by the DUT \
+                  itself; between the steps they are a guess."
             .to_owned(),
         keys: vec![
             style::key(dots, "measured"),
@@ -71,9 +72,10 @@ pub(crate) fn idle(digest: &Digest) -> Figure {
     Figure {
         id: "idle",
         title: "CPU idle time at the found rate",
-        caption: "A line for each core: idle time in the passing trial at the highest load of each repetition, their mean. Of the devices of \
-                  a chain the one with a core near 0 % is the bottleneck."
-            .to_owned(),
+        caption:
+            "One line for each core: the idle time in the passing trial at the highest load of each repetition, averaged. \
+                  In a chain of devices, the one with a core near 0 % is the bottleneck."
+                .to_owned(),
         panels: steps().flat_map(|step| idle_panels(digest, step.point)).collect(),
         notes: steps().filter_map(|step| bottleneck(digest, step)).collect(),
         ..Figure::default()

@@ -20,8 +20,8 @@ pub(crate) fn figure(digest: &Digest) -> Figure {
     Figure {
         id: "degradation",
         title: "Degradation over the number of flows",
-        caption: "Against the fewest flows, per cent of the median; above 0 is worse. Where a rate may be higher in truth, a point is a bound, as the table says.".to_owned(),
-        keys: keys.chain([LegendEntry::new("╌╌", style::INK, "reverse direction, where directions differ")]).collect(),
+        caption: "Change of the median in per cent, relative to the smallest number of flows; values above 0 are worse. If the true rate may be higher, the point is a bound; see the table.".to_owned(),
+        keys: keys.chain([LegendEntry::new("╌╌", style::INK, "reverse direction, if the directions differ")]).collect(),
         panels: all.iter().flat_map(|steps| panels(digest, steps, &sizes)).collect(),
         ..Figure::default()
     }

@@ -21,8 +21,8 @@ pub(crate) fn figure(digest: &Digest) -> Figure {
         id: "headroom",
         title: "The tester's headroom",
         caption: format!(
-            "Every trial of the run, in order. A trial above the stall bound is invalid where the {} that it delayed can explain what \
-             is missing; one that took too long to send always is.",
+            "Every trial of the run, in order. A trial above the stall bound is invalid if the {} that it delayed can explain \
+             what is missing; one in which sending took too long is always invalid.",
             if digest.has_queries_and_others() == (true, false) { "queries" } else { "frames" }
         ),
         keys: style::verdict_keys(digest),
@@ -42,7 +42,7 @@ fn lateness(digest: &Digest) -> String {
 
 fn gaps(digest: &Digest) -> String {
     let worst = |r: &TrialResult| r.directions.iter().map(|d| d.receiving.worst_gap_ns).max().unwrap_or(0);
-    against_the_bound(digest, "Receiver: longest time not looking", "longest gap (ms)", worst)
+    against_the_bound(digest, "Receiver: longest time between two reads", "longest gap (ms)", worst)
 }
 
 fn against_the_bound(digest: &Digest, title: &str, y: &str, ns: fn(&TrialResult) -> u64) -> String {
@@ -61,7 +61,7 @@ fn against_the_bound(digest: &Digest, title: &str, y: &str, ns: fn(&TrialResult)
 fn offered(digest: &Digest) -> String {
     let lowest = digest.input.records.iter().map(offered_percent).fold(99.0, f64::min);
     let plots = marks(digest, offered_percent, |r| format!("offered {:.4} % of the intended load", offered_percent(r)));
-    let layout = style::panel(&plots, "Offered against intended load", "trial of the run", "offered / intended (%)");
+    let layout = style::panel(&plots, "Offered load compared with intended load", "trial of the run", "offered / intended (%)");
     let step = Axis::up_to(100.0 - lowest, 4.0).step;
     let bottom = (lowest / step).floor() * step;
     let layout =

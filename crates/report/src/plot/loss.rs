@@ -13,17 +13,17 @@ pub(crate) fn figure(digest: &Digest) -> Figure {
     let trials = digest.points.iter().filter_map(|p| Some((p, p.losing_trial(digest.goal()).filter(|r| is_long(r))?)));
     let trials: Vec<_> = trials.collect();
     let opens = trials.iter().any(|(_, r)| r.result.spec.kind.connections().is_some());
-    let phases = " Where connections are opened, one direction is phase 1 and the other the validation, each counted from its own first frame.";
+    let phases = " When connections are opened, one direction is phase 1 and the other is the validation, each counted from its own first frame.";
     Figure {
         id: "loss",
         title: "Loss within the trial",
         caption: format!(
-            "{} per 100 ms, by the time they were due to be sent: in the losing trial at the lowest load of \
-             each point, of \
-             recovery and reset in the trial itself. An even level is overload; a single spike is one event on the machine.{}",
+            "{} per 100 ms, by the time at which they were due to be sent, in the losing trial at the lowest load of each \
+             point; for recovery and reset, in the trial itself. An even level is overload; a single spike is one event on the \
+             machine.{}",
             match digest.has_queries_and_others() {
-                (true, false) => "Queries not rightly answered in time",
-                (true, true) => "Frames not received, or queries not rightly answered in time,",
+                (true, false) => "Queries not answered correctly in time",
+                (true, true) => "Frames not received, or queries not answered correctly in time,",
                 (false, _) => "Frames not received",
             },
             if opens { phases } else { "" }

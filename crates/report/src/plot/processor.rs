@@ -25,9 +25,9 @@ pub(crate) fn figure(digest: &Digest) -> Figure {
     Figure {
         id: "processor",
         title: "The DUT's processor",
-        caption: "Each core of the DUT during the passing trial at the highest load of each point. A core near 100 % is what \
-                  limits the DUT; idle cores with loss point elsewhere. The notes are of the losing trials at the lowest loads, and name \
-                  the others."
+        caption: "Each core of the DUT during the passing trial at the highest load of each point. A core near 100 % limits \
+                  the DUT; loss with idle cores has another cause. The notes are from the losing trials at the lowest loads \
+                  and name such causes."
             .to_owned(),
         keys: KINDS.map(|(name, i, _)| LegendEntry::new("■", style::color(i), name)).to_vec(),
         panels: digest.points.iter().flat_map(|p| panels(digest, p)).collect(),
@@ -79,7 +79,7 @@ fn memories(watch: &Watch) -> Vec<String> {
 fn memory(what: &str, samples: &[u64]) -> Option<String> {
     let mib = |octets: u64| three_digits(octets as f64 / 1_048_576.0);
     let (first, most) = (*samples.first()?, *samples.iter().max()?);
-    Some(format!("{what} {}\u{a0}MiB at first, {}\u{a0}MiB at most", mib(first), mib(most)))
+    Some(format!("{what} {}\u{a0}MiB at the start, {}\u{a0}MiB at most", mib(first), mib(most)))
 }
 
 fn dropped(drops: &Drops) -> String {

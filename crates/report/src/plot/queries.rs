@@ -66,7 +66,7 @@ pub(crate) fn servers(digest: &Digest) -> Figure {
     drawn.sort_by_key(|(look, _)| *look);
     Figure {
         id: "dns-servers",
-        title: "Servers beside each other",
+        title: "Servers compared",
         caption: "Medians with bars from the 1st to the 99th percentile, at the percentage that each panel names.".to_owned(),
         keys: drawn.into_iter().map(|(look, group)| style::key(look, group.title.clone())).collect(),
         panels,

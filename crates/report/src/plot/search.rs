@@ -13,8 +13,8 @@ pub(crate) fn figure(digest: &Digest) -> Figure {
         id: "search",
         title: "The search, trial by trial",
         caption: "The intended load of every trial of every repetition; a thin line joins the trials of one repetition, the \
-                  dashed line is the median of the results. A result \
-                  can be trusted where passed and lost trials part cleanly at one load."
+                  dashed line is the median of the results. A result can be trusted if one load separates passed and lost \
+                  trials cleanly."
             .to_owned(),
         keys: style::verdict_keys(digest),
         panels: tried.map(|p| panel(digest, p)).collect(),

@@ -88,7 +88,7 @@ const VERDICTS: [(Verdict, &str, MarkerShape, &str, &str); 3] = [
 pub(crate) fn verdict_keys(digest: &Digest) -> Vec<LegendEntry> {
     let invalid = match (digest.has_faults_of_connections(), digest.has_faults_of_names()) {
         (true, _) => "invalid: the tester fell short, or connections of phase 1 were missing",
-        (false, true) => "invalid: the tester fell short, or names were not cached as asked",
+        (false, true) => "invalid: the tester fell short, or names were not cached as intended",
         (false, false) => "invalid: the tester fell short",
     };
     let words = |verdict, label| match verdict {
@@ -107,7 +107,7 @@ pub(crate) fn trial_label(record: &TrialRecord, word: &str) -> String {
     let word = if is_queries && word == LOST { "not all answered" } else { word };
     let lost = match result.faults.iter().find(|fault| fault.is_of_connections() || fault.is_of_names()) {
         Some(fault) => fault.to_string(),
-        None if is_queries => format!("not rightly answered {}", percent(result.loss_ratio().0)),
+        None if is_queries => format!("not correctly answered {}", percent(result.loss_ratio().0)),
         None => format!("not received {}", percent(result.loss_ratio().0)),
     };
     format!("repetition {}, trial {}: {}, {word}, {lost}", record.repetition, record.trial, load(&result.spec))

@@ -28,9 +28,8 @@ pub(crate) fn table(digest: &Digest) -> Table {
     let rows = digest.points.iter().filter_map(|p| row(digest, p));
     let table = Table::new("Back-to-back frames (RFC 9004 section 7)", columns).with_rows(rows).with_note(
         "Implied: average burst over the maximum rate. Corrected: implied - implied * throughput / maximum rate (section 6.4). \
-         Throughput: median of the searches with the same DUT, traffic, directions and size; where the run has none, the time \
-         cannot be corrected. \
-         Rates: frames/s per direction.",
+         Throughput: median of the searches with the same DUT, traffic, directions and size; if the run has none, the time \
+         cannot be corrected. Rates: frames/s per direction.",
     );
     let table = match digest.input.plan.link_rate {
         Some(_) => table.with_note("Maximum rate: the theoretical one of the medium."),

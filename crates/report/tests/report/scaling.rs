@@ -92,7 +92,7 @@ fn a_step_that_the_tester_ended_is_in_no_fit_and_its_ratios_are_bounds() {
     outcomes.for_each(|outcome| outcome.brackets[0].limit = Limit::Tester);
     let text = markdown(&sample.input()).replace('\u{a0}', " ");
     assert!(
-        text.contains("the universal scalability law was not fitted: it needs 4 numbers of cores, and there are 3"),
+        text.contains("the universal scalability law was not fitted: it needs 4 numbers of cores, but there are only 3"),
         "{text}"
     );
     assert!(text.contains("| – | ≥ 3.2"), "the proportion of two open rates: {text}");

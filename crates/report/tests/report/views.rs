@@ -111,7 +111,7 @@ fn two_results_limited_by_the_tester_are_not_ranked() {
 fn a_dut_that_loses_at_the_lowest_load_counts_as_zero() {
     let hopeless = duel([(Some(400_000), 404_000, Limit::Dut), (None, 1_000, Limit::Dut)]);
     let text = markdown(&hopeless.input());
-    assert!(text.contains("passed not even the lowest load of the plan"), "{text}");
+    assert!(text.contains("did not pass even the lowest load of the plan"), "{text}");
     assert!(text.contains("below the lowest load 3×"), "{text}");
     html(&hopeless.input()).expect("a page");
 }

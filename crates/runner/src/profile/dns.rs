@@ -89,7 +89,7 @@ pub(crate) fn authority<'l>(library: &'l Library, test: &Test) -> Result<Option<
     match recipe.technology {
         Technology::DnsAuthority => Ok(Some(recipe)),
         other => Err(PlanError(format!(
-            "test {}: authority = \"{name}\": that is no authoritative server, but {}",
+            "test {}: authority = \"{name}\": that is not an authoritative server, but {}",
             test.name,
             other.title()
         ))),

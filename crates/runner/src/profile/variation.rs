@@ -104,8 +104,8 @@ fn check_reached(recipe: &Recipe, test: &Test, side: &VariedSide<'_>) -> Result<
     let astray = side.all().into_iter().map(|(near, _)| near).find(|near| !is_reached(*near));
     astray.map_or(Ok(()), |address| {
         Err(format!(
-            "test {}: {address} is among the addresses that vary on the {}, but the device of recipe {} does not reach it by way of \
-             the tester: it must lie in the `routes` of [{}] and outside the link's own prefix",
+            "test {}: {address} is among the addresses that vary on the {}, but the device of recipe {} has no route to it \
+             through the tester: it must lie in the `routes` of [{}] and outside the link's own prefix",
             test.name, side.name, recipe.name, side.name
         ))
     })

@@ -145,13 +145,13 @@ impl ConnectionTable {
         let commands: Vec<_> = steps.iter().map(|step| self.vars.fill(&step.run)).collect();
         let (commands, seconds) = (commands.join("; "), wait.elapsed().as_secs());
         let after = match flushes {
-            _ if steps.is_empty() => format!("{seconds} s after it was started anew"),
+            _ if steps.is_empty() => format!("{seconds} s after its restart"),
             1 => format!("{seconds} s after `{commands}`"),
             _ => format!("after `{commands}` was run {flushes} times in {seconds} s"),
         };
         TestbedError::Other(format!(
-            "the device {} still has {left} entries {after}: nobody else may use it, and its \
-             recipe's [state] must name a command that empties its table",
+            "the device {} still has {left} entries {after}; no other host may use it, and its recipe's [state] must name a \
+             command that empties its table",
             self.name
         ))
     }

@@ -214,7 +214,7 @@ impl Subscribers {
             problems.push("[subscribers]: `count` must be at least 1".to_owned());
         }
         if let Some(most) = self.most.filter(|most| *most < self.count) {
-            problems.push(format!("[subscribers]: `count` is {}, and the device is set up for `most` = {most}", self.count));
+            problems.push(format!("[subscribers]: `count` is {}, but the device is set up for `most` = {most}", self.count));
         }
         problems
     }

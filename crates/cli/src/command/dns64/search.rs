@@ -106,7 +106,7 @@ impl Found {
         };
         let words = match (self.bracket.lower, unknown) {
             (Some(FrameRate(rate)), _) => {
-                format!("{rate} queries/s, every one answered rightly within {}{note}", show_ns(timeout_ns))
+                format!("{rate} queries/s, all answered correctly within {}{note}", show_ns(timeout_ns))
             }
             (None, None) => format!("nothing passed, not even {} queries/s", minimum.0),
             (None, Some(why)) => format!("the server's limit is not known: {why} down to {} queries/s", minimum.0),
@@ -177,7 +177,7 @@ mod tests {
         let (found, told) = found(server(Behaviour::HardLimit), |_| ());
         let (limit, exit, words) = concluded(&found);
         assert_eq!((limit, exit), (Limit::Dut, Exit::Done));
-        assert!(words.ends_with(" queries/s, every one answered rightly within 1s"), "{words}");
+        assert!(words.ends_with(" queries/s, all answered correctly within 1s"), "{words}");
         assert_eq!(told.len(), found.results.len());
     }
 
@@ -224,7 +224,7 @@ mod tests {
         let (found, _) = found(SimulatedDut::new(Behaviour::HardLimit, FrameRate(5_000), 1), |_| ());
         let (limit, exit, words) = concluded(&found);
         assert_eq!((limit, exit), (Limit::Maximum, Exit::Done));
-        assert_eq!(words, "1000 queries/s, every one answered rightly within 1s or more: --rate is the highest that was tried");
+        assert_eq!(words, "1000 queries/s, all answered correctly within 1s or more: --rate is the highest that was tried");
     }
 
     #[test]

@@ -54,7 +54,10 @@ fn mapped(mapping: &Mapping) -> Vec<String> {
     let mut lines =
         vec![behaviour, format!("{}; {addresses}", share("port preservation", mapping.ports_preserved, mapping.seen))];
     if mapping.collisions > 0 {
-        lines.push(format!("mixed up: {} connections have the four-tuple of another behind the DUT", mapping.collisions));
+        lines.push(format!(
+            "mixed up: {} connections have the same four-tuple as another one behind the DUT",
+            mapping.collisions
+        ));
     }
     lines
 }

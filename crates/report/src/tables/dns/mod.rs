@@ -40,19 +40,20 @@ fn found(digest: &Digest) -> Table {
     let table = Table::new("Queries processed per second", columns)
         .with_rows(digest.dns_points().map(|(point, dns)| found_row(digest, point, dns)))
         .with_note(
-            "Queries/s: the highest rate at which every query had its right answer within the timeout. Cached: queries for names that \
-             were resolved before the trial; AAAA: names with an AAAA record of their own. The result at 0 % and 0 % is the primary one \
-             (RFC 8219 section 9.2). Certified: the highest rate the tester's self-test allows (section 9.2.1).",
+            "Queries/s: the highest rate at which every query had its correct answer within the timeout. Cached: queries for \
+             names that were resolved before the trial; AAAA: names with an AAAA record of their own. The result at 0 % and 0 \
+             % is the primary one (RFC 8219 section 9.2). Certified: the highest rate that the tester's self-test allows \
+             (section 9.2.1).",
         )
         .with_note(percentile_note(summaries()));
     let table = match digest.dns_points().any(|(point, _)| point.limits().open_above()) {
-        true => table.with_note("≥: the server may be better: the tester, the names or the plan ended the search."),
+        true => table.with_note("≥: the server may be better, because the tester, the names or the plan ended the search."),
         false => table,
     };
     match roles.contains(&DnsRole::Authority) {
         true => table.with_note(
-            "Authoritative servers answer from a zone: the method is that of section 9.2, but no part of RFC 8219 (Lencse, Benchmarking \
-             authoritative DNS servers, IEEE Access, 2020).",
+            "Authoritative servers answer from a zone: the method is that of section 9.2, but this test is not part of RFC \
+             8219 (Lencse, Benchmarking authoritative DNS servers, IEEE Access, 2020).",
         ),
         false => table,
     }
