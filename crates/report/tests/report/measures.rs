@@ -50,7 +50,7 @@ fn the_axes_of_the_loss_graph_run_from_0_to_100_per_cent() {
 fn without_a_known_medium_per_cent_are_of_the_plan_and_that_is_said() {
     let mut sample = Sample::of_every_measure().only(&["loss"]);
     sample.plan.link_rate = None;
-    assert!(figure(&sample, "loss-rate").expect("a graph").contains("input rate (% of the plan's highest)"));
+    assert!(figure(&sample, "loss-rate").expect("a graph").contains("input rate (% of the plan&apos;s highest)"));
     assert!(markdown(&sample.input()).contains("of the highest rate of the plan, since the rate of the medium is not known"));
 }
 
