@@ -219,7 +219,7 @@ mod tests {
             (Exit::Testbed, "exit 3: testbed could not be built"),
             (Exit::TesterUnfit, "exit 4: tester not fit, or disturbed by other work (invalid trials)"),
             (Exit::Missed, "exit 5: an expectation of the plan missed, or B worse than A"),
-            (Exit::Missing, "exit 7: something to be judged has no result"),
+            (Exit::Missing, "exit 7: a result that is needed is missing"),
             (Exit::Interrupted, "exit 130: interrupted, results kept"),
         ];
         told.into_iter().for_each(|(exit, words)| assert_eq!(exit.in_words(), words));

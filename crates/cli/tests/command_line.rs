@@ -39,7 +39,7 @@ fn a_device_that_has_not_so_many_cores_is_refused_before_anything_is_touched() {
     let plan = scratch.write("plan.toml", &plans::of_test("dut = \"linux-ipv4\"\ncores = [1, 1000]"));
     let output = output(&["run", &plan, "-o", &scratch.0.join("out").display().to_string()]);
     assert_eq!(output.status.code(), Some(3));
-    assert!(text(&output.stderr).contains("test t.cores1000: the plan wants 1000 cores"), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("test t.cores1000: the plan requires 1000 cores"), "{}", text(&output.stderr));
     assert!(!scratch.0.join("out").exists());
 }
 
@@ -50,7 +50,7 @@ fn a_device_set_up_by_hand_is_refused_without_interfaces() {
     scratch.write("openbsd.toml", recipe);
     let output = output(&["trial", "openbsd-ipv4", "--rate", "1k", "--recipes", &scratch.0.display().to_string()]);
     assert_eq!(output.status.code(), Some(2));
-    assert!(text(&output.stderr).contains("set up by hand: say to which interfaces"), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("set up by hand: name the interfaces"), "{}", text(&output.stderr));
 }
 
 #[test]
@@ -85,11 +85,11 @@ fn a_recipe_that_does_not_exist_is_answered_by_the_nearest_and_a_path_by_the_rul
     assert!(told("tayga").contains("no recipe is named `tayga`; did you mean `tayga-"), "{}", told("tayga"));
     assert!(told("xyzxyzxyz").contains("`sixbench list duts` lists all"), "{}", told("xyzxyzxyz"));
     for name in ["../../x", "/abs/x", "..", "", "a\nb"] {
-        assert!(told(name).contains("a recipe's name is made of"), "{}", told(name));
+        assert!(told(name).contains("a recipe's name consists of"), "{}", told(name));
         let scratch = Scratch::new("names");
         let plan = plans::of_test(&format!("dut = {name:?}"));
         let error = text(&output(&["check", &scratch.write("plan.toml", &plan)]).stderr);
-        assert!(error.contains("plan.toml:4:7") && error.contains("a recipe's name is made of"), "{error}");
+        assert!(error.contains("plan.toml:4:7") && error.contains("a recipe's name consists of"), "{error}");
     }
 }
 
@@ -100,7 +100,7 @@ fn an_import_that_is_refused_writes_nothing() {
     scratch.write("imported/plan.toml", "an earlier one");
     let output = output(&["import", &file, "-o", &folder]);
     assert_eq!(output.status.code(), Some(2));
-    assert!(text(&output.stderr).contains("plan.toml is there already"), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("plan.toml already exists"), "{}", text(&output.stderr));
     assert!(!scratch.0.join("imported/recipes").exists());
 }
 
@@ -359,7 +359,7 @@ fn a_disk_that_fills_ends_the_run_with_whole_lines_and_an_undone_testbed() {
     let pid = child.id();
     let output = child.wait_with_output().expect("ended");
     assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
-    assert!(text(&output.stderr).contains("make room on that disk"), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("free some space on that disk"), "{}", text(&output.stderr));
     assert!(text(&output.stderr).contains("sixbench run --resume"), "{}", text(&output.stderr));
     assert!(text(&output.stderr).contains("the report could not be written; write it with: sixbench report"));
     assert!(!text(&output.stdout).contains("report.html"), "{}", text(&output.stdout));

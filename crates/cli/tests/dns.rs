@@ -88,7 +88,7 @@ fn a_port_where_nobody_listens_is_told_and_exit_code_3() {
     let output = ask(&port, &[]);
     let error = text(&output.stderr);
     assert_eq!(output.status.code(), Some(3), "{error}");
-    assert!(error.contains(&format!("[::1]:{port}: asked for AAAA 000-000-000-000.dns64perf.test")), "{error}");
+    assert!(error.contains(&format!("[::1]:{port}: query for AAAA 000-000-000-000.dns64perf.test")), "{error}");
     assert!(error.contains("is the server up, and does it listen on that port?"), "{error}");
     assert!(output.stdout.is_empty());
 }
@@ -247,7 +247,7 @@ fn devices_and_authorities_of_another_technology_are_refused_before_anything_is_
         "`ttl` must be longer than two trials",
     );
     let real = "dut = \"unbound-dns64\"\nmeasure = \"dns64\"\nnames = \"10.0.0.0/20\"\nauthority = \"linux-ipv4\"";
-    told(real, "authority = \"linux-ipv4\": that is no authoritative server");
+    told(real, "authority = \"linux-ipv4\": that is not an authoritative server");
 }
 
 /// As [`DNS64`], with what only a rehearsal could get wrong.

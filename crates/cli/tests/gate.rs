@@ -49,7 +49,7 @@ fn fewer_than_four_repetitions_are_inconclusive() {
     let few = plan(&[Test { repetitions: Repetition::Fixed(3), ..test("t") }]);
     let output = compare(&Scratch::new("gate-few"), [(&few, dut(100_000)), (&few, dut(50_000))], &[]);
     ended(&output, 6, "1 of 1 row inconclusive");
-    assert!(text(&output.stdout).contains("too few repetitions (4 of each are the fewest"), "{}", text(&output.stdout));
+    assert!(text(&output.stdout).contains("too few repetitions (at least 4 of each are needed"), "{}", text(&output.stdout));
 }
 
 #[test]
@@ -146,7 +146,7 @@ fn records_that_the_plan_does_not_ask_for_are_not_left_out_without_a_word() {
     let a = write(&scratch, "a", &a, &records, &Facts::default());
     let output = output(&["compare", &a, &a]);
     assert_eq!(output.status.code(), Some(2));
-    assert!(text(&output.stderr).contains("which this plan does not ask for there"), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("which is not what this plan does there"), "{}", text(&output.stderr));
 }
 
 /// Ends a run of which everything is measured: what it says of its expectations. Needs root, as every run does.

@@ -60,7 +60,7 @@ fn what_the_machines_of_the_lab_may_do_is_told_before_it_is_built() {
     let output = output(&["lab", "build", "--dir", &below_a_file]);
     let said = text(&output.stderr);
     assert_eq!(output.status.code(), Some(3), "{said}");
-    assert!(said.starts_with("note: the lab's machines are root on this machine's files"), "{said}");
+    assert!(said.starts_with("note: the lab's machines have root access to this machine's files"), "{said}");
     assert!(said.contains("\nerror: "), "{said}");
 }
 
@@ -91,7 +91,7 @@ fn a_ready_plan_needs_no_file_and_it_is_said_that_it_is_none() {
     for name in ["quickstart", "plans/quickstart.toml", "plans/siitperf-paper-table9-10"] {
         let checked = run(&["check", name]);
         assert_eq!(checked.status.code(), Some(0), "{}", text(&checked.stderr));
-        assert!(text(&checked.stderr).contains(&format!("note: there is no file {name}: this is plans/")));
+        assert!(text(&checked.stderr).contains(&format!("note: there is no file {name}; using plans/")));
         assert!(text(&run(&["plan", name]).stdout).contains(" measurements, "));
     }
     let typo = run(&["run", "quickstrat.toml"]);
@@ -132,7 +132,7 @@ fn a_run_is_not_resumed_where_its_plan_file_is_gone_or_another() {
     let other = KERNEL.to_owned() + "[testbed]\nleft = \"e0\"\nright = \"e1\"\n";
     for changed in ["", &other] {
         scratch.write("results/plan.toml", changed);
-        refused(&["run", "--resume", &results], "plan.toml is not what it was when the run began");
+        refused(&["run", "--resume", &results], "plan.toml has changed since the run began");
     }
     fs::remove_file(scratch.path("results/plan.toml")).expect("removed");
     refused(&["run", "--resume", &results], "plan.toml, which says where the run took place");

@@ -83,6 +83,7 @@ fn a_run_that_waits_for_a_command_that_does_not_end_ends_on_sigterm() {
 /// A short test, whose results are to be kept, and a trial that goes on for long.
 const LONG: &str = r#"
 name = "long"
+[testbed]
 io = "BACKEND"
 [trial]
 duration = "100ms"

@@ -186,7 +186,7 @@ fn what_the_tester_lacks_is_told_before_it_starts() {
     let elsewhere = vec!["192.0.2.77".parse().expect("address")];
     let error =
         tester(TcpEnds { client_addresses: elsewhere, ..ends(16) }, settings()).measure_capacity(1, 1).expect_err("nobody's");
-    assert!(error.to_string().starts_with("cannot make connections from 192.0.2.77:0 in this namespace"), "{error}");
+    assert!(error.to_string().starts_with("cannot make connections from 192.0.2.77:0 (this machine)"), "{error}");
     let _squatter = TcpListener::bind("127.61.16.1:20007").expect("a listener");
     let error = tester(ends(16), settings()).measure_capacity(1, 1).expect_err("a port that somebody has");
     assert!(matches!(error, TcpError::NotHere { address, .. } if address.port() == 20_007), "{error}");

@@ -38,7 +38,7 @@ pub enum TcpError {
     },
     /// A client's address is not set where the client is, or another process has the port.
     #[error(
-        "cannot make connections from {address} in {place}: {source}; is the address set on an interface there, and the port free?"
+        "cannot make connections from {address} ({place}): {source}; is the address set on an interface there, and the port free?"
     )]
     NotHere {
         /// The address, and the port; 0 is any.
@@ -49,7 +49,7 @@ pub enum TcpError {
         source: io::Error,
     },
     /// The server cannot listen.
-    #[error("cannot listen on {address} in {place}: {source}")]
+    #[error("cannot listen on {address} ({place}): {source}")]
     Listen {
         /// The address.
         address: SocketAddr,

@@ -72,6 +72,6 @@ mod tests {
     fn records_without_times_are_one_after_the_other() {
         let (order, note) = of([&[], &[]]);
         assert_eq!(order, RunOrder::AFirst);
-        assert!(note.starts_with("note: A and B were measured one after the other, not in turns: "), "{note}");
+        assert!(note.starts_with("note: A and B were measured one after the other, not in turns. "), "{note}");
     }
 }
